@@ -1,0 +1,52 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What is wrong with something that a person wrote, and where.
+namespace debubble {
+
+/// A place in a file. Lines and columns count from 1; line 0 means the file as
+/// a whole (it is missing, or the mistake is in a combination of files).
+struct SourceLocation {
+    std::string file;
+    int line = 0;
+    int column = 0;
+    friend bool operator==(const SourceLocation&, const SourceLocation&) = default;
+};
+
+struct Diagnostic {
+    SourceLocation where;
+    std::string message;
+    std::string source_line;  ///< the text of that line, empty when line is 0
+    friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
+};
+
+/// "models/gpt.yaml:3:8: error: ...", then that line, then a caret under it.
+/// Control characters in the line are shown as spaces, long lines are cut.
+std::string render(const Diagnostic& diagnostic);
+
+/// Line `number` (from 1) of `text`, without its end; empty if there is none.
+std::string line_of(std::string_view text, int number);
+
+/// Input that a person has to mend: exit code 2. Carries every mistake found,
+/// not just the first; what() is all of them, rendered in reading order.
+class InputError : public std::runtime_error {
+public:
+    explicit InputError(std::vector<Diagnostic> diagnostics);
+    /// A mistake without a place, such as an impossible plan.
+    explicit InputError(std::string sentence);
+    const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+
+private:
+    std::vector<Diagnostic> diagnostics_;
+};
+
+/// The world failed (no such device, disk full, peer lost): exit code 3.
+class WorldError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+}  // namespace debubble

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+namespace debubble {
+
+/// The whole file. Throws InputError if it does not exist, is no regular file
+/// or is longer than `limit` bytes; WorldError if reading fails.
+std::string read_file(const std::filesystem::path& path, std::size_t limit = 256u << 20);
+
+/// Writes aside and renames, so that `path` holds either its old content or
+/// all of the new one. Missing parent folders are made. Throws WorldError.
+void write_file(const std::filesystem::path& path, std::string_view content);
+/// The same for content that is produced piece by piece.
+void write_file(const std::filesystem::path& path,
+                const std::function<void(std::ostream&)>& produce);
+
+}  // namespace debubble

@@ -1,0 +1,47 @@
+# How every target of the project is built. Each folder states only what it is made of.
+
+add_library(debubble_options INTERFACE)
+target_compile_options(debubble_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # g++ 12 sees ghosts in std::string
+if(DEBUBBLE_WERROR)
+    target_compile_options(debubble_options INTERFACE -Werror)
+endif()
+if(DEBUBBLE_SANITIZE)
+    add_compile_options(-fsanitize=${DEBUBBLE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${DEBUBBLE_SANITIZE})
+endif()
+
+# debubble_library(<name> SOURCES ... HEADERS ... USES ... PRIVATE_USES ...)
+#
+# One static library per folder, debubble_<name>, alias debubble::<name>. USES names what its
+# headers may include, PRIVATE_USES what only its sources may. Headers must compile alone
+# (the target all_verify_interface_header_sets).
+function(debubble_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;USES;PRIVATE_USES")
+    set(target debubble_${name})
+    if(arg_SOURCES)
+        set(kind PUBLIC)
+        add_library(${target} STATIC ${arg_SOURCES})
+        target_link_libraries(${target} PRIVATE debubble_options ${arg_PRIVATE_USES})
+    else()
+        set(kind INTERFACE)
+        add_library(${target} INTERFACE)
+    endif()
+    add_library(debubble::${name} ALIAS ${target})
+    target_sources(${target} ${kind} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_HEADERS})
+    target_compile_features(${target} ${kind} cxx_std_20)
+    target_link_libraries(${target} ${kind} ${arg_USES})
+endfunction()
+
+# debubble_tests(<name> SOURCES ... USES ...): one executable and one ctest entry per folder.
+function(debubble_tests name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES")
+    set(target ${name}_tests)
+    add_executable(${target} ${arg_SOURCES})
+    target_link_libraries(${target} PRIVATE debubble_options GTest::gmock_main ${arg_USES})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(${target} PRIVATE DEBUBBLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    add_test(NAME ${name} COMMAND ${target})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+endfunction()

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+
+namespace debubble {
+
+/// What one microbatch costs in one stage.
+struct StageCosts {
+    Duration forward{};
+    Duration backward_input{};
+    Duration backward_weight{};
+    friend bool operator==(const StageCosts&, const StageCosts&) = default;
+
+    Duration backward() const { return backward_input + backward_weight; }
+};
+
+/// Abstract costs of a pipeline: enough to compare orders without a model or a
+/// cluster. Written as plain numbers, one unit is one second.
+struct PipelineCosts {
+    std::vector<StageCosts> stages;   ///< one per stage, or a single one for all
+    Duration link{};                  ///< delay of a message between two ranks
+    std::optional<Duration> overlap;  ///< of an Overlap; the sum of its parts if unset
+    friend bool operator==(const PipelineCosts&, const PipelineCosts&) = default;
+
+    const StageCosts& of(Stage stage) const {
+        return stages.size() == 1 ? stages.front() : stages[stage.index];
+    }
+};
+
+/// F = I = W = 1, B = 2, free links.
+inline PipelineCosts unit_costs(Duration unit = std::chrono::seconds(1)) {
+    return {{{unit, unit, unit}}, Duration{}, std::nullopt};
+}
+
+}  // namespace debubble

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "schedule/schedule.h"
+
+/// The exchange format: PyTorch's pipeline schedule CSV, one row per rank.
+namespace debubble {
+
+/// One cell. Anchored: trailing text is an error. The peer of a SEND or RECV
+/// is not written; read_csv() fills it in, this leaves it Rank{0}.
+/// `parse_action(to_text(a))` gives `a` again but for that peer.
+std::variant<Action, std::string> parse_action(std::string_view text);  ///< or what is wrong
+
+struct CsvOptions {
+    std::string file;                    ///< its name in diagnostics
+    std::string name = "imported";       ///< of the schedule
+    std::optional<Placement> placement;  ///< read off the rows if not given
+};
+
+struct CsvResult {
+    Schedule schedule;
+    bool old_dialect = false;  ///< PyTorch <= 2.5: `B` was backward-input, `BW` the full backward
+};
+
+/// Reads both dialects, compute-only and lowered files. Throws InputError with
+/// every bad cell's line and column.
+CsvResult read_csv(std::string_view text, const CsvOptions& options);
+
+std::string write_csv(const Schedule& schedule);
+
+/// One row per rank, its stages: "0,3\n1,2\n".
+Placement read_placement(std::string_view text, const std::string& file);
+std::string write_placement(const Placement& placement);
+
+}  // namespace debubble

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "schedule/costs.h"
+#include "schedule/schedule.h"
+
+/// Every schedule the project knows. To add one: write its file in this folder,
+/// declare it below, add its row to table.cpp. The command line, the window's
+/// menu and the parametrised tests read the table, so nothing else changes.
+namespace debubble {
+
+struct GeneratorOptions {
+    /// Measured costs, for the generators that search (zb-auto, v-half, ...).
+    PipelineCosts costs = unit_costs();
+    /// Most live activations of one rank, in microbatches of that rank's layers.
+    std::optional<double> memory_limit;
+    /// `--option key=value`, and the further keys of a scenario's `schedule:` map.
+    std::map<std::string, std::string> values;
+};
+
+/// Each is a pure function. Precondition: its row's why_not(shape, options) is empty.
+Schedule gpipe(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule one_f_one_b(const PipelineShape& shape, const GeneratorOptions& options);
+
+struct GeneratorOption {
+    std::string_view key;
+    std::string_view help;
+};
+
+struct Generator {
+    std::string_view name;
+    std::string_view summary;  ///< one line for menus
+    std::string_view source;   ///< paper (arXiv number) or repository
+    Schedule (*make)(const PipelineShape&, const GeneratorOptions&);
+    /// Why this shape cannot be built, in words with the numbers; nothing if it can.
+    std::optional<std::string> (*why_not)(const PipelineShape&, const GeneratorOptions&);
+    bool splits_backward = false;             ///< writes I and W instead of B
+    std::optional<int> stages_per_rank = {};  ///< the only value it takes, if there is only one
+    std::span<const GeneratorOption> options = {};  ///< the keys that it reads
+};
+
+std::span<const Generator> generators();
+const Generator* find_generator(std::string_view name);
+
+/// Looks the name up and checks the shape and the option keys. Throws
+/// InputError with did-you-mean, or with the row's why_not.
+Schedule generate(std::string_view name, const PipelineShape& shape,
+                  const GeneratorOptions& options = {});
+
+}  // namespace debubble

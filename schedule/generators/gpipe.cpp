@@ -1,0 +1,21 @@
+#include "schedule/generators/generators.h"
+#include "schedule/generators/writer.h"
+
+/// GPipe (Huang et al., 2018, arXiv:1811.06965): every forward, then every
+/// backward. Bubble (p-1)(F+B); every rank holds all m microbatches.
+///
+///   rank 0  0F0 0F1 0F2 0B0 0B1 0B2
+///   rank 1  1F0 1F1 1F2 1B0 1B1 1B2
+namespace debubble {
+
+Schedule gpipe(const PipelineShape& shape, const GeneratorOptions&) {
+    Schedule schedule = empty_schedule("gpipe", shape);
+    for (int rank = 0; rank < shape.ranks; ++rank) {
+        RankWriter list(schedule.ranks[rank]);
+        for (int mb = 0; mb < shape.micro_batches; ++mb) list.forward(rank, mb);
+        for (int mb = 0; mb < shape.micro_batches; ++mb) list.backward(rank, mb);
+    }
+    return schedule;
+}
+
+}  // namespace debubble

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "schedule/costs.h"
+#include "schedule/schedule.h"
+
+namespace debubble {
+
+/// When each action of a compute-only schedule runs, by longest path: an op
+/// starts at max(rank free, inputs + link on edges that change rank). Sends
+/// are free and asynchronous; nothing contends. A slice costs 1/k of its stage.
+struct Replay {
+    struct Times {
+        Instant begin;
+        Instant end;
+    };
+    std::vector<std::vector<Times>> ranks;  ///< same shape as Schedule::ranks
+
+    Duration makespan{};     ///< first compute start to last compute end
+    double bubble = 0;       ///< 1 - sum of compute durations / (ranks x makespan)
+    double span_bubble = 0;  ///< 1 - work / (last end - first start), worst rank
+    /// Greatest number of live stage activations per rank, each held from its
+    /// F until its W (or B), and until its I (or B). A slice counts 1/k.
+    std::vector<double> peak_live_until_weight;
+    std::vector<double> peak_live_until_input;
+};
+
+/// Precondition: every F, and I/W or B, of every stage and microbatch is there
+/// once. Throws InputError naming the waiting actions if the order deadlocks.
+Replay replay(const Schedule& schedule, const PipelineCosts& costs);
+
+}  // namespace debubble

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+#include "schedule/action.h"
+
+/// What happened, when, where, and what it held in memory. The simulator
+/// predicts one, the executor measures one; everything downstream (reports,
+/// window, comparison) cannot tell which it got.
+namespace debubble {
+
+/// Where on a rank a span ran. Lanes of one rank run side by side.
+enum class Lane : std::uint8_t { Compute, Send, Recv, Collective, Copy };
+
+struct Span {
+    Rank rank;
+    std::int32_t replica = 0;  ///< 0 when the symmetric replicas are folded into one
+    Lane lane = Lane::Compute;
+    Action action;
+    Instant begin;
+    Instant end;
+    Duration exposed{};  ///< communication inside a compute that nothing hides
+    Bytes bytes;         ///< moved by a communication, 0 for a compute
+    Duration length() const { return end - begin; }
+    friend bool operator==(const Span&, const Span&) = default;
+};
+
+enum class MemoryClass : std::uint8_t {
+    Parameters,
+    Gradients,
+    Optimizer,
+    Activations,
+    Buffers,
+    Workspace
+};
+inline constexpr std::size_t kMemoryClasses = 6;
+using MemoryByClass = std::array<Bytes, kMemoryClasses>;  ///< indexed by MemoryClass
+
+/// What a rank holds from `at` until its next sample.
+struct MemorySample {
+    Rank rank;
+    Instant at;
+    MemoryByClass held;
+    friend bool operator==(const MemorySample&, const MemorySample&) = default;
+};
+
+/// The greatest sum that a rank held, inside an action too.
+struct MemoryPeak {
+    Instant at;
+    MemoryByClass held;
+    std::string action;  ///< text form of what ran at the peak
+    std::string op;      ///< the operator in it that allocated last
+    friend bool operator==(const MemoryPeak&, const MemoryPeak&) = default;
+};
+
+struct TraceHeader {
+    std::string source;  ///< "simulated" or "executed"
+    std::string scenario;
+    std::string program_hash;
+    int tensor = 1;
+    int context = 1;
+    int data = 1;
+    int pipeline = 1;
+    bool folded = true;  ///< one pipeline stands for all its symmetric replicas
+    friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
+};
+
+struct Trace {
+    TraceHeader header;
+    std::vector<Span> spans;           ///< sorted by begin, rank, lane
+    std::vector<MemorySample> memory;  ///< sorted by rank, then by time
+    std::vector<MemoryPeak> peaks;     ///< one per rank, empty if memory was not followed
+    friend bool operator==(const Trace&, const Trace&) = default;
+};
+
+Bytes total(const MemoryByClass& held);
+
+}  // namespace debubble

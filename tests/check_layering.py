@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Fails if a folder includes from a folder, or a library, that it must not know."""
+
+import pathlib
+import re
+import sys
+
+MODELLING = {"base", "schedule", "models", "scenarios"}
+MAY_INCLUDE = {
+    "base": set(),
+    "schedule": {"base"},
+    "models": {"base"},
+    "scenarios": {"base", "schedule", "models"},
+    "sim": MODELLING,
+    "exec": MODELLING,
+    "gui/viewmodel": MODELLING | {"sim"},
+    "gui/widgets": {"gui/viewmodel"} | MODELLING | {"sim"},
+}
+FOREIGN = {  # libraries, and the only folders that may see their headers
+    re.compile(r"<Q[A-Z]"): {"gui/widgets"},
+    re.compile(r"<yaml-cpp/"): {"base", "models", "scenarios"},
+    re.compile(r"<(cuda|nccl|cublas|cudnn)"): {"exec/cuda"},
+    re.compile(r"<(dnnl|oneapi/dnnl)"): {"exec/cpu"},
+    re.compile(r"<mpi\.h"): {"exec/comm"},
+}
+READERS = re.compile(r"yaml|reader")  # files that may include yaml-cpp
+
+
+def folder_of(path: str) -> str | None:
+    return max((f for f in MAY_INCLUDE if path.startswith(f + "/")), key=len, default=None)
+
+
+def complaints_of(name: str, text: str):
+    here = folder_of(name)
+    if here is None:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.lstrip().startswith("#include"):
+            continue
+        for pattern, allowed in FOREIGN.items():
+            if pattern.search(line) and not any(name.startswith(f + "/") for f in allowed):
+                yield f"{name}:{number}: {here} must not include {line.split()[1]}"
+        if "<yaml-cpp/" in line and not READERS.search(pathlib.PurePath(name).name):
+            yield f"{name}:{number}: yaml-cpp stays behind the readers"
+        if quoted := re.search(r'#include\s*"([^"]+)"', line):
+            there = folder_of(quoted[1])
+            if there and there != here and there not in MAY_INCLUDE[here]:
+                yield f"{name}:{number}: {here} must not include {there}"
+
+
+def self_check():
+    """A check that cannot fail proves nothing."""
+    assert list(complaints_of("schedule/a.cpp", '#include "sim/simulate.h"'))
+    assert list(complaints_of("exec/a.cpp", '#include "sim/simulate.h"'))
+    assert list(complaints_of("gui/viewmodel/a.h", "#include <QWidget>"))
+    assert list(complaints_of("sim/a.cpp", "#include <yaml-cpp/yaml.h>"))
+    assert not list(complaints_of("sim/a.cpp", '#include "schedule/trace.h"'))
+
+
+def main(root: pathlib.Path) -> int:
+    self_check()
+    found, seen = [], 0
+    for folder in sorted({f.split("/")[0] for f in MAY_INCLUDE}):
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in {".h", ".cpp", ".cu"}:
+                seen += 1
+                found += complaints_of(file.relative_to(root).as_posix(), file.read_text())
+    print("\n".join(found) or f"{seen} files keep to the arrows")
+    return bool(found) or seen == 0
+
+
+sys.exit(main(pathlib.Path(sys.argv[1])))
