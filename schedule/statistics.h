@@ -51,7 +51,6 @@ struct Statistics {
 Statistics statistics(const Trace& trace);
 
 std::string_view name_of(BubbleCause cause);
-std::string_view name_of(MemoryClass memory_class);
 std::string_view name_of(Lane lane);
 
 }  // namespace debubble

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/ids.h"
+#include "base/memory_class.h"
 #include "base/units.h"
 #include "schedule/action.h"
 
@@ -29,17 +29,6 @@ struct Span {
     Duration length() const { return end - begin; }
     friend bool operator==(const Span&, const Span&) = default;
 };
-
-enum class MemoryClass : std::uint8_t {
-    Parameters,
-    Gradients,
-    Optimizer,
-    Activations,
-    Buffers,
-    Workspace
-};
-inline constexpr std::size_t kMemoryClasses = 6;
-using MemoryByClass = std::array<Bytes, kMemoryClasses>;  ///< indexed by MemoryClass
 
 /// What a rank holds from `at` until its next sample.
 struct MemorySample {
@@ -77,7 +66,5 @@ struct Trace {
     std::vector<MemoryPeak> peaks;     ///< one per rank, empty if memory was not followed
     friend bool operator==(const Trace&, const Trace&) = default;
 };
-
-Bytes total(const MemoryByClass& held);
 
 }  // namespace debubble

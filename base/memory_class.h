@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/units.h"
+
+namespace debubble {
+
+/// What a byte of device memory is held for.
+enum class MemoryClass : std::uint8_t {
+    Parameters,
+    Gradients,
+    Optimizer,
+    Activations,
+    Buffers,    ///< persistent: communication buffers, library workspaces
+    Workspace,  ///< lives inside one action
+};
+inline constexpr std::size_t kMemoryClasses = 6;
+
+using MemoryByClass = std::array<Bytes, kMemoryClasses>;  ///< indexed by MemoryClass
+
+Bytes total(const MemoryByClass& held);
+std::string_view name_of(MemoryClass memory_class);  ///< "parameters", ...: the JSON's keys
+
+}  // namespace debubble

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+/// The network itself, as published: nothing of GPUs, batches or pipelines.
+namespace debubble::models {
+
+enum class Family { Gpt2, Llama, Vit };  ///< decides the canonical (Hugging Face) tensor names
+enum class Norm { LayerNorm, RmsNorm };
+enum class Activation { Gelu, GeluTanh, Relu, Swiglu };
+enum class Positions { None, Learned, Rope };
+
+struct Architecture {
+    std::string name;
+    std::string source;  ///< paper or repository of the figures
+    Family family = Family::Gpt2;
+    int layers = 1;
+    std::int64_t hidden = 1;
+    std::int64_t heads = 1;
+    std::int64_t kv_heads = 1;  ///< equal to heads without grouped-query attention
+    std::int64_t head_dim = 1;
+    std::int64_t ffn = 1;            ///< inner width of the MLP; of each half if gated
+    std::int64_t vocab = 1;          ///< tokens; classes of a ViT
+    std::int64_t max_positions = 1;  ///< tokens; patches + class token of a ViT
+    Norm norm = Norm::LayerNorm;
+    Activation activation = Activation::GeluTanh;
+    Positions positions = Positions::Learned;
+    bool linear_bias = true;     ///< on qkv, attention output and MLP
+    bool tied_embedding = true;  ///< the head is the token embedding
+    bool causal = true;
+    double dropout = 0;  ///< hidden and attention probability of the published recipe
+    double norm_eps = 1e-5;
+    double rope_theta = 10000;
+    std::optional<std::int64_t> image_size = {};  ///< ViT: pixels per side
+    std::optional<std::int64_t> patch_size = {};
+    std::optional<std::int64_t> channels = {};
+    friend bool operator==(const Architecture&, const Architecture&) = default;
+
+    bool gated() const { return activation == Activation::Swiglu; }
+};
+
+}  // namespace debubble::models

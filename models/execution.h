@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+
+/// How one rank carries the network out: everything beside the architecture
+/// that decides kernels, saved tensors and communication inside a pass.
+namespace debubble::models {
+
+enum class DataType : std::uint8_t { Fp32, Fp16, Bf16 };
+constexpr std::int64_t size_of(DataType type) {
+    return type == DataType::Fp32 ? 4 : 2;
+}
+
+enum class Recompute : std::uint8_t { None, Selective, Full };
+enum class AttentionKernel : std::uint8_t { Flash, Unfused };
+
+/// The cross-entropy implementations of references in docs: bytes held at its
+/// peak, per token and vocabulary entry of the rank.
+enum class LossKernel : std::uint8_t {
+    Unfused,            ///< Megatron vocab-parallel, 6 bytes
+    MegatronFused,      ///< Megatron "native" fused, 10 bytes
+    TransformerEngine,  ///< gradient in place, 2 bytes
+    EagerPyTorch,       ///< four copies, 8 bytes
+    Chunked,            ///< debubble's executor: chunks of tokens, gradient in place
+};
+
+/// Sequence is cut by `slices` in time (Seq1F1B) and by `context` in space.
+struct Execution {
+    std::int64_t micro_batch = 1;  ///< samples
+    std::int64_t seq_length = 1;   ///< tokens per sample
+    int slices = 1;
+    int tensor = 1;
+    int context = 1;
+    bool sequence_parallel = false;
+    DataType compute = DataType::Bf16;
+    DataType gradients = DataType::Fp32;  ///< main gradients that accumulate over microbatches
+    Recompute recompute = Recompute::None;
+    AttentionKernel attention = AttentionKernel::Flash;
+    LossKernel loss = LossKernel::Unfused;
+    int vocabulary_multiple = 128;             ///< padded to this times tensor; 1 = not padded
+    bool gradient_accumulation_fusion = true;  ///< weight-gradient GEMM adds into main gradients
+    bool fused_bias_activation = true;
+    bool fused_bias_dropout_add = true;
+    bool fused_rope = true;
+    bool fused_norm = true;
+    bool hidden_dropout = false;  ///< applied in training
+    bool attention_dropout = false;
+    bool dropout_masks_always = false;    ///< masks kept even at p = 0 (older containers)
+    bool attention_mask_tensor = false;   ///< the data loader makes a b s^2 byte mask
+    bool context_output_copy = false;     ///< TransformerEngine >= 2.8: all-to-all's second copy
+    bool dummy_weight_gradients = false;  ///< TE >= 2.3 with gradient accumulation fusion
+    friend bool operator==(const Execution&, const Execution&) = default;
+
+    std::int64_t tokens() const { return micro_batch * seq_length / slices / context; }
+};
+
+}  // namespace debubble::models

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/memory_class.h"
+#include "models/architecture.h"
+#include "models/execution.h"
+#include "models/kernel.h"
+
+/// The operator graph of one pipeline stage on one rank: what is computed, with
+/// which parameters, what is kept for the backward, and every allocation and
+/// free in execution order. The cost model prices it; the executor runs it.
+namespace debubble::models {
+
+enum class Sharding : std::uint8_t { Replicated, Column, Row, Vocabulary };
+
+struct Parameter {
+    std::string name;                 ///< canonical: Hugging Face's
+    std::vector<std::int64_t> shape;  ///< of the whole tensor, as stored by Hugging Face
+    Sharding sharding = Sharding::Replicated;
+    int cut_dimension = 0;  ///< of `shape`, that tensor parallelism cuts
+    int parts = 1;          ///< cut inside each of these equal parts (c_attn: 3, gate/up: 2)
+    std::string tied_to;    ///< the parameter that this is a copy of, if it is
+    std::int64_t elements() const;  ///< of the whole tensor
+    std::int64_t elements_of_rank(const Execution& execution) const;
+};
+
+/// A device tensor of one microbatch (or one pass) of the stage.
+struct Tensor {
+    std::string name;
+    Bytes bytes;
+    MemoryClass held_as = MemoryClass::Activations;
+};
+
+enum class OperatorKind : std::uint8_t {
+    TokenEmbedding,
+    PositionEmbedding,
+    PatchEmbedding,
+    Norm,
+    Linear,
+    Rope,
+    Attention,
+    Activation,
+    Residual,  ///< dropout and add
+    Gather,    ///< sequence-parallel or tensor-parallel communication as an operator
+    Loss,
+};
+
+/// One operator with its forward, backward-input and backward-weight apart.
+struct Operator {
+    OperatorKind kind{};
+    std::string name;          ///< "h.3.mlp.c_fc"
+    std::optional<int> layer;  ///< of the model
+    std::vector<int> inputs;   ///< indices into StageGraph::tensors
+    std::vector<int> outputs;
+    std::vector<int> saved;       ///< tensors that its backward reads
+    std::vector<int> parameters;  ///< indices into StageGraph::parameters
+    std::vector<Kernel> forward;
+    std::vector<Kernel> backward_input;
+    std::vector<Kernel> backward_weight;
+};
+
+/// What a stage holds of the model: layers [first_layer, first_layer + layers).
+struct StageContent {
+    int first_layer = 0;
+    int layers = 0;
+    bool embedding = false;
+    bool head = false;
+    friend bool operator==(const StageContent&, const StageContent&) = default;
+};
+
+struct StageGraph {
+    Architecture architecture;
+    Execution execution;
+    StageContent content;
+    std::vector<Parameter> parameters;
+    std::vector<Tensor> tensors;
+    std::vector<Operator> operators;  ///< in forward order
+
+    std::int64_t parameter_elements() const;  ///< of this rank, after sharding
+    Bytes boundary_bytes() const;  ///< of the activation sent to the next stage, per rank
+};
+
+/// Throws InputError in words if the architecture cannot be cut so ("25 heads
+/// cannot be cut into 2").
+StageGraph build_stage(const Architecture& architecture, const Execution& execution,
+                       const StageContent& content);
+
+/// One step of a pass: run a kernel, or allocate or free a tensor.
+struct Step {
+    enum class Kind : std::uint8_t { Run, Allocate, Free };
+    Kind kind{};
+    std::int32_t index = 0;  ///< into PassSteps::kernels, or StageGraph::tensors
+};
+
+/// A pass of one microbatch, in execution order. Tensors allocated by the
+/// forward and not freed there are what the stage holds until its backward.
+struct PassSteps {
+    std::vector<Kernel> kernels;
+    std::vector<Step> steps;
+};
+
+PassSteps forward_steps(const StageGraph& graph);
+/// Fused backward: per operator, input gradient then weight gradient. Contains
+/// the recomputation that the execution's policy asks for.
+PassSteps backward_steps(const StageGraph& graph);
+/// The split backward. Weight passes use what the input pass left behind.
+PassSteps backward_input_steps(const StageGraph& graph);
+PassSteps backward_weight_steps(const StageGraph& graph);
+
+/// Model FLOPs per sample of the whole network, forward + backward, attention in
+/// full (12 L h s per token; not halved for the causal mask), no recompute.
+double model_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
+/// Exact number of parameters of the whole network, tied tensors once.
+std::int64_t parameter_count(const Architecture& architecture);
+
+}  // namespace debubble::models

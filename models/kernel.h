@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "base/units.h"
+
+/// The units of work that operators are made of. What they cost is not known
+/// here: the cost model prices them, the executor has code for each.
+namespace debubble::models {
+
+/// `batch` products of [m, k] x [k, n]; 2 batch m n k FLOPs.
+struct Gemm {
+    std::int64_t batch = 1;
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    std::int64_t k = 0;
+    Bytes accumulated;  ///< read and written beyond operands and result (gradient accumulation)
+    friend bool operator==(const Gemm&, const Gemm&) = default;
+};
+
+/// Fused attention that never writes the scores. FLOPs as executed: a causal
+/// forward does half of 4 batch heads q k d, its backward 2.5 times that.
+struct FlashAttention {
+    std::int64_t batch = 1;
+    std::int64_t heads = 1;
+    std::int64_t kv_heads = 1;
+    std::int64_t queries = 0;  ///< tokens of this slice
+    std::int64_t keys = 0;     ///< tokens it looks at: this slice and the earlier ones
+    std::int64_t head_dim = 0;
+    bool causal = true;
+    bool backward = false;
+    friend bool operator==(const FlashAttention&, const FlashAttention&) = default;
+};
+
+/// A memory-bound kernel: elementwise, norm, softmax, copy, gather.
+struct Traffic {
+    Bytes read;
+    Bytes written;
+    friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
+/// Communication inside a pass. `bytes` is the full (gathered, reduced) tensor.
+struct Collective {
+    enum class Kind : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll };
+    enum class Group : std::uint8_t { Tensor, Context, Data };
+    Kind kind{};
+    Group group{};
+    Bytes bytes;
+    /// The next kernels of the list may run beside it, until one that needs it:
+    /// the number of kernels that follow and do not (a backward's weight-gradient GEMM).
+    int hidden_by = 0;
+    friend bool operator==(const Collective&, const Collective&) = default;
+};
+
+struct Kernel {
+    std::string name;  ///< "mlp.c_fc", "attn.scores", ...
+    int layer = -1;    ///< of the model; -1 for embedding and head
+    std::variant<Gemm, FlashAttention, Traffic, Collective> work;
+    friend bool operator==(const Kernel&, const Kernel&) = default;
+};
+
+/// Executed FLOPs of a kernel (matrix work only, as MFU counts it).
+double flops(const Kernel& kernel);
+/// Bytes that a kernel reads and writes in device memory; 0 for a Collective.
+Bytes traffic(const Kernel& kernel);
+
+}  // namespace debubble::models
