@@ -1,0 +1,80 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+/// The machine, as data with sources. Written in YAML in scenarios/clusters/.
+namespace debubble::scenarios {
+
+/// Where a constant comes from; every prediction repeats it.
+enum class Provenance { Datasheet, Measured, Fitted, Assumed };
+
+/// What the device does on its best day, and what kernels reach of it.
+struct Gpu {
+    std::string name;
+    int sms = 1;                  ///< streaming multiprocessors: GEMM tiles run in waves of these
+    double fp16_flops_per_s = 0;  ///< dense tensor-core peak, bf16 alike; 0 = unknown
+    double fp32_flops_per_s = 0;  ///< of fp32 GEMMs (TF32 not assumed)
+    Bytes memory;                 ///< what a process can allocate
+    BytesPerSecond memory_bandwidth;  ///< datasheet
+    double gemm_efficiency = 0.87;  ///< of the peak, that an endless GEMM of the best tile reaches
+    double memory_efficiency =
+        0.61;                      ///< of the bandwidth, that elementwise kernels reach on average
+    Duration gemm_overhead{3000};  ///< per kernel, added
+    Duration kernel_overhead{2000};  ///< per memory-bound kernel, added
+    BytesPerSecond host_link{25e9};  ///< device to pinned host memory, one direction
+    friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
+/// A tier of the network inside a node.
+struct NodeLink {
+    enum class Kind {
+        Switched,
+        Ring,
+        Pairs,
+        Pcie
+    };  ///< NVSwitch; NVLink mesh; NVLink bridges; PCIe
+    Kind kind = Kind::Switched;
+    BytesPerSecond bandwidth;      ///< per GPU, one direction
+    double efficiency = 1;         ///< of it, that the collective library reaches (bus bandwidth)
+    Duration latency{5000};        ///< per hop of a collective
+    Duration base_latency{20000};  ///< of any collective
+    Bytes half_bandwidth_size{4 << 20};  ///< message size at which half of the bandwidth is reached
+    bool in_network_reduction = false;   ///< NVLS
+    friend bool operator==(const NodeLink&, const NodeLink&) = default;
+};
+
+/// The network between nodes: rails of NICs into leaf switches, spines above.
+struct NodeNetwork {
+    int nics_per_node = 1;
+    BytesPerSecond nic_bandwidth;  ///< one direction
+    double efficiency = 0.81;      ///< of it, that large messages reach
+    Duration latency{20000};       ///< per hop of a collective
+    Duration p2p_latency{120000};  ///< of one point-to-point message, software included
+    double oversubscription = 1;   ///< leaf to spine
+    int nodes_per_leaf = 0;        ///< 0: one leaf for all
+    friend bool operator==(const NodeNetwork&, const NodeNetwork&) = default;
+};
+
+struct Cluster {
+    std::string name;
+    std::string source;
+    Gpu gpu;
+    int gpus_per_node = 1;
+    int nodes = 1;  ///< that a scenario gets when it does not say
+    NodeLink node_link;
+    NodeNetwork network;
+    /// Constant (dotted key) -> where it comes from and a sentence.
+    struct Origin {
+        Provenance provenance = Provenance::Assumed;
+        std::string source;
+        friend bool operator==(const Origin&, const Origin&) = default;
+    };
+    std::map<std::string, Origin> origins;
+    friend bool operator==(const Cluster&, const Cluster&) = default;
+};
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+
+#include "base/units.h"
+#include "models/execution.h"
+
+/// What the software of the day does, apart from model and machine. Shipped
+/// profiles are YAML in scenarios/frameworks/; a scenario overrides any key.
+namespace debubble::scenarios {
+
+enum class OptimizerKind { FusedAdam, ForeachAdam, PerTensorAdam };
+enum class PointToPoint { Full, ScatterGather };  ///< whole tensor, or 1/t of it over each NIC
+enum class AllocatorModel { Exact, PyTorchCaching, Arena };
+
+struct Framework {
+    std::string name;
+    std::string source;
+    // kernels
+    bool gradient_accumulation_fusion = true;
+    bool fused_bias_activation = true;
+    bool fused_bias_dropout_add = true;
+    bool fused_rope = true;
+    bool fused_norm = true;
+    bool dropout_masks_always = false;
+    bool attention_mask_tensor = false;
+    bool context_output_copy = false;
+    bool dummy_weight_gradients = false;
+    models::LossKernel loss = models::LossKernel::Unfused;
+    int vocabulary_multiple = 128;
+    // communication
+    bool overlap_tensor_backward =
+        true;                          ///< TP collectives of backward beside weight-gradient GEMMs
+    bool overlap_grad_reduce = false;  ///< DP buckets reduced during the last backward
+    bool overlap_param_gather = false;
+    PointToPoint point_to_point = PointToPoint::ScatterGather;
+    bool point_to_point_blocks = false;  ///< the sender waits for its send
+    Bytes grad_bucket{40'000'000 * 4};   ///< of gradients reduced at once, when overlapped
+    // host: soft floor under a pass, (gpu^4 + host^4)^(1/4)
+    Duration host_forward_layer{};
+    Duration host_backward_layer{};
+    Duration host_recompute_layer{};
+    Duration host_tensor_collective{};
+    Duration host_micro_batch{};
+    // optimizer
+    OptimizerKind optimizer = OptimizerKind::FusedAdam;
+    double optimizer_bytes_per_parameter = 50;  ///< device traffic of one step
+    Duration optimizer_fixed{};                 ///< per step
+    bool post_validation = false;               ///< of the zero-bubble family
+    // memory
+    AllocatorModel allocator = AllocatorModel::PyTorchCaching;
+    Bytes library_workspace;       ///< cuBLAS, TransformerEngine, NCCL buffers: held all the time
+    bool main_grad_buffer = true;  ///< one flat fp32 gradient buffer for the whole run
+    bool ddp_buckets = false;      ///< PyTorch DDP: another copy of the gradients
+    friend bool operator==(const Framework&, const Framework&) = default;
+};
+
+}  // namespace debubble::scenarios

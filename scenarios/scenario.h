@@ -1,0 +1,91 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/architecture.h"
+#include "models/execution.h"
+#include "scenarios/cluster.h"
+#include "scenarios/framework.h"
+#include "schedule/generators/generators.h"
+
+/// What is asked: a model, a cluster, a way to cut one over the other, a
+/// schedule and a training recipe. Checked when read: a Scenario that exists
+/// is consistent, so nobody downstream checks again.
+namespace debubble::scenarios {
+
+enum class Partition { Uniform, Balanced, Explicit };
+enum class Wrap { Layer, Stage };  ///< unit in which sharded parameters are gathered
+
+/// Global rank = tp + T (cp + C (dp + D pp)).
+struct Parallel {
+    int tensor = 1;
+    int pipeline = 1;
+    int data = 1;
+    int context = 1;
+    int stages_per_rank = 1;
+    bool sequence = false;  ///< sequence parallelism inside the tensor group
+    int zero_stage = 0;     ///< 0..3
+    Partition partition = Partition::Uniform;
+    std::vector<int> layers_per_stage;  ///< when Explicit
+    Wrap wrap = Wrap::Layer;
+    friend bool operator==(const Parallel&, const Parallel&) = default;
+
+    int gpus() const { return tensor * pipeline * data * context; }
+};
+
+struct ScheduleChoice {
+    std::string name = "1f1b";
+    int slices = 1;
+    GeneratorOptions options;
+    std::string csv;                     ///< a file instead of a generator
+    std::optional<Placement> placement;  ///< of the file
+};
+
+/// 18 bytes per parameter for `bf16`, 8 for `pure-bf16`, 16 for `fp32`.
+struct Precision {
+    models::DataType compute = models::DataType::Bf16;
+    std::optional<models::DataType> main_params = models::DataType::Fp32;
+    models::DataType grads = models::DataType::Fp32;
+    models::DataType moments = models::DataType::Fp32;
+    bool loss_scaling = false;
+    friend bool operator==(const Precision&, const Precision&) = default;
+};
+
+struct Training {
+    int global_batch = 1;   ///< samples
+    int micro_batch = 1;    ///< samples of one replica
+    int micro_batches = 1;  ///< per replica and step
+    std::int64_t seq_length = 1;
+    Precision precision;
+    models::Recompute recompute = models::Recompute::None;
+    models::AttentionKernel attention = models::AttentionKernel::Flash;
+    bool offload_optimizer = false;
+    bool offload_activations = false;
+    std::optional<double> dropout;  ///< overrides the architecture's
+    std::string optimizer = "adamw";
+    /// Keys that only a run reads (data, lr, checkpoint, ...), kept as read.
+    std::map<std::string, std::string> run_keys;
+};
+
+struct Scenario {
+    std::string name;
+    std::string description;
+    models::Architecture model;
+    Cluster cluster;
+    int gpus = 1;  ///< used: tensor x pipeline x data x context
+    Parallel parallel;
+    ScheduleChoice schedule;
+    Training training;
+    Framework framework;
+    std::vector<std::string> notes;  ///< what a person should know but need not mend
+
+    PipelineShape pipeline_shape() const {
+        return {parallel.pipeline, parallel.stages_per_rank, training.micro_batches,
+                schedule.slices};
+    }
+};
+
+}  // namespace debubble::scenarios
