@@ -30,11 +30,13 @@ struct Span {
     friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// What a rank holds from `at` until its next sample.
+/// From `at` until its next sample of this class, a rank holds `held` of it.
+/// Inside a compute that is the greatest value reached there.
 struct MemorySample {
-    Rank rank;
     Instant at;
-    MemoryByClass held;
+    Bytes held;
+    Rank rank;
+    MemoryClass held_as{};
     friend bool operator==(const MemorySample&, const MemorySample&) = default;
 };
 

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/memory_class.h"
+#include "base/units.h"
+#include "schedule/schedule.h"
+
+/// What an action takes when nothing stands in its way. Waiting, contention
+/// and overlap are the simulator's business, not the cost model's.
+namespace debubble::sim {
+
+/// One direction of something that flows share max-min fairly: an index into
+/// CostModel::links().
+using Link = std::int32_t;
+
+/// A communication: `latency` first, then `bytes` over all its links at once.
+/// A flow without links takes exactly its latency.
+struct Flow {
+    Duration latency{};
+    Bytes bytes;
+    std::array<Link, 4> links{-1, -1, -1, -1};  ///< unused entries are -1
+    Bytes reported;  ///< what the trace shows as moved, when `bytes` is scaled by an algorithm
+};
+
+/// One pass of one stage over one microbatch (slice).
+struct ComputeCost {
+    Duration duration{};
+    Duration exposed{};       ///< communication in it that nothing hides; part of duration
+    Bytes held_after;         ///< change of live activations at its end; negative for a backward
+    Bytes peak_above;         ///< greatest live memory inside, above what was live before it
+    MemoryByClass at_peak{};  ///< peak_above by class; sums to it
+    std::string_view op_at_peak;  ///< operator that allocated last; outlives the model
+};
+
+class CostModel {
+public:
+    virtual ~CostModel() = default;
+
+    /// Called once per action before the run; need not be fast, must be pure.
+    virtual ComputeCost compute(const Compute& action, Rank rank) const = 0;
+    virtual ComputeCost recompute(const Recompute& action, Rank rank) const = 0;
+    /// Both at once: the sum where nothing is known to be gained.
+    virtual ComputeCost overlap(const Overlap& action, Rank rank) const = 0;
+    virtual Flow transfer(const Message& message, Rank from, Rank to) const = 0;
+    virtual Flow unshard(Stage stage, Rank rank) const = 0;
+    virtual Flow reduce_grad(Stage stage, std::span<const Rank> holders) const = 0;
+    virtual Flow tied_grad(Stage stage, std::span<const Rank> holders) const = 0;
+    virtual Flow grad_norm() const = 0;
+    virtual Flow offload(Stage stage, Rank rank) const = 0;  ///< reload costs the same
+    virtual Duration optimizer_step(Rank rank) const = 0;
+
+    /// Bandwidth of every link.
+    virtual std::span<const BytesPerSecond> links() const = 0;
+    /// Held by the rank all the time, or while the class says: the static level.
+    virtual MemoryByClass static_memory(Rank rank) const = 0;
+    /// Extra bytes that a gathered stage holds between Unshard and Reshard.
+    virtual Bytes unsharded_bytes(Stage stage) const = 0;
+    /// Extra bytes of the optimizer step itself.
+    virtual Bytes optimizer_transient(Rank rank) const = 0;
+};
+
+}  // namespace debubble::sim

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/memory_class.h"
+#include "scenarios/scenario.h"
+#include "schedule/statistics.h"
+#include "schedule/trace.h"
+
+/// The answer to a scenario: what `simulate --json` writes.
+namespace debubble::sim {
+
+/// One row per pipeline rank (the worst replica); seconds and bytes.
+struct RankPrediction {
+    Rank rank;
+    std::vector<Stage> stages;
+    double busy_s = 0;
+    double exposed_comm_s = 0;
+    double optimizer_s = 0;
+    double idle_s = 0;  ///< busy + exposed + optimizer + idle = step time
+    Bytes peak_memory;
+    std::string peak_op;     ///< action and operator that ran at the peak
+    MemoryByClass memory{};  ///< at the instant of the peak, summing to it
+    Bytes reserved;          ///< by the allocator model; 0 when it was not played
+};
+
+struct ProvenanceNote {
+    std::string what;
+    std::string origin;  ///< "measured", "fitted", "assumed", "datasheet"
+    std::string source;
+};
+
+struct Prediction {
+    std::string scenario;
+    double step_time_s = 0;
+    double tokens_per_s = 0;  ///< of the whole job
+    double samples_per_s = 0;
+    std::optional<double> mfu;  ///< model FLOPs over peak; nothing without a known peak rate
+    std::optional<double> hfu;  ///< recompute counted
+    double tflops_per_gpu = 0;  ///< model FLOPs
+    double bubble = 0;
+    double span_bubble = 0;
+    double makespan_s = 0;
+    std::int64_t parameters = 0;
+    int replicas = 1;  ///< T x C x D pipelines that the trace stands for
+    std::vector<RankPrediction> ranks;
+    bool fits = true;
+    std::string reason;  ///< why it does not fit: rank, op, by how much
+    std::string schedule_hash;
+    std::vector<ProvenanceNote> provenance;
+    std::vector<std::string> notes;
+};
+
+struct PredictOptions {
+    bool keep_trace = true;      ///< else only the figures
+    bool play_allocator = true;  ///< reserved memory too; slower
+};
+
+struct PredictionWithTrace {
+    Prediction prediction;
+    Trace trace;
+    Statistics statistics;
+    Bytes memory_limit;  ///< of one device
+};
+
+/// Builds the stages, generates and lowers the schedule, prices it, plays it
+/// and adds up. Pure and thread-safe. Throws InputError for an impossible plan.
+PredictionWithTrace predict(const scenarios::Scenario& scenario,
+                            const PredictOptions& options = {});
+
+}  // namespace debubble::sim
