@@ -7,12 +7,8 @@
 namespace debubble {
 namespace {
 
-std::string text(const MicroBatch& mb) {
-    return mb.slice ? fmt::format("{}.{}", mb.index, *mb.slice) : fmt::format("{}", mb.index);
-}
-
 std::string text(const Compute& c) {
-    return fmt::format("{}{}{}", c.stage.index, letter_of(c.pass), text(c.micro_batch));
+    return fmt::format("{}{}{}", c.stage.index, letter_of(c.pass), to_text(c.micro_batch));
 }
 
 char letter_of(Message::Kind kind) {
@@ -30,6 +26,10 @@ bool is_forward(const Compute& c) {
 
 }  // namespace
 
+std::string to_text(const MicroBatch& mb) {
+    return mb.slice ? fmt::format("{}.{}", mb.index, *mb.slice) : fmt::format("{}", mb.index);
+}
+
 char letter_of(Pass pass) {
     constexpr std::array kLetters{'F', 'B', 'I', 'W'};
     return kLetters[static_cast<std::size_t>(pass)];
@@ -40,7 +40,7 @@ std::string to_text(const Action& action) {
         Overloaded{
             [](const Compute& c) { return text(c); },
             [](const Recompute& r) {
-                return fmt::format("{}R{}", r.stage.index, text(r.micro_batch));
+                return fmt::format("{}R{}", r.stage.index, to_text(r.micro_batch));
             },
             [](const Overlap& o) {
                 return fmt::format("({};{})OVERLAP_{}_{}", text(o.first), text(o.second),
@@ -49,21 +49,21 @@ std::string to_text(const Action& action) {
             },
             [](const Send& s) {
                 return fmt::format("{}SEND_{}{}", s.message.producer.index,
-                                   letter_of(s.message.kind), text(s.message.micro_batch));
+                                   letter_of(s.message.kind), to_text(s.message.micro_batch));
             },
             [](const Recv& r) {
                 return fmt::format("{}RECV_{}{}", consumer(r.message), letter_of(r.message.kind),
-                                   text(r.message.micro_batch));
+                                   to_text(r.message.micro_batch));
             },
             [](const Unshard& u) { return fmt::format("{}UNSHARD", u.stage.index); },
             [](const Reshard& r) { return fmt::format("{}RESHARD", r.stage.index); },
             [](const ReduceGrad& r) { return fmt::format("{}REDUCE_GRAD", r.stage.index); },
             [](const TiedGradReduce& t) { return fmt::format("{}TIED_GRAD", t.stage.index); },
             [](const Offload& o) {
-                return fmt::format("{}OFFLOAD{}", o.stage.index, text(o.micro_batch));
+                return fmt::format("{}OFFLOAD{}", o.stage.index, to_text(o.micro_batch));
             },
             [](const Reload& r) {
-                return fmt::format("{}RELOAD{}", r.stage.index, text(r.micro_batch));
+                return fmt::format("{}RELOAD{}", r.stage.index, to_text(r.micro_batch));
             },
             [](const GradNorm&) { return std::string("GRAD_NORM"); },
             [](const OptimizerStep&) { return std::string("OPTIMIZER_STEP"); },

@@ -112,6 +112,9 @@ using Action = std::variant<Compute, Recompute, Overlap, Send, Recv, Unshard, Re
 /// The letter of the text form: F, B, I, W.
 char letter_of(Pass pass);
 
+/// "3", or "3.1" for slice 1 of microbatch 3.
+std::string to_text(const MicroBatch& micro_batch);
+
 /// PyTorch's text where it has one: "2F0", "1SEND_F3", "1UNSHARD",
 /// "(0F7;7B3)OVERLAP_F_B"; ours beyond: "2F0.1" (slice 1), "2R0", "2OFFLOAD0",
 /// "2RELOAD0", "2TIED_GRAD", "GRAD_NORM", "OPTIMIZER_STEP". A SEND's stage is

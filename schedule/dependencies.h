@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "schedule/schedule.h"
+
+/// Who needs whose result. Replay, validation and the placing of sends and
+/// receives all read the data flow of a pipeline from here.
+///
+///   F(s)   needs F(s-1), and F(s) of the slice before it (keys and values)
+///   I, B   need F(s), I or B of s+1, and I or B of the slice after it (dK, dV)
+///   W      needs I of its own stage
+namespace debubble {
+
+/// What a compute leaves for others: an activation (F) or a gradient (I, B).
+/// W leaves nothing. The message crosses a link only if its consumer is on
+/// another rank.
+inline std::optional<Message> result_of(const Compute& c) {
+    if (c.pass == Pass::BackwardWeight) return std::nullopt;
+    const auto kind = c.pass == Pass::Forward ? Message::Kind::Activation : Message::Kind::Gradient;
+    return Message{kind, c.stage, c.micro_batch};
+}
+
+/// The results that a compute needs; at most three.
+class Inputs {
+public:
+    void add(const Message& message) { messages_[count_++] = message; }
+    const Message* begin() const { return messages_.data(); }
+    const Message* end() const { return messages_.data() + count_; }
+
+private:
+    std::array<Message, 3> messages_;
+    std::size_t count_ = 0;
+};
+
+/// The result of the neighbouring stage that `c` needs: what a Recv brings if
+/// another rank computes it. None at the ends of the pipeline, and for W.
+std::optional<Message> neighbour_input_of(const Compute& c, int stage_count);
+
+Inputs inputs_of(const Compute& c, int stage_count, int slices);
+
+/// The stage that consumes a message: the next one of an activation, the
+/// previous one of a gradient. May be no stage at all (-1 or S).
+inline Stage consumer_of(const Message& m) {
+    return Stage{m.producer.index + (m.kind == Message::Kind::Activation ? 1 : -1)};
+}
+
+/// Numbers every result of a schedule, and so also every forward and backward,
+/// from 0: the index of flat arrays.
+class ResultIndex {
+public:
+    explicit ResultIndex(const Schedule& schedule)
+        : stages_(schedule.stage_count()),
+          micro_batches_(schedule.shape.micro_batches),
+          slices_(schedule.shape.slices) {}
+
+    std::size_t size() const { return 2 * per_kind(); }
+    int stage_count() const { return stages_; }
+    int slices() const { return slices_; }
+
+    /// False for a stage, microbatch or slice that the shape does not have.
+    bool contains(Stage stage, const MicroBatch& mb) const {
+        return stage.index >= 0 && stage.index < stages_ && mb.index >= 0 &&
+               mb.index < micro_batches_ && mb.slice.has_value() == (slices_ > 1) &&
+               mb.slice.value_or(0) >= 0 && mb.slice.value_or(0) < slices_;
+    }
+    bool contains(const Compute& c) const { return contains(c.stage, c.micro_batch); }
+    bool contains(const Message& m) const { return contains(m.producer, m.micro_batch); }
+
+    /// Of a (stage, microbatch, slice): less than size() / 2.
+    std::size_t of(Stage stage, const MicroBatch& mb) const {
+        assert(contains(stage, mb) && "the index covers exactly the shape");
+        const auto row = static_cast<std::size_t>(stage.index) * micro_batches_ + mb.index;
+        return row * slices_ + mb.slice.value_or(0);
+    }
+    std::size_t of(const Message& m) const {
+        return of(m.producer, m.micro_batch) +
+               (m.kind == Message::Kind::Activation ? 0 : per_kind());
+    }
+    Message at(std::size_t index) const;
+
+private:
+    std::size_t per_kind() const {
+        return static_cast<std::size_t>(stages_) * micro_batches_ * slices_;
+    }
+    int stages_;
+    int micro_batches_;
+    int slices_;
+};
+
+}  // namespace debubble

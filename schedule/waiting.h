@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace debubble {
+
+/// Why a rank cannot go on: what it stands at, and the rank it waits for.
+struct Wait {
+    std::string at;          ///< text of the action
+    std::string needs;       ///< what it needs, "1B0 of rank 1"
+    std::optional<Rank> on;  ///< whom to wait for; nobody if no rank will ever do it
+};
+
+/// The ranks that hold each other up, in order, starting at the smallest one
+/// that waits. They form a cycle, or a chain to a rank that waits for what
+/// nobody does.
+struct WaitingCycle {
+    std::vector<Rank> ranks;
+    std::string sentence;
+};
+
+/// Precondition: at least one rank waits. `waits` is indexed by rank; nothing
+/// for a rank that has finished.
+WaitingCycle waiting_cycle(const std::vector<std::optional<Wait>>& waits);
+
+}  // namespace debubble
