@@ -26,6 +26,23 @@ struct GeneratorOptions {
 /// Each is a pure function. Precondition: its row's why_not(shape, options) is empty.
 Schedule gpipe(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule one_f_one_b(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule eager_one_f_one_b(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule interleaved_one_f_one_b(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule looped_bfs(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule group_interleaved(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule zb_h1(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule zb_h2(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule interleaved_zb(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule seq_one_f_one_b(const PipelineShape& shape, const GeneratorOptions& options);
+
+/// Why a shape cannot be built, in words with the numbers; nothing if it can.
+/// Here those of the generators that ask for more than a number of stages per rank.
+using Reason = std::optional<std::string>;
+Reason why_not_interleaved_1f1b(const PipelineShape& shape, const GeneratorOptions& options);
+Reason why_not_group_interleaved(const PipelineShape& shape, const GeneratorOptions& options);
+Reason why_not_zb_h2(const PipelineShape& shape, const GeneratorOptions& options);
+Reason why_not_interleaved_zb(const PipelineShape& shape, const GeneratorOptions& options);
+Reason why_not_seq_1f1b(const PipelineShape& shape, const GeneratorOptions& options);
 
 struct GeneratorOption {
     std::string_view key;
@@ -37,8 +54,7 @@ struct Generator {
     std::string_view summary;  ///< one line for menus
     std::string_view source;   ///< paper (arXiv number) or repository
     Schedule (*make)(const PipelineShape&, const GeneratorOptions&);
-    /// Why this shape cannot be built, in words with the numbers; nothing if it can.
-    std::optional<std::string> (*why_not)(const PipelineShape&, const GeneratorOptions&);
+    Reason (*why_not)(const PipelineShape&, const GeneratorOptions&);
     bool splits_backward = false;             ///< writes I and W instead of B
     std::optional<int> stages_per_rank = {};  ///< the only value it takes, if there is only one
     std::span<const GeneratorOption> options = {};  ///< the keys that it reads

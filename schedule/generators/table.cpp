@@ -6,23 +6,48 @@
 #include "base/diagnostic.h"
 #include "base/spelling.h"
 #include "schedule/generators/generators.h"
+#include "schedule/generators/shape_needs.h"
 
 namespace debubble {
 namespace {
 
-using Reason = std::optional<std::string>;
-
 Reason one_stage_per_rank(const PipelineShape& shape, const GeneratorOptions&) {
-    if (shape.stages_per_rank == 1) return std::nullopt;
-    return fmt::format("it holds one stage per rank, and stages_per_rank is {}",
-                       shape.stages_per_rank);
+    return shape_reason(shape, {.stages_per_rank = 1});
 }
+
+Reason any_stages_per_rank(const PipelineShape& shape, const GeneratorOptions&) {
+    return shape_reason(shape, {});
+}
+
+constexpr GeneratorOption kRounds[] = {
+    {"rounds", "megatron, pytorch or padded: how microbatches that p does not divide are grouped"}};
+constexpr GeneratorOption kGroup[] = {
+    {"group", "microbatches per group, from p/2 to p; fewer save memory and cost bubble"}};
 
 constexpr std::array kTable{
     Generator{"gpipe", "all forwards, then all backwards", "arXiv:1811.06965", gpipe,
               one_stage_per_rank, false, 1},
     Generator{"1f1b", "one forward, one backward (PipeDream-Flush)", "arXiv:2104.04473",
               one_f_one_b, one_stage_per_rank, false, 1},
+    Generator{"eager-1f1b", "1F1B with twice the warm-up, which hides the links (Alpa)",
+              "arXiv:2211.05322", eager_one_f_one_b, one_stage_per_rank, false, 1},
+    Generator{"interleaved-1f1b", "1F1B over several chunks per rank, depth first (Megatron-LM)",
+              "arXiv:2104.04473", interleaved_one_f_one_b, why_not_interleaved_1f1b, false,
+              std::nullopt, kRounds},
+    Generator{"looped-bfs", "several chunks per rank, breadth first", "arXiv:2211.05953",
+              looped_bfs, any_stages_per_rank, false},
+    Generator{"group-interleaved", "interleaved 1F1B in groups, down to half the memory (GIS)",
+              "arXiv:2503.01328", group_interleaved, why_not_group_interleaved, true, std::nullopt,
+              kGroup},
+    Generator{"zb-h1", "zero bubble with 1F1B's memory", "arXiv:2401.10241", zb_h1,
+              one_stage_per_rank, true, 1},
+    Generator{"zb-h2", "zero bubble with twice 1F1B's memory", "arXiv:2401.10241", zb_h2,
+              why_not_zb_h2, true, 1},
+    Generator{"interleaved-zb", "ZB-H1 over several chunks per rank (PyTorch)",
+              "pytorch/pytorch torch/distributed/pipelining/schedules.py", interleaved_zb,
+              why_not_interleaved_zb, true},
+    Generator{"seq-1f1b", "1F1B over slices of sequences, for causal attention", "arXiv:2406.03488",
+              seq_one_f_one_b, why_not_seq_1f1b, false, 1},
 };
 
 std::string unknown(std::string_view what, std::string_view word,

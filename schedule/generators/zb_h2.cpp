@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+
+#include "schedule/generators/alternation.h"
+#include "schedule/generators/generators.h"
+#include "schedule/generators/shape_needs.h"
+#include "schedule/generators/writer.h"
+
+/// ZB-H2 (Qi et al., 2023, arXiv:2401.10241, section 2.2): ZB-H1 with twice the
+/// warm-up and twice the delay of W, which fills the bubble before the first
+/// backward too. Every rank holds 2p-1 microbatches. Span bubble (p-1)(F+I-2W), or
+/// none if that is negative, for W <= min(F, I): ranks start and end at different
+/// times, so the gain needs an optimizer step that does not wait for all ranks.
+///
+///   rank 0  0F0 0F1 0F2 0I0 0W0 0F3 0I1 0W1 0I2 0W2 0I3 0W3
+///   rank 1  1F0 1I0 1F1 1I1 1F2 1I2 1W0 1F3 1I3 1W1 1W2 1W3
+///
+/// Gives the paper's bubble rates to four digits; the paper publishes its order as figure 3 only.
+namespace debubble {
+
+Reason why_not_zb_h2(const PipelineShape& shape, const GeneratorOptions&) {
+    if (const Reason reason = shape_reason(shape, {.stages_per_rank = 1})) return reason;
+    const int least = 2 * shape.ranks - 1;
+    if (shape.micro_batches >= least) return std::nullopt;
+    return fmt::format("{} ranks need at least {} microbatches, and there {} {}", shape.ranks,
+                       least, shape.micro_batches == 1 ? "is" : "are", shape.micro_batches);
+}
+
+Schedule zb_h2(const PipelineShape& shape, const GeneratorOptions&) {
+    Schedule schedule = empty_schedule("zb-h2", shape);
+    for (int rank = 0; rank < shape.ranks; ++rank)
+        write({.forwards = looped_forwards(shape, rank, shape.micro_batches),
+               .backwards = looped_backwards(shape, rank, shape.micro_batches),
+               .warm_up = 2 * (shape.ranks - 1 - rank),
+               .weight_delay = 2 * rank},
+              schedule.ranks[rank]);
+    return schedule;
+}
+
+}  // namespace debubble
