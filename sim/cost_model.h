@@ -24,7 +24,8 @@ struct Flow {
     Duration latency{};
     Bytes bytes;
     std::array<Link, 4> links{-1, -1, -1, -1};  ///< unused entries are -1
-    Bytes reported;  ///< what the trace shows as moved, when `bytes` is scaled by an algorithm
+    Bytes payload;                              ///< the tensor's size, which the trace reports
+    Bytes held;  ///< memory that sender and receiver each hold while it is under way
 };
 
 /// One pass of one stage over one microbatch (slice).

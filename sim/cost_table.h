@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "sim/cost_model.h"
+#include "sim/task_graph.h"
+
+namespace debubble::sim {
+
+/// Asks the cost model once per distinct action and gives indices into the
+/// graph's costs from then on.
+class CostTable {
+public:
+    CostTable(const Program& program, const CostModel& model, TaskGraph& graph);
+
+    std::int32_t of(const Compute& compute, Rank rank);
+    std::int32_t of(const Overlap& overlap, Rank rank);
+    std::int32_t of(const Recompute& recompute, Rank rank);
+    std::int32_t of(const Message& message, Rank from, Rank to);
+    std::int32_t optimizer(Rank rank);
+    std::int32_t unshard(Stage stage, Rank rank);
+    std::int32_t reduce_grad(Stage stage);
+    std::int32_t tied_grad(Stage stage, std::span<const Rank> holders);
+    std::int32_t grad_norm();
+    std::int32_t offload(Stage stage, Rank rank);
+    std::int32_t nothing();  ///< a flow that takes no time
+
+private:
+    std::int32_t add(const ComputeCost& cost);
+    std::int32_t add(const Flow& flow);
+    std::int32_t& slot(std::vector<std::int32_t>& table, int kind, int kinds, Stage stage,
+                       Rank rank);
+
+    const Program& program_;
+    const CostModel& model_;
+    TaskGraph& graph_;
+    int stages_;
+    int slices_;
+    std::vector<std::int32_t> computes_;   // pass x slice x stage x rank
+    std::vector<std::int32_t> transfers_;  // kind x stage x sender
+    std::vector<std::int32_t> per_stage_;  // unshard, offload, reduce x stage x rank
+    std::map<std::tuple<Compute, Compute, Rank>, std::int32_t> overlaps_;  // microbatch cleared
+};
+
+}  // namespace debubble::sim

@@ -1,0 +1,89 @@
+#include "sim/flow_network.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace debubble::sim {
+namespace {
+
+template <class Visitor>
+void for_each_link(const FlowLinks& links, Visitor&& visit) {
+    for (const std::int32_t link : links)
+        if (link >= 0) visit(link);
+}
+
+}  // namespace
+
+FlowNetwork::FlowNetwork(std::span<const BytesPerSecond> links, EventQueue& queue)
+    : queue_(queue), on_link_(links.size()) {
+    for (const BytesPerSecond link : links) capacity_.push_back(link.value);
+}
+
+void FlowNetwork::join(std::int32_t task, Bytes bytes, const FlowLinks& links) {
+    active_.push_back(
+        {task, next_version_++, links, static_cast<double>(bytes.count), 0, queue_.now(), false});
+    for_each_link(links, [&](std::int32_t link) { on_link_[link].push_back(task); });
+    system_.assign(1, active_.size() - 1);
+    active_.back().in_system = true;
+    collect_neighbours(links);
+    share();
+}
+
+bool FlowNetwork::leave_if_current(std::int32_t task, std::int32_t version) {
+    const auto flow = std::ranges::find(active_, version, &Active::version);
+    if (flow == active_.end() || flow->task != task) return false;
+    const FlowLinks links = flow->links;
+    *flow = active_.back();
+    active_.pop_back();
+    for_each_link(links, [&](std::int32_t link) {
+        auto& tasks = on_link_[link];
+        tasks.erase(std::ranges::find(tasks, task));
+    });
+    system_.clear();
+    collect_neighbours(links);
+    share();
+    return true;
+}
+
+/// Adds to system_ every flow that shares a link with these, and theirs in turn.
+void FlowNetwork::collect_neighbours(const FlowLinks& links) {
+    const auto add_sharers = [&](const FlowLinks& of) {
+        for_each_link(of, [&](std::int32_t link) {
+            for (const std::int32_t task : on_link_[link]) {
+                const auto flow = std::ranges::find(active_, task, &Active::task);
+                if (flow->in_system) continue;
+                flow->in_system = true;
+                system_.push_back(static_cast<std::size_t>(flow - active_.begin()));
+            }
+        });
+    };
+    add_sharers(links);
+    for (std::size_t i = 0; i < system_.size(); ++i) {
+        const FlowLinks of = active_[system_[i]].links;  // active_ does not grow here
+        add_sharers(of);
+    }
+}
+
+void FlowNetwork::share() {
+    system_links_.clear();
+    for (const std::size_t index : system_) system_links_.push_back(active_[index].links);
+    rates_.resize(system_.size());
+    if (!system_.empty()) solver_.solve(capacity_, system_links_, rates_);
+    for (std::size_t i = 0; i < system_.size(); ++i) {
+        active_[system_[i]].in_system = false;
+        announce(active_[system_[i]], rates_[i]);
+    }
+}
+
+void FlowNetwork::announce(Active& flow, double rate) {
+    if (rate == flow.rate) return;
+    const Instant now = queue_.now();
+    flow.left = std::max(0.0, flow.left - flow.rate * seconds(now - flow.since));
+    flow.since = now;
+    flow.rate = rate;
+    flow.version = next_version_++;
+    const auto length = static_cast<Duration::rep>(std::ceil(flow.left / rate * 1e9));
+    queue_.at(now + Duration{length}, Event::Kind::FlowEnd, flow.task, flow.version);
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "schedule/schedule.h"
+#include "schedule/trace.h"
+#include "sim/cost_model.h"
+#include "sim/task_graph.h"
+
+namespace debubble::sim {
+
+struct TaskTimes {
+    Instant begin;
+    Instant end;
+};
+
+struct FollowedMemory {
+    std::vector<MemorySample> samples;  ///< by rank, then by time
+    std::vector<MemoryPeak> peaks;      ///< one per rank
+};
+
+/// What every rank holds over the first step, from when its tasks ran. Memory
+/// never delays a task, so it is added up afterwards.
+FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
+                             std::span<const TaskTimes> times, const CostModel& costs,
+                             bool keep_samples);
+
+}  // namespace debubble::sim

@@ -1,0 +1,165 @@
+#include "sim/simulate.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "sim/event_queue.h"
+#include "sim/flow_network.h"
+#include "sim/follow_memory.h"
+#include "sim/task_graph.h"
+
+namespace debubble::sim {
+namespace {
+
+/// Begins a task when its last open edge fires, and ends it when its time has
+/// passed or its bytes have arrived.
+class Engine {
+public:
+    Engine(TaskGraph& graph, const CostModel& costs)
+        : graph_(graph), network_(costs.links(), queue_), times_(graph.tasks.size()) {}
+
+    void run() {
+        const auto tasks = static_cast<TaskId>(graph_.tasks.size());
+        for (TaskId task = 0; task < tasks; ++task)
+            if (graph_.tasks[task].open_edges == 0) ready_.push_back(task);
+        begin_ready();
+        while (!queue_.empty()) {
+            handle(queue_.next());
+            begin_ready();
+        }
+    }
+
+    const std::vector<TaskTimes>& times() const { return times_; }
+    std::size_t ended() const { return ended_; }
+    std::size_t events() const { return queue_.handled(); }
+
+private:
+    void handle(const Event& event) {
+        switch (event.kind) {
+            case Event::Kind::TaskEnd: end(event.task); break;
+            case Event::Kind::FlowBegin: {
+                const Flow& flow = graph_.flows[graph_.tasks[event.task].cost];
+                network_.join(event.task, flow.bytes, flow.links);
+                break;
+            }
+            case Event::Kind::FlowEnd:
+                if (network_.leave_if_current(event.task, event.version)) end(event.task);
+                break;
+        }
+    }
+
+    /// A worklist, not recursion: chains of tasks without duration may be long.
+    void begin_ready() {
+        for (std::size_t i = 0; i < ready_.size(); ++i) begin(ready_[i]);
+        ready_.clear();
+    }
+
+    void begin(TaskId id) {
+        const Task& task = graph_.tasks[id];
+        times_[id].begin = queue_.now();
+        fire(graph_.after_begin.of(id));
+        if (!task.is_flow) {
+            queue_.at(queue_.now() + graph_.compute_costs[task.cost].duration, Event::Kind::TaskEnd,
+                      id);
+            return;
+        }
+        const Flow& flow = graph_.flows[task.cost];
+        const bool moves = flow.links[0] >= 0 && flow.bytes.count > 0;
+        queue_.at(queue_.now() + flow.latency,
+                  moves ? Event::Kind::FlowBegin : Event::Kind::TaskEnd, id);
+    }
+
+    void end(TaskId id) {
+        times_[id].end = queue_.now();
+        ++ended_;
+        fire(graph_.after_end.of(id));
+    }
+
+    void fire(std::span<const TaskId> successors) {
+        for (const TaskId next : successors)
+            if (--graph_.tasks[next].open_edges == 0) ready_.push_back(next);
+    }
+
+    TaskGraph& graph_;
+    EventQueue queue_;
+    FlowNetwork network_;
+    std::vector<TaskTimes> times_;
+    std::vector<TaskId> ready_;
+    std::size_t ended_ = 0;
+};
+
+[[noreturn]] void report_deadlock(const Program& program, const TaskGraph& graph) {
+    for (std::size_t rank = 0; rank < graph.task_of.size(); ++rank)
+        for (std::size_t i = 0; i < graph.task_of[rank].size(); ++i)
+            if (graph.tasks[graph.task_of[rank][i]].open_edges > 0)
+                throw InputError(fmt::format("the schedule waits for ever: rank {} at {}", rank,
+                                             to_text(program.ranks[rank][i])));
+    throw InputError("the schedule waits for ever");
+}
+
+Lane lane_of(const Action& action, Lane of_task) {
+    if (std::holds_alternative<Recv>(action)) return Lane::Recv;
+    return of_task;
+}
+
+std::vector<Span> record_spans(const Program& program, const TaskGraph& graph,
+                               const std::vector<TaskTimes>& times) {
+    std::vector<Span> spans;
+    std::size_t actions = 0;
+    for (const ActionList& list : program.ranks) actions += list.size();
+    spans.reserve(actions);
+    for (int rank = 0; rank < program.shape.ranks; ++rank) {
+        const ActionList& list = program.ranks[rank];
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const TaskId id = graph.task_of[rank][i];
+            const Task& task = graph.tasks[id];
+            Span span{
+                Rank{rank}, 0, lane_of(list[i], task.lane), list[i], times[id].begin, times[id].end,
+                {},         {}};
+            if (task.is_flow)
+                span.bytes = graph.flows[task.cost].payload;
+            else
+                span.exposed = graph.compute_costs[task.cost].exposed;
+            spans.push_back(span);
+        }
+    }
+    std::ranges::stable_sort(spans, [](const Span& a, const Span& b) {
+        if (a.begin != b.begin) return a.begin < b.begin;
+        return a.rank != b.rank ? a.rank < b.rank : a.lane < b.lane;
+    });
+    return spans;
+}
+
+}  // namespace
+
+Simulation simulate(const Program& program, const CostModel& costs,
+                    const SimulateOptions& options) {
+    TaskGraph graph = build_task_graph(program, costs, options.steps, options.sends_block);
+    Engine engine(graph, costs);
+    engine.run();
+    if (engine.ended() != graph.tasks.size()) report_deadlock(program, graph);
+
+    Simulation result;
+    result.events = engine.events();
+    result.step_ends.resize(static_cast<std::size_t>(options.steps));
+    for (std::size_t id = 0; id < graph.tasks.size(); ++id) {
+        Instant& last = result.step_ends[static_cast<std::size_t>(graph.tasks[id].step)];
+        last = std::max(last, engine.times()[id].end);
+    }
+    if (options.follow_memory) {
+        FollowedMemory memory =
+            follow_memory(program, graph, engine.times(), costs, options.record_spans);
+        result.trace.memory = std::move(memory.samples);
+        result.peaks = memory.peaks;
+        result.trace.peaks = std::move(memory.peaks);
+    }
+    if (options.record_spans) result.trace.spans = record_spans(program, graph, engine.times());
+    result.trace.header.source = "simulated";
+    result.trace.header.program_hash = program_hash(program);
+    result.trace.header.pipeline = program.shape.ranks;
+    return result;
+}
+
+}  // namespace debubble::sim
