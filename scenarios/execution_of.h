@@ -1,0 +1,13 @@
+#pragma once
+
+#include "models/execution.h"
+#include "scenarios/scenario.h"
+
+namespace debubble::scenarios {
+
+/// What the model side needs to know of a scenario: the one place where
+/// training recipe, framework profile and parallelism become an Execution.
+/// The simulator prices its graphs, the executor runs them.
+models::Execution execution_of(const Scenario& scenario);
+
+}  // namespace debubble::scenarios
