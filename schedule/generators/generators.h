@@ -34,6 +34,8 @@ Schedule zb_h1(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule zb_h2(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule interleaved_zb(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule seq_one_f_one_b(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule dualpipe(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule dualpipe_v(const PipelineShape& shape, const GeneratorOptions& options);
 
 /// Why a shape cannot be built, in words with the numbers; nothing if it can.
 /// Here those of the generators that ask for more than a number of stages per rank.
@@ -43,6 +45,8 @@ Reason why_not_group_interleaved(const PipelineShape& shape, const GeneratorOpti
 Reason why_not_zb_h2(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_interleaved_zb(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_seq_1f1b(const PipelineShape& shape, const GeneratorOptions& options);
+Reason why_not_dualpipe(const PipelineShape& shape, const GeneratorOptions& options);
+Reason why_not_dualpipe_v(const PipelineShape& shape, const GeneratorOptions& options);
 
 struct GeneratorOption {
     std::string_view key;

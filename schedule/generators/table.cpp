@@ -48,6 +48,10 @@ constexpr std::array kTable{
               why_not_interleaved_zb, true},
     Generator{"seq-1f1b", "1F1B over slices of sequences, for causal attention", "arXiv:2406.03488",
               seq_one_f_one_b, why_not_seq_1f1b, false, 1},
+    Generator{"dualpipe", "fed from both ends, forward and backward overlapped (DeepSeek-V3)",
+              "arXiv:2412.19437", dualpipe, why_not_dualpipe, true, 1},
+    Generator{"dualpipe-v", "DualPipe cut in half, one copy of the parameters",
+              "deepseek-ai/DualPipe dualpipe/dualpipev.py", dualpipe_v, why_not_dualpipe_v, true, 2},
 };
 
 std::string unknown(std::string_view what, std::string_view word,
