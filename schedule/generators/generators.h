@@ -62,6 +62,7 @@ struct Generator {
     bool splits_backward = false;             ///< writes I and W instead of B
     std::optional<int> stages_per_rank = {};  ///< the only value it takes, if there is only one
     std::span<const GeneratorOption> options = {};  ///< the keys that it reads
+    bool uses_costs = false;  ///< looks at GeneratorOptions::costs; a scenario gives its own
 };
 
 std::span<const Generator> generators();
