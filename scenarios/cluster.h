@@ -38,12 +38,16 @@ struct NodeLink {
         Pcie
     };  ///< NVSwitch; NVLink mesh; NVLink bridges; PCIe
     Kind kind = Kind::Switched;
-    BytesPerSecond bandwidth;      ///< per GPU, one direction
-    double efficiency = 1;         ///< of it, that the collective library reaches (bus bandwidth)
-    Duration latency{5000};        ///< per hop of a collective
-    Duration base_latency{20000};  ///< of any collective
-    Bytes half_bandwidth_size{4 << 20};  ///< message size at which half of the bandwidth is reached
-    bool in_network_reduction = false;   ///< NVLS
+    BytesPerSecond bandwidth;  ///< per GPU, one direction
+    double efficiency = 1;     ///< of it, that the collective library reaches (bus bandwidth)
+    /// The same for groups of this many GPUs, where it differs: the greatest key that is not
+    /// above the group counts. A mesh of links gives small groups less.
+    std::map<int, double> group_efficiency;
+    Duration latency{2800};        ///< per hop of a collective
+    Duration base_latency{29000};  ///< of any collective
+    /// Message at which half of the bandwidth is reached; it grows as 1 / (1 + sqrt(half / size)).
+    Bytes half_bandwidth_size{307'000};
+    bool in_network_reduction = false;  ///< NVLS
     friend bool operator==(const NodeLink&, const NodeLink&) = default;
 };
 

@@ -1,0 +1,197 @@
+#include "sim/network/collective_cost.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace debubble::sim {
+namespace {
+
+/// Of a ring's bandwidth, that a tree reaches (NCCL, src/graph/tuning.cc).
+constexpr double kTreeEfficiency = 0.92;
+
+/// Seconds that the phases of an algorithm take on each tier.
+struct Phases {
+    double latency = 0;
+    double node = 0;
+    double network = 0;
+    double spine = 0;
+};
+
+double share(int members) {
+    return static_cast<double>(members - 1) / members;
+}
+
+/// Of the whole tensor, what every member of a ring sends.
+double ring_volume(CollectiveKind kind, int members) {
+    switch (kind) {
+        case CollectiveKind::AllReduce: return 2 * share(members);
+        case CollectiveKind::AllGather:
+        case CollectiveKind::ReduceScatter: return share(members);
+        case CollectiveKind::Broadcast: return members > 1 ? 1 : 0;
+        case CollectiveKind::AllToAll: return share(members) / members;
+    }
+    return 0;
+}
+
+int ring_rounds(CollectiveKind kind) {
+    return kind == CollectiveKind::AllReduce ? 2 : 1;
+}
+
+class Pricer {
+public:
+    Pricer(CollectiveKind kind, Bytes size, const GroupPlacement& group,
+           const scenarios::Cluster& cluster)
+        : kind_(kind), size_(static_cast<double>(size.count)), group_(group), cluster_(cluster) {}
+
+    Phases ring() const {
+        const int hops = ring_rounds(kind_) * (group_.size - 1);
+        const int far = ring_rounds(kind_) * (group_.nodes - 1);
+        const double volume = ring_volume(kind_, group_.size);
+        Phases phases;
+        phases.latency = latency(hops - far, far);
+        phases.node = in_node(volume);
+        // Every ring enters and leaves each node (and each leaf) once; an exchange of all
+        // with all crosses with everything that is meant for elsewhere.
+        double crossing = volume;
+        if (kind_ == CollectiveKind::AllToAll)
+            crossing = group_.per_node * static_cast<double>(group_.size - group_.per_node) /
+                       group_.size / group_.size;
+        add_network(phases, crossing);
+        return phases;
+    }
+
+    /// Each node is inside one of two trees and a leaf of the other: it sends up one
+    /// half twice and down one half twice.
+    Phases tree() const {
+        const int depth = std::bit_width(static_cast<unsigned>(group_.nodes - 1));
+        const int rounds = ring_rounds(kind_);
+        Phases phases;
+        phases.latency = latency(rounds * (group_.per_node - 1), rounds * depth);
+        const double volume = rounds / kTreeEfficiency;
+        phases.node = group_.per_node > 1 ? in_node(volume) : 0;
+        add_network(phases, volume);
+        return phases;
+    }
+
+    Phases hierarchical() const {
+        const int rounds = ring_rounds(kind_);
+        Phases phases;
+        phases.latency = latency(rounds * (group_.per_node - 1), rounds * (group_.nodes - 1));
+        phases.node = in_node(ring_volume(kind_, group_.per_node));
+        add_network(phases, ring_volume(kind_, group_.nodes));
+        return phases;
+    }
+
+    /// The switch reads all copies and writes the sum to all: a member sends the tensor
+    /// once and the part that it sums once more.
+    Phases in_network() const {
+        const double own = 1.0 / group_.size;
+        Phases phases;
+        phases.latency = latency(ring_rounds(kind_), 0);
+        phases.node = in_node(kind_ == CollectiveKind::AllReduce ? 1 + own : 1 - own);
+        return phases;
+    }
+
+private:
+    double latency(int near_hops, int far_hops) const {
+        return seconds(cluster_.node_link.base_latency) +
+               std::max(0, near_hops) * seconds(cluster_.node_link.latency) +
+               far_hops * seconds(cluster_.network.latency);
+    }
+    double in_node(double volume) const {
+        if (group_.per_node < 2 || size_ <= 0) return 0;
+        const double half = static_cast<double>(cluster_.node_link.half_bandwidth_size.count);
+        return volume * size_ / node_bandwidth(cluster_, group_.per_node).value *
+               (1 + std::sqrt(half / size_));
+    }
+    void add_network(Phases& phases, double volume) const {
+        if (group_.nodes < 2) return;
+        const double bandwidth = network_bandwidth(cluster_).value;
+        phases.network = volume * size_ * group_.groups_per_node / bandwidth;
+        if (group_.leaves < 2) return;
+        const double uplinks =
+            bandwidth * cluster_.network.nodes_per_leaf / cluster_.network.oversubscription;
+        phases.spine = volume * size_ * group_.groups_per_leaf / uplinks;
+    }
+
+    CollectiveKind kind_;
+    double size_;
+    const GroupPlacement& group_;
+    const scenarios::Cluster& cluster_;
+};
+
+bool can(CollectiveAlgorithm algorithm, CollectiveKind kind, const GroupPlacement& group,
+         const scenarios::Cluster& cluster) {
+    const bool one_node = group.nodes == 1;
+    switch (algorithm) {
+        case CollectiveAlgorithm::Ring: return true;
+        case CollectiveAlgorithm::Tree:
+            return !one_node &&
+                   (kind == CollectiveKind::AllReduce || kind == CollectiveKind::Broadcast);
+        case CollectiveAlgorithm::Hierarchical:
+            return !one_node && group.per_node > 1 && kind != CollectiveKind::AllToAll;
+        case CollectiveAlgorithm::InNetwork:
+            return one_node && cluster.node_link.in_network_reduction &&
+                   kind != CollectiveKind::AllToAll;
+    }
+    return false;
+}
+
+}  // namespace
+
+BytesPerSecond node_bandwidth(const scenarios::Cluster& cluster, int members) {
+    const scenarios::NodeLink& link = cluster.node_link;
+    // A bridge joins two; whoever is more goes over PCIe.
+    if (link.kind == scenarios::NodeLink::Kind::Pairs && members > 2) return cluster.gpu.host_link;
+    double efficiency = link.efficiency;
+    const auto above = link.group_efficiency.upper_bound(members);
+    if (above != link.group_efficiency.begin()) efficiency = std::prev(above)->second;
+    return {link.bandwidth.value * efficiency};
+}
+
+BytesPerSecond network_bandwidth(const scenarios::Cluster& cluster) {
+    const scenarios::NodeNetwork& network = cluster.network;
+    return {network.nics_per_node * network.nic_bandwidth.value * network.efficiency};
+}
+
+std::optional<CollectiveCost> collective_cost(CollectiveKind kind, Bytes size,
+                                              const GroupPlacement& group,
+                                              const scenarios::Cluster& cluster,
+                                              CollectiveAlgorithm algorithm) {
+    if (group.size < 2) return CollectiveCost{};
+    if (!can(algorithm, kind, group, cluster)) return std::nullopt;
+    const Pricer pricer(kind, size, group, cluster);
+    Phases phases;
+    switch (algorithm) {
+        case CollectiveAlgorithm::Ring: phases = pricer.ring(); break;
+        case CollectiveAlgorithm::Tree: phases = pricer.tree(); break;
+        case CollectiveAlgorithm::Hierarchical: phases = pricer.hierarchical(); break;
+        case CollectiveAlgorithm::InNetwork: phases = pricer.in_network(); break;
+    }
+    const double slowest = std::max({phases.node, phases.network, phases.spine});
+    CollectiveCost cost;
+    cost.transfer = from_seconds(slowest);
+    cost.tier = slowest == phases.spine && phases.spine > 0       ? Tier::Spine
+                : slowest == phases.network && phases.network > 0 ? Tier::Network
+                                                                  : Tier::Node;
+    double fixed = phases.latency;
+    if (algorithm == CollectiveAlgorithm::Hierarchical)  // one phase after the other
+        fixed += phases.node + std::max(phases.network, phases.spine) - slowest;
+    cost.latency = from_seconds(fixed);
+    return cost;
+}
+
+CollectiveCost collective_cost(CollectiveKind kind, Bytes size, const GroupPlacement& group,
+                               const scenarios::Cluster& cluster) {
+    std::optional<CollectiveCost> best;
+    for (const CollectiveAlgorithm algorithm :
+         {CollectiveAlgorithm::Ring, CollectiveAlgorithm::Tree, CollectiveAlgorithm::Hierarchical,
+          CollectiveAlgorithm::InNetwork}) {
+        const auto cost = collective_cost(kind, size, group, cluster, algorithm);
+        if (cost && (!best || cost->total() < best->total())) best = cost;
+    }
+    return *best;
+}
+
+}  // namespace debubble::sim

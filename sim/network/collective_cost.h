@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/units.h"
+#include "scenarios/cluster.h"
+#include "sim/network/group.h"
+
+/// What a collective takes when nothing else uses its links. Bandwidth terms are
+/// those of the algorithms (Thakur, Rabenseifner, Gropp, "Optimization of collective
+/// communication operations in MPICH", 2005; NCCL's double binary trees, NVLS), the
+/// constants the cluster's. Cost depends on the group's size and on its placement.
+namespace debubble::sim {
+
+enum class CollectiveKind : std::uint8_t {
+    AllReduce,
+    AllGather,
+    ReduceScatter,
+    Broadcast,
+    AllToAll,
+};
+
+enum class CollectiveAlgorithm : std::uint8_t {
+    Ring,          ///< one ring through all members, node after node
+    Tree,          ///< double binary tree over nodes, a chain in each
+    Hierarchical,  ///< inside nodes, then one rail per member across them
+    InNetwork,     ///< the switch adds and multicasts (NVLS); inside one node
+};
+
+enum class Tier : std::uint8_t { None, Node, Network, Spine };
+
+struct CollectiveCost {
+    Duration latency{};   ///< hops, and work on tiers that is not pipelined with the slowest
+    Duration transfer{};  ///< on the slowest tier; contention stretches it
+    Tier tier = Tier::None;
+    Duration total() const { return latency + transfer; }
+};
+
+/// `size` is the whole (gathered, reduced, exchanged) tensor of the group.
+/// Nothing if the algorithm cannot carry out the collective there.
+std::optional<CollectiveCost> collective_cost(CollectiveKind kind, Bytes size,
+                                              const GroupPlacement& group,
+                                              const scenarios::Cluster& cluster,
+                                              CollectiveAlgorithm algorithm);
+
+/// With the fastest algorithm, as NCCL's tuner would choose. Free for a group of one.
+CollectiveCost collective_cost(CollectiveKind kind, Bytes size, const GroupPlacement& group,
+                               const scenarios::Cluster& cluster);
+
+/// Bus bandwidth inside a node for a group of `members`, for endless messages.
+BytesPerSecond node_bandwidth(const scenarios::Cluster& cluster, int members);
+/// Of all NICs of a node together, one direction, as large messages reach it.
+BytesPerSecond network_bandwidth(const scenarios::Cluster& cluster);
+
+}  // namespace debubble::sim

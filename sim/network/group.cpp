@@ -1,0 +1,106 @@
+#include "sim/network/group.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdlib>
+
+namespace debubble::sim {
+namespace {
+
+/// Members of `group` per bin of `width` consecutive global ranks.
+struct Spread {
+    int bins = 0;
+    int most = 0;
+};
+Spread spread(const RankGroup& group, int width) {
+    Spread result;
+    int current = -1;
+    int members = 0;
+    for (int i = 0; i < group.size; ++i) {
+        const int bin = (group.first + group.stride * i) / width;
+        if (bin != current) {
+            current = bin;
+            members = 0;
+            ++result.bins;
+        }
+        result.most = std::max(result.most, ++members);
+    }
+    return result;
+}
+
+/// Ranks of the block in the bin of `width` ranks where it has most.
+int most_of(const RankBlock& block, int width) {
+    const int into_first = width - block.first % width;
+    const int first = std::min(block.count, into_first);
+    const int next = std::min(block.count - first, width);
+    return std::max(first, next);
+}
+
+int divide_up(int a, int b) {
+    return (a + b - 1) / b;
+}
+
+int ranks_of_stage(const scenarios::Parallel& parallel) {
+    return parallel.tensor * parallel.context * parallel.data;
+}
+
+RankBlock block_of(const scenarios::Scenario& scenario, int pipeline) {
+    const int count = ranks_of_stage(scenario.parallel);
+    return {pipeline * count, count};
+}
+
+RankBlock job_of(const scenarios::Scenario& scenario) {
+    return {0, scenario.parallel.gpus()};
+}
+
+}  // namespace
+
+GroupPlacement place(const RankGroup& group, const RankBlock& block,
+                     const scenarios::Cluster& cluster) {
+    assert(group.size >= 1 && group.stride >= 1 && "a group has members, in order");
+    const int node = std::max(1, cluster.gpus_per_node);
+    const Spread nodes = spread(group, node);
+    GroupPlacement result{group.size, nodes.bins, nodes.most, 1, 1, 1};
+    result.groups_per_node = divide_up(most_of(block, node), nodes.most);
+    if (cluster.network.nodes_per_leaf > 0) {
+        const int leaf = node * cluster.network.nodes_per_leaf;
+        const Spread leaves = spread(group, leaf);
+        result.leaves = leaves.bins;
+        result.groups_per_leaf = divide_up(most_of(block, leaf), leaves.most);
+    } else {
+        result.groups_per_leaf = result.groups_per_node * result.nodes;
+    }
+    return result;
+}
+
+GroupPlacement tensor_group(const scenarios::Scenario& scenario, int pipeline) {
+    return place({block_of(scenario, pipeline).first, 1, scenario.parallel.tensor},
+                 job_of(scenario), scenario.cluster);
+}
+
+GroupPlacement context_group(const scenarios::Scenario& scenario, int pipeline) {
+    const scenarios::Parallel& parallel = scenario.parallel;
+    return place({block_of(scenario, pipeline).first, parallel.tensor, parallel.context},
+                 job_of(scenario), scenario.cluster);
+}
+
+GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline) {
+    const scenarios::Parallel& parallel = scenario.parallel;
+    const RankBlock block = block_of(scenario, pipeline);
+    return place({block.first, parallel.tensor, parallel.context * parallel.data}, block,
+                 scenario.cluster);
+}
+
+GroupPlacement pair_group(const scenarios::Scenario& scenario, int pipeline, int other) {
+    const RankBlock block = block_of(scenario, std::min(pipeline, other));
+    const int distance = std::abs(other - pipeline) * block.count;
+    return place({block.first, std::max(1, distance), distance == 0 ? 1 : 2}, block,
+                 scenario.cluster);
+}
+
+GroupPlacement whole_job(const scenarios::Scenario& scenario) {
+    const RankBlock job = job_of(scenario);
+    return place({0, 1, job.count}, job, scenario.cluster);
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,89 @@
+#include "sim/kernel_cost.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/sim/machines.h"
+
+namespace debubble::sim {
+namespace {
+
+using models::FlashAttention;
+using models::Gemm;
+using models::Traffic;
+
+Gemm gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return {1, m, n, k, {}};
+}
+
+TEST(KernelCost, OfAFullWaveIsThePeakThatKernelsReach) {
+    // 108 tiles of 256 x 128: one wave, no multiprocessor idle.
+    const auto time = kernel_time(gemm(256 * 12, 128 * 9, 8192), a100()) - a100().gemm_overhead;
+    const double flops = 2.0 * 256 * 12 * 128 * 9 * 8192;
+    EXPECT_NEAR(flops / seconds(time) / (312e12 * 0.868), 1, 1e-3);
+}
+
+TEST(KernelCost, OfOneTileMoreThanAWaveIsAnotherWave) {
+    // No smaller tile fills 12 x 9 + 1 column of tiles better than a second wave costs.
+    const auto full = kernel_time(gemm(256 * 12, 128 * 9, 65536), a100());
+    const auto more = kernel_time(gemm(256 * 12, 128 * 9 + 1, 65536), a100());
+    EXPECT_GT(seconds(more), 1.05 * seconds(full));
+    EXPECT_LE(seconds(more), 2.01 * seconds(full));
+}
+
+TEST(KernelCost, IsSetByBytesWhenThereIsLittleToCompute) {
+    const auto thin = kernel_time(gemm(1, 16384, 16384), a100()) - a100().gemm_overhead;
+    EXPECT_GE(seconds(thin), 2.0 * 16384 * 16384 / (2039e9 * 0.608));
+    Gemm accumulating = gemm(12288, 12288, 64);
+    const auto without = kernel_time(accumulating, a100());
+    accumulating.accumulated = Bytes{8 * 12288LL * 12288};
+    EXPECT_NEAR(seconds(kernel_time(accumulating, a100()) - without),
+                8 * 12288.0 * 12288 / (2039e9 * 0.608), 2e-5);
+}
+
+TEST(KernelCost, NeverFallsWhenThereIsMoreToDo) {
+    for (const std::int64_t m : {64, 512, 2048, 4096})
+        for (const std::int64_t n : {64, 1000, 4096})
+            for (const std::int64_t k : {64, 1024, 12288}) {
+                const auto time = kernel_time(gemm(m, n, k), a100());
+                EXPECT_LE(time, kernel_time(gemm(m + 1, n, k), a100()));
+                EXPECT_LE(time, kernel_time(gemm(m, n + 1, k), a100()));
+                EXPECT_LE(time, kernel_time(gemm(m, n, k + 1), a100()));
+                EXPECT_LE(time, kernel_time(gemm(m, n, k), a100(), models::DataType::Fp32));
+                EXPECT_LE(time, kernel_time(Gemm{2, m, n, k, {}}, a100()));
+            }
+}
+
+TEST(KernelCost, OfElementwiseKernelsIsBytesOverBandwidth) {
+    const auto time = kernel_time(Traffic{Bytes{1 << 30}, Bytes{1 << 30}}, a100());
+    EXPECT_NEAR(seconds(time), 2e-6 + 2.0 * (1 << 30) / (2039e9 * 0.608), 1e-9);
+}
+
+TEST(KernelCost, OfCausalAttentionIsHalfForLongSequences) {
+    const FlashAttention full{1, 32, 32, 65536, 65536, 128, false, false};
+    FlashAttention causal = full;
+    causal.causal = true;
+    EXPECT_NEAR(seconds(kernel_time(causal, a100())) / seconds(kernel_time(full, a100())), 0.5,
+                0.01);
+}
+
+TEST(KernelCost, OfSlicesAddsUpToTheWholeSequence) {
+    const FlashAttention whole{1, 32, 32, 32768, 32768, 128, true, false};
+    double slices = 0;
+    for (int slice = 1; slice <= 4; ++slice)
+        slices += seconds(
+            kernel_time(FlashAttention{1, 32, 32, 8192, 8192 * slice, 128, true, false}, a100()));
+    EXPECT_NEAR(slices / seconds(kernel_time(whole, a100())), 1, 0.01);
+}
+
+TEST(KernelCost, OfAttentionBackwardIsAboutThreeForwards) {
+    const FlashAttention forward{4, 16, 16, 4096, 4096, 128, true, false};
+    FlashAttention backward = forward;
+    backward.backward = true;
+    const double ratio =
+        seconds(kernel_time(backward, a100())) / seconds(kernel_time(forward, a100()));
+    EXPECT_GT(ratio, 2.5);
+    EXPECT_LT(ratio, 3.5);
+}
+
+}  // namespace
+}  // namespace debubble::sim
