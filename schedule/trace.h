@@ -31,8 +31,7 @@ struct Span {
 };
 
 /// From `at` until its next sample of this class, a rank holds `held` of it.
-/// Inside a compute that is the greatest value reached there; the buffers of
-/// messages under way are counted in when the next compute begins or ends.
+/// Inside a compute that is the greatest value reached there.
 struct MemorySample {
     Instant at;
     Bytes held;

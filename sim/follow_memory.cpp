@@ -17,7 +17,6 @@ struct Change {
     MemoryClass held_as{};
     const ComputeCost* inside = nullptr;  ///< a compute that begins here
     const Action* action = nullptr;
-    bool quiet = false;  ///< a message's buffer: shown with the next change that is not
 
     bool allocates() const { return inside != nullptr || delta.count > 0; }
 };
@@ -51,10 +50,6 @@ private:
     void change(Instant when, Bytes delta, MemoryClass held_as) {
         if (delta.count != 0) changes_.push_back({when, delta, held_as, nullptr, action_});
     }
-    void buffer(Instant when, Bytes delta) {
-        change(when, delta, MemoryClass::Activations);
-        if (delta.count != 0) changes_.back().quiet = true;
-    }
     void compute_runs() {
         const ComputeCost& cost = graph_.compute_costs[graph_.tasks[task_].cost];
         changes_.push_back({time().begin, {}, MemoryClass::Activations, &cost, action_});
@@ -64,7 +59,7 @@ private:
     void takes_input(const Compute& c) {
         const auto arrived = arrived_.find({c.pass == Pass::Forward, c.stage, c.micro_batch});
         if (c.pass == Pass::BackwardWeight || arrived == arrived_.end()) return;
-        buffer(time().begin, Bytes{-arrived->second.count});
+        change(time().begin, Bytes{-arrived->second.count}, MemoryClass::Activations);
         arrived_.erase(arrived);
     }
 
@@ -87,13 +82,14 @@ private:
     void add(const Send& s) {
         const bool forward = s.message.kind == Message::Kind::Activation;
         const auto made = produced_.find({forward, s.message.producer, s.message.micro_batch});
-        buffer(made == produced_.end() ? time().begin : made->second, flow().held);
-        buffer(time().end, Bytes{-flow().held.count});
+        change(made == produced_.end() ? time().begin : made->second, flow().held,
+               MemoryClass::Activations);
+        change(time().end, Bytes{-flow().held.count}, MemoryClass::Activations);
     }
     void add(const Recv& r) {
         const bool forward = r.message.kind == Message::Kind::Activation;
         const Stage consumer{r.message.producer.index + (forward ? 1 : -1)};
-        buffer(time().begin, flow().held);
+        change(time().begin, flow().held, MemoryClass::Activations);
         arrived_[{forward, consumer, r.message.micro_batch}] = flow().held;
     }
     void add(const Unshard& u) {
@@ -124,55 +120,44 @@ private:
     std::map<Stage, Bytes> saved_;
 };
 
-/// Plays the changes in order of time.
-class Player {
-public:
-    Player(Rank rank, const MemoryByClass& held, std::vector<MemorySample>* samples)
-        : rank_(rank), held_(held), samples_(samples), peak_{Instant{}, held, "", "static"} {
-        for (std::size_t c = 0; c < kMemoryClasses; ++c)
-            sample(Instant{}, static_cast<MemoryClass>(c), held[c]);
-    }
-
-    MemoryPeak play(const std::vector<Change>& changes) {
-        peak_sum_ = total(held_);
-        for (const Change& change : changes) apply(change);
-        if (peak_action_ != nullptr) peak_.action = to_text(*peak_action_);
-        return peak_;
-    }
-
-private:
-    void apply(const Change& change) {
-        Bytes& level = held_[at(change.held_as)];
-        level += change.delta;
-        const Bytes above = change.inside ? change.inside->peak_above : Bytes{};
-        if (!change.quiet) sample(change.when, change.held_as, level + above);
-        const Bytes sum = total(held_) + above;
-        if (sum <= peak_sum_) return;
-        peak_sum_ = sum;
-        peak_ = {change.when, held_, "", ""};
-        peak_action_ = change.action;
-        if (change.inside == nullptr) return;
-        peak_.op = change.inside->op_at_peak;
-        for (std::size_t c = 0; c < kMemoryClasses; ++c) peak_.held[c] += change.inside->at_peak[c];
-    }
-    void sample(Instant when, MemoryClass held_as, Bytes value) {
-        if (samples_ == nullptr) return;
-        const bool same_instant = !samples_->empty() && samples_->back().rank == rank_ &&
-                                  samples_->back().at == when &&
-                                  samples_->back().held_as == held_as;
-        if (same_instant)
-            samples_->back().held = value;
-        else
-            samples_->push_back({when, value, rank_, held_as});
-    }
-
-    Rank rank_;
-    MemoryByClass held_;
-    std::vector<MemorySample>* samples_;
-    MemoryPeak peak_;
-    Bytes peak_sum_;
-    const Action* peak_action_ = nullptr;
+struct Peak {
+    Bytes sum;
+    MemoryPeak at;
+    const Action* action = nullptr;
+    std::string_view op;
 };
+
+/// Plays the changes in order of time.
+MemoryPeak play(Rank rank, const std::vector<Change>& changes, MemoryByClass held,
+                std::vector<MemorySample>* samples) {
+    const auto sample = [&](Instant when, MemoryClass held_as, Bytes value) {
+        if (samples != nullptr) samples->push_back({when, value, rank, held_as});
+    };
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        sample(Instant{}, static_cast<MemoryClass>(c), held[c]);
+
+    Peak peak{total(held), {Instant{}, held, "", ""}, nullptr, "static"};
+    for (const Change& change : changes) {
+        Bytes& level = held[at(change.held_as)];
+        if (change.inside == nullptr) {
+            level += change.delta;
+            sample(change.when, change.held_as, level);
+        } else {
+            sample(change.when, change.held_as, level + change.inside->peak_above);
+        }
+        const Bytes above = change.inside ? change.inside->peak_above : Bytes{};
+        const Bytes sum = total(held) + above;
+        if (sum <= peak.sum) continue;
+        peak = {sum, {change.when, held, "", ""}, change.action, ""};
+        if (change.inside == nullptr) continue;
+        peak.op = change.inside->op_at_peak;
+        for (std::size_t c = 0; c < kMemoryClasses; ++c)
+            peak.at.held[c] += change.inside->at_peak[c];
+    }
+    if (peak.action != nullptr) peak.at.action = to_text(*peak.action);
+    peak.at.op = peak.op;
+    return peak.at;
+}
 
 }  // namespace
 
@@ -183,8 +168,8 @@ FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
     for (int r = 0; r < program.shape.ranks; ++r) {
         const Rank rank{r};
         const auto changes = RankChanges(program, graph, times, costs, rank).collect();
-        Player player(rank, costs.static_memory(rank), keep_samples ? &followed.samples : nullptr);
-        followed.peaks.push_back(player.play(changes));
+        followed.peaks.push_back(play(rank, changes, costs.static_memory(rank),
+                                      keep_samples ? &followed.samples : nullptr));
     }
     return followed;
 }

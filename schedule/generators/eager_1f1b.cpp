@@ -12,7 +12,7 @@
 ///   rank 1  1F0 1F1 1F2 1B0 1F3 1B1 1F4 1B2 1F5 1B3 1B4 1B5
 ///   rank 2  2F0 2B0 2F1 2B1 2F2 2B2 2F3 2B3 2F4 2B4 2F5 2B5
 ///
-/// Equals the order of Alpa 0.2.3's OverlapFriendlyPipeDreamSchedule.
+/// Equals the order of Alpa 0.2.3's OverlapFriendlyPipeDreamSchedule, run for p <= 8, m <= 64.
 namespace debubble {
 
 Schedule eager_one_f_one_b(const PipelineShape& shape, const GeneratorOptions&) {

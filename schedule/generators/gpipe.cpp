@@ -6,6 +6,9 @@
 ///
 ///   rank 0  0F0 0F1 0F2 0B0 0B1 0B2
 ///   rank 1  1F0 1F1 1F2 1B0 1B1 1B2
+///
+/// Equals the step loop of PyTorch 2.6's ScheduleGPipe, run for p <= 8, m <= 64. (The paper takes
+/// the last microbatch back first.)
 namespace debubble {
 
 Schedule gpipe(const PipelineShape& shape, const GeneratorOptions&) {

@@ -8,9 +8,10 @@
 /// Generalised interleaving, GIS (PipeOffload; Wan et al., 2025, arXiv:2503.01328,
 /// section 3): interleaved 1F1B in groups of g microbatches, ceil(p/2) <= g <= p,
 /// with a split backward (no W is delayed) and one warm-up forward per rank to
-/// go instead of two. Rank 0 holds p/v + g(v-1)/v microbatches of its layers, half
-/// of interleaving's at g = p/2 (GIS-H). Bubble for m a multiple of g, m >= p:
-/// [(p-1)(F+I) + (p-g)(v-1)(F+I-W)]/v, if nothing outlasts a group: g(F+I+W) >= p max(F, I).
+/// go instead of two. Rank 0 holds [p + g(v-1)]/v microbatches of its layers: p at
+/// g = p, half of interleaving's at g = p/2 (GIS-H). Bubble, for m a multiple of g:
+/// [(p-1)(F+I) + (v-1)((p-g)F + max(0, (p-g)I - gW))]/v
+/// if m >= p and no turn of the ranks outlasts a group, p max(F, I) <= g(F+I+W).
 ///
 ///   rank 0  0F0 0F1 2F0 2F1 2I0 2W0 2I1 2W1 0I0 0W0 0I1 0W1
 ///   rank 1  1F0 1F1 3F0 3I0 3W0 3F1 3I1 3W1 1I0 1W0 1I1 1W1

@@ -20,7 +20,8 @@
 ///                    table (Megatron itself refuses to run it, but in groups above p)
 ///   rounds=pytorch   equal groups of m / (m / p), PyTorch's ScheduleInterleaved1F1B
 ///   rounds=padded    groups of p, the turns of the missing microbatches left out
-/// Equals Megatron-Core 0.9's get_schedule_table and warm-up, and PyTorch 2.6's pipeline_order.
+/// Equals Megatron-Core 0.12's get_schedule_table and get_pp_rank_microbatches (2 <= p <= 8) and
+/// PyTorch 2.6's pipeline_order (p <= 8), both run for v <= 4, m <= 64.
 namespace debubble {
 namespace {
 

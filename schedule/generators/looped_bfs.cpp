@@ -13,7 +13,8 @@
 ///   rank 0  0F0 0F1 0F2 2F0 2F1 2F2 2B2 2B1 2B0 0B2 0B1 0B0
 ///   rank 1  1F0 1F1 1F2 3F0 3F1 3F2 3B2 3B1 3B0 1B2 1B1 1B0
 ///
-/// Equals PyTorch 2.6's ScheduleLoopedBFS (which, too, runs the last microbatch back first).
+/// Equals PyTorch 2.6's ScheduleLoopedBFS, run for p <= 8, v <= 4, m <= 64: it, too, takes the last
+/// microbatch back first.
 namespace debubble {
 
 Schedule looped_bfs(const PipelineShape& shape, const GeneratorOptions&) {

@@ -10,6 +10,8 @@
 ///   rank 0  0F0 0F1 0F2 0B0 0F3 0B1 0B2 0B3
 ///   rank 1  1F0 1F1 1B0 1F2 1B1 1F3 1B2 1B3
 ///   rank 2  2F0 2B0 2F1 2B1 2F2 2B2 2F3 2B3
+///
+/// Equals the step loop of PyTorch 2.6's Schedule1F1B, run for p <= 8, m <= 64.
 namespace debubble {
 
 Schedule one_f_one_b(const PipelineShape& shape, const GeneratorOptions&) {

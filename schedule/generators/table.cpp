@@ -51,7 +51,8 @@ constexpr std::array kTable{
     Generator{"dualpipe", "fed from both ends, forward and backward overlapped (DeepSeek-V3)",
               "arXiv:2412.19437", dualpipe, why_not_dualpipe, true, 1},
     Generator{"dualpipe-v", "DualPipe cut in half, one copy of the parameters",
-              "deepseek-ai/DualPipe dualpipe/dualpipev.py", dualpipe_v, why_not_dualpipe_v, true, 2},
+              "deepseek-ai/DualPipe dualpipe/dualpipev.py", dualpipe_v, why_not_dualpipe_v, true,
+              2},
 };
 
 std::string unknown(std::string_view what, std::string_view word,

@@ -11,8 +11,8 @@
 ///   rank 1  1F0 1F1 1I0 1F2 1I1 1W0 1F3 1I2 1W1 1I3 1W2 1W3
 ///   rank 2  2F0 2I0 2F1 2I1 2F2 2I2 2W0 2F3 2I3 2W1 2W2 2W3
 ///
-/// Equals PyTorch 2.6's ScheduleInterleavedZeroBubble with one stage per rank ("the ZB1P schedule
-/// in the paper"), and gives the paper's bubble rates to four digits.
+/// Equals the authors' zbpp_light 0.0.1, and PyTorch 2.6's ScheduleInterleavedZeroBubble with one
+/// stage per rank, both run for p <= 8, m <= 64. Gives the paper's bubble rates to four digits.
 namespace debubble {
 
 Schedule zb_h1(const PipelineShape& shape, const GeneratorOptions&) {
