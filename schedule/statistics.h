@@ -1,7 +1,7 @@
 #pragma once
 
 #include <array>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "schedule/trace.h"
@@ -9,46 +9,56 @@
 /// What a trace says in numbers. Definitions as in the README.
 namespace debubble {
 
-/// Why a rank computes nothing. Every idle nanosecond inside the makespan has one cause.
+/// Why a rank does nothing. Every idle nanosecond of the step has one cause.
+/// While a collective or a copy of its own runs and no compute does, a rank is
+/// not idle: that communication is exposed.
 enum class BubbleCause : std::uint8_t {
     WarmUp,      ///< before its first compute
-    CoolDown,    ///< after its last compute
-    Stage,       ///< waits for another rank's compute
-    Link,        ///< the message is under way
-    Collective,  ///< waits for a gather, reduction or reload
-    Optimizer,   ///< waits at the optimizer barrier
+    CoolDown,    ///< after its last compute, while other ranks still compute
+    OtherStage,  ///< waits for another rank's compute
+    Link,        ///< the message is ready and has not arrived
+    Collective,  ///< waits for the peers of a gather or reduction
+    Optimizer,   ///< nobody computes any more: the barrier at the optimizer, and after it
+    Launch,      ///< all that it needs is there: the host is late
 };
-inline constexpr std::size_t kBubbleCauses = 6;
+inline constexpr std::size_t kBubbleCauses = 7;
 
 struct Bubble {
     Rank rank;
     Instant begin;
     Instant end;
     BubbleCause cause{};
-    std::size_t waited_for = 0;  ///< index of the span that ended it; spans.size() if none
+    std::size_t waited_for = 0;  ///< index of the span waited for; spans.size() if none
+    friend bool operator==(const Bubble&, const Bubble&) = default;
 };
 
+/// Of one pipeline rank; where replicas are apart, of the one that works longest.
 struct RankStatistics {
     Rank rank;
+    std::int32_t replica = 0;
     Duration busy{};     ///< compute, its exposed communication excluded
     Duration exposed{};  ///< communication that nothing hides, inside computes and between them
     Duration optimizer{};
     Duration idle{};  ///< busy + exposed + optimizer + idle = step time
     std::array<Duration, kBubbleCauses> idle_by_cause{};
-    double span_bubble = 0;
+    double span_bubble = 0;  ///< 1 - computes / (last compute end - first compute start)
 };
 
 struct Statistics {
-    Duration makespan{};  ///< first compute start to last compute end
-    Duration step{};      ///< first span start to last span end
-    double bubble = 0;
+    Duration makespan{};     ///< first compute start to last compute end
+    Duration step{};         ///< first span start to last span end
+    double bubble = 0;       ///< 1 - computes of all ranks / (ranks x makespan)
     double span_bubble = 0;  ///< worst rank
     std::vector<RankStatistics> ranks;
-    std::vector<Bubble> bubbles;
-    std::vector<std::size_t> critical_path;  ///< span indices, in time order
+    std::vector<Bubble> bubbles;             ///< of the replicas in `ranks`; by rank, then time
+    std::vector<std::size_t> critical_path;  ///< span indices, each waited for by the next
 };
 
+/// O(n log n) in the spans.
 Statistics statistics(const Trace& trace);
+
+/// Sum over the ranks, by cause.
+std::array<Duration, kBubbleCauses> idle_by_cause(const Statistics& statistics);
 
 std::string_view name_of(BubbleCause cause);
 std::string_view name_of(Lane lane);
