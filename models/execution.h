@@ -29,6 +29,7 @@ struct Execution {
     std::int64_t micro_batch = 1;  ///< samples
     std::int64_t seq_length = 1;   ///< tokens per sample
     int slices = 1;
+    int slice = 0;  ///< the one that the pass works on: its queries see this and the earlier slices
     int tensor = 1;
     int context = 1;
     bool sequence_parallel = false;

@@ -41,7 +41,8 @@ enum class OperatorKind : std::uint8_t {
     PatchEmbedding,
     Norm,
     Linear,
-    Rope,
+    Rope,        ///< rotates queries and keys while it splits the heads
+    SplitHeads,  ///< the same without positions
     Attention,
     Activation,
     Residual,  ///< dropout and add
@@ -49,7 +50,10 @@ enum class OperatorKind : std::uint8_t {
     Loss,
 };
 
-/// One operator with its forward, backward-input and backward-weight apart.
+/// One operator with its forward, backward-input and backward-weight apart. The
+/// `uses` of a pass are all tensors that must exist while its kernels run, in the
+/// order of allocation; a tensor lives from its first use to its last, and the
+/// steps of a pass are derived from nothing else.
 struct Operator {
     OperatorKind kind{};
     std::string name;          ///< "h.3.mlp.c_fc"
@@ -61,6 +65,9 @@ struct Operator {
     std::vector<Kernel> forward;
     std::vector<Kernel> backward_input;
     std::vector<Kernel> backward_weight;
+    std::vector<int> forward_uses;
+    std::vector<int> backward_input_uses;
+    std::vector<int> backward_weight_uses;
 };
 
 /// What a stage holds of the model: layers [first_layer, first_layer + layers).
@@ -79,6 +86,12 @@ struct StageGraph {
     std::vector<Parameter> parameters;
     std::vector<Tensor> tensors;
     std::vector<Operator> operators;  ///< in forward order
+    /// What crosses the stage's edges: allocated and freed by the steps like any
+    /// tensor, so a receive buffer becomes `input` and a send buffer was `output`.
+    std::optional<int> input;
+    std::optional<int> output;
+    std::optional<int> input_gradient;
+    std::optional<int> output_gradient;
 
     std::int64_t parameter_elements() const;  ///< of this rank, after sharding
     Bytes boundary_bytes() const;  ///< of the activation sent to the next stage, per rank
@@ -98,6 +111,8 @@ struct Step {
 
 /// A pass of one microbatch, in execution order. Tensors allocated by the
 /// forward and not freed there are what the stage holds until its backward.
+/// Over a forward and its backward every Allocate has one Free; a recomputed
+/// tensor is allocated a second time.
 struct PassSteps {
     std::vector<Kernel> kernels;
     std::vector<Step> steps;
@@ -107,7 +122,9 @@ PassSteps forward_steps(const StageGraph& graph);
 /// Fused backward: per operator, input gradient then weight gradient. Contains
 /// the recomputation that the execution's policy asks for.
 PassSteps backward_steps(const StageGraph& graph);
-/// The split backward. Weight passes use what the input pass left behind.
+/// The split backward. The input pass recomputes what the policy dropped and
+/// leaves behind the inputs and output gradients of every weighted operator; the
+/// weight pass uses them and recomputes nothing.
 PassSteps backward_input_steps(const StageGraph& graph);
 PassSteps backward_weight_steps(const StageGraph& graph);
 

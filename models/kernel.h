@@ -17,11 +17,14 @@ struct Gemm {
     std::int64_t n = 0;
     std::int64_t k = 0;
     Bytes accumulated;  ///< read and written beyond operands and result (gradient accumulation)
+    int element_bytes = 2;
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
-/// Fused attention that never writes the scores. FLOPs as executed: a causal
-/// forward does half of 4 batch heads q k d, its backward 2.5 times that.
+/// Fused attention that never writes the scores. FLOPs as executed: a forward does
+/// 4 batch heads d per pair of query and key, its backward 2.5 times that. A causal
+/// one has q k - q q / 2 pairs: its queries are the last q of the k keys. Under
+/// context parallelism `keys` is the balanced average that makes this exact.
 struct FlashAttention {
     std::int64_t batch = 1;
     std::int64_t heads = 1;
@@ -31,6 +34,7 @@ struct FlashAttention {
     std::int64_t head_dim = 0;
     bool causal = true;
     bool backward = false;
+    int element_bytes = 2;
     friend bool operator==(const FlashAttention&, const FlashAttention&) = default;
 };
 

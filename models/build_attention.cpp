@@ -1,0 +1,230 @@
+#include "models/graph_builder.h"
+#include "models/layer_names.h"
+
+namespace debubble::models {
+
+namespace {
+
+/// The attention core of one layer: what it reads and where gradients go.
+struct Core {
+    GraphBuilder& builder;
+    Place place;
+    Value qkv;  ///< split heads
+    Value out;  ///< context, [T, q]
+    Operator op;
+
+    std::int64_t out_bytes() const {
+        return builder.size.element * builder.size.tokens * builder.size.query_width;
+    }
+    std::int64_t scores() const {
+        const Sizes& size = builder.size;
+        return size.samples * size.heads * size.queries * size.keys;
+    }
+    bool drops() const {
+        return builder.how().attention_dropout || builder.how().dropout_masks_always;
+    }
+    Kernel product(const char* suffix, std::int64_t m, std::int64_t n, std::int64_t k) const {
+        const Sizes& size = builder.size;
+        return gemm(builder, place.kernel + suffix, place.layer,
+                    {size.samples * size.heads, m, n, k, {}});
+    }
+
+    void flash();
+    void unfused();
+    void unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
+                         const std::vector<int>& kept) const;
+    void context_parallel();
+};
+
+void Core::flash() {
+    const Sizes& size = builder.size;
+    FlashAttention work;
+    work.batch = size.samples;
+    work.heads = size.heads;
+    work.kv_heads = size.kv_heads;
+    work.queries = size.queries;
+    work.keys = size.balanced_keys;
+    work.head_dim = builder.model().head_dim;
+    work.causal = builder.model().causal;
+    work.element_bytes = static_cast<int>(size.element);
+    op.forward = {{place.kernel, place.layer.value_or(-1), work}};
+    work.backward = true;
+    op.backward_input = {{place.kernel + ".dx", place.layer.value_or(-1), work}};
+    const int statistics =
+        builder.tensor(place.kernel + ".log_sum_exp", 4 * size.tokens * size.heads);
+    op.saved = {qkv.tensor, out.tensor, statistics};
+    op.forward_uses = {qkv.tensor, out.tensor, statistics};
+    op.backward_input_uses = {
+        out.gradient,
+        qkv.tensor,
+        out.tensor,
+        statistics,
+        qkv.gradient,
+        builder.scratch("d." + place.kernel + ".queries.fp32", 4 * size.tokens * size.query_width)};
+}
+
+/// Scores, softmax, dropout, context, as separate kernels. The bytes per score, 11
+/// forward and 13 backward in all with dropout, include a softmax that reads twice.
+void Core::unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
+                           const std::vector<int>& kept) const {
+    const Sizes& size = builder.size;
+    const std::int64_t e = size.element;
+    const std::int64_t d = builder.model().head_dim;
+    kernels.push_back(product(".scores", size.queries, size.keys, d));
+    kernels.push_back(
+        moves(place.kernel + ".softmax", place.layer, 2 * e * scores(), e * scores()));
+    if (drops()) {
+        kernels.push_back(
+            moves(place.kernel + ".dropout", place.layer, e * scores(), (e + 1) * scores()));
+    }
+    kernels.push_back(product(".context", size.queries, d, size.keys));
+    kernels.push_back(moves(place.kernel + ".copy", place.layer, out_bytes(), out_bytes()));
+    uses.push_back(qkv.tensor);
+    uses.insert(uses.end(), kept.begin(), kept.end());
+}
+
+void Core::unfused() {
+    const Sizes& size = builder.size;
+    const std::int64_t e = size.element;
+    const std::int64_t d = builder.model().head_dim;
+    const auto kept = [&](const char* suffix) {
+        std::vector<int> tensors = {
+            builder.tensor(place.kernel + ".softmax" + suffix, e * scores())};
+        if (drops()) {
+            tensors.push_back(builder.tensor(place.kernel + ".mask" + suffix, scores()));
+            tensors.push_back(builder.tensor(place.kernel + ".dropped" + suffix, e * scores()));
+        }
+        return tensors;
+    };
+    std::vector<int> from_forward = kept("");
+    unfused_forward(op.forward, op.forward_uses, from_forward);
+    op.forward_uses.push_back(builder.scratch(place.kernel + ".scores", e * scores()));
+    op.forward_uses.push_back(out.tensor);
+    op.saved = {qkv.tensor};
+    op.backward_input_uses = {out.gradient};
+    if (builder.how().recompute == Recompute::Selective) {
+        unfused_forward(op.backward_input, op.backward_input_uses, kept(".again"));
+    } else {
+        op.saved.insert(op.saved.end(), from_forward.begin(), from_forward.end());
+        op.backward_input_uses.insert(op.backward_input_uses.end(), op.saved.begin(),
+                                      op.saved.end());
+    }
+    append(op.backward_input,
+           {moves(place.kernel + ".copy.dx", place.layer, out_bytes(), out_bytes()),
+            product(".probabilities.dx", size.queries, size.keys, d),
+            product(".values.dx", size.keys, d, size.queries)});
+    if (drops()) {
+        op.backward_input.push_back(
+            moves(place.kernel + ".dropout.dx", place.layer, (e + 1) * scores(), e * scores()));
+    }
+    append(op.backward_input,
+           {moves(place.kernel + ".softmax.dx", place.layer, 3 * e * scores(), e * scores()),
+            product(".queries.dx", size.queries, d, size.keys),
+            product(".keys.dx", size.keys, d, size.queries)});
+    op.backward_input_uses.push_back(
+        builder.scratch("d." + place.kernel + ".probabilities", e * scores()));
+    op.backward_input_uses.push_back(
+        builder.scratch("d." + place.kernel + ".scores", e * scores()));
+    op.backward_input_uses.push_back(qkv.gradient);
+}
+
+/// Keys and values travel round the context group, two chunks held at a time;
+/// their gradients come back the same way.
+void Core::context_parallel() {
+    const Execution& how = builder.how();
+    if (how.context == 1) return;
+    const std::int64_t chunk =
+        2 * builder.size.element * builder.size.tokens * builder.size.key_width;
+    const auto travel = [&](const char* suffix, Collective::Kind kind) -> Kernel {
+        return {place.kernel + suffix, place.layer.value_or(-1),
+                Collective{kind, Collective::Group::Context, Bytes{chunk * how.context}, 1}};
+    };
+    op.forward.insert(op.forward.begin(), travel(".kv.gather", Collective::Kind::AllGather));
+    op.forward_uses.push_back(builder.scratch(place.kernel + ".kv.chunks", 2 * chunk));
+    op.backward_input.insert(op.backward_input.begin(),
+                             travel(".kv.regather", Collective::Kind::AllGather));
+    op.backward_input.push_back(travel(".dkv.scatter", Collective::Kind::ReduceScatter));
+    std::get<Collective>(op.backward_input.back().work).hidden_by = 0;
+    op.backward_input_uses.push_back(builder.scratch(place.kernel + ".kv.rechunks", 2 * chunk));
+    op.backward_input_uses.push_back(builder.scratch("d." + place.kernel + ".kv", 2 * chunk));
+    if (how.context_output_copy) {
+        op.saved.push_back(builder.tensor(place.kernel + ".out.copy", out_bytes()));
+        op.forward_uses.push_back(op.saved.back());
+        op.backward_input_uses.push_back(op.saved.back());
+    }
+}
+
+/// Bias, rotation and the copy into queries, keys and values.
+Value split_heads(GraphBuilder& builder, const Place& place, Value packed) {
+    const Sizes& size = builder.size;
+    const std::int64_t rotated = size.tokens * (size.query_width + size.key_width);
+    const std::int64_t bytes = size.element * (rotated + size.tokens * size.key_width);
+    const Value split{builder.tensor(place.kernel + ".out", bytes),
+                      builder.tensor("d." + place.kernel + ".out", bytes)};
+    const bool rope = builder.model().positions == Positions::Rope;
+    Operator op = start(place, rope ? OperatorKind::Rope : OperatorKind::SplitHeads);
+    op.inputs = {packed.tensor};
+    op.outputs = {split.tensor};
+    op.forward = {moves(place.kernel, place.layer, bytes, bytes)};
+    op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes, bytes)};
+    op.forward_uses = {packed.tensor, split.tensor};
+    op.backward_input_uses = {split.gradient, packed.gradient};
+    if (rope && !builder.how().fused_rope) {
+        // cosine product, rotated half, sine product, sum; tables of queries and of keys kept
+        op.saved = {builder.tensor(place.kernel + ".tables",
+                                   4 * size.element * size.queries * builder.model().head_dim)};
+        op.forward_uses.push_back(op.saved[0]);
+        op.backward_input_uses.push_back(op.saved[0]);
+        const std::int64_t pass = size.element * rotated;
+        op.forward.push_back(moves(place.kernel + ".rotate", place.layer, 5 * pass, 4 * pass));
+        op.backward_input.push_back(
+            moves(place.kernel + ".rotate.dx", place.layer, 5 * pass, 4 * pass));
+    }
+    builder.graph.operators.push_back(std::move(op));
+    return split;
+}
+
+Value core(GraphBuilder& builder, const Place& place, Value qkv) {
+    const std::int64_t bytes =
+        builder.size.element * builder.size.tokens * builder.size.query_width;
+    const Value out{builder.tensor(place.kernel + ".out", bytes),
+                    builder.tensor("d." + place.kernel + ".out", bytes)};
+    Core part{builder, place, qkv, out, start(place, OperatorKind::Attention)};
+    part.op.inputs = {qkv.tensor};
+    part.op.outputs = {out.tensor};
+    if (builder.how().attention == AttentionKernel::Flash) {
+        part.flash();
+    } else {
+        part.unfused();
+    }
+    part.context_parallel();
+    builder.graph.operators.push_back(std::move(part.op));
+    return out;
+}
+
+}  // namespace
+
+Value attention_part(GraphBuilder& builder, int layer, Value x) {
+    const Sizes& size = builder.size;
+    const LayerNames names = layer_names(builder.model(), layer);
+    const auto at = [&](const std::string& name, const char* kernel) {
+        return Place{names.prefix + name, kernel, layer};
+    };
+    const bool bias = builder.model().linear_bias;
+    const Value normed = norm(builder, at(names.norm1, "ln1"),
+                              norm_parameters(builder, names.prefix + names.norm1), x, x.gradient);
+    const LinearShape qkv_shape{size.hidden, size.query_width + 2 * size.key_width,
+                                Sharding::Column, bias};
+    const Value packed = linear(builder, at(names.qkv, "attn.qkv"), qkv_shape,
+                                qkv_parameters(builder, names), normed);
+    const Value qkv = split_heads(builder, at(names.attention, "attn.split"), packed);
+    const Value context = core(builder, at(names.attention, "attn.core"), qkv);
+    const Place residual_place = at(names.attention, "attn.residual");
+    const LinearShape out_shape{size.query_width, size.hidden, Sharding::Row, bias};
+    const Value branch = linear(builder, at(names.projection, "attn.proj"), out_shape,
+                                projection_parameters(builder, names), context,
+                                branch_gradient(builder, residual_place, x.gradient));
+    return residual(builder, residual_place, x, branch, x.gradient);
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,152 @@
+#include <algorithm>
+
+#include "models/graph_builder.h"
+#include "models/layer_names.h"
+
+namespace debubble::models {
+
+namespace {
+
+constexpr std::int64_t kLossChunkTokens = 1024;  ///< of LossKernel::Chunked
+
+/// Cross-entropy behind logits that exist as a tensor of [tokens, vocabulary].
+struct Loss {
+    GraphBuilder& builder;
+    Value logits;
+    std::int64_t entries;  ///< tokens x vocabulary of the rank
+    Operator op = start({"loss", "loss", {}}, OperatorKind::Loss);
+
+    std::int64_t element() const { return builder.size.element; }
+    int entry_tensor(const char* name, std::int64_t bytes_per_entry) {
+        return builder.tensor(name, bytes_per_entry * entries);
+    }
+    /// Maximum, target logit and sum of exponentials of each token.
+    void reduce_over_vocabulary() {
+        for (const char* name : {"loss.max", "loss.target", "loss.sum"}) {
+            append(op.forward, collective(builder, name, {}, Collective::Kind::AllReduce,
+                                          4 * builder.size.tokens));
+        }
+    }
+
+    /// Megatron-LM's vocab-parallel cross-entropy (Shoeybi et al. 2019): a copy in fp32
+    /// is shifted, exponentiated and normalised in place and becomes the gradient.
+    /// "Fused" keeps the copy and the exponentials side by side.
+    void vocabulary_parallel(bool fused) {
+        const std::int64_t e = element();
+        const int softmax = entry_tensor("loss.softmax", 4);
+        op.saved = {softmax};
+        op.forward_uses = {logits.tensor, softmax};
+        if (fused) op.forward_uses.push_back(builder.scratch("loss.fp32", 4 * entries));
+        const std::int64_t passes = fused ? 2 : 4;  // in fp32: shift, exponential, sum, division
+        op.forward = {moves("loss.cast", {}, (e + 4) * entries, 4 * entries),
+                      moves("loss.softmax", {}, 4 * passes * entries, 4 * (passes - 1) * entries)};
+        reduce_over_vocabulary();
+        op.backward_input = {moves("loss.dx", {}, 8 * entries, (4 + e) * entries)};
+        op.backward_input_uses = {softmax, logits.gradient};
+    }
+
+    /// One kernel that leaves the gradient where the logits were.
+    void in_place() {
+        op.saved = {logits.tensor};
+        op.forward_uses = {logits.tensor};
+        op.forward = {moves("loss", {}, 2 * element() * entries, element() * entries)};
+        reduce_over_vocabulary();
+        op.backward_input = {moves("loss.dx", {}, element() * entries, element() * entries)};
+        op.backward_input_uses = {logits.tensor};
+    }
+
+    /// log_softmax and nll_loss; the caller's variable keeps the logits alive.
+    void eager() {
+        const std::int64_t e = element();
+        const int log_softmax = entry_tensor("loss.log_softmax", e);
+        op.saved = {logits.tensor, log_softmax};
+        op.forward_uses = op.saved;
+        op.forward = {moves("loss.log_softmax", {}, 2 * e * entries, e * entries)};
+        op.backward_input = {moves("loss.nll.dx", {}, 0, e * entries),
+                             moves("loss.log_softmax.dx", {}, 3 * e * entries, e * entries)};
+        op.backward_input_uses = {logits.tensor, log_softmax,
+                                  builder.scratch("d.loss.log_softmax", e * entries),
+                                  logits.gradient};
+    }
+};
+
+bool gradient_replaces_logits(const Execution& how) {
+    return how.loss == LossKernel::TransformerEngine ||
+           (how.compute == DataType::Fp32 && how.loss == LossKernel::Unfused);
+}
+
+/// The gradient is written over the value: one tensor stands for both.
+void gradient_in_place(GraphBuilder& builder, Operator& op, Value value) {
+    for (std::vector<int>* uses : {&op.backward_input_uses, &op.backward_weight_uses}) {
+        std::replace(uses->begin(), uses->end(), value.gradient, value.tensor);
+    }
+    builder.graph.tensors[value.gradient].bytes = Bytes{};
+}
+
+/// The head, with the loss taken over chunks of tokens so that the logits never
+/// exist as a whole; the backward makes each chunk's logits again.
+void chunked(GraphBuilder& builder, const Place& place, int weight, Value x) {
+    const Sizes& size = builder.size;
+    const std::int64_t e = size.element;
+    const std::int64_t entries = size.tokens * size.vocab;
+    const std::int64_t chunk = std::min(kLossChunkTokens, size.tokens) * size.vocab;
+    linear(builder, place, {size.hidden, size.vocab, Sharding::Vocabulary, false}, {weight}, x);
+    Operator& op = builder.graph.operators.back();
+    const Kernel product = gemm(builder, "head", {}, {1, size.tokens, size.vocab, size.hidden, {}});
+    const Kernel softmax = moves("loss", {}, 2 * e * entries, e * entries);
+    op.kind = OperatorKind::Loss;
+    // What linear() called its output is one chunk here, and its gradient the same memory.
+    // Both gradients are taken chunk by chunk, so a split backward cannot part them.
+    const int logits = op.outputs[0];
+    builder.graph.tensors[logits].bytes = Bytes{e * chunk};
+    builder.graph.tensors[logits].held_as = MemoryClass::Workspace;
+    op.backward_input_uses.insert(op.backward_input_uses.end(), op.backward_weight_uses.begin(),
+                                  op.backward_weight_uses.end());
+    op.backward_weight_uses.clear();
+    gradient_in_place(builder, op, {logits, logits + 1});
+    op.outputs.clear();
+    op.forward.push_back(softmax);
+    op.backward_input.insert(op.backward_input.begin(), {product, softmax});
+    append(op.backward_input, std::move(op.backward_weight));
+    op.backward_weight.clear();
+}
+
+}  // namespace
+
+void head_and_loss(GraphBuilder& builder, Value x) {
+    const Sizes& size = builder.size;
+    const StageNames names = stage_names(builder.model());
+    const Value normed = norm(builder, {names.final_norm, "ln_f", {}},
+                              norm_parameters(builder, names.final_norm), x, {});
+    int weight = 0;  // the token embedding's, when tied and on this stage
+    if (!builder.model().tied_embedding || !builder.graph.content.embedding) {
+        weight = builder.parameter({names.head,
+                                    {builder.model().vocab, builder.model().hidden},
+                                    Sharding::Vocabulary,
+                                    0,
+                                    1,
+                                    builder.model().tied_embedding ? names.token_embedding : ""});
+    }
+    const Place place{names.head, "head", {}};
+    const LinearShape shape{size.hidden, size.vocab, Sharding::Vocabulary, false};
+    if (builder.how().loss == LossKernel::Chunked) {
+        chunked(builder, place, weight, normed);
+        return;
+    }
+    Value logits = linear(builder, place, shape, {weight}, normed);
+    if (gradient_replaces_logits(builder.how())) {
+        gradient_in_place(builder, builder.graph.operators.back(), logits);
+    }
+    Loss loss{builder, logits, size.tokens * size.vocab};
+    loss.op.inputs = {logits.tensor};
+    if (gradient_replaces_logits(builder.how())) {
+        loss.in_place();
+    } else if (builder.how().loss == LossKernel::EagerPyTorch) {
+        loss.eager();
+    } else {
+        loss.vocabulary_parallel(builder.how().loss == LossKernel::MegatronFused);
+    }
+    builder.graph.operators.push_back(std::move(loss.op));
+}
+
+}  // namespace debubble::models

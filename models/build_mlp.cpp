@@ -1,0 +1,65 @@
+#include "models/graph_builder.h"
+#include "models/layer_names.h"
+
+namespace debubble::models {
+
+namespace {
+
+/// The nonlinearity between the two products; reads both halves if gated.
+Value activate(GraphBuilder& builder, const Place& place, Value wide) {
+    const Sizes& size = builder.size;
+    const std::int64_t bytes = size.element * size.tokens * size.ffn;
+    const Value out{builder.tensor(place.kernel + ".out", bytes),
+                    builder.tensor("d." + place.kernel + ".out", bytes)};
+    Operator op = start(place, OperatorKind::Activation);
+    op.inputs = {wide.tensor};
+    op.outputs = {out.tensor};
+    op.saved = {wide.tensor};
+    op.forward_uses = {wide.tensor};
+    op.forward = {moves(place.kernel, place.layer, size.gates * bytes, bytes)};
+    op.backward_input = {
+        moves(place.kernel + ".dx", place.layer, (1 + size.gates) * bytes, size.gates * bytes)};
+    const bool biased = builder.model().linear_bias;
+    if (!builder.how().fused_bias_activation && biased) {
+        op.forward.push_back(
+            moves(place.kernel + ".bias", place.layer, size.gates * bytes, size.gates * bytes));
+    }
+    if (!builder.how().fused_bias_activation && builder.model().gated()) {
+        // silu(gate) is a tensor of its own, kept for the product's backward
+        op.saved.push_back(builder.tensor(place.kernel + ".silu", bytes));
+        op.forward_uses.push_back(op.saved.back());
+        op.forward.push_back(moves(place.kernel + ".silu", place.layer, bytes, bytes));
+        op.backward_input.push_back(
+            moves(place.kernel + ".silu.dx", place.layer, 2 * bytes, 2 * bytes));
+    }
+    op.forward_uses.push_back(out.tensor);
+    op.backward_input_uses = {out.gradient};
+    op.backward_input_uses.insert(op.backward_input_uses.end(), op.saved.begin(), op.saved.end());
+    op.backward_input_uses.push_back(wide.gradient);
+    builder.graph.operators.push_back(std::move(op));
+    return out;
+}
+
+}  // namespace
+
+Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient) {
+    const Sizes& size = builder.size;
+    const LayerNames names = layer_names(builder.model(), layer);
+    const auto at = [&](const std::string& name, const char* kernel) {
+        return Place{names.prefix + name, kernel, layer};
+    };
+    const bool bias = builder.model().linear_bias;
+    const Value normed = norm(builder, at(names.norm2, "ln2"),
+                              norm_parameters(builder, names.prefix + names.norm2), x, gradient);
+    const Value wide = linear(builder, at(names.fc1, "mlp.fc1"),
+                              {size.hidden, size.gates * size.ffn, Sharding::Column, bias},
+                              fc1_parameters(builder, names), normed);
+    const Value active = activate(builder, at(names.mlp, "mlp.act"), wide);
+    const Place residual_place = at(names.mlp, "mlp.residual");
+    const Value branch = linear(
+        builder, at(names.fc2, "mlp.fc2"), {size.ffn, size.hidden, Sharding::Row, bias},
+        fc2_parameters(builder, names), active, branch_gradient(builder, residual_place, gradient));
+    return residual(builder, residual_place, x, branch, gradient);
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,116 @@
+#include "models/graph_builder.h"
+
+namespace debubble::models {
+
+Operator start(const Place& place, OperatorKind kind) {
+    Operator op;
+    op.kind = kind;
+    op.name = place.name;
+    op.layer = place.layer;
+    return op;
+}
+
+Kernel gemm(const GraphBuilder& builder, const std::string& name, std::optional<int> layer,
+            Gemm extents) {
+    extents.element_bytes = static_cast<int>(builder.size.element);
+    return {name, layer.value_or(-1), extents};
+}
+
+Kernel moves(const std::string& name, std::optional<int> layer, std::int64_t read,
+             std::int64_t written) {
+    return {name, layer.value_or(-1), Traffic{Bytes{read}, Bytes{written}}};
+}
+
+std::vector<Kernel> collective(const GraphBuilder& builder, const std::string& name,
+                               std::optional<int> layer, Collective::Kind kind,
+                               std::int64_t bytes) {
+    if (builder.size.tensor == 1) return {};
+    return {
+        {name, layer.value_or(-1), Collective{kind, Collective::Group::Tensor, Bytes{bytes}, 0}}};
+}
+
+void append(std::vector<Kernel>& kernels, std::vector<Kernel> more) {
+    for (Kernel& kernel : more) kernels.push_back(std::move(kernel));
+}
+
+Value norm(GraphBuilder& builder, const Place& place, std::vector<int> parameters, Value x,
+           std::optional<int> through) {
+    const std::int64_t bytes = builder.size.stream_bytes();
+    const std::int64_t tokens = builder.size.stream_tokens;
+    const bool layer_norm = builder.model().norm == Norm::LayerNorm;
+    const Value y{builder.tensor(place.kernel + ".out", bytes),
+                  builder.tensor("d." + place.kernel + ".out", bytes)};
+    Operator op = start(place, OperatorKind::Norm);
+    op.inputs = {x.tensor};
+    op.outputs = {y.tensor};
+    op.parameters = std::move(parameters);
+    op.forward = {moves(place.kernel, place.layer, bytes, bytes)};
+    op.forward_uses = {x.tensor, y.tensor};
+    op.saved = {x.tensor};
+    op.backward_input_uses = {y.gradient};
+    if (builder.how().fused_norm) {
+        op.saved.push_back(
+            builder.tensor(place.kernel + ".statistics", tokens * (layer_norm ? 8 : 4)));
+    } else {  // eager: kept in fp32 and cast back before the weight multiplies it
+        const std::int64_t elements = tokens * builder.size.hidden;
+        op.saved.push_back(builder.tensor(place.kernel + ".fp32", 4 * elements));
+        op.saved.push_back(builder.tensor(place.kernel + ".statistics", 4 * tokens));
+        op.saved.push_back(builder.tensor(place.kernel + ".normalised", bytes));
+        op.forward.push_back(
+            moves(place.kernel + ".eager", place.layer, 16 * elements, 12 * elements));
+    }
+    for (std::size_t i = 1; i < op.saved.size(); ++i) op.forward_uses.push_back(op.saved[i]);
+    // dx reads dy and x; the gain's and bias's gradients read them once more.
+    op.backward_input = {moves(place.kernel + ".dx", place.layer, 2 * bytes, bytes),
+                         moves(place.kernel + ".dw", place.layer, 2 * bytes, 0)};
+    for (const int saved : op.saved) op.backward_input_uses.push_back(saved);
+    op.backward_input_uses.push_back(x.gradient);
+    if (through) {
+        op.backward_input.push_back(
+            moves(place.kernel + ".accumulate", place.layer, 2 * bytes, bytes));
+        op.backward_input_uses.push_back(*through == x.gradient
+                                             ? builder.scratch("d." + place.kernel + ".in", bytes)
+                                             : *through);
+    }
+    builder.graph.operators.push_back(std::move(op));
+    return y;
+}
+
+int branch_gradient(GraphBuilder& builder, const Place& place, int stream_gradient) {
+    if (!builder.masks()) return stream_gradient;
+    return builder.tensor("d." + place.kernel + ".branch", builder.size.stream_bytes());
+}
+
+Value residual(GraphBuilder& builder, const Place& place, Value x, Value branch, int gradient) {
+    const std::int64_t bytes = builder.size.stream_bytes();
+    const std::int64_t mask_bytes =
+        builder.masks() ? builder.size.stream_tokens * builder.size.hidden : 0;
+    const Value y{builder.tensor(place.kernel + ".out", bytes), gradient};
+    Operator op = start(place, OperatorKind::Residual);
+    op.inputs = {x.tensor, branch.tensor};
+    op.outputs = {y.tensor};
+    op.forward_uses = {branch.tensor, x.tensor, y.tensor};
+    if (builder.how().fused_bias_dropout_add) {
+        op.forward = {moves(place.kernel, place.layer, 2 * bytes, bytes + mask_bytes)};
+    } else {  // bias, dropout and sum as three kernels, with their results in between
+        if (builder.model().linear_bias) {
+            op.forward.push_back(moves(place.kernel + ".bias", place.layer, bytes, bytes));
+        }
+        if (builder.masks()) {
+            op.forward.push_back(
+                moves(place.kernel + ".dropout", place.layer, bytes, bytes + mask_bytes));
+            op.forward_uses.push_back(builder.scratch(place.kernel + ".dropped", bytes));
+        }
+        op.forward.push_back(moves(place.kernel, place.layer, 2 * bytes, bytes));
+    }
+    if (builder.masks()) {
+        op.saved = {builder.tensor(place.kernel + ".mask", mask_bytes)};
+        op.forward_uses.push_back(op.saved[0]);
+        op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes + mask_bytes, bytes)};
+        op.backward_input_uses = {gradient, op.saved[0], branch.gradient};
+    }
+    builder.graph.operators.push_back(std::move(op));
+    return y;
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "models/graph_builder.h"
+
+namespace debubble::models {
+
+namespace {
+
+void refuse_what_is_not_modelled(const Architecture& model, const Execution& how,
+                                 const StageContent& content) {
+    std::vector<Diagnostic> mistakes;
+    const auto refuse = [&](std::string sentence) {
+        mistakes.push_back({{}, std::move(sentence), {}});
+    };
+    if (content.first_layer < 0 || content.layers < 0 ||
+        content.layers > model.layers - content.first_layer) {
+        refuse(fmt::format("layers {} to {} are not all among the model's {}", content.first_layer,
+                           content.first_layer + content.layers - 1, model.layers));
+    }
+    if (model.family == Family::Gpt2 && model.kv_heads != model.heads) {
+        refuse("the packed c_attn of a GPT-2 layout cannot hold grouped key-value heads");
+    }
+    if (model.positions == Positions::Learned && model.family != Family::Vit &&
+        how.seq_length > model.max_positions) {
+        refuse(fmt::format("{} tokens are more than the {} learned positions", how.seq_length,
+                           model.max_positions));
+    }
+    if (model.family == Family::Vit) {
+        if (how.seq_length != model.max_positions) {
+            refuse(fmt::format("a ViT sees all of its {} patches and class token, not {}",
+                               model.max_positions, how.seq_length));
+        }
+        if (how.sequence_parallel || how.context > 1 || how.slices > 1) {
+            refuse("the sequence of a ViT cannot be cut: its class token has to be on every rank");
+        }
+    }
+    if (!mistakes.empty()) throw InputError(std::move(mistakes));
+}
+
+}  // namespace
+
+StageGraph build_stage(const Architecture& architecture, const Execution& execution,
+                       const StageContent& content) {
+    refuse_what_is_not_modelled(architecture, execution, content);
+    GraphBuilder builder;
+    builder.size = sizes_of(architecture, execution);
+    builder.graph.architecture = architecture;
+    builder.graph.execution = execution;
+    builder.graph.content = content;
+    StageGraph& graph = builder.graph;
+    const bool vit = architecture.family == Family::Vit;
+    // One gradient of the residual stream, added to in place all the way down; only what
+    // arrives from the next stage is a buffer of its own.
+    const std::int64_t stream_bytes = builder.size.stream_bytes();
+    const int stream_gradient = builder.tensor("d.stream", stream_bytes);
+    Value x{0, stream_gradient};
+    if (content.embedding) {
+        x = vit ? patch_embedding(builder, stream_gradient)
+                : token_embedding(builder, stream_gradient);
+    } else {
+        x.tensor = builder.tensor("input", stream_bytes);
+        graph.input = x.tensor;
+        graph.input_gradient = stream_gradient;
+    }
+    for (int i = 0; i < content.layers; ++i) {
+        int gradient = stream_gradient;
+        if (i == content.layers - 1 && !content.head) {
+            gradient = builder.tensor("d.output", stream_bytes);
+        }
+        x = attention_part(builder, content.first_layer + i, x);
+        x = mlp_part(builder, content.first_layer + i, x, gradient);
+    }
+    if (!content.head) {
+        graph.output = x.tensor;
+        graph.output_gradient = x.gradient;
+    } else if (vit) {
+        classifier(builder, x);
+    } else {
+        head_and_loss(builder, x);
+    }
+    return graph;
+}
+
+}  // namespace debubble::models

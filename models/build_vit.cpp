@@ -1,0 +1,99 @@
+#include "models/graph_builder.h"
+#include "models/layer_names.h"
+
+/// Patches in, classes out: Dosovitskiy et al. 2021, "An Image is Worth 16x16 Words".
+namespace debubble::models {
+
+Value patch_embedding(GraphBuilder& builder, int stream_gradient) {
+    const Architecture& model = builder.model();
+    const Sizes& size = builder.size;
+    const std::int64_t side = model.patch_size.value_or(16);
+    const std::int64_t channels = model.channels.value_or(3);
+    const std::int64_t pixels = channels * side * side;
+    const std::int64_t patches = size.samples * (model.max_positions - 1);
+    const StageNames names = stage_names(model);
+    // The convolution with stride = kernel is a product over the pixels of each patch.
+    const int image = builder.tensor("embedding.patches", size.element * patches * pixels);
+    const int class_token = builder.parameter(
+        {"vit.embeddings.cls_token", {1, 1, model.hidden}, Sharding::Replicated, 0, 1, {}});
+    const int positions = builder.parameter({names.position_embedding,
+                                             {1, model.max_positions, model.hidden},
+                                             Sharding::Replicated,
+                                             0,
+                                             1,
+                                             {}});
+    std::vector<int> projection = {
+        builder.parameter({names.token_embedding + ".weight",
+                           {model.hidden, channels, side, side},
+                           Sharding::Replicated,
+                           0,
+                           1,
+                           {}}),
+        builder.parameter(
+            {names.token_embedding + ".bias", {model.hidden}, Sharding::Replicated, 0, 1, {}})};
+    const LinearShape shape{pixels, model.hidden, Sharding::Replicated, true, false, patches};
+    const Value patch = linear(builder, {names.token_embedding, "embedding.patch", {}}, shape,
+                               std::move(projection), {image, image});
+    builder.graph.operators.back().kind = OperatorKind::PatchEmbedding;
+    const std::int64_t bytes = size.stream_bytes();
+    const Value out{builder.tensor("embedding.sum", bytes), stream_gradient};
+    Operator op = start({names.position_embedding, "embedding.positions", {}},
+                        OperatorKind::PositionEmbedding);
+    op.inputs = {patch.tensor};
+    op.outputs = {out.tensor};
+    op.parameters = {class_token, positions};
+    op.forward = {moves("embedding.positions", {}, 2 * bytes, bytes)};
+    op.backward_input = {moves("embedding.positions.dx", {}, bytes, bytes)};
+    op.backward_weight = {moves("embedding.positions.dw", {}, bytes, 0)};
+    op.forward_uses = {patch.tensor, out.tensor};
+    op.backward_input_uses = {stream_gradient, patch.gradient};
+    op.backward_weight_uses = {stream_gradient};
+    if (builder.masks()) {
+        op.saved = {builder.tensor("embedding.mask", bytes / size.element)};
+        op.forward_uses.push_back(op.saved[0]);
+        op.backward_input_uses.push_back(op.saved[0]);
+        op.forward.push_back(moves("embedding.dropout", {}, bytes, bytes + bytes / size.element));
+        op.backward_input.push_back(
+            moves("embedding.dropout.dx", {}, bytes + bytes / size.element, bytes));
+    }
+    builder.graph.operators.push_back(std::move(op));
+    return out;
+}
+
+void classifier(GraphBuilder& builder, Value x) {
+    const Architecture& model = builder.model();
+    const Sizes& size = builder.size;
+    const StageNames names = stage_names(model);
+    const Value normed = norm(builder, {names.final_norm, "ln_f", {}},
+                              norm_parameters(builder, names.final_norm), x, {});
+    const std::int64_t row_bytes = size.element * size.samples * model.hidden;
+    const Value first{builder.tensor("head.class_token", row_bytes),
+                      builder.tensor("d.head.class_token", row_bytes)};
+    Operator pick = start({"class_token", "head.class_token", {}}, OperatorKind::Gather);
+    pick.inputs = {normed.tensor};
+    pick.outputs = {first.tensor};
+    pick.forward = {moves("head.class_token", {}, row_bytes, row_bytes)};
+    pick.forward_uses = {normed.tensor, first.tensor};
+    pick.backward_input = {moves("head.class_token.dx", {}, row_bytes, size.stream_bytes())};
+    pick.backward_input_uses = {first.gradient, normed.gradient};
+    builder.graph.operators.push_back(std::move(pick));
+    std::vector<int> parameters = {
+        builder.parameter(
+            {names.head + ".weight", {model.vocab, model.hidden}, Sharding::Replicated, 0, 1, {}}),
+        builder.parameter({names.head + ".bias", {model.vocab}, Sharding::Replicated, 0, 1, {}})};
+    const LinearShape shape{model.hidden, model.vocab, Sharding::Replicated,
+                            true,         true,        size.samples};
+    const Value logits =
+        linear(builder, {names.head, "head", {}}, shape, std::move(parameters), first);
+    const std::int64_t entries = size.samples * model.vocab;
+    Operator loss = start({"loss", "loss", {}}, OperatorKind::Loss);
+    loss.inputs = {logits.tensor};
+    loss.saved = {builder.tensor("loss.softmax", 4 * entries)};
+    loss.forward = {moves("loss", {}, size.element * entries, 4 * entries)};
+    loss.backward_input = {moves("loss.dx", {}, 4 * entries, size.element * entries)};
+    loss.forward_uses = {logits.tensor, loss.saved[0]};
+    loss.backward_input_uses = {loss.saved[0], logits.gradient};
+    builder.graph.operators.push_back(std::move(loss));
+}
+
+}  // namespace debubble::models

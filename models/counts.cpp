@@ -1,0 +1,43 @@
+#include "models/graph.h"
+
+namespace debubble::models {
+
+namespace {
+
+/// Parameters of a stage with this many layers, uncut; copies of tied tensors not counted.
+std::int64_t parameters_with(Architecture architecture, int layers) {
+    architecture.layers = layers;
+    Execution execution;
+    execution.seq_length = architecture.family == Family::Vit ? architecture.max_positions : 1;
+    execution.vocabulary_multiple = 1;
+    return build_stage(architecture, execution, {0, layers, true, true}).parameter_elements();
+}
+
+}  // namespace
+
+std::int64_t parameter_count(const Architecture& architecture) {
+    const std::int64_t without = parameters_with(architecture, 0);
+    return without + architecture.layers * (parameters_with(architecture, 1) - without);
+}
+
+double model_flops_per_sample(const Architecture& model, std::int64_t seq_length) {
+    const auto tokens = static_cast<double>(seq_length);
+    const auto hidden = static_cast<double>(model.hidden);
+    const auto query_width = static_cast<double>(model.heads * model.head_dim);
+    const auto key_width = static_cast<double>(model.kv_heads * model.head_dim);
+    const double mlp = (model.gated() ? 3.0 : 2.0) * hidden * static_cast<double>(model.ffn);
+    const double layer_weights = hidden * (2 * query_width + 2 * key_width) + mlp;
+    // A product of weights costs 2 FLOPs forward and 4 backward per weight and token;
+    // scores and context 4 s q forward per token, three times that in all.
+    const double layer = 6 * layer_weights * tokens + 12 * query_width * tokens * tokens;
+    const auto classes = static_cast<double>(model.vocab);
+    double ends = 6 * hidden * classes * tokens;
+    if (model.family == Family::Vit) {
+        const auto side = static_cast<double>(model.patch_size.value_or(16));
+        const double pixels = static_cast<double>(model.channels.value_or(3)) * side * side;
+        ends = 6 * hidden * (classes + pixels * (tokens - 1));
+    }
+    return model.layers * layer + ends;
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,39 @@
+#include "models/graph.h"
+
+#include "models/graph_builder.h"
+
+namespace debubble::models {
+
+std::int64_t Parameter::elements() const {
+    std::int64_t product = 1;
+    for (const std::int64_t extent : shape) product *= extent;
+    return product;
+}
+
+std::int64_t Parameter::elements_of_rank(const Execution& execution) const {
+    switch (sharding) {
+        case Sharding::Replicated: return elements();
+        case Sharding::Column:
+        case Sharding::Row: return elements() / execution.tensor;
+        case Sharding::Vocabulary: {
+            const std::int64_t rows = shape[cut_dimension];
+            const std::int64_t multiple =
+                std::int64_t{execution.vocabulary_multiple} * execution.tensor;
+            const std::int64_t padded = (rows + multiple - 1) / multiple * multiple;
+            return elements() / rows * (padded / execution.tensor);
+        }
+    }
+    return 0;
+}
+
+std::int64_t StageGraph::parameter_elements() const {
+    std::int64_t sum = 0;
+    for (const Parameter& parameter : parameters) sum += parameter.elements_of_rank(execution);
+    return sum;
+}
+
+Bytes StageGraph::boundary_bytes() const {
+    return Bytes{sizes_of(architecture, execution).stream_bytes()};
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/graph.h"
+
+/// The pieces from which build_stage puts a stage's graph together. Private to
+/// the folder: users see graph.h.
+namespace debubble::models {
+
+/// Extents on one rank, after tensor, sequence and context parallelism. The
+/// letters of the literature are in brackets.
+struct Sizes {
+    std::int64_t element = 2;  ///< bytes of the compute type
+    std::int64_t samples = 1;  ///< [b]
+    std::int64_t tokens = 1;   ///< [T] of a microbatch's slice on this context rank
+    std::int64_t stream_tokens =
+        1;                    ///< [Ts] of the residual stream: T / t with sequence parallelism
+    std::int64_t hidden = 1;  ///< [h]
+    std::int64_t heads = 1;   ///< [a / t]
+    std::int64_t kv_heads = 1;
+    std::int64_t query_width = 1;    ///< [q] heads x head dimension
+    std::int64_t key_width = 1;      ///< [kv]
+    std::int64_t ffn = 1;            ///< [f]
+    std::int64_t gates = 1;          ///< [g] 2 if gated
+    std::int64_t vocab = 1;          ///< [V] padded and cut
+    std::int64_t queries = 1;        ///< per sample
+    std::int64_t keys = 1;           ///< per sample that any query of this pass may see
+    std::int64_t balanced_keys = 1;  ///< makes the causal pair count of FlashAttention exact
+    int tensor = 1;                  ///< [t]
+    bool scattered = false;          ///< sequence parallelism is on
+
+    std::int64_t stream_bytes() const { return element * stream_tokens * hidden; }
+    std::int64_t full_stream_bytes() const { return element * tokens * hidden; }
+};
+
+/// Throws InputError when something does not divide.
+Sizes sizes_of(const Architecture& architecture, const Execution& execution);
+
+/// A tensor that flows from operator to operator, and its gradient.
+struct Value {
+    int tensor = 0;
+    int gradient = 0;
+};
+
+struct GraphBuilder {
+    StageGraph graph;
+    Sizes size;
+
+    const Architecture& model() const { return graph.architecture; }
+    const Execution& how() const { return graph.execution; }
+    int tensor(std::string name, std::int64_t bytes) {
+        graph.tensors.push_back({std::move(name), Bytes{bytes}, MemoryClass::Activations});
+        return static_cast<int>(graph.tensors.size()) - 1;
+    }
+    /// Lives inside one pass.
+    int scratch(std::string name, std::int64_t bytes) {
+        const int index = tensor(std::move(name), bytes);
+        graph.tensors.back().held_as = MemoryClass::Workspace;
+        return index;
+    }
+    int parameter(Parameter parameter) {
+        graph.parameters.push_back(std::move(parameter));
+        return static_cast<int>(graph.parameters.size()) - 1;
+    }
+    /// Masks of hidden dropout exist.
+    bool masks() const { return how().hidden_dropout || how().dropout_masks_always; }
+};
+
+/// Which operator is being built: names and the layer it belongs to.
+struct Place {
+    std::string name;    ///< "h.3.mlp.c_fc"
+    std::string kernel;  ///< "mlp.fc1"
+    std::optional<int> layer;
+};
+
+Operator start(const Place& place, OperatorKind kind);
+Kernel gemm(const GraphBuilder& builder, const std::string& name, std::optional<int> layer,
+            Gemm extents);
+Kernel moves(const std::string& name, std::optional<int> layer, std::int64_t read,
+             std::int64_t written);
+/// Empty when the group has one rank.
+std::vector<Kernel> collective(const GraphBuilder& builder, const std::string& name,
+                               std::optional<int> layer, Collective::Kind kind, std::int64_t bytes);
+void append(std::vector<Kernel>& kernels, std::vector<Kernel> more);
+
+/// Matrix product with its sharding: column cuts outputs, row cuts inputs, and the
+/// communication follows from it (Shoeybi et al. 2019; with sequence parallelism
+/// Korthikanti et al. 2022, figures 5 and 6).
+struct LinearShape {
+    std::int64_t inputs = 1;   ///< on this rank
+    std::int64_t outputs = 1;  ///< on this rank
+    Sharding sharding = Sharding::Replicated;
+    bool bias = false;
+    bool input_gradient = true;             ///< false behind raw input such as pixels
+    std::optional<std::int64_t> rows = {};  ///< the rank's tokens if unset
+};
+Value linear(GraphBuilder& builder, const Place& place, const LinearShape& shape,
+             std::vector<int> parameters, Value x, std::optional<int> output_gradient = {});
+
+/// `through`: the gradient that reaches x past the branch that this norm opens.
+Value norm(GraphBuilder& builder, const Place& place, std::vector<int> parameters, Value x,
+           std::optional<int> through);
+/// Dropout of `branch`, added to `x`. The branch must carry `branch_gradient`'s.
+Value residual(GraphBuilder& builder, const Place& place, Value x, Value branch, int gradient);
+/// The gradient a branch's last operator must give to its output.
+int branch_gradient(GraphBuilder& builder, const Place& place, int stream_gradient);
+
+Value token_embedding(GraphBuilder& builder, int stream_gradient);
+Value patch_embedding(GraphBuilder& builder, int stream_gradient);
+Value attention_part(GraphBuilder& builder, int layer, Value x);
+/// `gradient`: of its result.
+Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient);
+void head_and_loss(GraphBuilder& builder, Value x);
+void classifier(GraphBuilder& builder, Value x);
+
+}  // namespace debubble::models

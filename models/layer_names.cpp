@@ -1,0 +1,146 @@
+#include "models/layer_names.h"
+
+#include <fmt/format.h>
+
+namespace debubble::models {
+
+namespace {
+
+/// A weight [outputs, inputs] in Hugging Face's Linear, [inputs, outputs] in its Conv1D,
+/// with its bias if the model has biases.
+struct LinearParameters {
+    GraphBuilder& builder;
+    std::vector<int> indices;
+
+    void add(const std::string& name, std::int64_t inputs, std::int64_t outputs, Sharding sharding,
+             int parts = 1) {
+        const bool transposed = builder.model().family == Family::Gpt2;
+        const bool column = sharding == Sharding::Column;
+        Parameter weight{name + ".weight", {outputs, inputs}, sharding, column ? 0 : 1, parts, {}};
+        if (transposed) {
+            weight.shape = {inputs, outputs};
+            weight.cut_dimension = column ? 1 : 0;
+        }
+        indices.push_back(builder.parameter(std::move(weight)));
+        if (!builder.model().linear_bias) return;
+        indices.push_back(builder.parameter({name + ".bias",
+                                             {outputs},
+                                             column ? Sharding::Column : Sharding::Replicated,
+                                             0,
+                                             parts,
+                                             {}}));
+    }
+};
+
+}  // namespace
+
+LayerNames layer_names(const Architecture& model, int layer) {
+    switch (model.family) {
+        case Family::Gpt2:
+            return {fmt::format("h.{}.", layer),
+                    "ln_1",
+                    "attn",
+                    "attn.c_attn",
+                    "attn.c_proj",
+                    "ln_2",
+                    "mlp",
+                    "mlp.c_fc",
+                    "mlp.c_proj"};
+        case Family::Llama:
+            return {fmt::format("model.layers.{}.", layer),
+                    "input_layernorm",
+                    "self_attn",
+                    "self_attn.qkv_proj",
+                    "self_attn.o_proj",
+                    "post_attention_layernorm",
+                    "mlp",
+                    "mlp.up_proj",
+                    "mlp.down_proj"};
+        case Family::Vit:
+            return {fmt::format("vit.encoder.layer.{}.", layer),
+                    "layernorm_before",
+                    "attention",
+                    "attention.attention",
+                    "attention.output.dense",
+                    "layernorm_after",
+                    "mlp",
+                    "intermediate.dense",
+                    "output.dense"};
+    }
+    return {};
+}
+
+StageNames stage_names(const Architecture& model) {
+    switch (model.family) {
+        case Family::Gpt2: return {"wte.weight", "wpe.weight", "ln_f", "lm_head.weight"};
+        case Family::Llama:
+            return {"model.embed_tokens.weight", "model.embed_positions.weight", "model.norm",
+                    "lm_head.weight"};
+        case Family::Vit:
+            return {"vit.embeddings.patch_embeddings.projection",
+                    "vit.embeddings.position_embeddings", "vit.layernorm", "classifier"};
+    }
+    return {};
+}
+
+std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name) {
+    const std::int64_t hidden = builder.model().hidden;
+    std::vector<int> indices = {
+        builder.parameter({name + ".weight", {hidden}, Sharding::Replicated, 0, 1, {}})};
+    if (builder.model().norm == Norm::LayerNorm) {
+        indices.push_back(
+            builder.parameter({name + ".bias", {hidden}, Sharding::Replicated, 0, 1, {}}));
+    }
+    return indices;
+}
+
+std::vector<int> qkv_parameters(GraphBuilder& builder, const LayerNames& names) {
+    const Architecture& model = builder.model();
+    const std::int64_t queries = model.heads * model.head_dim;
+    const std::int64_t keys = model.kv_heads * model.head_dim;
+    LinearParameters parameters{builder, {}};
+    if (model.family == Family::Gpt2) {
+        parameters.add(names.prefix + names.qkv, model.hidden, queries + 2 * keys, Sharding::Column,
+                       3);
+        return parameters.indices;
+    }
+    const bool llama = model.family == Family::Llama;
+    const std::string base = names.prefix + (llama ? "self_attn." : "attention.attention.");
+    for (const char* name :
+         {llama ? "q_proj" : "query", llama ? "k_proj" : "key", llama ? "v_proj" : "value"}) {
+        const std::int64_t outputs = parameters.indices.empty() ? queries : keys;
+        parameters.add(base + name, model.hidden, outputs, Sharding::Column);
+    }
+    return parameters.indices;
+}
+
+std::vector<int> projection_parameters(GraphBuilder& builder, const LayerNames& names) {
+    const Architecture& model = builder.model();
+    LinearParameters parameters{builder, {}};
+    parameters.add(names.prefix + names.projection, model.heads * model.head_dim, model.hidden,
+                   Sharding::Row);
+    return parameters.indices;
+}
+
+std::vector<int> fc1_parameters(GraphBuilder& builder, const LayerNames& names) {
+    const Architecture& model = builder.model();
+    LinearParameters parameters{builder, {}};
+    if (model.gated() && model.family == Family::Llama) {
+        parameters.add(names.prefix + "mlp.gate_proj", model.hidden, model.ffn, Sharding::Column);
+        parameters.add(names.prefix + "mlp.up_proj", model.hidden, model.ffn, Sharding::Column);
+        return parameters.indices;
+    }
+    const int parts = model.gated() ? 2 : 1;
+    parameters.add(names.prefix + names.fc1, model.hidden, parts * model.ffn, Sharding::Column,
+                   parts);
+    return parameters.indices;
+}
+
+std::vector<int> fc2_parameters(GraphBuilder& builder, const LayerNames& names) {
+    LinearParameters parameters{builder, {}};
+    parameters.add(names.prefix + names.fc2, builder.model().ffn, builder.model().hidden,
+                   Sharding::Row);
+    return parameters.indices;
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/graph_builder.h"
+
+/// The canonical tensor names and shapes of a transformer layer: Hugging Face's
+/// GPT-2 (Conv1D weights [in, out]), Llama and ViT (Linear weights [out, in]).
+namespace debubble::models {
+
+struct LayerNames {
+    std::string prefix;  ///< "h.3."
+    std::string norm1;
+    std::string attention;
+    std::string qkv;  ///< of the packed operator; its parameters may be three
+    std::string projection;
+    std::string norm2;
+    std::string mlp;
+    std::string fc1;
+    std::string fc2;
+};
+LayerNames layer_names(const Architecture& model, int layer);
+
+/// Each adds the parameters of one operator to the graph and returns their indices.
+std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name);
+std::vector<int> qkv_parameters(GraphBuilder& builder, const LayerNames& names);
+std::vector<int> projection_parameters(GraphBuilder& builder, const LayerNames& names);
+std::vector<int> fc1_parameters(GraphBuilder& builder, const LayerNames& names);
+std::vector<int> fc2_parameters(GraphBuilder& builder, const LayerNames& names);
+
+struct StageNames {
+    std::string token_embedding;
+    std::string position_embedding;
+    std::string final_norm;
+    std::string head;
+};
+StageNames stage_names(const Architecture& model);
+
+}  // namespace debubble::models

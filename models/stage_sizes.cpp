@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/diagnostic.h"
+#include "models/graph_builder.h"
+
+namespace debubble::models {
+
+namespace {
+
+constexpr std::int64_t kLargestExtent = std::int64_t{1} << 32;
+
+/// Collects every reason why a model cannot be cut so.
+struct Divisions {
+    std::vector<Diagnostic> mistakes;
+
+    void refuse(std::string sentence) { mistakes.push_back({{}, std::move(sentence), {}}); }
+    std::int64_t cut(std::int64_t whole, std::int64_t parts, const char* what) {
+        if (parts > 0 && whole % parts == 0) return whole / parts;
+        refuse(fmt::format("{} {} cannot be cut into {}", whole, what, parts));
+        return 1;
+    }
+    void check_extents(const Architecture& model, const Execution& how) {
+        for (const std::int64_t extent :
+             {model.hidden, model.heads, model.kv_heads, model.head_dim, model.ffn, model.vocab,
+              how.micro_batch, how.seq_length, std::int64_t{how.tensor}, std::int64_t{how.context},
+              std::int64_t{how.slices}, std::int64_t{how.vocabulary_multiple}}) {
+            if (extent < 1 || extent > kLargestExtent) {
+                refuse(fmt::format("an extent of {} is outside 1 to {}", extent, kLargestExtent));
+            }
+        }
+        if (how.slice < 0 || how.slice >= how.slices) {
+            refuse(fmt::format("slice {} of {} does not exist", how.slice, how.slices));
+        }
+    }
+};
+
+std::int64_t padded_vocabulary(const Architecture& model, const Execution& how) {
+    const std::int64_t multiple = std::int64_t{how.vocabulary_multiple} * how.tensor;
+    return (model.vocab + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace
+
+Sizes sizes_of(const Architecture& model, const Execution& how) {
+    Divisions divide;
+    divide.check_extents(model, how);
+    if (!divide.mistakes.empty()) throw InputError(std::move(divide.mistakes));
+    const int t = how.tensor;
+    Sizes size;
+    size.element = size_of(how.compute);
+    size.tensor = t;
+    size.scattered = how.sequence_parallel && t > 1;
+    size.samples = how.micro_batch;
+    size.hidden = model.hidden;
+    size.heads = divide.cut(model.heads, t, "heads");
+    size.kv_heads = divide.cut(model.kv_heads, t, "key-value heads");
+    if (model.heads % model.kv_heads != 0) {
+        divide.refuse(
+            fmt::format("{} heads cannot share {} key-value heads", model.heads, model.kv_heads));
+    }
+    size.query_width = size.heads * model.head_dim;
+    size.key_width = size.kv_heads * model.head_dim;
+    size.ffn = divide.cut(model.ffn, t, "columns of the MLP");
+    size.gates = model.gated() ? 2 : 1;
+    size.vocab = model.family == Family::Vit ? model.vocab : padded_vocabulary(model, how) / t;
+    const std::int64_t slice = divide.cut(how.seq_length, how.slices, "tokens of a sequence");
+    size.queries = divide.cut(slice, how.context, "tokens of a sequence slice");
+    size.keys = slice * (how.slice + 1);
+    // With context parallelism a rank's queries see on average all earlier slices and half of
+    // this one; FlashAttention counts queries x keys - queries^2 / 2.
+    size.balanced_keys = slice * how.slice + (slice + size.queries) / 2;
+    if (how.context == 1) size.balanced_keys = size.keys;
+    if (!model.causal) size.balanced_keys = how.seq_length;
+    if (!model.causal) size.keys = how.seq_length;
+    size.tokens = how.micro_batch * size.queries;
+    size.stream_tokens =
+        size.scattered ? divide.cut(size.tokens, t, "tokens of the rank") : size.tokens;
+    if (!divide.mistakes.empty()) throw InputError(std::move(divide.mistakes));
+    return size;
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "models/graph.h"
+
+/// One rule gives all steps: the operators' passes are laid out in the order of
+/// execution, and a tensor lives from its first use to its last.
+namespace debubble::models {
+
+namespace {
+
+enum class Part : std::uint8_t { Forward, Again, Fused, Input, Weight };
+
+/// One part of one operator, in one of the passes of a microbatch.
+struct Visit {
+    const Operator* op;
+    Part part;
+    int pass;  ///< 0 forward, 1 backward or backward-input, 2 backward-weight
+
+    std::vector<int> uses() const {
+        switch (part) {
+            case Part::Forward:
+            case Part::Again: return op->forward_uses;
+            case Part::Input: return op->backward_input_uses;
+            case Part::Weight: return op->backward_weight_uses;
+            case Part::Fused: break;
+        }
+        std::vector<int> both = op->backward_input_uses;
+        both.insert(both.end(), op->backward_weight_uses.begin(), op->backward_weight_uses.end());
+        return both;
+    }
+    /// A forward makes everything it uses but its inputs anew.
+    bool begins(int tensor) const {
+        return (part == Part::Forward || part == Part::Again) &&
+               std::find(op->inputs.begin(), op->inputs.end(), tensor) == op->inputs.end();
+    }
+};
+
+bool recomputed(const StageGraph& graph, const Operator& op) {
+    return graph.execution.recompute == Recompute::Full && op.layer.has_value();
+}
+
+/// Forward, then the operators in reverse. With full recompute each layer is run
+/// forward again right before its own backward.
+std::vector<Visit> visits_of(const StageGraph& graph, bool split) {
+    std::vector<Visit> visits;
+    const std::vector<Operator>& ops = graph.operators;
+    for (const Operator& op : ops) visits.push_back({&op, Part::Forward, 0});
+    for (std::size_t end = ops.size(); end > 0;) {
+        std::size_t begin = end - 1;
+        if (recomputed(graph, ops[begin])) {
+            while (begin > 0 && ops[begin - 1].layer == ops[begin].layer) --begin;
+            for (std::size_t i = begin; i < end; ++i) visits.push_back({&ops[i], Part::Again, 1});
+        }
+        for (std::size_t i = end; i-- > begin;) {
+            visits.push_back({&ops[i], split ? Part::Input : Part::Fused, 1});
+        }
+        end = begin;
+    }
+    if (split) {
+        for (std::size_t i = ops.size(); i-- > 0;) visits.push_back({&ops[i], Part::Weight, 2});
+    }
+    return visits;
+}
+
+/// Which tensors each visit allocates before and frees after its kernels.
+struct Lifetimes {
+    std::vector<std::vector<int>> born;
+    std::vector<std::vector<int>> dies;
+
+    Lifetimes(const StageGraph& graph, const std::vector<Visit>& visits)
+        : born(visits.size()), dies(visits.size()) {
+        std::vector<std::optional<std::size_t>> last(graph.tensors.size());
+        for (std::size_t at = 0; at < visits.size(); ++at) {
+            for (const int tensor : visits[at].uses()) {
+                if (last[tensor] == at) continue;  // named twice by one visit
+                if (!last[tensor] || visits[at].begins(tensor)) {
+                    if (last[tensor]) dies[*last[tensor]].push_back(tensor);
+                    born[at].push_back(tensor);
+                }
+                last[tensor] = at;
+            }
+        }
+        for (std::size_t tensor = 0; tensor < last.size(); ++tensor) {
+            if (last[tensor]) dies[*last[tensor]].push_back(static_cast<int>(tensor));
+        }
+    }
+};
+
+bool is_collective(const Kernel& kernel) {
+    return std::holds_alternative<Collective>(kernel.work);
+}
+
+void hide(std::vector<Kernel>& kernels, std::size_t collective, std::size_t by) {
+    std::get<Collective>(kernels[collective].work).hidden_by = static_cast<int>(by);
+}
+
+/// A fused backward hides communication: what the weight gradient gathers beside the
+/// input gradient's product, and the input gradient's reduction beside the weight
+/// gradient's (Megatron-LM's LinearWithGradAccumulationAndAsyncCommunication).
+void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kernel>& weight) {
+    if (op.kind != OperatorKind::Linear && op.kind != OperatorKind::Loss) return;
+    if (input.empty() || weight.empty()) return;
+    if (is_collective(input.back())) {
+        const auto products = std::count_if(weight.begin(), weight.end(),
+                                            [](const Kernel& k) { return !is_collective(k); });
+        hide(input, input.size() - 1, static_cast<std::size_t>(products));
+    }
+    if (is_collective(weight.front())) {
+        const auto product = std::find_if(input.begin(), input.end(),
+                                          [](const Kernel& k) { return !is_collective(k); });
+        if (product == input.end()) return;
+        const auto at = input.insert(product, std::move(weight.front()));
+        hide(input, static_cast<std::size_t>(at - input.begin()), 1);
+        weight.erase(weight.begin());
+    }
+}
+
+std::vector<Kernel> kernels_of(const Visit& visit) {
+    switch (visit.part) {
+        case Part::Forward:
+        case Part::Again: return visit.op->forward;
+        case Part::Input: return visit.op->backward_input;
+        case Part::Weight: return visit.op->backward_weight;
+        case Part::Fused: break;
+    }
+    std::vector<Kernel> kernels = visit.op->backward_input;
+    std::vector<Kernel> weight = visit.op->backward_weight;
+    interleave(*visit.op, kernels, weight);
+    std::move(weight.begin(), weight.end(), std::back_inserter(kernels));
+    return kernels;
+}
+
+std::array<PassSteps, 3> plan(const StageGraph& graph, bool split) {
+    const std::vector<Visit> visits = visits_of(graph, split);
+    const Lifetimes lifetimes(graph, visits);
+    std::array<PassSteps, 3> passes;
+    for (std::size_t at = 0; at < visits.size(); ++at) {
+        PassSteps& pass = passes[visits[at].pass];
+        for (const int tensor : lifetimes.born[at]) {
+            pass.steps.push_back({Step::Kind::Allocate, tensor});
+        }
+        for (Kernel& kernel : kernels_of(visits[at])) {
+            pass.steps.push_back({Step::Kind::Run, static_cast<std::int32_t>(pass.kernels.size())});
+            pass.kernels.push_back(std::move(kernel));
+        }
+        for (const int tensor : lifetimes.dies[at]) {
+            pass.steps.push_back({Step::Kind::Free, tensor});
+        }
+    }
+    return passes;
+}
+
+}  // namespace
+
+PassSteps forward_steps(const StageGraph& graph) {
+    return plan(graph, false)[0];
+}
+
+PassSteps backward_steps(const StageGraph& graph) {
+    return plan(graph, false)[1];
+}
+
+PassSteps backward_input_steps(const StageGraph& graph) {
+    return plan(graph, true)[1];
+}
+
+PassSteps backward_weight_steps(const StageGraph& graph) {
+    return plan(graph, true)[2];
+}
+
+}  // namespace debubble::models
