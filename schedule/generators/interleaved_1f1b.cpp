@@ -40,8 +40,9 @@ Reason why_not_interleaved_1f1b(const PipelineShape& shape, const GeneratorOptio
     if (rounds != "megatron")
         return fmt::format("rounds must be megatron, pytorch or padded, and is '{}'", rounds);
 
-    // A last group of 1 to p-3 waits for itself: rank 0 would run its next chunk before the
-    // backward that the last rank needs first. Two chunks of a single microbatch just escape.
+    // With a last group of 1 to p-3, rank 0 lists that group's next chunk before the backward
+    // that the last rank waits for before it computes what the chunk needs. Two chunks of a
+    // single microbatch just escape. (Compared with the replay for p <= 12, v <= 6, m < 4p.)
     const int last = shape.micro_batches % shape.ranks;
     const bool waits = shape.micro_batches > shape.ranks && last > 0 && last <= shape.ranks - 3 &&
                        shape.stages_per_rank > 1 && !(shape.stages_per_rank == 2 && last == 1);
