@@ -12,6 +12,10 @@ if(DEBUBBLE_SANITIZE)
     add_link_options(-fsanitize=${DEBUBBLE_SANITIZE})
 endif()
 
+if(DEBUBBLE_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)  # coverage of the libraries guides the fuzzer
+endif()
+
 # debubble_library(<name> SOURCES ... HEADERS ... USES ... PRIVATE_USES ...)
 #
 # One static library per folder, debubble_<name>, alias debubble::<name>. USES names what its
@@ -44,4 +48,20 @@ function(debubble_tests name)
     target_compile_definitions(${target} PRIVATE DEBUBBLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     add_test(NAME ${name} COMMAND ${target})
     set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+endfunction()
+
+# debubble_fuzzer(<name> SOURCES ... USES ...): the program <name>_fuzz. With DEBUBBLE_FUZZ (clang)
+# it is a libFuzzer target; else it replays tests/fuzz/corpus/<name> and is a ctest entry.
+function(debubble_fuzzer name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES")
+    set(target ${name}_fuzz)
+    add_executable(${target} ${arg_SOURCES})
+    target_link_libraries(${target} PRIVATE debubble_options debubble::base ${arg_USES})
+    if(DEBUBBLE_FUZZ)
+        target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+        return()
+    endif()
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_corpus.cpp)
+    add_test(NAME fuzz_corpus_${name}
+        COMMAND ${target} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
 endfunction()

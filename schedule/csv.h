@@ -10,10 +10,14 @@
 /// The exchange format: PyTorch's pipeline schedule CSV, one row per rank.
 namespace debubble {
 
+/// Until 2.5, PyTorch wrote `B` for backward-input and `BW` for the full backward.
+enum class Dialect { Current, UntilPyTorch25 };
+
 /// One cell. Anchored: trailing text is an error. The peer of a SEND or RECV
 /// is not written; read_csv() fills it in, this leaves it Rank{0}.
 /// `parse_action(to_text(a))` gives `a` again but for that peer.
-std::variant<Action, std::string> parse_action(std::string_view text);  ///< or what is wrong
+std::variant<Action, std::string> parse_action(  ///< or what is wrong
+    std::string_view text, Dialect dialect = Dialect::Current);
 
 struct CsvOptions {
     std::string file;                    ///< its name in diagnostics
@@ -23,7 +27,7 @@ struct CsvOptions {
 
 struct CsvResult {
     Schedule schedule;
-    bool old_dialect = false;  ///< PyTorch <= 2.5: `B` was backward-input, `BW` the full backward
+    Dialect dialect = Dialect::Current;  ///< that the file is written in
 };
 
 /// Reads both dialects, compute-only and lowered files. Throws InputError with

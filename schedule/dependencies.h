@@ -92,4 +92,21 @@ private:
     int slices_;
 };
 
+/// Which rank computes what. Where a stage has several holders, each
+/// microbatch has one; that is who sends and receives its messages.
+class Owners {
+public:
+    /// Computes outside the shape are passed over. Of duplicates the first counts.
+    explicit Owners(const Schedule& schedule);
+
+    /// The rank whose F (or I, B) makes the message; nothing if there is none.
+    std::optional<Rank> producer_of(const Message& message) const;
+    /// The rank whose F (or I, B) takes the message; nothing if there is none.
+    std::optional<Rank> consumer_of(const Message& message) const;
+
+private:
+    ResultIndex index_;
+    std::vector<int> rank_;  ///< per result, -1 for none
+};
+
 }  // namespace debubble

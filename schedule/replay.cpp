@@ -104,21 +104,15 @@ private:
     }
 
     std::string deadlock() const {
-        std::vector<int> owner(index_.size(), -1);
-        for (std::size_t r = 0; r < next_.size(); ++r)
-            for (const Action& action : schedule_.ranks[r])
-                for_each_compute(action, [&](const Compute& c) {
-                    if (const auto result = result_of(c))
-                        owner[index_.of(*result)] = static_cast<int>(r);
-                });
+        const Owners owners(schedule_);
         std::vector<std::optional<Wait>> waits(next_.size());
         for (std::size_t r = 0; r < next_.size(); ++r)
             if (next_[r] < schedule_.ranks[r].size())
-                waits[r] = wait_of(static_cast<int>(r), owner);
+                waits[r] = wait_of(static_cast<int>(r), owners);
         return "the order never finishes: " + waiting_cycle(waits).sentence;
     }
 
-    Wait wait_of(int rank, const std::vector<int>& owner) const {
+    Wait wait_of(int rank, const Owners& owners) const {
         const Action& action = schedule_.ranks[rank][next_[rank]];
         std::optional<Message> missing;
         for_each_compute(action, [&](const Compute& c) {
@@ -129,10 +123,10 @@ private:
         const std::string name =
             fmt::format("the {} of stage {}, microbatch {}", forward ? "forward" : "backward",
                         missing->producer.index, to_text(missing->micro_batch));
-        const int on = owner[index_.of(*missing)];
-        if (on < 0) return {to_text(action), name + ", which no rank computes", std::nullopt};
-        if (on == rank) return {to_text(action), name + ", which it lists later", Rank{rank}};
-        return {to_text(action), fmt::format("{} on rank {}", name, on), Rank{on}};
+        const auto on = owners.producer_of(*missing);
+        if (!on) return {to_text(action), name + ", which no rank computes", on};
+        if (on->index == rank) return {to_text(action), name + ", which it lists later", on};
+        return {to_text(action), fmt::format("{} on rank {}", name, on->index), on};
     }
 
     const Schedule& schedule_;

@@ -34,7 +34,8 @@ WaitingCycle waiting_cycle(const std::vector<std::optional<Wait>>& waits) {
     bool closed = false;
     WaitingCycle cycle;
     cycle.ranks = follow(waits, Rank{static_cast<int>(first - waits.begin())}, closed);
-    if (closed) std::ranges::rotate(cycle.ranks, std::ranges::min_element(cycle.ranks));
+    if (closed)
+        std::rotate(cycle.ranks.begin(), std::ranges::min_element(cycle.ranks), cycle.ranks.end());
 
     for (std::size_t i = 0; i < cycle.ranks.size(); ++i) {
         const Wait& wait = *waits[cycle.ranks[i].index];
