@@ -85,12 +85,13 @@ void gradient_in_place(GraphBuilder& builder, Operator& op, Value value) {
 
 /// The head, with the loss taken over chunks of tokens so that the logits never
 /// exist as a whole; the backward makes each chunk's logits again.
-void chunked(GraphBuilder& builder, const Place& place, int weight, Value x) {
+void chunked(GraphBuilder& builder, const Place& place, const LinearShape& shape, int weight,
+             Value x) {
     const Sizes& size = builder.size;
     const std::int64_t e = size.element;
     const std::int64_t entries = size.tokens * size.vocab;
     const std::int64_t chunk = std::min(kLossChunkTokens, size.tokens) * size.vocab;
-    linear(builder, place, {size.hidden, size.vocab, Sharding::Vocabulary, false}, {weight}, x);
+    linear(builder, place, shape, {weight}, x);
     Operator& op = builder.graph.operators.back();
     const Kernel product = gemm(builder, "head", {}, {1, size.tokens, size.vocab, size.hidden, {}});
     const Kernel softmax = moves("loss", {}, 2 * e * entries, e * entries);
@@ -128,9 +129,10 @@ void head_and_loss(GraphBuilder& builder, Value x) {
                                     builder.model().tied_embedding ? names.token_embedding : ""});
     }
     const Place place{names.head, "head", {}};
-    const LinearShape shape{size.hidden, size.vocab, Sharding::Vocabulary, false};
+    LinearShape shape{size.hidden, size.vocab, Sharding::Vocabulary};
+    shape.own_gather_buffer = true;
     if (builder.how().loss == LossKernel::Chunked) {
-        chunked(builder, place, weight, normed);
+        chunked(builder, place, shape, weight, normed);
         return;
     }
     Value logits = linear(builder, place, shape, {weight}, normed);

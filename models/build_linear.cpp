@@ -40,10 +40,15 @@ struct LinearBuilder {
         return collective(builder, place.kernel + suffix, place.layer, kind, bytes);
     }
 
+    void gather_into(std::vector<int>& uses, const char* suffix) {
+        if (shape.own_gather_buffer) return;
+        uses.push_back(builder.scratch(place.kernel + suffix, input_bytes()));
+    }
+
     void forward() {
         op.forward_uses = {x.tensor};
         if (gathers_input()) {
-            op.forward_uses.push_back(builder.scratch(place.kernel + ".gathered", input_bytes()));
+            gather_into(op.forward_uses, ".gathered");
             append(op.forward, communicate(".gather", Kind::AllGather, input_bytes()));
         }
         op.forward.push_back(gemm(builder, place.kernel, place.layer,
@@ -81,8 +86,7 @@ struct LinearBuilder {
     void backward_weight(int dy) {
         op.backward_weight_uses = {x.tensor, dy};
         if (gathers_input()) {
-            op.backward_weight_uses.push_back(
-                builder.scratch(place.kernel + ".regathered", input_bytes()));
+            gather_into(op.backward_weight_uses, ".regathered");
             append(op.backward_weight, communicate(".dw.gather", Kind::AllGather, input_bytes()));
         }
         const std::int64_t weights = shape.inputs * shape.outputs;

@@ -38,6 +38,16 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
     if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 
+/// The mask that a data loader makes for a microbatch: alive through its forward.
+void add_attention_mask(GraphBuilder& builder) {
+    const std::int64_t whole = builder.how().seq_length;
+    const int mask = builder.tensor("attention_mask", builder.size.samples * whole * whole);
+    std::vector<Operator>& operators = builder.graph.operators;
+    operators.front().forward_uses.push_back(mask);
+    operators.back().forward_uses.push_back(mask);
+    operators.back().inputs.push_back(mask);
+}
+
 }  // namespace
 
 StageGraph build_stage(const Architecture& architecture, const Execution& execution,
@@ -79,6 +89,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     } else {
         head_and_loss(builder, x);
     }
+    if (execution.attention_mask_tensor && graph.operators.size() > 1) add_attention_mask(builder);
     return graph;
 }
 

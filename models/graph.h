@@ -107,6 +107,7 @@ struct Step {
     enum class Kind : std::uint8_t { Run, Allocate, Free };
     Kind kind{};
     std::int32_t index = 0;  ///< into PassSteps::kernels, or StageGraph::tensors
+    friend bool operator==(const Step&, const Step&) = default;
 };
 
 /// A pass of one microbatch, in execution order. Tensors allocated by the

@@ -96,6 +96,7 @@ struct LinearShape {
     bool bias = false;
     bool input_gradient = true;             ///< false behind raw input such as pixels
     std::optional<std::int64_t> rows = {};  ///< the rank's tokens if unset
+    bool own_gather_buffer = false;         ///< gathers into a static buffer (static_memory.h)
 };
 Value linear(GraphBuilder& builder, const Place& place, const LinearShape& shape,
              std::vector<int> parameters, Value x, std::optional<int> output_gradient = {});

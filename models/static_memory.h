@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+
+#include "base/memory_class.h"
+#include "models/graph.h"
+
+/// Bytes that a stage holds through the whole step, whatever is in flight.
+namespace debubble::models {
+
+/// What optimizer and data parallelism make of a stage's parameters. ZeRO as in
+/// Rajbhandari et al. 2020: stage 1 cuts optimizer state, 2 gradients too, 3
+/// parameters too. Megatron-LM's distributed optimizer is stage 1.
+struct StaticPolicy {
+    std::optional<DataType> main_parameters = DataType::Fp32;  ///< a copy, if wider than compute
+    DataType moments = DataType::Fp32;                         ///< two of them (Adam)
+    int zero_stage = 0;
+    int shards = 1;  ///< data-parallel x context-parallel ranks
+    /// Gradients have a buffer of their own for the whole run; otherwise they
+    /// appear during the backward and are dropped after the step (PyTorch's .grad).
+    bool gradient_buffer = true;
+    bool moments_exist = true;       ///< false in the very first step
+    bool ddp_buckets = false;        ///< PyTorch DDP reduces in copies of the gradients
+    bool foreach_optimizer = false;  ///< one gradient-sized temporary while stepping
+    Bytes library_workspace;         ///< cuBLAS, TransformerEngine, communication buffers
+    friend bool operator==(const StaticPolicy&, const StaticPolicy&) = default;
+};
+
+struct StaticMemory {
+    MemoryByClass held{};
+    Bytes gradients_in_backward;  ///< appear there, without a buffer
+    Bytes optimizer_step;         ///< beyond all that, only while the optimizer runs
+};
+
+StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy);
+
+}  // namespace debubble::models
