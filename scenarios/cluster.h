@@ -71,6 +71,8 @@ struct Cluster {
     int nodes = 1;  ///< that a scenario gets when it does not say
     NodeLink node_link;
     NodeNetwork network;
+    /// Of Adam on the node's processors, all together (ZeRO-Offload, 2101.06840, table 4).
+    double host_adam_parameters_per_s = 4.2e9;
     /// Constant (dotted key) -> where it comes from and a sentence.
     struct Origin {
         Provenance provenance = Provenance::Assumed;

@@ -44,18 +44,18 @@ double seconds_to_move(double bytes, const scenarios::Gpu& gpu) {
     return bytes / effective_memory_bandwidth(gpu).value;
 }
 
-double gemm_bytes(const models::Gemm& gemm, models::DataType type) {
+double gemm_bytes(const models::Gemm& gemm) {
     const double elements = as_double(gemm.m) * as_double(gemm.k) +
                             as_double(gemm.k) * as_double(gemm.n) +
                             as_double(gemm.m) * as_double(gemm.n);
-    return as_double(gemm.batch) * elements * as_double(models::size_of(type)) +
+    return as_double(gemm.batch) * elements * gemm.element_bytes +
            as_double(gemm.accumulated.count);
 }
 
 }  // namespace
 
-double peak_flops_per_s(const scenarios::Gpu& gpu, models::DataType type) {
-    const bool wide = type == models::DataType::Fp32;
+double peak_flops_per_s(const scenarios::Gpu& gpu, int element_bytes) {
+    const bool wide = element_bytes > 2;
     return wide || gpu.fp16_flops_per_s <= 0 ? gpu.fp32_flops_per_s : gpu.fp16_flops_per_s;
 }
 
@@ -63,9 +63,9 @@ BytesPerSecond effective_memory_bandwidth(const scenarios::Gpu& gpu) {
     return {gpu.memory_bandwidth.value * gpu.memory_efficiency};
 }
 
-Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu, models::DataType type) {
-    const double moving = seconds_to_move(gemm_bytes(gemm, type), gpu);
-    const double peak = peak_flops_per_s(gpu, type) * gpu.gemm_efficiency / gpu.sms;
+Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu) {
+    const double moving = seconds_to_move(gemm_bytes(gemm), gpu);
+    const double peak = peak_flops_per_s(gpu, gemm.element_bytes) * gpu.gemm_efficiency / gpu.sms;
     double computing = peak > 0 ? std::numeric_limits<double>::infinity() : 0;
     for (const Tile& tile : kTiles) {
         const std::int64_t tiles =
@@ -78,8 +78,7 @@ Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu, models
     return from_seconds(std::max(computing, moving)) + gpu.gemm_overhead;
 }
 
-Duration kernel_time(const models::FlashAttention& attention, const scenarios::Gpu& gpu,
-                     models::DataType type) {
+Duration kernel_time(const models::FlashAttention& attention, const scenarios::Gpu& gpu) {
     const double queries = as_double(attention.queries);
     const double keys = as_double(attention.keys);
     // Blocks on the diagonal are computed whole and masked.
@@ -95,11 +94,11 @@ Duration kernel_time(const models::FlashAttention& attention, const scenarios::G
         attention.batch * attention.heads *
         divide_up(attention.backward ? attention.keys : attention.queries, kAttentionBlock);
     const double filled = std::min(1.0, as_double(blocks) / gpu.sms);
-    const double rate = peak_flops_per_s(gpu, type) *
+    const double rate = peak_flops_per_s(gpu, attention.element_bytes) *
                         (attention.backward ? of_peak.backward : of_peak.forward) * filled;
-    const double q_bytes = heads * queries * width * as_double(models::size_of(type));
-    const double kv_bytes = as_double(attention.batch * attention.kv_heads) * keys * width *
-                            as_double(models::size_of(type));
+    const double q_bytes = heads * queries * width * attention.element_bytes;
+    const double kv_bytes =
+        as_double(attention.batch * attention.kv_heads) * keys * width * attention.element_bytes;
     // q, o and k, v; backward reads them with dO and writes dQ (fp32 and narrow), dK, dV.
     const double bytes =
         attention.backward ? 7 * q_bytes + 4 * kv_bytes : 2 * q_bytes + 2 * kv_bytes;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "base/units.h"
-#include "models/execution.h"
 #include "models/kernel.h"
 #include "scenarios/cluster.h"
 
@@ -11,14 +10,12 @@
 /// bytes that it moves.
 namespace debubble::sim {
 
-Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu,
-                     models::DataType type = models::DataType::Bf16);
-Duration kernel_time(const models::FlashAttention& attention, const scenarios::Gpu& gpu,
-                     models::DataType type = models::DataType::Bf16);
+Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu);
+Duration kernel_time(const models::FlashAttention& attention, const scenarios::Gpu& gpu);
 Duration kernel_time(const models::Traffic& traffic, const scenarios::Gpu& gpu);
 
-/// Dense matrix peak for operands of this type; 0 if unknown.
-double peak_flops_per_s(const scenarios::Gpu& gpu, models::DataType type);
+/// Dense matrix peak for operands of this width; 0 if unknown.
+double peak_flops_per_s(const scenarios::Gpu& gpu, int element_bytes);
 /// As elementwise kernels reach it on average.
 BytesPerSecond effective_memory_bandwidth(const scenarios::Gpu& gpu);
 

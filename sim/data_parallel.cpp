@@ -1,0 +1,113 @@
+#include "sim/data_parallel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sim/kernel_cost.h"
+
+namespace debubble::sim {
+namespace {
+
+Bytes scaled(Bytes bytes, double by) {
+    return {std::llround(static_cast<double>(bytes.count) * by)};
+}
+
+/// The group that holds a stage: its replicas, and those of its second holder if
+/// the schedule is bidirectional.
+GroupPlacement group_of(const scenarios::Scenario& scenario, std::span<const Rank> holders) {
+    GroupPlacement group = gradient_group(scenario, holders.front().index);
+    if (holders.size() < 2) return group;
+    const GroupPlacement pair = pair_group(scenario, holders.front().index, holders.back().index);
+    const int copies = static_cast<int>(holders.size());
+    group.size *= copies;
+    if (pair.nodes > 1)
+        group.nodes *= copies;
+    else
+        group.per_node *= copies;
+    group.groups_per_node = std::max(group.groups_per_node, pair.groups_per_node);
+    return group;
+}
+
+}  // namespace
+
+int replicas_of_stage(const scenarios::Scenario& scenario) {
+    return scenario.parallel.data * scenario.parallel.context;
+}
+
+Flow DataParallelPrices::overlapped(Flow flow, const CollectiveCost& cost, Bytes size,
+                                    Duration beside) const {
+    const double takes = seconds(cost.total());
+    const double buckets = std::max(
+        1.0, std::ceil(static_cast<double>(size.count) /
+                       std::max(1.0, static_cast<double>(scenario_.framework.grad_bucket.count))));
+    const double left =
+        std::max(takes / buckets, takes - seconds(beside) * (buckets - 1) / buckets);
+    if (takes <= 0) return flow;
+    flow.latency = from_seconds(seconds(flow.latency) * left / takes);
+    flow.bytes = scaled(flow.bytes, left / takes);
+    return flow;
+}
+
+Flow DataParallelPrices::reduce_gradients(std::int64_t elements, std::span<const Rank> holders,
+                                          Duration last_backward) const {
+    const Bytes size{elements * models::size_of(scenario_.training.precision.grads)};
+    const CollectiveKind kind = scenario_.parallel.zero_stage == 0 ? CollectiveKind::AllReduce
+                                                                   : CollectiveKind::ReduceScatter;
+    const CollectiveCost cost =
+        collective_cost(kind, size, group_of(scenario_, holders), scenario_.cluster);
+    const Flow flow = topology_.collective(cost, size, holders);
+    if (!scenario_.framework.overlap_grad_reduce) return flow;
+    return overlapped(flow, cost, size, last_backward);
+}
+
+Flow DataParallelPrices::gather_parameters(std::int64_t elements, Rank rank,
+                                           Duration first_forward) const {
+    const Bytes size{elements * models::size_of(scenario_.training.precision.compute)};
+    const std::array participants{rank};
+    const CollectiveCost cost = collective_cost(
+        CollectiveKind::AllGather, size, group_of(scenario_, participants), scenario_.cluster);
+    const Flow flow = topology_.collective(cost, size, participants);
+    // ZeRO-3 by stage is gathered ahead by the schedule itself.
+    if (!scenario_.framework.overlap_param_gather || scenario_.parallel.zero_stage == 3)
+        return flow;
+    return overlapped(flow, cost, size, first_forward);
+}
+
+Flow DataParallelPrices::reduce_tied(std::int64_t elements, std::span<const Rank> holders) const {
+    const Bytes size{elements * models::size_of(scenario_.training.precision.grads)};
+    if (holders.size() < 2) return {};
+    const GroupPlacement pair = pair_group(scenario_, holders.front().index, holders.back().index);
+    const CollectiveCost cost =
+        collective_cost(CollectiveKind::AllReduce, size, pair, scenario_.cluster);
+    const std::array ends{holders.front(), holders.back()};
+    return topology_.collective(cost, size, ends);
+}
+
+Flow DataParallelPrices::reduce_norm() const {
+    constexpr Bytes kNormAndFlag{8};
+    const CollectiveCost cost = collective_cost(CollectiveKind::AllReduce, kNormAndFlag,
+                                                whole_job(scenario_), scenario_.cluster);
+    Flow flow;
+    flow.latency = cost.total();
+    flow.payload = kNormAndFlag;
+    return flow;
+}
+
+Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements) {
+    const scenarios::Training& training = scenario.training;
+    const double count = static_cast<double>(elements);
+    const double fixed = seconds(scenario.framework.optimizer_fixed);
+    if (!training.offload_optimizer) {
+        const double moved = count * scenario.framework.optimizer_bytes_per_parameter;
+        return from_seconds(moved / effective_memory_bandwidth(scenario.cluster.gpu).value + fixed);
+    }
+    // Gradients down, Adam on processors that the node's GPUs share, parameters up.
+    const auto width = static_cast<double>(models::size_of(training.precision.grads) +
+                                           models::size_of(training.precision.compute));
+    const int sharers = std::min(scenario.cluster.gpus_per_node, scenario.parallel.gpus());
+    return from_seconds(count * width / scenario.cluster.gpu.host_link.value +
+                        count * sharers / scenario.cluster.host_adam_parameters_per_s + fixed);
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+
+#include "scenarios/scenario.h"
+#include "sim/network/topology.h"
+
+/// Communication between the replicas of a stage, once or a few times per step.
+namespace debubble::sim {
+
+class DataParallelPrices {
+public:
+    DataParallelPrices(const scenarios::Scenario& scenario, const Topology& topology)
+        : scenario_(scenario), topology_(topology) {}
+
+    /// All-reduce of a stage's gradients over data x context ranks and all holders, or
+    /// reduce-scatter when they are sharded. When the framework overlaps, buckets are sent as
+    /// the last backward (of this length) makes them, and only the rest is left.
+    Flow reduce_gradients(std::int64_t elements, std::span<const Rank> holders,
+                          Duration last_backward) const;
+    /// All-gather of a stage's parameters; beside its first forward if the framework overlaps.
+    Flow gather_parameters(std::int64_t elements, Rank rank, Duration first_forward) const;
+    Flow reduce_tied(std::int64_t elements, std::span<const Rank> holders) const;
+    Flow reduce_norm() const;
+
+private:
+    Flow overlapped(Flow flow, const CollectiveCost& cost, Bytes size, Duration beside) const;
+
+    const scenarios::Scenario& scenario_;
+    const Topology& topology_;
+};
+
+/// Data x context ranks: gradients are reduced over, and optimizer state cut by, so many.
+int replicas_of_stage(const scenarios::Scenario& scenario);
+
+/// On the device, or on the host with its transfers when it is offloaded.
+Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements);
+
+}  // namespace debubble::sim

@@ -1,0 +1,129 @@
+#include "sim/network/topology.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace debubble::sim {
+namespace {
+
+Bytes bytes_in(Duration time, double bytes_per_second) {
+    return {std::llround(seconds(time) * bytes_per_second)};
+}
+
+}  // namespace
+
+Topology::Topology(const scenarios::Scenario& scenario)
+    : cluster_(scenario.cluster),
+      ranks_per_pipeline_rank_(scenario.parallel.tensor * scenario.parallel.context *
+                               scenario.parallel.data) {
+    ways_.reserve(scenario.parallel.pipeline);
+    for (int p = 0; p < scenario.parallel.pipeline; ++p) ways_.push_back(ways_of(p));
+}
+
+Link Topology::add(double bytes_per_second) {
+    links_.push_back({bytes_per_second});
+    return static_cast<Link>(links_.size()) - 1;
+}
+
+/// Of the replica with the lowest global rank; all others have ways like it.
+Topology::Ways Topology::ways_of(int pipeline) {
+    const int first = pipeline * ranks_per_pipeline_rank_;
+    const int gpus = std::max(1, cluster_.gpus_per_node);
+    const auto find_or_add = [&](std::vector<Shared>& known, int id, double rate) {
+        const auto at = std::ranges::find(known, id, &Shared::id);
+        if (at != known.end()) return *at;
+        known.push_back({id, add(rate), add(rate)});
+        return known.back();
+    };
+
+    Ways ways;
+    const double fabric = node_bandwidth(cluster_, 2).value;
+    ways.node_out = add(fabric);
+    ways.node_in = add(fabric);
+    ways.host = add(cluster_.gpu.host_link.value);
+
+    // GPU g of a node uses card g x cards / GPUs.
+    const scenarios::NodeNetwork& network = cluster_.network;
+    const int nics = std::max(1, network.nics_per_node);
+    const int local = first % gpus;
+    const int in_node = std::min(ranks_per_pipeline_rank_, gpus - local);
+    int sharers = 0;
+    for (int g = local; g < local + in_node; ++g)
+        sharers += g * nics / gpus == local * nics / gpus ? 1 : 0;
+    const int card = first / gpus * nics + local * nics / gpus;
+    const double card_rate = network.nic_bandwidth.value * network.efficiency / sharers;
+    const Shared nic = find_or_add(nics_, card, card_rate);
+    ways.nic_out = nic.out;
+    ways.nic_in = nic.in;
+
+    if (network.nodes_per_leaf > 0) {
+        // In the unit of the cards: what one of the node's GPUs at work gets of its uplinks.
+        const double nodes =
+            std::max(1, std::min(network.nodes_per_leaf, ranks_per_pipeline_rank_ / gpus));
+        const double uplinks =
+            network_bandwidth(cluster_).value * network.nodes_per_leaf / network.oversubscription;
+        const Shared leaf = find_or_add(leaves_, first / gpus / network.nodes_per_leaf,
+                                        uplinks / (nodes * in_node));
+        ways.leaf_up = leaf.out;
+        ways.leaf_down = leaf.in;
+    }
+    return ways;
+}
+
+bool Topology::same_node(Rank a, Rank b) const {
+    const int gpus = std::max(1, cluster_.gpus_per_node);
+    const int count = ranks_per_pipeline_rank_;
+    for (int i = 0; i < std::min(count, gpus); ++i)
+        if ((a.index * count + i) / gpus != (b.index * count + i) / gpus) return false;
+    return true;
+}
+
+Flow Topology::message(Rank from, Rank to, Bytes bytes, Duration latency) const {
+    const Ways& source = ways_[from.index];
+    const Ways& target = ways_[to.index];
+    Flow flow;
+    flow.latency = latency;
+    flow.bytes = bytes;
+    if (same_node(from, to))
+        flow.links = {source.node_out, target.node_in, -1, -1};
+    else if (source.leaf_up == target.leaf_up)
+        flow.links = {source.nic_out, target.nic_in, -1, -1};
+    else
+        flow.links = {source.nic_out, target.nic_in, source.leaf_up, target.leaf_down};
+    return flow;
+}
+
+Flow Topology::collective(const CollectiveCost& cost, Bytes payload,
+                          std::span<const Rank> participants) const {
+    Flow flow;
+    flow.latency = cost.latency;
+    flow.payload = payload;
+    if (cost.tier == Tier::None || cost.transfer <= Duration{}) return flow;
+    std::size_t used = 0;
+    double slowest = 0;
+    const auto cross = [&](Link link) {
+        if (used == flow.links.size()) return;
+        flow.links[used++] = link;
+        slowest = slowest == 0 ? capacity(link) : std::min(slowest, capacity(link));
+    };
+    for (const Rank rank : participants) {
+        const Ways& ways = ways_[rank.index];
+        cross(cost.tier == Tier::Node      ? ways.node_out
+              : cost.tier == Tier::Network ? ways.nic_out
+                                           : ways.leaf_up);
+        cross(cost.tier == Tier::Node      ? ways.node_in
+              : cost.tier == Tier::Network ? ways.nic_in
+                                           : ways.leaf_down);
+    }
+    flow.bytes = bytes_in(cost.transfer, slowest);
+    return flow;
+}
+
+Flow Topology::host_copy(Rank rank, Bytes bytes) const {
+    Flow flow;
+    flow.bytes = flow.payload = bytes;
+    flow.links = {ways_[rank.index].host, -1, -1, -1};
+    return flow;
+}
+
+}  // namespace debubble::sim

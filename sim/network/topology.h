@@ -1,0 +1,61 @@
+#pragma once
+
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+#include "scenarios/scenario.h"
+#include "sim/cost_model.h"
+#include "sim/network/collective_cost.h"
+
+/// The links that one replica's pipeline uses, shared with the replicas that it
+/// stands for: per pipeline rank its GPU's ways into the node's fabric and to the
+/// host, per network card one link in and one out, per leaf switch one up and one
+/// down. A card's capacity is divided by the GPUs of the pipeline rank that use it
+/// at the same time, because they are folded into one.
+namespace debubble::sim {
+
+class Topology {
+public:
+    explicit Topology(const scenarios::Scenario& scenario);
+
+    std::span<const BytesPerSecond> links() const { return links_; }
+
+    /// Do messages between these pipeline ranks stay inside nodes, in every replica?
+    bool same_node(Rank a, Rank b) const;
+    /// `bytes` of one GPU to its peer, after `latency`.
+    Flow message(Rank from, Rank to, Bytes bytes, Duration latency) const;
+    /// A collective in which these pipeline ranks take part, each with its replicas.
+    Flow collective(const CollectiveCost& cost, Bytes payload,
+                    std::span<const Rank> participants) const;
+    /// Between device and host memory; as long as it takes over the whole host link.
+    Flow host_copy(Rank rank, Bytes bytes) const;
+
+private:
+    struct Ways {
+        Link node_out = -1;
+        Link node_in = -1;
+        Link nic_out = -1;
+        Link nic_in = -1;
+        Link leaf_up = -1;
+        Link leaf_down = -1;
+        Link host = -1;
+    };
+    Link add(double bytes_per_second);
+    Ways ways_of(int pipeline);
+    double capacity(Link link) const { return links_[link].value; }
+
+    const scenarios::Cluster& cluster_;
+    int ranks_per_pipeline_rank_;
+    std::vector<BytesPerSecond> links_;
+    std::vector<Ways> ways_;  ///< indexed by pipeline rank
+    struct Shared {           ///< a card or a leaf, that several pipeline ranks may use
+        int id;
+        Link out;
+        Link in;
+    };
+    std::vector<Shared> nics_;
+    std::vector<Shared> leaves_;
+};
+
+}  // namespace debubble::sim

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "base/memory_class.h"
+#include "models/graph.h"
+#include "sim/pass_time.h"
+
+namespace debubble::sim {
+
+/// What a pass holds of its stage's tensors, in exact bytes.
+struct PassMemory {
+    Bytes held_after;         ///< change from its beginning to its end
+    Bytes peak_above;         ///< greatest level inside, above the beginning's
+    MemoryByClass at_peak{};  ///< sums to peak_above
+    std::string op_at_peak;   ///< kernel for which the peak was allocated
+};
+
+/// Plays the allocations and frees of a pass, the folded layer as often as it
+/// stands for: the levels are those of the unfolded pass.
+PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass,
+                LayerFold fold = {});
+
+}  // namespace debubble::sim

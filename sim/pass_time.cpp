@@ -1,0 +1,84 @@
+#include "sim/pass_time.h"
+
+#include <algorithm>
+
+#include "base/overloaded.h"
+#include "sim/kernel_cost.h"
+#include "sim/network/collective_cost.h"
+
+namespace debubble::sim {
+namespace {
+
+CollectiveKind kind_of(const models::Collective& collective) {
+    switch (collective.kind) {
+        case models::Collective::Kind::AllReduce: return CollectiveKind::AllReduce;
+        case models::Collective::Kind::AllGather: return CollectiveKind::AllGather;
+        case models::Collective::Kind::ReduceScatter: return CollectiveKind::ReduceScatter;
+        case models::Collective::Kind::AllToAll: return CollectiveKind::AllToAll;
+    }
+    return CollectiveKind::AllReduce;
+}
+
+bool communicates(const models::Kernel& kernel) {
+    return std::holds_alternative<models::Collective>(kernel.work);
+}
+
+}  // namespace
+
+PassPricer::PassPricer(const scenarios::Scenario& scenario)
+    : cluster_(scenario.cluster),
+      tensor_(tensor_group(scenario, 0)),
+      context_(context_group(scenario, 0)),
+      data_(gradient_group(scenario, 0)),
+      overlaps_tensor_(scenario.framework.overlap_tensor_backward) {}
+
+Duration PassPricer::collective(const models::Collective& collective) const {
+    const GroupPlacement& group = collective.group == models::Collective::Group::Tensor ? tensor_
+                                  : collective.group == models::Collective::Group::Context
+                                      ? context_
+                                      : data_;
+    return collective_cost(kind_of(collective), collective.bytes, group, cluster_).total();
+}
+
+double PassPricer::kernel_seconds(const models::Kernel& kernel) const {
+    const auto on_device = [&](const auto& work) {
+        return seconds(kernel_time(work, cluster_.gpu));
+    };
+    return std::visit(Overloaded{[&](const models::Gemm& work) { return on_device(work); },
+                                 [&](const models::FlashAttention& w) { return on_device(w); },
+                                 [&](const models::Traffic& work) { return on_device(work); },
+                                 [](const models::Collective&) { return 0.0; }},
+                      kernel.work);
+}
+
+/// `from` begins with the collective; the kernels that may run beside it follow.
+double PassPricer::exposed_seconds(std::span<const models::Kernel> from) const {
+    const auto& work = std::get<models::Collective>(from.front().work);
+    const double takes = seconds(collective(work));
+    const bool may_hide = overlaps_tensor_ || work.group != models::Collective::Group::Tensor;
+    double hidden = 0;
+    int beside = may_hide ? work.hidden_by : 0;
+    for (std::size_t i = 1; i < from.size() && beside > 0; ++i) {
+        if (communicates(from[i])) continue;
+        hidden += kernel_seconds(from[i]);
+        --beside;
+    }
+    return std::max(0.0, takes - hidden);
+}
+
+PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fold) const {
+    PassTime pass;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const models::Kernel& kernel = kernels[i];
+        const int times = kernel.layer == fold.layer ? fold.times : 1;
+        if (communicates(kernel)) {
+            pass.exposed += times * exposed_seconds(kernels.subspan(i));
+            pass.collectives += times;
+        } else {
+            (kernel.layer >= 0 ? pass.layers : pass.ends) += times * kernel_seconds(kernel);
+        }
+    }
+    return pass;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,187 @@
+#include "sim/physical_cost_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "sim/data_parallel.h"
+#include "sim/network/topology.h"
+#include "sim/stage_price.h"
+#include "sim/static_level.h"
+
+namespace debubble::sim {
+namespace {
+
+PassesAsked passes_asked(const Schedule& schedule) {
+    PassesAsked asked;
+    for (const ActionList& list : schedule.ranks)
+        for (const Action& action : list) {
+            asked.again = asked.again || std::holds_alternative<Recompute>(action);
+            for_each_compute(action, [&](const Compute& c) {
+                asked.fused = asked.fused || c.pass == Pass::Backward;
+                asked.split = asked.split || c.pass == Pass::BackwardInput;
+            });
+        }
+    return asked;
+}
+
+class PhysicalCostModel : public CostModel {
+public:
+    PhysicalCostModel(const scenarios::Scenario& scenario,
+                      const std::vector<models::StageContent>& stages, const Schedule& schedule)
+        : scenario_(scenario),
+          placement_(schedule.placement),
+          pricer_(scenario_),
+          topology_(scenario_),
+          between_replicas_(scenario_, topology_) {
+        assert(static_cast<int>(stages.size()) == schedule.stage_count() &&
+               "one content per stage");
+        const PassesAsked asked = passes_asked(schedule);
+        slices_ = schedule.shape.slices;
+        for (const models::StageContent& content : stages)
+            price_of_.push_back(find(content, asked));
+        tensor_gather_ = tensor_gather();
+    }
+
+    ComputeCost compute(const Compute& action, Rank) const override {
+        return price(action.stage, action.micro_batch).of(action.pass);
+    }
+    ComputeCost recompute(const Recompute& action, Rank) const override {
+        return price(action.stage, action.micro_batch).again();
+    }
+    ComputeCost overlap(const Overlap& action, Rank rank) const override;
+    Flow transfer(const Message& message, Rank from, Rank to) const override;
+
+    Flow unshard(Stage stage, Rank rank) const override {
+        return between_replicas_.gather_parameters(elements(stage), rank,
+                                                   whole(stage).of(Pass::Forward).duration);
+    }
+    Flow reduce_grad(Stage stage, std::span<const Rank> holders) const override {
+        if (gathers_in_passes(scenario_)) return {};  // reduced there too
+        const StagePrice& price = whole(stage);
+        const Duration last =
+            std::max(price.of(Pass::Backward).duration, price.of(Pass::BackwardWeight).duration);
+        return between_replicas_.reduce_gradients(elements(stage), holders, last);
+    }
+    Flow tied_grad(Stage stage, std::span<const Rank> holders) const override {
+        return between_replicas_.reduce_tied(whole(stage).parameters().tied, holders);
+    }
+    Flow grad_norm() const override { return between_replicas_.reduce_norm(); }
+    Flow offload(Stage stage, Rank rank) const override {
+        return topology_.host_copy(rank, whole(stage).of(Pass::Forward).held_after);
+    }
+    Duration optimizer_step(Rank rank) const override {
+        const int shards = scenario_.parallel.zero_stage > 0 ? replicas_of_stage(scenario_) : 1;
+        return optimizer_time(scenario_, elements_of(rank) / shards);
+    }
+
+    std::span<const BytesPerSecond> links() const override { return topology_.links(); }
+    MemoryByClass static_memory(Rank rank) const override {
+        return static_level(scenario_, elements_of(rank));
+    }
+    Bytes unsharded_bytes(Stage stage) const override {
+        if (scenario_.parallel.zero_stage < 3) return {};
+        const std::int64_t bytes =
+            elements(stage) * models::size_of(scenario_.training.precision.compute);
+        return Bytes{bytes - bytes / replicas_of_stage(scenario_)};
+    }
+    Bytes optimizer_transient(Rank rank) const override {
+        return optimizer_temporaries(scenario_, elements_of(rank));
+    }
+
+private:
+    struct PricedContent {
+        models::StageContent content;
+        std::vector<std::unique_ptr<StagePrice>> slices;
+    };
+
+    std::size_t find(const models::StageContent& content, const PassesAsked& asked) {
+        const auto alike = [&](const PricedContent& priced) {
+            return priced.content.layers == content.layers &&
+                   priced.content.embedding == content.embedding &&
+                   priced.content.head == content.head;
+        };
+        const auto at = std::ranges::find_if(priced_, alike);
+        if (at != priced_.end()) return static_cast<std::size_t>(at - priced_.begin());
+        PricedContent priced{content, {}};
+        for (int slice = 0; slice < slices_; ++slice)
+            priced.slices.push_back(
+                std::make_unique<StagePrice>(scenario_, pricer_, content, slice, asked));
+        priced_.push_back(std::move(priced));
+        return priced_.size() - 1;
+    }
+
+    const StagePrice& price(Stage stage, const MicroBatch& micro_batch) const {
+        return *priced_[price_of_[stage.index]].slices[micro_batch.slice.value_or(0)];
+    }
+    const StagePrice& whole(Stage stage) const { return price(stage, {}); }
+    std::int64_t elements(Stage stage) const { return whole(stage).parameters().total; }
+    std::int64_t elements_of(Rank rank) const {
+        std::int64_t sum = 0;
+        for (const Stage stage : placement_.stages_of(rank)) sum += elements(stage);
+        return sum;
+    }
+
+    bool scatters_messages() const {
+        return scenario_.framework.point_to_point == scenarios::PointToPoint::ScatterGather &&
+               scenario_.parallel.tensor > 1 && !scenario_.parallel.sequence;
+    }
+    /// What the receiver spends to put the pieces of a scattered message together.
+    Duration tensor_gather() const {
+        if (!scatters_messages()) return {};
+        return pricer_.collective({models::Collective::Kind::AllGather,
+                                   models::Collective::Group::Tensor, whole(Stage{}).boundary(),
+                                   0});
+    }
+
+    scenarios::Scenario scenario_;
+    Placement placement_;
+    PassPricer pricer_;
+    Topology topology_;
+    DataParallelPrices between_replicas_;
+    int slices_ = 1;
+    std::vector<PricedContent> priced_;
+    std::vector<std::size_t> price_of_;  ///< by stage, index into priced_
+    Duration tensor_gather_{};
+};
+
+/// The communication of each runs beside the kernels of the other.
+ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
+    const ComputeCost first = compute(action.first, rank);
+    const ComputeCost second = compute(action.second, rank);
+    const Duration kernels = first.duration - first.exposed + second.duration - second.exposed;
+    const Duration communication = first.exposed + second.exposed;
+    ComputeCost both;
+    both.exposed = std::max(Duration{}, communication - kernels);
+    both.duration = kernels + both.exposed;
+    both.held_after = first.held_after + second.held_after;
+    both.peak_above = first.peak_above + second.peak_above;
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        both.at_peak[c] = first.at_peak[c] + second.at_peak[c];
+    both.op_at_peak = first.peak_above > second.peak_above ? first.op_at_peak : second.op_at_peak;
+    return both;
+}
+
+Flow PhysicalCostModel::transfer(const Message&, Rank from, Rank to) const {
+    const Bytes boundary = whole(Stage{}).boundary();
+    const bool scattered = scatters_messages();
+    const Bytes sent{scattered ? boundary.count / scenario_.parallel.tensor : boundary.count};
+    const scenarios::Cluster& cluster = scenario_.cluster;
+    const Duration start = topology_.same_node(from, to)
+                               ? cluster.node_link.base_latency + cluster.node_link.latency
+                               : cluster.network.p2p_latency;
+    Flow flow = topology_.message(from, to, sent, start + tensor_gather_);
+    flow.payload = boundary;
+    flow.held = boundary;
+    return flow;
+}
+
+}  // namespace
+
+std::unique_ptr<CostModel> make_cost_model(const scenarios::Scenario& scenario,
+                                           const std::vector<models::StageContent>& stages,
+                                           const Schedule& schedule) {
+    return std::make_unique<PhysicalCostModel>(scenario, stages, schedule);
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,118 @@
+#include "sim/stage_price.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scenarios/execution_of.h"
+#include "sim/pass_memory.h"
+
+namespace debubble::sim {
+namespace {
+
+constexpr int kLayersBuilt = 3;  ///< first, one that stands for all inner ones, last
+
+models::StageGraph build(const scenarios::Scenario& scenario, const models::StageContent& content,
+                         int slice) {
+    models::Execution execution = scenarios::execution_of(scenario);
+    execution.slice = slice;
+    models::StageContent built = content;
+    built.layers = std::min(content.layers, kLayersBuilt);
+    return models::build_stage(scenario.model, execution, built);
+}
+
+/// Device and host work side by side; the longer one decides, the other still shows
+/// near the crossing.
+double soft_maximum(double device, double host) {
+    return std::pow(std::pow(device, 4) + std::pow(host, 4), 0.25);
+}
+
+}  // namespace
+
+StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
+                       const models::StageContent& content, int slice, const PassesAsked& asked)
+    : scenario_(scenario), pricer_(pricer), layers_(content.layers) {
+    if (content.layers > kLayersBuilt)
+        fold_ = {content.first_layer + 1, content.layers - kLayersBuilt + 1};
+    const models::StageGraph graph = build(scenario, content, slice);
+    count_parameters(graph);
+    boundary_ = graph.boundary_bytes();
+    const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
+    const models::PassSteps forward = models::forward_steps(graph);
+    price(graph, forward, at(Pass::Forward));
+    if (asked.again) price(graph, forward, kAgain);
+    if (asked.fused) price(graph, models::backward_steps(graph), at(Pass::Backward));
+    if (asked.split) {
+        price(graph, models::backward_input_steps(graph), at(Pass::BackwardInput));
+        price(graph, models::backward_weight_steps(graph), at(Pass::BackwardWeight));
+    }
+}
+
+void StagePrice::count_parameters(const models::StageGraph& graph) {
+    std::int64_t in_layers = 0;
+    for (const models::Operator& op : graph.operators)
+        if (op.layer)
+            for (const int parameter : op.parameters)
+                in_layers += graph.parameters[parameter].elements_of_rank(graph.execution);
+    const int built = graph.content.layers;
+    parameters_.layer = built > 0 ? in_layers / built : 0;
+    parameters_.ends = graph.parameter_elements() - in_layers;
+    parameters_.total = parameters_.ends + layers_ * parameters_.layer;
+    if (!graph.architecture.tied_embedding) return;
+    for (const models::Parameter& parameter : graph.parameters)
+        if (parameter.sharding == models::Sharding::Vocabulary)
+            parameters_.tied = parameter.elements_of_rank(graph.execution);
+}
+
+/// Python, dispatch and launches of the pass, per layer, collective and microbatch.
+double StagePrice::host_seconds(std::size_t which, int collectives) const {
+    const scenarios::Framework& framework = scenario_.framework;
+    const bool full = scenario_.training.recompute == models::Recompute::Full;
+    const double backward = seconds(framework.host_backward_layer);
+    const double again = full ? seconds(framework.host_recompute_layer) : 0;
+    double per_layer = 0;
+    double part = 0.5;  // of what a microbatch costs, forward or backward
+    if (which == kAgain) {
+        per_layer = seconds(framework.host_recompute_layer);
+        part = 0;
+    } else {
+        switch (static_cast<Pass>(which)) {
+            case Pass::Forward: per_layer = seconds(framework.host_forward_layer); break;
+            case Pass::Backward: per_layer = backward + again; break;
+            case Pass::BackwardInput:
+                per_layer = backward / 2 + again;
+                part = 0.25;
+                break;
+            case Pass::BackwardWeight:
+                per_layer = backward / 2;
+                part = 0.25;
+                break;
+        }
+    }
+    return layers_ * per_layer + collectives * seconds(framework.host_tensor_collective) +
+           part * seconds(framework.host_micro_batch);
+}
+
+void StagePrice::price(const models::StageGraph& graph, const models::PassSteps& steps,
+                       std::size_t which) {
+    PassTime time = pricer_.time(steps.kernels, fold_);
+    PassMemory memory = play(graph, steps, fold_);
+    if (gathers_in_passes(scenario_)) {
+        const ShardedUnits units{layers_, parameters_.layer, parameters_.ends};
+        const bool backward = which != static_cast<std::size_t>(Pass::Forward) && which != kAgain;
+        time.exposed += exposed_sharding(scenario_, units, time, backward);
+        const MemoryByClass gathered = sharding_transient(scenario_, units, backward);
+        for (std::size_t c = 0; c < kMemoryClasses; ++c) memory.at_peak[c] += gathered[c];
+        memory.peak_above += total(gathered);
+    }
+    const double takes = soft_maximum(time.total(), host_seconds(which, time.collectives));
+    op_names_[which] = std::move(memory.op_at_peak);
+    ComputeCost& cost = costs_[which];
+    cost.duration = from_seconds(takes);
+    cost.exposed = from_seconds(std::min(time.exposed, takes));
+    cost.held_after = memory.held_after;
+    cost.peak_above = memory.peak_above;
+    cost.at_peak = memory.at_peak;
+    cost.op_at_peak = op_names_[which];
+}
+
+}  // namespace debubble::sim

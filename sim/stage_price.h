@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "models/graph.h"
+#include "scenarios/scenario.h"
+#include "schedule/action.h"
+#include "sim/cost_model.h"
+#include "sim/pass_time.h"
+#include "sim/sharded_pass.h"
+
+namespace debubble::sim {
+
+/// Elements that this rank holds of a stage when nothing is sharded over data parallel ranks.
+struct StageParameters {
+    std::int64_t layer = 0;  ///< of each layer
+    std::int64_t ends = 0;   ///< of embedding, final norm and head
+    std::int64_t tied = 0;   ///< of the token embedding, if this stage has it or a copy
+    std::int64_t total = 0;
+};
+
+/// Which passes a schedule asks for, so that no others are priced.
+struct PassesAsked {
+    bool fused = false;  ///< B
+    bool split = false;  ///< I and W
+    bool again = false;  ///< Recompute actions
+};
+
+/// Prices of everything that a stage does inside a compute, for one slice of the
+/// sequence. Stages with as many layers and the same ends have the same prices,
+/// wherever they lie. Inner layers are alike, so that a graph of at most three
+/// layers stands for any number.
+class StagePrice {
+public:
+    StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
+               const models::StageContent& content, int slice, const PassesAsked& asked);
+    StagePrice(const StagePrice&) = delete;  // costs point to names in it
+    StagePrice& operator=(const StagePrice&) = delete;
+
+    const ComputeCost& of(Pass pass) const { return costs_[static_cast<std::size_t>(pass)]; }
+    const ComputeCost& again() const { return costs_[kAgain]; }
+    const StageParameters& parameters() const { return parameters_; }
+    Bytes boundary() const { return boundary_; }  ///< activation to the next stage, per rank
+
+private:
+    static constexpr std::size_t kAgain = 4;  // behind the four passes
+    void count_parameters(const models::StageGraph& graph);
+    void price(const models::StageGraph& graph, const models::PassSteps& steps, std::size_t which);
+    double host_seconds(std::size_t which, int collectives) const;
+
+    const scenarios::Scenario& scenario_;
+    const PassPricer& pricer_;
+    int layers_;
+    LayerFold fold_;
+    StageParameters parameters_;
+    Bytes boundary_;
+    std::array<ComputeCost, kAgain + 1> costs_{};
+    std::array<std::string, kAgain + 1> op_names_;
+};
+
+}  // namespace debubble::sim

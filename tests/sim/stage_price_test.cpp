@@ -1,0 +1,183 @@
+#include "sim/stage_price.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "scenarios/execution_of.h"
+#include "sim/pass_memory.h"
+#include "tests/sim/scenarios.h"
+
+namespace debubble::sim {
+namespace {
+
+struct Variant {
+    const char* name;
+    int tensor;
+    bool sequence;
+    models::Recompute recompute;
+    models::AttentionKernel attention;
+    bool embedding;
+    bool head;
+};
+
+class Folding : public testing::TestWithParam<Variant> {
+protected:
+    models::StageGraph stage(int layers) const {
+        const Variant& v = GetParam();
+        auto scenario = gpt_job(v.tensor, 1, 1);
+        scenario.parallel.sequence = v.sequence;
+        scenario.training.recompute = v.recompute;
+        scenario.training.attention = v.attention;
+        return models::build_stage(scenario.model, scenarios::execution_of(scenario),
+                                   {4, layers, v.embedding, v.head});
+    }
+};
+
+/// Three layers, the middle one counted as often as need be, are as many in full.
+TEST_P(Folding, ChangesNeitherMemoryNorTime) {
+    const auto scenario = gpt_job(GetParam().tensor, 1, 1);
+    const PassPricer pricer(scenario);
+    const models::StageGraph three = stage(3);
+    for (const int layers : {3, 4, 5, 9}) {
+        const models::StageGraph all = stage(layers);
+        const LayerFold fold{5, layers - 2};
+        for (const auto steps_of : {models::forward_steps, models::backward_steps,
+                                    models::backward_input_steps, models::backward_weight_steps}) {
+            const models::PassSteps folded = steps_of(three);
+            const models::PassSteps unfolded = steps_of(all);
+            const PassMemory a = play(three, folded, fold);
+            const PassMemory b = play(all, unfolded);
+            EXPECT_EQ(a.held_after, b.held_after) << layers << " layers";
+            EXPECT_EQ(a.peak_above, b.peak_above) << layers << " layers";
+            EXPECT_EQ(a.at_peak, b.at_peak) << layers << " layers";
+            EXPECT_EQ(total(a.at_peak), a.peak_above);
+            EXPECT_EQ(a.op_at_peak, b.op_at_peak) << layers << " layers";
+            const PassTime short_time = pricer.time(folded.kernels, fold);
+            const PassTime long_time = pricer.time(unfolded.kernels);
+            EXPECT_NEAR(short_time.total() / long_time.total(), 1, 1e-9);
+            EXPECT_NEAR(short_time.exposed, long_time.exposed, 1e-12);
+            EXPECT_EQ(short_time.collectives, long_time.collectives);
+        }
+    }
+}
+
+TEST_P(Folding, ForwardAndBackwardGiveBackWhatTheyTake) {
+    const models::StageGraph graph = stage(3);
+    const LayerFold fold{5, 10};
+    const auto held = [&](const models::PassSteps& steps) {
+        return play(graph, steps, fold).held_after;
+    };
+    const Bytes saved = held(models::forward_steps(graph));
+    EXPECT_GT(saved, Bytes{});
+    EXPECT_EQ(saved + held(models::backward_steps(graph)), Bytes{});
+    EXPECT_EQ(saved + held(models::backward_input_steps(graph)) +
+                  held(models::backward_weight_steps(graph)),
+              Bytes{});
+}
+
+constexpr auto kNone = models::Recompute::None;
+constexpr auto kSelective = models::Recompute::Selective;
+constexpr auto kFull = models::Recompute::Full;
+constexpr auto kFlash = models::AttentionKernel::Flash;
+constexpr auto kUnfused = models::AttentionKernel::Unfused;
+INSTANTIATE_TEST_SUITE_P(
+    Stages, Folding,
+    testing::Values(Variant{"inner", 1, false, kNone, kUnfused, false, false},
+                    Variant{"first", 2, false, kNone, kFlash, true, false},
+                    Variant{"last", 8, true, kSelective, kUnfused, false, true},
+                    Variant{"whole_full", 4, false, kFull, kUnfused, true, true},
+                    Variant{"inner_full", 4, true, kFull, kFlash, false, false},
+                    Variant{"whole_flash", 1, false, kNone, kFlash, true, true}),
+    [](const auto& variant) { return variant.param.name; });
+
+constexpr PassesAsked kAll{true, true, true};
+
+Duration takes(const scenarios::Scenario& scenario, Pass pass) {
+    const PassPricer pricer(scenario);
+    return StagePrice(scenario, pricer, {0, 6, false, false}, 0, kAll).of(pass).duration;
+}
+
+TEST(StagePrice, SplitsABackwardWithoutLosingWork) {
+    const auto alone = gpt_job(1, 1, 1);
+    const Duration split = takes(alone, Pass::BackwardInput) + takes(alone, Pass::BackwardWeight);
+    EXPECT_NEAR(seconds(split) / seconds(takes(alone, Pass::Backward)), 1, 1e-6);
+    // Apart, the weight gradients hide no communication any more.
+    const auto eight = gpt_job(8, 1, 1);
+    EXPECT_GT(takes(eight, Pass::BackwardInput) + takes(eight, Pass::BackwardWeight),
+              takes(eight, Pass::Backward));
+}
+
+TEST(StagePrice, FullRecomputeAddsAForward) {
+    for (const int tensor : {1, 8}) {
+        auto scenario = gpt_job(tensor, 1, 1);
+        const Duration without = takes(scenario, Pass::Backward);
+        scenario.training.recompute = models::Recompute::Full;
+        EXPECT_NEAR(seconds(takes(scenario, Pass::Backward) - without),
+                    seconds(takes(scenario, Pass::Forward)), 1e-8);
+    }
+}
+
+TEST(StagePrice, HostCostIsAFloorUnderSmallKernels) {
+    auto scenario = gpt_job(1, 1, 1);
+    const double device = seconds(takes(scenario, Pass::Forward));
+    scenario.framework.host_forward_layer = from_seconds(device / 6);
+    EXPECT_NEAR(seconds(takes(scenario, Pass::Forward)) / device, std::pow(2, 0.25), 1e-6);
+    scenario.framework.host_forward_layer = from_seconds(device);
+    EXPECT_NEAR(seconds(takes(scenario, Pass::Forward)) / device,
+                std::pow(std::pow(6, 4) + 1, 0.25), 1e-6);
+    scenario.framework.host_forward_layer = from_seconds(device / 600);
+    EXPECT_NEAR(seconds(takes(scenario, Pass::Forward)), device, 1e-6 * device);
+}
+
+TEST(StagePrice, ExposesCommunicationThatNothingHides) {
+    auto scenario = gpt_job(8, 1, 1);
+    const PassPricer overlapping(scenario);
+    const StagePrice hides(scenario, overlapping, {0, 6, false, false}, 0, kAll);
+    scenario.framework.overlap_tensor_backward = false;
+    const PassPricer waiting(scenario);
+    const StagePrice waits(scenario, waiting, {0, 6, false, false}, 0, kAll);
+    EXPECT_EQ(hides.of(Pass::Forward).exposed, waits.of(Pass::Forward).exposed);
+    EXPECT_LT(hides.of(Pass::Backward).exposed, waits.of(Pass::Backward).exposed);
+    // Two all-reduces of T h fp16 per layer and pass.
+    const models::Collective one{models::Collective::Kind::AllReduce,
+                                 models::Collective::Group::Tensor, Bytes{2 * 2048 * 4096}, 0};
+    EXPECT_NEAR(seconds(waits.of(Pass::Forward).exposed), 12 * seconds(waiting.collective(one)),
+                1e-7);
+    EXPECT_EQ(waits.of(Pass::Forward).exposed, waits.of(Pass::Backward).exposed);
+}
+
+TEST(StagePrice, CountsParametersAsTheWholeStageHasThem) {
+    for (const int tensor : {1, 8}) {
+        const auto scenario = gpt_job(tensor, 1, 1);
+        const PassPricer pricer(scenario);
+        const models::StageContent content{0, 24, true, true};
+        const StagePrice price(scenario, pricer, content, 0, kAll);
+        const auto graph =
+            models::build_stage(scenario.model, scenarios::execution_of(scenario), content);
+        EXPECT_EQ(price.parameters().total, graph.parameter_elements());
+        EXPECT_EQ(price.parameters().tied, 51200 * 4096 / tensor);
+    }
+}
+
+TEST(StagePrice, GathersShardedLayersBesideTheComputeOfOthers) {
+    auto whole = gpt_job(1, 8, 1);
+    auto sharded = whole;
+    sharded.parallel.zero_stage = 3;
+    const PassPricer pricer(sharded);
+    const StagePrice price(sharded, pricer, {0, 6, false, false}, 0, kAll);
+    EXPECT_GT(takes(sharded, Pass::Forward), takes(whole, Pass::Forward));
+    // In a node everything but the first layer's gather hides behind a layer.
+    const double layer_bytes = 2.0 * static_cast<double>(price.parameters().layer);
+    EXPECT_LT(seconds(price.of(Pass::Forward).exposed), 1.5 * layer_bytes * 7 / 8 / 230e9);
+    // Over slow cards it does not.
+    sharded.cluster.gpus_per_node = 1;
+    sharded.cluster.network.nics_per_node = 1;
+    sharded.cluster.network.nic_bandwidth = {1e9};
+    EXPECT_GT(seconds(takes(sharded, Pass::Forward)), 6 * layer_bytes * 7 / 8 / 1e9);
+    EXPECT_GT(price.of(Pass::Forward).at_peak[static_cast<std::size_t>(MemoryClass::Parameters)],
+              Bytes{});
+}
+
+}  // namespace
+}  // namespace debubble::sim
