@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "models/sharding.h"
 
 /// The network itself, as published: nothing of GPUs, batches or pipelines.
 namespace debubble::models {
@@ -36,6 +39,7 @@ struct Architecture {
     std::optional<std::int64_t> image_size = {};  ///< ViT: pixels per side
     std::optional<std::int64_t> patch_size = {};
     std::optional<std::int64_t> channels = {};
+    std::vector<ShardingOverride> sharding = {};  ///< beside Megatron's cut, which is the default
     friend bool operator==(const Architecture&, const Architecture&) = default;
 
     bool gated() const { return activation == Activation::Swiglu; }

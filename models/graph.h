@@ -9,13 +9,12 @@
 #include "models/architecture.h"
 #include "models/execution.h"
 #include "models/kernel.h"
+#include "models/sharding.h"
 
 /// The operator graph of one pipeline stage on one rank: what is computed, with
 /// which parameters, what is kept for the backward, and every allocation and
 /// free in execution order. The cost model prices it; the executor runs it.
 namespace debubble::models {
-
-enum class Sharding : std::uint8_t { Replicated, Column, Row, Vocabulary };
 
 struct Parameter {
     std::string name;                 ///< canonical: Hugging Face's

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/architecture.h"
+
+/// The largest networks that are read: far beyond any built, and small enough that
+/// no product of them that the project forms passes 2^63.
+namespace debubble::models {
+
+inline constexpr int kMostLayers = 10'000;
+inline constexpr std::int64_t kWidest = 1'000'000;
+inline constexpr std::int64_t kMostHeads = 100'000;
+inline constexpr std::int64_t kWidestMlp = 10'000'000;
+inline constexpr std::int64_t kLargestVocabulary = 10'000'000;
+inline constexpr std::int64_t kMostPositions = 100'000'000;
+inline constexpr std::int64_t kLargestImage = 8192;  ///< pixels per side
+
+/// Patches of the image and the class token.
+std::int64_t vit_positions(const Architecture& architecture);
+
+}  // namespace debubble::models

@@ -1,0 +1,167 @@
+#include "models/architecture_reader.h"
+
+#include <fmt/format.h>
+
+#include "models/architecture_limits.h"
+#include "models/hf_config_reader.h"
+#include "models/yaml_reader.h"
+
+namespace debubble::models {
+namespace {
+
+constexpr std::pair<std::string_view, Family> kFamilies[] = {
+    {"gpt2", Family::Gpt2}, {"llama", Family::Llama}, {"vit", Family::Vit}};
+constexpr std::pair<std::string_view, Norm> kNorms[] = {{"layer_norm", Norm::LayerNorm},
+                                                        {"rms_norm", Norm::RmsNorm}};
+constexpr std::pair<std::string_view, Activation> kActivations[] = {
+    {"gelu", Activation::Gelu},
+    {"gelu_tanh", Activation::GeluTanh},
+    {"relu", Activation::Relu},
+    {"swiglu", Activation::Swiglu}};
+constexpr std::pair<std::string_view, Positions> kPositions[] = {
+    {"none", Positions::None}, {"learned", Positions::Learned}, {"rope", Positions::Rope}};
+constexpr std::pair<std::string_view, Sharding> kShardings[] = {
+    {"column", Sharding::Column},
+    {"row", Sharding::Row},
+    {"vocabulary", Sharding::Vocabulary},
+    {"replicated", Sharding::Replicated}};
+
+/// What every member of a family has, unless its file says otherwise.
+Architecture of_family(Family family) {
+    Architecture a;
+    a.family = family;
+    if (family == Family::Llama) {
+        a.norm = Norm::RmsNorm;
+        a.activation = Activation::Swiglu;
+        a.positions = Positions::Rope;
+        a.linear_bias = false;
+        a.tied_embedding = false;
+    } else if (family == Family::Vit) {
+        a.activation = Activation::Gelu;
+        a.tied_embedding = false;
+        a.causal = false;
+        a.norm_eps = 1e-12;
+        a.channels = 3;
+    }
+    return a;
+}
+
+void read_sizes(MappingReader& in, Architecture& a) {
+    for (const std::string_view key : {"layers", "hidden", "heads", "vocab"}) in.demand(key);
+    in.whole("layers", a.layers, 1, kMostLayers);
+    in.whole("hidden", a.hidden, 1, kWidest);
+    in.whole("heads", a.heads, 1, kMostHeads);
+    in.whole("vocab", a.vocab, 1, kLargestVocabulary);
+    a.kv_heads = a.heads;
+    in.whole("kv_heads", a.kv_heads, 1, kMostHeads);
+    if (!in.whole("head_dim", a.head_dim, 1, kWidest)) {
+        a.head_dim = std::max<std::int64_t>(1, a.hidden / a.heads);
+        if (in.good() && a.hidden % a.heads != 0)
+            in.complain("heads", fmt::format("{} heads do not divide the {} of 'hidden'; "
+                                             "say 'head_dim' if that is meant",
+                                             a.heads, a.hidden));
+    }
+    a.ffn = 4 * a.hidden;
+    in.whole("ffn", a.ffn, 1, kWidestMlp);
+}
+
+void read_image(MappingReader& in, Architecture& a) {
+    const auto optional_size = [&](std::string_view key, std::optional<std::int64_t>& out) {
+        std::int64_t value = 0;
+        if (in.whole(key, value, 1, kLargestImage)) out = value;
+    };
+    optional_size("image_size", a.image_size);
+    optional_size("patch_size", a.patch_size);
+    optional_size("channels", a.channels);
+    if (a.family != Family::Vit) {
+        for (const std::string_view key : {"image_size", "patch_size", "channels"})
+            if (in.has(key)) in.complain(key, fmt::format("only a vit has '{}'", key));
+        in.demand("max_positions");
+    } else {
+        in.demand("image_size");
+        in.demand("patch_size");
+        a.max_positions = vit_positions(a);
+    }
+    in.whole("max_positions", a.max_positions, 1, kMostPositions);
+}
+
+void read_sharding(const NodePtr& table, Architecture& a, Mistakes& mistakes) {
+    if (!table) return;
+    MappingReader in(table, "sharding", mistakes);
+    for (const Node::Entry& entry : in.mapping()->entries) {
+        ShardingOverride line{entry.key, Sharding::Replicated};
+        if (in.word(entry.key, line.sharding, kShardings)) a.sharding.push_back(std::move(line));
+    }
+}
+
+Architecture read_map(const NodePtr& map, Mistakes& mistakes) {
+    MappingReader in(map, "model", mistakes);
+    Family family = Family::Gpt2;
+    in.demand("family");
+    in.word("family", family, kFamilies);
+    Architecture a = of_family(family);
+    a.name = "inline";
+    in.text("name", a.name);
+    in.text("source", a.source);
+    read_sizes(in, a);
+    read_image(in, a);
+    in.word("norm", a.norm, kNorms);
+    in.word("activation", a.activation, kActivations);
+    in.word("positions", a.positions, kPositions);
+    in.flag("linear_bias", a.linear_bias);
+    in.flag("tied_embedding", a.tied_embedding);
+    in.flag("causal", a.causal);
+    in.real("dropout", a.dropout, 0, 0.999);
+    in.real("norm_eps", a.norm_eps, 0, 1);
+    in.real("rope_theta", a.rope_theta, 1, 1e12);
+    read_sharding(in.value("sharding"), a, mistakes);
+    in.finish();
+    if (in.good()) check_architecture(a, in);
+    return a;
+}
+
+}  // namespace
+
+std::int64_t vit_positions(const Architecture& a) {
+    const std::int64_t side = a.image_size.value_or(1) / a.patch_size.value_or(1);
+    return side * side + 1;
+}
+
+void check_architecture(const Architecture& a, MappingReader& map) {
+    if (a.heads % a.kv_heads != 0)
+        map.complain("kv_heads",
+                     fmt::format("{} key-value heads do not divide {} heads", a.kv_heads, a.heads));
+    if (a.positions == Positions::Rope && a.head_dim % 2 != 0)
+        map.complain("head_dim", fmt::format("rotary positions turn pairs, and a head dimension "
+                                             "of {} is odd",
+                                             a.head_dim));
+    if (a.family != Family::Vit) return;
+    if (*a.image_size % *a.patch_size != 0)
+        map.complain("patch_size", fmt::format("patches of {} pixels do not tile an image of {}",
+                                               *a.patch_size, *a.image_size));
+    else if (a.max_positions != vit_positions(a))
+        map.complain("max_positions",
+                     fmt::format("{} pixels in patches of {} and a class token are {} positions, "
+                                 "not {}",
+                                 *a.image_size, *a.patch_size, vit_positions(a), a.max_positions));
+}
+
+Architecture read_architecture(const NodePtr& value, Shelf& shelf, Mistakes& mistakes) {
+    const NodePtr map = shelf.resolve(value, "model", "models/zoo", mistakes);
+    if (!map) return {};
+    return is_hf_config(*map) ? read_hf_config(map, mistakes) : read_map(map, mistakes);
+}
+
+Architecture read_model(const std::string& name_or_path) {
+    Shelf shelf;
+    Mistakes mistakes;
+    Architecture a = read_architecture(make_scalar(name_or_path, {}), shelf, mistakes);
+    mistakes.throw_if_any();
+    return a;
+}
+
+std::vector<std::string> zoo() {
+    return shipped_names("models/zoo");
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,159 @@
+#include "models/hf_config_reader.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/architecture_limits.h"
+#include "models/architecture_reader.h"
+#include "models/yaml_reader.h"
+
+/// Defaults are those of transformers' GPT2Config, LlamaConfig and ViTConfig, which
+/// writes only what differs.
+namespace debubble::models {
+namespace {
+
+constexpr std::pair<std::string_view, Family> kTypes[] = {
+    {"gpt2", Family::Gpt2}, {"llama", Family::Llama}, {"vit", Family::Vit}};
+constexpr std::pair<std::string_view, Activation> kActivations[] = {
+    {"gelu_new", Activation::GeluTanh},
+    {"gelu_pytorch_tanh", Activation::GeluTanh},
+    {"gelu", Activation::Gelu},
+    {"relu", Activation::Relu}};
+constexpr std::pair<std::string_view, Activation> kGated[] = {{"silu", Activation::Swiglu},
+                                                              {"swish", Activation::Swiglu}};
+
+/// Both heads and width are there: head_dim is what one head has of it.
+void cut_heads(MappingReader& in, Architecture& a, std::string_view heads_key) {
+    a.head_dim = std::max<std::int64_t>(1, a.hidden / a.heads);
+    if (a.hidden % a.heads != 0)
+        in.complain(heads_key,
+                    fmt::format("{} heads do not divide the width of {}", a.heads, a.hidden));
+}
+
+void read_gpt2(MappingReader& in, Architecture& a) {
+    a.layers = 12;
+    a.hidden = 768;
+    a.heads = 12;
+    a.vocab = 50257;
+    a.max_positions = 1024;
+    a.dropout = 0.1;
+    in.whole("n_layer", a.layers, 1, kMostLayers);
+    in.whole("n_embd", a.hidden, 1, kWidest);
+    in.whole("n_head", a.heads, 1, kMostHeads);
+    in.whole("vocab_size", a.vocab, 1, kLargestVocabulary);
+    in.whole("n_positions", a.max_positions, 1, kMostPositions);
+    a.kv_heads = a.heads;
+    cut_heads(in, a, "n_head");
+    a.ffn = 4 * a.hidden;
+    in.whole("n_inner", a.ffn, 1, kWidestMlp);
+    in.word("activation_function", a.activation, kActivations);
+    in.real("layer_norm_epsilon", a.norm_eps, 0, 1);
+    in.real("resid_pdrop", a.dropout, 0, 0.999);
+    in.flag("tie_word_embeddings", a.tied_embedding);
+}
+
+void refuse_flag(MappingReader& in, std::string_view key) {
+    bool set = false;
+    if (in.flag(key, set) && set)
+        in.complain(key, fmt::format("networks with '{}' are not built", key));
+}
+
+void read_llama(MappingReader& in, Architecture& a) {
+    a.norm = Norm::RmsNorm;
+    a.activation = Activation::Swiglu;
+    a.positions = Positions::Rope;
+    a.linear_bias = false;
+    a.tied_embedding = false;
+    a.layers = 32;
+    a.hidden = 4096;
+    a.heads = 32;
+    a.vocab = 32000;
+    a.max_positions = 2048;
+    a.ffn = 11008;
+    a.norm_eps = 1e-6;
+    in.whole("num_hidden_layers", a.layers, 1, kMostLayers);
+    in.whole("hidden_size", a.hidden, 1, kWidest);
+    in.whole("num_attention_heads", a.heads, 1, kMostHeads);
+    in.whole("vocab_size", a.vocab, 1, kLargestVocabulary);
+    in.whole("max_position_embeddings", a.max_positions, 1, kMostPositions);
+    in.whole("intermediate_size", a.ffn, 1, kWidestMlp);
+    a.kv_heads = a.heads;
+    in.whole("num_key_value_heads", a.kv_heads, 1, kMostHeads);
+    if (!in.whole("head_dim", a.head_dim, 1, kWidest)) cut_heads(in, a, "num_attention_heads");
+    in.word("hidden_act", a.activation, kGated);
+    in.real("rms_norm_eps", a.norm_eps, 0, 1);
+    in.real("rope_theta", a.rope_theta, 1, 1e12);
+    in.flag("tie_word_embeddings", a.tied_embedding);
+    refuse_flag(in, "attention_bias");
+    refuse_flag(in, "mlp_bias");
+    if (in.value("rope_scaling"))
+        in.complain("rope_scaling", "scaled rotary positions are not built; null is plain RoPE");
+}
+
+/// Classes of the head: transformers derives num_labels from id2label.
+void read_labels(MappingReader& in, Architecture& a) {
+    a.vocab = 2;
+    if (const NodePtr labels = in.value("id2label"); labels && !labels->entries.empty())
+        a.vocab = static_cast<std::int64_t>(labels->entries.size());
+    in.whole("num_labels", a.vocab, 1, kLargestVocabulary);
+}
+
+void read_vit(MappingReader& in, Architecture& a) {
+    a.causal = false;
+    a.tied_embedding = false;
+    a.activation = Activation::Gelu;
+    a.layers = 12;
+    a.hidden = 768;
+    a.heads = 12;
+    a.ffn = 3072;
+    a.norm_eps = 1e-12;
+    std::int64_t image = 224;
+    std::int64_t patch = 16;
+    std::int64_t channels = 3;
+    in.whole("num_hidden_layers", a.layers, 1, kMostLayers);
+    in.whole("hidden_size", a.hidden, 1, kWidest);
+    in.whole("num_attention_heads", a.heads, 1, kMostHeads);
+    in.whole("intermediate_size", a.ffn, 1, kWidestMlp);
+    in.whole("image_size", image, 1, kLargestImage);
+    in.whole("patch_size", patch, 1, kLargestImage);
+    in.whole("num_channels", channels, 1, kLargestImage);
+    a.image_size = image;
+    a.patch_size = patch;
+    a.channels = channels;
+    a.max_positions = vit_positions(a);
+    a.kv_heads = a.heads;
+    cut_heads(in, a, "num_attention_heads");
+    read_labels(in, a);
+    in.word("hidden_act", a.activation, kActivations);
+    in.real("layer_norm_eps", a.norm_eps, 0, 1);
+    in.real("hidden_dropout_prob", a.dropout, 0, 0.999);
+    bool qkv_bias = true;
+    if (in.flag("qkv_bias", qkv_bias) && !qkv_bias)
+        in.complain("qkv_bias", "a ViT without biases on q, k and v is not built");
+}
+
+}  // namespace
+
+bool is_hf_config(const Node& map) {
+    return map.find("model_type") != nullptr && map.find("family") == nullptr;
+}
+
+Architecture read_hf_config(const NodePtr& map, Mistakes& mistakes) {
+    MappingReader in(map, "config", mistakes);
+    Architecture a;
+    a.name = "config";
+    in.text("_name_or_path", a.name);
+    if (a.name.empty()) a.name = "config";
+    a.source = map->place.source ? map->place.source->file : "config.json";
+    if (!in.word("model_type", a.family, kTypes)) return a;
+    switch (a.family) {
+        case Family::Gpt2: read_gpt2(in, a); break;
+        case Family::Llama: read_llama(in, a); break;
+        case Family::Vit: read_vit(in, a); break;
+    }
+    if (in.good()) check_architecture(a, in);
+    return a;
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,144 @@
+#include "models/partition.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/diagnostic.h"
+
+namespace debubble::models {
+namespace {
+
+void check_enough(int layers, int stages) {
+    if (layers < stages)
+        throw InputError(fmt::format("{} layers cannot fill {} stages", layers, stages));
+}
+
+std::vector<StageContent> from_sizes(const std::vector<int>& sizes) {
+    std::vector<StageContent> stages;
+    int first = 0;
+    for (const int size : sizes) {
+        stages.push_back({first, size, stages.empty(), stages.size() + 1 == sizes.size()});
+        first += size;
+    }
+    return stages;
+}
+
+/// Part `index` of `parts` of `items`: the later parts take one more.
+int share(int items, int parts, int index) {
+    return items / parts + (index >= parts - items % parts ? 1 : 0);
+}
+
+/// least[s][n]: the least possible greatest cost of the first n layers on s + 1 stages;
+/// cut[s][n]: the layers that the stages before the last of them take.
+struct Table {
+    std::vector<std::vector<double>> least;
+    std::vector<std::vector<int>> cut;
+};
+
+/// The cost of the earlier stages grows with the layers they take, that of the last
+/// stage falls: the best cut is where the two cross, found by bisection.
+Table fill(const std::vector<double>& sum, double head, int stages) {
+    const int layers = static_cast<int>(sum.size()) - 1;
+    const double infinity = std::numeric_limits<double>::infinity();
+    Table table;
+    table.least.assign(stages, std::vector<double>(layers + 1, infinity));
+    table.cut.assign(stages, std::vector<int>(layers + 1, 0));
+    const auto tail = [&](int stage) { return stage + 1 == stages ? head : 0.0; };
+    for (int n = 1; n <= layers; ++n) table.least[0][n] = sum[n] + tail(0);
+    for (int s = 1; s < stages; ++s) {
+        for (int n = s + 1; n <= layers; ++n) {
+            const auto last_stage = [&](int j) { return sum[n] - sum[j] + tail(s); };
+            int low = s;
+            int high = n - 1;
+            while (low < high) {
+                const int middle = (low + high) / 2;
+                if (table.least[s - 1][middle] >= last_stage(middle))
+                    high = middle;
+                else
+                    low = middle + 1;
+            }
+            const auto worst = [&](int j) {
+                return std::max(table.least[s - 1][j], last_stage(j));
+            };
+            const int best = low > s && worst(low - 1) <= worst(low) ? low - 1 : low;
+            table.least[s][n] = worst(best);
+            table.cut[s][n] = best;
+        }
+    }
+    return table;
+}
+
+}  // namespace
+
+std::vector<std::vector<LayerRange>> partition_uniform(int layers, int ranks, int chunks) {
+    assert(layers >= 0 && ranks > 0 && chunks > 0 && "a partition has ranks and chunks");
+    std::vector<std::vector<LayerRange>> parts(ranks);
+    int start = 0;
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+        const int of_chunk = share(layers, chunks, chunk);
+        for (int rank = 0; rank < ranks; ++rank) {
+            const int end = start + share(of_chunk, ranks, rank);
+            parts[rank].push_back({start, end});
+            start = end;
+        }
+    }
+    return parts;
+}
+
+std::vector<StageContent> uniform_stages(int layers, int ranks, int chunks) {
+    check_enough(layers, ranks * chunks);
+    std::vector<int> sizes;
+    const auto parts = partition_uniform(layers, ranks, chunks);
+    for (int chunk = 0; chunk < chunks; ++chunk)
+        for (const auto& of_rank : parts)
+            sizes.push_back(of_rank[chunk].end - of_rank[chunk].start);
+    return from_sizes(sizes);
+}
+
+std::vector<StageContent> explicit_stages(const std::vector<int>& layers_per_stage, int layers,
+                                          int stages) {
+    const auto given = static_cast<int>(layers_per_stage.size());
+    if (given != stages)
+        throw InputError(
+            fmt::format("the partition names {} stages, and there are {}", given, stages));
+    const auto sum = std::accumulate(layers_per_stage.begin(), layers_per_stage.end(), 0LL);
+    if (sum != layers)
+        throw InputError(fmt::format("the partition's {} = {} layers, and the model has {}",
+                                     fmt::join(layers_per_stage, " + "), sum, layers));
+    for (int stage = 1; stage + 1 < stages; ++stage)
+        if (layers_per_stage[stage] < 1)
+            throw InputError(fmt::format("stage {} of the partition is empty", stage));
+    return from_sizes(layers_per_stage);
+}
+
+std::vector<StageContent> balanced_stages(const LayerCosts& costs, int stages) {
+    const auto layers = static_cast<int>(costs.layers.size());
+    check_enough(layers, stages);
+    std::vector<double> sum{costs.embedding};  // sum[n]: of the embedding and the first n layers
+    for (const double cost : costs.layers) sum.push_back(sum.back() + cost);
+    const Table table = fill(sum, costs.head, stages);
+    std::vector<int> sizes(stages);
+    int end = layers;
+    for (int s = stages - 1; s > 0; --s) {
+        const int start = table.cut[s][end];
+        sizes[s] = end - start;
+        end = start;
+    }
+    sizes[0] = end;
+    return from_sizes(sizes);
+}
+
+std::string uneven_note(const std::vector<StageContent>& stages) {
+    std::vector<int> sizes;
+    for (const StageContent& stage : stages) sizes.push_back(stage.layers);
+    const auto [least, most] = std::ranges::minmax(sizes);
+    if (least == most) return {};
+    return fmt::format("stages hold {} layers", fmt::join(sizes, ", "));
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace debubble::models {
+
+/// How tensor parallelism cuts one parameter of a linear y = x W: Column cuts the
+/// outputs (the last dimension of [in, out]), Row the inputs, Vocabulary the
+/// tokens of an embedding (arXiv:1909.08053, section 3).
+enum class Sharding : std::uint8_t { Replicated, Column, Row, Vocabulary };
+
+/// A line of a model's `sharding:` table. In the pattern `*` stands for any text,
+/// so "h.*.attn.c_proj.*" names that projection in every layer. Later lines win.
+struct ShardingOverride {
+    std::string pattern;  ///< of canonical (Hugging Face) parameter names
+    Sharding sharding{};
+    friend bool operator==(const ShardingOverride&, const ShardingOverride&) = default;
+
+    bool matches(const std::string& parameter) const;
+};
+
+}  // namespace debubble::models

@@ -1,0 +1,112 @@
+#include "models/shelf.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "models/json_document_reader.h"
+#include "models/yaml_document_reader.h"
+#include "models/yaml_reader.h"
+
+namespace debubble::models {
+namespace fs = std::filesystem;
+
+fs::path data_folder() {
+    if (const char* chosen = std::getenv("DEBUBBLE_DATA_DIR"); chosen && *chosen) return chosen;
+    std::error_code error;
+    if (fs::is_directory(DEBUBBLE_SOURCE_DATA_DIR, error)) return DEBUBBLE_SOURCE_DATA_DIR;
+    return DEBUBBLE_INSTALLED_DATA_DIR;
+}
+
+std::vector<std::string> shipped_names(std::string_view folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const auto& file : fs::directory_iterator(data_folder() / folder, error))
+        if (file.path().extension() == ".yaml") names.push_back(file.path().stem().string());
+    std::ranges::sort(names);
+    return names;
+}
+
+bool is_path(std::string_view word) {
+    return word.find('/') != std::string_view::npos || word.ends_with(".yaml") ||
+           word.ends_with(".yml") || word.ends_with(".json");
+}
+
+fs::path seen_from(const Place& place, const std::string& path) {
+    const fs::path written(path);
+    if (written.is_absolute() || !place.source) return written;
+    return (fs::path(place.source->file).parent_path() / written).lexically_normal();
+}
+
+NodePtr Shelf::open(const fs::path& path) {
+    const std::string key = path.lexically_normal().string();
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto known = read_.find(key); known != read_.end()) return known->second;
+    }
+    NodePtr tree = path.extension() == ".json" ? read_json(path) : read_yaml(path);
+    const std::lock_guard lock(mutex_);
+    return read_.emplace(key, std::move(tree)).first->second;
+}
+
+NodePtr Shelf::open_reference(const Node& word, std::string_view what, std::string_view folder,
+                              Mistakes& mistakes) {
+    if (word.scalar.find('\0') != std::string::npos || word.scalar.empty()) {
+        mistakes.add(word.place, fmt::format("'{}' is no name of a {}", word.scalar, what));
+        return nullptr;
+    }
+    const bool path = is_path(word.scalar);
+    const fs::path file = path ? seen_from(word.place, word.scalar)
+                               : data_folder() / folder / (word.scalar + ".yaml");
+    std::error_code error;
+    if (!fs::exists(file, error)) {
+        mistakes.add(word.place, path ? fmt::format("no such file: {}", file.string())
+                                      : unknown_word(what, word.scalar, shipped_names(folder)));
+        return nullptr;
+    }
+    try {
+        return open(file);
+    } catch (const InputError& problem) {
+        mistakes.add(problem);
+        return nullptr;
+    }
+}
+
+NodePtr Shelf::resolve(const NodePtr& value, std::string_view what, std::string_view folder,
+                       Mistakes& mistakes) {
+    return resolve(value, what, folder, mistakes, 0);
+}
+
+NodePtr Shelf::resolve(const NodePtr& value, std::string_view what, std::string_view folder,
+                       Mistakes& mistakes, int depth) {
+    constexpr int kLongestChain = 8;
+    if (depth > kLongestChain) {
+        mistakes.add(value->place, fmt::format("more than {} files stand on each other with "
+                                               "'base'; do they go round in a circle?",
+                                               kLongestChain));
+        return nullptr;
+    }
+    if (value->is(Node::Kind::Scalar)) {
+        const NodePtr tree = open_reference(*value, what, folder, mistakes);
+        if (!tree || !tree->is(Node::Kind::Map)) {
+            if (tree)
+                mistakes.add(tree->place,
+                             fmt::format("a {} is a map, not {}", what, describe(*tree)));
+            return nullptr;
+        }
+        return resolve(tree, what, folder, mistakes, depth + 1);
+    }
+    if (!value->is(Node::Kind::Map)) {
+        mistakes.add(value->place, fmt::format("a {} is a name, a path or a map, not {}", what,
+                                               describe(*value)));
+        return nullptr;
+    }
+    const NodePtr base = value->get("base");
+    if (!base) return value;
+    const NodePtr under = resolve(base, what, folder, mistakes, depth + 1);
+    if (!under) return nullptr;
+    return merged_maps(*under, *without(value, "base"));
+}
+
+}  // namespace debubble::models

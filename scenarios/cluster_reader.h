@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/shelf.h"
+#include "scenarios/cluster.h"
+
+namespace debubble::scenarios {
+
+/// The value of a `cluster:` key: the name of a shipped cluster, a path, or a map
+/// (with a `base`, to change some constants of another). Keys are the fields of
+/// Cluster; `origins` is a list of
+///   {provenance: datasheet, source: "a sentence", of: [gpu.sms, gpu.memory, ...]}
+/// and a constant that another file than the origins' sets is Assumed, "set in <file>".
+/// Nothing is promised of the result if it adds a mistake.
+Cluster read_cluster(const models::NodePtr& value, models::Shelf& shelf,
+                     models::Mistakes& mistakes);
+
+/// The same for a name or path given on the command line. Throws InputError.
+Cluster read_cluster(const std::string& name_or_path);
+
+/// Dotted keys of the constants a cluster is made of: those that have an origin.
+std::vector<std::string> cluster_constants();
+
+std::string_view name_of(Provenance provenance);  ///< "datasheet", ...
+
+}  // namespace debubble::scenarios
