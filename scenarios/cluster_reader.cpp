@@ -32,10 +32,16 @@ constexpr std::pair<std::string_view, NodeLink::Kind> kLinkKinds[] = {
     {"pcie", NodeLink::Kind::Pcie}};
 
 /// Keys of the three parts, all of which are constants with an origin; `name` is not.
-constexpr std::array<std::string_view, 10> kGpuKeys{
-    "sms",           "fp16_flops",      "fp32_flops",        "memory",
-    "memory_bandwidth", "gemm_efficiency", "memory_efficiency", "gemm_overhead",
-    "kernel_overhead",  "host_link"};
+constexpr std::array<std::string_view, 10> kGpuKeys{"sms",
+                                                    "fp16_flops",
+                                                    "fp32_flops",
+                                                    "memory",
+                                                    "memory_bandwidth",
+                                                    "gemm_efficiency",
+                                                    "memory_efficiency",
+                                                    "gemm_overhead",
+                                                    "kernel_overhead",
+                                                    "host_link"};
 constexpr std::array<std::string_view, 8> kLinkKeys{
     "kind",    "bandwidth",    "efficiency",          "group_efficiency",
     "latency", "base_latency", "half_bandwidth_size", "in_network_reduction"};
