@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "schedule/generators/building_block.h"
+#include "schedule/generators/order_search.h"
+
+namespace debubble {
+
+/// How a rank that is free chooses among the passes whose inputs have come.
+struct ListPolicy {
+    enum class Choice {
+        BackwardFirst,  ///< drain before filling, the later chunk first
+        Alternate,      ///< the other direction than last time, if it can
+        Block,          ///< the earliest in the building block
+        Fixed,          ///< the next of `order`; wait if it cannot run yet
+    };
+    Choice choice = Choice::BackwardFirst;
+    const BuildingBlock* block = nullptr;           ///< for Block
+    int look_ahead = 0;                             ///< Block: units it may run out of order
+    const std::vector<StepOrder>* order = nullptr;  ///< Fixed: every F and I (or B)
+    std::vector<int> live_limits = {};              ///< per rank, below the problem's; may be empty
+
+    /// A weight pass runs where nothing else can, if this share of it fits
+    /// before the next known input comes; 0 runs it always.
+    int weight_fits_percent = 100;
+    /// If set, a weight pass that does not fit runs only where waiting would
+    /// make the rank idle more than this, or than the idlest rank so far: to
+    /// wait there costs nothing, to run late may delay the others.
+    std::optional<Duration> idle_allowance = {};
+};
+
+/// Plays the pipeline in time and lets every free rank take a pass by the
+/// policy. Never takes the last activation that a rank may hold for a chunk
+/// that is not its last, unless the last can drain, so it cannot get stuck;
+/// only a Fixed order can, and then there is no plan. About 30 ns a pass.
+std::optional<Plan> list_schedule(const OrderProblem& problem, const ListPolicy& policy);
+
+}  // namespace debubble

@@ -1,0 +1,53 @@
+#include "schedule/generators/order_search.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "schedule/generators/writer.h"
+
+namespace debubble {
+namespace {
+
+/// All passes in a row must stay far from the end of 64-bit nanoseconds.
+constexpr double kLongestSeconds = 1e7;
+
+}  // namespace
+
+Schedule to_schedule(std::string name, const OrderProblem& problem, const Plan& plan) {
+    const PipelineShape& shape = problem.shape;
+    Schedule schedule = empty_schedule(
+        std::move(name), shape,
+        problem.chunks() == 2 ? v_placement(shape.ranks) : loop_placement(shape.ranks, 1));
+    for (int rank = 0; rank < shape.ranks; ++rank) {
+        RankWriter list(schedule.ranks[rank]);
+        std::array<std::array<int, 2>, 4> next{};  // by pass and chunk
+        for (const Step& step : plan.ranks[rank]) {
+            int& mb = next[static_cast<std::size_t>(step.pass)][step.chunk];
+            list.add(step.pass, problem.stage_of(rank, step.chunk), {mb++, {}});
+        }
+    }
+    return schedule;
+}
+
+Reason costs_reason(const PipelineShape& shape, const PipelineCosts& costs) {
+    const auto given = static_cast<int>(costs.stages.size());
+    if (given != 1 && given != shape.stages())
+        return fmt::format("there are costs for {} stages, and {} x {} = {} stages", given,
+                           shape.ranks, shape.stages_per_rank, shape.stages());
+    double longest = seconds(costs.link);
+    bool negative = costs.link < Duration{};
+    for (const StageCosts& stage : costs.stages) {
+        negative |=
+            std::min({stage.forward, stage.backward_input, stage.backward_weight}) < Duration{};
+        longest = std::max(longest, seconds(stage.forward) + seconds(stage.backward_input) +
+                                        seconds(stage.backward_weight));
+    }
+    if (negative) return "a cost is negative";
+    if (longest * 2 * shape.stages() * shape.micro_batches > kLongestSeconds)
+        return fmt::format("its passes would take more than {} seconds in all", kLongestSeconds);
+    return std::nullopt;
+}
+
+}  // namespace debubble

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schedule/costs.h"
+#include "schedule/generators/generators.h"
+#include "schedule/schedule.h"
+
+/// What the generators that search (zb-auto and the V family) look for.
+namespace debubble {
+
+/// Find an order of short makespan with at most `live_limit` activations alive.
+struct OrderProblem {
+    PipelineShape shape;  ///< one stage per rank, or two in a V
+    PipelineCosts costs;
+    bool splits_backward = true;
+    int live_limit = 1;  ///< stage activations of one rank, each from its F until its W (or B)
+
+    int chunks() const { return shape.stages_per_rank; }
+    int stage_of(int rank, int chunk) const {
+        return chunk == 0 ? rank : 2 * shape.ranks - 1 - rank;
+    }
+    int rank_of(int stage) const {
+        return stage < shape.ranks ? stage : 2 * shape.ranks - 1 - stage;
+    }
+    std::int64_t passes() const {
+        return std::int64_t{shape.stages()} * shape.micro_batches * (splits_backward ? 3 : 2);
+    }
+};
+
+/// A pass of one of the rank's chunks. Its microbatch is its number among its
+/// like: all orders here take the microbatches of a chunk and pass in turn.
+struct Step {
+    Pass pass{};
+    std::uint8_t chunk = 0;
+    friend auto operator<=>(const Step&, const Step&) = default;
+};
+using StepOrder = std::vector<Step>;
+
+struct Plan {
+    std::vector<StepOrder> ranks;
+    Duration makespan = Duration::max();
+    Duration span = Duration::max();  ///< longest last end - first start of a rank
+
+    /// Shorter; between equals, the one whose ranks could start the next step earlier.
+    bool better_than(const Plan& other) const {
+        return makespan != other.makespan ? makespan < other.makespan : span < other.span;
+    }
+};
+
+Schedule to_schedule(std::string name, const OrderProblem& problem, const Plan& plan);
+
+/// Why these costs cannot be searched with, if they cannot.
+Reason costs_reason(const PipelineShape& shape, const PipelineCosts& costs);
+
+}  // namespace debubble
