@@ -34,6 +34,7 @@ Schedule zb_h1(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule zb_h2(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule interleaved_zb(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule seq_one_f_one_b(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule zb_auto(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule zb_v(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule v_half(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule v_min(const PipelineShape& shape, const GeneratorOptions& options);
@@ -49,6 +50,7 @@ Reason why_not_group_interleaved(const PipelineShape& shape, const GeneratorOpti
 Reason why_not_zb_h2(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_interleaved_zb(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_seq_1f1b(const PipelineShape& shape, const GeneratorOptions& options);
+Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_v_shape(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_dualpipe(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_dualpipe_v(const PipelineShape& shape, const GeneratorOptions& options);

@@ -41,6 +41,9 @@ public:
         backward_input_.assign(passes, kNever);
         std::fill_n(forward_input_.begin(), micro_batches_, Duration{});
         plan_.ranks.resize(ranks_.size());
+        if (policy.choice == Choice::Fixed)
+            order_has_weights_ = static_cast<std::int64_t>(policy.order->front().size()) ==
+                                 problem.passes() / problem.shape.ranks;
         for (StepOrder& order : plan_.ranks) order.reserve(problem.passes() / ranks_.size());
     }
 
@@ -93,6 +96,8 @@ private:
 
     bool can_run(int rank, const Step& step, Duration now) {
         const RankState& state = ranks_[rank];
+        if (step.pass == Pass::BackwardWeight)
+            return state.freed[step.chunk] < state.backwards[step.chunk];
         const bool forward = step.pass == Pass::Forward;
         const int mb = forward ? state.forwards[step.chunk] : state.backwards[step.chunk];
         if (mb == micro_batches_) return false;
@@ -148,7 +153,7 @@ private:
 
     std::optional<Step> weight_step(int rank, Duration now) const {
         const RankState& state = ranks_[rank];
-        if (state.weights_done == state.weights.size()) return std::nullopt;
+        if (order_has_weights_ || state.weights_done == state.weights.size()) return std::nullopt;
         const Step step{Pass::BackwardWeight, state.weights[state.weights_done]};
         if (next_input_ == kNever) return step;
         const Duration gap = next_input_ - now;
@@ -183,6 +188,7 @@ private:
 
         if (step.pass == Pass::BackwardWeight) {
             ++state.weights_done;
+            if (order_has_weights_) ++state.ordered;
         } else {
             ++state.ordered;
             state.last_was_backward = step.pass != Pass::Forward;
@@ -245,6 +251,7 @@ private:
     std::vector<RankState> ranks_;
     EarliestRank wake_;  ///< when each rank should look for work again
     Duration idlest_;
+    bool order_has_weights_ = false;
     Duration next_input_ = kNever;         ///< of the rank that looks, among what has room
     std::vector<Duration> forward_input_;  ///< arrival by stage and microbatch
     std::vector<Duration> backward_input_;

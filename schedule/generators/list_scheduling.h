@@ -17,10 +17,11 @@ struct ListPolicy {
         Fixed,          ///< the next of `order`; wait if it cannot run yet
     };
     Choice choice = Choice::BackwardFirst;
-    const BuildingBlock* block = nullptr;           ///< for Block
-    int look_ahead = 0;                             ///< Block: units it may run out of order
-    const std::vector<StepOrder>* order = nullptr;  ///< Fixed: every F and I (or B)
-    std::vector<int> live_limits = {};              ///< per rank, below the problem's; may be empty
+    const BuildingBlock* block = nullptr;  ///< for Block
+    int look_ahead = 0;                    ///< Block: units it may run out of order
+    const std::vector<StepOrder>* order =
+        nullptr;                        ///< Fixed: every F and I (or B), and every W or none
+    std::vector<int> live_limits = {};  ///< per rank, below the problem's; may be empty
 
     /// A weight pass runs where nothing else can, if this share of it fits
     /// before the next known input comes; 0 runs it always.

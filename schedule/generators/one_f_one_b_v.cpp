@@ -7,7 +7,9 @@
 /// backward, for two thirds of 1F1B's memory: 2p/3 + 1 microbatches, rounded
 /// down, and at most p. Bubble 7.5 forwards at p = 4, 16.5 at p = 8, F = I = W.
 ///
-///   rank 0  ...
+///   rank 0  0F0 0F1 0F2 5F0 5B0 5F1 5B1 5F2 5B2 0B0 0B1 0B2
+///   rank 1  1F0 1F1 1F2 4F0 4F1 4B0 4F2 4B1 1B0 4B2 1B1 1B2
+///   rank 2  2F0 3F0 2F1 3F1 2F2 3F2 3B0 2B0 3B1 2B1 3B2 2B2
 namespace debubble {
 
 Schedule one_f_one_b_v(const PipelineShape& shape, const GeneratorOptions& options) {

@@ -5,8 +5,10 @@
 namespace debubble {
 namespace {
 
-/// About 0.1 s.
+/// Some 50 ms for a V; a large one gets a few tries more.
 constexpr std::int64_t kBudget = 2'000'000;
+constexpr std::int64_t kGreatestBudget = 40'000'000;
+constexpr int kLeastTries = 14;
 /// Squeezing keeps a cell per rank and unit of time.
 constexpr std::int64_t kMostCells = 4'000'000;
 
@@ -53,7 +55,54 @@ void consider_block(PlanSearch& search, const BuildingBlock& block) {
     }
 }
 
+/// One sweep; true if it found something better. The best plan, and with it the
+/// neighbours still to come, changes on the way.
+bool sweep_neighbours(PlanSearch& search) {
+    bool improved = false;
+    std::vector<StepOrder> order = search.best().ranks;
+    for (StepOrder& steps : order) {
+        for (std::size_t from = 0; from < steps.size(); ++from) {
+            for (const std::size_t distance : {1, 2, 3, 5}) {
+                const std::size_t to = from + distance;
+                if (to >= steps.size() || search.spent()) break;
+                const auto first = steps.begin() + static_cast<std::ptrdiff_t>(from);
+                const auto last = first + static_cast<std::ptrdiff_t>(distance);
+                // The earlier one behind the others, then the later one before them.
+                std::rotate(first, first + 1, last + 1);
+                if (search.consider({.choice = ListPolicy::Choice::Fixed, .order = &order})) {
+                    improved = true;
+                    continue;
+                }
+                std::rotate(first, last, last + 1);
+                if (distance == 1) continue;
+                std::rotate(first, last, last + 1);
+                if (search.consider({.choice = ListPolicy::Choice::Fixed, .order = &order}))
+                    improved = true;
+                else
+                    std::rotate(first, first + 1, last + 1);
+            }
+        }
+    }
+    return improved;
+}
+
 }  // namespace
+
+PlanSearch::PlanSearch(const OrderProblem& problem, std::int64_t pass_budget)
+    : problem_(&problem), budget_(pass_budget) {
+    bound_.makespan = bound_.span = Duration{};
+    Duration start{};  // when the first forward can reach the rank
+    for (int rank = 0; rank < problem.shape.ranks; ++rank) {
+        Duration work{};
+        for (int chunk = 0; chunk < problem.chunks(); ++chunk) {
+            const StageCosts& costs = problem.costs.of(Stage{problem.stage_of(rank, chunk)});
+            work += (costs.forward + costs.backward()) * problem.shape.micro_batches;
+        }
+        bound_.span = std::max(bound_.span, work);
+        bound_.makespan = std::max(bound_.makespan, start + work);
+        start += problem.costs.of(Stage{rank}).forward + problem.costs.link;
+    }
+}
 
 bool PlanSearch::consider(const ListPolicy& policy) {
     if (spent()) return false;
@@ -64,9 +113,14 @@ bool PlanSearch::consider(const ListPolicy& policy) {
     return true;
 }
 
+void improve_order(PlanSearch& search) {
+    while (!search.spent() && sweep_neighbours(search)) {
+    }
+}
+
 Plan search_v_order(const OrderProblem& problem, const BlockStrides& published) {
-    PlanSearch search(problem, kBudget);
-    consider_greedy(search);
+    PlanSearch search(problem,
+                      std::max(kBudget, std::min(kLeastTries * problem.passes(), kGreatestBudget)));
     const int backward_units = problem.splits_backward ? 1 : 2;
     std::vector<BuildingBlock> tried;
     const auto consider = [&](const BlockStrides& strides) {
@@ -76,12 +130,14 @@ Plan search_v_order(const OrderProblem& problem, const BlockStrides& published) 
         consider_block(search, *block);
     };
     consider(published);
+    consider_greedy(search);
     for (int wait = 1; wait <= 6; ++wait)
         for (int wait_again = 1; wait_again <= 6; ++wait_again)
             for (const auto& way : kWays) {
                 if (search.spent()) return search.best();
                 consider({way, wait, wait_again});
             }
+    improve_order(search);
     return search.best();
 }
 

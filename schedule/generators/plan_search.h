@@ -10,22 +10,27 @@ namespace debubble {
 /// passes played, not in seconds, so that the result is the same on every machine.
 class PlanSearch {
 public:
-    PlanSearch(const OrderProblem& problem, std::int64_t pass_budget)
-        : problem_(&problem), budget_(pass_budget) {}
+    PlanSearch(const OrderProblem& problem, std::int64_t pass_budget);
 
     /// Plays the policy and keeps its plan if it is better. Nothing once the
     /// budget is spent and there is a plan.
     bool consider(const ListPolicy& policy);
-    bool spent() const { return budget_ <= 0 && found(); }
+    bool spent() const { return found() && (budget_ <= 0 || !bound_.better_than(best_)); }
     bool found() const { return !best_.ranks.empty(); }
+    /// How long the best plan lets its longest rank wait.
+    Duration most_idle() const { return found() ? best_.span - bound_.span : Duration{}; }
     const Plan& best() const { return best_; }
     const OrderProblem& problem() const { return *problem_; }
 
 private:
     const OrderProblem* problem_;
     std::int64_t budget_;
+    Plan bound_;  ///< no plan is better; it has no order
     Plan best_;
 };
+
+/// Moves single passes of the best plan to and fro, as long as it gets better.
+void improve_order(PlanSearch& search);
 
 /// The V family: greedy orders, then building blocks, squeezed or played.
 /// `published` are the strides of the schedule's paper and are tried first.

@@ -48,6 +48,8 @@ constexpr std::array kTable{
               why_not_interleaved_zb, true},
     Generator{"seq-1f1b", "1F1B over slices of sequences, for causal attention", "arXiv:2406.03488",
               seq_one_f_one_b, why_not_seq_1f1b, false, 1},
+    Generator{"zb-auto", "zero bubble by search, under --memory-limit and for measured costs",
+              "arXiv:2401.10241", zb_auto, why_not_zb_auto, true, 1},
     Generator{"zb-v", "zero bubble with two chunks per rank in a V, and 1F1B's memory",
               "arXiv:2401.10241", zb_v, why_not_v_shape, true, 2},
     Generator{"v-half", "two chunks per rank in a V, half of 1F1B's memory", "arXiv:2405.15362",

@@ -7,7 +7,9 @@
 /// forward has the loss too. No bubble in span at F = I = W, with the p
 /// microbatches that 1F1B holds. Searches with the given costs.
 ///
-///   rank 0  ...
+///   rank 0  0F0 0F1 0F2 5F0 5I0 5F1 5I1 5F2 5I2 0I0 5W0 0I1 5W1 0I2 5W2 0W0 0W1 0W2
+///   rank 1  1F0 1F1 4F0 1F2 4F1 4I0 4F2 4I1 1I0 4I2 1I1 4W0 1I2 4W1 1W0 4W2 1W1 1W2
+///   rank 2  2F0 3F0 2F1 3F1 2F2 3F2 3I0 2I0 3I1 2I1 3I2 2I2 3W0 2W0 3W1 2W1 3W2 2W2
 namespace debubble {
 
 Reason why_not_v_shape(const PipelineShape& shape, const GeneratorOptions& options) {

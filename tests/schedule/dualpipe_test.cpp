@@ -1,27 +1,15 @@
 #include <gmock/gmock.h>
 
-#include "schedule/generators/generators.h"
-#include "schedule/replay.h"
+#include "tests/schedule/search_cases.h"
 
 namespace debubble {
 namespace {
 
-/// Per rank share of a microbatch F = I = W = 1: each of v stages costs 1/v, and F&B costs 3.
-PipelineCosts share_costs(int stages_per_rank, double link) {
-    PipelineCosts costs = unit_costs(from_seconds(1.0 / stages_per_rank));
-    costs.link = from_seconds(link);
+/// An F&B takes 3, as its F, I and W apart.
+PipelineCosts overlapped_costs(int stages_per_rank, double link) {
+    PipelineCosts costs = share_costs(stages_per_rank, link);
     costs.overlap = from_seconds(3.0 / stages_per_rank);
     return costs;
-}
-
-double greatest(const std::vector<double>& values) {
-    return *std::ranges::max_element(values);
-}
-
-TEST(DualPipe, TwoRanksAreItsPicture) {
-    EXPECT_EQ(to_text(generate("dualpipe", {2, 1, 4})),
-              "0F0 1F2 0F1 1B2 (1F3;0B0)OVERLAP_F_B 1B3 0I1 0W1\n"
-              "0F2 1F0 0F3 1B0 (1F1;0B2)OVERLAP_F_B 1B1 0I3 0W3\n");
 }
 
 /// The step loop of deepseek-ai/DualPipe, followed by hand with its chunk
@@ -45,7 +33,7 @@ TEST(DualPipe, EqualsDeepSeeksOrder) {
 TEST(DualPipe, IsTheSameFromBothEnds) {
     for (const int p : {2, 4, 6, 8}) {
         const Schedule schedule = generate("dualpipe", {p, 1, 2 * p + 2});
-        const Replay r = replay(schedule, share_costs(1, 0.25));
+        const Replay r = replay(schedule, overlapped_costs(1, 0.25));
         for (int rank = 0; rank < p / 2; ++rank) {
             ASSERT_EQ(r.ranks[rank].size(), r.ranks[p - 1 - rank].size());
             for (std::size_t i = 0; i < r.ranks[rank].size(); ++i)
@@ -57,20 +45,20 @@ TEST(DualPipe, IsTheSameFromBothEnds) {
 TEST(DualPipe, HasThePapersBubbleAndMemory) {
     for (const int p : {2, 4, 8, 16}) {
         for (const int m : {2 * p, 2 * p + 6, 5 * p}) {
-            const Replay r = replay(generate("dualpipe", {p, 1, m}), share_costs(1, 0));
+            const Replay r = replay(generate("dualpipe", {p, 1, m}), overlapped_costs(1, 0));
             EXPECT_NEAR(seconds(r.makespan), 3 * m + (p / 2 - 1) * (3 + 2 - 3), 1e-9);
-            EXPECT_EQ(greatest(r.peak_live_until_weight), p + 1);
+            EXPECT_EQ(peak(r, 1), p + 1);
         }
     }
 }
 
 TEST(DualPipe, TakesTheCheckedTimes) {
     const Schedule dual = generate("dualpipe", {4, 1, 8});
-    EXPECT_NEAR(seconds(replay(dual, share_costs(1, 0)).makespan), 26, 1e-9);
-    EXPECT_NEAR(seconds(replay(dual, share_costs(1, 0.1)).makespan), 26.9, 1e-9);
+    EXPECT_NEAR(seconds(replay(dual, overlapped_costs(1, 0)).makespan), 26, 1e-9);
+    EXPECT_NEAR(seconds(replay(dual, overlapped_costs(1, 0.1)).makespan), 26.9, 1e-9);
     const Schedule half = generate("dualpipe-v", {4, 2, 8});
-    EXPECT_NEAR(seconds(replay(half, share_costs(2, 0)).makespan), 27, 1e-9);
-    EXPECT_NEAR(seconds(replay(half, share_costs(2, 0.1)).makespan), 28.7, 1e-9);
+    EXPECT_NEAR(seconds(replay(half, overlapped_costs(2, 0)).makespan), 27, 1e-9);
+    EXPECT_NEAR(seconds(replay(half, overlapped_costs(2, 0.1)).makespan), 28.7, 1e-9);
 }
 
 TEST(DualPipe, SaysWhatItNeeds) {
@@ -104,9 +92,9 @@ TEST(DualPipeV, EqualsDeepSeeksOrder) {
 TEST(DualPipeV, HasHalfTheBubblePerRankOfATwiceAsLongDualPipe) {
     for (const int p : {1, 2, 3, 4, 8}) {
         for (const int m : {2 * p, 2 * p + 3, 5 * p}) {
-            const Replay r = replay(generate("dualpipe-v", {p, 2, m}), share_costs(2, 0));
+            const Replay r = replay(generate("dualpipe-v", {p, 2, m}), overlapped_costs(2, 0));
             EXPECT_NEAR(seconds(r.makespan), 3 * m + (p - 1) * (3 + 2 - 3) / 2.0, 1e-9);
-            EXPECT_LE(greatest(r.peak_live_until_weight) / 2, p + 0.5);
+            EXPECT_LE(peak(r, 2), p + 0.5);
         }
     }
 }

@@ -95,7 +95,7 @@ struct Picture {
 
 Picture picture_of(const std::string& source) {
     static const std::regex rank_line(R"(^///   (?:rank \d+|      )  (\d.*|\(.*)$)");
-    static const std::regex generator_name(R"re(empty_schedule\("([^"]+)")re");
+    static const std::regex generator_name(R"re((?:empty|to)_schedule\("([^"]+)")re");
     static const std::regex compute(R"((\d+)[FBIW](\d+)(?:\.(\d+))?)");
     Picture picture;
     std::smatch match;
@@ -134,7 +134,9 @@ TEST(GeneratorPicture, IsWhatTheGeneratorWrites) {
         if (!picture.name.empty()) pictures[picture.name] = std::move(picture);
     }
     for (const char* name : {"gpipe", "1f1b", "eager-1f1b", "interleaved-1f1b", "looped-bfs",
-                             "group-interleaved", "zb-h1", "zb-h2", "interleaved-zb", "seq-1f1b"})
+                             "group-interleaved", "zb-h1", "zb-h2", "interleaved-zb", "seq-1f1b",
+                             "zb-auto", "zb-v", "v-half", "v-min", "1f1b-v", "dualpipe",
+                             "dualpipe-v"})
         EXPECT_FALSE(pictures[name].text.empty()) << name << " has no picture";
     for (const auto& [name, picture] : pictures)
         if (!picture.text.empty()) {

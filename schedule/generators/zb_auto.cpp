@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "schedule/generators/generators.h"
+#include "schedule/generators/plan_search.h"
+#include "schedule/generators/shape_needs.h"
+
+/// ZB-auto (Qi et al., 2023, arXiv:2401.10241, section 3): the order that suits
+/// the measured F, I, W and link under a memory limit. The paper's heuristics
+/// (how far to warm up, whether to fill a short wait with W or to wait) are
+/// tried over a grid, ZB-H1 and ZB-H2 among them, and the best is improved rank
+/// by rank. Without a limit a rank may hold 2p microbatches: more gain nothing.
+///
+///   rank 0  0F0 0F1 0F2 0F3 0I0 0W0 0I1 0W1 0I2 0W2 0I3 0W3
+///   rank 1  1F0 1F1 1F2 1I0 1F3 1I1 1W0 1I2 1W1 1I3 1W2 1W3
+///   rank 2  2F0 2I0 2F1 2I1 2F2 2I2 2F3 2I3 2W0 2W1 2W2 2W3
+namespace debubble {
+namespace {
+
+/// Some 30 ms.
+constexpr std::int64_t kBudget = 1'200'000;
+
+/// One order to try: how far each rank runs ahead, and what then decides.
+struct Heuristic {
+    enum class Kind {
+        Turns,    ///< ZB-H1's: F and I in turn, W after each but a fixed number late
+        Filled,   ///< F and I in turn, W where they fit
+        Greedy,   ///< what is ready; `lead` limits what is alive
+        Drained,  ///< the same, backward first
+    };
+    Kind kind = Kind::Turns;
+    std::vector<int> lead;  ///< per rank: forwards before the first backward
+    int percent = 100;
+    std::optional<Duration> idle_allowance = {};
+};
+
+StepOrder alternation(int micro_batches, int lead) {
+    StepOrder order(lead, Step{Pass::Forward, 0});
+    for (int i = 0; i < micro_batches; ++i) {
+        order.push_back({Pass::BackwardInput, 0});
+        if (lead + i < micro_batches) order.push_back({Pass::Forward, 0});
+    }
+    return order;
+}
+
+/// As many W late as the limit leaves room for.
+StepOrder with_delayed_weights(const StepOrder& order, int delay) {
+    StepOrder all;
+    int backwards = 0;
+    for (const Step& step : order) {
+        all.push_back(step);
+        if (step.pass == Pass::BackwardInput && ++backwards > delay)
+            all.push_back({Pass::BackwardWeight, 0});
+    }
+    all.insert(all.end(), std::min(delay, backwards), {Pass::BackwardWeight, 0});
+    return all;
+}
+
+class AutoSearch {
+public:
+    explicit AutoSearch(const OrderProblem& problem)
+        : problem_(problem), search_(problem, kBudget) {}
+
+    Plan run() {
+        for (const double slope : {1.0, 2.0, 1.5, 0.5, 1.25, 1.75, 2.5, 3.0, 0.0}) try_slope(slope);
+        while (!search_.spent() && improve_leads()) {
+        }
+        improve_order(search_);
+        return search_.best();
+    }
+
+private:
+    using Kind = Heuristic::Kind;
+
+    bool consider(const Heuristic& heuristic) {
+        ListPolicy policy{.weight_fits_percent = heuristic.percent,
+                          .idle_allowance = heuristic.idle_allowance};
+        std::vector<StepOrder> order;
+        if (heuristic.kind == Kind::Greedy || heuristic.kind == Kind::Drained) {
+            policy.choice = heuristic.kind == Kind::Greedy ? ListPolicy::Choice::Alternate
+                                                           : ListPolicy::Choice::BackwardFirst;
+            for (std::size_t r = 0; r < heuristic.lead.size(); ++r)
+                policy.live_limits.push_back(heuristic.lead[r] + static_cast<int>(r));
+        } else {
+            for (const int lead : heuristic.lead) {
+                order.push_back(alternation(problem_.shape.micro_batches, lead));
+                if (heuristic.kind == Kind::Turns)
+                    order.back() = with_delayed_weights(order.back(), problem_.live_limit - lead);
+            }
+            policy.choice = ListPolicy::Choice::Fixed;
+            policy.order = &order;
+        }
+        if (!search_.consider(policy)) return false;
+        best_ = heuristic;
+        return true;
+    }
+
+    int most_lead() const { return std::min(problem_.live_limit, problem_.shape.micro_batches); }
+
+    /// Every kind with rank r running `slope` forwards ahead of rank r+1.
+    void try_slope(double slope) {
+        Heuristic heuristic;
+        for (int rank = 0; rank < problem_.shape.ranks; ++rank) {
+            const double lead = slope * (problem_.shape.ranks - 1 - rank) + 1;
+            heuristic.lead.push_back(static_cast<int>(std::min<double>(lead, most_lead())));
+        }
+        consider(heuristic);
+        for (const Kind kind : {Kind::Filled, Kind::Greedy, Kind::Drained}) {
+            heuristic.kind = kind;
+            heuristic.idle_allowance.reset();
+            for (const int percent : {100, 50, 0}) {
+                heuristic.percent = percent;
+                consider(heuristic);
+            }
+            for (const int share : {0, 50, 90}) {
+                heuristic.idle_allowance = search_.most_idle() * share / 100;
+                consider(heuristic);
+            }
+        }
+    }
+
+    /// Moves the lead of one rank, or of all ranks up to one, by one forward.
+    bool improve_leads() {
+        bool improved = false;
+        for (int rank = 0; rank < problem_.shape.ranks; ++rank) {
+            for (const int change : {1, -1}) {
+                for (const int from : {rank, 0}) {
+                    Heuristic moved = best_;
+                    for (int r = from; r <= rank; ++r)
+                        moved.lead[r] = std::clamp(moved.lead[r] + change, 1, most_lead());
+                    if (moved.lead != best_.lead) improved |= consider(moved);
+                }
+            }
+        }
+        return improved;
+    }
+
+    const OrderProblem& problem_;
+    PlanSearch search_;
+    Heuristic best_;
+};
+
+double memory_limit(const PipelineShape& shape, const GeneratorOptions& options) {
+    return options.memory_limit.value_or(2.0 * shape.ranks);
+}
+
+}  // namespace
+
+Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& options) {
+    if (Reason reason = shape_reason(shape, {.stages_per_rank = 1})) return reason;
+    if (Reason reason = costs_reason(shape, options.costs)) return reason;
+    const double limit = memory_limit(shape, options);
+    if (limit >= 1) return std::nullopt;
+    return fmt::format("a rank holds at least one microbatch, and the memory limit is {}", limit);
+}
+
+Schedule zb_auto(const PipelineShape& shape, const GeneratorOptions& options) {
+    const double limit = std::min<double>(memory_limit(shape, options), shape.micro_batches);
+    const OrderProblem problem{shape, options.costs, true, static_cast<int>(limit)};
+    return to_schedule("zb-auto", problem, AutoSearch(problem).run());
+}
+
+}  // namespace debubble
