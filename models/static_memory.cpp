@@ -32,9 +32,13 @@ Bytes dummy_weight_gradients(const StageGraph& graph) {
 }  // namespace
 
 StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy) {
+    return static_memory(graph, policy, graph.parameter_elements());
+}
+
+StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
+                           std::int64_t elements) {
     assert(policy.shards >= 1 && "a parameter is on at least one rank");
     const Execution& how = graph.execution;
-    const std::int64_t elements = graph.parameter_elements();
     const auto cut = [&](int from_stage) {
         if (policy.zero_stage < from_stage) return elements;
         return (elements + policy.shards - 1) / policy.shards;

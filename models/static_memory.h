@@ -33,5 +33,9 @@ struct StaticMemory {
 };
 
 StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy);
+/// The same for a rank that holds `elements` parameters in stages that are like the
+/// graph but longer, or several: buffers are counted once.
+StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
+                           std::int64_t elements);
 
 }  // namespace debubble::models

@@ -77,7 +77,10 @@ public:
 
     std::span<const BytesPerSecond> links() const override { return topology_.links(); }
     MemoryByClass static_memory(Rank rank) const override {
-        return static_level(scenario_, elements_of(rank));
+        const models::StaticMemory memory = level(rank);
+        MemoryByClass held = memory.held;
+        held[static_cast<std::size_t>(MemoryClass::Gradients)] += memory.gradients_in_backward;
+        return held;
     }
     Bytes unsharded_bytes(Stage stage) const override {
         if (scenario_.parallel.zero_stage < 3) return {};
@@ -85,9 +88,7 @@ public:
             elements(stage) * models::size_of(scenario_.training.precision.compute);
         return Bytes{bytes - bytes / replicas_of_stage(scenario_)};
     }
-    Bytes optimizer_transient(Rank rank) const override {
-        return optimizer_temporaries(scenario_, elements_of(rank));
-    }
+    Bytes optimizer_transient(Rank rank) const override { return level(rank).optimizer_step; }
 
 private:
     struct PricedContent {
@@ -120,6 +121,15 @@ private:
         std::int64_t sum = 0;
         for (const Stage stage : placement_.stages_of(rank)) sum += elements(stage);
         return sum;
+    }
+
+    models::StaticMemory level(Rank rank) const {
+        const std::span<const Stage> stages = placement_.stages_of(rank);
+        const auto has_head = [&](Stage s) { return whole(s).graph().content.head; };
+        const auto head = std::ranges::find_if(stages, has_head);
+        const Stage like = head == stages.end() ? stages.front() : *head;
+        return models::static_memory(whole(like).graph(), static_policy(scenario_),
+                                     elements_of(rank));
     }
 
     bool scatters_messages() const {

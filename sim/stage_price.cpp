@@ -30,37 +30,40 @@ double soft_maximum(double device, double host) {
 
 StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::StageContent& content, int slice, const PassesAsked& asked)
-    : scenario_(scenario), pricer_(pricer), layers_(content.layers) {
+
+    : scenario_(scenario),
+      pricer_(pricer),
+      layers_(content.layers),
+      graph_(build(scenario, content, slice)) {
     if (content.layers > kLayersBuilt)
         fold_ = {content.first_layer + 1, content.layers - kLayersBuilt + 1};
-    const models::StageGraph graph = build(scenario, content, slice);
-    count_parameters(graph);
-    boundary_ = graph.boundary_bytes();
+    count_parameters();
+    boundary_ = graph_.boundary_bytes();
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
-    const models::PassSteps forward = models::forward_steps(graph);
-    price(graph, forward, at(Pass::Forward));
-    if (asked.again) price(graph, forward, kAgain);
-    if (asked.fused) price(graph, models::backward_steps(graph), at(Pass::Backward));
+    const models::PassSteps forward = models::forward_steps(graph_);
+    price(forward, at(Pass::Forward));
+    if (asked.again) price(forward, kAgain);
+    if (asked.fused) price(models::backward_steps(graph_), at(Pass::Backward));
     if (asked.split) {
-        price(graph, models::backward_input_steps(graph), at(Pass::BackwardInput));
-        price(graph, models::backward_weight_steps(graph), at(Pass::BackwardWeight));
+        price(models::backward_input_steps(graph_), at(Pass::BackwardInput));
+        price(models::backward_weight_steps(graph_), at(Pass::BackwardWeight));
     }
 }
 
-void StagePrice::count_parameters(const models::StageGraph& graph) {
+void StagePrice::count_parameters() {
     std::int64_t in_layers = 0;
-    for (const models::Operator& op : graph.operators)
+    for (const models::Operator& op : graph_.operators)
         if (op.layer)
             for (const int parameter : op.parameters)
-                in_layers += graph.parameters[parameter].elements_of_rank(graph.execution);
-    const int built = graph.content.layers;
+                in_layers += graph_.parameters[parameter].elements_of_rank(graph_.execution);
+    const int built = graph_.content.layers;
     parameters_.layer = built > 0 ? in_layers / built : 0;
-    parameters_.ends = graph.parameter_elements() - in_layers;
+    parameters_.ends = graph_.parameter_elements() - in_layers;
     parameters_.total = parameters_.ends + layers_ * parameters_.layer;
-    if (!graph.architecture.tied_embedding) return;
-    for (const models::Parameter& parameter : graph.parameters)
+    if (!graph_.architecture.tied_embedding) return;
+    for (const models::Parameter& parameter : graph_.parameters)
         if (parameter.sharding == models::Sharding::Vocabulary)
-            parameters_.tied = parameter.elements_of_rank(graph.execution);
+            parameters_.tied = parameter.elements_of_rank(graph_.execution);
 }
 
 /// Python, dispatch and launches of the pass, per layer, collective and microbatch.
@@ -92,10 +95,9 @@ double StagePrice::host_seconds(std::size_t which, int collectives) const {
            part * seconds(framework.host_micro_batch);
 }
 
-void StagePrice::price(const models::StageGraph& graph, const models::PassSteps& steps,
-                       std::size_t which) {
+void StagePrice::price(const models::PassSteps& steps, std::size_t which) {
     PassTime time = pricer_.time(steps.kernels, fold_);
-    PassMemory memory = play(graph, steps, fold_);
+    PassMemory memory = play(graph_, steps, fold_);
     if (gathers_in_passes(scenario_)) {
         const ShardedUnits units{layers_, parameters_.layer, parameters_.ends};
         const bool backward = which != static_cast<std::size_t>(Pass::Forward) && which != kAgain;

@@ -42,17 +42,20 @@ public:
     const ComputeCost& again() const { return costs_[kAgain]; }
     const StageParameters& parameters() const { return parameters_; }
     Bytes boundary() const { return boundary_; }  ///< activation to the next stage, per rank
+    /// At most three of its layers.
+    const models::StageGraph& graph() const { return graph_; }
 
 private:
     static constexpr std::size_t kAgain = 4;  // behind the four passes
-    void count_parameters(const models::StageGraph& graph);
-    void price(const models::StageGraph& graph, const models::PassSteps& steps, std::size_t which);
+    void count_parameters();
+    void price(const models::PassSteps& steps, std::size_t which);
     double host_seconds(std::size_t which, int collectives) const;
 
     const scenarios::Scenario& scenario_;
     const PassPricer& pricer_;
     int layers_;
     LayerFold fold_;
+    models::StageGraph graph_;
     StageParameters parameters_;
     Bytes boundary_;
     std::array<ComputeCost, kAgain + 1> costs_{};

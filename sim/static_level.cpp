@@ -1,42 +1,27 @@
 #include "sim/static_level.h"
 
+#include "sim/data_parallel.h"
+
 namespace debubble::sim {
-namespace {
 
-std::int64_t shards_from(const scenarios::Scenario& scenario, int zero_stage) {
-    const scenarios::Parallel& parallel = scenario.parallel;
-    return parallel.zero_stage >= zero_stage ? std::int64_t{parallel.data} * parallel.context : 1;
-}
-
-}  // namespace
-
-MemoryByClass static_level(const scenarios::Scenario& scenario, std::int64_t elements) {
+models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     const scenarios::Precision& precision = scenario.training.precision;
     const scenarios::Framework& framework = scenario.framework;
-    const auto bytes = [&](std::int64_t per_element, int zero_stage) {
-        return Bytes{elements * per_element / shards_from(scenario, zero_stage)};
-    };
-    MemoryByClass held{};
-    const auto of = [&](MemoryClass c) -> Bytes& { return held[static_cast<std::size_t>(c)]; };
-    of(MemoryClass::Parameters) = bytes(models::size_of(precision.compute), 3);
-    of(MemoryClass::Gradients) = bytes(models::size_of(precision.grads), 2);
-    if (!scenario.training.offload_optimizer) {
-        const std::int64_t main =
-            precision.main_params ? models::size_of(*precision.main_params) : 0;
-        of(MemoryClass::Optimizer) = bytes(main + 2 * models::size_of(precision.moments), 1);
+    models::StaticPolicy policy;
+    policy.main_parameters = precision.main_params;
+    policy.moments = precision.moments;
+    policy.zero_stage = scenario.parallel.zero_stage;
+    policy.shards = replicas_of_stage(scenario);
+    policy.gradient_buffer = framework.main_grad_buffer;
+    policy.ddp_buckets = framework.ddp_buckets && scenario.parallel.data > 1;
+    policy.foreach_optimizer = framework.optimizer == scenarios::OptimizerKind::ForeachAdam;
+    policy.library_workspace = framework.library_workspace;
+    if (scenario.training.offload_optimizer) {  // on the host
+        policy.main_parameters.reset();
+        policy.moments_exist = false;
+        policy.foreach_optimizer = false;
     }
-    of(MemoryClass::Buffers) = framework.library_workspace;
-    if (framework.ddp_buckets && scenario.parallel.data > 1)
-        of(MemoryClass::Buffers) += Bytes{elements * models::size_of(precision.grads)};
-    return held;
-}
-
-Bytes optimizer_temporaries(const scenarios::Scenario& scenario, std::int64_t elements) {
-    if (scenario.framework.optimizer != scenarios::OptimizerKind::ForeachAdam ||
-        scenario.training.offload_optimizer)
-        return {};
-    return Bytes{elements * models::size_of(scenario.training.precision.grads) /
-                 shards_from(scenario, 1)};
+    return policy;
 }
 
 }  // namespace debubble::sim
