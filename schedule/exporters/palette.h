@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "schedule/action.h"
+
+/// The colours of a timeline. Chosen so that the worst pair differs by 18.5
+/// (light) and 19.5 (dark) CIEDE2000 for normal sight and for three kinds of
+/// colour blindness; letters inside the bars are the second channel.
+namespace debubble {
+
+enum class Paint : std::uint8_t {
+    Forward,
+    Recompute,  ///< Forward, hatched
+    Backward,   ///< B and I
+    Weight,
+    PointToPoint,
+    Collective,
+    Optimizer,
+    Bubble,  ///< hatched
+};
+inline constexpr std::size_t kPaints = 8;
+
+struct Rgb {
+    std::uint8_t red = 0;
+    std::uint8_t green = 0;
+    std::uint8_t blue = 0;
+    friend bool operator==(const Rgb&, const Rgb&) = default;
+};
+
+using Palette = std::array<Rgb, kPaints>;  ///< indexed by Paint
+extern const Palette kLightPalette;
+extern const Palette kDarkPalette;
+
+/// Of an Overlap, its first compute's.
+Paint paint_of(const Action& action);
+std::string_view name_of(Paint paint);  ///< for a legend: "forward", ...
+
+std::string hex(Rgb colour);  ///< "#74C2F5"
+/// Black or white, whichever is easier to read on it (WCAG 2 contrast).
+Rgb ink_on(Rgb colour);
+
+}  // namespace debubble

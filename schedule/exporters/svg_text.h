@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/units.h"
+
+/// Numbers and words as they stand in an SVG file.
+namespace debubble::svg {
+
+std::string number(double x);             ///< at most two decimals, no trailing zeros
+std::string escaped(std::string_view s);  ///< valid XML whatever the bytes are
+std::string time_text(Duration d);        ///< "1.234 ms"; four digits
+
+/// Width in pixels of a text in DejaVu Sans, estimated on the safe side.
+double text_width(std::string_view text, double font_size);
+
+/// Distance of axis ticks: 1, 2 or 5 times a power of ten, at most `most` of them.
+Duration tick_distance(Duration length, int most);
+
+}  // namespace debubble::svg
