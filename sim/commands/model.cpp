@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/diagnostic.h"
+#include "base/units.h"
+#include "models/architecture_reader.h"
+#include "sim/commands/commands.h"
+#include "sim/commands/model_table.h"
+#include "sim/commands/output.h"
+
+/// `debubble model`: parameters, work and memory of a network.
+namespace debubble::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+    std::string model;
+    int stages = 1;
+    models::Execution execution;
+    std::string recompute = "none";
+    std::string attention = "flash";
+    std::string json;
+    bool list = false;
+};
+
+models::Execution execution_of(const Arguments& args, const models::Architecture& architecture) {
+    models::Execution execution = args.execution;
+    if (execution.seq_length == 0) execution.seq_length = architecture.max_positions;
+    execution.recompute = args.recompute == "full"        ? models::Recompute::Full
+                          : args.recompute == "selective" ? models::Recompute::Selective
+                                                          : models::Recompute::None;
+    execution.attention = args.attention == "unfused" ? models::AttentionKernel::Unfused
+                                                      : models::AttentionKernel::Flash;
+    return execution;
+}
+
+Json figures_json(const LayerFigures& f) {
+    return {{"parameters", f.parameters},
+            {"forward_flops", f.forward_flops},
+            {"backward_flops", f.backward_flops},
+            {"activation_bytes", f.activations.count}};
+}
+
+Json model_json(const models::Architecture& a, const models::Execution& e,
+                const std::vector<StageFigures>& table) {
+    Json json{{"model", a.name},
+              {"source", a.source},
+              {"parameters", models::parameter_count(a)},
+              {"seq_length", e.seq_length},
+              {"micro_batch", e.micro_batch},
+              {"tensor", e.tensor},
+              {"model_flops_per_sample", models::model_flops_per_sample(a, e.seq_length)},
+              {"stages", Json::array()}};
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        Json stage{{"stage", i},
+                   {"first_layer", table[i].content.first_layer},
+                   {"layer_count", table[i].content.layers}};
+        stage.update(figures_json(table[i].sum));
+        stage["static_memory_bytes"] = table[i].static_memory.count;
+        stage["layers"] = Json::array();
+        for (const LayerFigures& layer : table[i].layers) {
+            Json row{{"layer", layer.layer ? Json(*layer.layer) : Json()}};
+            row.update(figures_json(layer));
+            stage["layers"].push_back(row);
+        }
+        json["stages"].push_back(stage);
+    }
+    return json;
+}
+
+std::string line(const std::string& stage, const std::string& layer, const LayerFigures& f) {
+    return fmt::format("{:<6} {:<16} {:>16} {:>12.2f} {:>12.2f} {:>12.2f}", stage, layer,
+                       f.parameters, f.forward_flops / 1e9, f.backward_flops / 1e9,
+                       static_cast<double>(f.activations.count) / (1 << 20));
+}
+
+/// What a stage holds beside its layers.
+std::string beside_layers(const models::StageContent& content) {
+    if (content.embedding) return content.head ? "embedding, head" : "embedding";
+    return content.head ? "input, head" : "input";
+}
+
+std::string model_text(const models::Architecture& a, const models::Execution& e,
+                       const std::vector<StageFigures>& table) {
+    std::string text = fmt::format(
+        "{}: {} parameters; {} layers, hidden {}, {} heads, ffn {}, vocabulary {}\n", a.name,
+        models::parameter_count(a), a.layers, a.hidden, a.heads, a.ffn, a.vocab);
+    if (!a.source.empty()) text += fmt::format("source: {}\n", a.source);
+    text += fmt::format(
+        "model FLOPs, forward and backward: {:.4g} TFLOP per sample of {} tokens\n"
+        "below: one microbatch of {} sample{}, one of {} tensor-parallel ranks\n\n",
+        models::model_flops_per_sample(a, e.seq_length) / 1e12, e.seq_length, e.micro_batch,
+        e.micro_batch == 1 ? "" : "s", e.tensor);
+    text += fmt::format("{:<6} {:<16} {:>16} {:>12} {:>12} {:>12}\n", "stage", "layer",
+                        "parameters", "fwd GFLOP", "bwd GFLOP", "saved MiB");
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        const std::string stage = fmt::format("{}", i);
+        for (const LayerFigures& layer : table[i].layers)
+            text += line(stage,
+                         layer.layer ? fmt::format("{}", *layer.layer)
+                                     : beside_layers(table[i].content),
+                         layer) +
+                    '\n';
+        text += line(stage, "sum", table[i].sum) +
+                fmt::format("   static {:.2f} GiB\n", gib(table[i].static_memory));
+    }
+    return text;
+}
+
+std::string list_text() {
+    std::string text;
+    for (const std::string& name : models::zoo()) text += name + '\n';
+    return text;
+}
+
+ExitCode carry_out(const Arguments& args) {
+    if (args.list) {
+        write_output("-", list_text());
+        return ExitCode::Done;
+    }
+    if (args.model.empty()) throw InputError("a model is required (--list shows the names)");
+    const models::Architecture architecture = models::read_model(args.model);
+    const models::Execution execution = execution_of(args, architecture);
+    const std::vector<StageFigures> table = model_table(architecture, execution, args.stages);
+    if (!args.json.empty())
+        write_output(args.json, model_json(architecture, execution, table).dump(2) + "\n");
+    if (args.json != "-") write_output("-", model_text(architecture, execution, table));
+    return ExitCode::Done;
+}
+
+constexpr const char* kFooter =
+    R"(The model is a name of the zoo, a YAML file or a Hugging Face config.json. Saved: activations
+that the forward keeps for the backward. Static: parameters, gradients and optimizer state at
+18 bytes a parameter (bf16 with fp32 main parameters, gradients and moments).
+
+Examples:
+  debubble model --list
+  debubble model gpt2-xl --stages 4 --tensor 2
+  debubble model gpt2 --seq-length 512 --recompute full --json -)";
+
+}  // namespace
+
+void add_model(CLI::App& program, ExitCode& answer) {
+    auto args = std::make_shared<Arguments>();
+    args->execution.seq_length = 0;
+    CLI::App* verb =
+        program.add_subcommand("model", "show parameters, FLOPs and memory of a network");
+    verb->add_option("NAME|FILE", args->model, "name of the zoo, YAML file or config.json");
+    verb->add_flag("--list", args->list, "list the zoo");
+    verb->add_option("--stages", args->stages, "pipeline stages to cut it into")
+        ->check(CLI::Range(1, 65536));
+    verb->add_option("--tensor", args->execution.tensor, "tensor-parallel ranks")
+        ->check(CLI::Range(1, 65536));
+    verb->add_flag("--sequence", args->execution.sequence_parallel, "sequence parallelism");
+    verb->add_option("--micro-batch", args->execution.micro_batch, "samples of a microbatch")
+        ->check(CLI::Range(1, 1'000'000));
+    verb->add_option("--seq-length", args->execution.seq_length,
+                     "tokens of a sample (default: what the model was made for)")
+        ->check(CLI::Range(1, 100'000'000));
+    verb->add_option("--recompute", args->recompute, "none, selective or full")
+        ->check(CLI::IsMember({"none", "selective", "full"}));
+    verb->add_option("--attention", args->attention, "flash or unfused")
+        ->check(CLI::IsMember({"flash", "unfused"}));
+    verb->add_option("--json", args->json, "write the figures; - is standard output");
+    verb->footer(kFooter);
+    verb->callback([args, &answer] { answer = carry_out(*args); });
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace debubble::sim {
+
+/// Where a result goes: "-" is standard output, anything else a file, which is
+/// then either written whole or not touched. Throws WorldError.
+void write_output(const std::string& where, std::string_view content);
+
+/// Throws WorldError if what was printed did not arrive (a full disk).
+void flush_standard_output();
+
+}  // namespace debubble::sim

@@ -1,0 +1,128 @@
+#include <csignal>
+#include <cstdio>
+#include <new>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/diagnostic.h"
+#include "base/spelling.h"
+#include "sim/commands/commands.h"
+#include "sim/commands/output.h"
+#include "sim/commands/sibling.h"
+
+/// The program `debubble`: which verb was asked for, and what became of it.
+namespace debubble::sim {
+namespace {
+
+constexpr const char* kDescription =
+    "Plans, predicts, shows and runs the pipeline-parallel training of transformers.";
+constexpr const char* kFooter =
+    R"(Start with:
+  debubble simulate colossal-gpt2-xl             what a training step would do, and where it waits
+  debubble schedule --name zb-h1 --ranks 4 --micro-batches 8    an order, as text
+  debubble VERB --help                           options and examples of a verb
+
+Exit codes: 0 done, 1 the answer is no (does not fit, invalid schedule), 2 the input is wrong,
+3 the world failed (no device, disk full).)";
+
+void add_verbs(CLI::App& program, ExitCode& answer) {
+    program.set_version_flag("--version", "debubble " DEBUBBLE_VERSION);
+    program.require_subcommand(1);
+    add_model(program, answer);
+    for (const SiblingVerb& verb : sibling_verbs())  // only for the help: main() runs them
+        program.add_subcommand(std::string(verb.name), std::string(verb.summary));
+}
+
+std::vector<std::string> verb_names(const CLI::App& program) {
+    std::vector<std::string> names;
+    for (const CLI::App* verb : program.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(verb->get_name());
+    return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& verb) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : verb.get_options())
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+    const auto guess = did_you_mean(word, known);
+    return guess ? fmt::format("; did you mean '{}'?", *guess) : std::string();
+}
+
+void check_verb(const CLI::App& program, std::string_view word) {
+    const std::vector<std::string> names = verb_names(program);
+    if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
+    const std::string guess = suggestion(word, names);
+    throw InputError(
+        fmt::format("unknown verb '{}'{}", word,
+                    guess.empty() ? fmt::format("; known: {}", fmt::join(names, ", ")) : guess));
+}
+
+[[noreturn]] void refuse(const CLI::App& program, const CLI::ParseError& error) {
+    const auto parsed = program.get_subcommands();
+    if (parsed.empty()) throw InputError(fmt::format("{}; see debubble --help", error.what()));
+    const CLI::App& verb = *parsed.front();
+    std::string sentence = error.what();
+    if (const auto extras = verb.remaining(); !extras.empty()) {
+        const std::string word = extras.front().substr(0, extras.front().find('='));
+        sentence = fmt::format("{} takes no '{}'{}", verb.get_name(), word,
+                               suggestion(word, option_names(verb)));
+    }
+    throw InputError(fmt::format("{} (see debubble {} --help)", sentence, verb.get_name()));
+}
+
+ExitCode run(int argc, char** argv) {
+    CLI::App program(kDescription, "debubble");
+    program.footer(kFooter);
+    program.get_formatter()->column_width(34);
+    ExitCode answer = ExitCode::Done;
+    add_verbs(program, answer);
+    if (argc < 2) {
+        fmt::print("{}", program.help());
+        return ExitCode::BadInput;
+    }
+    check_verb(program, argv[1]);
+    if (const SiblingVerb* verb = find_sibling_verb(argv[1])) become_sibling(*verb, argv);
+    try {
+        program.parse(argc, argv);
+    } catch (const CLI::Success& help_or_version) {
+        program.exit(help_or_version);
+    } catch (const CLI::ParseError& error) {
+        refuse(program, error);
+    }
+    flush_standard_output();
+    return answer;
+}
+
+int report(ExitCode code, std::string_view prefix, std::string_view message) {
+    std::fflush(stdout);
+    fmt::print(stderr, "{}{}{}", prefix, message, message.ends_with('\n') ? "" : "\n");
+    return static_cast<int>(code);
+}
+
+}  // namespace
+}  // namespace debubble::sim
+
+int main(int argc, char** argv) {
+    using namespace debubble;
+    using sim::ExitCode;
+    std::signal(SIGPIPE, SIG_DFL);  // `debubble ... | head` ends without a word
+    try {
+        return static_cast<int>(sim::run(argc, argv));
+    } catch (const InputError& error) {
+        return sim::report(ExitCode::BadInput, "", error.what());
+    } catch (const WorldError& error) {
+        return sim::report(ExitCode::World, "error: ", error.what());
+    } catch (const std::system_error& error) {
+        return sim::report(ExitCode::World, "error: ", error.what());
+    } catch (const std::bad_alloc&) {
+        return sim::report(ExitCode::World, "error: ", "out of memory");
+    } catch (const std::exception& error) {
+        return sim::report(ExitCode::World, "internal error, please report it: ", error.what());
+    }
+}

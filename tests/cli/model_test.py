@@ -1,0 +1,80 @@
+"""`debubble model`: parameters, FLOPs and memory of networks."""
+
+import json
+import unittest
+
+from program import BAD_INPUT, ProgramTest, debubble
+
+PUBLISHED = {  # exact counts: the models' cards and papers
+    "gpt2": 124_439_808,
+    "gpt2-xl": 1_557_611_200,
+    "gpt2-xl-colossal": 1_557_686_400,
+    "llama2-7b": 6_738_415_616,
+    "llama3-8b": 8_030_261_248,
+    "vit-base": 86_567_656,
+}
+
+
+class Model(ProgramTest):
+    def figures(self, *arguments):
+        return json.loads(self.done("model", *arguments, "--json", "-").stdout)
+
+    def test_counts_the_published_parameters(self):
+        for name, count in PUBLISHED.items():
+            with self.subTest(name):
+                self.assertEqual(self.figures(name)["parameters"], count)
+
+    def test_layers_add_up_to_their_stage(self):
+        for arguments in (["gpt2-xl", "--stages", 8, "--tensor", 5], ["llama3-8b", "--stages", 3],
+                          ["vit-large", "--recompute", "full"]):
+            for stage in self.figures(*arguments)["stages"]:
+                for key in ("parameters", "forward_flops", "backward_flops", "activation_bytes"):
+                    with self.subTest(arguments, stage=stage["stage"], key=key):
+                        total = sum(layer[key] for layer in stage["layers"])
+                        self.assertEqual(stage[key], total)
+
+    def test_stages_share_the_layers(self):
+        stages = self.figures("gpt2-xl", "--stages", 5)["stages"]
+        self.assertEqual(sum(s["layer_count"] for s in stages), 48)
+        first = 0
+        for stage in stages:
+            self.assertEqual(stage["first_layer"], first)
+            first += stage["layer_count"]
+
+    def test_recomputing_keeps_less_and_computes_more(self):
+        none, full = (self.figures("gpt2", "--recompute", r)["stages"][0]["layers"][5]
+                      for r in ("none", "full"))
+        self.assertLess(full["activation_bytes"], none["activation_bytes"] / 10)
+        self.assertGreater(full["backward_flops"], none["backward_flops"])
+        self.assertEqual(full["forward_flops"], none["forward_flops"])
+
+    def test_text_names_every_layer(self):
+        text = self.done("model", "gpt2").stdout
+        for word in ("124439808", "embedding, head", "sum", *map(str, range(12))):
+            self.assertIn(word, text)
+
+    def test_every_name_in_the_list_can_be_shown(self):
+        names = self.done("model", "--list").stdout.split()
+        self.assertIn("gpt3-175b", names)
+        for name in names:
+            with self.subTest(name):
+                self.assertGreater(self.figures(name)["parameters"], 0)
+
+
+class Mistakes(ProgramTest):
+    def test_get_a_sentence_and_exit_code_2(self):
+        for arguments, says in [
+            (["gpt2-x"], "did you mean 'gpt2-xl'?"),
+            ([], "a model is required"),
+            (["gpt2", "--stages", 13], "12 layers cannot fill 13 stages"),
+            (["gpt2-xl", "--tensor", 2], "25 heads cannot be cut into 2"),
+            (["gpt2", "--stages", 0], "--stages"),
+            ([self.folder / "none.yaml"], "no such file"),
+            ([self.write("config.json", "{")], "config.json:1:"),
+        ]:
+            with self.subTest(arguments):
+                self.ends(debubble("model", *arguments), BAD_INPUT, says=says)
+
+
+if __name__ == "__main__":
+    unittest.main()
