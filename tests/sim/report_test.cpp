@@ -1,0 +1,310 @@
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report_json.h"
+#include "sim/report_text.h"
+#include "sim/report_wording.h"
+
+namespace debubble::sim {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::int64_t kGib = 1LL << 30;
+
+scenarios::Scenario two_stages() {
+    scenarios::Scenario s;
+    s.name = "tiny";
+    s.model.name = "gpt2";
+    s.cluster.name = "a40-pair";
+    s.cluster.gpu.name = "NVIDIA A40";
+    s.gpus = 2;
+    s.parallel.pipeline = 2;
+    s.schedule.name = "1f1b";
+    s.training.micro_batches = 4;
+    s.training.micro_batch = 8;
+    s.training.seq_length = 1024;
+    return s;
+}
+
+Bubble bubble(int rank, int begin_ms, int end_ms, BubbleCause cause) {
+    const auto at = [](int ms) { return Instant{std::chrono::milliseconds(ms)}; };
+    return {Rank{rank}, at(begin_ms), at(end_ms), cause, 0};
+}
+
+/// Rank 0 waits 20 ms for a stage, rank 1 10 ms at either end.
+Statistics two_ranks_of_100_ms() {
+    Statistics s;
+    s.step = std::chrono::milliseconds(100);
+    s.bubbles = {bubble(0, 40, 60, BubbleCause::OtherStage), bubble(1, 0, 10, BubbleCause::WarmUp),
+                 bubble(1, 85, 95, BubbleCause::CoolDown)};
+    s.ranks.resize(2);
+    s.ranks[1].rank = Rank{1};
+    for (const Bubble& b : s.bubbles) {
+        RankStatistics& rank = s.ranks[static_cast<std::size_t>(b.rank.index)];
+        rank.idle += b.end - b.begin;
+        rank.idle_by_cause[static_cast<std::size_t>(b.cause)] += b.end - b.begin;
+    }
+    return s;
+}
+
+RankPrediction rank(int index, std::int64_t peak_gib) {
+    RankPrediction r;
+    r.rank = Rank{index};
+    r.stages = {Stage{index}};
+    r.busy_s = 0.070;
+    r.exposed_comm_s = 0.005;
+    r.optimizer_s = 0.005;
+    r.idle_s = 0.020;
+    r.peak_memory = Bytes{peak_gib * kGib};
+    r.peak_op = std::to_string(index) + "F1, gelu";
+    r.memory = {Bytes{2 * kGib}, Bytes{2 * kGib}, Bytes{4 * kGib},
+                Bytes{kGib},     Bytes{kGib / 2}, Bytes{peak_gib * kGib - 19 * kGib / 2}};
+    return r;
+}
+
+PredictionWithTrace answer(bool fits) {
+    PredictionWithTrace a;
+    Prediction& p = a.prediction;
+    p.scenario = "tiny";
+    p.step_time_s = 0.100;
+    p.tokens_per_s = 327680;
+    p.samples_per_s = 320;
+    p.mfu = 0.4321;
+    p.hfu = 0.4567;
+    p.tflops_per_gpu = 64.7;
+    p.bubble = 0.25;
+    p.span_bubble = 0.2;
+    p.makespan_s = 0.095;
+    p.parameters = 124'439'808;
+    p.ranks = {rank(0, fits ? 40 : 47), rank(1, 30)};
+    p.fits = fits;
+    p.schedule_hash = "abc";
+    p.provenance = {{"gpu.peak", "datasheet", "NVIDIA A40 datasheet"},
+                    {"gpu.gemm_efficiency", "fitted", "a table"},
+                    {"network.latency", "fitted", "a table"}};
+    p.notes = {"24 layers on 2 ranks: 12, 12"};
+    a.statistics = two_ranks_of_100_ms();
+    a.memory_limit = Bytes{44 * kGib};
+    return a;
+}
+
+TEST(ReportText, IsAPageThatSaysEverything) {
+    EXPECT_EQ(report_text(two_stages(), answer(true)),
+              R"(tiny: gpt2 (124.4 M parameters) on 2 x NVIDIA A40 (a40-pair)
+  tensor 1, pipeline 2, data 1; 1f1b; 4 microbatches of 8 x 1024 tokens
+
+  step time   100.000 ms            327,680 tokens/s          320 samples/s
+  MFU         43.2 %                HFU 45.7 %                64.7 TFLOP/s per GPU
+  bubble      25.0 %                span bubble 20.0 %        makespan 95.000 ms
+  memory      fits: at most 40.00 of 44.00 GiB, on rank 0 at 0F1, gelu
+
+Where the step goes, mean over the ranks
+  compute                     70.000 ms   70.0 %  ############################
+  exposed communication        5.000 ms    5.0 %  ##
+  optimizer                    5.000 ms    5.0 %  ##
+  idle: warm-up                5.000 ms    5.0 %  ##
+  idle: cool-down              5.000 ms    5.0 %  ##
+  idle: waits for a stage     10.000 ms   10.0 %  ####
+
+rank  stages             busy    exposed  optimizer       idle  peak GiB  at
+   0  0             70.000 ms   5.000 ms   5.000 ms  20.000 ms     40.00  0F1, gelu
+   1  1             70.000 ms   5.000 ms   5.000 ms  20.000 ms     30.00  1F1, gelu
+
+note: 24 layers on 2 ranks: 12, 12
+
+constants: 1 datasheet, 2 fitted; --json lists them with their sources
+
+bubble: 1 - computes / (ranks x makespan), inner communication and recompute counted as compute.
+span bubble: the same over a rank's own first start to last end, worst rank. busy + exposed +
+optimizer + idle = step time of each rank. MFU: model FLOPs without recompute over peak; HFU with. 1
+GiB = 2^30 bytes.
+)");
+}
+
+TEST(ReportText, SaysWhichRankDoesNotFitAtWhichOpAndByHowMuch) {
+    PredictionWithTrace a = answer(false);
+    EXPECT_THAT(report_text(two_stages(), a),
+                HasSubstr("memory      does not fit: rank 0 holds 47.00 of 44.00 GiB at 0F1, gelu, "
+                          "3.00 GiB too much\n"));
+    a.prediction.reason = "rank 7 is full";
+    EXPECT_THAT(report_text(two_stages(), a), HasSubstr("does not fit: rank 7 is full\n"));
+}
+
+TEST(ReportText, SaysThatMfuIsUnknownInsteadOfInventingOne) {
+    PredictionWithTrace a = answer(true);
+    a.prediction.mfu.reset();
+    EXPECT_THAT(report_text(two_stages(), a), HasSubstr("  MFU         unknown"));
+    EXPECT_EQ(headline(a.prediction), "tiny: step 100.000 ms, bubble 25.0 %, fits");
+}
+
+TEST(ReportText, KeepsToOneHundredColumnsWhateverTheNames) {
+    PredictionWithTrace a = answer(false);
+    a.prediction.scenario = std::string(300, 'x');
+    a.prediction.notes.push_back(std::string(150, 'y') + " " + std::string(90, 'z'));
+    for (RankPrediction& r : a.prediction.ranks) {
+        r.peak_op = std::string(200, 'p');
+        r.stages.clear();
+        for (int s = 0; s < 40; ++s) r.stages.push_back(Stage{2 * s});
+    }
+    a.prediction.ranks.resize(100, a.prediction.ranks.front());
+    const std::string text = report_text(two_stages(), a);
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        EXPECT_LE(end - begin, 100U) << text.substr(begin, end - begin);
+        begin = end + 1;
+    }
+    EXPECT_THAT(text, HasSubstr("... 68 more ranks"));
+}
+
+TEST(ReportText, IsColouredOnlyWhenAsked) {
+    const auto escapes = [](const std::string& s) { return std::ranges::count(s, '\x1b'); };
+    EXPECT_EQ(escapes(report_text(two_stages(), answer(true))), 0);
+    EXPECT_GT(escapes(report_text(two_stages(), answer(true), {true})), 0);
+}
+
+TEST(ReportText, NamesShardingChunksAndRecomputeInThePlan) {
+    scenarios::Scenario s = two_stages();
+    s.parallel.zero_stage = 1;
+    s.parallel.stages_per_rank = 2;
+    s.training.micro_batches = 1;
+    s.training.recompute = models::Recompute::Full;
+    EXPECT_EQ(plan_of(s),
+              "tensor 1, pipeline 2, data 1, ZeRO-1; 1f1b of 2 stages per rank; 1 microbatch of "
+              "8 x 1024 tokens; full recompute");
+}
+
+TEST(ReportJson, KeepsTheContract) {
+    const auto json = report_json(answer(true));
+    EXPECT_EQ(json.dump(1), R"({
+ "scenario": "tiny",
+ "step_time_s": 0.1,
+ "tokens_per_s": 327680.0,
+ "samples_per_s": 320.0,
+ "mfu": 0.4321,
+ "hfu": 0.4567,
+ "tflops_per_gpu": 64.7,
+ "bubble": 0.25,
+ "span_bubble": 0.2,
+ "makespan_s": 0.095,
+ "idle_by_cause_s": {
+  "warm-up": 0.01,
+  "cool-down": 0.01,
+  "stage": 0.02,
+  "link": 0.0,
+  "collective": 0.0,
+  "optimizer barrier": 0.0,
+  "launch": 0.0
+ },
+ "parameters": 124439808,
+ "replicas": 1,
+ "fits": true,
+ "reason": null,
+ "memory_limit_bytes": 47244640256,
+ "ranks": [
+  {
+   "rank": 0,
+   "stage_ids": [
+    0
+   ],
+   "busy_s": 0.07,
+   "idle_s": 0.02,
+   "exposed_comm_s": 0.005,
+   "optimizer_s": 0.005,
+   "peak_memory_bytes": 42949672960,
+   "reserved_memory_bytes": null,
+   "peak_op": "0F1, gelu",
+   "memory": {
+    "parameters": 2147483648,
+    "gradients": 2147483648,
+    "optimizer": 4294967296,
+    "activations": 1073741824,
+    "buffers": 536870912,
+    "workspace": 32749125632
+   }
+  },
+  {
+   "rank": 1,
+   "stage_ids": [
+    1
+   ],
+   "busy_s": 0.07,
+   "idle_s": 0.02,
+   "exposed_comm_s": 0.005,
+   "optimizer_s": 0.005,
+   "peak_memory_bytes": 32212254720,
+   "reserved_memory_bytes": null,
+   "peak_op": "1F1, gelu",
+   "memory": {
+    "parameters": 2147483648,
+    "gradients": 2147483648,
+    "optimizer": 4294967296,
+    "activations": 1073741824,
+    "buffers": 536870912,
+    "workspace": 22011707392
+   }
+  }
+ ],
+ "schedule_hash": "abc",
+ "provenance": [
+  {
+   "what": "gpu.peak",
+   "origin": "datasheet",
+   "source": "NVIDIA A40 datasheet"
+  },
+  {
+   "what": "gpu.gemm_efficiency",
+   "origin": "fitted",
+   "source": "a table"
+  },
+  {
+   "what": "network.latency",
+   "origin": "fitted",
+   "source": "a table"
+  }
+ ],
+ "notes": [
+  "24 layers on 2 ranks: 12, 12"
+ ]
+})");
+}
+
+TEST(ReportJson, MemoryOfARankSumsToItsPeak) {
+    for (const auto& row : report_json(answer(true))["ranks"]) {
+        std::int64_t sum = 0;
+        for (const auto& bytes : row["memory"]) sum += bytes.get<std::int64_t>();
+        EXPECT_EQ(sum, row["peak_memory_bytes"].get<std::int64_t>());
+    }
+}
+
+TEST(ReportJson, IsNullWhereAFigureIsUnknown) {
+    PredictionWithTrace a = answer(true);
+    a.prediction.mfu.reset();
+    a.prediction.hfu.reset();
+    a.statistics = {};
+    const auto json = report_json(a);
+    for (const char* key : {"mfu", "hfu", "idle_by_cause_s"}) EXPECT_TRUE(json[key].is_null());
+}
+
+TEST(Wording, WritesFiguresAsPeopleReadThem) {
+    EXPECT_EQ(time_text(1.5), "1.500 s");
+    EXPECT_EQ(time_text(0.0123456), "12.346 ms");
+    EXPECT_EQ(time_text(2e-6), "2.000 us");
+    EXPECT_EQ(count_text(1'557'611'200), "1.56 B");
+    EXPECT_EQ(count_text(999), "999");
+    EXPECT_EQ(count_text(12'345), "12,345");
+    EXPECT_EQ(rate_text(1'234'567.4), "1,234,567");
+    EXPECT_EQ(rate_text(1.25), "1.25");
+    EXPECT_EQ(rate_text(-123'456), "-123,456");
+    EXPECT_EQ(stages_text({Stage{0}, Stage{1}, Stage{2}, Stage{7}}), "0-2,7");
+}
+
+TEST(Wording, BreaksLinesAtSpacesAndNeverInsideALetter) {
+    EXPECT_THAT(wrapped("one two three", 8, 2), ElementsAre("one two", "  three"));
+    EXPECT_THAT(wrapped("abcdefghij", 4, 0), ElementsAre("abcd", "efgh", "ij"));
+    EXPECT_EQ(shortened("\u00e9\u00e9\u00e9\u00e9", 6), "\u00e9...");
+}
+
+}  // namespace
+}  // namespace debubble::sim
