@@ -6,7 +6,7 @@ namespace debubble {
 namespace {
 
 /// Some 50 ms for a V; a large one gets a few tries more.
-constexpr std::int64_t kBudget = 2'000'000;
+constexpr std::int64_t kBudget = 1'000'000;
 constexpr std::int64_t kGreatestBudget = 40'000'000;
 constexpr int kLeastTries = 14;
 /// Squeezing keeps a cell per rank and unit of time.
@@ -29,6 +29,15 @@ void consider_greedy(PlanSearch& search) {
             search.consider({.choice = choice, .weight_fits_percent = percent});
 }
 
+/// The paper puts the weight passes into the units that are free at F = I = W,
+/// whatever they cost.
+void consider_as_at_equal_costs(PlanSearch& search, const std::vector<StepOrder>& order) {
+    OrderProblem equal = search.problem();
+    equal.costs = unit_costs();
+    const auto plan = list_schedule(equal, {.choice = ListPolicy::Choice::Fixed, .order = &order});
+    if (plan) search.consider({.choice = ListPolicy::Choice::Fixed, .order = &plan->ranks});
+}
+
 void consider_block(PlanSearch& search, const BuildingBlock& block) {
     const OrderProblem& problem = search.problem();
     for (const int percent : {100, 0}) {
@@ -49,9 +58,9 @@ void consider_block(PlanSearch& search, const BuildingBlock& block) {
             search.consider({.choice = ListPolicy::Choice::Fixed,
                              .order = &order,
                              .weight_fits_percent = percent});
-            if (!problem.splits_backward) break;
+            if (!problem.splits_backward) return;
         }
-        if (!problem.splits_backward) break;
+        consider_as_at_equal_costs(search, order);
     }
 }
 

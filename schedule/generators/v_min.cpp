@@ -13,7 +13,8 @@ namespace debubble {
 
 Schedule v_min(const PipelineShape& shape, const GeneratorOptions& options) {
     const OrderProblem problem{shape, options.costs, true, 2 * ((shape.ranks + 4) / 3)};
-    return to_schedule("v-min", problem, search_v_order(problem, {}));
+    const int wait = shape.ranks % 3 == 0 ? 3 : 1;
+    return to_schedule("v-min", problem, search_v_order(problem, {{1, 1, 1, 1}, wait, 1}));
 }
 
 }  // namespace debubble
