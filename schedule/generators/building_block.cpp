@@ -16,58 +16,92 @@ constexpr bool is_forward(int row) {
     return row < 2;
 }
 
+constexpr int kWeights = 4;  ///< the row of the weight passes, of both chunks in turn
+
 class Grid {
 public:
-    Grid(const OrderProblem& problem, const BuildingBlock& block, int live_limit)
+    Grid(const OrderProblem& problem, const BuildingBlock& block, int live_limit,
+         bool places_weights)
         : ranks_(problem.shape.ranks),
           micro_batches_(problem.shape.micro_batches),
-          backward_units_(problem.splits_backward ? 1 : 2),
+          split_(problem.splits_backward),
+          places_weights_(places_weights),
           live_limit_(live_limit),
-          placed_(static_cast<std::size_t>(ranks_) * micro_batches_) {
+          rows_(ranks_) {
         for (const auto& row : block.start)
             for (const int start : row) end_ = std::max(end_, start);
-        end_ += BuildingBlock::kPeriod * micro_batches_ + 4;
-        busy_.assign(ranks_, std::vector<char>(end_, 0));
-        live_.assign(ranks_, std::vector<int>(end_, 0));
-        for (int rank = 0; rank < ranks_; ++rank) repeat(rank, block.start[rank]);
+        end_ += (BuildingBlock::kPeriod + 2) * micro_batches_ + 2;
+        for (int rank = 0; rank < ranks_; ++rank) {
+            rows_[rank].busy.assign(end_, 0);
+            rows_[rank].live.assign(end_, 0);
+            for (auto& row : rows_[rank].placed) row.reserve(micro_batches_);
+            repeat(rank, block.start[rank]);
+        }
     }
 
     std::vector<StepOrder> squeezed() {
         std::stable_sort(passes_.begin(), passes_.end(),
                          [](const PassAt& a, const PassAt& b) { return a.unit < b.unit; });
         for (const PassAt& pass : passes_) move_forward(pass);
-        return order();
+        std::vector<StepOrder> order;
+        for (int rank = 0; rank < ranks_; ++rank) order.push_back(order_of(rank));
+        return order;
     }
 
 private:
     struct PassAt {
         int unit, rank, row, mb;
     };
+    struct RankRows {
+        std::vector<char> busy;                  ///< by unit
+        std::vector<int> live;                   ///< by unit
+        std::array<std::vector<int>, 5> placed;  ///< by row and number, the unit
+        std::vector<int> backwards;              ///< units of both chunks, sorted
+    };
 
-    int units(int row) const { return is_forward(row) ? 1 : backward_units_; }
-    /// When the activation is gone: W is taken to follow I at once.
-    int freed_after(int unit) const { return unit + (backward_units_ == 1 ? 2 : 1); }
+    int units(int row) const { return row == 2 || row == 3 ? (split_ ? 1 : 2) : 1; }
+    bool frees(int row) const { return places_weights_ ? row == kWeights : !is_forward(row); }
+    /// Where W has no unit of its own, it is taken to follow I at once.
+    int freed_after(int row) const { return units(row) - 1 + (split_ && !places_weights_ ? 1 : 0); }
 
+    void put(int rank, int row, int mb, int unit) {
+        passes_.push_back({unit, rank, row, mb});
+        RankRows& at = rows_[rank];
+        for (int i = 0; i < units(row); ++i) at.busy[unit + i] = 1;
+        if (is_forward(row)) ++at.live[unit];
+        if (frees(row)) --at.live[unit + freed_after(row)];
+    }
+
+    /// Every microbatch's passes, a period apart, and each weight pass in the
+    /// first unit that they leave free.
     void repeat(int rank, const std::array<int, 4>& start) {
+        std::vector<int> backwards;
         for (int row = 0; row < 4; ++row) {
             for (int mb = 0; mb < micro_batches_; ++mb) {
-                const int unit = start[row] + BuildingBlock::kPeriod * mb;
-                passes_.push_back({unit, rank, row, mb});
-                for (int i = 0; i < units(row); ++i) busy_[rank][unit + i] = 1;
-                if (is_forward(row))
-                    ++live_[rank][unit];
-                else
-                    --live_[rank][freed_after(unit)];
+                put(rank, row, mb, start[row] + BuildingBlock::kPeriod * mb);
+                if (!is_forward(row)) backwards.push_back(passes_.back().unit);
             }
         }
-        for (int unit = 1; unit < end_; ++unit) live_[rank][unit] += live_[rank][unit - 1];
+        if (places_weights_) {
+            std::sort(backwards.begin(), backwards.end());
+            int unit = 0;
+            for (int i = 0; i < 2 * micro_batches_; ++i) {
+                unit = std::max(unit, backwards[i] + 1);
+                while (rows_[rank].busy[unit]) ++unit;
+                put(rank, kWeights, i, unit);
+            }
+        }
+        std::vector<int>& live = rows_[rank].live;
+        for (int unit = 1; unit < end_; ++unit) live[unit] += live[unit - 1];
     }
 
     /// The end of what must have run before `pass`, as far as it has been placed.
     int earliest(const PassAt& pass) const {
-        int unit = pass.mb > 0 ? at(pass.rank, pass.mb - 1)[pass.row] + 1 : 0;
+        const RankRows& at = rows_[pass.rank];
+        int unit = pass.mb > 0 ? at.placed[pass.row][pass.mb - 1] + 1 : 0;
+        if (pass.row == kWeights) return std::max(unit, at.backwards[pass.mb] + 1);
         const auto after = [&](int rank, int row) {
-            unit = std::max(unit, at(rank, pass.mb)[row] + units(row));
+            unit = std::max(unit, rows_[rank].placed[row][pass.mb] + units(row));
         };
         constexpr std::array<int, 4> kTurnsFrom{-1, 0, 3, 1};
         const bool down = pass.row == 0 || pass.row == 3;
@@ -80,64 +114,64 @@ private:
     }
 
     void move_forward(const PassAt& pass) {
-        std::vector<char>& busy = busy_[pass.rank];
-        std::vector<int>& live = live_[pass.rank];
+        RankRows& at = rows_[pass.rank];
         const int length = units(pass.row);
         int unit = earliest(pass);
         if (is_forward(pass.row)) {
             int room = pass.unit;
-            while (room > unit && live[room - 1] < live_limit_) --room;
+            while (room > unit && at.live[room - 1] < live_limit_) --room;
             unit = room;
         }
-        const auto fits = [&](int at) {
-            for (int i = at; i < at + length; ++i)
-                if (busy[i] && (i < pass.unit || i >= pass.unit + length)) return false;
+        const auto fits = [&](int from) {
+            for (int i = from; i < from + length; ++i)
+                if (at.busy[i] && (i < pass.unit || i >= pass.unit + length)) return false;
             return true;
         };
         while (unit < pass.unit && !fits(unit)) ++unit;
         unit = std::min(unit, pass.unit);
 
-        for (int i = 0; i < length; ++i) busy[pass.unit + i] = 0;
-        for (int i = 0; i < length; ++i) busy[unit + i] = 1;
-        if (is_forward(pass.row))
-            for (int i = unit; i < pass.unit; ++i) ++live[i];
-        else
-            for (int i = freed_after(unit); i < freed_after(pass.unit); ++i) --live[i];
-        at(pass.rank, pass.mb)[pass.row] = unit;
+        for (int i = 0; i < length; ++i) at.busy[pass.unit + i] = 0;
+        for (int i = 0; i < length; ++i) at.busy[unit + i] = 1;
+        const int moved = is_forward(pass.row) ? 1 : frees(pass.row) ? -1 : 0;
+        if (moved != 0)
+            for (int i = unit; i < pass.unit; ++i)
+                at.live[moved > 0 ? i : i + freed_after(pass.row)] += moved;
+        at.placed[pass.row].push_back(unit);
+        if (!is_forward(pass.row) && pass.row != kWeights)
+            at.backwards.insert(std::upper_bound(at.backwards.begin(), at.backwards.end(), unit),
+                                unit);
     }
 
-    std::vector<StepOrder> order() const {
-        const Pass backward = backward_units_ == 1 ? Pass::BackwardInput : Pass::Backward;
-        std::vector<StepOrder> ranks(ranks_);
-        std::vector<std::pair<int, Step>> steps;
-        for (int rank = 0; rank < ranks_; ++rank) {
-            steps.clear();
-            for (int mb = 0; mb < micro_batches_; ++mb)
-                for (std::uint8_t row = 0; row < 4; ++row)
-                    steps.push_back({at(rank, mb)[row],
-                                     {is_forward(row) ? Pass::Forward : backward,
-                                      static_cast<std::uint8_t>(row % 2)}});
-            std::sort(steps.begin(), steps.end());
-            for (const auto& [unit, step] : steps) ranks[rank].push_back(step);
+    /// A weight pass belongs to the earliest backward that still lacks its own.
+    StepOrder order_of(int rank) const {
+        std::vector<std::pair<int, int>> passes;
+        for (int row = 0; row <= kWeights; ++row)
+            for (const int unit : rows_[rank].placed[row]) passes.emplace_back(unit, row);
+        std::sort(passes.begin(), passes.end());
+        StepOrder order;
+        std::vector<std::uint8_t> waiting;
+        std::size_t weights = 0;
+        for (const auto& [unit, row] : passes) {
+            const auto chunk = static_cast<std::uint8_t>(row % 2);
+            if (row == kWeights) {
+                order.push_back({Pass::BackwardWeight, waiting[weights++]});
+            } else if (is_forward(row)) {
+                order.push_back({Pass::Forward, chunk});
+            } else {
+                order.push_back({split_ ? Pass::BackwardInput : Pass::Backward, chunk});
+                waiting.push_back(chunk);
+            }
         }
-        return ranks;
-    }
-
-    std::array<int, 4>& at(int rank, int mb) {
-        return placed_[static_cast<std::size_t>(rank) * micro_batches_ + mb];
-    }
-    const std::array<int, 4>& at(int rank, int mb) const {
-        return placed_[static_cast<std::size_t>(rank) * micro_batches_ + mb];
+        return order;
     }
 
     int ranks_;
     int micro_batches_;
-    int backward_units_;
+    bool split_;
+    bool places_weights_;
     int live_limit_;
     int end_ = 0;
-    std::vector<std::array<int, 4>> placed_;  ///< by rank and microbatch, the unit of each row
-    std::vector<std::vector<char>> busy_;     ///< by rank and unit
-    std::vector<std::vector<int>> live_;      ///< by rank and unit
+    std::vector<RankRows> rows_;
     std::vector<PassAt> passes_;
 };
 
@@ -170,8 +204,8 @@ std::optional<BuildingBlock> lay_block(int ranks, const BlockStrides& strides, i
 }
 
 std::vector<StepOrder> squeeze(const OrderProblem& problem, const BuildingBlock& block,
-                               int live_limit) {
-    return Grid(problem, block, live_limit).squeezed();
+                               int live_limit, bool places_weights) {
+    return Grid(problem, block, live_limit, places_weights).squeezed();
 }
 
 }  // namespace debubble

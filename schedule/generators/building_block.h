@@ -40,6 +40,6 @@ std::optional<BuildingBlock> lay_block(int ranks, const BlockStrides& strides, i
 /// paper's squeeze. Returns the forwards and backwards of every rank, without
 /// the weight passes.
 std::vector<StepOrder> squeeze(const OrderProblem& problem, const BuildingBlock& block,
-                               int live_limit);
+                               int live_limit, bool places_weights);
 
 }  // namespace debubble

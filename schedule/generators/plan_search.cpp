@@ -6,7 +6,7 @@ namespace debubble {
 namespace {
 
 /// Some 50 ms for a V; a large one gets a few tries more.
-constexpr std::int64_t kBudget = 1'000'000;
+constexpr std::int64_t kBudget = 2'000'000;
 constexpr std::int64_t kGreatestBudget = 40'000'000;
 constexpr int kLeastTries = 14;
 /// Squeezing keeps a cell per rank and unit of time.
@@ -53,14 +53,24 @@ void consider_block(PlanSearch& search, const BuildingBlock& block) {
     if (std::int64_t{units} * problem.shape.ranks > kMostCells) return;
     // One activation more is right where a forward may wait for a weight pass.
     for (const int more : {0, 1}) {
-        const std::vector<StepOrder> order = squeeze(problem, block, problem.live_limit + more);
-        for (const int percent : {100, 0}) {
-            search.consider({.choice = ListPolicy::Choice::Fixed,
-                             .order = &order,
-                             .weight_fits_percent = percent});
-            if (!problem.splits_backward) return;
+        for (const bool places_weights : {false, true}) {
+            if (places_weights && !problem.splits_backward) return;
+            std::vector<StepOrder> order =
+                squeeze(problem, block, problem.live_limit + more, places_weights);
+            if (places_weights) {
+                search.consider({.choice = ListPolicy::Choice::Fixed, .order = &order});
+                for (StepOrder& steps : order)
+                    std::erase_if(steps,
+                                  [](const Step& s) { return s.pass == Pass::BackwardWeight; });
+            }
+            for (const int percent : {100, 0}) {
+                search.consider({.choice = ListPolicy::Choice::Fixed,
+                                 .order = &order,
+                                 .weight_fits_percent = percent});
+                if (!problem.splits_backward) return;
+            }
+            consider_as_at_equal_costs(search, order);
         }
-        consider_as_at_equal_costs(search, order);
     }
 }
 
