@@ -29,11 +29,23 @@ void consider_greedy(PlanSearch& search) {
             search.consider({.choice = choice, .weight_fits_percent = percent});
 }
 
+/// Lets ranks wait where the best plan so far waits anyway.
+void consider_waiting(PlanSearch& search, const BuildingBlock& block) {
+    using Choice = ListPolicy::Choice;
+    for (const int share : {0, 50, 90})
+        for (const auto choice : {Choice::Block, Choice::Alternate, Choice::BackwardFirst})
+            search.consider({.choice = choice,
+                             .block = &block,
+                             .look_ahead = BuildingBlock::kPeriod,
+                             .idle_allowance = search.most_idle() * share / 100});
+}
+
 /// The paper puts the weight passes into the units that are free at F = I = W,
 /// whatever they cost.
 void consider_as_at_equal_costs(PlanSearch& search, const std::vector<StepOrder>& order) {
     OrderProblem equal = search.problem();
     equal.costs = unit_costs();
+    search.charge(1);
     const auto plan = list_schedule(equal, {.choice = ListPolicy::Choice::Fixed, .order = &order});
     if (plan) search.consider({.choice = ListPolicy::Choice::Fixed, .order = &plan->ranks});
 }
@@ -54,7 +66,8 @@ void consider_block(PlanSearch& search, const BuildingBlock& block) {
     // One activation more is right where a forward may wait for a weight pass.
     for (const int more : {0, 1}) {
         for (const bool places_weights : {false, true}) {
-            if (places_weights && !problem.splits_backward) return;
+            if (search.spent() || (places_weights && !problem.splits_backward)) return;
+            search.charge(1);
             std::vector<StepOrder> order =
                 squeeze(problem, block, problem.live_limit + more, places_weights);
             if (places_weights) {
@@ -150,6 +163,7 @@ Plan search_v_order(const OrderProblem& problem, const BlockStrides& published) 
     };
     consider(published);
     consider_greedy(search);
+    if (!tried.empty()) consider_waiting(search, tried.front());
     for (int wait = 1; wait <= 6; ++wait)
         for (int wait_again = 1; wait_again <= 6; ++wait_again)
             for (const auto& way : kWays) {

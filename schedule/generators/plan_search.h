@@ -15,6 +15,8 @@ public:
     /// Plays the policy and keeps its plan if it is better. Nothing once the
     /// budget is spent and there is a plan.
     bool consider(const ListPolicy& policy);
+    /// Counts work other than playing: as much as playing all passes `times`.
+    void charge(int times) { budget_ -= times * problem_->passes(); }
     bool spent() const { return found() && (budget_ <= 0 || !bound_.better_than(best_)); }
     bool found() const { return !best_.ranks.empty(); }
     /// How long the best plan lets its longest rank wait.
