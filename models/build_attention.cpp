@@ -158,14 +158,18 @@ void Core::context_parallel() {
 Value split_heads(GraphBuilder& builder, const Place& place, Value packed) {
     const Sizes& size = builder.size;
     const std::int64_t rotated = size.tokens * (size.query_width + size.key_width);
-    const std::int64_t bytes = size.element * (rotated + size.tokens * size.key_width);
-    const Value split{builder.tensor(place.kernel + ".out", bytes),
-                      builder.tensor("d." + place.kernel + ".out", bytes)};
     const bool rope = builder.model().positions == Positions::Rope;
+    const std::int64_t bytes = size.element * (rotated + size.tokens * size.key_width);
+    const std::int64_t viewed = !builder.how().attention_copies ? 0
+                                : rope ? size.element * size.tokens * size.key_width
+                                       : bytes;
+    const std::int64_t copied = bytes - viewed;
+    const Value split{builder.tensor(place.kernel + ".out", copied),
+                      builder.tensor("d." + place.kernel + ".out", bytes)};
     Operator op = start(place, rope ? OperatorKind::Rope : OperatorKind::SplitHeads);
     op.inputs = {packed.tensor};
     op.outputs = {split.tensor};
-    op.forward = {moves(place.kernel, place.layer, bytes, bytes)};
+    op.forward = {moves(place.kernel, place.layer, copied, copied)};
     op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes, bytes)};
     op.forward_uses = {packed.tensor, split.tensor};
     op.backward_input_uses = {split.gradient, packed.gradient};
@@ -184,7 +188,7 @@ Value split_heads(GraphBuilder& builder, const Place& place, Value packed) {
     return split;
 }
 
-Value core(GraphBuilder& builder, const Place& place, Value qkv) {
+Value core(GraphBuilder& builder, const Place& place, Value qkv, Value packed) {
     const std::int64_t bytes =
         builder.size.element * builder.size.tokens * builder.size.query_width;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
@@ -198,7 +202,30 @@ Value core(GraphBuilder& builder, const Place& place, Value qkv) {
         part.unfused();
     }
     part.context_parallel();
+    if (builder.how().attention_copies) {
+        part.op.inputs.push_back(packed.tensor);
+        part.op.saved.push_back(packed.tensor);
+        part.op.forward_uses.push_back(packed.tensor);
+        part.op.backward_input_uses.push_back(packed.tensor);
+    }
     builder.graph.operators.push_back(std::move(part.op));
+    return out;
+}
+
+/// Heads brought side by side again, as a tensor of its own.
+Value copy_context(GraphBuilder& builder, const Place& place, Value context) {
+    const std::int64_t bytes =
+        builder.size.element * builder.size.tokens * builder.size.query_width;
+    const Value out{builder.tensor(place.kernel + ".out", bytes),
+                    builder.tensor("d." + place.kernel + ".out", bytes)};
+    Operator op = start(place, OperatorKind::Gather);
+    op.inputs = {context.tensor};
+    op.outputs = {out.tensor};
+    op.forward = {moves(place.kernel, place.layer, bytes, bytes)};
+    op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes, bytes)};
+    op.forward_uses = {context.tensor, out.tensor};
+    op.backward_input_uses = {out.gradient, context.gradient};
+    builder.graph.operators.push_back(std::move(op));
     return out;
 }
 
@@ -218,7 +245,10 @@ Value attention_part(GraphBuilder& builder, int layer, Value x) {
     const Value packed = linear(builder, at(names.qkv, "attn.qkv"), qkv_shape,
                                 qkv_parameters(builder, names), normed);
     const Value qkv = split_heads(builder, at(names.attention, "attn.split"), packed);
-    const Value context = core(builder, at(names.attention, "attn.core"), qkv);
+    Value context = core(builder, at(names.attention, "attn.core"), qkv, packed);
+    if (builder.how().attention_copies) {
+        context = copy_context(builder, at(names.attention, "attn.copy"), context);
+    }
     const Place residual_place = at(names.attention, "attn.residual");
     const LinearShape out_shape{size.query_width, size.hidden, Sharding::Row, bias};
     const Value branch = linear(builder, at(names.projection, "attn.proj"), out_shape,

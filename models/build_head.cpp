@@ -112,6 +112,22 @@ void chunked(GraphBuilder& builder, const Place& place, const LinearShape& shape
     op.backward_weight.clear();
 }
 
+/// The whole vocabulary's logits on every rank.
+Value gather_logits(GraphBuilder& builder, Value local) {
+    const Sizes& size = builder.size;
+    const std::int64_t whole = size.element * size.tokens * size.vocab * size.tensor;
+    const Value logits{builder.tensor("logits", whole), builder.tensor("d.logits", whole)};
+    Operator op = start({"logits", "logits", {}}, OperatorKind::Gather);
+    op.inputs = {local.tensor};
+    op.outputs = {logits.tensor};
+    op.forward = collective(builder, "logits.gather", {}, Collective::Kind::AllGather, whole);
+    op.forward_uses = {local.tensor, logits.tensor};
+    op.backward_input = {moves("logits.dx", {}, whole / size.tensor, whole / size.tensor)};
+    op.backward_input_uses = {logits.gradient, local.gradient};
+    builder.graph.operators.push_back(std::move(op));
+    return logits;
+}
+
 }  // namespace
 
 void head_and_loss(GraphBuilder& builder, Value x) {
@@ -139,7 +155,13 @@ void head_and_loss(GraphBuilder& builder, Value x) {
     if (gradient_replaces_logits(builder.how())) {
         gradient_in_place(builder, builder.graph.operators.back(), logits);
     }
-    Loss loss{builder, logits, size.tokens * size.vocab};
+    std::int64_t entries = size.tokens * size.vocab;
+    if (builder.how().loss == LossKernel::EagerPyTorch && builder.how().keeps_gathered &&
+        size.tensor > 1) {
+        logits = gather_logits(builder, logits);
+        entries *= size.tensor;
+    }
+    Loss loss{builder, logits, entries};
     loss.op.inputs = {logits.tensor};
     if (gradient_replaces_logits(builder.how())) {
         loss.in_place();

@@ -41,14 +41,17 @@ struct LinearBuilder {
     }
 
     void gather_into(std::vector<int>& uses, const char* suffix) {
-        if (shape.own_gather_buffer) return;
+        if (shape.own_gather_buffer && !keeps_gathered()) return;
         uses.push_back(builder.scratch(place.kernel + suffix, input_bytes()));
     }
+    bool keeps_gathered() const { return gathers_input() && builder.how().keeps_gathered; }
 
     void forward() {
+        op.saved = {x.tensor};
         op.forward_uses = {x.tensor};
         if (gathers_input()) {
             gather_into(op.forward_uses, ".gathered");
+            if (keeps_gathered()) op.saved = {op.forward_uses.back()};
             append(op.forward, communicate(".gather", Kind::AllGather, input_bytes()));
         }
         op.forward.push_back(gemm(builder, place.kernel, place.layer,
@@ -84,8 +87,8 @@ struct LinearBuilder {
     }
 
     void backward_weight(int dy) {
-        op.backward_weight_uses = {x.tensor, dy};
-        if (gathers_input()) {
+        op.backward_weight_uses = {op.saved[0], dy};
+        if (gathers_input() && !keeps_gathered()) {
             gather_into(op.backward_weight_uses, ".regathered");
             append(op.backward_weight, communicate(".dw.gather", Kind::AllGather, input_bytes()));
         }
@@ -120,7 +123,6 @@ Value linear(GraphBuilder& builder, const Place& place, const LinearShape& shape
         output_gradient ? *output_gradient : builder.tensor("d." + place.kernel + ".out", bytes);
     part.op.inputs = {x.tensor};
     part.op.outputs = {part.y.tensor};
-    part.op.saved = {x.tensor};
     part.op.parameters = std::move(parameters);
     const int dy = part.scatters_output()
                        ? builder.tensor("d." + place.kernel + ".gathered", part.output_bytes())

@@ -51,13 +51,11 @@ Value norm(GraphBuilder& builder, const Place& place, std::vector<int> parameter
     if (builder.how().fused_norm) {
         op.saved.push_back(
             builder.tensor(place.kernel + ".statistics", tokens * (layer_norm ? 8 : 4)));
-    } else {  // eager: kept in fp32 and cast back before the weight multiplies it
-        const std::int64_t elements = tokens * builder.size.hidden;
-        op.saved.push_back(builder.tensor(place.kernel + ".fp32", 4 * elements));
-        op.saved.push_back(builder.tensor(place.kernel + ".statistics", 4 * tokens));
+    } else {  // square, mean, inverse root, two products; x / rms kept for the gain's gradient
+        op.saved.push_back(
+            builder.tensor(place.kernel + ".statistics", builder.size.element * tokens));
         op.saved.push_back(builder.tensor(place.kernel + ".normalised", bytes));
-        op.forward.push_back(
-            moves(place.kernel + ".eager", place.layer, 16 * elements, 12 * elements));
+        op.forward.push_back(moves(place.kernel + ".eager", place.layer, 3 * bytes, 2 * bytes));
     }
     for (std::size_t i = 1; i < op.saved.size(); ++i) op.forward_uses.push_back(op.saved[i]);
     // dx reads dy and x; the gain's and bias's gradients read them once more.

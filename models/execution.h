@@ -14,8 +14,8 @@ constexpr std::int64_t size_of(DataType type) {
 enum class Recompute : std::uint8_t { None, Selective, Full };
 enum class AttentionKernel : std::uint8_t { Flash, Unfused };
 
-/// The cross-entropy implementations of references in docs: bytes held at its
-/// peak, per token and vocabulary entry of the rank.
+/// The cross-entropy implementations: bytes held at its peak, per token and vocabulary
+/// entry of the rank.
 enum class LossKernel : std::uint8_t {
     Unfused,            ///< Megatron vocab-parallel, 6 bytes
     MegatronFused,      ///< Megatron "native" fused, 10 bytes
@@ -46,8 +46,14 @@ struct Execution {
     bool fused_norm = true;
     bool hidden_dropout = false;  ///< applied in training
     bool attention_dropout = false;
-    bool dropout_masks_always = false;    ///< masks kept even at p = 0 (older containers)
-    bool attention_mask_tensor = false;   ///< the data loader makes a b s^2 byte mask
+    bool dropout_masks_always = false;   ///< masks kept even at p = 0 (older containers)
+    bool attention_mask_tensor = false;  ///< the data loader makes a b s^2 byte mask
+    /// Plain PyTorch: values stay a view that keeps the packed product alive, and the
+    /// context is copied before its projection.
+    bool attention_copies = false;
+    /// PyTorch's DTensor plans: what sequence parallelism gathered is kept for the weight
+    /// gradient instead of gathered again, and logits are gathered before the loss.
+    bool keeps_gathered = false;
     bool context_output_copy = false;     ///< TransformerEngine >= 2.8: all-to-all's second copy
     bool dummy_weight_gradients = false;  ///< TE >= 2.3 with gradient accumulation fusion
     friend bool operator==(const Execution&, const Execution&) = default;

@@ -12,13 +12,13 @@ Bytes& of(MemoryByClass& held, MemoryClass memory_class) {
     return held[static_cast<std::size_t>(memory_class)];
 }
 
-/// One 16-bit weight gradient per distinct shape of a layer's products: what
+/// One 16-bit weight gradient per distinct shape of a product, the head's too: what
 /// TransformerEngine >= 2.3 gives autograd when the real one went to the main gradient.
 Bytes dummy_weight_gradients(const StageGraph& graph) {
     std::set<std::pair<std::int64_t, std::int64_t>> shapes;
     Bytes sum;
     for (const Operator& op : graph.operators) {
-        if (op.kind != OperatorKind::Linear || !op.layer) continue;
+        if (op.kind != OperatorKind::Linear) continue;
         for (const Kernel& kernel : op.forward) {
             const auto* gemm = std::get_if<Gemm>(&kernel.work);
             if (gemm && shapes.insert({gemm->k, gemm->n}).second) {
@@ -62,7 +62,7 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     if (how.dummy_weight_gradients && how.gradient_accumulation_fusion) {
         buffers += dummy_weight_gradients(graph);
     }
-    if (how.sequence_parallel && how.tensor > 1 && graph.content.head) {
+    if (how.sequence_parallel && !how.keeps_gathered && how.tensor > 1 && graph.content.head) {
         // Megatron-LM gathers the head's input in a buffer that it keeps.
         buffers += graph.boundary_bytes() * how.tensor;
     }

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "models/allocator.h"
+#include "models/graph.h"
+#include "models/static_memory.h"
+#include "schedule/generators/generators.h"
+
+/// Plays the last pipeline rank's step of a measured run through the allocator.
+namespace debubble::models {
+
+struct MeasuredRun {
+    Architecture model;
+    Execution how;
+    StaticPolicy policy;
+    std::string schedule = "1f1b";
+    PipelineShape shape;
+    int stream_buffers = 0;  ///< of the pipeline's communication, each one boundary tensor
+};
+
+struct Played {
+    MemoryUsage usage;
+    Bytes fixed;          ///< before the first forward
+    std::string at_peak;  ///< the action and the operator's tensor allocated at the peak
+};
+
+class RankPlayer {
+public:
+    RankPlayer(const MeasuredRun& run, int rank);
+    Played play(const ActionList& actions);
+
+private:
+    void pass(const Compute& compute);
+    void take(Bytes bytes, const std::string& what);
+
+    struct StagePlan {
+        StageGraph graph;
+        PassSteps forward, backward;
+    };
+    const MeasuredRun& run_;
+    std::map<int, StagePlan> stages_;
+    std::map<std::tuple<int, int, int>, int> live_;  ///< stage, microbatch, tensor -> handle
+    CachingAllocator allocator_;
+    Bytes peak_;
+    std::string at_peak_;
+    Bytes gradients_;
+    Bytes step_;
+};
+
+inline RankPlayer::RankPlayer(const MeasuredRun& run, int rank) : run_(run) {
+    const int stages = run.shape.stages();
+    const int layers = run.model.layers / stages;
+    StaticMemory fixed;
+    for (int v = 0; v < run.shape.stages_per_rank; ++v) {
+        const int stage = v * run.shape.ranks + rank;
+        StageGraph graph = build_stage(run.model, run.how,
+                                       {stage * layers, layers, stage == 0, stage == stages - 1});
+        const StaticMemory more = static_memory(graph, run.policy);
+        // workspaces, dummy gradients and the gather buffer serve all chunks: the last has them all
+        for (std::size_t i = 0; i < kMemoryClasses; ++i) {
+            const bool shared = i == static_cast<std::size_t>(MemoryClass::Buffers);
+            fixed.held[i] = shared ? more.held[i] : fixed.held[i] + more.held[i];
+        }
+        gradients_ += more.gradients_in_backward;
+        step_ += more.optimizer_step;
+        PassSteps forward = forward_steps(graph), backward = backward_steps(graph);
+        stages_.emplace(stage,
+                        StagePlan{std::move(graph), std::move(forward), std::move(backward)});
+    }
+    for (const Bytes bytes : fixed.held) take(bytes, "static");
+    take(stages_.begin()->second.graph.boundary_bytes() * run.stream_buffers, "pipeline buffers");
+}
+
+inline void RankPlayer::take(Bytes bytes, const std::string& what) {
+    allocator_.allocate(bytes);
+    if (allocator_.usage().allocated > peak_) {
+        peak_ = allocator_.usage().allocated;
+        at_peak_ = what;
+    }
+}
+
+inline void RankPlayer::pass(const Compute& compute) {
+    const StagePlan& plan = stages_.at(compute.stage.index);
+    const bool forward = compute.pass == Pass::Forward;
+    for (const Step& step : (forward ? plan.forward : plan.backward).steps) {
+        if (step.kind == Step::Kind::Run) continue;
+        const auto key = std::tuple(compute.stage.index, compute.micro_batch.index, step.index);
+        if (step.kind == Step::Kind::Allocate) {
+            const Tensor& tensor = plan.graph.tensors[step.index];
+            live_[key] = allocator_.allocate(tensor.bytes);
+            if (allocator_.usage().allocated > peak_) {
+                peak_ = allocator_.usage().allocated;
+                at_peak_ = to_text(Action{compute}) + " " + tensor.name;
+            }
+        } else {
+            allocator_.free(live_.at(key));
+            live_.erase(key);
+        }
+    }
+}
+
+inline Played RankPlayer::play(const ActionList& actions) {
+    const Bytes fixed = allocator_.usage().allocated;
+    for (const Action& action : actions) {
+        if (const auto* compute = std::get_if<Compute>(&action)) pass(*compute);
+    }
+    if (step_.count + gradients_.count > 0) take(gradients_ + step_, "optimizer");
+    return {allocator_.usage(), fixed, at_peak_};
+}
+
+inline Played play_last_rank(const MeasuredRun& run) {
+    const Schedule schedule = generate(run.schedule, run.shape);
+    const int rank = run.shape.ranks - 1;
+    return RankPlayer(run, rank).play(schedule.ranks[rank]);
+}
+
+}  // namespace debubble::models
