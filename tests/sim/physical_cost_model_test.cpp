@@ -1,0 +1,227 @@
+#include "sim/physical_cost_model.h"
+
+#include <array>
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "schedule/generators/generators.h"
+#include "sim/network/max_min.h"
+#include "sim/network/topology.h"
+#include "tests/sim/scenarios.h"
+
+namespace debubble::sim {
+namespace {
+
+constexpr Message kFirst{Message::Kind::Activation, Stage{0}, {}};
+
+std::vector<models::StageContent> even_stages(const scenarios::Scenario& scenario) {
+    const int count = scenario.parallel.pipeline;
+    const int layers = scenario.model.layers / count;
+    std::vector<models::StageContent> stages;
+    for (int s = 0; s < count; ++s) stages.push_back({s * layers, layers, s == 0, s == count - 1});
+    return stages;
+}
+
+std::unique_ptr<CostModel> price(const scenarios::Scenario& scenario,
+                                 const char* schedule = "1f1b") {
+    return make_cost_model(scenario, even_stages(scenario),
+                           generate(schedule, scenario.pipeline_shape()));
+}
+
+/// Of a flow that nobody disturbs.
+double alone(const Flow& flow, const CostModel& model) {
+    double rate = INFINITY;
+    for (const Link link : flow.links)
+        if (link >= 0) rate = std::min(rate, model.links()[link].value);
+    return seconds(flow.latency) +
+           (flow.links[0] >= 0 ? static_cast<double>(flow.bytes.count) / rate : 0);
+}
+
+double reduce_seconds(const scenarios::Scenario& scenario) {
+    const auto model = price(scenario);
+    const std::array holder{Rank{0}};
+    return alone(model->reduce_grad(Stage{0}, holder), *model);
+}
+
+TEST(PhysicalCostModel, SendsAPieceOverEachCardAndGathersIt) {
+    auto scenario = gpt_job(8, 1, 2);
+    const auto scattered = price(scenario);
+    scenario.framework.point_to_point = scenarios::PointToPoint::Full;
+    const auto full = price(scenario);
+    const Bytes boundary{2 * 2048 * 4096};
+    const Flow piece = scattered->transfer(kFirst, Rank{0}, Rank{1});
+    EXPECT_EQ(piece.payload, boundary);
+    EXPECT_EQ(piece.held, boundary);
+    EXPECT_EQ(piece.bytes.count, boundary.count / 8);
+    EXPECT_EQ(full->transfer(kFirst, Rank{0}, Rank{1}).bytes, boundary);
+    // A card of 12.5 GB/s at 81 %, and the gather over NVLink.
+    const double on_card = static_cast<double>(boundary.count) / 8 / (12.5e9 * 0.81);
+    const GroupPlacement eight = tensor_group(scenario, 0);
+    const double gather = seconds(
+        collective_cost(CollectiveKind::AllGather, boundary, eight, scenario.cluster).total());
+    EXPECT_NEAR(alone(piece, *scattered), 120e-6 + on_card + gather, 1e-8);
+    EXPECT_LT(alone(piece, *scattered), alone(full->transfer(kFirst, Rank{0}, Rank{1}), *full));
+}
+
+TEST(PhysicalCostModel, StaysInTheNodeWhereItCan) {
+    const auto inside = price(gpt_job(1, 1, 2));
+    const auto across = price(gpt_job(8, 1, 2));
+    const Flow near = inside->transfer(kFirst, Rank{0}, Rank{1});
+    EXPECT_LT(near.latency, Duration{120'000});
+    EXPECT_LT(static_cast<double>(near.bytes.count) / 190e9, alone(near, *inside));
+    EXPECT_GE(across->transfer(kFirst, Rank{0}, Rank{1}).latency, Duration{120'000});
+}
+
+TEST(PhysicalCostModel, ReducesGradientsOverTheCardsThatGroupsShare) {
+    // Eight tensor ranks in each of four nodes: eight rings share eight cards.
+    const auto scenario = gpt_job(8, 4, 1);
+    const auto model = price(scenario);
+    const std::array holder{Rank{0}};
+    const Flow flow = model->reduce_grad(Stage{0}, holder);
+    const double ring = 2 * 3.0 / 4 * static_cast<double>(flow.payload.count);
+    const double cards = 8 * 12.5e9 * 0.81;
+    EXPECT_NEAR(alone(flow, *model) - seconds(flow.latency), ring * 8 / cards, 1e-6);
+}
+
+TEST(PhysicalCostModel, FoldsTheGroupsOfANodeIntoOne) {
+    // The same eight rings, each with its own flow over a pool of all cards.
+    const auto scenario = gpt_job(8, 4, 1);
+    const auto model = price(scenario);
+    const std::array holder{Rank{0}};
+    const Flow folded = model->reduce_grad(Stage{0}, holder);
+    const double ring = 2 * 3.0 / 4 * static_cast<double>(folded.payload.count);
+    const std::vector<double> pool{8 * 12.5e9 * 0.81};
+    const std::vector<FlowLinks> unfolded(8, FlowLinks{0, -1, -1, -1});
+    std::vector<double> rates(8);
+    max_min_rates(pool, unfolded, rates);
+    for (const double rate : rates)
+        EXPECT_NEAR(ring / rate, alone(folded, *model) - seconds(folded.latency), 1e-6);
+}
+
+TEST(PhysicalCostModel, ReductionGrowsWithReplicasAndBytes) {
+    double last = 0;
+    for (const int data : {2, 4, 8, 16, 32}) {
+        const double takes = reduce_seconds(gpt_job(8, data, 1));
+        EXPECT_GT(takes, last);
+        last = takes;
+    }
+    EXPECT_GT(reduce_seconds(gpt_job(8, 4, 1, 48)), reduce_seconds(gpt_job(8, 4, 1, 24)));
+}
+
+TEST(PhysicalCostModel, ShardedReductionIsTheFirstHalf) {
+    auto scenario = gpt_job(8, 8, 1);
+    scenario.training.precision.grads = models::DataType::Bf16;  // as wide as parameters
+    const double whole = reduce_seconds(scenario);
+    scenario.parallel.zero_stage = 1;
+    const auto model = price(scenario);
+    const double gather = alone(model->unshard(Stage{0}, Rank{0}), *model);
+    EXPECT_NEAR(reduce_seconds(scenario) + gather,
+                whole + seconds(scenario.cluster.node_link.base_latency), 1e-6);
+}
+
+TEST(PhysicalCostModel, OverlapLeavesTheLastBucketAndWhatTheBackwardDoesNotCover) {
+    auto scenario = gpt_job(8, 8, 1);
+    const double all = reduce_seconds(scenario);
+    scenario.framework.overlap_grad_reduce = true;
+    const auto model = price(scenario);
+    const double backward =
+        seconds(model->compute({Pass::Backward, Stage{0}, {}}, Rank{0}).duration);
+    const double left = reduce_seconds(scenario);
+    EXPECT_LT(left, all);
+    EXPECT_GE(left, all - backward);
+    scenario.framework.grad_bucket = Bytes{std::int64_t{1} << 50};  // a single one
+    EXPECT_NEAR(reduce_seconds(scenario), all, 1e-9);
+}
+
+TEST(PhysicalCostModel, StepsTheOptimizerOverItsShardOnly) {
+    auto scenario = gpt_job(1, 8, 1);
+    const auto takes = [&] { return seconds(price(scenario)->optimizer_step(Rank{0})); };
+    const double whole = takes();
+    scenario.parallel.zero_stage = 1;
+    EXPECT_NEAR(takes(), whole / 8, 1e-6);
+    scenario.training.offload_optimizer = true;
+    EXPECT_GT(takes(), whole / 8);
+    const MemoryByClass held = price(scenario)->static_memory(Rank{0});
+    EXPECT_EQ(held[static_cast<std::size_t>(MemoryClass::Optimizer)], Bytes{});
+}
+
+TEST(PhysicalCostModel, HoldsEighteenBytesPerParameterInMixedPrecision) {
+    auto scenario = gpt_job(1, 1, 1);
+    scenario.framework.library_workspace = {};
+    const std::int64_t layer = 12 * 4096LL * 4096 + 13 * 4096;
+    const std::int64_t parameters = 24 * layer + (51200 + 2048 + 2) * 4096LL;
+    EXPECT_EQ(total(price(scenario)->static_memory(Rank{0})).count, 18 * parameters);
+}
+
+TEST(PhysicalCostModel, OverlappedPassesHideEachOthersCommunication) {
+    const auto model = price(gpt_job(8, 1, 1));
+    const Compute forward{Pass::Forward, Stage{0}, {1, {}}};
+    const Compute backward{Pass::Backward, Stage{0}, {0, {}}};
+    const ComputeCost f = model->compute(forward, Rank{0});
+    const ComputeCost b = model->compute(backward, Rank{0});
+    const ComputeCost both = model->overlap({forward, backward}, Rank{0});
+    EXPECT_EQ(both.duration, f.duration - f.exposed + b.duration - b.exposed);
+    EXPECT_EQ(both.exposed, Duration{});
+    EXPECT_EQ(both.held_after, f.held_after + b.held_after);
+    EXPECT_EQ(total(both.at_peak), both.peak_above);
+}
+
+TEST(PhysicalCostModel, GathersAndReducesInsidePassesWhenLayersAreWrapped) {
+    auto scenario = gpt_job(1, 8, 1);
+    scenario.parallel.zero_stage = 3;
+    const auto by_layer = price(scenario);
+    const std::array holder{Rank{0}};
+    EXPECT_EQ(by_layer->reduce_grad(Stage{0}, holder).bytes, Bytes{});
+    scenario.parallel.wrap = scenarios::Wrap::Stage;
+    const auto by_stage = price(scenario);
+    EXPECT_GT(by_stage->reduce_grad(Stage{0}, holder).bytes, Bytes{});
+    EXPECT_GT(by_stage->unsharded_bytes(Stage{0}), Bytes{});
+}
+
+TEST(PhysicalCostModel, LongerSequencesAndLargerBatchesAreNeverFaster) {
+    for (const int tensor : {1, 8})
+        for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+            Duration last{};
+            for (const int micro_batch : {1, 2, 3, 4, 8}) {
+                auto scenario = gpt_job(tensor, 1, 1);
+                scenario.training.micro_batch = micro_batch;
+                const auto cost = price(scenario)->compute({pass, Stage{0}, {}}, Rank{0});
+                EXPECT_GT(cost.duration, last);
+                EXPECT_LE(cost.exposed, cost.duration);
+                last = cost.duration;
+            }
+        }
+}
+
+TEST(PhysicalCostModel, SlicesOfASequenceLookBackFurtherAndFurther) {
+    auto scenario = gpt_job(1, 1, 2);
+    scenario.schedule.slices = 4;
+    scenario.training.attention = models::AttentionKernel::Flash;
+    const auto model = price(scenario, "seq-1f1b");
+    Duration last{};
+    for (std::int16_t slice = 0; slice < 4; ++slice) {
+        const auto cost = model->compute({Pass::Forward, Stage{0}, MicroBatch{0, slice}}, Rank{0});
+        EXPECT_GT(cost.duration, last);
+        last = cost.duration;
+    }
+}
+
+TEST(Topology, PipelineRanksOfANodeShareItsCards) {
+    auto scenario = gpt_job(1, 1, 4);
+    scenario.cluster.gpus_per_node = 2;
+    scenario.cluster.network.nics_per_node = 1;
+    const Topology topology(scenario);
+    const Flow a = topology.message(Rank{0}, Rank{2}, Bytes{1 << 20}, Duration{});
+    const Flow b = topology.message(Rank{1}, Rank{3}, Bytes{1 << 20}, Duration{});
+    EXPECT_EQ(a.links, b.links);
+    scenario.cluster.network.nics_per_node = 2;
+    const Topology rails(scenario);
+    EXPECT_NE(rails.message(Rank{0}, Rank{2}, Bytes{1}, Duration{}).links,
+              rails.message(Rank{1}, Rank{3}, Bytes{1}, Duration{}).links);
+    EXPECT_TRUE(rails.same_node(Rank{0}, Rank{1}));
+    EXPECT_FALSE(rails.same_node(Rank{1}, Rank{2}));
+}
+
+}  // namespace
+}  // namespace debubble::sim
