@@ -192,20 +192,12 @@ private:
     int documents_ = 0;
 };
 
-}  // namespace
-
-NodePtr parse_yaml(std::string text, const std::string& file) {
-    if (text.size() > kLongestYaml)
-        throw InputError(
-            {{{file, 0, 0},
-              fmt::format("too long: {} bytes, the limit is {}", text.size(), kLongestYaml),
-              {}}});
-    const auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text)});
-    check_characters(source);
+/// Places are told in `source`, whose lines `text` follows.
+NodePtr parse_checked(const std::string& text, const std::shared_ptr<const SourceText>& source) {
     Mistakes mistakes;
     TreeBuilder builder(source, mistakes);
     try {
-        std::istringstream in(source->text);
+        std::istringstream in(text);
         YAML::Parser parser(in);
         while (parser.HandleNextDocument(builder)) {
         }
@@ -219,6 +211,30 @@ NodePtr parse_yaml(std::string text, const std::string& file) {
     auto nothing = std::make_shared<Node>();
     nothing->place = {source, 1, 1};
     return nothing;
+}
+
+}  // namespace
+
+NodePtr parse_yaml(std::string text, const std::string& file) {
+    if (text.size() > kLongestYaml)
+        throw InputError(
+            {{{file, 0, 0},
+              fmt::format("too long: {} bytes, the limit is {}", text.size(), kLongestYaml),
+              {}}});
+    const auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text)});
+    check_characters(source);
+    return parse_checked(source->text, source);
+}
+
+NodePtr parse_yaml_value(const std::string& value, const Place& place) {
+    if (value.find('\n') != std::string::npos) {
+        Mistakes mistakes;
+        mistakes.add(place, "the value must be of one line; write {a: 1, b: 2} for a map");
+        mistakes.throw_if_any();
+    }
+    check_characters(place.source);
+    return parse_checked(std::string(static_cast<std::size_t>(place.column) - 1, ' ') + value,
+                         place.source);
 }
 
 NodePtr read_yaml(const std::filesystem::path& path) {

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "scenarios/expression.h"
 #include "scenarios/scenario.h"
 
 /// From YAML to Scenario. All functions throw InputError with every mistake
@@ -28,36 +31,42 @@ Scenario parse_scenario(const std::string& text, const std::string& file,
                         const std::vector<Override>& overrides = {});
 
 /// The `sweep:` grid of a scenario: every key with the values it takes, in file
-/// order (lists, `{from, to, step|factor}` ranges) and the conditions that a
-/// point must meet.
+/// order (a list, or a range {from, to, step} or {from, to, factor}), and under
+/// `where` the conditions that a point must meet, one or a list of them.
 struct SweepKey {
     std::string key;
     std::vector<std::string> values;  ///< YAML texts
 };
 struct Sweep {
     std::vector<SweepKey> keys;
-    std::vector<std::string> conditions;  ///< "parallel.tensor * parallel.pipeline <= 64"
+    std::vector<Expression> conditions;  ///< "parallel.tensor * parallel.pipeline <= 64"
+    /// What a condition may also ask for: every scalar of the scenario by its dotted
+    /// key, the model's and cluster's numbers, and defaults of `parallel`.
+    std::map<std::string, std::string> fixed;
 
     std::size_t points() const;
     /// Point `index`, last key fastest.
     std::vector<Override> point(std::size_t index) const;
-    /// Does the point meet every condition?
+    /// Does the point meet every condition? Throws InputError where one has no value.
     bool admits(std::size_t index) const;
 };
 Sweep read_sweep(const std::string& name_or_path);
+Sweep parse_sweep(const std::string& text, const std::string& file);
 
 /// A scenario file read once, to be instantiated for many points quickly:
-/// thread-safe after construction, no file access per point.
+/// thread-safe after construction. A file that a point names (`model: gpt2-xl`) is
+/// read the first time only.
 class ScenarioTemplate {
 public:
     explicit ScenarioTemplate(const std::string& name_or_path);
     ~ScenarioTemplate();
     ScenarioTemplate(ScenarioTemplate&&) noexcept;
+    ScenarioTemplate& operator=(ScenarioTemplate&&) noexcept;
     Scenario instantiate(const std::vector<Override>& overrides) const;
 
 private:
     struct Impl;
-    Impl* impl_;
+    std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace debubble::scenarios

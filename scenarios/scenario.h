@@ -31,6 +31,8 @@ struct Parallel {
     Partition partition = Partition::Uniform;
     std::vector<int> layers_per_stage;  ///< when Explicit
     Wrap wrap = Wrap::Layer;
+    /// Of gradients and sharded parameters on the wire; unset: the type they have.
+    std::optional<models::DataType> communication_dtype;
     friend bool operator==(const Parallel&, const Parallel&) = default;
 
     int gpus() const { return tensor * pipeline * data * context; }
@@ -66,7 +68,9 @@ struct Training {
     bool offload_activations = false;
     std::optional<double> dropout;  ///< overrides the architecture's
     std::string optimizer = "adamw";
-    /// Keys that only a run reads (data, lr, checkpoint, ...), kept as read.
+    /// Keys that only a run reads, checked and kept as text under dotted names:
+    /// "steps", "optimizer.lr", "data.tokens", "loss_scale.growth_interval", ...
+    /// Paths are seen from where the program runs; betas are "[0.9, 0.99]".
     std::map<std::string, std::string> run_keys;
 };
 

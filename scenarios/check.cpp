@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include "models/partition.h"
+#include "scenarios/draft.h"
+
+/// Whether the model can be cut as asked, and the schedule be built for it.
+namespace debubble::scenarios {
+namespace {
+
+constexpr double kMostPasses = 2e7;   ///< of all stages in one step
+constexpr double kMostTokens = 1e9;   ///< of a microbatch
+constexpr double kMostScores = 1e17;  ///< of a microbatch's attention in one layer
+
+void need_divides(Draft& draft, std::int64_t whole, std::int64_t parts, std::string_view what,
+                  std::string_view key) {
+    if (whole % parts == 0) return;
+    draft.parallel.complain(key, fmt::format("{} {} cannot be cut into {}", whole, what, parts));
+}
+
+void check_tensor_cut(Draft& draft) {
+    const models::Architecture& model = draft.scenario.model;
+    const int t = draft.scenario.parallel.tensor;
+    need_divides(draft, model.heads, t, "heads", "tensor");
+    if (model.kv_heads != model.heads)
+        need_divides(draft, model.kv_heads, t, "key-value heads", "tensor");
+    need_divides(draft, model.ffn, t, "columns of the MLP", "tensor");
+}
+
+void check_sequence(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    const std::int64_t length = s.training.seq_length;
+    const auto complain = [&](std::string sentence) {
+        draft.training.complain("seq_length", std::move(sentence));
+    };
+    if (s.model.family == models::Family::Vit) {
+        if (length != s.model.max_positions)
+            complain(fmt::format("a ViT sees all of its {} patches and class token, not {}",
+                                 s.model.max_positions, length));
+        if (s.parallel.sequence || s.parallel.context > 1 || s.schedule.slices > 1)
+            draft.top.complain("parallel",
+                               "the sequence of a ViT cannot be cut: its class token "
+                               "has to be on every rank");
+        return;
+    }
+    if (s.model.positions == models::Positions::Learned && length > s.model.max_positions)
+        complain(fmt::format("{} tokens are more than the {} learned positions", length,
+                             s.model.max_positions));
+    const std::int64_t cuts = std::int64_t{s.schedule.slices} * s.parallel.context;
+    if (length % cuts != 0) {
+        complain(fmt::format("{} tokens of a sequence cannot be cut into {}", length, cuts));
+        return;
+    }
+    const std::int64_t tokens = s.training.micro_batch * (length / cuts);
+    if (s.parallel.sequence && tokens % s.parallel.tensor != 0)
+        complain(
+            fmt::format("{} tokens of the rank cannot be cut into {}", tokens, s.parallel.tensor));
+}
+
+void check_extent(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    const double tokens =
+        static_cast<double>(s.training.micro_batch) * static_cast<double>(s.training.seq_length);
+    const double scores =
+        tokens * static_cast<double>(s.training.seq_length) * static_cast<double>(s.model.heads);
+    if (tokens > kMostTokens || scores > kMostScores)
+        draft.top.complain("training", fmt::format("a microbatch of {} tokens is beyond what is "
+                                                   "planned",
+                                                   tokens));
+    const double passes = static_cast<double>(s.pipeline_shape().stages()) *
+                          s.training.micro_batches * s.schedule.slices;
+    if (passes > kMostPasses)
+        draft.top.complain("training",
+                           fmt::format("a step of {} passes is more than {}", passes, kMostPasses));
+}
+
+void check_partition(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    const int stages = s.pipeline_shape().stages();
+    try {
+        if (s.parallel.partition == Partition::Explicit) {
+            models::explicit_stages(s.parallel.layers_per_stage, s.model.layers, stages);
+            return;
+        }
+        const auto parts =
+            models::uniform_stages(s.model.layers, s.parallel.pipeline, s.parallel.stages_per_rank);
+        const std::string note = models::uneven_note(parts);
+        if (!note.empty() && s.parallel.partition == Partition::Uniform)
+            draft.scenario.notes.push_back(note);
+    } catch (const InputError& error) {
+        const bool list = s.parallel.partition == Partition::Explicit;
+        draft.parallel.complain(list ? "partition" : "pipeline",
+                                error.diagnostics().front().message);
+    }
+}
+
+}  // namespace
+
+void check_cuts(Draft& draft) {
+    check_tensor_cut(draft);
+    check_sequence(draft);
+    check_partition(draft);
+    check_extent(draft);
+}
+
+void check_schedule(Draft& draft) {
+    const ScheduleChoice& choice = draft.scenario.schedule;
+    const Generator* generator = find_generator(choice.name);
+    if (generator == nullptr) return;  // a CSV
+    if (const auto reason = generator->why_not(draft.scenario.pipeline_shape(), choice.options))
+        draft.top.complain("schedule",
+                           fmt::format("schedule '{}' cannot be built: {}", choice.name, *reason));
+}
+
+void add_notes(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    auto& notes = draft.scenario.notes;
+    if (s.parallel.tensor > s.cluster.gpus_per_node)
+        notes.push_back(fmt::format("tensor groups of {} GPUs span nodes of {}", s.parallel.tensor,
+                                    s.cluster.gpus_per_node));
+    if (s.parallel.zero_stage > 0 && s.parallel.data * s.parallel.context == 1)
+        notes.push_back(fmt::format("zero_stage {} shards nothing: there is one replica",
+                                    s.parallel.zero_stage));
+    if (s.parallel.sequence && s.parallel.tensor == 1)
+        notes.push_back("sequence parallelism does nothing without tensor parallelism");
+    if (s.cluster.gpu.fp16_flops_per_s == 0)
+        notes.push_back(fmt::format("the peak rate of '{}' is not known, so there is no MFU",
+                                    s.cluster.gpu.name));
+}
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+
+#include "models/shelf.h"
+#include "models/yaml_reader.h"
+#include "scenarios/scenario.h"
+
+/// A scenario while it is read: what was said, before it is known to agree. Private
+/// to the folder: users see read_scenario.h.
+namespace debubble::scenarios {
+
+/// Far beyond any machine, and small enough that no product overflows.
+inline constexpr int kMostGpus = 4'000'000;
+inline constexpr int kMostRanks = 4096;
+inline constexpr int kMostChunks = 1024;
+inline constexpr int kMostSamples = 100'000'000;
+inline constexpr int kMostMicroBatches = 1'000'000;
+inline constexpr std::int64_t kLongestSequence = 100'000'000;
+
+struct Draft {
+    Draft(const models::NodePtr& root, models::Shelf& shelf, models::Mistakes& mistakes);
+
+    Scenario scenario;
+    std::optional<int> gpus;
+    std::optional<int> nodes;
+    std::optional<int> data;             ///< unset: auto
+    std::optional<int> stages_per_rank;  ///< of `parallel`
+    std::optional<int> global_batch;
+    std::optional<int> micro_batch;
+    std::optional<int> micro_batches;
+    std::optional<std::int64_t> seq_length;
+    std::optional<bool> overlap_communication;
+    std::optional<int> bucket_mb;  ///< of gradients
+
+    models::Shelf* shelf;
+    models::MappingReader top;
+    models::MappingReader parallel;
+    models::MappingReader training;
+
+    models::Mistakes& mistakes() const { return top.mistakes(); }
+};
+
+void read_parallel(Draft& draft);
+void read_training(Draft& draft);
+/// Keys of `training` that only a run reads: checked, and kept by dotted name.
+void read_run_keys(Draft& draft);
+/// Precondition: parallel has been read, since a schedule may set stages_per_rank.
+void read_schedule(Draft& draft);
+
+/// Makes the numbers agree, or says which do not. Preconditions: all has been read
+/// without a mistake; batches after GPUs.
+void settle_gpus(Draft& draft);
+void settle_batches(Draft& draft);
+void check_cuts(Draft& draft);
+void check_schedule(Draft& draft);
+void add_notes(Draft& draft);
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,94 @@
+#include "scenarios/framework_reader.h"
+
+#include "models/yaml_reader.h"
+
+namespace debubble::scenarios {
+namespace {
+
+using models::LossKernel;
+using models::MappingReader;
+
+constexpr std::pair<std::string_view, LossKernel> kLosses[] = {
+    {"unfused", LossKernel::Unfused},
+    {"megatron-fused", LossKernel::MegatronFused},
+    {"transformer-engine", LossKernel::TransformerEngine},
+    {"eager-pytorch", LossKernel::EagerPyTorch},
+    {"chunked", LossKernel::Chunked}};
+constexpr std::pair<std::string_view, PointToPoint> kPointToPoint[] = {
+    {"full", PointToPoint::Full}, {"scatter-gather", PointToPoint::ScatterGather}};
+constexpr std::pair<std::string_view, OptimizerKind> kOptimizers[] = {
+    {"fused-adam", OptimizerKind::FusedAdam},
+    {"foreach-adam", OptimizerKind::ForeachAdam},
+    {"per-tensor-adam", OptimizerKind::PerTensorAdam}};
+constexpr std::pair<std::string_view, AllocatorModel> kAllocators[] = {
+    {"exact", AllocatorModel::Exact},
+    {"pytorch-caching", AllocatorModel::PyTorchCaching},
+    {"arena", AllocatorModel::Arena}};
+
+void read_kernels(MappingReader& in, Framework& f) {
+    in.flag("gradient_accumulation_fusion", f.gradient_accumulation_fusion);
+    in.flag("fused_bias_activation", f.fused_bias_activation);
+    in.flag("fused_bias_dropout_add", f.fused_bias_dropout_add);
+    in.flag("fused_rope", f.fused_rope);
+    in.flag("fused_norm", f.fused_norm);
+    in.flag("dropout_masks_always", f.dropout_masks_always);
+    in.flag("attention_mask_tensor", f.attention_mask_tensor);
+    in.flag("context_output_copy", f.context_output_copy);
+    in.flag("dummy_weight_gradients", f.dummy_weight_gradients);
+    in.word("loss", f.loss, kLosses);
+    in.whole("vocabulary_multiple", f.vocabulary_multiple, 1, 1 << 20);
+}
+
+void read_communication(MappingReader& in, Framework& f) {
+    in.flag("overlap_tensor_backward", f.overlap_tensor_backward);
+    in.flag("overlap_grad_reduce", f.overlap_grad_reduce);
+    in.flag("overlap_param_gather", f.overlap_param_gather);
+    in.word("point_to_point", f.point_to_point, kPointToPoint);
+    in.flag("point_to_point_blocks", f.point_to_point_blocks);
+    if (in.bytes("grad_bucket", f.grad_bucket) && f.grad_bucket < Bytes{1 << 10})
+        in.complain("grad_bucket", "'grad_bucket' must be at least 1 KiB");
+}
+
+void read_host(MappingReader& in, Framework& f) {
+    in.duration("host_forward_layer", f.host_forward_layer);
+    in.duration("host_backward_layer", f.host_backward_layer);
+    in.duration("host_recompute_layer", f.host_recompute_layer);
+    in.duration("host_tensor_collective", f.host_tensor_collective);
+    in.duration("host_micro_batch", f.host_micro_batch);
+}
+
+void read_optimizer(MappingReader& in, Framework& f) {
+    in.word("optimizer", f.optimizer, kOptimizers);
+    in.real("optimizer_bytes_per_parameter", f.optimizer_bytes_per_parameter, 0, 1000);
+    in.duration("optimizer_fixed", f.optimizer_fixed);
+    in.flag("post_validation", f.post_validation);
+}
+
+void read_memory(MappingReader& in, Framework& f) {
+    in.word("allocator", f.allocator, kAllocators);
+    in.bytes("library_workspace", f.library_workspace);
+    in.flag("main_grad_buffer", f.main_grad_buffer);
+    in.flag("ddp_buckets", f.ddp_buckets);
+}
+
+}  // namespace
+
+Framework read_framework(const models::NodePtr& value, models::Shelf& shelf,
+                         models::Mistakes& mistakes) {
+    Framework f;
+    const models::NodePtr map = shelf.resolve(value, "framework", "scenarios/frameworks", mistakes);
+    if (!map) return f;
+    MappingReader in(map, "framework", mistakes);
+    f.name = "inline";
+    in.text("name", f.name);
+    in.text("source", f.source);
+    read_kernels(in, f);
+    read_communication(in, f);
+    read_host(in, f);
+    read_optimizer(in, f);
+    read_memory(in, f);
+    in.finish();
+    return f;
+}
+
+}  // namespace debubble::scenarios

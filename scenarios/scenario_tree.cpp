@@ -1,0 +1,129 @@
+#include "scenarios/scenario_tree.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/yaml_document_reader.h"
+#include "models/yaml_reader.h"
+
+namespace debubble::scenarios {
+namespace {
+
+using models::Mistakes;
+using models::Node;
+using models::NodePtr;
+
+constexpr int kDeepestInclude = 8;
+constexpr std::size_t kMostValues = 100'000;
+
+constexpr int kMostIncludes = 256;  ///< in all, since files may include files that include
+
+NodePtr with_includes(const NodePtr& root, models::Shelf& shelf, int depth, int& budget);
+
+/// One included scenario, without what belongs to its file alone.
+NodePtr included(const NodePtr& word, models::Shelf& shelf, int depth, int& budget,
+                 Mistakes& mistakes) {
+    if (!word->is(Node::Kind::Scalar)) {
+        mistakes.add(word->place,
+                     fmt::format("'include' takes names of scenarios, not {}", describe(*word)));
+        return nullptr;
+    }
+    if (depth >= kDeepestInclude) {
+        mistakes.add(word->place, fmt::format("includes are nested deeper than {}; do they go "
+                                              "round in a circle?",
+                                              kDeepestInclude));
+        return nullptr;
+    }
+    if (--budget < 0) {
+        mistakes.add(word->place, fmt::format("more than {} files are included", kMostIncludes));
+        mistakes.throw_if_any();
+    }
+    const NodePtr tree = shelf.resolve(word, "scenario", "scenarios", mistakes);
+    if (!tree) return nullptr;
+    const NodePtr whole = with_includes(tree, shelf, depth + 1, budget);
+    return models::without(models::without(whole, "name"), "description");
+}
+
+NodePtr with_includes(const NodePtr& root, models::Shelf& shelf, int depth, int& budget) {
+    if (!root->is(Node::Kind::Map)) return root;
+    const NodePtr include = root->get("include");
+    if (!include || include->is(Node::Kind::Null)) return root;
+    Mistakes mistakes;
+    const std::vector<NodePtr> one{include};
+    NodePtr under;
+    for (const NodePtr& word : include->is(Node::Kind::List) ? include->items : one) {
+        const NodePtr next = included(word, shelf, depth, budget, mistakes);
+        if (next) under = under ? models::merged_maps(*under, *next) : next;
+        if (under && under->expanded_size > kMostValues) {
+            mistakes.add(word->place,
+                         fmt::format("includes make more than {} values", kMostValues));
+            break;
+        }
+    }
+    mistakes.throw_if_any();
+    const NodePtr own = models::without(root, "include");
+    return under ? models::merged_maps(*under, *own) : own;
+}
+
+bool is_plain(const std::string& text) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-";
+    return !text.empty() && text.size() < 256 && text != "null" && text[0] != '-' &&
+           text.find_first_not_of(kPlain) == std::string::npos;
+}
+
+/// A plain word needs no YAML parser: a grid of thousands of points is made of them.
+NodePtr parse_value(const std::string& value, const models::Place& place) {
+    if (is_plain(value)) return models::make_scalar(value, place);
+    return models::parse_yaml_value(value, place);
+}
+
+}  // namespace
+
+NodePtr with_includes(const NodePtr& root, models::Shelf& shelf) {
+    int budget = kMostIncludes;
+    return with_includes(root, shelf, 0, budget);
+}
+
+NodePtr with_overrides(NodePtr root, const std::vector<Override>& overrides) {
+    for (const auto& [key, value] : overrides) {
+        const auto source = std::make_shared<const models::SourceText>(
+            models::SourceText{"--set", key + "=" + value});
+        const models::Place of_value{source, 1, static_cast<int>(key.size()) + 2};
+        root = models::with_value(root, key, parse_value(value, of_value), {source, 1, 1});
+    }
+    return root;
+}
+
+std::string to_flow(const Node& node) {
+    std::string out;
+    switch (node.kind) {
+        case Node::Kind::Null: return "~";
+        case Node::Kind::Scalar:
+            if (!node.quoted && is_plain(node.scalar)) return node.scalar;
+            for (const char c : node.scalar) {
+                if (c == '"' || c == '\\') out += '\\';
+                if (c == '\n')
+                    out += "\\n";
+                else
+                    out += c;
+            }
+            return '"' + out + '"';
+        case Node::Kind::List:
+            for (const NodePtr& item : node.items)
+                out += (out.empty() ? "" : ", ") + to_flow(*item);
+            return '[' + out + ']';
+        case Node::Kind::Map:
+            for (const Node::Entry& entry : node.entries) {
+                const bool plain = is_plain(entry.key);
+                out +=
+                    fmt::format("{}{}: {}", out.empty() ? "" : ", ",
+                                plain ? entry.key : '"' + entry.key + '"', to_flow(*entry.value));
+            }
+            return '{' + out + '}';
+    }
+    return out;
+}
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include "scenarios/draft.h"
+
+/// Numbers that have to agree: what was not said follows from the rest, and what was
+/// said twice is compared.
+namespace debubble::scenarios {
+namespace {
+
+/// The key that a sentence about a count of GPUs should point at.
+std::string_view said(const Draft& draft) {
+    return draft.gpus ? "gpus" : "nodes";
+}
+
+/// GPUs that the scenario asks for; 0 if it leaves them to `parallel`.
+std::int64_t asked_gpus(Draft& draft) {
+    const int per_node = draft.scenario.cluster.gpus_per_node;
+    if (draft.gpus && draft.nodes) {
+        const int share = *draft.gpus / *draft.nodes;
+        if (*draft.gpus % *draft.nodes != 0)
+            draft.top.complain("gpus", fmt::format("{} GPUs cannot be spread evenly over {} nodes",
+                                                   *draft.gpus, *draft.nodes));
+        else if (share > per_node)
+            draft.top.complain("gpus", fmt::format("{} GPUs on {} nodes are {} per node, and '{}' "
+                                                   "has {}",
+                                                   *draft.gpus, *draft.nodes, share,
+                                                   draft.scenario.cluster.name, per_node));
+        else
+            draft.scenario.cluster.gpus_per_node = share;
+        return *draft.gpus;
+    }
+    if (draft.gpus) return *draft.gpus;
+    if (draft.nodes) return std::int64_t{*draft.nodes} * per_node;
+    if (draft.data) return 0;
+    return std::int64_t{draft.scenario.cluster.nodes} * per_node;
+}
+
+void spread_over_nodes(Draft& draft) {
+    Cluster& cluster = draft.scenario.cluster;
+    const int gpus = draft.scenario.gpus;
+    cluster.nodes = (gpus + cluster.gpus_per_node - 1) / cluster.gpus_per_node;
+    if (gpus > cluster.gpus_per_node && gpus % cluster.gpus_per_node != 0)
+        draft.top.complain(said(draft),
+                           fmt::format("{} GPUs do not fill nodes of {}; say 'nodes' too if each "
+                                       "gives fewer",
+                                       gpus, cluster.gpus_per_node));
+}
+
+}  // namespace
+
+void settle_gpus(Draft& draft) {
+    Parallel& parallel = draft.scenario.parallel;
+    const std::int64_t model = std::int64_t{parallel.tensor} * parallel.pipeline * parallel.context;
+    const std::int64_t asked = asked_gpus(draft);
+    if (!draft.mistakes().empty()) return;
+    const std::string product = fmt::format("tensor {} x pipeline {} x context {}", parallel.tensor,
+                                            parallel.pipeline, parallel.context);
+    if (model > kMostGpus || asked > kMostGpus || (draft.data && model * *draft.data > kMostGpus)) {
+        draft.top.complain("parallel", fmt::format("more than {} GPUs are planned", kMostGpus));
+        return;
+    }
+    if (draft.data) {
+        parallel.data = *draft.data;
+        if (asked != 0 && model * parallel.data != asked)
+            draft.top.complain(said(draft),
+                               fmt::format("{} x data {} are {} GPUs, and there are "
+                                           "{}",
+                                           product, parallel.data, model * parallel.data, asked));
+    } else if (asked % model != 0 || asked == 0) {
+        const std::string_view key = draft.gpus || draft.nodes ? said(draft) : "parallel";
+        draft.top.complain(
+            key, fmt::format("{} are {} GPUs, which do not divide {}", product, model, asked));
+        return;
+    } else {
+        parallel.data = static_cast<int>(asked / model);
+    }
+    draft.scenario.gpus = static_cast<int>(model * parallel.data);
+    spread_over_nodes(draft);
+}
+
+void settle_batches(Draft& draft) {
+    Training& t = draft.scenario.training;
+    const std::int64_t d = draft.scenario.parallel.data;
+    if (!draft.global_batch) {
+        t.micro_batch = draft.micro_batch.value_or(1);
+        t.micro_batches = draft.micro_batches.value_or(1);
+        const std::int64_t global = std::int64_t{t.micro_batch} * t.micro_batches * d;
+        if (global > kMostSamples)
+            draft.top.complain("training", fmt::format("a step of {} samples is more than {}",
+                                                       global, kMostSamples));
+        t.global_batch = static_cast<int>(std::min<std::int64_t>(global, kMostSamples));
+        return;
+    }
+    const std::int64_t global = *draft.global_batch;
+    t.global_batch = *draft.global_batch;
+    if (global % d != 0) {
+        draft.training.complain(
+            "global_batch",
+            fmt::format("a global batch of {} cannot be shared by {} replicas", global, d));
+        return;
+    }
+    const std::int64_t share = global / d;
+    const bool from_count = draft.micro_batches && !draft.micro_batch;
+    const std::int64_t part = from_count ? *draft.micro_batches : draft.micro_batch.value_or(1);
+    if (share % part != 0) {
+        draft.training.complain(
+            from_count ? "micro_batches" : "micro_batch",
+            from_count ? fmt::format("{} samples per replica cannot be cut into {} microbatches",
+                                     share, part)
+                       : fmt::format("{} samples per replica cannot be cut into microbatches of {}",
+                                     share, part));
+        return;
+    }
+    t.micro_batch = static_cast<int>(from_count ? share / part : part);
+    const std::int64_t count = from_count ? part : share / part;
+    t.micro_batches = static_cast<int>(count);
+    if (draft.micro_batches && count != *draft.micro_batches)
+        draft.training.complain(
+            "micro_batches",
+            fmt::format("a global batch of {} over {} replicas in microbatches of {} makes {} "
+                        "microbatches, not {}",
+                        global, d, part, count, *draft.micro_batches));
+    if (count > kMostMicroBatches)
+        draft.training.complain(
+            "global_batch",
+            fmt::format("{} microbatches per step are more than {}", count, kMostMicroBatches));
+}
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,195 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/quantity.h"
+#include "models/yaml_document_reader.h"
+#include "models/yaml_reader.h"
+#include "scenarios/cluster_reader.h"
+#include "scenarios/scenario_tree.h"
+
+namespace debubble::scenarios {
+namespace {
+
+using models::MappingReader;
+using models::Mistakes;
+using models::Node;
+using models::NodePtr;
+
+constexpr std::size_t kMostRangeValues = 10'000;
+constexpr double kLargest = 1e15;
+
+/// {from: 1, to: 64, factor: 2} or {from: 1, to: 9, step: 2}; `to` is included.
+std::vector<std::string> range_values(const NodePtr& map, std::string_view key,
+                                      Mistakes& mistakes) {
+    MappingReader in(map, key, mistakes);
+    double from = 0;
+    double to = 0;
+    double step = 1;
+    double factor = 0;
+    in.demand("from");
+    in.demand("to");
+    in.real("from", from, -kLargest, kLargest);
+    in.real("to", to, -kLargest, kLargest);
+    const bool steps = in.real("step", step, 1e-15, kLargest);
+    const bool grows = in.real("factor", factor, 1.000001, kLargest);
+    in.finish();
+    if (steps && grows) in.complain("factor", "a range has a 'step' or a 'factor', not both");
+    if (grows && from <= 0) in.complain("from", "a range with a 'factor' begins above 0");
+    if (from > to) in.complain("to", fmt::format("the range from {} to {} is empty", from, to));
+    std::vector<std::string> values;
+    if (!in.good()) return values;
+    const double slack = 1e-9 * std::abs(to);
+    for (double value = from; value <= to + slack && values.size() <= kMostRangeValues;) {
+        values.push_back(fmt::format("{}", value));
+        value = grows ? from * std::pow(factor, static_cast<double>(values.size()))
+                      : from + step * static_cast<double>(values.size());
+    }
+    if (values.size() > kMostRangeValues)
+        in.complain("to", fmt::format("a range of more than {} values", kMostRangeValues));
+    return values;
+}
+
+SweepKey read_key(const Node::Entry& entry, Mistakes& mistakes) {
+    SweepKey key{entry.key, {}};
+    const Node& value = *entry.value;
+    if (value.is(Node::Kind::Map)) {
+        key.values = range_values(entry.value, entry.key, mistakes);
+    } else if (value.is(Node::Kind::List)) {
+        for (const NodePtr& item : value.items) key.values.push_back(to_flow(*item));
+        if (value.items.empty())
+            mistakes.add(value.place, fmt::format("'{}' has no values", entry.key));
+    } else {
+        mistakes.add(value.place, fmt::format("'{}' is swept over a list or a range, not {}",
+                                              entry.key, describe(value)));
+    }
+    return key;
+}
+
+void flatten(const Node& node, const std::string& prefix, std::map<std::string, std::string>& out) {
+    for (const Node::Entry& entry : node.entries) {
+        const std::string key = prefix + entry.key;
+        if (entry.value->is(Node::Kind::Scalar)) out[key] = entry.value->scalar;
+        if (entry.value->is(Node::Kind::Map)) flatten(*entry.value, key + ".", out);
+    }
+}
+
+/// Everything that conditions may ask for and that the grid does not change.
+std::map<std::string, std::string> fixed_values(const NodePtr& root, models::Shelf& shelf) {
+    std::map<std::string, std::string> fixed{
+        {"parallel.tensor", "1"},       {"parallel.pipeline", "1"},
+        {"parallel.context", "1"},      {"parallel.stages_per_rank", "1"},
+        {"parallel.data", "auto"},      {"parallel.zero_stage", "0"},
+        {"schedule", "1f1b"},           {"training.recompute", "none"},
+        {"training.attention", "flash"}};
+    Mistakes ignored;  // they are told when the scenario is read
+    const Parts parts = read_parts(root, shelf, ignored);
+    if (ignored.empty()) {
+        fixed["model.layers"] = std::to_string(parts.model.layers);
+        fixed["model.hidden"] = std::to_string(parts.model.hidden);
+        fixed["model.heads"] = std::to_string(parts.model.heads);
+        fixed["model.kv_heads"] = std::to_string(parts.model.kv_heads);
+        fixed["cluster.gpus_per_node"] = std::to_string(parts.cluster.gpus_per_node);
+    }
+    flatten(*models::without(root, "sweep"), "", fixed);
+    for (const char* key : {"schedule", "training.optimizer"})
+        if (fixed.contains(key)) fixed[std::string(key) + ".name"] = fixed[key];
+    return fixed;
+}
+
+/// Can the grid tell the value of this key at every point?
+bool is_known(const Sweep& sweep, const std::string& key) {
+    for (const SweepKey& swept : sweep.keys) {
+        if (key == swept.key) return true;
+        if (key.starts_with(swept.key + ".")) return key.ends_with(".name");
+    }
+    return sweep.fixed.contains(key);
+}
+
+void read_conditions(const NodePtr& where, Sweep& sweep, Mistakes& mistakes) {
+    const std::vector<NodePtr> one{where};
+    for (const NodePtr& item : where->is(Node::Kind::List) ? where->items : one) {
+        if (!item->is(Node::Kind::Scalar)) {
+            mistakes.add(item->place,
+                         fmt::format("a condition is a text, not {}", describe(*item)));
+            continue;
+        }
+        try {
+            Expression condition(item->scalar);
+            std::vector<std::string> known;
+            for (const auto& [key, value] : sweep.fixed) known.push_back(key);
+            for (const SweepKey& key : sweep.keys) known.push_back(key.key);
+            for (const std::string& key : condition.keys())
+                if (!is_known(sweep, key))
+                    mistakes.add(item->place, models::unknown_word("key", key, known));
+            sweep.conditions.push_back(std::move(condition));
+        } catch (const InputError& error) {
+            mistakes.add(item->place, error.diagnostics().front().message);
+        }
+    }
+}
+
+ExpressionValue value_of_text(const std::string& text) {
+    if (const auto number = models::parse_real(text)) return *number;
+    return text;
+}
+
+/// The `name` in a swept `schedule` such as {name: zb-h1, ...}, or the word itself.
+ExpressionValue name_in(const std::string& value) {
+    if (!value.starts_with('{')) return value_of_text(value);
+    const NodePtr name = models::parse_yaml(value, "sweep")->get("name");
+    return name ? value_of_text(name->scalar) : ExpressionValue{std::string()};
+}
+
+}  // namespace
+
+Sweep sweep_of(const NodePtr& root, models::Shelf& shelf) {
+    Sweep sweep;
+    Mistakes mistakes;
+    const NodePtr map = root->get("sweep");
+    if (!map || map->is(Node::Kind::Null)) return sweep;
+    MappingReader in(map, "sweep", mistakes);
+    for (const Node::Entry& entry : in.mapping()->entries)
+        if (entry.key != "where") sweep.keys.push_back(read_key(entry, mistakes));
+    sweep.fixed = fixed_values(root, shelf);
+    if (const NodePtr where = in.value("where")) read_conditions(where, sweep, mistakes);
+    double points = 1;
+    for (const SweepKey& key : sweep.keys) points *= static_cast<double>(key.values.size());
+    if (points > kLargest) mistakes.add(map->place, fmt::format("the grid has {} points", points));
+    mistakes.throw_if_any();
+    return sweep;
+}
+
+std::size_t Sweep::points() const {
+    if (keys.empty()) return 0;
+    std::size_t count = 1;
+    for (const SweepKey& key : keys) count *= key.values.size();
+    return count;
+}
+
+std::vector<Override> Sweep::point(std::size_t index) const {
+    std::vector<Override> overrides(keys.size());
+    for (std::size_t k = keys.size(); k-- > 0;) {
+        overrides[k] = {keys[k].key, keys[k].values[index % keys[k].values.size()]};
+        index /= keys[k].values.size();
+    }
+    return overrides;
+}
+
+bool Sweep::admits(std::size_t index) const {
+    if (conditions.empty()) return true;
+    const std::vector<Override> here = point(index);
+    const Lookup lookup = [&](const std::string& key) -> ExpressionValue {
+        for (const auto& [swept, value] : here) {
+            if (key == swept) return value_of_text(value);
+            if (key == swept + ".name") return name_in(value);
+        }
+        const auto known = fixed.find(key);
+        return known == fixed.end() ? ExpressionValue{std::string()} : value_of_text(known->second);
+    };
+    for (const Expression& condition : conditions)
+        if (!condition.holds(lookup)) return false;
+    return true;
+}
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,142 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/diagnostic.h"
+#include "scenarios/read_scenario.h"
+
+namespace debubble::scenarios {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kBase = "model: gpt2\ncluster: dgx-a100-80gb\n";
+
+Scenario parse(const std::string& more, const std::vector<Override>& overrides = {}) {
+    return parse_scenario(kBase + more, "here.yaml", overrides);
+}
+
+std::string mistakes_of(const std::string& more, const std::vector<Override>& overrides = {}) {
+    try {
+        parse(more, overrides);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+TEST(Scenario, TheColossalAITutorialIsReadAsItIsWritten) {
+    const Scenario s = read_scenario("gpt2-xl");
+    EXPECT_EQ(s.model.heads, 32);
+    EXPECT_EQ(s.gpus, 8);
+    EXPECT_EQ(s.cluster.nodes, 1);
+    EXPECT_EQ(s.parallel.data, 2);
+    EXPECT_EQ(s.pipeline_shape(), (PipelineShape{2, 1, 192, 1}));
+    EXPECT_EQ(s.training.global_batch, 384);
+    EXPECT_TRUE(s.training.precision.loss_scaling);
+    EXPECT_EQ(s.training.recompute, models::Recompute::Full);
+    EXPECT_EQ(s.training.run_keys.at("optimizer.lr"), "1.5e-4");
+    EXPECT_EQ(s.framework.point_to_point, PointToPoint::Full);
+    EXPECT_EQ(s.framework.name, "megatron-2021");
+}
+
+TEST(Scenario, WhatIsNotSaidFollows) {
+    const Scenario s = parse("");
+    EXPECT_EQ(s.name, "here");
+    EXPECT_EQ(s.gpus, 8);
+    EXPECT_EQ(s.parallel.data, 8);
+    EXPECT_EQ(s.training.global_batch, 8);
+    EXPECT_EQ(s.training.seq_length, 1024);
+    EXPECT_EQ(s.framework.name, "megatron-2024");
+    EXPECT_EQ(parse("parallel: {data: 2}").gpus, 2);
+    EXPECT_EQ(parse("gpus: 32").cluster.nodes, 4);
+    EXPECT_EQ(parse("gpus: 3\nnodes: 3").cluster.gpus_per_node, 1);
+    EXPECT_EQ(parse("gpus: 1\ntraining: {global_batch: 8}").training.micro_batches, 8);
+    EXPECT_EQ(parse("gpus: 1\ntraining: {global_batch: 8, micro_batches: 4}").training.micro_batch,
+              2);
+    EXPECT_EQ(parse("parallel: {pipeline: 2}").parallel.wrap, Wrap::Stage);
+}
+
+struct Precise {
+    const char* word;
+    int bytes;  ///< per parameter: weights, main parameters, gradients, two moments
+};
+
+TEST(Scenario, APrecisionIsItsBytesPerParameter) {
+    for (const Precise& row :
+         {Precise{"bf16", 18},
+          {"pure-bf16", 8},
+          {"fp16", 18},
+          {"fp32", 16},
+          {"{compute: bf16, main_params: none, grads: bf16, moments: fp32}", 12},
+          {"{base: pure-bf16, moments: fp32}", 12}}) {
+        const Precision p =
+            parse(std::string("training: {precision: ") + row.word + "}").training.precision;
+        EXPECT_EQ(size_of(p.compute) + (p.main_params ? size_of(*p.main_params) : 0) +
+                      size_of(p.grads) + 2 * size_of(p.moments),
+                  row.bytes)
+            << row.word;
+    }
+}
+
+TEST(Scenario, AWordMayBeChangedInPart) {
+    const Scenario s = parse("framework: {base: pytorch-eager, ddp_buckets: true}",
+                             {{"model.layers", "24"},
+                              {"cluster.gpu.memory", "40 GiB"},
+                              {"schedule.slices", "1"},
+                              {"framework.loss", "unfused"}});
+    EXPECT_EQ(s.model.layers, 24);
+    EXPECT_EQ(s.model.hidden, 768);
+    EXPECT_EQ(s.cluster.gpu.memory.count, 40LL << 30);
+    EXPECT_EQ(s.cluster.origins.at("gpu.memory").source, "set in --set");
+    EXPECT_EQ(s.cluster.origins.at("gpu.sms").provenance, Provenance::Datasheet);
+    EXPECT_TRUE(s.framework.ddp_buckets);
+    EXPECT_EQ(s.framework.loss, models::LossKernel::Unfused);
+    EXPECT_EQ(s.framework.name, "pytorch-eager");
+}
+
+TEST(Scenario, IncludesLieUnderTheFile) {
+    const Scenario s = parse_scenario(
+        "include: gpt2-xl\nname: mine\ntraining: {recompute: none}\nschedule: gpipe\n", "x.yaml");
+    EXPECT_EQ(s.name, "mine");
+    EXPECT_TRUE(s.description.empty());
+    EXPECT_EQ(s.training.recompute, models::Recompute::None);
+    EXPECT_EQ(s.training.micro_batches, 192);
+    EXPECT_EQ(s.schedule.name, "gpipe");
+}
+
+TEST(Scenario, TheKnobsOfTheViTTutorialHaveTheirMeaning) {
+    const Scenario s = parse(
+        "parallel: {zero_stage: 1, zero_bucket_size_in_m: 12, cpu_offload: true,\n"
+        "           communication_dtype: fp16, overlap_communication: false}\n"
+        "training: {precision: fp16, loss_scale: {initial_scale: 65536, min_scale: 1,\n"
+        "           growth_factor: 2, backoff_factor: 0.5, growth_interval: 1000, hysteresis: 2,\n"
+        "           max_scale: 4294967296}}");
+    EXPECT_EQ(s.framework.grad_bucket.count, 12 << 20);
+    EXPECT_FALSE(s.framework.overlap_grad_reduce);
+    EXPECT_TRUE(s.training.offload_optimizer);
+    EXPECT_EQ(s.parallel.communication_dtype, models::DataType::Fp16);
+    EXPECT_EQ(s.training.run_keys.at("loss_scale.hysteresis"), "2");
+    EXPECT_EQ(s.training.run_keys.size(), 7u);
+}
+
+TEST(Scenario, AnOverrideIsBlamedAsSet) {
+    EXPECT_EQ(mistakes_of("", {{"parallel.tensor", "x"}}),
+              "--set:1:17: error: 'tensor' must be a whole number, not 'x'\n"
+              "  parallel.tensor=x\n                  ^\n");
+    EXPECT_THAT(mistakes_of("", {{"parallel.tenser", "2"}}),
+                HasSubstr("--set:1:1: error: unknown key of 'parallel' 'tenser'; did you mean "
+                          "'tensor'?"));
+    EXPECT_THAT(mistakes_of("", {{"schedule", "{name: [}"}}), HasSubstr("--set:1:"));
+    EXPECT_THROW(parse_override("parallel.tensor"), InputError);
+    EXPECT_EQ(parse_override("a=b=c"), (Override{"a", "b=c"}));
+}
+
+TEST(Scenario, AnUnevenUniformPartitionIsANote) {
+    EXPECT_THAT(
+        parse("gpus: 5\nparallel: {pipeline: 5, data: 1}\ntraining: {micro_batches: 5}").notes,
+        ElementsAre("stages hold 2, 2, 2, 3, 3 layers"));
+}
+
+}  // namespace
+}  // namespace debubble::scenarios
