@@ -1,0 +1,196 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "schedule/checks/checks.h"
+
+namespace debubble {
+namespace {
+
+using Kind = Violation::Kind;
+
+/// What one rank's list says of one stage.
+struct StageFacts {
+    bool held = false;
+    bool sharded = false;  ///< it has an Unshard or a Reshard
+    bool gathered = true;  ///< now
+    bool at_first = true;  ///< gathered before the first action
+    int reductions = 0;
+    bool tied = false;
+    bool unreduced = false;  ///< a W or B stands behind the last reduction
+};
+
+class CollectiveChecker {
+public:
+    CollectiveChecker(const Schedule& schedule, Findings& findings)
+        : schedule_(schedule),
+          findings_(findings),
+          reductions_(schedule.stage_count(), -1),
+          holders_(schedule.stage_count(), 0),
+          norms_(schedule.ranks.size(), 0),
+          steps_(schedule.ranks.size(), 0) {
+        for (const auto& row : schedule.placement.stages)
+            for (const Stage stage : row) ++holders_[stage.index];
+    }
+
+    void check() {
+        for (int r = 0; r < static_cast<int>(schedule_.ranks.size()); ++r) check_rank(r);
+        check_all_or_none(norms_, "GRAD_NORM");
+        check_all_or_none(steps_, "OPTIMIZER_STEP");
+    }
+
+private:
+    void add(Kind kind, std::size_t position, std::string message) {
+        findings_.add(kind, Rank{rank_}, position, std::move(message));
+    }
+
+    void check_rank(int rank) {
+        rank_ = rank;
+        stages_.assign(schedule_.stage_count(), {});
+        const ActionList& list = schedule_.ranks[rank];
+        for (const Stage stage : schedule_.placement.stages[rank]) stages_[stage.index].held = true;
+        for (std::size_t i = list.size(); i-- > 0;) find_initial_state(list[i]);
+        for (StageFacts& stage : stages_) stage.gathered = stage.at_first;
+        for (std::size_t i = 0; i < list.size(); ++i) visit(i, list[i]);
+        finish(list.size());
+    }
+
+    /// Seen from the end: parameters are gathered at first unless the first
+    /// action that concerns them is an Unshard.
+    void find_initial_state(const Action& action) {
+        for_each_compute(action, [&](const Compute& c) { facts(c.stage).at_first = true; });
+        if (const auto* u = std::get_if<Unshard>(&action)) {
+            facts(u->stage).at_first = false;
+            facts(u->stage).sharded = true;
+        }
+        if (const auto* r = std::get_if<Reshard>(&action)) {
+            facts(r->stage).at_first = true;
+            facts(r->stage).sharded = true;
+        }
+    }
+
+    /// A stage that is none gets facts of its own, which nothing reads.
+    StageFacts& facts(Stage stage) {
+        const bool known = stage.index >= 0 && stage.index < static_cast<int>(stages_.size());
+        return known ? stages_[stage.index] : nowhere_;
+    }
+
+    void visit(std::size_t i, const Action& action) {
+        for_each_compute(action, [&](const Compute& c) { visit_compute(i, c); });
+        std::visit(Overloaded{
+                       [&](const Unshard& u) { set_gathered(i, u.stage, true, action); },
+                       [&](const Reshard& r) { set_gathered(i, r.stage, false, action); },
+                       [&](const ReduceGrad& r) {
+                           check_held(i, r.stage, action);
+                           ++facts(r.stage).reductions;
+                           facts(r.stage).unreduced = false;
+                       },
+                       [&](const TiedGradReduce& t) {
+                           check_held(i, t.stage, action);
+                           if (facts(t.stage).tied)
+                               add(Kind::Duplicate, i, to_text(action) + " stands twice");
+                           facts(t.stage).tied = true;
+                       },
+                       [&](const GradNorm&) {
+                           if (norms_[rank_]++ > 0)
+                               add(Kind::Duplicate, i, "GRAD_NORM stands twice");
+                       },
+                       [&](const OptimizerStep&) { visit_step(i); },
+                       [](const auto&) {},
+                   },
+                   action);
+    }
+
+    void visit_compute(std::size_t i, const Compute& c) {
+        StageFacts& stage = facts(c.stage);
+        const std::string text = to_text(Action{c});
+        if (stage.sharded && !stage.gathered)
+            add(Kind::Sharding, i,
+                fmt::format("{} stands where the parameters of stage {} are not gathered", text,
+                            c.stage.index));
+        if (steps_[rank_] > 0)
+            add(Kind::Order, i, fmt::format("{} stands behind OPTIMIZER_STEP", text));
+        if (c.pass == Pass::Forward || c.pass == Pass::BackwardInput) return;
+        stage.unreduced = true;
+        if (stage.tied)
+            add(Kind::Order, i, fmt::format("{} stands behind {}TIED_GRAD", text, c.stage.index));
+    }
+
+    void set_gathered(std::size_t i, Stage stage, bool gathered, const Action& action) {
+        check_held(i, stage, action);
+        if (facts(stage).gathered == gathered)
+            add(Kind::Sharding, i,
+                fmt::format("{}, but the parameters are {}", to_text(action),
+                            gathered ? "gathered already" : "not gathered"));
+        facts(stage).gathered = gathered;
+    }
+
+    void check_held(std::size_t i, Stage stage, const Action& action) {
+        if (facts(stage).held) return;
+        add(Kind::Misplaced, i,
+            fmt::format("{} is on rank {}, which does not hold stage {}", to_text(action), rank_,
+                        stage.index));
+    }
+
+    /// The step leaves sharded parameters to be gathered anew.
+    void visit_step(std::size_t i) {
+        if (steps_[rank_]++ > 0) add(Kind::Duplicate, i, "OPTIMIZER_STEP stands twice");
+        for (std::size_t s = 0; s < stages_.size(); ++s) {
+            StageFacts& stage = stages_[s];
+            if (stage.sharded) stage.gathered = false;
+            if (stage.held && stage.reductions == 0 && holders_[s] > 1)
+                add(Kind::Missing, i,
+                    fmt::format("OPTIMIZER_STEP without {}REDUCE_GRAD: the {} holders of stage {} "
+                                "would drift apart",
+                                s, holders_[s], s));
+        }
+    }
+
+    void finish(std::size_t end) {
+        for (std::size_t s = 0; s < stages_.size(); ++s) {
+            const StageFacts& stage = stages_[s];
+            if (stage.sharded && stage.gathered != stage.at_first)
+                add(Kind::Leftover, end,
+                    fmt::format("the parameters of stage {} are {} at the end of the step, but {} "
+                                "at its begin",
+                                s, stage.gathered ? "gathered" : "sharded",
+                                stage.at_first ? "gathered" : "sharded"));
+            if (stage.reductions > 0 && stage.unreduced)
+                add(Kind::Order, end,
+                    fmt::format("a weight gradient of stage {} stands behind its last REDUCE_GRAD",
+                                s));
+            if (!stage.held) continue;
+            if (reductions_[s] >= 0 && reductions_[s] != stage.reductions)
+                add(Kind::Unmatched, end,
+                    fmt::format("rank {} lists {}REDUCE_GRAD {} times, another holder {} times",
+                                rank_, s, stage.reductions, reductions_[s]));
+            reductions_[s] = stage.reductions;
+        }
+    }
+
+    void check_all_or_none(const std::vector<int>& counts, std::string_view text) {
+        if (std::ranges::all_of(counts, [](int n) { return n == 0; })) return;
+        for (std::size_t r = 0; r < counts.size(); ++r)
+            if (counts[r] == 0)
+                findings_.add(Kind::Missing, Rank{static_cast<int>(r)}, schedule_.ranks[r].size(),
+                              fmt::format("rank {} has no {}, but others do", r, text));
+    }
+
+    const Schedule& schedule_;
+    Findings& findings_;
+    int rank_ = 0;
+    std::vector<StageFacts> stages_;  ///< of the rank at hand
+    StageFacts nowhere_;
+    std::vector<int> reductions_;  ///< by stage, of the holder seen last; -1 for none
+    std::vector<int> holders_;     ///< by stage
+    std::vector<int> norms_;       ///< by rank
+    std::vector<int> steps_;
+};
+
+}  // namespace
+
+void check_collectives(const Schedule& schedule, Findings& findings) {
+    CollectiveChecker(schedule, findings).check();
+}
+
+}  // namespace debubble

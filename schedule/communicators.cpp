@@ -1,0 +1,64 @@
+#include "schedule/communicators.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace debubble {
+namespace {
+
+/// Tells communicators apart: what they are for, then ranks or a stage.
+using Key = std::array<int, 3>;
+
+std::optional<Key> key_of(const Action& action, int rank) {
+    return std::visit(
+        Overloaded{
+            [&](const Send& s) {
+                return std::optional(Key{static_cast<int>(s.message.kind), rank, s.to.index});
+            },
+            [&](const Recv& r) {
+                return std::optional(Key{static_cast<int>(r.message.kind), r.from.index, rank});
+            },
+            [](const ReduceGrad& r) {
+                return std::optional(Key{2, r.stage.index, 0});
+            },
+            [](const TiedGradReduce&) {
+                return std::optional(Key{3, 0, 0});
+            },
+            [](const GradNorm&) {
+                return std::optional(Key{4, 0, 0});
+            },
+            [](const auto&) { return std::optional<Key>{}; },
+        },
+        action);
+}
+
+}  // namespace
+
+Communicators::Communicators(const Program& program) {
+    std::map<Key, int> known;
+    for (int r = 0; r < static_cast<int>(program.ranks.size()); ++r) {
+        const ActionList& list = program.ranks[r];
+        std::vector<Part>& parts = parts_.emplace_back(list.size());
+        std::vector<Part>& mine = of_rank_.emplace_back();
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const auto key = key_of(list[i], r);
+            if (!key) continue;
+            const auto [entry, is_new] = known.try_emplace(*key, static_cast<int>(all_.size()));
+            if (is_new) {
+                Communicator& made = all_.emplace_back();
+                made.is_channel = (*key)[0] < 2;
+                if (made.is_channel) made.sides = {{Rank{(*key)[1]}, {}}, {Rank{(*key)[2]}, {}}};
+            }
+            auto& sides = all_[entry->second].sides;
+            auto side = std::ranges::find(sides, Rank{r}, &Communicator::Side::rank);
+            if (side == sides.end()) side = sides.insert(side, {Rank{r}, {}});
+            const Part part{entry->second, static_cast<int>(side - sides.begin()), 0};
+            if (side->positions.empty()) mine.push_back(part);
+            parts[i] = {part.communicator, part.side, side->positions.size()};
+            side->positions.push_back(i);
+        }
+    }
+}
+
+}  // namespace debubble

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "schedule/schedule.h"
+
+namespace debubble {
+
+/// Changes to one rank's list, by position in the list as it is. Edit at
+/// one position keep the order in which they were asked for.
+class Edit {
+public:
+    explicit Edit(const ActionList& list)
+        : list_(&list), before_(list.size() + 1), moved_(list.size(), false) {}
+
+    void before(std::size_t position, Action action) {
+        before_[position].push_back(std::move(action));
+    }
+    void move(std::size_t from, std::size_t position) {
+        before(position, (*list_)[from]);
+        moved_[from] = true;
+    }
+    void after(std::size_t position, Action action) { before(position + 1, std::move(action)); }
+
+    ActionList apply() && {
+        ActionList result;
+        for (std::size_t i = 0; i < before_.size(); ++i) {
+            for (Action& action : before_[i]) result.push_back(std::move(action));
+            if (i < moved_.size() && !moved_[i]) result.push_back((*list_)[i]);
+        }
+        return result;
+    }
+
+private:
+    const ActionList* list_;
+    std::vector<ActionList> before_;
+    std::vector<bool> moved_;
+};
+
+inline bool is_compute(const Action& action) {
+    return std::holds_alternative<Compute>(action) || std::holds_alternative<Overlap>(action);
+}
+
+/// W and B make a stage's weight gradient.
+inline bool makes_weight_gradient(const Compute& c) {
+    return c.pass == Pass::BackwardWeight || c.pass == Pass::Backward;
+}
+
+/// The position just behind the compute at `position` and the sends of its results.
+inline std::size_t behind_sends(const ActionList& list, std::size_t position) {
+    ++position;
+    while (position < list.size() && std::holds_alternative<Send>(list[position])) ++position;
+    return position;
+}
+
+/// The position of the nearest compute before `position`; `position` if there is none.
+inline std::size_t compute_before(const ActionList& list, std::size_t position) {
+    for (std::size_t i = position; i-- > 0;)
+        if (is_compute(list[i])) return i;
+    return position;
+}
+
+}  // namespace debubble

@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include "schedule/lower.h"
+#include "schedule/passes/edit.h"
+
+namespace debubble {
+namespace {
+
+/// ZeRO-1 and 2: the step leaves each rank a part of its new parameters.
+void gather_after_step(ActionList& list, const std::vector<Stage>& held) {
+    const auto step = std::ranges::find_if(
+        list, [](const Action& a) { return std::holds_alternative<OptimizerStep>(a); });
+    if (step == list.end()) return;
+    std::vector<Action> unshards;
+    for (const Stage stage : held) unshards.emplace_back(Unshard{stage});
+    list.insert(step + 1, unshards.begin(), unshards.end());
+}
+
+/// Positions in a list between which a stage's parameters are gathered.
+struct Use {
+    std::size_t gather;  ///< of the compute ahead of the first one, to gather beside it
+    std::size_t last;    ///< of the last compute of the stage
+};
+
+std::vector<Use> uses_of(const ActionList& list, Stage stage) {
+    std::vector<std::size_t> computes;
+    for (std::size_t i = 0; i < list.size(); ++i)
+        if (is_compute(list[i])) computes.push_back(i);
+
+    std::vector<Use> uses;
+    std::size_t last = 0;  // index into computes
+    for (std::size_t n = 0; n < computes.size(); ++n) {
+        bool used = false;
+        for_each_compute(list[computes[n]], [&](const Compute& c) { used |= c.stage == stage; });
+        if (!used) continue;
+        // With one other compute in between it would come back as soon as it is gone.
+        const bool stays = !uses.empty() && n - last <= 2;
+        if (!stays) uses.push_back({computes[n == 0 ? 0 : n - 1], 0});
+        uses.back().last = computes[n];
+        last = n;
+    }
+    return uses;
+}
+
+}  // namespace
+
+Schedule add_unshard_reshard(Schedule schedule, const LowerOptions& options) {
+    const int zero = options.data_parallel ? options.zero_stage : 0;
+    for (std::size_t r = 0; r < schedule.ranks.size(); ++r) {
+        ActionList& list = schedule.ranks[r];
+        const auto& held = schedule.placement.stages[r];
+        if (zero == 1 || zero == 2) gather_after_step(list, held);
+        if (zero != 3 || !options.shard_by_stage) continue;
+        Edit edit(list);
+        for (const Stage stage : held)
+            for (const Use& use : uses_of(list, stage)) {
+                edit.before(use.gather, Unshard{stage});
+                edit.before(behind_sends(list, use.last), Reshard{stage});
+            }
+        list = std::move(edit).apply();
+    }
+    return schedule;
+}
+
+}  // namespace debubble
