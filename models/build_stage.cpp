@@ -7,12 +7,18 @@ namespace debubble::models {
 
 namespace {
 
+constexpr int kMostLayers = 4096;
+
 void refuse_what_is_not_modelled(const Architecture& model, const Execution& how,
                                  const StageContent& content) {
     std::vector<Diagnostic> mistakes;
     const auto refuse = [&](std::string sentence) {
         mistakes.push_back({{}, std::move(sentence), {}});
     };
+    if (content.layers > kMostLayers) {
+        refuse(fmt::format("{} layers are more than the {} that a stage may hold", content.layers,
+                           kMostLayers));
+    }
     if (content.first_layer < 0 || content.layers < 0 ||
         content.layers > model.layers - content.first_layer) {
         refuse(fmt::format("layers {} to {} are not all among the model's {}", content.first_layer,

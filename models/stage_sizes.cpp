@@ -10,6 +10,7 @@ namespace debubble::models {
 namespace {
 
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 32;
+constexpr double kLargestTensor = 1099511627776.0;  ///< elements: 2^40, so that no sum overflows
 
 /// Collects every reason why a model cannot be cut so.
 struct Divisions {
@@ -30,8 +31,35 @@ struct Divisions {
                 refuse(fmt::format("an extent of {} is outside 1 to {}", extent, kLargestExtent));
             }
         }
+        for (const int parts : {how.tensor, how.context, how.slices}) {
+            if (parts > 1 << 20) refuse(fmt::format("nothing can be cut into {}", parts));
+        }
         if (how.slice < 0 || how.slice >= how.slices) {
             refuse(fmt::format("slice {} of {} does not exist", how.slice, how.slices));
+        }
+    }
+
+    /// Precondition: the extents are in their range.
+    void check_tensors(const Architecture& model, const Execution& how) {
+        const auto number = [](std::int64_t extent) { return static_cast<double>(extent); };
+        const double hidden = number(model.hidden);
+        const double heads = number(model.heads + 2 * model.kv_heads) * number(model.head_dim);
+        const double width = std::max(
+            {hidden, heads, 2 * number(model.ffn), number(model.vocab) + how.vocabulary_multiple});
+        const double queries = number(how.seq_length) / how.slices / how.context;
+        const double tokens = number(how.micro_batch) * queries;
+        double scores = 0;
+        if (how.attention == AttentionKernel::Unfused) {
+            scores = tokens * number(how.seq_length) * number(model.heads) / how.tensor;
+        }
+        if (how.attention_mask_tensor) {
+            scores = std::max(
+                scores, number(how.micro_batch) * number(how.seq_length) * number(how.seq_length));
+        }
+        const double largest = std::max(
+            {hidden * width, tokens * width, scores, hidden * number(model.max_positions)});
+        if (largest > kLargestTensor) {
+            refuse(fmt::format("a tensor of {:.3g} elements is beyond any machine", largest));
         }
     }
 };
@@ -46,6 +74,7 @@ std::int64_t padded_vocabulary(const Architecture& model, const Execution& how) 
 Sizes sizes_of(const Architecture& model, const Execution& how) {
     Divisions divide;
     divide.check_extents(model, how);
+    if (divide.mistakes.empty()) divide.check_tensors(model, how);
     if (!divide.mistakes.empty()) throw InputError(std::move(divide.mistakes));
     const int t = how.tensor;
     Sizes size;
