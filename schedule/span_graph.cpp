@@ -95,9 +95,29 @@ void SpanGraph::find_last_joiners() {
             if (!same || entry.begin > first_end) break;
             first_end = std::min(first_end, trace_->spans[entry.span].end);
         }
-        std::fill(last_joiner_.begin() + first, last_joiner_.begin() + last,
-                  collectives_[last - 1].span);
+        const auto latest = std::max_element(
+            collectives_.begin() + first, collectives_.begin() + last,
+            [&](const Entry& a, const Entry& b) {
+                return std::pair(a.begin, ready(a.span)) < std::pair(b.begin, ready(b.span));
+            });
+        std::fill(last_joiner_.begin() + first, last_joiner_.begin() + last, latest->span);
     }
+}
+
+/// When the member of a collective had nothing else left to do. Members that
+/// begin together, as in a simulation, differ only in this.
+Instant SpanGraph::ready(std::size_t i) const {
+    Instant at = Instant::min();
+    for (const auto found : own_predecessors(i)) {
+        if (found) at = std::max(at, trace_->spans[*found].end);
+    }
+    return at;
+}
+
+/// On its own rank, what stood before a collective: a compute and a collective.
+std::array<std::optional<std::size_t>, 2> SpanGraph::own_predecessors(std::size_t i) const {
+    const Unit& unit = unit_of(i);
+    return {ended_at(*trace_, unit.work, trace_->spans[i].begin), before(unit.gather, i)};
 }
 
 void SpanGraph::add(std::uint32_t i) {
@@ -202,10 +222,8 @@ std::vector<std::size_t> SpanGraph::predecessors_of(std::size_t i) const {
         for (const Arrival& arrival : arrivals_of(i))
             add_if(arrival.recv ? arrival.recv : arrival.producer);
     } else {
-        const std::size_t last = last_to_join(i);
-        add_if(before(unit.gather, i));
-        add_if(ended_at(*trace_, unit.work, span.begin));
-        add_if(ended_at(*trace_, unit_of(last).work, trace_->spans[last].begin));
+        for (const std::size_t member : {i, last_to_join(i)})
+            for (const auto found : own_predecessors(member)) add_if(found);
     }
     return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -77,6 +78,8 @@ private:
     /// The last one of that key that began at `at` or before.
     static std::optional<std::size_t> last_before(const Table& table, Entry key, Instant at);
     void find_last_joiners();
+    Instant ready(std::size_t collective) const;
+    std::array<std::optional<std::size_t>, 2> own_predecessors(std::size_t collective) const;
 
     const Trace* trace_;
     int stage_count_ = 0;

@@ -104,6 +104,15 @@ TEST(Statistics, EveryNanosecondOfARankIsCountedOnce) {
     });
 }
 
+TEST(Statistics, TheIdleTimeInsideTheMakespanIsTheBubble) {
+    for_random_traces([](const Schedule& schedule, const PipelineCosts&, const Trace& trace) {
+        const Statistics s = statistics(trace);
+        double idle = 0;
+        for (const Bubble& b : s.bubbles) idle += seconds(b.end - b.begin);
+        EXPECT_NEAR(idle, s.bubble * schedule.shape.ranks * seconds(s.makespan), 1e-12);
+    });
+}
+
 TEST(Statistics, TheCriticalPathFillsTheStepWithoutAGap) {
     for_random_traces([](const Schedule&, const PipelineCosts&, const Trace& trace) {
         const Statistics s = statistics(trace);
