@@ -33,6 +33,7 @@ struct ComputeCost {
     Duration duration{};
     Duration exposed{};       ///< communication in it that nothing hides; part of duration
     Bytes held_after;         ///< change of live activations at its end; negative for a backward
+    Bytes gradients_after;    ///< gradients that have no buffer of their own and stay from its end
     Bytes peak_above;         ///< greatest live memory inside, above what was live before it
     MemoryByClass at_peak{};  ///< peak_above by class; sums to it
     std::string_view op_at_peak;  ///< operator that allocated last; outlives the model

@@ -54,6 +54,7 @@ private:
         const ComputeCost& cost = graph_.compute_costs[graph_.tasks[task_].cost];
         changes_.push_back({time().begin, {}, MemoryClass::Activations, &cost, action_});
         change(time().end, cost.held_after, MemoryClass::Activations);
+        change(time().end, cost.gradients_after, MemoryClass::Gradients);
     }
     /// The input that a Recv brought becomes the compute's own.
     void takes_input(const Compute& c) {

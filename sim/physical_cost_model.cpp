@@ -44,7 +44,12 @@ public:
     }
 
     ComputeCost compute(const Compute& action, Rank) const override {
-        return price(action.stage, action.micro_batch).of(action.pass);
+        ComputeCost cost = price(action.stage, action.micro_batch).of(action.pass);
+        if (bears_gradients() &&
+            (action.pass == Pass::Backward || action.pass == Pass::BackwardWeight))
+            cost.gradients_after =
+                level(elements(action.stage), action.stage).gradients_in_backward;
+        return cost;
     }
     ComputeCost recompute(const Recompute& action, Rank) const override {
         return price(action.stage, action.micro_batch).again();
@@ -79,7 +84,8 @@ public:
     MemoryByClass static_memory(Rank rank) const override {
         const models::StaticMemory memory = level(rank);
         MemoryByClass held = memory.held;
-        held[static_cast<std::size_t>(MemoryClass::Gradients)] += memory.gradients_in_backward;
+        if (!bears_gradients())
+            held[static_cast<std::size_t>(MemoryClass::Gradients)] += memory.gradients_in_backward;
         return held;
     }
     Bytes unsharded_bytes(Stage stage) const override {
@@ -128,8 +134,16 @@ private:
         const auto has_head = [&](Stage s) { return whole(s).graph().content.head; };
         const auto head = std::ranges::find_if(stages, has_head);
         const Stage like = head == stages.end() ? stages.front() : *head;
-        return models::static_memory(whole(like).graph(), static_policy(scenario_),
-                                     elements_of(rank));
+        return level(elements_of(rank), like);
+    }
+    models::StaticMemory level(std::int64_t parameters, Stage like) const {
+        return models::static_memory(whole(like).graph(), static_policy(scenario_), parameters);
+    }
+    /// Without a buffer, the only backward of a step makes the gradients; when there are
+    /// several, they are there from the first on and count as always there.
+    bool bears_gradients() const {
+        return !scenario_.framework.main_grad_buffer && scenario_.training.micro_batches == 1 &&
+               slices_ == 1;
     }
 
     bool scatters_messages() const {
@@ -165,6 +179,7 @@ ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     both.exposed = std::max(Duration{}, communication - kernels);
     both.duration = kernels + both.exposed;
     both.held_after = first.held_after + second.held_after;
+    both.gradients_after = first.gradients_after + second.gradients_after;
     both.peak_above = first.peak_above + second.peak_above;
     for (std::size_t c = 0; c < kMemoryClasses; ++c)
         both.at_peak[c] = first.at_peak[c] + second.at_peak[c];

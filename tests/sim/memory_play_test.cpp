@@ -72,6 +72,21 @@ TEST(MemoryPlay, EqualsThemWhenTheOptimizerIsThePeak) {
     EXPECT_EQ(job.played().peak_allocated, total(job.summed().held));
 }
 
+TEST(MemoryPlay, EqualsThemWhenTheOnlyBackwardMakesTheGradients) {
+    for (const int micro_batch : {1, 32}) {
+        Job job;
+        job.scenario.framework.main_grad_buffer = false;
+        job.scenario.framework.optimizer = scenarios::OptimizerKind::ForeachAdam;
+        job.scenario.training.micro_batches = 1;
+        job.scenario.training.micro_batch = micro_batch;
+        job.program = generate("gpipe", {1, 1, 1, 1});
+        job.program.ranks[0].push_back(OptimizerStep{});
+        // The loss's forward is fullest when there is much in flight; no gradient is there yet.
+        EXPECT_EQ(job.played().action, micro_batch == 1 ? "OPTIMIZER_STEP" : "0F0");
+        EXPECT_EQ(job.played().peak_allocated, total(job.summed().held));
+    }
+}
+
 TEST(MemoryPlay, ReservesMoreThanItAllocatesWithACachingAllocator) {
     Job job;
     const Bytes exact = job.played().peak_allocated;
