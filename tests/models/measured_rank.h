@@ -7,6 +7,7 @@
 
 #include "models/allocator.h"
 #include "models/graph.h"
+#include "models/optimizer_pieces.h"
 #include "models/static_memory.h"
 #include "schedule/generators/generators.h"
 
@@ -24,7 +25,7 @@ struct MeasuredRun {
 
 struct Played {
     MemoryUsage usage;
-    Bytes fixed;          ///< before the first forward
+    Bytes fixed;          ///< between two steps
     std::string at_peak;  ///< the action and the operator's tensor allocated at the peak
 };
 
@@ -35,6 +36,7 @@ public:
 
 private:
     void pass(const Compute& compute);
+    void hold_optimizer(Bytes& whole);
     void take(Bytes bytes, const std::string& what);
 
     struct StagePlan {
@@ -49,6 +51,7 @@ private:
     std::string at_peak_;
     Bytes gradients_;
     Bytes step_;
+    std::vector<Bytes> moments_;  ///< two of each, made by the first step
 };
 
 inline RankPlayer::RankPlayer(const MeasuredRun& run, int rank) : run_(run) {
@@ -71,8 +74,23 @@ inline RankPlayer::RankPlayer(const MeasuredRun& run, int rank) : run_(run) {
         stages_.emplace(stage,
                         StagePlan{std::move(graph), std::move(forward), std::move(backward)});
     }
+    hold_optimizer(fixed.held[static_cast<std::size_t>(MemoryClass::Optimizer)]);
     for (const Bytes bytes : fixed.held) take(bytes, "static");
     take(stages_.begin()->second.graph.boundary_bytes() * run.stream_buffers, "pipeline buffers");
+}
+
+/// Megatron-LM's distributed optimizer holds main parameters in pieces from the start,
+/// and from the first step on two moments of the same sizes; others are taken as a whole.
+inline void RankPlayer::hold_optimizer(Bytes& whole) {
+    if (run_.policy.zero_stage != 1 || !run_.policy.main_parameters) return;
+    whole = {};
+    for (const auto& [stage, plan] : stages_) {
+        for (const std::int64_t elements : optimizer_pieces(
+                 plan.graph, run_.policy.shards, megatron_bucket_elements(run_.policy.shards))) {
+            take(Bytes{4 * elements}, "main parameters");
+            moments_.push_back(Bytes{4 * elements});
+        }
+    }
 }
 
 inline void RankPlayer::take(Bytes bytes, const std::string& what) {
@@ -104,10 +122,18 @@ inline void RankPlayer::pass(const Compute& compute) {
 }
 
 inline Played RankPlayer::play(const ActionList& actions) {
-    const Bytes fixed = allocator_.usage().allocated;
-    for (const Action& action : actions) {
-        if (const auto* compute = std::get_if<Compute>(&action)) pass(*compute);
+    const auto step = [&] {
+        for (const Action& action : actions) {
+            if (const auto* compute = std::get_if<Compute>(&action)) pass(*compute);
+        }
+    };
+    if (!moments_.empty()) step();
+    for (const Bytes bytes : moments_) {
+        take(bytes, "moments");
+        take(bytes, "moments");
     }
+    const Bytes fixed = allocator_.usage().allocated;
+    step();
     if (step_.count + gradients_.count > 0) take(gradients_ + step_, "optimizer");
     return {allocator_.usage(), fixed, at_peak_};
 }
