@@ -1,0 +1,27 @@
+#pragma once
+
+#include "exec/cpu/reference/operands.h"
+
+/// The nonlinearities of MLPs, element by element. Shapes: all operands are alike,
+/// [tokens, ffn]. None has weights, so there is no backward_weight.
+namespace debubble::exec::reference {
+
+/// Gelu is x * Phi(x) (Hendrycks and Gimpel 2016); GeluTanh its approximation there,
+/// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), which GPT-2 uses.
+enum class Nonlinearity : std::uint8_t { Gelu, GeluTanh, Relu };
+
+template <Real T>
+void activation_forward(Nonlinearity kind, In<T> x, Out<T> y);
+
+/// dx may be dy: the gradient is then replaced in place.
+template <Real T>
+void activation_backward_input(Nonlinearity kind, In<T> dy, In<T> x, Out<T> dx);
+
+/// y = silu(gate) * up with silu(z) = z / (1 + e^-z) (Shazeer 2020, "GLU Variants").
+template <Real T>
+void swiglu_forward(In<T> gate, In<T> up, Out<T> y);
+
+template <Real T>
+void swiglu_backward_input(In<T> dy, In<T> gate, In<T> up, Out<T> dgate, Out<T> dup);
+
+}  // namespace debubble::exec::reference

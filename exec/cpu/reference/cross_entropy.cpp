@@ -1,0 +1,112 @@
+#include "exec/cpu/reference/cross_entropy.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "exec/cpu/reference/exponential.h"
+#include "exec/cpu/reference/sums.h"
+
+namespace debubble::exec::reference {
+
+namespace {
+
+/// The target's column, or -1 if another share has it or it is ignored.
+std::int64_t column_of(const CrossEntropy& loss, std::int32_t target, std::int64_t columns) {
+    if (target == loss.ignore_index) return -1;
+    const std::int64_t column = target - loss.first_entry;
+    return column >= 0 && column < columns ? column : -1;
+}
+
+}  // namespace
+
+template <Real T>
+void cross_entropy_largest(In<T> logits, Out<T> largest) {
+    assert(largest.size() == logits.rows() && "one per token");
+    vectorised([&]() DEBUBBLE_INLINE {
+        for (std::int64_t token = 0; token < logits.rows(); ++token) {
+            largest[token] = largest_of(logits.columns(), logits.row(token));
+        }
+    });
+}
+
+template <Real T>
+void cross_entropy_exponentials(const CrossEntropy& loss, View<const std::int32_t> targets,
+                                In<T> largest, Out<T> logits, Out<T> sum, Out<T> target) {
+    assert(targets.size() == logits.rows() && "one target per token");
+    const std::int64_t columns = logits.columns();
+    vectorised([&]() DEBUBBLE_INLINE {
+        for (std::int64_t token = 0; token < logits.rows(); ++token) {
+            T* row = logits.row(token);
+            const T shift = largest[token];
+            const std::int64_t column = column_of(loss, targets[token], columns);
+            target[token] = column < 0 ? T{0} : row[column] - shift;
+            for (std::int64_t j = 0; j < columns; ++j) row[j] = exponential(row[j] - shift);
+            sum[token] = sum_of<T>(columns, [=](std::int64_t j) { return row[j]; });
+        }
+    });
+}
+
+template <Real T>
+double cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> targets, In<T> sum,
+                              In<T> target, Out<T> logits) {
+    const std::int64_t columns = logits.columns();
+    double total = 0;
+    vectorised([&]() DEBUBBLE_INLINE {
+        for (std::int64_t token = 0; token < logits.rows(); ++token) {
+            T* row = logits.row(token);
+            if (targets[token] == loss.ignore_index) {
+                std::fill_n(row, columns, T{0});
+                continue;
+            }
+            const T factor = static_cast<T>(loss.gradient_scale) / sum[token];
+            for (std::int64_t j = 0; j < columns; ++j) row[j] *= factor;
+            const std::int64_t column = column_of(loss, targets[token], columns);
+            if (column >= 0) row[column] -= static_cast<T>(loss.gradient_scale);
+            total += static_cast<double>(std::log(sum[token]) - target[token]);
+        }
+    });
+    return total;
+}
+
+template <Real T>
+double cross_entropy(const CrossEntropy& loss, View<const std::int32_t> targets, Out<T> logits,
+                     Out<T> scratch) {
+    const std::int64_t tokens = logits.rows();
+    assert(scratch.size() == 3 * tokens && "scratch [3, tokens]");
+    const View<T> largest{scratch.data, {tokens}};
+    const View<T> sum{scratch.data + tokens, {tokens}};
+    const View<T> target{scratch.data + 2 * tokens, {tokens}};
+    cross_entropy_largest<T>(logits, largest);
+    cross_entropy_exponentials<T>(loss, targets, largest, logits, sum, target);
+    return cross_entropy_gradient<T>(loss, targets, sum, target, logits);
+}
+
+std::int64_t counted_targets(View<const std::int32_t> targets, std::int32_t ignore_index) {
+    return targets.size() - std::count(targets.begin(), targets.end(), ignore_index);
+}
+
+template <Real T>
+std::int64_t correct_predictions(View<const std::int32_t> targets, In<T> logits) {
+    assert(targets.size() == logits.rows() && "one target per row");
+    std::int64_t correct = 0;
+    for (std::int64_t i = 0; i < logits.rows(); ++i) {
+        const T* row = logits.row(i);
+        if (std::max_element(row, row + logits.columns()) - row == targets[i]) ++correct;
+    }
+    return correct;
+}
+
+#define INSTANTIATE(T)                                                                         \
+    template void cross_entropy_largest<T>(In<T>, Out<T>);                                     \
+    template void cross_entropy_exponentials<T>(const CrossEntropy&, View<const std::int32_t>, \
+                                                In<T>, Out<T>, Out<T>, Out<T>);                \
+    template double cross_entropy_gradient<T>(const CrossEntropy&, View<const std::int32_t>,   \
+                                              In<T>, In<T>, Out<T>);                           \
+    template double cross_entropy<T>(const CrossEntropy&, View<const std::int32_t>, Out<T>,    \
+                                     Out<T>);                                                  \
+    template std::int64_t correct_predictions<T>(View<const std::int32_t>, In<T>);
+INSTANTIATE(float)
+INSTANTIATE(double)
+#undef INSTANTIATE
+
+}  // namespace debubble::exec::reference

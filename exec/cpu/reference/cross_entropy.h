@@ -1,0 +1,50 @@
+#pragma once
+
+#include "exec/cpu/reference/operands.h"
+
+/// Cross-entropy of a softmax over the vocabulary (or the classes), made in place: logits
+/// become their own gradient. Targets equal to `ignore_index` neither count nor pull.
+///
+/// In three steps, so that tensor-parallel ranks that each hold a share of the vocabulary
+/// can reduce `largest` by maximum and the other two by sum between them (Shoeybi et al.
+/// 2019, "Megatron-LM", section 3). Shapes: logits [tokens, share of the vocabulary], the
+/// others [tokens].
+namespace debubble::exec::reference {
+
+struct CrossEntropy {
+    std::int64_t first_entry = 0;  ///< of the vocabulary, in column 0 of the logits
+    std::int32_t ignore_index = -100;
+    /// What a token's gradient is multiplied by: 1 / the targets of the global batch that
+    /// count, times the loss scale.
+    double gradient_scale = 1;
+};
+
+/// largest = the largest logit of each token.
+template <Real T>
+void cross_entropy_largest(In<T> logits, Out<T> largest);
+
+/// logits = e^(logit - largest), sum = their sum, target = the target's logit - largest, or
+/// zero if it is of another share or ignored.
+template <Real T>
+void cross_entropy_exponentials(const CrossEntropy& loss, View<const std::int32_t> targets,
+                                In<T> largest, Out<T> logits, Out<T> sum, Out<T> target);
+
+/// logits = (e / sum - 1 at the target) * gradient_scale, zero for an ignored target.
+/// Returns the sum of the tokens' losses, log(sum) - target, not yet divided by anything.
+template <Real T>
+double cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> targets, In<T> sum,
+                              In<T> target, Out<T> logits);
+
+/// All of it where the whole vocabulary is at hand. `scratch` [3, tokens].
+template <Real T>
+double cross_entropy(const CrossEntropy& loss, View<const std::int32_t> targets, Out<T> logits,
+                     Out<T> scratch);
+
+/// The targets that count.
+std::int64_t counted_targets(View<const std::int32_t> targets, std::int32_t ignore_index);
+
+/// How many rows of logits have their largest value at the target; the first of equals.
+template <Real T>
+std::int64_t correct_predictions(View<const std::int32_t> targets, In<T> logits);
+
+}  // namespace debubble::exec::reference

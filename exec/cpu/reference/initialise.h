@@ -1,0 +1,17 @@
+#pragma once
+
+#include "exec/cpu/reference/operands.h"
+#include "exec/cpu/reference/philox.h"
+
+/// The first weights. Every element is a function of its parameter's stream and of its
+/// index in the whole tensor, so each rank makes its own slice and no other, and every
+/// layout starts from the same network.
+namespace debubble::exec::reference {
+
+/// Fills `run` with elements first, first + 1, ... of a whole tensor whose elements are
+/// normally distributed around zero (Box and Muller 1958; two from each pair of words).
+/// Called once per stretch of a slice that is contiguous in the whole tensor.
+template <Real T>
+void fill_normal(const RandomStream& stream, double deviation, std::int64_t first, Out<T> run);
+
+}  // namespace debubble::exec::reference

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+/// Random numbers that are a function of their place, so that a mask can be made again
+/// in the backward and a weight is the same on whichever rank it is made: Philox4x32-10
+/// of Salmon, Moraes, Dror, Shaw 2011, "Parallel Random Numbers: As Easy as 1, 2, 3".
+namespace debubble::exec::reference {
+
+using PhiloxCounter = std::array<std::uint32_t, 4>;
+using PhiloxKey = std::array<std::uint32_t, 2>;
+
+constexpr PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
+    constexpr int kRounds = 10;
+    for (int round = 0; round < kRounds; ++round) {
+        const std::uint64_t first = std::uint64_t{0xD2511F53} * counter[0];
+        const std::uint64_t second = std::uint64_t{0xCD9E8D57} * counter[2];
+        counter = {static_cast<std::uint32_t>(second >> 32) ^ counter[1] ^ key[0],
+                   static_cast<std::uint32_t>(second),
+                   static_cast<std::uint32_t>(first >> 32) ^ counter[3] ^ key[1],
+                   static_cast<std::uint32_t>(first)};
+        key[0] += 0x9E3779B9;  // the golden ratio
+        key[1] += 0xBB67AE85;  // the square root of three, less one
+    }
+    return counter;
+}
+
+/// One sequence of random words among 2^64 of a seed: of one parameter, or of one
+/// dropout in one step. Word e of it is word e mod 4 of block e / 4.
+struct RandomStream {
+    std::uint64_t seed = 0;
+    std::uint64_t id = 0;
+
+    constexpr PhiloxCounter block(std::uint64_t index) const {
+        const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+        const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
+        return philox({low(index), high(index), low(id), high(id)}, {low(seed), high(seed)});
+    }
+    friend bool operator==(const RandomStream&, const RandomStream&) = default;
+};
+
+/// The stream that belongs to a name, by its FNV-1a hash of 64 bits.
+constexpr RandomStream stream_of(std::uint64_t seed, std::string_view name) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char letter : name) {
+        hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+    }
+    return {seed, hash};
+}
+
+}  // namespace debubble::exec::reference

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "exec/cpu/reference/operands.h"
+
+/// Rotary position embedding (Su et al. 2021) in Hugging Face's convention, "rotate half":
+/// elements i and i + head_dim / 2 of a head are a pair, turned by the angle
+/// position * theta^(-2 i / head_dim). Shapes: x [samples, rows, heads, head_dim], cosines
+/// and sines [positions, head_dim / 2]. In place; there are no weights.
+namespace debubble::exec::reference {
+
+template <Real T>
+void rope_table(double theta, Out<T> cosines, Out<T> sines);
+
+/// Row 0 of x has position `first_position`.
+template <Real T>
+void rope_forward(std::int64_t first_position, In<T> cosines, In<T> sines, Out<T> x);
+
+/// Turns the gradient back.
+template <Real T>
+void rope_backward_input(std::int64_t first_position, In<T> cosines, In<T> sines, Out<T> dx);
+
+}  // namespace debubble::exec::reference

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+
+/// Picks, once per process, the widest vector instructions that the processor has,
+/// so that one binary runs everywhere. Which one decides the bits of a result (a
+/// fused multiply-add rounds once), hence all hot loops of a process use the same.
+namespace debubble::exec::reference {
+
+enum class VectorUnit : std::uint8_t { Baseline, Avx2, Avx512 };
+
+inline VectorUnit vector_unit() {
+#if defined(__x86_64__)
+    static const VectorUnit unit =
+        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
+            ? VectorUnit::Avx512
+        : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? VectorUnit::Avx2
+                                                                          : VectorUnit::Baseline;
+    return unit;
+#else
+    return VectorUnit::Baseline;
+#endif
+}
+
+/// Marks a lambda or function whose loops are to be compiled into its caller, and so
+/// for the caller's instruction set.
+#define DEBUBBLE_INLINE __attribute__((always_inline))
+
+#if defined(__x86_64__)
+template <class Loop>
+__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))) void run_avx512(
+    const Loop& loop) {
+    loop();
+}
+template <class Loop>
+__attribute__((target("avx2,fma"))) void run_avx2(const Loop& loop) {
+    loop();
+}
+#endif
+
+/// Runs `loop`, a lambda marked DEBUBBLE_INLINE, as compiled for the vector unit.
+template <class Loop>
+void vectorised(const Loop& loop) {
+#if defined(__x86_64__)
+    switch (vector_unit()) {
+        case VectorUnit::Avx512: return run_avx512(loop);
+        case VectorUnit::Avx2: return run_avx2(loop);
+        case VectorUnit::Baseline: break;
+    }
+#endif
+    loop();
+}
+
+}  // namespace debubble::exec::reference
