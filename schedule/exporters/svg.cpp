@@ -77,9 +77,9 @@ std::vector<Row> rows_of(const Trace& trace, const Statistics& statistics) {
         row_of[statistics.ranks[r].rank] = &rows[r];
         const auto index = static_cast<std::size_t>(statistics.ranks[r].rank.index);
         if (index < trace.peaks.size()) rows[r].peak = &trace.peaks[index];
-        const auto samples = std::ranges::equal_range(trace.memory, statistics.ranks[r].rank, {},
-                                                      &MemorySample::rank);
-        rows[r].memory = {samples.begin(), samples.end()};
+        const Rank rank = statistics.ranks[r].rank;
+        rows[r].memory = {std::ranges::lower_bound(trace.memory, rank, {}, &MemorySample::rank),
+                          std::ranges::upper_bound(trace.memory, rank, {}, &MemorySample::rank)};
     }
     for (std::size_t i = 0; i < trace.spans.size(); ++i) {
         const auto found = row_of.find(trace.spans[i].rank);
