@@ -319,7 +319,7 @@ private:
             text(x, band.y + band.height / 2 + 17, colour, "does not fit");
         else if (band.height >= 20)
             text(x, band.y + band.height / 2 + 17, R"(font-size="10" fill="#5A6169")",
-                 "peak at " + row.peak->action);
+                 "at " + svg::shortened(row.peak->action, kRight - 30, 10));
     }
 
     const Trace& trace_;

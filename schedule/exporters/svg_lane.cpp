@@ -25,9 +25,6 @@ std::string label_of(const Action& action, Labels labels) {
     return std::visit(
         Overloaded{
             [&](const Compute& c) { return label_of(c, labels); },
-            [&](const Overlap& o) {
-                return label_of(o.first, labels) + "+" + label_of(o.second, labels);
-            },
             [&](const Recompute& r) { return fmt::format("R{}", to_text(r.micro_batch)); },
             [&](const OptimizerStep&) { return std::string("opt"); },
             [](const auto&) { return std::string(); },
@@ -137,19 +134,24 @@ void LaneWriter::add_bar(const Span& span, double x, double width) {
     const double shown = width > 4 ? width - 0.5 : width;
     auto& group = is_light(span.action) ? light_bars_ : bars_;
     group[paint] += rect(x, band_.y, shown, band_.height, title);
-    if (const auto* overlap = std::get_if<Overlap>(&span.action)) {
-        const auto second = static_cast<std::size_t>(paint_of(Action{overlap->second}));
-        bars_[second] += rect(x, band_.y + band_.height / 2, shown, band_.height / 2, title);
-    }
-    add_label(span.action, x, width);
+    const auto* overlap = std::get_if<Overlap>(&span.action);
+    if (overlap == nullptr) return add_label(span.action, band_, x, width);
+    // The first compute above, the second below.
+    const Band above{band_.y, band_.height / 2};
+    const Band below{band_.y + above.height, above.height};
+    const auto second = static_cast<std::size_t>(paint_of(Action{overlap->second}));
+    bars_[second] += rect(x, below.y, shown, below.height, title);
+    add_label(overlap->first, above, x, width);
+    add_label(overlap->second, below, x, width);
 }
 
-void LaneWriter::add_label(const Action& action, double x, double width) {
-    if (style_.labels == Labels::None || band_.height < kFontSize) return;
+void LaneWriter::add_label(const Action& action, Band band, double x, double width) {
+    if (style_.labels == Labels::None || band.height < kFontSize) return;
     // Room for the longest number decides, so that a row is labelled evenly.
     const auto fits = [&](const std::string& text, double font, std::size_t least_letters) {
-        const double letters = static_cast<double>(std::max(text.size(), least_letters));
-        return kLetterWidth * font * letters <= width - 1;
+        const auto letters = static_cast<double>(std::max(text.size(), least_letters));
+        const double wide = text.find('W') == std::string::npos ? 0 : 0.55;
+        return kLetterWidth * font * (letters + wide) <= width - 1;
     };
     double font = kFontSize;
     std::string text = label_of(action, style_.labels);
@@ -161,7 +163,7 @@ void LaneWriter::add_label(const Action& action, double x, double width) {
     const auto paint = static_cast<std::size_t>(paint_of(action));
     const bool black = is_light(action) || ink_on(kLightPalette[paint]) == Rgb{};
     labels_ += fmt::format("<text x=\"{}\" y=\"{}\"{}{}>{}</text>\n", number(x + width / 2),
-                           number(band_.y + band_.height / 2 + font * 0.36),
+                           number(band.y + band.height / 2 + font * 0.36),
                            black ? "" : " fill=\"#FFFFFF\"",
                            font == kFontSize ? "" : fmt::format(" font-size=\"{}\"", font), text);
 }

@@ -54,7 +54,7 @@ private:
 
     void add_to_mixture(double from, double to, Paint paint);
     void add_bar(const Span& span, double x, double width);
-    void add_label(const Action& action, double x, double width);
+    void add_label(const Action& action, Band band, double x, double width);
     void write_mixture(std::ostream& out) const;
     bool is_light(const Action& action) const;
 

@@ -70,6 +70,13 @@ double text_width(std::string_view text, double font_size) {
     return 0.66 * font_size * static_cast<double>(std::ranges::count_if(text, is_head));
 }
 
+std::string shortened(std::string_view text, double width, double font_size) {
+    if (text_width(text, font_size) <= width) return std::string(text);
+    while (!text.empty() && text_width(text, font_size) + text_width("...", font_size) > width)
+        text.remove_suffix(1);
+    return std::string(text) + "...";
+}
+
 Duration tick_distance(Duration length, int most) {
     for (Duration::rep unit = 1; unit <= 100'000'000'000'000'000; unit *= 10)
         for (const Duration::rep step : {1, 2, 5})

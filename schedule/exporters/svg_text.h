@@ -15,6 +15,9 @@ std::string time_text(Duration d);        ///< "1.234 ms"; four digits
 /// Width in pixels of a text in DejaVu Sans, estimated on the safe side.
 double text_width(std::string_view text, double font_size);
 
+/// The text, or as much of its beginning as `width` pixels hold and dots.
+std::string shortened(std::string_view text, double width, double font_size);
+
 /// Distance of axis ticks: 1, 2 or 5 times a power of ten, at most `most` of them.
 Duration tick_distance(Duration length, int most);
 

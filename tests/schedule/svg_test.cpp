@@ -87,7 +87,7 @@ TEST(Svg, SaysWhichRankIsOverTheLimitAndWhereItPeaks) {
     EXPECT_THAT(over, HasSubstr("<title>peak 88.00 GiB at 0F0, gelu\n"));
     const std::string under = svg(with_memory(pipeline("1f1b", {1, 1, 2}), 80), options);
     EXPECT_THAT(under, Not(HasSubstr("does not fit"))) << "exactly the limit fits";
-    EXPECT_THAT(under, HasSubstr("peak at 0F0"));
+    EXPECT_THAT(under, HasSubstr(">at 0F0<"));
     EXPECT_TRUE(is_well_formed(over));
 }
 
@@ -128,6 +128,23 @@ TEST(Svg, BlendsThinBarsByArea) {
     const Rgb both{mean(f.red, b.red), mean(f.green, b.green), mean(f.blue, b.blue)};
     EXPECT_EQ(count(picture, "<path fill=\"" + hex(both)), 1U);
     EXPECT_EQ(count(picture, "<title>0F"), 0U);
+}
+
+TEST(Svg, LabelsBothComputesOfAnOverlap) {
+    Trace trace;
+    const Overlap both{{Pass::Forward, Stage{1}, {4, {}}}, {Pass::Backward, Stage{2}, {3, {}}}};
+    trace.spans.push_back({Rank{0},
+                           0,
+                           Lane::Compute,
+                           both,
+                           Instant{},
+                           Instant{std::chrono::milliseconds(5)},
+                           {},
+                           {}});
+    const std::string picture = svg(trace);
+    EXPECT_THAT(picture, HasSubstr(">1F4</text>"));
+    EXPECT_THAT(picture, HasSubstr(">2B3</text>"));
+    EXPECT_EQ(count(picture, "<title>(1F4;2B3)OVERLAP_F_B "), 2U) << "one for each half";
 }
 
 TEST(Svg, IsTheSameBytesForTheSameTrace) {
