@@ -53,10 +53,16 @@ PipelineCosts random_costs(int stages, std::mt19937& random) {
     return costs;
 }
 
+struct RandomTrace {
+    Schedule schedule;
+    PipelineCosts costs;
+    Trace trace;
+};
+
 /// Every generator that the shape suits, with random costs.
-template <class Check>
-void for_random_traces(Check&& check) {
+std::vector<RandomTrace> make_random_traces() {
     std::mt19937 random(7);
+    std::vector<RandomTrace> traces;
     for (const PipelineShape shape :
          {PipelineShape{1, 1, 3}, PipelineShape{2, 1, 5}, PipelineShape{4, 1, 8},
           PipelineShape{4, 2, 8}, PipelineShape{6, 1, 13}, PipelineShape{8, 2, 16}})
@@ -64,9 +70,18 @@ void for_random_traces(Check&& check) {
             if (generator.why_not(shape, {})) continue;
             const Schedule schedule = generator.make(shape, {});
             const PipelineCosts costs = random_costs(schedule.stage_count(), random);
-            SCOPED_TRACE(schedule.name + " on " + std::to_string(shape.ranks) + " ranks");
-            check(schedule, costs, trace_of(schedule, costs));
+            traces.push_back({schedule, costs, trace_of(schedule, costs)});
         }
+    return traces;
+}
+
+template <class Check>
+void for_random_traces(Check&& check) {
+    static const std::vector<RandomTrace> traces = make_random_traces();  // some search for long
+    for (const RandomTrace& t : traces) {
+        SCOPED_TRACE(t.schedule.name + " on " + std::to_string(t.schedule.shape.ranks) + " ranks");
+        check(t.schedule, t.costs, t.trace);
+    }
 }
 
 TEST(Statistics, AgreeWithTheReplayOfTheSameOrder) {
