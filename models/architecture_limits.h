@@ -10,10 +10,11 @@ namespace debubble::models {
 
 inline constexpr int kMostLayers = 10'000;
 inline constexpr std::int64_t kWidest = 1'000'000;
-inline constexpr std::int64_t kMostHeads = 100'000;
+inline constexpr std::int64_t kMostHeads = 10'000;
 inline constexpr std::int64_t kWidestMlp = 10'000'000;
 inline constexpr std::int64_t kLargestVocabulary = 10'000'000;
 inline constexpr std::int64_t kMostPositions = 100'000'000;
+inline constexpr double kMostParameters = 1e16;
 inline constexpr std::int64_t kLargestImage = 8192;  ///< pixels per side
 
 /// Patches of the image and the class token.

@@ -90,7 +90,8 @@ void read_sharding(const NodePtr& table, Architecture& a, Mistakes& mistakes) {
     MappingReader in(table, "sharding", mistakes);
     for (const Node::Entry& entry : in.mapping()->entries) {
         ShardingOverride line{entry.key, Sharding::Replicated};
-        if (in.word(entry.key, line.sharding, kShardings)) a.sharding.push_back(std::move(line));
+        if (in.word(entry.key, line.sharding, kShardings, "sharding"))
+            a.sharding.push_back(std::move(line));
     }
 }
 
@@ -120,6 +121,15 @@ Architecture read_map(const NodePtr& map, Mistakes& mistakes) {
     return a;
 }
 
+/// Parameters to leading order, in doubles, which do not overflow.
+double largest_count(const Architecture& a) {
+    const auto h = static_cast<double>(a.hidden);
+    const double attention = 4 * h * static_cast<double>(a.heads * a.head_dim);
+    const double mlp = 3 * h * static_cast<double>(a.ffn);
+    const auto rows = static_cast<double>(2 * a.vocab + a.max_positions);
+    return a.layers * (attention + mlp) + rows * h;
+}
+
 }  // namespace
 
 std::int64_t vit_positions(const Architecture& a) {
@@ -128,6 +138,13 @@ std::int64_t vit_positions(const Architecture& a) {
 }
 
 void check_architecture(const Architecture& a, MappingReader& map) {
+    if (a.heads * a.head_dim > kWidestMlp)
+        map.complain("heads", fmt::format("{} heads of {} are more than {} columns", a.heads,
+                                          a.head_dim, kWidestMlp));
+    const double parameters = largest_count(a);
+    if (parameters > kMostParameters)
+        map.complain("layers", fmt::format("about {:.1e} parameters are more than {:.0e}",
+                                           parameters, kMostParameters));
     if (a.heads % a.kv_heads != 0)
         map.complain("kv_heads",
                      fmt::format("{} key-value heads do not divide {} heads", a.kv_heads, a.heads));

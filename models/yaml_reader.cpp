@@ -11,10 +11,10 @@
 namespace debubble::models {
 
 std::string unknown_word(std::string_view what, std::string_view word,
-                         std::span<const std::string> known) {
+                         std::span<const std::string> known, std::string_view where) {
     constexpr std::size_t kLongest = 60;
-    std::string sentence = fmt::format("unknown {} '{}{}'", what, word.substr(0, kLongest),
-                                       word.size() > kLongest ? "..." : "");
+    std::string sentence = fmt::format("unknown {} '{}{}'{}", what, word.substr(0, kLongest),
+                                       word.size() > kLongest ? "..." : "", where);
     if (const auto guess = did_you_mean(word, known))
         return sentence + fmt::format("; did you mean '{}'?", *guess);
     return sentence + fmt::format("; known: {}", fmt::join(known, ", "));
@@ -140,11 +140,12 @@ bool MappingReader::flop_rate(std::string_view key, double& out) {
     return quantity(key, out, "a FLOP rate", parse_flop_rate);
 }
 
-std::size_t MappingReader::read_word(std::string_view key, const std::vector<std::string>& known) {
+std::size_t MappingReader::read_word(std::string_view key, const std::vector<std::string>& known,
+                                     std::string_view what) {
     const NodePtr found = scalar(key, fmt::format("one of {}", fmt::join(known, ", ")));
     if (!found) return known.size();
     const auto at = std::ranges::find(known, found->scalar);
-    if (at == known.end()) complain(key, unknown_word(key, found->scalar, known));
+    if (at == known.end()) complain(key, unknown_word(what, found->scalar, known));
     return static_cast<std::size_t>(at - known.begin());
 }
 
@@ -202,9 +203,8 @@ void MappingReader::finish() {
     for (const Node::Entry& entry : mapping_->entries) {
         if (std::ranges::find(known_, entry.key) != known_.end()) continue;
         const std::vector<std::string> known(known_.begin(), known_.end());
-        mistakes_->add(entry.place,
-                       unknown_word(name_.empty() ? "key" : fmt::format("key of '{}'", name_),
-                                    entry.key, known));
+        const std::string where = name_.empty() ? "" : fmt::format(" of '{}'", name_);
+        mistakes_->add(entry.place, unknown_word("key", entry.key, known, where));
     }
 }
 

@@ -46,11 +46,13 @@ public:
     bool rate(std::string_view key, BytesPerSecond& out);  ///< positive
     bool duration(std::string_view key, Duration& out);
     bool flop_rate(std::string_view key, double& out);
+    /// `what` is what sentences call the word, where it is not the key.
     template <class E>
-    bool word(std::string_view key, E& out, std::type_identity_t<Words<E>> words) {
+    bool word(std::string_view key, E& out, std::type_identity_t<Words<E>> words,
+              std::string_view what = {}) {
         std::vector<std::string> known;
         for (const auto& [name, value] : words) known.emplace_back(name);
-        const auto found = read_word(key, known);
+        const auto found = read_word(key, known, what.empty() ? key : what);
         if (found >= known.size()) return false;
         out = words[found].second;
         return true;
@@ -75,7 +77,8 @@ public:
 
 private:
     bool read_whole(std::string_view key, std::int64_t& out, std::int64_t least, std::int64_t most);
-    std::size_t read_word(std::string_view key, const std::vector<std::string>& known);
+    std::size_t read_word(std::string_view key, const std::vector<std::string>& known,
+                          std::string_view what);
     template <class T>
     bool quantity(std::string_view key, T& out, std::string_view wanted, auto parse);
 
@@ -86,8 +89,9 @@ private:
     std::vector<std::string_view> known_;
 };
 
-/// "unknown <what> 'word'; did you mean 'x'?" or "...; known: x, y".
+/// "unknown <what> 'word'; did you mean 'x'?" or "...; known: x, y"; `where`, if any,
+/// stands after the word.
 std::string unknown_word(std::string_view what, std::string_view word,
-                         std::span<const std::string> known);
+                         std::span<const std::string> known, std::string_view where = {});
 
 }  // namespace debubble::models

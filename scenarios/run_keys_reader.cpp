@@ -50,10 +50,11 @@ struct Keeper {
         if (!in.text(key, value)) return;
         kept[prefix + std::string(key)] = models::seen_from(in.value(key)->place, value).string();
     }
-    bool word(std::string_view key, models::Words<int> words) {
+    /// The `name` of a map that may be written as its name alone.
+    bool name(models::Words<int> words, std::string_view what) {
         int value = 0;
-        if (!in.word(key, value, words)) return false;
-        keep(key);
+        if (!in.word("name", value, words, what)) return false;
+        keep("name");
         return true;
     }
 };
@@ -83,7 +84,7 @@ void read_optimizer(Draft& draft, std::map<std::string, std::string>& kept) {
     if (!map) return;
     MappingReader in(map, "optimizer", draft.mistakes());
     Keeper keeper{in, "optimizer.", kept};
-    if (keeper.word("name", kOptimizers))
+    if (keeper.name(kOptimizers, "optimizer"))
         draft.scenario.training.optimizer = kept["optimizer.name"];
     keeper.real("lr", 0, kHuge);
     keeper.real("eps", 0, 1);
@@ -99,7 +100,7 @@ void read_lr_schedule(Draft& draft, std::map<std::string, std::string>& kept) {
     MappingReader in(map, "lr_schedule", draft.mistakes());
     Keeper keeper{in, "lr_schedule.", kept};
     in.demand("name");
-    keeper.word("name", kLrSchedules);
+    keeper.name(kLrSchedules, "lr_schedule");
     keeper.whole("warmup_steps", 0, kMostSteps);
     keeper.real("warmup_start_factor", 0, 1);
     keeper.whole("total_steps", 1, kMostSteps);

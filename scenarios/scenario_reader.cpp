@@ -51,7 +51,7 @@ void apply_knobs(Draft& draft) {
 
 Draft::Draft(const NodePtr& root, models::Shelf& books, Mistakes& found)
     : shelf(&books),
-      top(root, "scenario", found),
+      top(root, "", found),
       parallel(or_empty(top.value("parallel"), root), "parallel", found),
       training(or_empty(top.value("training"), root), "training", found) {}
 

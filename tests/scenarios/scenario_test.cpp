@@ -125,7 +125,7 @@ TEST(Scenario, AnOverrideIsBlamedAsSet) {
               "--set:1:17: error: 'tensor' must be a whole number, not 'x'\n"
               "  parallel.tensor=x\n                  ^\n");
     EXPECT_THAT(mistakes_of("", {{"parallel.tenser", "2"}}),
-                HasSubstr("--set:1:1: error: unknown key of 'parallel' 'tenser'; did you mean "
+                HasSubstr("--set:1:1: error: unknown key 'tenser' of 'parallel'; did you mean "
                           "'tensor'?"));
     EXPECT_THAT(mistakes_of("", {{"schedule", "{name: [}"}}), HasSubstr("--set:1:"));
     EXPECT_THROW(parse_override("parallel.tensor"), InputError);
