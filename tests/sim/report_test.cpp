@@ -271,7 +271,9 @@ TEST(ReportJson, KeepsTheContract) {
 }
 
 TEST(ReportJson, MemoryOfARankSumsToItsPeak) {
-    for (const auto& row : report_json(answer(true))["ranks"]) {
+    const auto json = report_json(answer(true));
+    ASSERT_EQ(json["ranks"].size(), 2U);
+    for (const auto& row : json["ranks"]) {
         std::int64_t sum = 0;
         for (const auto& bytes : row["memory"]) sum += bytes.get<std::int64_t>();
         EXPECT_EQ(sum, row["peak_memory_bytes"].get<std::int64_t>());
