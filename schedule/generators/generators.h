@@ -51,6 +51,7 @@ Reason why_not_zb_h2(const PipelineShape& shape, const GeneratorOptions& options
 Reason why_not_interleaved_zb(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_seq_1f1b(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& options);
+Reason why_not_zb_v(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_v_shape(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_dualpipe(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_dualpipe_v(const PipelineShape& shape, const GeneratorOptions& options);

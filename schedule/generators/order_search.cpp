@@ -31,6 +31,18 @@ Schedule to_schedule(std::string name, const OrderProblem& problem, const Plan& 
     return schedule;
 }
 
+bool wants_span(const GeneratorOptions& options) {
+    const auto found = options.values.find("objective");
+    return found != options.values.end() && found->second == "span";
+}
+
+Reason objective_reason(const GeneratorOptions& options) {
+    const auto found = options.values.find("objective");
+    if (found == options.values.end() || found->second == "makespan" || wants_span(options))
+        return std::nullopt;
+    return fmt::format("objective must be makespan or span, and is '{}'", found->second);
+}
+
 Reason costs_reason(const PipelineShape& shape, const PipelineCosts& costs) {
     const auto given = static_cast<int>(costs.stages.size());
     if (given != 1 && given != shape.stages())

@@ -15,7 +15,8 @@ struct OrderProblem {
     PipelineShape shape;  ///< one stage per rank, or two in a V
     PipelineCosts costs;
     bool splits_backward = true;
-    int live_limit = 1;  ///< stage activations of one rank, each from its F until its W (or B)
+    int live_limit = 1;    ///< stage activations of one rank, each from its F until its W (or B)
+    bool by_span = false;  ///< shorten the longest rank span before the makespan
 
     int chunks() const { return shape.stages_per_rank; }
     int stage_of(int rank, int chunk) const {
@@ -42,14 +43,16 @@ struct Plan {
     std::vector<StepOrder> ranks;
     Duration makespan = Duration::max();
     Duration span = Duration::max();  ///< longest last end - first start of a rank
-
-    /// Shorter; between equals, the one whose ranks could start the next step earlier.
-    bool better_than(const Plan& other) const {
-        return makespan != other.makespan ? makespan < other.makespan : span < other.span;
-    }
 };
 
 Schedule to_schedule(std::string name, const OrderProblem& problem, const Plan& plan);
+
+/// `objective=span` counts if the optimizer waits for no other rank, so that
+/// the next step follows at the distance of the longest span.
+inline constexpr GeneratorOption kObjective[] = {
+    {"objective", "makespan, or span: what counts if ranks start the next step on their own"}};
+bool wants_span(const GeneratorOptions& options);
+Reason objective_reason(const GeneratorOptions& options);
 
 /// Why these costs cannot be searched with, if they cannot.
 Reason costs_reason(const PipelineShape& shape, const PipelineCosts& costs);

@@ -1,6 +1,7 @@
 #include "schedule/generators/plan_search.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace debubble {
 namespace {
@@ -136,11 +137,16 @@ PlanSearch::PlanSearch(const OrderProblem& problem, std::int64_t pass_budget)
     }
 }
 
+bool PlanSearch::better(const Plan& a, const Plan& b) const {
+    if (problem_->by_span) return std::tie(a.span, a.makespan) < std::tie(b.span, b.makespan);
+    return std::tie(a.makespan, a.span) < std::tie(b.makespan, b.span);
+}
+
 bool PlanSearch::consider(const ListPolicy& policy) {
     if (spent()) return false;
     budget_ -= problem_->passes();
     std::optional<Plan> plan = list_schedule(*problem_, policy);
-    if (!plan || !plan->better_than(best_)) return false;
+    if (!plan || !better(*plan, best_)) return false;
     best_ = std::move(*plan);
     return true;
 }

@@ -17,7 +17,7 @@ public:
     bool consider(const ListPolicy& policy);
     /// Counts work other than playing: as much as playing all passes `times`.
     void charge(int times) { budget_ -= times * problem_->passes(); }
-    bool spent() const { return found() && (budget_ <= 0 || !bound_.better_than(best_)); }
+    bool spent() const { return found() && (budget_ <= 0 || !better(bound_, best_)); }
     bool found() const { return !best_.ranks.empty(); }
     /// How long the best plan lets its longest rank wait.
     Duration most_idle() const { return found() ? best_.span - bound_.span : Duration{}; }
@@ -25,6 +25,8 @@ public:
     const OrderProblem& problem() const { return *problem_; }
 
 private:
+    bool better(const Plan& a, const Plan& b) const;
+
     const OrderProblem* problem_;
     std::int64_t budget_;
     Plan bound_;  ///< no plan is better; it has no order

@@ -6,6 +6,7 @@
 #include "base/diagnostic.h"
 #include "base/spelling.h"
 #include "schedule/generators/generators.h"
+#include "schedule/generators/order_search.h"
 #include "schedule/generators/shape_needs.h"
 
 namespace debubble {
@@ -49,9 +50,9 @@ constexpr std::array kTable{
     Generator{"seq-1f1b", "1F1B over slices of sequences, for causal attention", "arXiv:2406.03488",
               seq_one_f_one_b, why_not_seq_1f1b, false, 1},
     Generator{"zb-auto", "zero bubble by search, under --memory-limit and for measured costs",
-              "arXiv:2401.10241", zb_auto, why_not_zb_auto, true, 1},
+              "arXiv:2401.10241", zb_auto, why_not_zb_auto, true, 1, kObjective},
     Generator{"zb-v", "zero bubble with two chunks per rank in a V, and 1F1B's memory",
-              "arXiv:2401.10241", zb_v, why_not_v_shape, true, 2},
+              "arXiv:2401.10241", zb_v, why_not_zb_v, true, 2, kObjective},
     Generator{"v-half", "two chunks per rank in a V, half of 1F1B's memory", "arXiv:2405.15362",
               v_half, why_not_v_shape, true, 2},
     Generator{"v-min", "two chunks per rank in a V, a third of 1F1B's memory", "arXiv:2405.15362",

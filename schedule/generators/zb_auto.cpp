@@ -64,7 +64,8 @@ public:
         : problem_(problem), search_(problem, kBudget) {}
 
     Plan run() {
-        for (const double slope : {1.0, 2.0, 1.5, 0.5, 1.25, 1.75, 2.5, 3.0, 0.0}) try_slope(slope);
+        for (const double slope : {1.0, 2.0, 1.5, 0.5, 1.25, 1.75, 2.5, 3.0, 0.0})
+            for (const int step : {0, 1}) try_slope(slope, step);
         while (!search_.spent() && improve_leads()) {
         }
         improve_order(search_);
@@ -99,13 +100,17 @@ private:
 
     int most_lead() const { return std::min(problem_.live_limit, problem_.shape.micro_batches); }
 
-    /// Every kind with rank r running `slope` forwards ahead of rank r+1.
-    void try_slope(double slope) {
+    /// Every kind with rank r running `slope` forwards ahead of rank r+1, and
+    /// where the limit is reached, `step` forwards.
+    void try_slope(double slope, int step) {
         Heuristic heuristic;
         for (int rank = 0; rank < problem_.shape.ranks; ++rank) {
             const double lead = slope * (problem_.shape.ranks - 1 - rank) + 1;
-            heuristic.lead.push_back(static_cast<int>(std::min<double>(lead, most_lead())));
+            const int most = std::max(most_lead() - step * rank, 1);
+            heuristic.lead.push_back(static_cast<int>(std::min<double>(lead, most)));
         }
+        if (heuristic.lead == tried_) return;
+        tried_ = heuristic.lead;
         consider(heuristic);
         for (const Kind kind : {Kind::Filled, Kind::Greedy, Kind::Drained}) {
             heuristic.kind = kind;
@@ -140,6 +145,7 @@ private:
     const OrderProblem& problem_;
     PlanSearch search_;
     Heuristic best_;
+    std::vector<int> tried_;
 };
 
 double memory_limit(const PipelineShape& shape, const GeneratorOptions& options) {
@@ -151,6 +157,7 @@ double memory_limit(const PipelineShape& shape, const GeneratorOptions& options)
 Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& options) {
     if (Reason reason = shape_reason(shape, {.stages_per_rank = 1})) return reason;
     if (Reason reason = costs_reason(shape, options.costs)) return reason;
+    if (Reason reason = objective_reason(options)) return reason;
     const double limit = memory_limit(shape, options);
     if (limit >= 1) return std::nullopt;
     return fmt::format("a rank holds at least one microbatch, and the memory limit is {}", limit);
@@ -158,7 +165,8 @@ Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& optio
 
 Schedule zb_auto(const PipelineShape& shape, const GeneratorOptions& options) {
     const double limit = std::min<double>(memory_limit(shape, options), shape.micro_batches);
-    const OrderProblem problem{shape, options.costs, true, static_cast<int>(limit)};
+    const OrderProblem problem{shape, options.costs, true, static_cast<int>(limit),
+                               wants_span(options)};
     return to_schedule("zb-auto", problem, AutoSearch(problem).run());
 }
 

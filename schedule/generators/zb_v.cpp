@@ -17,8 +17,13 @@ Reason why_not_v_shape(const PipelineShape& shape, const GeneratorOptions& optio
     return costs_reason(shape, options.costs);
 }
 
+Reason why_not_zb_v(const PipelineShape& shape, const GeneratorOptions& options) {
+    if (Reason reason = objective_reason(options)) return reason;
+    return why_not_v_shape(shape, options);
+}
+
 Schedule zb_v(const PipelineShape& shape, const GeneratorOptions& options) {
-    const OrderProblem problem{shape, options.costs, true, 2 * shape.ranks};
+    const OrderProblem problem{shape, options.costs, true, 2 * shape.ranks, wants_span(options)};
     return to_schedule("zb-v", problem, search_v_order(problem, {.way = {4, 2, 4, 2}}));
 }
 

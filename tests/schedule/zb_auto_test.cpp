@@ -139,6 +139,21 @@ TEST(ZbAuto, IsOptimalWhereEveryOrderCanBeTried) {
     }
 }
 
+TEST(ZbAuto, ShortensTheSpanWhereThatIsAsked) {
+    for (const double link : {0.0, 0.1, 0.5}) {
+        GeneratorOptions options = with(share_costs(1, link), 6);
+        const Replay by_makespan = replay(generate("zb-auto", {5, 1, 14}, options), options.costs);
+        options.values["objective"] = "span";
+        const Replay by_span = replay(generate("zb-auto", {5, 1, 14}, options), options.costs);
+        EXPECT_LE(by_span.span_bubble, by_makespan.span_bubble);
+        EXPECT_GE(by_span.makespan, by_makespan.makespan);
+    }
+    GeneratorOptions options;
+    options.values["objective"] = "speed";
+    EXPECT_EQ(find_generator("zb-auto")->why_not({4, 1, 8}, options),
+              "objective must be makespan or span, and is 'speed'");
+}
+
 TEST(ZbAuto, GivesTheSameOrderTwice) {
     const GeneratorOptions options = with(share_costs(1, 0.3, 1.1, 0.9, 0.7), 6);
     EXPECT_EQ(generate("zb-auto", {5, 1, 12}, options), generate("zb-auto", {5, 1, 12}, options));
