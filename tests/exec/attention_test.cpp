@@ -10,6 +10,7 @@ struct Case {
     std::string name;
     std::int64_t queries, keys, heads, kv_heads;
     Attention attention;
+    friend void PrintTo(const Case& which, std::ostream* out) { *out << which.name; }
 };
 
 Attention attends(bool causal, std::int64_t first_query = 0) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,13 @@ double relative_difference(View<const T> a, View<const T> b, double scale = 1e-3
 
 inline double relative_difference(const Tensor& a, const Tensor& b, double scale = 1e-30) {
     return relative_difference<float>(a.as<float>(), b.as<float>(), scale);
+}
+
+/// Into the XML of --gtest_output, for whoever asks how close it was.
+inline void record_error(const std::string& name, double error) {
+    std::ostringstream text;
+    text << error;
+    testing::Test::RecordProperty(name, text.str());
 }
 
 inline testing::AssertionResult same_bits(const Tensor& a, const Tensor& b) {

@@ -18,7 +18,7 @@ DEBUBBLE_INLINE inline float exponential(float x) {
     constexpr float kLn2High = 0.693359375F;  // few bits, so that n times it is exact
     constexpr float kLn2Low = -2.12194440e-4F;
     constexpr float kRound = 12582912.F;  // 1.5 * 2^23: adding it leaves no room for a fraction
-    const float clamped = x < -87.F ? -87.F : x > 89.F ? 89.F : x;
+    const float clamped = x > -87.F ? (x < 89.F ? x : 89.F) : -87.F;  // -87 for a NaN
     const float n = (clamped * kLog2E + kRound) - kRound;
     const float r = (clamped - n * kLn2High) - n * kLn2Low;
     float power = 1.F / 5040;

@@ -30,7 +30,8 @@ void cut_patches(std::int64_t side, In<T> images, Out<T> patches) {
 
 template <Real T>
 void class_token_forward(In<T> patches, In<T> class_token, In<T> positions, Out<T> y) {
-    assert(y.shape[1] == patches.shape[1] + 1 && "one row more than patches");
+    assert(y.shape.rank() == 3 && patches.shape.rank() == 3 && y.shape[1] == patches.shape[1] + 1 &&
+           "one row more than [samples, patches, hidden]");
     assert(positions.size() == y.shape[1] * y.columns() && "a position for every row");
     store_rows<T>(1, patches, y);
     for (std::int64_t sample = 0; sample < y.shape[0]; ++sample) {

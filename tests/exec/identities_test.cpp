@@ -1,0 +1,174 @@
+#include <cmath>
+#include <limits>
+
+#include "exec/cpu/reference/cross_entropy.h"
+#include "exec/cpu/reference/embedding.h"
+#include "exec/cpu/reference/exponential.h"
+#include "exec/cpu/reference/gemm.h"
+#include "exec/cpu/reference/linear.h"
+#include "exec/cpu/reference/residual.h"
+#include "tests/exec/tensors.h"
+
+namespace debubble::exec::reference {
+namespace {
+
+/// The definition, in double.
+double product_at(const Tensor& a, const Tensor& b, std::int64_t i, std::int64_t j) {
+    double sum = 0;
+    for (std::int64_t p = 0; p < a.shape()[1]; ++p) {
+        sum += static_cast<double>(a.as<float>().row(i)[p]) *
+               static_cast<double>(b.as<float>().row(p)[j]);
+    }
+    return sum;
+}
+
+TEST(Product, IsItsDefinitionForAllSizesAroundTheBlocks) {
+    for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1},
+                                                                          {5, 7, 3},
+                                                                          {6, 16, 8},
+                                                                          {7, 33, 17},
+                                                                          {97, 31, 257},
+                                                                          {13, 1030, 9},
+                                                                          {192, 64, 256},
+                                                                          {3, 5, 600}}) {
+        const Tensor a = random_tensor<float>({m, k}, 1), b = random_tensor<float>({k, n}, 2);
+        const Tensor at({k, m}), bt({n, k}), c({m, n}), ct({m, n});
+        for (std::int64_t p = 0; p < k; ++p) {
+            for (std::int64_t i = 0; i < m; ++i) at.as<float>().row(p)[i] = a.as<float>().row(i)[p];
+            for (std::int64_t j = 0; j < n; ++j) bt.as<float>().row(j)[p] = b.as<float>().row(p)[j];
+        }
+        std::ranges::fill(c.as<float>(), std::numeric_limits<float>::quiet_NaN());
+        multiply({m, n, k}, {a.as<float>().data, k, 1}, {b.as<float>().data, n, 1},
+                 Matrix<float>{c.as<float>().data, n, 1}, Write::Overwrite);
+        multiply({m, n, k}, {at.as<float>().data, 1, m}, {bt.as<float>().data, 1, k},
+                 Matrix<float>{ct.as<float>().data, n, 1}, Write::Add);
+        EXPECT_TRUE(same_bits(c, ct)) << "strides change no bit: " << m << " " << n << " " << k;
+        for (std::int64_t i = 0; i < m; ++i) {
+            for (std::int64_t j = 0; j < n; ++j) {
+                const double bound = 1e-7 * static_cast<double>(k + 4);
+                ASSERT_NEAR(c.as<float>().row(i)[j], product_at(a, b, i, j), bound);
+            }
+        }
+    }
+}
+
+TEST(Product, WritesOnlyItsPartOfALargerMatrix) {
+    const Tensor a = random_tensor<float>({2, 3}, 1), b = random_tensor<float>({3, 4}, 2);
+    const Tensor large({2, 9});
+    std::ranges::fill(large.as<float>(), 5.F);
+    multiply({2, 4, 3}, {a.as<float>().data, 3, 1}, {b.as<float>().data, 4, 1},
+             Matrix<float>{large.as<float>().data + 3, 9, 1}, Write::Overwrite);
+    for (std::int64_t i = 0; i < 2; ++i) {
+        for (std::int64_t j = 0; j < 9; ++j) {
+            const bool inside = j >= 3 && j < 7;
+            const double expected = inside ? product_at(a, b, i, j - 3) : 5.0;
+            EXPECT_NEAR(large.as<float>().row(i)[j], expected, inside ? 1e-6 : 0);
+        }
+    }
+}
+
+TEST(WeightGradients, OfMicrobatchesInTurnAreTheBitsOfOneBatch) {
+    constexpr std::int64_t kTokens = 700, kInputs = 33, kOutputs = 50;
+    const Tensor x = random_tensor<float>({kTokens, kInputs}, 1);
+    const Tensor dy = random_tensor<float>({kTokens, kOutputs}, 2);
+    for (const auto layout : {WeightLayout::OutputsInputs, WeightLayout::InputsOutputs}) {
+        const Tensor once({kInputs, kOutputs}), bias({kOutputs});
+        linear_backward_weight(layout, x.as<float>(), dy.as<float>(), once.as<float>(),
+                               bias.as<float>());
+        const Tensor parts({kInputs, kOutputs}), bias_parts({kOutputs});
+        for (std::int64_t first = 0; first < kTokens; first += 200) {
+            const std::int64_t count = std::min<std::int64_t>(200, kTokens - first);
+            linear_backward_weight<float>(layout,
+                                          View<float>{x.as<float>().row(first), {count, kInputs}},
+                                          View<float>{dy.as<float>().row(first), {count, kOutputs}},
+                                          parts.as<float>(), bias_parts.as<float>());
+        }
+        EXPECT_TRUE(same_bits(once, parts));
+        EXPECT_TRUE(same_bits(bias, bias_parts));
+    }
+}
+
+TEST(CrossEntropy, OfVocabularySharesIsThatOfTheWhole) {
+    constexpr std::int64_t kTokens = 9, kVocab = 40;
+    const Tensor logits = random_tensor<float>({kTokens, kVocab}, 1);
+    const Tensor targets = integers({0, 13, 39, -100, 12, 25, 26, 31, 7});
+    const Tensor whole = logits.clone(), scratch({3, kTokens});
+    const auto ids = targets.as<std::int32_t>();
+    const double loss =
+        cross_entropy({0, -100, 0.125}, ids, whole.as<float>(), scratch.as<float>());
+
+    const std::vector<std::int64_t> cuts = {0, 13, 26, kVocab};
+    std::vector<Tensor> shares;
+    Tensor largest({kTokens}), sum({kTokens}), target({kTokens});
+    std::ranges::fill(largest.as<float>(), -1e30F);
+    for (int rank = 0; rank < 3; ++rank) {
+        const std::int64_t width = cuts[rank + 1] - cuts[rank];
+        shares.emplace_back(Shape{kTokens, width});
+        for (std::int64_t i = 0; i < kTokens; ++i) {
+            std::copy_n(logits.as<float>().row(i) + cuts[rank], width,
+                        shares[rank].as<float>().row(i));
+        }
+        const Tensor mine({kTokens});
+        cross_entropy_largest<float>(shares[rank].as<float>(), mine.as<float>());
+        for (std::int64_t i = 0; i < kTokens; ++i) {  // an all-reduce by maximum
+            largest.as<float>()[i] = std::max(largest.as<float>()[i], mine.as<float>()[i]);
+        }
+    }
+    for (int rank = 0; rank < 3; ++rank) {
+        const Tensor my_sum({kTokens}), my_target({kTokens});
+        cross_entropy_exponentials<float>({cuts[rank], -100, 0.125}, ids, largest.as<float>(),
+                                          shares[rank].as<float>(), my_sum.as<float>(),
+                                          my_target.as<float>());
+        add<float>(my_sum.as<float>(), sum.as<float>());
+        add<float>(my_target.as<float>(), target.as<float>());
+    }
+    for (int rank = 0; rank < 3; ++rank) {
+        EXPECT_NEAR(cross_entropy_gradient<float>({cuts[rank], -100, 0.125}, ids, sum.as<float>(),
+                                                  target.as<float>(), shares[rank].as<float>()),
+                    loss, 1e-6 * loss);
+        for (std::int64_t i = 0; i < kTokens; ++i) {
+            for (std::int64_t j = cuts[rank]; j < cuts[rank + 1]; ++j) {
+                EXPECT_NEAR(shares[rank].as<float>().row(i)[j - cuts[rank]],
+                            whole.as<float>().row(i)[j], 1e-8);
+            }
+        }
+    }
+}
+
+TEST(CrossEntropy, CountsCorrectPredictions) {
+    const Tensor logits({3, 3});
+    for (const std::int64_t at : {1, 3, 8}) logits.as<float>()[at] = 1;
+    const Tensor targets = integers({1, 2, 2});
+    EXPECT_EQ(correct_predictions<float>(targets.as<std::int32_t>(), logits.as<float>()), 2);
+}
+
+TEST(TokenEmbedding, OfVocabularySharesAddsUpToTheWhole) {
+    const Tensor tokens = integers({3, 0, 9, 5, 3}), table = random_tensor<float>({10, 4}, 1);
+    const Tensor whole({5, 4}), total({5, 4}), part({5, 4});
+    token_embedding_forward(tokens.as<std::int32_t>(), 0, table.as<float>(), whole.as<float>());
+    for (const std::int64_t first : {0, 5}) {
+        const View<const float> share{table.as<float>().row(first), {5, 4}};
+        token_embedding_forward(tokens.as<std::int32_t>(), first, share, part.as<float>());
+        add<float>(part.as<float>(), total.as<float>());
+    }
+    EXPECT_TRUE(same_bits(whole, total));
+}
+
+TEST(Exponential, IsGoodToTheLastPlaces) {
+    double worst = 0;
+    for (float x = -86.9F; x < 88.7F; x += 0.0137F) {
+        const double exact = std::exp(static_cast<double>(x));
+        worst = std::max(worst, std::abs(static_cast<double>(exponential(x)) / exact - 1));
+    }
+    EXPECT_LT(worst, 1.5 * std::numeric_limits<float>::epsilon());
+    EXPECT_EQ(exponential(0.F), 1.F);
+    EXPECT_EQ(exponential(-88.F), 0.F);
+    EXPECT_EQ(exponential(-std::numeric_limits<float>::infinity()), 0.F);
+    EXPECT_EQ(exponential(std::numeric_limits<float>::infinity()),
+              std::numeric_limits<float>::infinity());
+    EXPECT_EQ(exponential(89.F), std::numeric_limits<float>::infinity());
+    EXPECT_TRUE(std::isnan(exponential(std::numeric_limits<float>::quiet_NaN())));
+}
+
+}  // namespace
+}  // namespace debubble::exec::reference
