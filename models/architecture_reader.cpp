@@ -148,6 +148,9 @@ void check_architecture(const Architecture& a, MappingReader& map) {
     if (a.heads % a.kv_heads != 0)
         map.complain("kv_heads",
                      fmt::format("{} key-value heads do not divide {} heads", a.kv_heads, a.heads));
+    if (a.family == Family::Gpt2 && a.kv_heads != a.heads)
+        map.complain("kv_heads",
+                     "the packed c_attn of a GPT-2 layout cannot hold grouped key-value heads");
     if (a.positions == Positions::Rope && a.head_dim % 2 != 0)
         map.complain("head_dim", fmt::format("rotary positions turn pairs, and a head dimension "
                                              "of {} is odd",

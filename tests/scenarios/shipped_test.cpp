@@ -1,8 +1,13 @@
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "models/graph.h"
+#include "models/partition.h"
 #include "models/shelf.h"
 #include "scenarios/cluster_reader.h"
+#include "scenarios/execution_of.h"
 #include "scenarios/framework_reader.h"
 #include "scenarios/read_scenario.h"
 
@@ -25,6 +30,36 @@ TEST(ShippedScenario, EveryFileReadsWithoutAMistake) {
         }) << name;
         EXPECT_NO_THROW(read_sweep(name)) << name;
     }
+}
+
+/// Contents of the first and the last stage: they hold all that an inner one holds.
+std::vector<models::StageContent> end_stages(const Scenario& s) {
+    const int stages = s.pipeline_shape().stages();
+    const auto all =
+        s.parallel.partition == Partition::Explicit
+            ? models::explicit_stages(s.parallel.layers_per_stage, s.model.layers, stages)
+            : models::uniform_stages(s.model.layers, s.parallel.pipeline,
+                                     s.parallel.stages_per_rank);
+    return {all.front(), all.back()};
+}
+
+/// What the reader admits must not be refused by those who build on it.
+TEST(ShippedScenario, ItsStagesCanBeBuiltAndItsScheduleGenerated) {
+    for (const std::string& name : shipped_scenarios()) {
+        const Scenario s = read_scenario(name);
+        for (const models::StageContent& content : end_stages(s))
+            EXPECT_NO_THROW(models::build_stage(s.model, execution_of(s), content)) << name;
+        const Schedule schedule = generate(s.schedule.name, s.pipeline_shape(), s.schedule.options);
+        EXPECT_EQ(static_cast<int>(schedule.ranks.size()), s.parallel.pipeline) << name;
+    }
+}
+
+TEST(ShippedScenario, ThereIsOneForEverySchedule) {
+    std::set<std::string> shipped;
+    for (const std::string& name : shipped_scenarios())
+        shipped.insert(read_scenario(name).schedule.name);
+    for (const Generator& generator : generators())
+        EXPECT_TRUE(shipped.contains(std::string(generator.name))) << generator.name;
 }
 
 TEST(ShippedCluster, EveryFileReadsAndEveryConstantSaysWhereItComesFrom) {
