@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.h"
@@ -11,6 +12,7 @@ namespace debubble::scenarios {
 
 /// Where a constant comes from; every prediction repeats it.
 enum class Provenance { Datasheet, Measured, Fitted, Assumed };
+std::string_view name_of(Provenance provenance);  ///< "datasheet", ...
 
 /// What the device does on its best day, and what kernels reach of it.
 struct Gpu {

@@ -1,74 +1,99 @@
 #include "schedule/action.h"
 
 #include <array>
-
-#include <fmt/format.h>
+#include <charconv>
 
 namespace debubble {
 namespace {
 
-std::string text(const Compute& c) {
-    return fmt::format("{}{}{}", c.stage.index, letter_of(c.pass), to_text(c.micro_batch));
-}
+/// Writes one action's text piece by piece.
+class TextWriter {
+public:
+    explicit TextWriter(std::string& text) : text_(text) {}
 
-char letter_of(Message::Kind kind) {
-    return kind == Message::Kind::Activation ? 'F' : 'B';
-}
+    void operator()(const Compute& c) {
+        number(c.stage.index);
+        text_ += letter_of(c.pass);
+        micro_batch(c.micro_batch);
+    }
+    void operator()(const Recompute& r) { of_micro_batch(r.stage, "R", r.micro_batch); }
+    void operator()(const Overlap& o) {
+        text_ += '(';
+        (*this)(o.first);
+        text_ += ';';
+        (*this)(o.second);
+        text_ += ")OVERLAP_";
+        text_ += direction(o.first);
+        text_ += '_';
+        text_ += direction(o.second);
+    }
+    void operator()(const Send& s) { message(s.message.producer.index, "SEND_", s.message); }
+    void operator()(const Recv& r) { message(consumer(r.message), "RECV_", r.message); }
+    void operator()(const Unshard& u) { of_stage(u.stage, "UNSHARD"); }
+    void operator()(const Reshard& r) { of_stage(r.stage, "RESHARD"); }
+    void operator()(const ReduceGrad& r) { of_stage(r.stage, "REDUCE_GRAD"); }
+    void operator()(const TiedGradReduce& t) { of_stage(t.stage, "TIED_GRAD"); }
+    void operator()(const Offload& o) { of_micro_batch(o.stage, "OFFLOAD", o.micro_batch); }
+    void operator()(const Reload& r) { of_micro_batch(r.stage, "RELOAD", r.micro_batch); }
+    void operator()(const GradNorm&) { text_ += "GRAD_NORM"; }
+    void operator()(const OptimizerStep&) { text_ += "OPTIMIZER_STEP"; }
 
-/// The stage that consumes the message: a RECV is written with it.
-int consumer(const Message& m) {
-    return m.producer.index + (m.kind == Message::Kind::Activation ? 1 : -1);
-}
+    void micro_batch(const MicroBatch& mb) {
+        number(mb.index);
+        if (!mb.slice) return;
+        text_ += '.';
+        number(*mb.slice);
+    }
 
-bool is_forward(const Compute& c) {
-    return c.pass == Pass::Forward;
-}
+private:
+    void number(int value) {
+        std::array<char, 12> digits;
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+        text_.append(digits.data(), end);
+    }
+    void of_stage(Stage stage, std::string_view word) {
+        number(stage.index);
+        text_ += word;
+    }
+    void of_micro_batch(Stage stage, std::string_view word, const MicroBatch& mb) {
+        of_stage(stage, word);
+        micro_batch(mb);
+    }
+    void message(int stage, std::string_view word, const Message& m) {
+        of_stage(Stage{stage}, word);
+        text_ += m.kind == Message::Kind::Activation ? 'F' : 'B';
+        micro_batch(m.micro_batch);
+    }
+    static char direction(const Compute& c) { return c.pass == Pass::Forward ? 'F' : 'B'; }
+    /// The stage that consumes the message: a RECV is written with it.
+    static int consumer(const Message& m) {
+        return m.producer.index + (m.kind == Message::Kind::Activation ? 1 : -1);
+    }
+
+    std::string& text_;
+};
 
 }  // namespace
-
-std::string to_text(const MicroBatch& mb) {
-    return mb.slice ? fmt::format("{}.{}", mb.index, *mb.slice) : fmt::format("{}", mb.index);
-}
 
 char letter_of(Pass pass) {
     constexpr std::array kLetters{'F', 'B', 'I', 'W'};
     return kLetters[static_cast<std::size_t>(pass)];
 }
 
+std::string to_text(const MicroBatch& mb) {
+    std::string text;
+    TextWriter(text).micro_batch(mb);
+    return text;
+}
+
+void append_text(std::string& text, const Action& action) {
+    std::visit(TextWriter(text), action);
+}
+
 std::string to_text(const Action& action) {
-    return std::visit(
-        Overloaded{
-            [](const Compute& c) { return text(c); },
-            [](const Recompute& r) {
-                return fmt::format("{}R{}", r.stage.index, to_text(r.micro_batch));
-            },
-            [](const Overlap& o) {
-                return fmt::format("({};{})OVERLAP_{}_{}", text(o.first), text(o.second),
-                                   is_forward(o.first) ? 'F' : 'B',
-                                   is_forward(o.second) ? 'F' : 'B');
-            },
-            [](const Send& s) {
-                return fmt::format("{}SEND_{}{}", s.message.producer.index,
-                                   letter_of(s.message.kind), to_text(s.message.micro_batch));
-            },
-            [](const Recv& r) {
-                return fmt::format("{}RECV_{}{}", consumer(r.message), letter_of(r.message.kind),
-                                   to_text(r.message.micro_batch));
-            },
-            [](const Unshard& u) { return fmt::format("{}UNSHARD", u.stage.index); },
-            [](const Reshard& r) { return fmt::format("{}RESHARD", r.stage.index); },
-            [](const ReduceGrad& r) { return fmt::format("{}REDUCE_GRAD", r.stage.index); },
-            [](const TiedGradReduce& t) { return fmt::format("{}TIED_GRAD", t.stage.index); },
-            [](const Offload& o) {
-                return fmt::format("{}OFFLOAD{}", o.stage.index, to_text(o.micro_batch));
-            },
-            [](const Reload& r) {
-                return fmt::format("{}RELOAD{}", r.stage.index, to_text(r.micro_batch));
-            },
-            [](const GradNorm&) { return std::string("GRAD_NORM"); },
-            [](const OptimizerStep&) { return std::string("OPTIMIZER_STEP"); },
-        },
-        action);
+    std::string text;
+    append_text(text, action);
+    return text;
 }
 
 }  // namespace debubble

@@ -120,6 +120,8 @@ std::string to_text(const MicroBatch& micro_batch);
 /// "2RELOAD0", "2TIED_GRAD", "GRAD_NORM", "OPTIMIZER_STEP". A SEND's stage is
 /// its sender's, a RECV's its receiver's; the peer rank is not written.
 std::string to_text(const Action& action);
+/// The same, written behind what `text` holds; programs have many actions.
+void append_text(std::string& text, const Action& action);
 
 /// Calls `visit(const Compute&)` for the one compute of a Compute, both of an
 /// Overlap, none of any other action.

@@ -11,7 +11,7 @@ std::string to_text(const Schedule& schedule) {
     for (const ActionList& rank : schedule.ranks) {
         for (std::size_t i = 0; i < rank.size(); ++i) {
             if (i > 0) text += ' ';
-            text += to_text(rank[i]);
+            append_text(text, rank[i]);
         }
         text += '\n';
     }

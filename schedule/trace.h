@@ -31,7 +31,8 @@ struct Span {
 };
 
 /// From `at` until its next sample of this class, a rank holds `held` of it.
-/// Inside a compute that is the greatest value reached there.
+/// Inside a compute that is the greatest value reached there; the buffers of
+/// messages under way are counted in when the next compute begins or ends.
 struct MemorySample {
     Instant at;
     Bytes held;

@@ -1,7 +1,6 @@
 #include "sim/follow_memory.h"
 
 #include <algorithm>
-#include <map>
 
 namespace debubble::sim {
 namespace {
@@ -17,6 +16,7 @@ struct Change {
     MemoryClass held_as{};
     const ComputeCost* inside = nullptr;  ///< a compute that begins here
     const Action* action = nullptr;
+    bool quiet = false;  ///< a message's buffer: shown with the next change that is not
 
     bool allocates() const { return inside != nullptr || delta.count > 0; }
 };
@@ -26,7 +26,18 @@ class RankChanges {
 public:
     RankChanges(const Program& program, const TaskGraph& graph, std::span<const TaskTimes> times,
                 const CostModel& costs, Rank rank)
-        : program_(program), graph_(graph), times_(times), costs_(costs), rank_(rank) {}
+        : program_(program),
+          graph_(graph),
+          times_(times),
+          costs_(costs),
+          rank_(rank),
+          local_(static_cast<std::size_t>(program.stage_count())) {
+        int stages = 0;
+        for (const Stage stage : program.placement.stages_of(rank)) local_[stage.index] = stages++;
+        const PipelineShape& shape = program.shape;
+        messages_.resize(2 * static_cast<std::size_t>(stages) * shape.micro_batches * shape.slices);
+        saved_.resize(static_cast<std::size_t>(stages));
+    }
 
     std::vector<Change> collect() {
         const ActionList& list = program_.ranks[rank_.index];
@@ -50,6 +61,10 @@ private:
     void change(Instant when, Bytes delta, MemoryClass held_as) {
         if (delta.count != 0) changes_.push_back({when, delta, held_as, nullptr, action_});
     }
+    void buffer(Instant when, Bytes delta) {
+        change(when, delta, MemoryClass::Activations);
+        if (delta.count != 0) changes_.back().quiet = true;
+    }
     void compute_runs() {
         const ComputeCost& cost = graph_.compute_costs[graph_.tasks[task_].cost];
         changes_.push_back({time().begin, {}, MemoryClass::Activations, &cost, action_});
@@ -58,40 +73,36 @@ private:
     }
     /// The input that a Recv brought becomes the compute's own.
     void takes_input(const Compute& c) {
-        const auto arrived = arrived_.find({c.pass == Pass::Forward, c.stage, c.micro_batch});
-        if (c.pass == Pass::BackwardWeight || arrived == arrived_.end()) return;
-        change(time().begin, Bytes{-arrived->second.count}, MemoryClass::Activations);
-        arrived_.erase(arrived);
+        if (c.pass == Pass::BackwardWeight) return;
+        AtStage& message = at_stage(c.pass == Pass::Forward, c.stage, c.micro_batch);
+        buffer(time().begin, Bytes{-message.arrived.count});
+        message.made = time().end;
     }
 
     void add(const Compute& c) {
         takes_input(c);
         compute_runs();
-        produced_[{c.pass == Pass::Forward, c.stage, c.micro_batch}] = time().end;
         if (c.pass == Pass::Forward)
-            saved_[c.stage] = graph_.compute_costs[graph_.tasks[task_].cost].held_after;
+            saved(c.stage) = graph_.compute_costs[graph_.tasks[task_].cost].held_after;
     }
     void add(const Overlap& o) {
         takes_input(o.first);
         takes_input(o.second);
         compute_runs();
-        for (const Compute& c : {o.first, o.second})
-            produced_[{c.pass == Pass::Forward, c.stage, c.micro_batch}] = time().end;
     }
     void add(const Recompute&) { compute_runs(); }
     void add(const OptimizerStep&) { compute_runs(); }
     void add(const Send& s) {
         const bool forward = s.message.kind == Message::Kind::Activation;
-        const auto made = produced_.find({forward, s.message.producer, s.message.micro_batch});
-        change(made == produced_.end() ? time().begin : made->second, flow().held,
-               MemoryClass::Activations);
-        change(time().end, Bytes{-flow().held.count}, MemoryClass::Activations);
+        const Message& m = s.message;
+        buffer(at_stage(forward, m.producer, m.micro_batch).made, flow().held);
+        buffer(time().end, Bytes{-flow().held.count});
     }
     void add(const Recv& r) {
         const bool forward = r.message.kind == Message::Kind::Activation;
         const Stage consumer{r.message.producer.index + (forward ? 1 : -1)};
-        change(time().begin, flow().held, MemoryClass::Activations);
-        arrived_[{forward, consumer, r.message.micro_batch}] = flow().held;
+        buffer(time().begin, flow().held);
+        at_stage(forward, consumer, r.message.micro_batch).arrived = flow().held;
     }
     void add(const Unshard& u) {
         change(time().begin, costs_.unsharded_bytes(u.stage), MemoryClass::Parameters);
@@ -103,11 +114,23 @@ private:
     void add(const TiedGradReduce&) {}
     void add(const GradNorm&) {}
     void add(const Offload& o) {
-        change(time().end, Bytes{-saved_[o.stage].count}, MemoryClass::Activations);
+        change(time().end, Bytes{-saved(o.stage).count}, MemoryClass::Activations);
     }
-    void add(const Reload& r) { change(time().begin, saved_[r.stage], MemoryClass::Activations); }
+    void add(const Reload& r) { change(time().begin, saved(r.stage), MemoryClass::Activations); }
 
-    using Key = std::tuple<bool, Stage, MicroBatch>;  // forward?, stage, microbatch
+    /// What a stage of this rank is sent, and makes, for one microbatch in one direction.
+    struct AtStage {
+        Bytes arrived;
+        Instant made;
+    };
+    AtStage& at_stage(bool forward, Stage stage, MicroBatch mb) {
+        const PipelineShape& shape = program_.shape;
+        const auto row =
+            static_cast<std::size_t>(local_[stage.index]) * shape.micro_batches + mb.index;
+        return messages_[2 * (row * shape.slices + mb.slice.value_or(0)) + forward];
+    }
+    Bytes& saved(Stage stage) { return saved_[static_cast<std::size_t>(local_[stage.index])]; }
+
     const Program& program_;
     const TaskGraph& graph_;
     std::span<const TaskTimes> times_;
@@ -116,49 +139,60 @@ private:
     TaskId task_ = kNoTask;
     const Action* action_ = nullptr;
     std::vector<Change> changes_;
-    std::map<Key, Bytes> arrived_;
-    std::map<Key, Instant> produced_;
-    std::map<Stage, Bytes> saved_;
-};
-
-struct Peak {
-    Bytes sum;
-    MemoryPeak at;
-    const Action* action = nullptr;
-    std::string_view op;
+    std::vector<int> local_;  ///< index of a stage among those of this rank
+    std::vector<AtStage> messages_;
+    std::vector<Bytes> saved_;  ///< by a forward, per stage of this rank
 };
 
 /// Plays the changes in order of time.
-MemoryPeak play(Rank rank, const std::vector<Change>& changes, MemoryByClass held,
-                std::vector<MemorySample>* samples) {
-    const auto sample = [&](Instant when, MemoryClass held_as, Bytes value) {
-        if (samples != nullptr) samples->push_back({when, value, rank, held_as});
-    };
-    for (std::size_t c = 0; c < kMemoryClasses; ++c)
-        sample(Instant{}, static_cast<MemoryClass>(c), held[c]);
-
-    Peak peak{total(held), {Instant{}, held, "", ""}, nullptr, "static"};
-    for (const Change& change : changes) {
-        Bytes& level = held[at(change.held_as)];
-        if (change.inside == nullptr) {
-            level += change.delta;
-            sample(change.when, change.held_as, level);
-        } else {
-            sample(change.when, change.held_as, level + change.inside->peak_above);
-        }
-        const Bytes above = change.inside ? change.inside->peak_above : Bytes{};
-        const Bytes sum = total(held) + above;
-        if (sum <= peak.sum) continue;
-        peak = {sum, {change.when, held, "", ""}, change.action, ""};
-        if (change.inside == nullptr) continue;
-        peak.op = change.inside->op_at_peak;
+class Player {
+public:
+    Player(Rank rank, const MemoryByClass& held, std::vector<MemorySample>* samples)
+        : rank_(rank), held_(held), samples_(samples), peak_{Instant{}, held, "", "static"} {
         for (std::size_t c = 0; c < kMemoryClasses; ++c)
-            peak.at.held[c] += change.inside->at_peak[c];
+            sample(Instant{}, static_cast<MemoryClass>(c), held[c]);
     }
-    if (peak.action != nullptr) peak.at.action = to_text(*peak.action);
-    peak.at.op = peak.op;
-    return peak.at;
-}
+
+    MemoryPeak play(const std::vector<Change>& changes) {
+        peak_sum_ = total(held_);
+        for (const Change& change : changes) apply(change);
+        if (peak_action_ != nullptr) peak_.action = to_text(*peak_action_);
+        return peak_;
+    }
+
+private:
+    void apply(const Change& change) {
+        Bytes& level = held_[at(change.held_as)];
+        level += change.delta;
+        const Bytes above = change.inside ? change.inside->peak_above : Bytes{};
+        if (!change.quiet) sample(change.when, change.held_as, level + above);
+        const Bytes sum = total(held_) + above;
+        if (sum <= peak_sum_) return;
+        peak_sum_ = sum;
+        peak_ = {change.when, held_, "", ""};
+        peak_action_ = change.action;
+        if (change.inside == nullptr) return;
+        peak_.op = change.inside->op_at_peak;
+        for (std::size_t c = 0; c < kMemoryClasses; ++c) peak_.held[c] += change.inside->at_peak[c];
+    }
+    void sample(Instant when, MemoryClass held_as, Bytes value) {
+        if (samples_ == nullptr) return;
+        const bool same_instant = !samples_->empty() && samples_->back().rank == rank_ &&
+                                  samples_->back().at == when &&
+                                  samples_->back().held_as == held_as;
+        if (same_instant)
+            samples_->back().held = value;
+        else
+            samples_->push_back({when, value, rank_, held_as});
+    }
+
+    Rank rank_;
+    MemoryByClass held_;
+    std::vector<MemorySample>* samples_;
+    MemoryPeak peak_;
+    Bytes peak_sum_;
+    const Action* peak_action_ = nullptr;
+};
 
 }  // namespace
 
@@ -169,8 +203,8 @@ FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
     for (int r = 0; r < program.shape.ranks; ++r) {
         const Rank rank{r};
         const auto changes = RankChanges(program, graph, times, costs, rank).collect();
-        followed.peaks.push_back(play(rank, changes, costs.static_memory(rank),
-                                      keep_samples ? &followed.samples : nullptr));
+        Player player(rank, costs.static_memory(rank), keep_samples ? &followed.samples : nullptr);
+        followed.peaks.push_back(player.play(changes));
     }
     return followed;
 }

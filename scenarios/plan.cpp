@@ -1,0 +1,125 @@
+#include "scenarios/plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "models/partition.h"
+#include "scenarios/execution_of.h"
+#include "schedule/csv.h"
+
+namespace debubble::scenarios {
+namespace {
+
+std::string sentences(const std::vector<Violation>& violations) {
+    std::string text;
+    for (const Violation& v : violations) text += v.message + '\n';
+    return text;
+}
+
+Schedule imported_schedule(const Scenario& scenario) {
+    const ScheduleChoice& choice = scenario.schedule;
+    CsvOptions how;
+    how.file = choice.csv;
+    how.placement = choice.placement;
+    Schedule schedule = read_csv(read_file(choice.csv), how).schedule;
+    if (schedule.shape.ranks != scenario.parallel.pipeline)
+        throw InputError(fmt::format("{} has {} ranks, and parallel.pipeline is {}", choice.csv,
+                                     schedule.shape.ranks, scenario.parallel.pipeline));
+    if (schedule.shape.micro_batches != scenario.training.micro_batches)
+        throw InputError(fmt::format("{} has {} microbatches, and the training has {}", choice.csv,
+                                     schedule.shape.micro_batches,
+                                     scenario.training.micro_batches));
+    return schedule;
+}
+
+Schedule schedule_of(const Scenario& scenario, const std::optional<PipelineCosts>& costs) {
+    const ScheduleChoice& choice = scenario.schedule;
+    if (!choice.csv.empty()) {
+        Schedule schedule = imported_schedule(scenario);
+        if (auto violations = validate(schedule); !violations.empty())
+            throw InvalidSchedule(std::move(violations));
+        return schedule;
+    }
+    GeneratorOptions options = choice.options;
+    if (costs) options.costs = *costs;
+    return generate(choice.name, scenario.pipeline_shape(), options);
+}
+
+/// Matrix FLOPs of a forward and backward over one microbatch.
+double flops_of(const Scenario& scenario, const models::StageContent& content) {
+    const models::StageGraph graph =
+        models::build_stage(scenario.model, execution_of(scenario), content);
+    double sum = 0;
+    for (const models::PassSteps& pass : {forward_steps(graph), backward_steps(graph)})
+        for (const models::Kernel& kernel : pass.kernels) sum += models::flops(kernel);
+    return sum;
+}
+
+/// Every layer costs the same; the head is its logits, the embedding next to nothing.
+models::LayerCosts costs_by_flops(const Scenario& scenario) {
+    const auto layers = static_cast<std::size_t>(scenario.model.layers);
+    const double layer = flops_of(scenario, {0, 1, false, false});
+    const double with_head = flops_of(scenario, {0, 1, false, true});
+    return {std::vector<double>(layers, layer), 0, with_head - layer};
+}
+
+bool is_lowered(const Schedule& schedule) {
+    for (const ActionList& list : schedule.ranks)
+        for (const Action& action : list)
+            if (!std::holds_alternative<Compute>(action) &&
+                !std::holds_alternative<Overlap>(action))
+                return true;
+    return false;
+}
+
+}  // namespace
+
+InvalidSchedule::InvalidSchedule(std::vector<Violation> violations)
+    : std::runtime_error(sentences(violations)), violations_(std::move(violations)) {}
+
+std::vector<models::StageContent> partition_of(const Scenario& scenario, int stages) {
+    const Parallel& parallel = scenario.parallel;
+    const int layers = scenario.model.layers;
+    switch (parallel.partition) {
+        case Partition::Explicit:
+            return models::explicit_stages(parallel.layers_per_stage, layers, stages);
+        case Partition::Balanced: return models::balanced_stages(costs_by_flops(scenario), stages);
+        case Partition::Uniform: break;
+    }
+    return models::uniform_stages(layers, parallel.pipeline, stages / parallel.pipeline);
+}
+
+LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule) {
+    const Parallel& parallel = scenario.parallel;
+    const Generator* generator = find_generator(scenario.schedule.name);
+    LowerOptions options;
+    options.zero_stage = parallel.zero_stage;
+    options.shard_by_stage = parallel.wrap == Wrap::Stage;
+    // Wrapped by layer, ZeRO-2 and 3 communicate inside the passes.
+    const bool inside_passes = parallel.zero_stage >= 2 && parallel.wrap == Wrap::Layer;
+    options.data_parallel = parallel.data * parallel.context > 1 && !inside_passes;
+    const bool split = generator != nullptr && generator->splits_backward;
+    options.optimizer = split && scenario.framework.post_validation
+                            ? OptimizerPlacement::PostValidated
+                            : OptimizerPlacement::Synchronized;
+    const Stage last{schedule.stage_count() - 1};
+    if (scenario.model.tied_embedding && schedule.placement.ranks() > 1)
+        options.tied = {Stage{0}, last};
+    if (scenario.training.offload_activations)
+        for (int s = 0; s <= last.index; ++s) options.offloaded.push_back(Stage{s});
+    return options;
+}
+
+Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& costs) {
+    Plan plan;
+    plan.schedule = schedule_of(scenario, costs);
+    plan.stages = partition_of(scenario, plan.schedule.stage_count());
+    plan.lowering = lowering_of(scenario, plan.schedule);
+    plan.program = is_lowered(plan.schedule) ? plan.schedule : lower(plan.schedule, plan.lowering);
+    return plan;
+}
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,163 @@
+#include "sim/prediction.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/graph.h"
+#include "scenarios/plan.h"
+#include "sim/physical_cost_model.h"
+#include "sim/simulate.h"
+
+namespace debubble::sim {
+namespace {
+
+using scenarios::Plan;
+using scenarios::Scenario;
+
+/// F, I and W of every stage, for the generators that look at costs.
+PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule) {
+    PipelineCosts costs;
+    for (int s = 0; s < schedule.stage_count(); ++s) {
+        const Stage stage{s};
+        const Rank rank = schedule.placement.ranks_of(stage).front();
+        const auto cost = [&](Pass pass) {
+            return model.compute({pass, stage, {}}, rank).duration;
+        };
+        costs.stages.push_back(
+            {cost(Pass::Forward), cost(Pass::BackwardInput), cost(Pass::BackwardWeight)});
+    }
+    if (schedule.shape.ranks > 1 && schedule.stage_count() > 1) {
+        const Message first{Message::Kind::Activation, Stage{0}, {}};
+        const Rank from = schedule.placement.ranks_of(Stage{0}).front();
+        const Rank to = schedule.placement.ranks_of(Stage{1}).front();
+        const Flow flow = model.transfer(first, from, to);
+        costs.link = flow.latency;
+        if (flow.links[0] >= 0)
+            costs.link += flow.bytes / model.links()[static_cast<std::size_t>(flow.links[0])];
+    }
+    return costs;
+}
+
+struct PricedPlan {
+    Plan plan;
+    std::unique_ptr<CostModel> costs;
+};
+
+PricedPlan price(const Scenario& scenario) {
+    Plan plan = make_plan(scenario);
+    auto costs = make_cost_model(scenario, plan.stages, plan.schedule);
+    const Generator* generator = find_generator(scenario.schedule.name);
+    if (scenario.schedule.csv.empty() && generator != nullptr && generator->uses_costs)
+        plan = make_plan(scenario, pipeline_costs(*costs, plan.schedule));
+    return {std::move(plan), std::move(costs)};
+}
+
+double recomputed_share(const Scenario& scenario) {
+    const models::Architecture& model = scenario.model;
+    const double all = models::model_flops_per_sample(model, scenario.training.seq_length);
+    const auto s = static_cast<double>(scenario.training.seq_length);
+    const auto width = static_cast<double>(model.heads * model.head_dim);
+    const double head = 2.0 * static_cast<double>(model.hidden * model.vocab) * s;
+    switch (scenario.training.recompute) {
+        case models::Recompute::None: return 0;
+        case models::Recompute::Selective: return 4.0 * model.layers * width * s * s / all;
+        case models::Recompute::Full: return (all / 3 - head) / all;
+    }
+    return 0;
+}
+
+void fill_speed(Prediction& out, const Scenario& scenario) {
+    const auto batch = static_cast<double>(scenario.training.global_batch);
+    const auto tokens = batch * static_cast<double>(scenario.training.seq_length);
+    const double flops =
+        batch * models::model_flops_per_sample(scenario.model, scenario.training.seq_length);
+    const double per_gpu = flops / out.step_time_s / scenario.parallel.gpus();
+    out.tokens_per_s = tokens / out.step_time_s;
+    out.samples_per_s = batch / out.step_time_s;
+    out.tflops_per_gpu = per_gpu / 1e12;
+    const bool fp32 = scenario.training.precision.compute == models::DataType::Fp32;
+    const scenarios::Gpu& gpu = scenario.cluster.gpu;
+    const double peak = fp32 ? gpu.fp32_flops_per_s : gpu.fp16_flops_per_s;
+    if (peak <= 0) return;
+    out.mfu = per_gpu / peak;
+    out.hfu = *out.mfu * (1 + recomputed_share(scenario));
+}
+
+void fill_ranks(Prediction& out, const Plan& plan, const Statistics& statistics,
+                const std::vector<MemoryPeak>& peaks) {
+    for (const RankStatistics& rank : statistics.ranks) {
+        const auto index = static_cast<std::size_t>(rank.rank.index);
+        RankPrediction row;
+        row.rank = rank.rank;
+        row.stages = plan.schedule.placement.stages[index];
+        row.busy_s = seconds(rank.busy);
+        row.exposed_comm_s = seconds(rank.exposed);
+        row.optimizer_s = seconds(rank.optimizer);
+        row.idle_s = out.step_time_s - row.busy_s - row.exposed_comm_s - row.optimizer_s;
+        row.memory = peaks[index].held;
+        row.peak_memory = total(row.memory);
+        row.peak_op = peaks[index].op.empty()
+                          ? peaks[index].action
+                          : fmt::format("{} {}", peaks[index].action, peaks[index].op);
+        out.ranks.push_back(std::move(row));
+    }
+}
+
+void judge_memory(Prediction& out, Bytes limit) {
+    const auto worst = std::ranges::max_element(out.ranks, {}, &RankPrediction::peak_memory);
+    if (worst == out.ranks.end() || worst->peak_memory <= limit) return;
+    out.fits = false;
+    out.reason = fmt::format(
+        "rank {} needs {:.2f} GiB at {} and a device has {:.2f} GiB: {:.2f} GiB too much",
+        worst->rank.index, gib(worst->peak_memory), worst->peak_op, gib(limit),
+        gib(worst->peak_memory - limit));
+}
+
+}  // namespace
+
+PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& options) {
+    const PricedPlan priced = price(scenario);
+    const Plan& plan = priced.plan;
+
+    // Without a barrier the next step begins before this one has ended everywhere.
+    const bool barrier = plan.lowering.optimizer != OptimizerPlacement::PostValidated;
+    SimulateOptions how;
+    how.steps = barrier ? 1 : 2;
+    how.sends_block = scenario.framework.point_to_point_blocks;
+    how.record_spans = true;
+    Simulation simulation = simulate(plan.program, *priced.costs, how);
+
+    PredictionWithTrace result;
+    result.memory_limit = scenario.cluster.gpu.memory;
+    result.statistics = statistics(simulation.trace);
+    Prediction& out = result.prediction;
+    out.scenario = scenario.name;
+    out.step_time_s = seconds(barrier ? simulation.step_ends[0].time_since_epoch()
+                                      : simulation.step_ends[1] - simulation.step_ends[0]);
+    fill_speed(out, scenario);
+    out.bubble = result.statistics.bubble;
+    out.span_bubble = result.statistics.span_bubble;
+    out.makespan_s = seconds(result.statistics.makespan);
+    out.parameters = models::parameter_count(scenario.model);
+    const scenarios::Parallel& parallel = scenario.parallel;
+    out.replicas = parallel.tensor * parallel.context * parallel.data;
+    fill_ranks(out, plan, result.statistics, simulation.peaks);
+    judge_memory(out, result.memory_limit);
+    out.schedule_hash = simulation.trace.header.program_hash;
+    out.notes = scenario.notes;
+    for (const auto& [what, origin] : scenario.cluster.origins)
+        out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
+
+    if (!options.keep_trace) return result;
+    result.trace = std::move(simulation.trace);
+    TraceHeader& header = result.trace.header;
+    header.scenario = scenario.name;
+    header.tensor = parallel.tensor;
+    header.context = parallel.context;
+    header.data = parallel.data;
+    header.pipeline = parallel.pipeline;
+    return result;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "schedule/generators/generators.h"
+#include "schedule/lower.h"
+#include "schedule/replay.h"
+#include "sim/abstract_cost_model.h"
+#include "sim/simulate.h"
+
+/// Where nothing contends, the event simulation is the longest path. The replay
+/// computes that path from the compute-only schedule by other means.
+namespace debubble::sim {
+namespace {
+
+using Case = std::tuple<Generator, PipelineShape>;
+
+class EveryGenerator : public testing::TestWithParam<Case> {};
+
+/// The link delay stays below every op, so that no receive is posted too late;
+/// every cost can be cut into the slices of a sequence.
+PipelineCosts random_costs(std::mt19937& random, int stages) {
+    std::uniform_int_distribution<int> op(1000, 9000);
+    PipelineCosts costs;
+    const auto cost = [&] { return 8 * Duration{op(random)}; };
+    for (int s = 0; s < stages; ++s) costs.stages.push_back({cost(), cost(), cost()});
+    costs.link = Duration{std::uniform_int_distribution<int>(0, 100)(random)};
+    return costs;
+}
+
+TEST_P(EveryGenerator, IsPlayedAlongItsLongestPath) {
+    const auto& [generator, shape] = GetParam();
+    std::mt19937 random(42);
+    for (int repetition = 0; repetition < 3; ++repetition) {
+        GeneratorOptions options;
+        const Schedule schedule = generator.make(shape, options);
+        const PipelineCosts costs = random_costs(random, schedule.stage_count());
+        LowerOptions lowering;
+        lowering.optimizer = OptimizerPlacement::None;
+        const Program program = lower(schedule, lowering);
+        const Simulation played = simulate(program, AbstractCostModel(costs, shape.slices));
+        EXPECT_EQ(played.step_ends.front().time_since_epoch(), replay(schedule, costs).makespan);
+    }
+}
+
+std::vector<Case> possible_cases() {
+    std::vector<Case> cases;
+    for (const Generator& generator : generators())
+        for (const PipelineShape& shape :
+             {PipelineShape{1, 1, 3}, PipelineShape{2, 1, 4}, PipelineShape{4, 1, 8},
+              PipelineShape{4, 2, 8}, PipelineShape{4, 1, 8, 2}, PipelineShape{8, 2, 16},
+              PipelineShape{8, 1, 32}, PipelineShape{4, 3, 12}})
+            if (!generator.why_not(shape, {})) cases.emplace_back(generator, shape);
+    return cases;
+}
+
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+    const auto& [generator, shape] = info.param;
+    std::string name(generator.name);
+    std::ranges::replace(name, '-', '_');
+    return name + "_" + std::to_string(shape.ranks) + "ranks_" +
+           std::to_string(shape.stages_per_rank) + "stages_" + std::to_string(shape.micro_batches) +
+           "mb_" + std::to_string(shape.slices) + "slices";
+}
+
+INSTANTIATE_TEST_SUITE_P(AllShapes, EveryGenerator, testing::ValuesIn(possible_cases()), case_name);
+
+}  // namespace
+}  // namespace debubble::sim

@@ -1,0 +1,102 @@
+#include "sim/prediction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/diagnostic.h"
+#include "models/graph.h"
+#include "tests/sim/scenarios.h"
+
+namespace debubble::sim {
+namespace {
+
+using scenarios::Scenario;
+using testing::DoubleNear;
+using testing::HasSubstr;
+
+TEST(Predict, SplitsTheStepOfEveryRankIntoWhatItDoes) {
+    for (const int pipeline : {1, 2, 4}) {
+        const Prediction p = predict(gpt_job(2, 2, pipeline)).prediction;
+        ASSERT_EQ(p.ranks.size(), static_cast<std::size_t>(pipeline));
+        for (const RankPrediction& rank : p.ranks) {
+            const double sum = rank.busy_s + rank.exposed_comm_s + rank.optimizer_s + rank.idle_s;
+            EXPECT_THAT(sum, DoubleNear(p.step_time_s, 1e-9));
+            EXPECT_GE(rank.idle_s, -1e-9);
+            EXPECT_EQ(total(rank.memory), rank.peak_memory);
+            EXPECT_FALSE(rank.peak_op.empty());
+        }
+    }
+}
+
+TEST(Predict, CountsModelFlopsForMfuAndRecomputeForHfu) {
+    Scenario job = gpt_job(1, 1, 1, 4);
+    const Prediction none = predict(job).prediction;
+    const double flops = models::model_flops_per_sample(job.model, job.training.seq_length) *
+                         job.training.global_batch;
+    EXPECT_NEAR(*none.mfu, flops / none.step_time_s / job.cluster.gpu.fp16_flops_per_s, 1e-9);
+    EXPECT_EQ(none.hfu, none.mfu);
+    job.training.recompute = models::Recompute::Full;
+    const Prediction full = predict(job).prediction;
+    EXPECT_GT(full.step_time_s, none.step_time_s * 1.2);
+    EXPECT_LT(full.step_time_s, none.step_time_s * 1.4);
+    EXPECT_GT(*full.hfu, *full.mfu * 1.2);
+    EXPECT_LT(*full.hfu, *full.mfu * 4.0 / 3.0);
+}
+
+TEST(Predict, LeavesMfuUnknownWithoutAPeakRate) {
+    Scenario job = gpt_job(1, 1, 1, 2);
+    job.cluster.gpu.fp32_flops_per_s = 0;
+    job.training.precision.compute = models::DataType::Fp32;
+    EXPECT_EQ(predict(job).prediction.mfu, std::nullopt);
+}
+
+TEST(Predict, SaysWhichRankDoesNotFitAndByHowMuch) {
+    Scenario job = gpt_job(1, 1, 2, 40);
+    job.training.micro_batch = 8;
+    job.training.global_batch = 64;
+    const Prediction p = predict(job).prediction;
+    EXPECT_FALSE(p.fits);
+    EXPECT_THAT(p.reason, HasSubstr("rank 0 needs "));
+    EXPECT_THAT(p.reason, HasSubstr("GiB too much"));
+}
+
+TEST(Predict, NamesAnImpossiblePartition) {
+    try {
+        predict(gpt_job(1, 1, 8, 6));
+        FAIL();
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("6 layers cannot fill 8 stages"));
+    }
+}
+
+TEST(Predict, HasABubbleThatShrinksWithMicroBatchesAndWithInterleaving) {
+    Scenario job = gpt_job(8, 1, 4);
+    const double few = predict(job).prediction.bubble;
+    job.training.micro_batches = 32;
+    job.training.global_batch = 32;
+    const double many = predict(job).prediction.bubble;
+    EXPECT_LT(many, few / 2);
+    job.schedule.name = "interleaved-1f1b";
+    job.parallel.stages_per_rank = 2;
+    EXPECT_LT(predict(job).prediction.bubble, many);
+}
+
+TEST(Predict, GivesAGeneratorThatSearchesTheCostsOfThisScenario) {
+    Scenario job = gpt_job(8, 1, 4);
+    job.schedule.name = "zb-auto";
+    job.framework.post_validation = true;
+    const double searched = predict(job).prediction.step_time_s;
+    job.schedule.name = "1f1b";
+    EXPECT_LT(searched, predict(job).prediction.step_time_s);
+}
+
+TEST(Predict, IsAPureFunction) {
+    const PredictionWithTrace a = predict(gpt_job(8, 2, 4));
+    const PredictionWithTrace b = predict(gpt_job(8, 2, 4));
+    EXPECT_EQ(a.trace, b.trace);
+    EXPECT_EQ(a.prediction.step_time_s, b.prediction.step_time_s);
+    EXPECT_EQ(a.prediction.schedule_hash, a.trace.header.program_hash);
+}
+
+}  // namespace
+}  // namespace debubble::sim
