@@ -22,9 +22,9 @@ struct Gpu {
     double fp32_flops_per_s = 0;  ///< of fp32 GEMMs (TF32 not assumed)
     Bytes memory;                 ///< what a process can allocate
     BytesPerSecond memory_bandwidth;  ///< datasheet
-    double gemm_efficiency = 0.87;  ///< of the peak, that an endless GEMM of the best tile reaches
+    double gemm_efficiency = 0.825;  ///< of the peak, that an endless GEMM of the best tile reaches
     double memory_efficiency =
-        0.61;                      ///< of the bandwidth, that elementwise kernels reach on average
+        0.74;                      ///< of the bandwidth, that elementwise kernels reach on average
     Duration gemm_overhead{3000};  ///< per kernel, added
     Duration kernel_overhead{2000};  ///< per memory-bound kernel, added
     BytesPerSecond host_link{25e9};  ///< device to pinned host memory, one direction
@@ -57,7 +57,7 @@ struct NodeLink {
 struct NodeNetwork {
     int nics_per_node = 1;
     BytesPerSecond nic_bandwidth;  ///< one direction
-    double efficiency = 0.81;      ///< of it, that large messages reach
+    double efficiency = 0.84;      ///< of it, that large messages reach
     Duration latency{20000};       ///< per hop of a collective
     Duration p2p_latency{120000};  ///< of one point-to-point message, software included
     double oversubscription = 1;   ///< leaf to spine

@@ -56,7 +56,7 @@ TEST(PhysicalCostModel, SendsAPieceOverEachCardAndGathersIt) {
     EXPECT_EQ(piece.bytes.count, boundary.count / 8);
     EXPECT_EQ(full->transfer(kFirst, Rank{0}, Rank{1}).bytes, boundary);
     // A card of 12.5 GB/s at 81 %, and the gather over NVLink.
-    const double on_card = static_cast<double>(boundary.count) / 8 / (12.5e9 * 0.81);
+    const double on_card = static_cast<double>(boundary.count) / 8 / (12.5e9 * 0.84);
     const GroupPlacement eight = tensor_group(scenario, 0);
     const double gather = seconds(
         collective_cost(CollectiveKind::AllGather, boundary, eight, scenario.cluster).total());
@@ -80,7 +80,7 @@ TEST(PhysicalCostModel, ReducesGradientsOverTheCardsThatGroupsShare) {
     const std::array holder{Rank{0}};
     const Flow flow = model->reduce_grad(Stage{0}, holder);
     const double ring = 2 * 3.0 / 4 * static_cast<double>(flow.payload.count);
-    const double cards = 8 * 12.5e9 * 0.81;
+    const double cards = 8 * 12.5e9 * 0.84;
     EXPECT_NEAR(alone(flow, *model) - seconds(flow.latency), ring * 8 / cards, 1e-6);
 }
 
@@ -91,7 +91,7 @@ TEST(PhysicalCostModel, FoldsTheGroupsOfANodeIntoOne) {
     const std::array holder{Rank{0}};
     const Flow folded = model->reduce_grad(Stage{0}, holder);
     const double ring = 2 * 3.0 / 4 * static_cast<double>(folded.payload.count);
-    const std::vector<double> pool{8 * 12.5e9 * 0.81};
+    const std::vector<double> pool{8 * 12.5e9 * 0.84};
     const std::vector<FlowLinks> unfolded(8, FlowLinks{0, -1, -1, -1});
     std::vector<double> rates(8);
     max_min_rates(pool, unfolded, rates);
