@@ -45,6 +45,12 @@ Schedule schedule_of(const Scenario& scenario, const std::optional<PipelineCosts
     }
     GeneratorOptions options = choice.options;
     if (costs) options.costs = *costs;
+    // Without a barrier the step is as long as a rank's span, not as the makespan.
+    const Generator* generator = find_generator(choice.name);
+    if (generator != nullptr && scenario.framework.post_validation &&
+        std::ranges::any_of(generator->options,
+                            [](const GeneratorOption& o) { return o.key == "objective"; }))
+        options.values.try_emplace("objective", "span");
     return generate(choice.name, scenario.pipeline_shape(), options);
 }
 

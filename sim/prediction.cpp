@@ -1,11 +1,14 @@
 #include "sim/prediction.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "models/graph.h"
 #include "scenarios/plan.h"
+#include "sim/memory_play.h"
 #include "sim/physical_cost_model.h"
 #include "sim/simulate.h"
 
@@ -15,8 +18,9 @@ namespace {
 using scenarios::Plan;
 using scenarios::Scenario;
 
-/// F, I and W of every stage, for the generators that look at costs.
-PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule) {
+/// F, I and W of every stage, for the generators that look at costs. A fused
+/// backward is all I: its order has no W to place.
+PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, bool split) {
     PipelineCosts costs;
     for (int s = 0; s < schedule.stage_count(); ++s) {
         const Stage stage{s};
@@ -24,8 +28,11 @@ PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule) {
         const auto cost = [&](Pass pass) {
             return model.compute({pass, stage, {}}, rank).duration;
         };
-        costs.stages.push_back(
-            {cost(Pass::Forward), cost(Pass::BackwardInput), cost(Pass::BackwardWeight)});
+        if (split)
+            costs.stages.push_back(
+                {cost(Pass::Forward), cost(Pass::BackwardInput), cost(Pass::BackwardWeight)});
+        else
+            costs.stages.push_back({cost(Pass::Forward), cost(Pass::Backward), Duration{}});
     }
     if (schedule.shape.ranks > 1 && schedule.stage_count() > 1) {
         const Message first{Message::Kind::Activation, Stage{0}, {}};
@@ -39,17 +46,69 @@ PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule) {
     return costs;
 }
 
+/// Microbatches whose activations fit beside what the fullest rank holds anyway.
+double affordable_micro_batches(const CostModel& model, const Schedule& schedule, Bytes limit) {
+    double least = std::numeric_limits<double>::infinity();
+    for (int r = 0; r < schedule.shape.ranks; ++r) {
+        const Rank rank{r};
+        Bytes held;
+        Bytes above;
+        for (const Stage stage : schedule.placement.stages_of(rank)) {
+            const ComputeCost forward = model.compute({Pass::Forward, stage, {}}, rank);
+            held += forward.held_after;
+            above = std::max(above, forward.peak_above - forward.held_after);
+            above =
+                std::max(above, model.compute({Pass::BackwardInput, stage, {}}, rank).peak_above);
+        }
+        const Bytes left = limit - total(model.static_memory(rank)) - above;
+        least = std::min(least, static_cast<double>(left.count) / static_cast<double>(held.count));
+    }
+    return std::floor(least);
+}
+
+/// One microbatch in the placement of the generator: enough to price its stages.
+Schedule sample_of(const Generator& generator, const PipelineShape& shape) {
+    const bool v_shaped = generator.stages_per_rank == 2;
+    Schedule sample{
+        std::string(generator.name),
+        {shape.ranks, shape.stages_per_rank, 1, 1},
+        v_shaped ? v_placement(shape.ranks) : loop_placement(shape.ranks, shape.stages_per_rank),
+        std::vector<ActionList>(static_cast<std::size_t>(shape.ranks))};
+    const std::vector<Pass> passes =
+        generator.splits_backward
+            ? std::vector{Pass::Forward, Pass::BackwardInput, Pass::BackwardWeight}
+            : std::vector{Pass::Forward, Pass::Backward};
+    for (int rank = 0; rank < shape.ranks; ++rank)
+        for (const Stage stage : sample.placement.stages_of(Rank{rank}))
+            for (const Pass pass : passes) sample.ranks[rank].push_back(Compute{pass, stage, {}});
+    return sample;
+}
+
 struct PricedPlan {
     Plan plan;
     std::unique_ptr<CostModel> costs;
 };
 
+/// A generator that looks at costs gets those of this scenario, and what its
+/// device can hold where it takes a limit and none is given.
 PricedPlan price(const Scenario& scenario) {
-    Plan plan = make_plan(scenario);
-    auto costs = make_cost_model(scenario, plan.stages, plan.schedule);
     const Generator* generator = find_generator(scenario.schedule.name);
-    if (scenario.schedule.csv.empty() && generator != nullptr && generator->uses_costs)
-        plan = make_plan(scenario, pipeline_costs(*costs, plan.schedule));
+    if (!scenario.schedule.csv.empty() || generator == nullptr || !generator->uses_costs) {
+        Plan plan = make_plan(scenario);
+        auto costs = make_cost_model(scenario, plan.stages, plan.schedule);
+        return {std::move(plan), std::move(costs)};
+    }
+    const Schedule sample = sample_of(*generator, scenario.pipeline_shape());
+    const auto stages = partition_of(scenario, sample.stage_count());
+    auto costs = make_cost_model(scenario, stages, sample);
+    Scenario informed = scenario;
+    std::optional<double>& limit = informed.schedule.options.memory_limit;
+    if (!limit && generator->splits_backward) {
+        const double affordable =
+            affordable_micro_batches(*costs, sample, scenario.cluster.gpu.memory);
+        if (affordable < 2 * scenario.parallel.pipeline) limit = std::max(1.0, affordable);
+    }
+    Plan plan = make_plan(informed, pipeline_costs(*costs, sample, generator->splits_backward));
     return {std::move(plan), std::move(costs)};
 }
 
@@ -144,6 +203,10 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     out.replicas = parallel.tensor * parallel.context * parallel.data;
     fill_ranks(out, plan, result.statistics, simulation.peaks);
     judge_memory(out, result.memory_limit);
+    if (options.play_allocator)
+        for (RankPrediction& rank : out.ranks)
+            rank.reserved =
+                play_memory(scenario, plan.stages, plan.program, rank.rank).peak_reserved;
     out.schedule_hash = simulation.trace.header.program_hash;
     out.notes = scenario.notes;
     for (const auto& [what, origin] : scenario.cluster.origins)
