@@ -72,10 +72,12 @@ TEST(WeightGradients, OfMicrobatchesInTurnAreTheBitsOfOneBatch) {
     const Tensor x = random_tensor<float>({kTokens, kInputs}, 1);
     const Tensor dy = random_tensor<float>({kTokens, kOutputs}, 2);
     for (const auto layout : {WeightLayout::OutputsInputs, WeightLayout::InputsOutputs}) {
-        const Tensor once({kInputs, kOutputs}), bias({kOutputs});
+        const bool conv = layout == WeightLayout::InputsOutputs;
+        const Shape shape = conv ? Shape{kInputs, kOutputs} : Shape{kOutputs, kInputs};
+        const Tensor once(shape), bias({kOutputs});
         linear_backward_weight(layout, x.as<float>(), dy.as<float>(), once.as<float>(),
                                bias.as<float>());
-        const Tensor parts({kInputs, kOutputs}), bias_parts({kOutputs});
+        const Tensor parts(shape), bias_parts({kOutputs});
         for (std::int64_t first = 0; first < kTokens; first += 200) {
             const std::int64_t count = std::min<std::int64_t>(200, kTokens - first);
             linear_backward_weight<float>(layout,

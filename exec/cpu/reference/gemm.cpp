@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kTileRows = 6;
 constexpr std::int64_t kVectorsPerRow = 2;
+constexpr std::int64_t kMaxTileColumns = 32;  ///< floats in two vectors of 512 bits
 constexpr std::int64_t kBlockRows = 16 * kTileRows;
 constexpr std::int64_t kBlockColumns = 1024;
 constexpr std::int64_t kBlockDepth = 256;
@@ -26,17 +27,26 @@ struct Vector {
     static constexpr std::int64_t kLanes = Bytes / sizeof(T);
 };
 
-/// c [6, 2 vectors] += a b over `depth`, with c in registers. Packed: a [depth, 6],
+/// Where a tile of c lies, and whether it starts from zero or from what is there.
+template <class T>
+struct TileOut {
+    T* data;
+    std::int64_t row_stride;
+    bool fresh;
+};
+
+/// c [6, 2 vectors] = or += a b over `depth`, with c in registers. Packed: a [depth, 6],
 /// b [depth, 2 vectors].
 template <class T, int Bytes>
-DEBUBBLE_INLINE inline void tile(std::int64_t depth, const T* a, const T* b, T* c) {
+DEBUBBLE_INLINE inline void tile(std::int64_t depth, const T* a, const T* b, const TileOut<T>& c) {
     using V = typename Vector<T, Bytes>::type;
     constexpr std::int64_t kLanes = Vector<T, Bytes>::kLanes;
+    const auto at = [&](int i, int v) DEBUBBLE_INLINE {
+        return reinterpret_cast<V*>(c.data + i * c.row_stride + v * kLanes);
+    };
     V sum[kTileRows][kVectorsPerRow];
     for (int i = 0; i < kTileRows; ++i) {
-        for (int v = 0; v < kVectorsPerRow; ++v) {
-            sum[i][v] = *reinterpret_cast<const V*>(c + (i * kVectorsPerRow + v) * kLanes);
-        }
+        for (int v = 0; v < kVectorsPerRow; ++v) sum[i][v] = c.fresh ? V{} : *at(i, v);
     }
     for (std::int64_t p = 0; p < depth; ++p, a += kTileRows, b += kVectorsPerRow * kLanes) {
         for (int i = 0; i < kTileRows; ++i) {
@@ -46,32 +56,30 @@ DEBUBBLE_INLINE inline void tile(std::int64_t depth, const T* a, const T* b, T* 
         }
     }
     for (int i = 0; i < kTileRows; ++i) {
-        for (int v = 0; v < kVectorsPerRow; ++v) {
-            *reinterpret_cast<V*>(c + (i * kVectorsPerRow + v) * kLanes) = sum[i][v];
-        }
+        for (int v = 0; v < kVectorsPerRow; ++v) *at(i, v) = sum[i][v];
     }
 }
 
 /// The tile for one vector unit; its columns are two of its vectors.
 template <class T>
 struct TileKernel {
-    void (*run)(std::int64_t depth, const T* a, const T* b, T* c);
+    void (*run)(std::int64_t depth, const T* a, const T* b, const TileOut<T>& c);
     std::int64_t columns;
 };
 
 template <class T>
-void tile_baseline(std::int64_t depth, const T* a, const T* b, T* c) {
+void tile_baseline(std::int64_t depth, const T* a, const T* b, const TileOut<T>& c) {
     tile<T, 16>(depth, a, b, c);
 }
 #if defined(__x86_64__)
 template <class T>
 __attribute__((target("avx512f,fma"))) void tile_avx512(std::int64_t depth, const T* a, const T* b,
-                                                        T* c) {
+                                                        const TileOut<T>& c) {
     tile<T, 64>(depth, a, b, c);
 }
 template <class T>
 __attribute__((target("avx2,fma"))) void tile_avx2(std::int64_t depth, const T* a, const T* b,
-                                                   T* c) {
+                                                   const TileOut<T>& c) {
     tile<T, 32>(depth, a, b, c);
 }
 #endif
@@ -154,19 +162,31 @@ struct Product {
 
     void block(const Extents& size, T* corner, bool first) {
         for (std::int64_t j = 0; j < size.n; j += kernel.columns) {
+            const T* panel = packed_b.get() + j * size.k;
             const std::int64_t columns = std::min(kernel.columns, size.n - j);
             for (std::int64_t i = 0; i < size.m; i += kTileRows) {
+                const T* strip = packed_a.get() + i * size.k;
                 const std::int64_t rows = std::min(kTileRows, size.m - i);
-                alignas(64) T sums[kTileRows * 32] = {};
-                T* out = corner + i * c.row_stride + j;
-                for (std::int64_t r = 0; r < rows && !first; ++r) {
-                    std::copy_n(out + r * c.row_stride, columns, sums + r * kernel.columns);
-                }
-                kernel.run(size.k, packed_a.get() + i * size.k, packed_b.get() + j * size.k, sums);
-                for (std::int64_t r = 0; r < rows; ++r) {
-                    std::copy_n(sums + r * kernel.columns, columns, out + r * c.row_stride);
+                const TileOut<T> out{corner + i * c.row_stride + j, c.row_stride, first};
+                if (rows == kTileRows && columns == kernel.columns) {
+                    kernel.run(size.k, strip, panel, out);
+                } else {
+                    edge(size.k, strip, panel, out, rows, columns);
                 }
             }
+        }
+    }
+
+    /// A tile that reaches over the end of c goes through a whole one of its own.
+    void edge(std::int64_t depth, const T* strip, const T* panel, const TileOut<T>& out,
+              std::int64_t rows, std::int64_t columns) {
+        alignas(64) T whole[kTileRows * kMaxTileColumns] = {};
+        for (std::int64_t r = 0; r < rows && !out.fresh; ++r) {
+            std::copy_n(out.data + r * out.row_stride, columns, whole + r * kernel.columns);
+        }
+        kernel.run(depth, strip, panel, {whole, kernel.columns, false});
+        for (std::int64_t r = 0; r < rows; ++r) {
+            std::copy_n(whole + r * kernel.columns, columns, out.data + r * out.row_stride);
         }
     }
 };

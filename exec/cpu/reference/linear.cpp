@@ -7,12 +7,18 @@ namespace debubble::exec::reference {
 
 namespace {
 
-/// The weight seen as [inputs, outputs], however it is stored.
+/// The weight seen as [inputs, outputs], however it is stored. A convolution's has more
+/// than two extents, of which the last ones are its inputs.
 template <class T>
-Matrix<T> inputs_by_outputs(WeightLayout layout, const View<T>& weight) {
-    assert(weight.shape.rank() >= 2 && "a weight is a matrix");
-    if (layout == WeightLayout::InputsOutputs) return {weight.data, weight.columns(), 1};
-    return {weight.data, 1, weight.size() / weight.shape[0]};
+Matrix<T> inputs_by_outputs(WeightLayout layout, const View<T>& weight, std::int64_t inputs,
+                            std::int64_t outputs) {
+    assert(weight.size() == inputs * outputs && "the weight joins all inputs to all outputs");
+    if (layout == WeightLayout::InputsOutputs) {
+        assert(weight.shape[0] == inputs && "this weight is stored [inputs, outputs]");
+        return {weight.data, outputs, 1};
+    }
+    assert(weight.shape[0] == outputs && "this weight is stored [outputs, inputs]");
+    return {weight.data, 1, inputs};
 }
 
 template <class T>
@@ -29,10 +35,10 @@ Matrix<T> matrix(const View<T>& x) {
 
 template <Real T>
 void linear_forward(WeightLayout layout, In<T> x, In<T> weight, In<T> bias, Out<T> y) {
-    assert(x.rows() == y.rows() && x.columns() * y.columns() == weight.size() &&
-           "x [tokens, inputs] times the weight is y [tokens, outputs]");
+    assert(x.rows() == y.rows() && "x [tokens, inputs], y [tokens, outputs]");
     const Extents extents{y.rows(), y.columns(), x.columns()};
-    multiply(extents, matrix(x), inputs_by_outputs(layout, weight), matrix(y), Write::Overwrite);
+    multiply(extents, matrix(x), inputs_by_outputs(layout, weight, x.columns(), y.columns()),
+             matrix(y), Write::Overwrite);
     if (!bias) return;
     assert(bias.size() == y.columns() && "one bias per output");
     vectorised([&]() DEBUBBLE_INLINE {
@@ -45,23 +51,22 @@ void linear_forward(WeightLayout layout, In<T> x, In<T> weight, In<T> bias, Out<
 
 template <Real T>
 void linear_backward_input(WeightLayout layout, In<T> dy, In<T> weight, Out<T> dx, Write write) {
-    assert(dx.rows() == dy.rows() && dx.columns() * dy.columns() == weight.size() &&
-           "dy [tokens, outputs] times the weight's transpose is dx [tokens, inputs]");
+    assert(dx.rows() == dy.rows() && "dx [tokens, inputs], dy [tokens, outputs]");
     const Extents extents{dx.rows(), dx.columns(), dy.columns()};
-    multiply(extents, matrix(dy), transposed(inputs_by_outputs(layout, weight)), matrix(dx), write);
+    const auto whole = inputs_by_outputs(layout, weight, dx.columns(), dy.columns());
+    multiply(extents, matrix(dy), transposed(whole), matrix(dx), write);
 }
 
 template <Real T>
 void linear_backward_weight(WeightLayout layout, In<T> x, In<T> dy, Out<T> dweight, Out<T> dbias) {
-    assert(x.rows() == dy.rows() && x.columns() * dy.columns() == dweight.size() &&
-           "the weight's gradient is [inputs, outputs]");
-    const std::int64_t tokens = x.rows();
+    assert(x.rows() == dy.rows() && "x [tokens, inputs], dy [tokens, outputs]");
+    const Matrix<T> sum = inputs_by_outputs(layout, dweight, x.columns(), dy.columns());
     if (layout == WeightLayout::InputsOutputs) {
-        multiply({x.columns(), dy.columns(), tokens}, transposed(matrix(x)), matrix(dy),
-                 Matrix<T>{dweight.data, dy.columns(), 1}, Write::Add);
+        multiply({x.columns(), dy.columns(), x.rows()}, transposed(matrix(x)), matrix(dy), sum,
+                 Write::Add);
     } else {
-        multiply({dy.columns(), x.columns(), tokens}, transposed(matrix(dy)), matrix(x),
-                 Matrix<T>{dweight.data, x.columns(), 1}, Write::Add);
+        multiply({dy.columns(), x.columns(), x.rows()}, transposed(matrix(dy)), matrix(x),
+                 transposed(sum), Write::Add);
     }
     if (dbias) add_rows(dy, dbias);
 }

@@ -2,26 +2,17 @@
 
 #include <cstdint>
 
-/// Picks, once per process, the widest vector instructions that the processor has,
-/// so that one binary runs everywhere. Which one decides the bits of a result (a
+/// Picks, once per process, the widest vector instructions of the processor, so that
+/// one binary runs everywhere. Which one decides the bits of a result (a
 /// fused multiply-add rounds once), hence all hot loops of a process use the same.
 namespace debubble::exec::reference {
 
 enum class VectorUnit : std::uint8_t { Baseline, Avx2, Avx512 };
 
-inline VectorUnit vector_unit() {
-#if defined(__x86_64__)
-    static const VectorUnit unit =
-        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
-            ? VectorUnit::Avx512
-        : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? VectorUnit::Avx2
-                                                                          : VectorUnit::Baseline;
-    return unit;
-#else
-    return VectorUnit::Baseline;
-#endif
-}
+/// The widest that the processor has; no wider than the environment's
+/// DEBUBBLE_VECTOR_UNIT (baseline, avx2 or avx512), which so repeats the bits of an older
+/// machine. Throws InputError if that is none of them.
+VectorUnit vector_unit();
 
 /// Marks a lambda or function whose loops are to be compiled into its caller, and so
 /// for the caller's instruction set.
