@@ -8,6 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "base/spelling.h"
+#include "scenarios/plan.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/output.h"
 #include "sim/commands/sibling.h"
@@ -20,7 +21,7 @@ constexpr const char* kDescription =
     "Plans, predicts, shows and runs the pipeline-parallel training of transformers.";
 constexpr const char* kFooter =
     R"(Start with:
-  debubble simulate colossal-gpt2-xl             what a training step would do, and where it waits
+  debubble simulate gpt2-xl             what a training step would do, and where it waits
   debubble schedule --name zb-h1 --ranks 4 --micro-batches 8    an order, as text
   debubble VERB --help                           options and examples of a verb
 
@@ -30,6 +31,11 @@ Exit codes: 0 done, 1 the answer is no (does not fit, invalid schedule), 2 the i
 void add_verbs(CLI::App& program, ExitCode& answer) {
     program.set_version_flag("--version", "debubble " DEBUBBLE_VERSION);
     program.require_subcommand(1);
+    add_simulate(program, answer);
+    add_sweep(program, answer);
+    add_search(program, answer);
+    add_schedule(program, answer);
+    add_validate(program, answer);
     add_model(program, answer);
     for (const SiblingVerb& verb : sibling_verbs())  // only for the help: main() runs them
         program.add_subcommand(std::string(verb.name), std::string(verb.summary));
@@ -114,6 +120,8 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_DFL);  // `debubble ... | head` ends without a word
     try {
         return static_cast<int>(sim::run(argc, argv));
+    } catch (const scenarios::InvalidSchedule& error) {
+        return sim::report(ExitCode::No, "", error.what());
     } catch (const InputError& error) {
         return sim::report(ExitCode::BadInput, "", error.what());
     } catch (const WorldError& error) {

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scenarios/read_scenario.h"
+#include "sim/grid.h"
+
+namespace CLI {
+class App;
+}
+
+namespace debubble::sim {
+
+/// What `sweep` and `search` both take.
+struct GridArguments {
+    std::string scenario;
+    std::vector<std::string> set;
+    int jobs = 0;
+};
+
+void add_grid_arguments(CLI::App& verb, GridArguments& arguments);
+Grid read_grid(const GridArguments& arguments);
+
+std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts);
+
+/// The rows as a table for people: swept keys, speed, memory.
+std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid);
+
+}  // namespace debubble::sim

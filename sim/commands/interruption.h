@@ -1,0 +1,21 @@
+#pragma once
+
+#include <atomic>
+
+namespace debubble::sim {
+
+/// While one lives, Ctrl-C (SIGINT) and SIGTERM set a flag instead of ending
+/// the process, so that work can be put down in order. One at a time.
+class Interruption {
+public:
+    Interruption();
+    ~Interruption();
+    Interruption(const Interruption&) = delete;
+    Interruption& operator=(const Interruption&) = delete;
+
+    const std::atomic<bool>& flag() const;
+    /// Ends the process by the signal that came, as its parent expects it.
+    [[noreturn]] void end_by_signal();
+};
+
+}  // namespace debubble::sim

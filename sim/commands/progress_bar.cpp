@@ -1,0 +1,52 @@
+#include "sim/commands/progress_bar.h"
+
+#include <cstdio>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace debubble::sim {
+namespace {
+
+constexpr std::size_t kWidth = 30;
+constexpr std::chrono::milliseconds kBetween{100};
+
+std::string duration_text(double s) {
+    if (s >= 3600) return fmt::format("{:.1f} h", s / 3600);
+    const int whole = static_cast<int>(s + 0.5);
+    if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    return fmt::format("{} s", whole);
+}
+
+}  // namespace
+
+std::string progress_line(std::size_t done, std::size_t total, std::size_t begun,
+                          double elapsed_s) {
+    const std::size_t filled = total == 0 ? kWidth : kWidth * done / total;
+    std::string line = fmt::format("[{}{}] {}/{}", std::string(filled, '#'),
+                                   std::string(kWidth - filled, '-'), done, total);
+    if (done <= begun || elapsed_s <= 0) return line;
+    const double pace = static_cast<double>(done - begun) / elapsed_s;
+    return line + fmt::format("  {:.3g}/s  {} left", pace,
+                              duration_text(static_cast<double>(total - done) / pace));
+}
+
+ProgressBar::ProgressBar() : on_terminal_(::isatty(STDERR_FILENO) != 0), start_(Clock::now()) {}
+
+ProgressBar::~ProgressBar() {
+    if (on_terminal_) std::fputs("\r\033[K", stderr);
+}
+
+void ProgressBar::show(std::size_t done, std::size_t total) {
+    if (!on_terminal_) return;
+    const auto now = Clock::now();
+    if (last_shown_ == Clock::time_point{}) first_done_ = done - 1;
+    if (done < total && now - last_shown_ < kBetween) return;
+    last_shown_ = now;
+    const std::chrono::duration<double> elapsed = now - start_;
+    fmt::print(stderr, "\r\033[K{}", progress_line(done, total, first_done_, elapsed.count()));
+    std::fflush(stderr);
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,192 @@
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/diagnostic.h"
+#include "schedule/csv.h"
+#include "schedule/generators/generators.h"
+#include "schedule/lower.h"
+#include "schedule/replay.h"
+#include "sim/commands/commands.h"
+#include "sim/commands/cost_units.h"
+#include "sim/commands/output.h"
+
+/// `debubble schedule`: the order that a generator writes, and with plain
+/// costs its makespan, bubbles and live activations.
+namespace debubble::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMostActions = 2e7;  ///< a gigabyte of actions, and nobody reads it
+
+struct Arguments {
+    std::string name;
+    PipelineShape shape{1, 0, 1, 1};  ///< stages_per_rank 0: not said
+    std::string format = "text";
+    std::string costs;
+    std::optional<double> memory_limit;
+    std::vector<std::string> options;
+    bool lowered = false;
+    bool list = false;
+    std::string out = "-";
+};
+
+/// `--option key=value` as a map; said twice, the last one holds.
+std::map<std::string, std::string> parse_options(const std::vector<std::string>& texts) {
+    std::map<std::string, std::string> values;
+    for (const std::string& text : texts) {
+        const auto equals = text.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw InputError(fmt::format("--option takes key=value, not '{}'", text));
+        values[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    return values;
+}
+
+PipelineShape shape_of(const Arguments& args) {
+    PipelineShape shape = args.shape;
+    const Generator* generator = find_generator(args.name);
+    if (shape.stages_per_rank == 0)
+        shape.stages_per_rank = generator != nullptr ? generator->stages_per_rank.value_or(1) : 1;
+    const double actions = 3.0 * shape.ranks * shape.stages_per_rank *
+                           static_cast<double>(shape.micro_batches) * shape.slices;
+    if (actions > kMostActions)
+        throw InputError(
+            fmt::format("{} ranks x {} stages x {} microbatches x {} slices are too "
+                        "many actions to write: about {:.0f}, the limit is {:.0f}",
+                        shape.ranks, shape.stages_per_rank, shape.micro_batches, shape.slices,
+                        actions, kMostActions));
+    return shape;
+}
+
+/// The sums of shares of 1/k carry rounding noise in the last digits.
+std::vector<double> without_noise(std::vector<double> values) {
+    for (double& value : values) value = std::round(value * 1e9) / 1e9;
+    return values;
+}
+
+Json figures_json(const Replay& replay, const CostUnits& units) {
+    return {{"makespan", units.in_units(replay.makespan)},
+            {"bubble", replay.bubble},
+            {"span_bubble", replay.span_bubble},
+            {"peak_live_until_W", without_noise(replay.peak_live_until_weight)},
+            {"peak_live_until_I", without_noise(replay.peak_live_until_input)}};
+}
+
+Json schedule_json(const Schedule& schedule) {
+    Json json{{"name", schedule.name},
+              {"ranks", schedule.shape.ranks},
+              {"stages_per_rank", schedule.shape.stages_per_rank},
+              {"micro_batches", schedule.shape.micro_batches},
+              {"slices", schedule.shape.slices}};
+    for (const auto& row : schedule.placement.stages) {
+        Json stages = Json::array();
+        for (const Stage stage : row) stages.push_back(stage.index);
+        json["placement"].push_back(stages);
+    }
+    for (const ActionList& rank : schedule.ranks) {
+        Json actions = Json::array();
+        for (const Action& action : rank) actions.push_back(to_text(action));
+        json["actions"].push_back(actions);
+    }
+    return json;
+}
+
+std::string figures_text(const Replay& replay, const CostUnits& units) {
+    return fmt::format(
+        "\nmakespan           {:.10g}\nbubble             {:.4f}\nspan bubble        {:.4f}\n"
+        "peak live until W  {:.6g}\npeak live until I  {:.6g}\n",
+        units.in_units(replay.makespan), replay.bubble, replay.span_bubble,
+        fmt::join(without_noise(replay.peak_live_until_weight), " "),
+        fmt::join(without_noise(replay.peak_live_until_input), " "));
+}
+
+std::string list_text() {
+    std::string text;
+    for (const Generator& row : generators()) {
+        text += fmt::format("{:<18}{} [{}]\n", row.name, row.summary, row.source);
+        for (const GeneratorOption& option : row.options)
+            text += fmt::format("{:<20}--option {}: {}\n", "", option.key, option.help);
+    }
+    return text;
+}
+
+std::string answer_text(const Arguments& args) {
+    if (args.list) return list_text();
+    if (args.name.empty()) throw InputError("--name is required (--list shows the names)");
+    const PipelineShape shape = shape_of(args);
+    GeneratorOptions options;
+    options.memory_limit = args.memory_limit;
+    options.values = parse_options(args.options);
+    std::optional<CostUnits> units;
+    if (!args.costs.empty()) {
+        std::optional<std::string> overlap;
+        if (auto said = options.values.extract("overlap")) overlap = said.mapped();
+        units.emplace(args.costs, overlap, shape);
+        options.costs = units->costs();
+    } else if (options.values.contains("overlap")) {
+        throw InputError("--option overlap=X is a cost: give --costs F,I,W,C too");
+    }
+    Schedule schedule = generate(args.name, shape, options);
+    std::optional<Replay> replayed;
+    if (units) replayed = replay(schedule, units->costs());
+    if (args.lowered) schedule = lower(std::move(schedule), {});
+
+    if (args.format == "csv") return write_csv(schedule);
+    if (args.format == "text")
+        return to_text(schedule) + (units ? figures_text(*replayed, *units) : "");
+    Json json = schedule_json(schedule);
+    if (units) json.update(figures_json(*replayed, *units));
+    return json.dump(2) + "\n";
+}
+
+constexpr const char* kFooter = R"(Examples:
+  debubble schedule --list
+  debubble schedule --name 1f1b --ranks 4 --micro-batches 8
+  debubble schedule --name zb-h1 --ranks 4 --micro-batches 8 --costs 1,1,1,0 --format json
+  debubble schedule --name interleaved-1f1b --ranks 4 --stages-per-rank 2 --micro-batches 8 \
+                    --costs 1/2,1/2,1/2,0 --format json
+  debubble schedule --name gpipe --ranks 2 --micro-batches 4 --lower --format csv > gpipe.csv)";
+
+}  // namespace
+
+void add_schedule(CLI::App& program, ExitCode& answer) {
+    auto args = std::make_shared<Arguments>();
+    CLI::App* verb = program.add_subcommand("schedule", "write the order of a pipeline schedule");
+    verb->add_option("--name", args->name, "which schedule; --list shows them");
+    verb->add_flag("--list", args->list, "list the schedules, their papers and options");
+    verb->add_option("--ranks", args->shape.ranks, "pipeline ranks p")->check(CLI::Range(1, 65536));
+    verb->add_option("--stages-per-rank", args->shape.stages_per_rank,
+                     "virtual stages v of each rank (default: what the schedule needs, else 1)")
+        ->check(CLI::Range(1, 65536));
+    verb->add_option("--micro-batches", args->shape.micro_batches, "microbatches m of a step")
+        ->check(CLI::Range(1, 10'000'000));
+    verb->add_option("--slices", args->shape.slices, "slices of a sequence (seq-1f1b)")
+        ->check(CLI::Range(1, 4096));
+    verb->add_option("--format", args->format, "csv (PyTorch's), text or json")
+        ->check(CLI::IsMember({"csv", "text", "json"}));
+    verb->add_flag("--lower", args->lowered,
+                   "with sends, receives, reductions and the optimizer step");
+    verb->add_option("--costs", args->costs,
+                     "F,I,W,C: costs of one stage's forward, backward-input, backward-weight and "
+                     "of a link, as 1,1,1,0 or 1/2,0.5,1/2,0; adds makespan, bubbles and peaks");
+    verb->add_option("--memory-limit", args->memory_limit,
+                     "most live microbatches of one rank, for the schedules that search")
+        ->check(CLI::PositiveNumber);
+    verb->add_option("--option", args->options,
+                     "key=value of the schedule; overlap=X is the cost of an Overlap")
+        ->allow_extra_args(false);
+    verb->add_option("--out", args->out, "file to write instead of standard output");
+    verb->footer(kFooter);
+    verb->callback([args, &answer] {
+        write_output(args->out, answer_text(*args));
+        answer = ExitCode::Done;
+    });
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,109 @@
+#include "sim/search.h"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "sim/commands/commands.h"
+#include "sim/commands/grid_arguments.h"
+#include "sim/commands/interruption.h"
+#include "sim/commands/output.h"
+#include "sim/commands/progress_bar.h"
+#include "sim/report_json.h"
+#include "sim/report_text.h"
+
+/// `debubble search`: the best plan of a grid that fits in memory.
+namespace debubble::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+    GridArguments grid;
+    std::string objective = "tokens_per_s";
+    std::string json;
+};
+
+std::string ruled_out(const SearchResult& result) {
+    return fmt::format(
+        "{} points: {} played, {} too slow and {} too big by their bounds, {} "
+        "impossible",
+        result.points, result.predicted, result.too_slow, result.too_big, result.impossible);
+}
+
+/// The overrides that make the scenario the best plan.
+std::string set_options(const SweepRow& best, const Grid& grid) {
+    std::string text;
+    for (std::size_t i = 0; i < best.values.size(); ++i)
+        text += fmt::format(" --set '{}={}'", grid.sweep.keys[i].key, best.values[i]);
+    return text;
+}
+
+Json best_json(const SearchResult& result, const PredictionWithTrace& prediction, const Grid& grid,
+               const std::string& objective) {
+    Json point;
+    for (std::size_t i = 0; i < result.best->values.size(); ++i)
+        point[grid.sweep.keys[i].key] = result.best->values[i];
+    return {{"objective", objective},
+            {"point", point},
+            {"points", result.points},
+            {"predicted", result.predicted},
+            {"prediction", report_json(prediction)}};
+}
+
+ExitCode carry_out(const Arguments& args) {
+    const Grid grid = read_grid(args.grid);
+    const Objective objective = parse_objective(args.objective);
+    Interruption interruption;
+    SearchResult result;
+    {
+        ProgressBar bar;
+        BatchOptions options;
+        options.jobs = args.grid.jobs;
+        options.stop = &interruption.flag();
+        options.progress = [&](std::size_t done, std::size_t total) { bar.show(done, total); };
+        result = search(grid, objective, options);
+    }
+    if (!result.finished) interruption.end_by_signal();
+    if (!result.best) {
+        fmt::print(stderr, "no plan of the grid fits ({})\n", ruled_out(result));
+        return ExitCode::No;
+    }
+    const scenarios::Scenario scenario = grid.instantiate(result.best->index);
+    const PredictionWithTrace prediction = predict(scenario);
+    if (!args.json.empty())
+        write_output(args.json, best_json(result, prediction, grid, args.objective).dump(2) + "\n");
+    if (args.json == "-") return ExitCode::Done;
+    const std::array best{&*result.best};
+    fmt::print("{}\n\nbest by {}:\n{}\ndebubble simulate {}{}\n\n{}", ruled_out(result),
+               args.objective, table_of(best, grid), args.grid.scenario,
+               set_options(*result.best, grid),
+               report_text(scenario, prediction, {.color = is_terminal(stdout)}));
+    return ExitCode::Done;
+}
+
+constexpr const char* kFooter =
+    R"(The grid is the scenario's 'sweep:' map. The plan is the one that a full sweep would find; plans
+whose bound cannot win are not played. Exit code 1 if no plan fits.
+
+Examples:
+  debubble search mine.yaml
+  debubble search mine.yaml --objective peak_memory --json best.json)";
+
+}  // namespace
+
+void add_search(CLI::App& program, ExitCode& answer) {
+    auto args = std::make_shared<Arguments>();
+    CLI::App* verb = program.add_subcommand("search", "find the best plan of a grid that fits");
+    add_grid_arguments(*verb, args->grid);
+    verb->add_option("--objective", args->objective,
+                     fmt::format("{}", fmt::join(objective_names(), ", ")))
+        ->capture_default_str();
+    verb->add_option("--json", args->json, "write the best plan as JSON; - is standard output");
+    verb->footer(kFooter);
+    verb->callback([args, &answer] { answer = carry_out(*args); });
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "schedule/exporters/chrome_trace.h"
+#include "schedule/exporters/svg.h"
+#include "sim/commands/commands.h"
+#include "sim/commands/grid_arguments.h"
+#include "sim/commands/output.h"
+#include "sim/parallel.h"
+#include "sim/prediction.h"
+#include "sim/report_json.h"
+#include "sim/report_text.h"
+
+/// `debubble simulate`: what one training step of each scenario would do.
+namespace debubble::sim {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+    std::vector<std::string> scenarios;
+    std::vector<std::string> set;
+    std::string out;
+    std::string json;
+    std::string trace;
+    std::string svg;
+};
+
+/// Of every scenario, so that all their mistakes are told at once.
+std::vector<scenarios::Scenario> read_all(const Arguments& args) {
+    const std::vector<scenarios::Override> overrides = parse_overrides(args.set);
+    std::vector<scenarios::Scenario> read;
+    std::vector<Diagnostic> mistakes;
+    for (const std::string& name : args.scenarios) {
+        try {
+            read.push_back(scenarios::read_scenario(name, overrides));
+        } catch (const InputError& error) {
+            std::ranges::copy(error.diagnostics(), std::back_inserter(mistakes));
+        }
+    }
+    if (!mistakes.empty()) throw InputError(std::move(mistakes));
+    return read;
+}
+
+void check_outputs(const Arguments& args, const std::vector<scenarios::Scenario>& scenarios) {
+    if (scenarios.size() > 1 && (!args.svg.empty() || !args.trace.empty()))
+        throw InputError(
+            "--svg and --trace name one file, and there are several scenarios: give "
+            "--out DIR, which gets a picture and a trace of each");
+    const auto to_stdout = [](const std::string& where) { return where == "-"; };
+    if (std::ranges::count_if(std::array{args.json, args.trace, args.svg}, to_stdout) > 1)
+        throw InputError("only one of --json, --trace and --svg can go to standard output");
+    if (args.out.empty()) return;
+    std::map<std::string, int> times;
+    for (const scenarios::Scenario& scenario : scenarios)
+        if (++times[scenario.name] == 2)
+            throw InputError(
+                fmt::format("two scenarios are named '{}': their files in {} would be "
+                            "the same",
+                            scenario.name, args.out));
+}
+
+std::vector<PredictionWithTrace> predict_all(const std::vector<scenarios::Scenario>& scenarios) {
+    std::vector<std::optional<PredictionWithTrace>> slots(scenarios.size());
+    std::vector<std::vector<Diagnostic>> mistakes(scenarios.size());
+    run_parallel(scenarios.size(), 0, nullptr, [&](std::size_t i) {
+        try {
+            slots[i] = predict(scenarios[i]);
+        } catch (const InputError& error) {
+            mistakes[i] = error.diagnostics();
+            for (Diagnostic& d : mistakes[i])
+                if (d.where.file.empty() && scenarios.size() > 1)
+                    d.message = fmt::format("{}: {}", scenarios[i].name, d.message);
+        }
+    });
+    std::vector<Diagnostic> all;
+    for (auto& list : mistakes) std::ranges::move(list, std::back_inserter(all));
+    if (!all.empty()) throw InputError(std::move(all));
+    std::vector<PredictionWithTrace> predictions;
+    for (auto& slot : slots) predictions.push_back(std::move(*slot));
+    return predictions;
+}
+
+using Answers = std::vector<PredictionWithTrace>;
+
+std::string svg_of(const scenarios::Scenario& scenario, const PredictionWithTrace& answer) {
+    std::ostringstream out;
+    write_svg(answer.trace, answer.statistics, picture_of(scenario, answer), out);
+    return std::move(out).str();
+}
+
+std::string trace_of(const PredictionWithTrace& answer) {
+    std::ostringstream out;
+    write_chrome_trace(answer.trace, out);
+    return std::move(out).str();
+}
+
+void write_files(const Arguments& args, const std::vector<scenarios::Scenario>& scenarios,
+                 const Answers& answers) {
+    if (!args.json.empty()) {
+        Json json = Json::array();
+        for (const PredictionWithTrace& answer : answers) json.push_back(report_json(answer));
+        write_output(args.json, (answers.size() == 1 ? json[0] : json).dump(2) + "\n");
+    }
+    if (!args.svg.empty()) write_output(args.svg, svg_of(scenarios.front(), answers.front()));
+    if (!args.trace.empty()) write_output(args.trace, trace_of(answers.front()));
+    if (args.out.empty()) return;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const std::string start = (fs::path(args.out) / scenarios[i].name).string();
+        write_file(start + ".svg", svg_of(scenarios[i], answers[i]));
+        write_file(start + ".trace.json", trace_of(answers[i]));
+    }
+}
+
+ExitCode carry_out(const Arguments& args) {
+    const std::vector<scenarios::Scenario> scenarios = read_all(args);
+    check_outputs(args, scenarios);
+    const Answers answers = predict_all(scenarios);
+    write_files(args, scenarios, answers);
+    const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-";
+    const ReportOptions style{.color = is_terminal(stdout)};
+    ExitCode exit_code = ExitCode::Done;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (!quiet)
+            fmt::print("{}{}", i > 0 ? "\n" : "", report_text(scenarios[i], answers[i], style));
+        const Prediction& prediction = answers[i].prediction;
+        if (prediction.fits) continue;
+        std::fflush(stdout);
+        fmt::print(stderr, "{} does not fit: {}\n", prediction.scenario, prediction.reason);
+        exit_code = ExitCode::No;
+    }
+    return exit_code;
+}
+
+constexpr const char* kFooter =
+    R"(A SCENARIO is the name of a shipped one or a YAML file. Exit code 1 if it does not fit in memory.
+With several, --json writes an array and --out DIR gets NAME.svg and NAME.trace.json of each.
+
+Examples:
+  debubble simulate gpt2-xl
+  debubble simulate gpt2-xl --set parallel.pipeline=4 --set schedule=zb-h1 --json -
+  debubble simulate mine.yaml --svg mine.svg --trace mine.trace.json)";
+
+}  // namespace
+
+void add_simulate(CLI::App& program, ExitCode& answer) {
+    auto args = std::make_shared<Arguments>();
+    CLI::App* verb =
+        program.add_subcommand("simulate", "predict time, memory and bubbles of a training step");
+    verb->add_option("SCENARIO", args->scenarios, "names or files of scenarios")->required();
+    verb->add_option("--set", args->set, "key=value of the scenario, as parallel.tensor=4")
+        ->allow_extra_args(false);
+    verb->add_option("--out", args->out, "folder for the picture and the trace of each scenario");
+    verb->add_option("--json", args->json, "write the figures; - is standard output");
+    verb->add_option("--trace", args->trace, "write the trace for Perfetto (Chrome JSON)");
+    verb->add_option("--svg", args->svg, "write the picture");
+    verb->footer(kFooter);
+    verb->callback([args, &answer] { answer = carry_out(*args); });
+}
+
+}  // namespace debubble::sim

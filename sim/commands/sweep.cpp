@@ -1,0 +1,87 @@
+#include "sim/sweep.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/commands/commands.h"
+#include "sim/commands/grid_arguments.h"
+#include "sim/commands/interruption.h"
+#include "sim/commands/progress_bar.h"
+
+/// `debubble sweep`: every plan of a grid, as one row each of a CSV file.
+namespace debubble::sim {
+namespace {
+
+constexpr std::size_t kShown = 10;
+
+struct Arguments {
+    GridArguments grid;
+    std::string out;
+};
+
+std::string summary(const SweepResult& result, const Grid& grid, const std::string& out) {
+    std::vector<const SweepRow*> fitting;
+    std::size_t impossible = 0;
+    for (const SweepRow& row : result.rows) {
+        if (row.fits) fitting.push_back(&row);
+        if (!row.possible()) ++impossible;
+    }
+    std::ranges::stable_sort(fitting, std::ranges::greater{},
+                             [](const SweepRow* row) { return row->figure("tokens_per_s"); });
+    std::string text =
+        fmt::format("{} points: {} fit, {} do not fit, {} are impossible\n", result.rows.size(),
+                    fitting.size(), result.rows.size() - fitting.size() - impossible, impossible);
+    if (fitting.empty()) return text + fmt::format("the reasons are in {}\n", out);
+    const std::size_t shown = std::min(kShown, fitting.size());
+    text +=
+        fmt::format("\nthe best {}:\n{}", shown, table_of(std::span(fitting).first(shown), grid));
+    return text + fmt::format("\nall of them: {}\n", out);
+}
+
+ExitCode carry_out(const Arguments& args) {
+    const Grid grid = read_grid(args.grid);
+    Interruption interruption;
+    SweepResult result;
+    {
+        ProgressBar bar;
+        BatchOptions options;
+        options.jobs = args.grid.jobs;
+        options.stop = &interruption.flag();
+        options.progress = [&](std::size_t done, std::size_t total) { bar.show(done, total); };
+        result = sweep(grid, args.out, options);
+    }
+    if (!result.finished()) {
+        fmt::print(stderr,
+                   "stopped: {} of {} points are in {}; the same command goes on from there\n",
+                   result.rows.size(), result.total, args.out);
+        interruption.end_by_signal();
+    }
+    if (result.found > 0)
+        fmt::print(stderr, "{} points were already in {}\n", result.found, args.out);
+    fmt::print("{}", summary(result, grid, args.out));
+    const bool any = std::ranges::any_of(result.rows, &SweepRow::fits);
+    return any ? ExitCode::Done : ExitCode::No;
+}
+
+constexpr const char* kFooter = R"(The grid is the scenario's 'sweep:' map, as
+  sweep: {parallel.tensor: [1, 2, 4], schedule: [gpipe, 1f1b, zb-h1]}
+Each point is appended to the file as it is done. After Ctrl-C or a crash the same command goes
+on where it stopped. Impossible points are rows with the reason. Exit code 1 if no plan fits.
+
+Example:
+  debubble sweep mine.yaml -j 8 --out results.csv)";
+
+}  // namespace
+
+void add_sweep(CLI::App& program, ExitCode& answer) {
+    auto args = std::make_shared<Arguments>();
+    CLI::App* verb = program.add_subcommand("sweep", "predict every plan of a grid, resumable");
+    add_grid_arguments(*verb, args->grid);
+    verb->add_option("--out", args->out, "results file (CSV)")->required();
+    verb->footer(kFooter);
+    verb->callback([args, &answer] { answer = carry_out(*args); });
+}
+
+}  // namespace debubble::sim

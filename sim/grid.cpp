@@ -1,0 +1,202 @@
+#include "sim/grid.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "scenarios/plan.h"
+
+namespace debubble::sim {
+namespace {
+
+constexpr std::size_t kMostPoints = 10'000'000;
+
+std::string text_of(double value) {
+    return fmt::format("{}", value);  // the shortest that reads back the same
+}
+std::string text_of(const std::optional<double>& value) {
+    return value ? text_of(*value) : std::string();
+}
+
+Bytes worst_peak(const Prediction& p) {
+    Bytes worst;
+    for (const RankPrediction& rank : p.ranks) worst = std::max(worst, rank.peak_memory);
+    return worst;
+}
+
+struct Figure {
+    std::string_view name;
+    std::string (*text)(const Prediction&);
+};
+
+constexpr std::array kFigures{
+    Figure{"step_time_s", [](const Prediction& p) { return text_of(p.step_time_s); }},
+    Figure{"tokens_per_s", [](const Prediction& p) { return text_of(p.tokens_per_s); }},
+    Figure{"samples_per_s", [](const Prediction& p) { return text_of(p.samples_per_s); }},
+    Figure{"mfu", [](const Prediction& p) { return text_of(p.mfu); }},
+    Figure{"hfu", [](const Prediction& p) { return text_of(p.hfu); }},
+    Figure{"tflops_per_gpu", [](const Prediction& p) { return text_of(p.tflops_per_gpu); }},
+    Figure{"bubble", [](const Prediction& p) { return text_of(p.bubble); }},
+    Figure{"span_bubble", [](const Prediction& p) { return text_of(p.span_bubble); }},
+    Figure{"makespan_s", [](const Prediction& p) { return text_of(p.makespan_s); }},
+    Figure{"parameters", [](const Prediction& p) { return fmt::format("{}", p.parameters); }},
+    Figure{"replicas", [](const Prediction& p) { return fmt::format("{}", p.replicas); }},
+    Figure{"peak_memory_bytes",
+           [](const Prediction& p) { return fmt::format("{}", worst_peak(p).count); }},
+    Figure{"scenario", [](const Prediction& p) { return p.scenario; }},
+    Figure{"schedule_hash", [](const Prediction& p) { return p.schedule_hash; }},
+};
+
+std::string one_line(std::string text) {
+    while (text.ends_with('\n')) text.pop_back();
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
+
+/// The mistakes of one point in one line.
+std::string reason_of(const InputError& error) {
+    std::string reason;
+    for (const Diagnostic& d : error.diagnostics())
+        reason += (reason.empty() ? "" : "; ") + d.message;
+    return one_line(std::move(reason));
+}
+
+std::vector<std::string> values_of(const std::vector<scenarios::Override>& point) {
+    std::vector<std::string> values;
+    for (const auto& [key, value] : point) values.push_back(value);
+    return values;
+}
+
+/// A misspelt key or name is a mistake in the grid, not an impossible plan. Every
+/// value is tried once, beside the first values of the other keys.
+void check_spelling(const Grid& grid) {
+    std::vector<Diagnostic> mistakes;
+    const auto try_point = [&](std::size_t index) {
+        try {
+            (void)grid.instantiate(index);
+        } catch (const InputError& error) {
+            for (const Diagnostic& d : error.diagnostics())
+                if (d.message.starts_with("unknown ") &&
+                    std::ranges::find(mistakes, d) == mistakes.end())
+                    mistakes.push_back(d);
+        }
+    };
+    std::size_t stride = 1;
+    for (auto key = grid.sweep.keys.rbegin(); key != grid.sweep.keys.rend(); ++key) {
+        for (std::size_t i = 0; i < key->values.size(); ++i) try_point(i * stride);
+        stride *= key->values.size();
+    }
+    if (!mistakes.empty()) throw InputError(std::move(mistakes));
+}
+
+/// A value that is listed twice makes the same point twice; one is enough.
+scenarios::Sweep without_repetition(scenarios::Sweep sweep) {
+    for (scenarios::SweepKey& key : sweep.keys) {
+        std::vector<std::string> once;
+        for (std::string& value : key.values)
+            if (std::ranges::find(once, value) == once.end()) once.push_back(std::move(value));
+        key.values = std::move(once);
+    }
+    return sweep;
+}
+
+}  // namespace
+
+Grid::Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned_keys)
+    : scenario(name_or_path),
+      sweep(without_repetition(scenarios::read_sweep(name_or_path))),
+      pinned(std::move(pinned_keys)) {
+    if (sweep.keys.empty())
+        throw InputError(
+            fmt::format("'{}' has no grid: a 'sweep:' map of keys and their values", name_or_path));
+    double count = 1;
+    for (const scenarios::SweepKey& key : sweep.keys) {
+        count *= static_cast<double>(key.values.size());
+        for (const auto& [name, value] : pinned)
+            if (name == key.key)
+                throw InputError(fmt::format("--set {}: the grid sweeps this key", name));
+    }
+    if (count > static_cast<double>(kMostPoints))
+        throw InputError(fmt::format("the grid of '{}' has {:.3g} points, the limit is {}",
+                                     name_or_path, count, kMostPoints));
+    check_spelling(*this);
+    for (std::size_t i = 0; i < sweep.points(); ++i)
+        if (sweep.admits(i)) points.push_back(i);
+    if (points.empty())
+        throw InputError(
+            fmt::format("no point of the grid of '{}' meets its conditions", name_or_path));
+}
+
+scenarios::Scenario Grid::instantiate(std::size_t index) const {
+    std::vector<scenarios::Override> overrides = pinned;
+    for (scenarios::Override& o : sweep.point(index)) overrides.push_back(std::move(o));
+    return scenario.instantiate(overrides);
+}
+
+double SweepRow::figure(std::string_view name) const {
+    const auto at = std::ranges::find(kFigures, name, &Figure::name) - kFigures.begin();
+    const std::string& text = figures[static_cast<std::size_t>(at)];
+    double value = std::numeric_limits<double>::quiet_NaN();
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+std::vector<std::string> figure_names() {
+    std::vector<std::string> names;
+    for (const Figure& figure : kFigures) names.emplace_back(figure.name);
+    return names;
+}
+
+SweepRow evaluate(const Grid& grid, std::size_t index) {
+    SweepRow row{index, values_of(grid.sweep.point(index)), {}, false, {}, {}};
+    row.figures.resize(kFigures.size());
+    try {
+        const scenarios::Scenario scenario = grid.instantiate(index);
+        const Prediction p =
+            predict(scenario, {.keep_trace = false, .play_allocator = false}).prediction;
+        for (std::size_t i = 0; i < kFigures.size(); ++i) row.figures[i] = kFigures[i].text(p);
+        row.fits = p.fits;
+        row.reason = p.reason;
+    } catch (const InputError& error) {
+        row.reason = reason_of(error);
+    } catch (const scenarios::InvalidSchedule& error) {
+        row.reason = one_line(error.what());
+    }
+    return row;
+}
+
+void mark_pareto(std::vector<SweepRow>& rows) {
+    struct Candidate {
+        double tokens_per_s;
+        double peak;
+        SweepRow* row;
+    };
+    std::vector<Candidate> candidates;
+    for (SweepRow& row : rows) {
+        row.pareto = "false";
+        if (row.fits)
+            candidates.push_back(
+                {row.figure("tokens_per_s"), row.figure("peak_memory_bytes"), &row});
+    }
+    // Fastest first; a row is beaten if a faster one, or an equally fast one
+    // before it, holds less.
+    std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
+        return a.tokens_per_s != b.tokens_per_s ? a.tokens_per_s > b.tokens_per_s : a.peak < b.peak;
+    });
+    double least = std::numeric_limits<double>::infinity();
+    double fastest_with_least = 0;
+    for (const Candidate& c : candidates) {
+        const bool twin = c.peak == least && c.tokens_per_s == fastest_with_least;
+        if (c.peak >= least && !twin) continue;
+        least = c.peak;
+        fastest_with_least = c.tokens_per_s;
+        c.row->pareto = "true";
+    }
+}
+
+}  // namespace debubble::sim

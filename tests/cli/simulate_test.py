@@ -1,0 +1,152 @@
+"""`debubble simulate`: the JSON's contract, its sums, files and exit codes."""
+
+import json
+import unittest
+
+from program import BAD_INPUT, DONE, NO, WORLD, ProgramTest, debubble
+
+PLAN = """\
+model: gpt2
+cluster: dgx-a100-80gb
+gpus: 4
+parallel: {tensor: 1, pipeline: 2, data: auto}
+schedule: 1f1b
+training: {global_batch: 32, micro_batch: 2, seq_length: 1024, precision: bf16}
+"""
+KEYS = ["step_time_s", "tokens_per_s", "samples_per_s", "mfu", "hfu", "tflops_per_gpu", "bubble",
+        "span_bubble", "makespan_s", "parameters", "replicas", "ranks", "fits", "scenario",
+        "schedule_hash", "provenance"]
+RANK_KEYS = ["rank", "stage_ids", "busy_s", "idle_s", "exposed_comm_s", "peak_memory_bytes",
+             "peak_op", "memory"]
+MEMORY_KEYS = ["parameters", "gradients", "optimizer", "activations", "buffers", "workspace"]
+
+
+class SimulateTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.plan = self.write("plan.yaml", PLAN)
+
+    def figures(self, *more, code=DONE):
+        return json.loads(self.ends(debubble("simulate", self.plan, *more, "--json", "-"),
+                                    code).stdout)
+
+
+class Json(SimulateTest):
+    def test_holds_the_keys_of_the_contract(self):
+        got = self.figures()
+        for key in KEYS:
+            self.assertIn(key, got)
+        for rank in got["ranks"]:
+            for key in RANK_KEYS:
+                self.assertIn(key, rank)
+            self.assertEqual(sorted(rank["memory"]), sorted(MEMORY_KEYS))
+        self.assertEqual([rank["rank"] for rank in got["ranks"]], [0, 1])
+        self.assertEqual([rank["stage_ids"] for rank in got["ranks"]], [[0], [1]])
+        self.assertEqual((got["parameters"], got["replicas"]), (124_439_808, 2))
+
+    def test_memory_sums_to_the_peak(self):
+        for plan in ([], ["--set", "schedule=zb-h1"], ["--set", "parallel.pipeline=4"]):
+            for rank in self.figures(*plan)["ranks"]:
+                with self.subTest(plan, rank=rank["rank"]):
+                    self.assertEqual(sum(rank["memory"].values()), rank["peak_memory_bytes"])
+
+    def test_speeds_follow_from_the_step_time(self):
+        got = self.figures()
+        self.assertAlmostEqual(got["samples_per_s"] * got["step_time_s"], 32, 9)
+        self.assertAlmostEqual(got["tokens_per_s"] * got["step_time_s"], 32 * 1024, 6)
+        self.assertGreaterEqual(got["hfu"], got["mfu"])
+        self.assertLess(got["mfu"], 1)
+        self.assertLessEqual(got["makespan_s"], got["step_time_s"])
+        for rank in got["ranks"]:
+            self.assertLessEqual(rank["busy_s"] + rank["exposed_comm_s"], got["step_time_s"])
+            self.assertGreaterEqual(rank["idle_s"], -1e-9)
+
+    def test_is_the_same_bytes_every_time(self):
+        first, second = (self.done("simulate", self.plan, "--json", "-").stdout for _ in "12")
+        self.assertEqual(first, second)
+
+    def test_of_several_is_an_array(self):
+        other = self.write("other.yaml", PLAN.replace("1f1b", "gpipe"))
+        got = json.loads(self.done("simulate", self.plan, other, "--json", "-").stdout)
+        self.assertEqual(got[0], self.figures())
+        self.assertEqual(len(got), 2)
+        self.assertNotEqual(got[0]["schedule_hash"], got[1]["schedule_hash"])
+
+    def test_follows_set(self):
+        self.assertEqual(len(self.figures("--set", "parallel.pipeline=4")["ranks"]), 4)
+        two = self.figures("--set", "parallel.pipeline=1", "--set", "training.micro_batch=4")
+        self.assertEqual(len(two["ranks"]), 1)
+
+
+class Files(SimulateTest):
+    def test_are_written_whole_and_nothing_beside_them(self):
+        svg, trace, figures = (self.folder / name for name in ("p.svg", "p.trace.json", "p.json"))
+        text = self.done("simulate", self.plan, "--svg", svg, "--trace", trace,
+                         "--json", figures).stdout
+        self.assertIn("MFU", text)
+        self.assertTrue(svg.read_text().startswith("<"))
+        self.assertIn("</svg>", svg.read_text())
+        self.assertIn("traceEvents", json.loads(trace.read_text()))
+        self.assertEqual(json.loads(figures.read_text()), self.figures())
+        self.assertEqual(self.left_behind(), ["p.json", "p.svg", "p.trace.json", "plan.yaml"])
+
+    def test_of_several_go_to_a_folder_by_name(self):
+        other = self.write("other.yaml", PLAN.replace("1f1b", "gpipe"))
+        out = self.folder / "out"
+        self.done("simulate", self.plan, other, "--out", out)
+        self.assertEqual(sorted(p.name for p in out.iterdir()),
+                         ["other.svg", "other.trace.json", "plan.svg", "plan.trace.json"])
+
+    def test_are_the_same_bytes_every_time(self):
+        files = [[self.folder / f"{run}{end}" for end in (".svg", ".trace.json")] for run in "12"]
+        for svg, trace in files:
+            self.done("simulate", self.plan, "--svg", svg, "--trace", trace)
+        for first, second in zip(*files):
+            self.assertEqual(first.read_bytes(), second.read_bytes())
+
+    def test_are_not_touched_by_a_mistake(self):
+        svg = self.write("p.svg", "old")
+        self.ends(debubble("simulate", self.plan, "--set", "parallel.pipeline=64", "--svg", svg),
+                  BAD_INPUT)
+        self.assertEqual(svg.read_text(), "old")
+        self.assertEqual(self.left_behind(), ["p.svg", "plan.yaml"])
+
+
+class Answers(SimulateTest):
+    def test_no_if_it_does_not_fit_and_by_how_much(self):
+        big = ["--set", "model=gpt3-175b", "--set", "parallel.pipeline=4"]
+        result = self.ends(debubble("simulate", self.plan, *big), NO, says="does not fit")
+        self.assertRegex(result.stderr, r"rank \d")
+        self.assertRegex(result.stderr, r"[0-9.]+ GiB")
+        self.assertFalse(self.figures(*big, code=NO)["fits"])
+
+    def test_mistakes_get_a_sentence_and_exit_code_2(self):
+        bad = self.write("bad.yaml", PLAN.replace("schedule:", "shedule:").replace("bf16", "bf61"))
+        for arguments, says in [
+            ([bad], "bad.yaml:5:1: error: "),
+            ([bad], "did you mean 'schedule'?"),
+            ([bad], "bf61"),
+            (["no-such-scenario"], "no-such-scenario"),
+            ([self.folder / "none.yaml"], "no such file"),
+            ([self.plan, "--set", "parallel.tensor=5"], "which do not divide 4"),
+            ([self.plan, "--set", "parallel.tensr=2"], "did you mean"),
+            ([self.plan, self.plan, "--svg", "x.svg"], "--out DIR"),
+            ([self.plan, self.plan, "--out", self.folder / "out"], "two scenarios are named"),
+            ([self.plan, "--svg", "-", "--json", "-"], "only one of"),
+        ]:
+            with self.subTest(says):
+                self.ends(debubble("simulate", *arguments), BAD_INPUT, says=says)
+        self.assertEqual(self.left_behind(), ["bad.yaml", "plan.yaml"])
+
+    def test_mistakes_of_all_scenarios_are_told_at_once(self):
+        names = [self.write(f"{n}.yaml", PLAN.replace("gpt2\n", "gtp2\n")) for n in "abc"]
+        stderr = self.ends(debubble("simulate", *names), BAD_INPUT).stderr
+        for name in names:
+            self.assertIn(f"{name.name}:1:8", stderr)
+
+    def test_a_folder_that_cannot_be_is_the_worlds_fault(self):
+        self.ends(debubble("simulate", self.plan, "--svg", self.plan / "x.svg"), WORLD)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,255 @@
+"""`debubble sweep` and `debubble search`: grids, their rows, their best plan."""
+
+import csv
+import json
+import signal
+import subprocess
+import time
+import unittest
+
+from program import BAD_INPUT, DONE, NO, PROGRAM, WORLD, ProgramTest, debubble
+
+PLAN = """\
+model: gpt2
+cluster: dgx-a100-80gb
+gpus: 8
+parallel: {tensor: 1, pipeline: 2, data: auto}
+schedule: 1f1b
+training: {global_batch: 64, micro_batch: 2, seq_length: 1024}
+"""
+GRID = PLAN + """\
+sweep:
+  parallel.tensor: [1, 2, 5]
+  parallel.pipeline: [1, 2, 4]
+  training.micro_batch: [1, 4]
+  schedule: [gpipe, 1f1b, {name: interleaved-1f1b, stages_per_rank: 2}, zb-h1]
+"""
+SCALARS = ["step_time_s", "tokens_per_s", "samples_per_s", "mfu", "hfu", "tflops_per_gpu",
+           "bubble", "span_bubble", "makespan_s", "parameters", "replicas", "schedule_hash"]
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class SweepTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.out = self.folder / "results.csv"
+        self.grid = self.write("grid.yaml", GRID)
+
+    def sweep(self, *more, code=DONE, says=""):
+        return self.ends(debubble("sweep", self.grid, "--out", self.out, *more), code, says=says)
+
+
+class Sweep(SweepTest):
+    def test_has_a_row_for_every_point_in_grid_order(self):
+        self.sweep()
+        points = [(row["parallel.tensor"], row["parallel.pipeline"], row["training.micro_batch"])
+                  for row in rows_of(self.out)]
+        self.assertEqual(len(points), 3 * 3 * 2 * 4)
+        self.assertEqual(points, sorted(points))
+
+    def test_has_the_columns_of_the_contract(self):
+        self.sweep()
+        header = self.out.read_text().splitlines()[0].split(",")
+        self.assertEqual(header[:4], ["parallel.tensor", "parallel.pipeline",
+                                      "training.micro_batch", "schedule"])
+        self.assertEqual(header[-3:], ["fits", "pareto", "reason"])
+        for key in SCALARS:
+            self.assertIn(key, header)
+
+    def test_says_of_impossible_points_why(self):
+        self.sweep()
+        impossible = [row for row in rows_of(self.out) if not row["step_time_s"]]
+        self.assertTrue(impossible)
+        for row in impossible:
+            self.assertEqual((row["fits"], row["pareto"]), ("false", "false"))
+            self.assertTrue(row["reason"])
+            if row["parallel.tensor"] == "5":
+                self.assertIn("do not divide 8", row["reason"])
+
+    def test_gives_what_simulate_gives(self):
+        self.sweep()
+        for row in [row for row in rows_of(self.out) if row["step_time_s"]][::5]:
+            keys = list(row)[:4]
+            sets = [part for key in keys for part in ("--set", f"{key}={row[key]}")]
+            plain = self.write("plain.yaml", PLAN)
+            one = json.loads(self.done("simulate", plain, *sets, "--json", "-").stdout)
+            for key in SCALARS:
+                with self.subTest(key, point=[row[k] for k in keys]):
+                    if isinstance(one[key], str):
+                        self.assertEqual(row[key], one[key])
+                    else:
+                        self.assertEqual(float(row[key]), float(one[key]))
+            self.assertEqual(int(row["peak_memory_bytes"]),
+                             max(rank["peak_memory_bytes"] for rank in one["ranks"]))
+
+    def test_marks_exactly_the_plans_that_no_other_beats(self):
+        self.sweep()
+        fitting = [row for row in rows_of(self.out) if row["fits"] == "true"]
+        for row in fitting:
+            def better(other):
+                speed = float(other["tokens_per_s"]) - float(row["tokens_per_s"])
+                memory = int(row["peak_memory_bytes"]) - int(other["peak_memory_bytes"])
+                return speed >= 0 and memory >= 0 and (speed > 0 or memory > 0)
+            self.assertEqual(row["pareto"] == "true", not any(map(better, fitting)), row)
+
+    def test_gives_the_same_bytes_on_any_number_of_threads(self):
+        self.sweep("-j", 1)
+        first = self.out.read_bytes()
+        self.out.unlink()
+        self.sweep("-j", 3)
+        self.assertEqual(self.out.read_bytes(), first)
+
+    def test_shows_the_best_ten(self):
+        text = self.sweep().stdout
+        self.assertIn("the best 10:", text)
+        best = max(float(r["tokens_per_s"]) for r in rows_of(self.out) if r["fits"] == "true")
+        first = text.split("the best 10:\n")[1].splitlines()[1]
+        self.assertIn(f"{best:.6g}", first)
+
+    def test_writes_no_control_characters_where_there_is_no_terminal(self):
+        result = self.sweep()
+        self.assertNotIn("\r", result.stderr)
+        self.assertNotIn("\033", result.stdout + result.stderr)
+
+    def test_says_no_if_nothing_fits(self):
+        self.grid.write_text(PLAN.replace("gpt2\n", "gpt3-175b\n") +
+                             "sweep: {parallel.pipeline: [1, 2]}\n")
+        self.sweep(code=NO)
+        for row in rows_of(self.out):
+            self.assertEqual(row["fits"], "false")
+            self.assertTrue(row["reason"])
+
+
+class Resuming(SweepTest):
+    def test_a_finished_sweep_does_nothing(self):
+        self.sweep()
+        before = self.out.read_bytes(), self.out.stat().st_mtime_ns
+        self.assertIn("72 points were already in", self.sweep().stderr)
+        self.assertEqual((self.out.read_bytes(), self.out.stat().st_mtime_ns), before)
+
+    def test_goes_on_after_every_possible_tear(self):
+        self.sweep()
+        whole = self.out.read_bytes()
+        rows = whole.splitlines(keepends=True)
+        head = sum(map(len, rows[:5]))
+        for cut in [0, 1, len(rows[0]) - 1, len(rows[0]), *range(head, head + len(rows[5]), 17)]:
+            with self.subTest(cut=cut):
+                self.out.write_bytes(whole[:cut])
+                self.sweep()
+                self.assertEqual(self.out.read_bytes(), whole)
+
+    def test_finds_rows_in_any_order_and_ignores_repeated_ones(self):
+        self.sweep()
+        whole = self.out.read_bytes()
+        header, *rows = whole.splitlines(keepends=True)
+        self.out.write_bytes(header + b"".join(rows[40:3:-1]) + rows[4] + rows[5])
+        self.sweep()
+        self.assertEqual(self.out.read_bytes(), whole)
+
+    def test_takes_a_grid_that_has_grown(self):
+        self.sweep()
+        self.grid.write_text(GRID.replace("[1, 4]", "[1, 4, 8]"))
+        self.assertIn("72 points were already", self.sweep().stderr)
+        grown = self.out.read_bytes()
+        self.out.unlink()
+        self.sweep()
+        self.assertEqual(self.out.read_bytes(), grown)
+
+    def test_refuses_what_is_not_its_own(self):
+        self.sweep()
+        cases = [
+            (GRID.replace("parallel.pipeline: [1, 2, 4]", "training.seq_length: [512]"),
+             "holds other results: its columns are"),
+            (GRID.replace("[1, 2, 5]", "[1, 2]"), "the point 5, 1, 1, gpipe is not in this grid"),
+            (GRID.replace("seq_length: 1024", "seq_length: 512"), "has changed"),
+        ]
+        before = self.out.read_bytes()
+        for text, says in cases:
+            with self.subTest(says):
+                self.grid.write_text(text)
+                self.sweep(code=BAD_INPUT, says=says)
+                self.assertEqual(self.out.read_bytes(), before)
+        for content in ["something else\n", "a,b\n1,2\n", "\x00" * 50, '"' * 31 + "\n"]:
+            with self.subTest(content):
+                self.out.write_text(content)
+                self.sweep(code=BAD_INPUT, says="holds other results")
+                self.assertEqual(self.out.read_text(), content)
+
+    def test_ctrl_c_ends_in_order_and_the_next_run_goes_on(self):
+        self.sweep()
+        whole = self.out.read_bytes()
+        self.out.unlink()
+        process = subprocess.Popen([PROGRAM, "sweep", self.grid, "--out", self.out, "-j", "1"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not self.out.exists() or self.out.read_bytes().count(b"\n") < 3:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+        if process.returncode != 0:  # else it was done before the signal came
+            self.assertEqual(process.returncode, -signal.SIGINT)
+            self.assertIn("the same command goes on from there", stderr)
+            self.assertEqual(stdout, "")
+            self.assertTrue(self.out.read_bytes().endswith(b"\n"))
+        self.sweep()
+        self.assertEqual(self.out.read_bytes(), whole)
+
+    def test_two_at_once_do_not_write_one_file(self):
+        import fcntl
+        with open(self.out, "wb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.sweep(code=WORLD, says="another sweep is writing it")
+
+
+class Search(SweepTest):
+    OBJECTIVES = {"tokens_per_s": ("tokens_per_s", max), "mfu": ("mfu", max),
+                  "step_time_s": ("step_time_s", min), "peak_memory": ("peak_memory_bytes", min)}
+
+    def test_finds_the_winner_of_the_full_sweep(self):
+        tight = GRID.replace("cluster: dgx-a100-80gb",
+                             "cluster: {base: dgx-a100-80gb, gpu: {memory: 6 GiB}}")
+        for text in (GRID, tight, GRID.replace("model: gpt2\n", "model: gpt2-xl-colossal\n")):
+            self.grid.write_text(text)
+            self.out.unlink(missing_ok=True)
+            self.sweep()
+            fitting = [row for row in rows_of(self.out) if row["fits"] == "true"]
+            for objective, (key, best_of) in self.OBJECTIVES.items():
+                with self.subTest(objective, grid=text):
+                    best = best_of(fitting, key=lambda row: float(row[key]))  # the first of equals
+                    found = json.loads(self.done("search", self.grid, "--objective", objective,
+                                                 "--json", "-").stdout)
+                    self.assertEqual(found["point"], {k: best[k] for k in found["point"]})
+                    self.assertEqual(len(found["point"]), 4)
+                    self.assertLess(found["predicted"], found["points"])
+
+    def test_says_no_if_nothing_fits(self):
+        self.grid.write_text(PLAN.replace("gpt2\n", "gpt3-175b\n") +
+                             "sweep: {parallel.pipeline: [1, 2]}\n")
+        self.ends(debubble("search", self.grid), NO, says="no plan of the grid fits")
+
+
+class Mistakes(SweepTest):
+    def test_get_a_sentence_and_exit_code_2(self):
+        for text, more, says in [
+            (PLAN, [], "has no grid"),
+            (GRID, ["--set", "schedule=gpipe"], "the grid sweeps this key"),
+            (GRID, ["--set", "nonsense"], "nonsense"),
+            (GRID.replace("parallel.tensor:", "parallel.tensr:"), [], "did you mean 'tensor'?"),
+            (GRID.replace("zb-h1", "zb-h11"), [], "did you mean 'zb-h1'?"),
+            (GRID, ["-j", "0"], "--jobs"),
+        ]:
+            with self.subTest(says):
+                self.grid.write_text(text)
+                self.sweep(*more, code=BAD_INPUT, says=says)
+                self.assertEqual(self.left_behind(), ["grid.yaml"])
+
+    def test_of_the_objective_are_told(self):
+        self.ends(debubble("search", self.grid, "--objective", "token_per_s"), BAD_INPUT,
+                  says="did you mean 'tokens_per_s'?")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,71 @@
+#include "sim/plan_bound.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/diagnostic.h"
+#include "scenarios/read_scenario.h"
+#include "sim/prediction.h"
+
+/// What the search rules out by a bound must really not be able to win.
+namespace debubble::sim {
+namespace {
+
+scenarios::Scenario plan(const std::string& schedule, int tensor, int pipeline,
+                         const std::string& more) {
+    return scenarios::parse_scenario(
+        fmt::format("model: gpt2-xl-colossal\ncluster: dgx-a100-80gb\ngpus: 16\n"
+                    "parallel: {{tensor: {}, pipeline: {}, data: auto}}\nschedule: {}\n"
+                    "training: {{global_batch: 128, micro_batch: 2, seq_length: 1024{}}}\n",
+                    tensor, pipeline, schedule, more),
+        "plan.yaml");
+}
+
+std::vector<scenarios::Scenario> plans() {
+    std::vector<scenarios::Scenario> all;
+    for (const Generator& row : generators())
+        for (const int tensor : {1, 4})
+            for (const int pipeline : {1, 2, 4})
+                for (const char* more : {"", ", recompute: full"}) {
+                    std::string schedule(row.name);
+                    if (row.stages_per_rank.value_or(1) > 1)
+                        schedule = fmt::format("{{name: {}, stages_per_rank: {}}}", row.name,
+                                               *row.stages_per_rank);
+                    try {
+                        all.push_back(plan(schedule, tensor, pipeline, more));
+                    } catch (const InputError&) {  // the shape is not for this schedule
+                    }
+                }
+    return all;
+}
+
+TEST(PlanBound, IsNeverAboveThePrediction) {
+    int compared = 0;
+    for (const scenarios::Scenario& scenario : plans()) {
+        SCOPED_TRACE(fmt::format("{} pipeline {} tensor {}", scenario.schedule.name,
+                                 scenario.parallel.pipeline, scenario.parallel.tensor));
+        Prediction predicted;
+        try {
+            predicted = predict(scenario).prediction;
+        } catch (const InputError&) {
+            continue;
+        }
+        const PlanBound bound = bound_of(scenario);
+        EXPECT_LE(bound.step_time_s, predicted.step_time_s * (1 + 1e-9));
+        Bytes worst;
+        for (const RankPrediction& rank : predicted.ranks)
+            worst = std::max(worst, rank.peak_memory);
+        EXPECT_LE(bound.memory, worst);
+        ++compared;
+    }
+    EXPECT_GE(compared, 40);
+}
+
+TEST(PlanBound, IsNearForAnOrderThatNothingDelays) {
+    const scenarios::Scenario scenario = plan("1f1b", 1, 4, "");
+    const double predicted = predict(scenario).prediction.step_time_s;
+    EXPECT_GT(bound_of(scenario).step_time_s, 0.85 * predicted);
+}
+
+}  // namespace
+}  // namespace debubble::sim
