@@ -1,0 +1,122 @@
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include "scenarios/read_scenario.h"
+#include "schedule/generators/generators.h"
+#include "schedule/lower.h"
+#include "sim/abstract_cost_model.h"
+#include "sim/grid.h"
+#include "sim/parallel.h"
+#include "sim/prediction.h"
+#include "sim/simulate.h"
+
+/// What a prediction costs: the figures of docs/benchmarks.md.
+namespace debubble::sim {
+namespace {
+
+/// GPT-3 175B, tensor 8, on as many DGX A100 as the pipeline needs, 1F1B.
+scenarios::Scenario gpt3(int pipeline, int micro_batches) {
+    const std::string text = fmt::format(
+        "model: gpt3-175b\n"
+        "cluster: dgx-a100-80gb\n"
+        "gpus: {}\n"
+        "parallel: {{tensor: 8, pipeline: {}, sequence: true}}\n"
+        "schedule: 1f1b\n"
+        "training: {{global_batch: {}, micro_batch: 1, seq_length: 2048, recompute: selective}}\n",
+        8 * pipeline, pipeline, micro_batches);
+    return scenarios::parse_scenario(text, "bench.yaml");
+}
+
+void predict_gpt3(benchmark::State& state) {
+    const auto scenario = gpt3(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
+    for (auto _ : state) benchmark::DoNotOptimize(predict(scenario));
+    state.SetComplexityN(state.range(0) * state.range(1));
+}
+BENCHMARK(predict_gpt3)
+    ->ArgNames({"ranks", "micro_batches"})
+    ->Args({8, 64})
+    ->Unit(benchmark::kMillisecond);
+// Cost in microbatches, then in ranks: the slope must be that of a straight line.
+BENCHMARK(predict_gpt3)
+    ->Name("predict_gpt3/slope_in_micro_batches")
+    ->ArgNames({"ranks", "micro_batches"})
+    ->ArgsProduct({{8}, {64, 128, 256, 512, 1024, 2048}})
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity(benchmark::oN);
+BENCHMARK(predict_gpt3)
+    ->Name("predict_gpt3/slope_in_ranks")
+    ->ArgNames({"ranks", "micro_batches"})
+    ->ArgsProduct({{4, 8, 16, 32, 96}, {256}})
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity(benchmark::oN);
+
+Program one_f_one_b_program(int ranks, int micro_batches) {
+    return lower(generate("1f1b", {ranks, 1, micro_batches, 1}), {});
+}
+
+/// The engine alone: abstract costs, a link delay, ten million events.
+void ten_million_events(benchmark::State& state) {
+    const Program program = one_f_one_b_program(64, static_cast<int>(state.range(0)));
+    PipelineCosts costs = unit_costs();
+    costs.link = std::chrono::milliseconds(100);
+    const AbstractCostModel model(costs, 1);
+    std::size_t events = 0;
+    for (auto _ : state) {
+        const Simulation simulation =
+            simulate(program, model, {.follow_memory = false, .record_spans = false});
+        events = simulation.events;
+    }
+    state.counters["events"] = static_cast<double>(events);
+    state.counters["per_event"] = benchmark::Counter(
+        static_cast<double>(events),
+        benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(ten_million_events)
+    ->ArgName("micro_batches")
+    ->Arg(40'000)
+    ->Unit(benchmark::kSecond)
+    ->Iterations(1);
+
+/// Bytes that a trace takes for each of its spans, memory samples included.
+void trace_bytes_per_span(benchmark::State& state) {
+    const auto scenario = gpt3(8, 64);
+    PredictionWithTrace result;
+    for (auto _ : state) result = predict(scenario);
+    const Trace& trace = result.trace;
+    const auto spans = static_cast<double>(trace.spans.size());
+    const double samples = static_cast<double>(trace.memory.size()) * sizeof(MemorySample);
+    state.counters["spans"] = spans;
+    state.counters["span_bytes"] = sizeof(Span);
+    state.counters["memory_bytes_per_span"] = samples / spans;
+}
+BENCHMARK(trace_bytes_per_span)->Unit(benchmark::kMillisecond);
+
+void zb_auto(benchmark::State& state) {
+    GeneratorOptions options;  // the 14.6B figures of arXiv:2401.10241, ms
+    const auto ms = [](double value) { return from_seconds(value * 1e-3); };
+    options.costs = {{{ms(11.325), ms(11.308), ms(8.109)}}, ms(0.378), std::nullopt};
+    options.memory_limit = 24;
+    for (auto _ : state) benchmark::DoNotOptimize(generate("zb-auto", {16, 1, 128, 1}, options));
+}
+BENCHMARK(zb_auto)->Unit(benchmark::kMillisecond);
+
+/// Plans of GPT-2 XL, as `debubble sweep` plays them, on two threads.
+void sweep_gpt2_xl(benchmark::State& state) {
+    const Grid grid(DEBUBBLE_SOURCE_DIR "/bench/gpt2-xl-sweep.yaml", {});
+    std::size_t possible = 0;
+    for (auto _ : state) {
+        std::atomic<std::size_t> counted = 0;
+        run_parallel(grid.points.size(), 2, nullptr, [&](std::size_t i) {
+            if (evaluate(grid, grid.points[i]).possible()) ++counted;
+        });
+        possible = counted;
+    }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(possible));
+    state.counters["impossible"] = static_cast<double>(grid.points.size() - possible);
+}
+BENCHMARK(sweep_gpt2_xl)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
+}  // namespace debubble::sim
