@@ -104,9 +104,8 @@ LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule) {
     LowerOptions options;
     options.zero_stage = parallel.zero_stage;
     options.shard_by_stage = parallel.wrap == Wrap::Stage;
-    // Wrapped by layer, ZeRO-2 and 3 communicate inside the passes.
-    const bool inside_passes = parallel.zero_stage >= 2 && parallel.wrap == Wrap::Layer;
-    options.data_parallel = parallel.data * parallel.context > 1 && !inside_passes;
+    // ZeRO-3 wrapped by layer communicates inside the passes; lowering knows.
+    options.data_parallel = parallel.data * parallel.context > 1;
     const bool split = generator != nullptr && generator->splits_backward;
     options.optimizer = split && scenario.framework.post_validation
                             ? OptimizerPlacement::PostValidated
