@@ -6,6 +6,7 @@
 #include "exec/cpu/reference/exponential.h"
 #include "exec/cpu/reference/gemm.h"
 #include "exec/cpu/reference/linear.h"
+#include "exec/cpu/reference/normal.h"
 #include "exec/cpu/reference/residual.h"
 #include "tests/exec/tensors.h"
 
@@ -170,6 +171,22 @@ TEST(Exponential, IsGoodToTheLastPlaces) {
               std::numeric_limits<float>::infinity());
     EXPECT_EQ(exponential(89.F), std::numeric_limits<float>::infinity());
     EXPECT_TRUE(std::isnan(exponential(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST(Normal, IsHalfOfErfcToTheLastPlaces) {
+    double worst = 0, worst_of_tail = 0;
+    for (float x = -13; x < 13; x += 0.00137F) {
+        const double exact = normal_below(static_cast<double>(x), 0.0);
+        const double error = std::abs(static_cast<double>(normal_below(x, bell(x))) - exact);
+        worst = std::max(worst, error);
+        if (x < 0 && bell(x) > 0) worst_of_tail = std::max(worst_of_tail, error / exact);
+    }
+    // Of at most a half: the exponential's 1.5 units, the polynomial's evaluation and its fit.
+    EXPECT_LT(worst, 1.5 * std::numeric_limits<float>::epsilon());
+    EXPECT_LT(worst_of_tail, 1e-5) << "x^2 / 2 is rounded before it is an exponent";
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    EXPECT_EQ(normal_below(-kInfinity, bell(-kInfinity)), 0.F);
+    EXPECT_EQ(normal_below(kInfinity, bell(kInfinity)), 1.F);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "exec/cpu/reference/activation.h"
 
-#include <cmath>
 #include <numbers>
 
 #include "exec/cpu/reference/exponential.h"
+#include "exec/cpu/reference/normal.h"
 #include "exec/cpu/reference/vectorise.h"
 
 namespace debubble::exec::reference {
@@ -39,14 +39,15 @@ DEBUBBLE_INLINE inline T gelu_tanh_slope(T x) {
 }
 
 template <class T>
-T normal_below(T x) {
-    return T{0.5} * (T{1} + std::erf(x * static_cast<T>(1 / std::numbers::sqrt2)));
+DEBUBBLE_INLINE inline T gelu(T x) {
+    return x * normal_below(x, bell(x));
 }
 
 template <class T>
-T gelu_slope(T x) {
+DEBUBBLE_INLINE inline T gelu_slope(T x) {
     constexpr T kDensityAtZero = static_cast<T>(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-    return normal_below(x) + x * kDensityAtZero * std::exp(T{-0.5} * x * x);
+    const T density = bell(x);
+    return normal_below(x, density) + x * kDensityAtZero * density;
 }
 
 }  // namespace
@@ -58,8 +59,8 @@ void activation_forward(Nonlinearity kind, In<T> x, Out<T> y) {
     T* to = y.data;
     switch (kind) {
         case Nonlinearity::Gelu:
-            for (std::int64_t i = 0; i < x.size(); ++i) to[i] = from[i] * normal_below(from[i]);
-            return;
+            return for_each_element(y,
+                                    [=](std::int64_t i) DEBUBBLE_INLINE { to[i] = gelu(from[i]); });
         case Nonlinearity::GeluTanh:
             return for_each_element(
                 y, [=](std::int64_t i) DEBUBBLE_INLINE { to[i] = gelu_tanh(from[i]); });
@@ -78,8 +79,8 @@ void activation_backward_input(Nonlinearity kind, In<T> dy, In<T> x, Out<T> dx) 
     T* to = dx.data;
     switch (kind) {
         case Nonlinearity::Gelu:
-            for (std::int64_t i = 0; i < x.size(); ++i) to[i] = up[i] * gelu_slope(from[i]);
-            return;
+            return for_each_element(
+                dx, [=](std::int64_t i) DEBUBBLE_INLINE { to[i] = up[i] * gelu_slope(from[i]); });
         case Nonlinearity::GeluTanh:
             return for_each_element(dx, [=](std::int64_t i) DEBUBBLE_INLINE {
                 to[i] = up[i] * gelu_tanh_slope(from[i]);
