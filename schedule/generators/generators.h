@@ -39,6 +39,7 @@ Schedule zb_v(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule v_half(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule v_min(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule one_f_one_b_v(const PipelineShape& shape, const GeneratorOptions& options);
+Schedule chimera(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule dualpipe(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule dualpipe_v(const PipelineShape& shape, const GeneratorOptions& options);
 
@@ -53,6 +54,7 @@ Reason why_not_seq_1f1b(const PipelineShape& shape, const GeneratorOptions& opti
 Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_zb_v(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_v_shape(const PipelineShape& shape, const GeneratorOptions& options);
+Reason why_not_chimera(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_dualpipe(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_dualpipe_v(const PipelineShape& shape, const GeneratorOptions& options);
 
@@ -69,8 +71,8 @@ struct Generator {
     Reason (*why_not)(const PipelineShape&, const GeneratorOptions&);
     bool splits_backward = false;             ///< writes I and W instead of B
     std::optional<int> stages_per_rank = {};  ///< the only value it takes, if there is only one
-    std::span<const GeneratorOption> options = {};  ///< the keys that it reads
     bool uses_costs = false;  ///< looks at GeneratorOptions::costs; a scenario gives its own
+    std::span<const GeneratorOption> options = {};  ///< the keys that it reads
 };
 
 std::span<const Generator> generators();
