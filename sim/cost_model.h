@@ -31,8 +31,9 @@ struct Flow {
 /// One pass of one stage over one microbatch (slice).
 struct ComputeCost {
     Duration duration{};
-    Duration exposed{};       ///< communication in it that nothing hides; part of duration
-    Bytes held_after;         ///< change of live activations at its end; negative for a backward
+    Duration exposed{};  ///< communication in it that nothing hides; part of duration
+    Duration host{};     ///< what the host's launching adds to the device's time; part of duration
+    Bytes held_after;    ///< change of live activations at its end; negative for a backward
     Bytes gradients_after;    ///< gradients that have no buffer of their own and stay from its end
     Bytes peak_above;         ///< greatest live memory inside, above what was live before it
     MemoryByClass at_peak{};  ///< peak_above by class; sums to it

@@ -163,6 +163,29 @@ void fill_ranks(Prediction& out, const Plan& plan, const Statistics& statistics,
     }
 }
 
+/// The share of all compute time that only the host's launching adds.
+double host_share(const Program& program, const CostModel& costs) {
+    Duration host{};
+    Duration all{};
+    for (int r = 0; r < program.shape.ranks; ++r)
+        for (const Action& action : program.ranks[r])
+            for_each_compute(action, [&](const Compute& c) {
+                const ComputeCost cost = costs.compute(c, Rank{r});
+                host += cost.host;
+                all += cost.duration;
+            });
+    return all.count() == 0 ? 0 : seconds(host) / seconds(all);
+}
+
+void say_what_sets_the_pace(Prediction& out, double host) {
+    constexpr double kWorthSaying = 0.2;
+    if (host < kWorthSaying) return;
+    out.notes.push_back(
+        fmt::format("the host sets the pace: {:.0f} % of the compute time is the framework's "
+                    "launching of small kernels; a larger training.micro_batch would hide it",
+                    100 * host));
+}
+
 void judge_memory(Prediction& out, Bytes limit) {
     const auto worst = std::ranges::max_element(out.ranks, {}, &RankPrediction::peak_memory);
     if (worst == out.ranks.end() || worst->peak_memory <= limit) return;
@@ -209,6 +232,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
                 play_memory(scenario, plan.stages, plan.program, rank.rank).peak_reserved;
     out.schedule_hash = simulation.trace.header.program_hash;
     out.notes = scenario.notes;
+    say_what_sets_the_pace(out, host_share(plan.program, *priced.costs));
     for (const auto& [what, origin] : scenario.cluster.origins)
         out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
 

@@ -111,6 +111,7 @@ void StagePrice::price(const models::PassSteps& steps, std::size_t which) {
     ComputeCost& cost = costs_[which];
     cost.duration = from_seconds(takes);
     cost.exposed = from_seconds(std::min(time.exposed, takes));
+    cost.host = from_seconds(takes - time.total());
     cost.held_after = memory.held_after;
     cost.peak_above = memory.peak_above;
     cost.at_peak = memory.at_peak;

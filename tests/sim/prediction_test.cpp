@@ -90,6 +90,14 @@ TEST(Predict, GivesAGeneratorThatSearchesTheCostsOfThisScenario) {
     EXPECT_LT(searched, predict(job).prediction.step_time_s);
 }
 
+TEST(Predict, SaysWhenTheHostSetsThePace) {
+    Scenario job = gpt_job(1, 1, 2, 4);
+    EXPECT_THAT(predict(job).prediction.notes, testing::IsEmpty());
+    job.framework.host_forward_layer = job.framework.host_backward_layer = std::chrono::seconds(1);
+    EXPECT_THAT(predict(job).prediction.notes,
+                testing::Contains(HasSubstr("the host sets the pace: 9")));
+}
+
 TEST(Predict, IsAPureFunction) {
     const PredictionWithTrace a = predict(gpt_job(8, 2, 4));
     const PredictionWithTrace b = predict(gpt_job(8, 2, 4));
