@@ -165,7 +165,7 @@ Value split_heads(GraphBuilder& builder, const Place& place, Value packed) {
                                        : bytes;
     const std::int64_t copied = bytes - viewed;
     const Value split{builder.tensor(place.kernel + ".out", copied),
-                      builder.tensor("d." + place.kernel + ".out", bytes)};
+                      builder.tensor("d." + place.kernel + ".out", bytes), packed.cut};
     Operator op = start(place, rope ? OperatorKind::Rope : OperatorKind::SplitHeads);
     op.inputs = {packed.tensor};
     op.outputs = {split.tensor};
@@ -192,7 +192,7 @@ Value core(GraphBuilder& builder, const Place& place, Value qkv, Value packed) {
     const std::int64_t bytes =
         builder.size.element * builder.size.tokens * builder.size.query_width;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
-                    builder.tensor("d." + place.kernel + ".out", bytes)};
+                    builder.tensor("d." + place.kernel + ".out", bytes), qkv.cut};
     Core part{builder, place, qkv, out, start(place, OperatorKind::Attention)};
     part.op.inputs = {qkv.tensor};
     part.op.outputs = {out.tensor};
@@ -217,7 +217,7 @@ Value copy_context(GraphBuilder& builder, const Place& place, Value context) {
     const std::int64_t bytes =
         builder.size.element * builder.size.tokens * builder.size.query_width;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
-                    builder.tensor("d." + place.kernel + ".out", bytes)};
+                    builder.tensor("d." + place.kernel + ".out", bytes), context.cut};
     Operator op = start(place, OperatorKind::Gather);
     op.inputs = {context.tensor};
     op.outputs = {out.tensor};
@@ -240,20 +240,27 @@ Value attention_part(GraphBuilder& builder, int layer, Value x) {
     const bool bias = builder.model().linear_bias;
     const Value normed = norm(builder, at(names.norm1, "ln1"),
                               norm_parameters(builder, names.prefix + names.norm1), x, x.gradient);
-    const LinearShape qkv_shape{size.hidden, size.query_width + 2 * size.key_width,
-                                Sharding::Column, bias};
-    const Value packed = linear(builder, at(names.qkv, "attn.qkv"), qkv_shape,
-                                qkv_parameters(builder, names), normed);
+    const std::vector<int> in_weights = qkv_parameters(builder, names);
+    const Sharding in_cut = builder.sharding_of(in_weights);
+    builder.cut_heads(in_cut == Sharding::Column);
+    const LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
+                               size.query_width + 2 * size.key_width, in_cut, bias};
+    const Value packed = linear(builder, at(names.qkv, "attn.qkv"), in_shape, in_weights, normed);
     const Value qkv = split_heads(builder, at(names.attention, "attn.split"), packed);
     Value context = core(builder, at(names.attention, "attn.core"), qkv, packed);
     if (builder.how().attention_copies) {
         context = copy_context(builder, at(names.attention, "attn.copy"), context);
     }
     const Place residual_place = at(names.attention, "attn.residual");
-    const LinearShape out_shape{size.query_width, size.hidden, Sharding::Row, bias};
-    const Value branch = linear(builder, at(names.projection, "attn.proj"), out_shape,
-                                projection_parameters(builder, names), context,
-                                branch_gradient(builder, residual_place, x.gradient));
+    const std::vector<int> out_weights = projection_parameters(builder, names);
+    const Sharding out_cut = builder.sharding_of(out_weights);
+    const std::int64_t width = builder.model().heads * builder.model().head_dim;
+    const LinearShape out_shape{
+        builder.part(out_cut == Sharding::Row, width, "columns of the context"),
+        builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut, bias};
+    const Value branch =
+        linear_to_stream(builder, at(names.projection, "attn.proj"), out_shape, out_weights,
+                         context, branch_gradient(builder, residual_place, x.gradient));
     return residual(builder, residual_place, x, branch, x.gradient);
 }
 

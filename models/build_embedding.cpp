@@ -7,6 +7,33 @@ namespace {
 
 using Kind = Collective::Kind;
 
+/// The table's rows, added to every sample. Cut by column (hidden) they are gathered
+/// before the sum.
+void learned_positions(GraphBuilder& builder, const Place& place, Operator& op, Value x) {
+    const Architecture& model = builder.model();
+    const Sizes& size = builder.size;
+    const Sharding cut = builder.sharding_of(place.name, {Sharding::Replicated, Sharding::Column});
+    const bool column = cut == Sharding::Column;
+    const std::int64_t columns = builder.part(column, model.hidden, "hidden columns");
+    const std::int64_t table = model.max_positions * columns;
+    const std::int64_t bytes = size.stream_bytes();
+    op.parameters = {builder.parameter(
+        {place.name, {model.max_positions, model.hidden}, cut, column ? 1 : 0, 1, {}})};
+    if (column && size.tensor > 1) {
+        const std::int64_t rows = size.element * size.queries;
+        op.forward_uses.push_back(builder.scratch(place.kernel + ".part", rows * columns));
+        op.forward_uses.push_back(builder.scratch(place.kernel + ".whole", rows * size.hidden));
+        op.forward.push_back(moves(place.kernel + ".rows", {}, rows * columns, rows * columns));
+        append(op.forward, collective(builder, place.kernel + ".gather", {}, Kind::AllGather,
+                                      rows * size.hidden));
+    }
+    op.forward.push_back(moves(place.kernel, {}, 2 * bytes, bytes));
+    op.backward_weight.push_back(moves(place.kernel + ".dw", {}, bytes / size.hidden * columns,
+                                       table * size_of(builder.how().gradients)));
+    op.backward_weight_uses = {x.gradient,
+                               builder.scratch("d.embedding.positions", size.element * table)};
+}
+
 /// Learned positions and the dropout behind them; x unchanged if there are neither.
 Value positions_and_dropout(GraphBuilder& builder, Value x) {
     const bool learned = builder.model().positions == Positions::Learned;
@@ -19,20 +46,7 @@ Value positions_and_dropout(GraphBuilder& builder, Value x) {
     op.inputs = {x.tensor};
     op.outputs = {out.tensor};
     op.forward_uses = {x.tensor, out.tensor};
-    if (learned) {
-        const std::int64_t table = builder.model().max_positions * builder.model().hidden;
-        op.parameters = {builder.parameter({place.name,
-                                            {builder.model().max_positions, builder.model().hidden},
-                                            Sharding::Replicated,
-                                            0,
-                                            1,
-                                            {}})};
-        op.forward.push_back(moves(place.kernel, {}, 2 * bytes, bytes));
-        op.backward_weight.push_back(
-            moves(place.kernel + ".dw", {}, bytes, table * size_of(builder.how().gradients)));
-        op.backward_weight_uses = {
-            x.gradient, builder.scratch("d.embedding.positions", builder.size.element * table)};
-    }
+    if (learned) learned_positions(builder, place, op, x);
     if (builder.masks()) {
         op.saved = {builder.tensor("embedding.mask", elements)};
         op.forward_uses.push_back(op.saved[0]);
@@ -46,42 +60,53 @@ Value positions_and_dropout(GraphBuilder& builder, Value x) {
 
 }  // namespace
 
+/// The rank's rows of the vocabulary give a partial sum; the rank's columns are gathered.
 Value token_embedding(GraphBuilder& builder, int stream_gradient) {
     const Sizes& size = builder.size;
     const StageNames names = stage_names(builder.model());
-    Operator op = start({names.token_embedding, "embedding", {}}, OperatorKind::TokenEmbedding);
-    const Value out{builder.tensor("embedding.out", size.stream_bytes()), stream_gradient};
+    const Place place{names.token_embedding, "embedding", {}};
+    const Sharding cut = builder.sharding_of(
+        place.name, {Sharding::Vocabulary, Sharding::Column, Sharding::Replicated});
+    const bool by_vocabulary = cut == Sharding::Vocabulary;
+    const bool by_column = cut == Sharding::Column && size.tensor > 1;
+    builder.cut_vocabulary(by_vocabulary);
+    const std::int64_t columns = builder.part(by_column, size.hidden, "hidden columns");
+    const std::int64_t full = size.element * size.tokens * columns;
+    Operator op = start(place, OperatorKind::TokenEmbedding);
+    Value out{builder.tensor("embedding.out", by_column ? full : size.stream_bytes()),
+              stream_gradient, by_column};
+    if (by_column) out.gradient = builder.tensor("d.embedding.out", full);
     op.outputs = {out.tensor};
     op.parameters = {builder.parameter({names.token_embedding,
                                         {builder.model().vocab, builder.model().hidden},
-                                        Sharding::Vocabulary,
-                                        0,
+                                        cut,
+                                        cut == Sharding::Column ? 1 : 0,
                                         1,
                                         {}})};
     op.saved = {builder.tensor("embedding.tokens", 8 * size.tokens)};
     op.forward_uses = {op.saved[0]};
-    op.forward = {moves("embedding", {}, size.full_stream_bytes(), size.full_stream_bytes())};
-    op.backward_weight_uses = {op.saved[0], stream_gradient};
-    const std::int64_t full = size.full_stream_bytes();
+    op.forward = {moves("embedding", {}, full, full)};
+    op.backward_weight_uses = {op.saved[0], out.gradient};
     if (size.scattered) {
         op.forward_uses.push_back(builder.scratch("embedding.partial", full));
         append(op.forward, collective(builder, "embedding.scatter", {}, Kind::ReduceScatter, full));
         op.backward_weight_uses.push_back(builder.scratch("d.embedding.gathered", full));
         append(op.backward_weight,
                collective(builder, "embedding.dw.gather", {}, Kind::AllGather, full));
-    } else {
+    } else if (by_vocabulary) {
         append(op.forward, collective(builder, "embedding.reduce", {}, Kind::AllReduce, full));
     }
     op.forward_uses.push_back(out.tensor);
     // The gradient of the table is a tensor of its own, zeroed, scattered into, then added.
-    const std::int64_t table = size.vocab * size.hidden;
+    const std::int64_t table = size.vocab * columns;
     const std::int64_t gradient = size_of(builder.how().gradients);
     op.backward_weight_uses.push_back(builder.scratch("d.embedding.weight", size.element * table));
     op.backward_weight.push_back(moves("embedding.dw", {}, full, size.element * table + full));
     op.backward_weight.push_back(
         moves("embedding.dw.accumulate", {}, (size.element + gradient) * table, gradient * table));
     builder.graph.operators.push_back(std::move(op));
-    return positions_and_dropout(builder, out);
+    const Place whole{place.name, "embedding.out", {}};
+    return positions_and_dropout(builder, gathered(builder, whole, out, stream_gradient));
 }
 
 }  // namespace debubble::models

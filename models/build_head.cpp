@@ -22,6 +22,7 @@ struct Loss {
     }
     /// Maximum, target logit and sum of exponentials of each token.
     void reduce_over_vocabulary() {
+        if (!logits.cut) return;
         for (const char* name : {"loss.max", "loss.target", "loss.sum"}) {
             append(op.forward, collective(builder, name, {}, Collective::Kind::AllReduce,
                                           4 * builder.size.tokens));
@@ -112,20 +113,37 @@ void chunked(GraphBuilder& builder, const Place& place, const LinearShape& shape
     op.backward_weight.clear();
 }
 
-/// The whole vocabulary's logits on every rank.
-Value gather_logits(GraphBuilder& builder, Value local) {
-    const Sizes& size = builder.size;
-    const std::int64_t whole = size.element * size.tokens * size.vocab * size.tensor;
-    const Value logits{builder.tensor("logits", whole), builder.tensor("d.logits", whole)};
-    Operator op = start({"logits", "logits", {}}, OperatorKind::Gather);
-    op.inputs = {local.tensor};
-    op.outputs = {logits.tensor};
-    op.forward = collective(builder, "logits.gather", {}, Collective::Kind::AllGather, whole);
-    op.forward_uses = {local.tensor, logits.tensor};
-    op.backward_input = {moves("logits.dx", {}, whole / size.tensor, whole / size.tensor)};
-    op.backward_input_uses = {logits.gradient, local.gradient};
-    builder.graph.operators.push_back(std::move(op));
-    return logits;
+/// The head's weight and how it is cut as a product y = x W. One tied to the embedding is
+/// cut as that is: the embedding's columns are the head's inputs.
+struct HeadWeight {
+    int index;
+    Sharding sharding;
+};
+
+HeadWeight head_weight(GraphBuilder& builder) {
+    const Architecture& model = builder.model();
+    const StageNames names = stage_names(model);
+    Sharding sharding{};
+    if (model.tied_embedding) {
+        sharding = builder.sharding_of(
+            names.token_embedding, {Sharding::Vocabulary, Sharding::Column, Sharding::Replicated});
+        if (sharding == Sharding::Column) sharding = Sharding::Row;
+    } else {
+        sharding = builder.sharding_of(names.head, {Sharding::Vocabulary, Sharding::Column,
+                                                    Sharding::Row, Sharding::Replicated});
+        if (sharding == Sharding::Column) sharding = Sharding::Vocabulary;
+    }
+    if (sharding == Sharding::Row && builder.how().loss == LossKernel::Chunked) {
+        builder.refuse("a loss over chunks of tokens needs a head that is cut by vocabulary");
+    }
+    if (model.tied_embedding && builder.graph.content.embedding) return {0, sharding};
+    return {builder.parameter({names.head,
+                               {model.vocab, model.hidden},
+                               sharding,
+                               sharding == Sharding::Row ? 1 : 0,
+                               1,
+                               model.tied_embedding ? names.token_embedding : ""}),
+            sharding};
 }
 
 }  // namespace
@@ -135,17 +153,11 @@ void head_and_loss(GraphBuilder& builder, Value x) {
     const StageNames names = stage_names(builder.model());
     const Value normed = norm(builder, {names.final_norm, "ln_f", {}},
                               norm_parameters(builder, names.final_norm), x, {});
-    int weight = 0;  // the token embedding's, when tied and on this stage
-    if (!builder.model().tied_embedding || !builder.graph.content.embedding) {
-        weight = builder.parameter({names.head,
-                                    {builder.model().vocab, builder.model().hidden},
-                                    Sharding::Vocabulary,
-                                    0,
-                                    1,
-                                    builder.model().tied_embedding ? names.token_embedding : ""});
-    }
+    const auto [weight, cut] = head_weight(builder);
+    builder.cut_vocabulary(cut == Sharding::Vocabulary);
     const Place place{names.head, "head", {}};
-    LinearShape shape{size.hidden, size.vocab, Sharding::Vocabulary};
+    LinearShape shape{builder.part(cut == Sharding::Row, size.hidden, "hidden columns"), size.vocab,
+                      cut};
     shape.own_gather_buffer = true;
     if (builder.how().loss == LossKernel::Chunked) {
         chunked(builder, place, shape, weight, normed);
@@ -155,12 +167,11 @@ void head_and_loss(GraphBuilder& builder, Value x) {
     if (gradient_replaces_logits(builder.how())) {
         gradient_in_place(builder, builder.graph.operators.back(), logits);
     }
-    std::int64_t entries = size.tokens * size.vocab;
-    if (builder.how().loss == LossKernel::EagerPyTorch && builder.how().keeps_gathered &&
-        size.tensor > 1) {
-        logits = gather_logits(builder, logits);
-        entries *= size.tensor;
+    if (builder.how().loss == LossKernel::EagerPyTorch) {  // knows nothing of cut logits
+        logits = gathered(builder, {"logits", "logits", {}}, logits);
     }
+    const std::int64_t entries =
+        builder.graph.tensors[logits.tensor].bytes.count / builder.size.element;
     Loss loss{builder, logits, entries};
     loss.op.inputs = {logits.tensor};
     if (gradient_replaces_logits(builder.how())) {

@@ -115,12 +115,15 @@ struct LinearBuilder {
 
 Value linear(GraphBuilder& builder, const Place& place, const LinearShape& shape,
              std::vector<int> parameters, Value x, std::optional<int> output_gradient) {
+    const Place input{place.name, place.kernel + ".in", place.layer};
+    x = shape.sharding == Sharding::Row ? sliced(builder, input, x) : gathered(builder, input, x);
     LinearBuilder part{builder, place, shape, x, {}, start(place, OperatorKind::Linear)};
     const std::int64_t bytes =
         part.scatters_output() ? part.output_bytes() / builder.size.tensor : part.output_bytes();
     part.y.tensor = builder.tensor(place.kernel + ".out", bytes);
     part.y.gradient =
         output_gradient ? *output_gradient : builder.tensor("d." + place.kernel + ".out", bytes);
+    part.y.cut = part.cuts_outputs() && builder.size.tensor > 1;
     part.op.inputs = {x.tensor};
     part.op.outputs = {part.y.tensor};
     part.op.parameters = std::move(parameters);
@@ -132,6 +135,15 @@ Value linear(GraphBuilder& builder, const Place& place, const LinearShape& shape
     part.backward_weight(dy);
     builder.graph.operators.push_back(std::move(part.op));
     return part.y;
+}
+
+Value linear_to_stream(GraphBuilder& builder, const Place& place, const LinearShape& shape,
+                       std::vector<int> parameters, Value x, int output_gradient) {
+    if (shape.sharding != Sharding::Column || builder.size.tensor == 1) {
+        return linear(builder, place, shape, std::move(parameters), x, output_gradient);
+    }
+    const Value y = linear(builder, place, shape, std::move(parameters), x);
+    return gathered(builder, {place.name, place.kernel + ".out", place.layer}, y, output_gradient);
 }
 
 }  // namespace debubble::models

@@ -10,7 +10,7 @@ Value activate(GraphBuilder& builder, const Place& place, Value wide) {
     const Sizes& size = builder.size;
     const std::int64_t bytes = size.element * size.tokens * size.ffn;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
-                    builder.tensor("d." + place.kernel + ".out", bytes)};
+                    builder.tensor("d." + place.kernel + ".out", bytes), wide.cut};
     Operator op = start(place, OperatorKind::Activation);
     op.inputs = {wide.tensor};
     op.outputs = {out.tensor};
@@ -51,14 +51,22 @@ Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient) {
     const bool bias = builder.model().linear_bias;
     const Value normed = norm(builder, at(names.norm2, "ln2"),
                               norm_parameters(builder, names.prefix + names.norm2), x, gradient);
-    const Value wide = linear(builder, at(names.fc1, "mlp.fc1"),
-                              {size.hidden, size.gates * size.ffn, Sharding::Column, bias},
-                              fc1_parameters(builder, names), normed);
+    const std::vector<int> in_weights = fc1_parameters(builder, names);
+    const Sharding in_cut = builder.sharding_of(in_weights);
+    builder.cut_ffn(in_cut == Sharding::Column);
+    const LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
+                               size.gates * size.ffn, in_cut, bias};
+    const Value wide = linear(builder, at(names.fc1, "mlp.fc1"), in_shape, in_weights, normed);
     const Value active = activate(builder, at(names.mlp, "mlp.act"), wide);
     const Place residual_place = at(names.mlp, "mlp.residual");
-    const Value branch = linear(
-        builder, at(names.fc2, "mlp.fc2"), {size.ffn, size.hidden, Sharding::Row, bias},
-        fc2_parameters(builder, names), active, branch_gradient(builder, residual_place, gradient));
+    const std::vector<int> out_weights = fc2_parameters(builder, names);
+    const Sharding out_cut = builder.sharding_of(out_weights);
+    const LinearShape out_shape{
+        builder.part(out_cut == Sharding::Row, builder.model().ffn, "columns of the MLP"),
+        builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut, bias};
+    const Value branch =
+        linear_to_stream(builder, at(names.fc2, "mlp.fc2"), out_shape, out_weights, active,
+                         branch_gradient(builder, residual_place, gradient));
     return residual(builder, residual_place, x, branch, gradient);
 }
 

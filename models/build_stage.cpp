@@ -95,6 +95,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     } else {
         head_and_loss(builder, x);
     }
+    if (!builder.mistakes.empty()) throw InputError(std::move(builder.mistakes));
     if (execution.attention_mask_tensor && graph.operators.size() > 1) add_attention_mask(builder);
     return graph;
 }

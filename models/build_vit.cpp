@@ -14,23 +14,14 @@ Value patch_embedding(GraphBuilder& builder, int stream_gradient) {
     const StageNames names = stage_names(model);
     // The convolution with stride = kernel is a product over the pixels of each patch.
     const int image = builder.tensor("embedding.patches", size.element * patches * pixels);
-    const int class_token = builder.parameter(
-        {"vit.embeddings.cls_token", {1, 1, model.hidden}, Sharding::Replicated, 0, 1, {}});
-    const int positions = builder.parameter({names.position_embedding,
-                                             {1, model.max_positions, model.hidden},
-                                             Sharding::Replicated,
-                                             0,
-                                             1,
-                                             {}});
+    const int class_token =
+        builder.whole_parameter("vit.embeddings.cls_token", {1, 1, model.hidden});
+    const int positions =
+        builder.whole_parameter(names.position_embedding, {1, model.max_positions, model.hidden});
     std::vector<int> projection = {
-        builder.parameter({names.token_embedding + ".weight",
-                           {model.hidden, channels, side, side},
-                           Sharding::Replicated,
-                           0,
-                           1,
-                           {}}),
-        builder.parameter(
-            {names.token_embedding + ".bias", {model.hidden}, Sharding::Replicated, 0, 1, {}})};
+        builder.whole_parameter(names.token_embedding + ".weight",
+                                {model.hidden, channels, side, side}),
+        builder.whole_parameter(names.token_embedding + ".bias", {model.hidden})};
     const LinearShape shape{pixels, model.hidden, Sharding::Replicated, true, false, patches};
     const Value patch = linear(builder, {names.token_embedding, "embedding.patch", {}}, shape,
                                std::move(projection), {image, image});
@@ -78,9 +69,8 @@ void classifier(GraphBuilder& builder, Value x) {
     pick.backward_input_uses = {first.gradient, normed.gradient};
     builder.graph.operators.push_back(std::move(pick));
     std::vector<int> parameters = {
-        builder.parameter(
-            {names.head + ".weight", {model.vocab, model.hidden}, Sharding::Replicated, 0, 1, {}}),
-        builder.parameter({names.head + ".bias", {model.vocab}, Sharding::Replicated, 0, 1, {}})};
+        builder.whole_parameter(names.head + ".weight", {model.vocab, model.hidden}),
+        builder.whole_parameter(names.head + ".bias", {model.vocab})};
     const LinearShape shape{model.hidden, model.vocab, Sharding::Replicated,
                             true,         true,        size.samples};
     const Value logits =

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "models/graph.h"
 
 /// The pieces from which build_stage puts a stage's graph together. Private to
@@ -19,13 +20,13 @@ struct Sizes {
     std::int64_t stream_tokens =
         1;                    ///< [Ts] of the residual stream: T / t with sequence parallelism
     std::int64_t hidden = 1;  ///< [h]
-    std::int64_t heads = 1;   ///< [a / t]
+    std::int64_t heads = 1;   ///< [a], or [a / t] where a layer's heads are cut
     std::int64_t kv_heads = 1;
     std::int64_t query_width = 1;    ///< [q] heads x head dimension
     std::int64_t key_width = 1;      ///< [kv]
-    std::int64_t ffn = 1;            ///< [f]
+    std::int64_t ffn = 1;            ///< [f] as heads
     std::int64_t gates = 1;          ///< [g] 2 if gated
-    std::int64_t vocab = 1;          ///< [V] padded and cut
+    std::int64_t vocab = 1;          ///< [V], padded and cut where the vocabulary is
     std::int64_t queries = 1;        ///< per sample
     std::int64_t keys = 1;           ///< per sample that any query of this pass may see
     std::int64_t balanced_keys = 1;  ///< makes the causal pair count of FlashAttention exact
@@ -36,18 +37,22 @@ struct Sizes {
     std::int64_t full_stream_bytes() const { return element * tokens * hidden; }
 };
 
-/// Throws InputError when something does not divide.
+/// Heads, MLP and vocabulary are not cut yet: that is a matter of each parameter
+/// (cuts.cpp). Throws InputError when the sequence does not divide.
 Sizes sizes_of(const Architecture& architecture, const Execution& execution);
+std::int64_t padded_vocabulary(const Architecture& architecture, const Execution& execution);
 
 /// A tensor that flows from operator to operator, and its gradient.
 struct Value {
     int tensor = 0;
     int gradient = 0;
+    bool cut = false;  ///< a rank has 1/t of its columns, by tensor parallelism
 };
 
 struct GraphBuilder {
     StageGraph graph;
     Sizes size;
+    std::vector<Diagnostic> mistakes;
 
     const Architecture& model() const { return graph.architecture; }
     const Execution& how() const { return graph.execution; }
@@ -65,6 +70,21 @@ struct GraphBuilder {
         graph.parameters.push_back(std::move(parameter));
         return static_cast<int>(graph.parameters.size()) - 1;
     }
+    /// Every mistake is said once, however many layers make it.
+    void refuse(std::string sentence);
+    /// A rank's part of `whole` if it is cut, which `whole` must allow.
+    std::int64_t part(bool cut, std::int64_t whole, const char* what);
+    /// How a parameter is cut: the model's last override for it, which must be among
+    /// `possible`, or else the first of these, Megatron-LM's.
+    Sharding sharding_of(const std::string& parameter, const std::vector<Sharding>& possible);
+    /// Of a product that may have several weights, which must be cut alike.
+    Sharding sharding_of(const std::vector<int>& parameters);
+    /// A parameter that every rank has whole.
+    int whole_parameter(const std::string& name, std::vector<std::int64_t> shape);
+    void cut_heads(bool cut);
+    void cut_ffn(bool cut);
+    void cut_vocabulary(bool cut);
+
     /// Masks of hidden dropout exist.
     bool masks() const { return how().hidden_dropout || how().dropout_masks_always; }
 };
@@ -88,7 +108,8 @@ void append(std::vector<Kernel>& kernels, std::vector<Kernel> more);
 
 /// Matrix product with its sharding: column cuts outputs, row cuts inputs, and the
 /// communication follows from it (Shoeybi et al. 2019; with sequence parallelism
-/// Korthikanti et al. 2022, figures 5 and 6).
+/// Korthikanti et al. 2022, figures 5 and 6). An input that is not as the product needs
+/// it is gathered or sliced first; a column-cut output stays cut.
 struct LinearShape {
     std::int64_t inputs = 1;   ///< on this rank
     std::int64_t outputs = 1;  ///< on this rank
@@ -100,6 +121,17 @@ struct LinearShape {
 };
 Value linear(GraphBuilder& builder, const Place& place, const LinearShape& shape,
              std::vector<int> parameters, Value x, std::optional<int> output_gradient = {});
+
+/// The same with a whole output, as the residual stream needs it.
+Value linear_to_stream(GraphBuilder& builder, const Place& place, const LinearShape& shape,
+                       std::vector<int> parameters, Value x, int output_gradient);
+
+/// The columns of a cut value on every rank: all-gathered, and its gradient sliced. As
+/// it is if it is whole.
+Value gathered(GraphBuilder& builder, const Place& place, Value x,
+               std::optional<int> gradient = {});
+/// A rank's columns of a whole value; its gradient is all-gathered. As it is if cut.
+Value sliced(GraphBuilder& builder, const Place& place, Value x);
 
 /// `through`: the gradient that reaches x past the branch that this norm opens.
 Value norm(GraphBuilder& builder, const Place& place, std::vector<int> parameters, Value x,

@@ -12,8 +12,11 @@ struct LinearParameters {
     GraphBuilder& builder;
     std::vector<int> indices;
 
-    void add(const std::string& name, std::int64_t inputs, std::int64_t outputs, Sharding sharding,
+    void add(const std::string& name, std::int64_t inputs, std::int64_t outputs, Sharding usual,
              int parts = 1) {
+        const Sharding other = usual == Sharding::Row ? Sharding::Column : Sharding::Row;
+        const Sharding sharding =
+            builder.sharding_of(name + ".weight", {usual, other, Sharding::Replicated});
         const bool transposed = builder.model().family == Family::Gpt2;
         const bool column = sharding == Sharding::Column;
         Parameter weight{name + ".weight", {outputs, inputs}, sharding, column ? 0 : 1, parts, {}};
@@ -23,12 +26,12 @@ struct LinearParameters {
         }
         indices.push_back(builder.parameter(std::move(weight)));
         if (!builder.model().linear_bias) return;
-        indices.push_back(builder.parameter({name + ".bias",
-                                             {outputs},
-                                             column ? Sharding::Column : Sharding::Replicated,
-                                             0,
-                                             parts,
-                                             {}}));
+        // A bias is cut as the outputs are; a line that names it with its weight means this.
+        std::vector<Sharding> possible = {column ? Sharding::Column : Sharding::Replicated};
+        if (sharding == Sharding::Row) possible.push_back(Sharding::Row);
+        builder.sharding_of(name + ".bias", possible);
+        indices.push_back(
+            builder.parameter({name + ".bias", {outputs}, possible.front(), 0, parts, {}}));
     }
 };
 
@@ -85,11 +88,9 @@ StageNames stage_names(const Architecture& model) {
 
 std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name) {
     const std::int64_t hidden = builder.model().hidden;
-    std::vector<int> indices = {
-        builder.parameter({name + ".weight", {hidden}, Sharding::Replicated, 0, 1, {}})};
+    std::vector<int> indices = {builder.whole_parameter(name + ".weight", {hidden})};
     if (builder.model().norm == Norm::LayerNorm) {
-        indices.push_back(
-            builder.parameter({name + ".bias", {hidden}, Sharding::Replicated, 0, 1, {}}));
+        indices.push_back(builder.whole_parameter(name + ".bias", {hidden}));
     }
     return indices;
 }

@@ -2,6 +2,16 @@
 
 namespace debubble::models {
 
+std::string_view word(Sharding sharding) {
+    switch (sharding) {
+        case Sharding::Replicated: return "replicated";
+        case Sharding::Column: return "column";
+        case Sharding::Row: return "row";
+        case Sharding::Vocabulary: return "vocabulary";
+    }
+    return {};
+}
+
 /// Greedy with one point of return, the last star: linear in practice, and
 /// pattern x name at worst.
 bool ShardingOverride::matches(const std::string& parameter) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace debubble::models {
 
@@ -9,6 +10,7 @@ namespace debubble::models {
 /// outputs (the last dimension of [in, out]), Row the inputs, Vocabulary the
 /// tokens of an embedding (arXiv:1909.08053, section 3).
 enum class Sharding : std::uint8_t { Replicated, Column, Row, Vocabulary };
+std::string_view word(Sharding sharding);  ///< as in YAML
 
 /// A line of a model's `sharding:` table. In the pattern `*` stands for any text,
 /// so "h.*.attn.c_proj.*" names that projection in every layer. Later lines win.

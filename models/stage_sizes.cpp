@@ -50,7 +50,8 @@ struct Divisions {
         const double tokens = number(how.micro_batch) * queries;
         double scores = 0;
         if (how.attention == AttentionKernel::Unfused) {
-            scores = tokens * number(how.seq_length) * number(model.heads) / how.tensor;
+            scores = tokens * number(how.seq_length) * number(model.heads);
+            if (model.sharding.empty()) scores /= how.tensor;
         }
         if (how.attention_mask_tensor) {
             scores = std::max(
@@ -64,12 +65,12 @@ struct Divisions {
     }
 };
 
+}  // namespace
+
 std::int64_t padded_vocabulary(const Architecture& model, const Execution& how) {
     const std::int64_t multiple = std::int64_t{how.vocabulary_multiple} * how.tensor;
     return (model.vocab + multiple - 1) / multiple * multiple;
 }
-
-}  // namespace
 
 Sizes sizes_of(const Architecture& model, const Execution& how) {
     Divisions divide;
@@ -83,17 +84,17 @@ Sizes sizes_of(const Architecture& model, const Execution& how) {
     size.scattered = how.sequence_parallel && t > 1;
     size.samples = how.micro_batch;
     size.hidden = model.hidden;
-    size.heads = divide.cut(model.heads, t, "heads");
-    size.kv_heads = divide.cut(model.kv_heads, t, "key-value heads");
+    size.heads = model.heads;
+    size.kv_heads = model.kv_heads;
     if (model.heads % model.kv_heads != 0) {
         divide.refuse(
             fmt::format("{} heads cannot share {} key-value heads", model.heads, model.kv_heads));
     }
     size.query_width = size.heads * model.head_dim;
     size.key_width = size.kv_heads * model.head_dim;
-    size.ffn = divide.cut(model.ffn, t, "columns of the MLP");
+    size.ffn = model.ffn;
     size.gates = model.gated() ? 2 : 1;
-    size.vocab = model.family == Family::Vit ? model.vocab : padded_vocabulary(model, how) / t;
+    size.vocab = model.vocab;
     const std::int64_t slice = divide.cut(how.seq_length, how.slices, "tokens of a sequence");
     size.queries = divide.cut(slice, how.context, "tokens of a sequence slice");
     size.keys = slice * (how.slice + 1);

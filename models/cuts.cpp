@@ -1,0 +1,114 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/graph_builder.h"
+
+/// How tensor parallelism cuts each parameter, and what brings a value from one cut to
+/// another: Megatron-LM's "gather" and "scatter" regions (arXiv:1909.08053, section 3).
+namespace debubble::models {
+
+void GraphBuilder::refuse(std::string sentence) {
+    const auto same = [&](const Diagnostic& mistake) { return mistake.message == sentence; };
+    if (std::any_of(mistakes.begin(), mistakes.end(), same)) return;
+    mistakes.push_back({{}, std::move(sentence), {}});
+}
+
+std::int64_t GraphBuilder::part(bool cut, std::int64_t whole, const char* what) {
+    if (!cut) return whole;
+    if (whole % size.tensor == 0) return whole / size.tensor;
+    refuse(fmt::format("{} {} cannot be cut into {}", whole, what, size.tensor));
+    return 1;
+}
+
+Sharding GraphBuilder::sharding_of(const std::string& parameter,
+                                   const std::vector<Sharding>& possible) {
+    const Sharding usual = possible.front();
+    Sharding asked = usual;
+    for (const ShardingOverride& line : model().sharding) {
+        if (line.matches(parameter)) asked = line.sharding;
+    }
+    if (std::find(possible.begin(), possible.end(), asked) == possible.end()) {
+        std::vector<std::string_view> words;
+        for (const Sharding sharding : possible) words.push_back(word(sharding));
+        refuse(fmt::format("'{}' cannot be {}, only {}", parameter, word(asked),
+                           fmt::join(words, " or ")));
+        return usual;
+    }
+    if (asked != usual && size.scattered) {
+        refuse(fmt::format("'{}' cannot be {} beside sequence parallelism, which needs it {}",
+                           parameter, word(asked), word(usual)));
+        return usual;
+    }
+    return asked;
+}
+
+Sharding GraphBuilder::sharding_of(const std::vector<int>& parameters) {
+    const Parameter& first = graph.parameters[parameters.front()];
+    for (const int index : parameters) {
+        const Parameter& other = graph.parameters[index];
+        if (other.shape.size() < 2 || other.sharding == first.sharding) continue;
+        refuse(fmt::format("'{}' is {} and '{}' {}, but one product makes both", first.name,
+                           word(first.sharding), other.name, word(other.sharding)));
+    }
+    return first.sharding;
+}
+
+int GraphBuilder::whole_parameter(const std::string& name, std::vector<std::int64_t> shape) {
+    const Sharding sharding = sharding_of(name, {Sharding::Replicated});
+    return parameter({name, std::move(shape), sharding, 0, 1, {}});
+}
+
+void GraphBuilder::cut_heads(bool cut) {
+    size.heads = part(cut, model().heads, "heads");
+    size.kv_heads = part(cut, model().kv_heads, "key-value heads");
+    size.query_width = size.heads * model().head_dim;
+    size.key_width = size.kv_heads * model().head_dim;
+}
+
+void GraphBuilder::cut_ffn(bool cut) {
+    size.ffn = part(cut, model().ffn, "columns of the MLP");
+}
+
+void GraphBuilder::cut_vocabulary(bool cut) {
+    size.vocab = cut ? padded_vocabulary(model(), how()) / size.tensor : model().vocab;
+}
+
+Value gathered(GraphBuilder& builder, const Place& place, Value x, std::optional<int> gradient) {
+    if (!x.cut) return x;
+    const std::int64_t part = builder.graph.tensors[x.tensor].bytes.count;
+    const std::int64_t whole = part * builder.size.tensor;
+    const Value y{builder.tensor(place.kernel + ".whole", whole),
+                  gradient ? *gradient : builder.tensor("d." + place.kernel + ".whole", whole)};
+    Operator op = start(place, OperatorKind::Gather);
+    op.inputs = {x.tensor};
+    op.outputs = {y.tensor};
+    op.forward = collective(builder, place.kernel + ".gather", place.layer,
+                            Collective::Kind::AllGather, whole);
+    op.forward_uses = {x.tensor, y.tensor};
+    op.backward_input = {moves(place.kernel + ".dx", place.layer, part, part)};
+    op.backward_input_uses = {y.gradient, x.gradient};
+    builder.graph.operators.push_back(std::move(op));
+    return y;
+}
+
+Value sliced(GraphBuilder& builder, const Place& place, Value x) {
+    if (x.cut || builder.size.tensor == 1) return x;
+    const std::int64_t whole = builder.graph.tensors[x.tensor].bytes.count;
+    const std::int64_t part = whole / builder.size.tensor;
+    const Value y{builder.tensor(place.kernel + ".slice", part),
+                  builder.tensor("d." + place.kernel + ".slice", part), true};
+    Operator op = start(place, OperatorKind::Gather);
+    op.inputs = {x.tensor};
+    op.outputs = {y.tensor};
+    op.forward = {moves(place.kernel + ".slice", place.layer, part, part)};
+    op.forward_uses = {x.tensor, y.tensor};
+    op.backward_input = collective(builder, place.kernel + ".dx.gather", place.layer,
+                                   Collective::Kind::AllGather, whole);
+    op.backward_input_uses = {y.gradient, x.gradient};
+    builder.graph.operators.push_back(std::move(op));
+    return y;
+}
+
+}  // namespace debubble::models
