@@ -52,7 +52,7 @@ struct Execution {
     /// context is copied before its projection.
     bool attention_copies = false;
     /// PyTorch's DTensor plans: what sequence parallelism gathered is kept for the weight
-    /// gradient instead of gathered again, and logits are gathered before the loss.
+    /// gradient instead of gathered again.
     bool keeps_gathered = false;
     bool context_output_copy = false;     ///< TransformerEngine >= 2.8: all-to-all's second copy
     bool dummy_weight_gradients = false;  ///< TE >= 2.3 with gradient accumulation fusion

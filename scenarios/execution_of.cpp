@@ -30,6 +30,8 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.attention_dropout = dropout > 0;
     execution.dropout_masks_always = framework.dropout_masks_always;
     execution.attention_mask_tensor = framework.attention_mask_tensor;
+    execution.attention_copies = framework.attention_copies;
+    execution.keeps_gathered = framework.keeps_gathered;
     execution.context_output_copy = framework.context_output_copy;
     execution.dummy_weight_gradients = framework.dummy_weight_gradients;
     return execution;

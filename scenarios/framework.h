@@ -24,6 +24,8 @@ struct Framework {
     bool fused_norm = true;
     bool dropout_masks_always = false;
     bool attention_mask_tensor = false;
+    bool attention_copies = false;  ///< heads stay views of the packed product, context is copied
+    bool keeps_gathered = false;    ///< what sequence parallelism gathered waits for the backward
     bool context_output_copy = false;
     bool dummy_weight_gradients = false;
     models::LossKernel loss = models::LossKernel::Unfused;

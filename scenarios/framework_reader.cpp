@@ -33,6 +33,8 @@ void read_kernels(MappingReader& in, Framework& f) {
     in.flag("fused_norm", f.fused_norm);
     in.flag("dropout_masks_always", f.dropout_masks_always);
     in.flag("attention_mask_tensor", f.attention_mask_tensor);
+    in.flag("attention_copies", f.attention_copies);
+    in.flag("keeps_gathered", f.keeps_gathered);
     in.flag("context_output_copy", f.context_output_copy);
     in.flag("dummy_weight_gradients", f.dummy_weight_gradients);
     in.word("loss", f.loss, kLosses);
