@@ -1,8 +1,11 @@
 #include "models/architecture_reader.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "models/architecture_limits.h"
+#include "models/graph.h"
 #include "models/hf_config_reader.h"
 #include "models/yaml_reader.h"
 
@@ -20,6 +23,8 @@ constexpr std::pair<std::string_view, Activation> kActivations[] = {
     {"swiglu", Activation::Swiglu}};
 constexpr std::pair<std::string_view, Positions> kPositions[] = {
     {"none", Positions::None}, {"learned", Positions::Learned}, {"rope", Positions::Rope}};
+constexpr std::size_t kMostShardings = 256;   ///< lines of a table
+constexpr std::size_t kLongestPattern = 128;  ///< characters
 constexpr std::pair<std::string_view, Sharding> kShardings[] = {
     {"column", Sharding::Column},
     {"row", Sharding::Row},
@@ -95,6 +100,30 @@ void read_sharding(const NodePtr& table, Architecture& a, Mistakes& mistakes) {
     }
 }
 
+/// Every line of a sharding table must name a parameter: else it is misspelt.
+void check_sharding(const Architecture& a, const NodePtr& table, Mistakes& mistakes) {
+    if (!table) return;
+    MappingReader in(table, "sharding", mistakes);
+    std::vector<ShardingOverride> unmatched = a.sharding;
+    for (std::size_t i = 0; i < unmatched.size(); ++i) {
+        const std::string& pattern = unmatched[i].pattern;
+        if (i < kMostShardings && pattern.size() <= kLongestPattern) continue;
+        in.complain(pattern, fmt::format("a sharding table has at most {} lines of {} characters",
+                                         kMostShardings, kLongestPattern));
+        return;
+    }
+    for (int layer = 0; layer < a.layers && !unmatched.empty(); ++layer) {
+        const auto names = parameter_names(a, {layer, 1, layer == 0, layer == 0});
+        std::erase_if(unmatched, [&](const ShardingOverride& line) {
+            return std::any_of(names.begin(), names.end(),
+                               [&](const std::string& name) { return line.matches(name); });
+        });
+    }
+    for (const ShardingOverride& line : unmatched)
+        in.complain(line.pattern,
+                    fmt::format("'{}' names no parameter of the model", line.pattern));
+}
+
 Architecture read_map(const NodePtr& map, Mistakes& mistakes) {
     MappingReader in(map, "model", mistakes);
     Family family = Family::Gpt2;
@@ -118,6 +147,7 @@ Architecture read_map(const NodePtr& map, Mistakes& mistakes) {
     read_sharding(in.value("sharding"), a, mistakes);
     in.finish();
     if (in.good()) check_architecture(a, in);
+    if (in.good()) check_sharding(a, in.value("sharding"), mistakes);
     return a;
 }
 

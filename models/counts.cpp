@@ -4,13 +4,18 @@ namespace debubble::models {
 
 namespace {
 
-/// Parameters of a stage with this many layers, uncut; copies of tied tensors not counted.
-std::int64_t parameters_with(Architecture architecture, int layers) {
-    architecture.layers = layers;
+StageGraph uncut(Architecture architecture, const StageContent& content) {
+    architecture.sharding.clear();
     Execution execution;
     execution.seq_length = architecture.family == Family::Vit ? architecture.max_positions : 1;
     execution.vocabulary_multiple = 1;
-    return build_stage(architecture, execution, {0, layers, true, true}).parameter_elements();
+    return build_stage(architecture, execution, content);
+}
+
+/// Parameters of a stage with this many layers; copies of tied tensors not counted.
+std::int64_t parameters_with(Architecture architecture, int layers) {
+    architecture.layers = layers;
+    return uncut(architecture, {0, layers, true, true}).parameter_elements();
 }
 
 }  // namespace
@@ -18,6 +23,15 @@ std::int64_t parameters_with(Architecture architecture, int layers) {
 std::int64_t parameter_count(const Architecture& architecture) {
     const std::int64_t without = parameters_with(architecture, 0);
     return without + architecture.layers * (parameters_with(architecture, 1) - without);
+}
+
+std::vector<std::string> parameter_names(const Architecture& architecture,
+                                         const StageContent& content) {
+    std::vector<std::string> names;
+    for (const Parameter& parameter : uncut(architecture, content).parameters) {
+        names.push_back(parameter.name);
+    }
+    return names;
 }
 
 double model_flops_per_sample(const Architecture& model, std::int64_t seq_length) {

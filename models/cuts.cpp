@@ -9,8 +9,15 @@
 /// another: Megatron-LM's "gather" and "scatter" regions (arXiv:1909.08053, section 3).
 namespace debubble::models {
 
+namespace {
+
+constexpr std::size_t kMostMistakes = 8;  ///< the rest are the same ones in other layers
+
+}  // namespace
+
 void GraphBuilder::refuse(std::string sentence) {
     const auto same = [&](const Diagnostic& mistake) { return mistake.message == sentence; };
+    if (mistakes.size() >= kMostMistakes) return;
     if (std::any_of(mistakes.begin(), mistakes.end(), same)) return;
     mistakes.push_back({{}, std::move(sentence), {}});
 }
@@ -22,13 +29,17 @@ std::int64_t GraphBuilder::part(bool cut, std::int64_t whole, const char* what) 
     return 1;
 }
 
+Sharding GraphBuilder::asked_for(const std::string& parameter, Sharding usual) const {
+    for (const ShardingOverride& line : model().sharding) {
+        if (line.matches(parameter)) usual = line.sharding;
+    }
+    return usual;
+}
+
 Sharding GraphBuilder::sharding_of(const std::string& parameter,
                                    const std::vector<Sharding>& possible) {
     const Sharding usual = possible.front();
-    Sharding asked = usual;
-    for (const ShardingOverride& line : model().sharding) {
-        if (line.matches(parameter)) asked = line.sharding;
-    }
+    const Sharding asked = asked_for(parameter, usual);
     if (std::find(possible.begin(), possible.end(), asked) == possible.end()) {
         std::vector<std::string_view> words;
         for (const Sharding sharding : possible) words.push_back(word(sharding));
@@ -62,7 +73,8 @@ int GraphBuilder::whole_parameter(const std::string& name, std::vector<std::int6
 
 void GraphBuilder::cut_heads(bool cut) {
     size.heads = part(cut, model().heads, "heads");
-    size.kv_heads = part(cut, model().kv_heads, "key-value heads");
+    const bool grouped = model().kv_heads != model().heads;
+    size.kv_heads = grouped ? part(cut, model().kv_heads, "key-value heads") : size.heads;
     size.query_width = size.heads * model().head_dim;
     size.key_width = size.kv_heads * model().head_dim;
 }

@@ -70,10 +70,12 @@ struct GraphBuilder {
         graph.parameters.push_back(std::move(parameter));
         return static_cast<int>(graph.parameters.size()) - 1;
     }
-    /// Every mistake is said once, however many layers make it.
+    /// Every mistake is said once, and only a few however many layers make them.
     void refuse(std::string sentence);
     /// A rank's part of `whole` if it is cut, which `whole` must allow.
     std::int64_t part(bool cut, std::int64_t whole, const char* what);
+    /// The model's last override for a parameter.
+    Sharding asked_for(const std::string& parameter, Sharding usual) const;
     /// How a parameter is cut: the model's last override for it, which must be among
     /// `possible`, or else the first of these, Megatron-LM's.
     Sharding sharding_of(const std::string& parameter, const std::vector<Sharding>& possible);

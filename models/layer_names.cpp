@@ -27,11 +27,13 @@ struct LinearParameters {
         indices.push_back(builder.parameter(std::move(weight)));
         if (!builder.model().linear_bias) return;
         // A bias is cut as the outputs are; a line that names it with its weight means this.
-        std::vector<Sharding> possible = {column ? Sharding::Column : Sharding::Replicated};
-        if (sharding == Sharding::Row) possible.push_back(Sharding::Row);
-        builder.sharding_of(name + ".bias", possible);
-        indices.push_back(
-            builder.parameter({name + ".bias", {outputs}, possible.front(), 0, parts, {}}));
+        const Sharding along = column ? Sharding::Column : Sharding::Replicated;
+        const Sharding asked = builder.asked_for(name + ".bias", along);
+        if (asked != along && asked != sharding) {
+            builder.refuse(fmt::format("'{}.bias' cannot be {} beside a weight that is {}", name,
+                                       word(asked), word(sharding)));
+        }
+        indices.push_back(builder.parameter({name + ".bias", {outputs}, along, 0, parts, {}}));
     }
 };
 

@@ -1,15 +1,20 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "models/graph.h"
 #include "models/partition.h"
 #include "scenarios/draft.h"
+#include "scenarios/execution_of.h"
 
 /// Whether the model can be cut as asked, and the schedule be built for it.
 namespace debubble::scenarios {
 namespace {
 
-constexpr double kMostPasses = 2e7;   ///< of all stages in one step
-constexpr double kMostTokens = 1e9;   ///< of a microbatch
-constexpr double kMostScores = 1e17;  ///< of a microbatch's attention in one layer
+constexpr int kMostLayersOfTable = 1024;  ///< asked one by one whether they can be cut so
+constexpr double kMostPasses = 2e7;       ///< of all stages in one step
+constexpr double kMostTokens = 1e9;       ///< of a microbatch
+constexpr double kMostScores = 1e17;      ///< of a microbatch's attention in one layer
 
 void need_divides(Draft& draft, std::int64_t whole, std::int64_t parts, std::string_view what,
                   std::string_view key) {
@@ -17,9 +22,32 @@ void need_divides(Draft& draft, std::int64_t whole, std::int64_t parts, std::str
     draft.parallel.complain(key, fmt::format("{} {} cannot be cut into {}", whole, what, parts));
 }
 
+/// With a sharding table of its own a model is cut as that says: the graph knows. Asked
+/// for sequences that always divide, which are checked elsewhere.
+void check_sharding_table(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    const bool vit = s.model.family == models::Family::Vit;
+    models::Execution execution = execution_of(s);
+    execution.micro_batch = s.parallel.tensor;
+    execution.seq_length = vit ? s.model.max_positions : 1;
+    execution.slices = execution.context = 1;
+    execution.sequence_parallel = execution.sequence_parallel && !vit;
+    try {
+        models::build_stage(s.model, execution,
+                            {0, std::min(s.model.layers, kMostLayersOfTable), true, true});
+    } catch (const InputError& error) {
+        for (const Diagnostic& mistake : error.diagnostics())
+            draft.parallel.complain("tensor", mistake.message);
+    }
+}
+
 void check_tensor_cut(Draft& draft) {
     const models::Architecture& model = draft.scenario.model;
     const int t = draft.scenario.parallel.tensor;
+    if (!model.sharding.empty()) {
+        check_sharding_table(draft);
+        return;
+    }
     need_divides(draft, model.heads, t, "heads", "tensor");
     if (model.kv_heads != model.heads)
         need_divides(draft, model.kv_heads, t, "key-value heads", "tensor");

@@ -16,7 +16,8 @@ models::StageGraph build(const scenarios::Scenario& scenario, const models::Stag
     models::Execution execution = scenarios::execution_of(scenario);
     execution.slice = slice;
     models::StageContent built = content;
-    built.layers = std::min(content.layers, kLayersBuilt);
+    // Layers are alike unless a sharding table may name one of them.
+    if (scenario.model.sharding.empty()) built.layers = std::min(content.layers, kLayersBuilt);
     return models::build_stage(scenario.model, execution, built);
 }
 
@@ -35,7 +36,7 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
       pricer_(pricer),
       layers_(content.layers),
       graph_(build(scenario, content, slice)) {
-    if (content.layers > kLayersBuilt)
+    if (content.layers > graph_.content.layers)
         fold_ = {content.first_layer + 1, content.layers - kLayersBuilt + 1};
     count_parameters();
     boundary_ = graph_.boundary_bytes();
@@ -59,11 +60,14 @@ void StagePrice::count_parameters() {
     const int built = graph_.content.layers;
     parameters_.layer = built > 0 ? in_layers / built : 0;
     parameters_.ends = graph_.parameter_elements() - in_layers;
-    parameters_.total = parameters_.ends + layers_ * parameters_.layer;
+    parameters_.total = graph_.parameter_elements() + (layers_ - built) * parameters_.layer;
     if (!graph_.architecture.tied_embedding) return;
-    for (const models::Parameter& parameter : graph_.parameters)
-        if (parameter.sharding == models::Sharding::Vocabulary)
-            parameters_.tied = parameter.elements_of_rank(graph_.execution);
+    for (const models::Operator& op : graph_.operators)
+        for (const int index : op.parameters) {
+            const models::Parameter& parameter = graph_.parameters[index];
+            if (op.kind == models::OperatorKind::TokenEmbedding || !parameter.tied_to.empty())
+                parameters_.tied = parameter.elements_of_rank(graph_.execution);
+        }
 }
 
 /// Python, dispatch and launches of the pass, per layer, collective and microbatch.
