@@ -1,0 +1,177 @@
+#include "exec/comm/local.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <exception>
+#include <map>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "exec/comm/local/world.h"
+
+namespace debubble::exec {
+
+namespace {
+
+using local::Meeting;
+using local::Party;
+using local::Pattern;
+using local::Place;
+using local::Terms;
+using local::World;
+
+class LocalRequest final : public Request {
+public:
+    LocalRequest(std::shared_ptr<World> world, std::shared_ptr<Meeting> meeting, int position)
+        : world_(std::move(world)), meeting_(std::move(meeting)), position_(position) {}
+    LocalRequest(const LocalRequest&) = delete;
+    LocalRequest& operator=(const LocalRequest&) = delete;
+    ~LocalRequest() override { world_->leave(*meeting_, position_); }
+    Interval wait(Deadline deadline) override {
+        return world_->wait(*meeting_, position_, deadline);
+    }
+
+private:
+    std::shared_ptr<World> world_;
+    std::shared_ptr<Meeting> meeting_;
+    int position_;
+};
+
+class LocalCommunicator final : public Communicator {
+public:
+    LocalCommunicator(std::shared_ptr<World> world, std::vector<int> ranks, int rank)
+        : world_(std::move(world)), ranks_(std::move(ranks)), rank_(rank) {
+        group_ = world_->group_number(global_rank(), ranks_);
+    }
+
+    int rank() const override { return rank_; }
+    std::span<const int> ranks() const override { return ranks_; }
+
+    Pending send(const Channel& to, ConstBuffer data, std::string_view label) override {
+        return message(to, global_rank(), ranks_[to.peer], {true, data, {}, std::string(label)});
+    }
+    Pending receive(const Channel& from, Buffer data, std::string_view label) override {
+        return message(from, ranks_[from.peer], global_rank(),
+                       {true, data, data, std::string(label)});
+    }
+
+    Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) override {
+        return collective({Pattern::AllReduce, reduction, 0, data.type, data.bytes.size()},
+                          {true, data, data, std::string(label)});
+    }
+    Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) override {
+        check_part(mine, all);
+        return collective({Pattern::AllGather, {}, 0, all.type, all.bytes.size()},
+                          {true, mine, all, std::string(label)});
+    }
+    Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
+                           std::string_view label) override {
+        check_part(mine, all);
+        return collective({Pattern::ReduceScatter, reduction, 0, all.type, all.bytes.size()},
+                          {true, all, mine, std::string(label)});
+    }
+    Pending broadcast(Buffer data, int root, std::string_view label) override {
+        assert(root >= 0 && root < size() && "the root is one of the group");
+        return collective({Pattern::Broadcast, {}, root, data.type, data.bytes.size()},
+                          {true, data, data, std::string(label)});
+    }
+    Pending barrier(std::string_view label) override {
+        return collective({Pattern::Barrier, {}, 0, {}, 0}, {true, {}, {}, std::string(label)});
+    }
+
+    std::unique_ptr<Communicator> group(std::span<const int> global_ranks) override {
+        const auto me = std::find(global_ranks.begin(), global_ranks.end(), global_rank());
+        assert(me != global_ranks.end() && "a rank asks for groups that it is in");
+        return std::make_unique<LocalCommunicator>(
+            world_, std::vector(global_ranks.begin(), global_ranks.end()),
+            static_cast<int>(me - global_ranks.begin()));
+    }
+    void abort(const std::string& sentence) override {
+        world_->fail(fmt::format("rank {} failed: {}", global_rank(), sentence));
+    }
+
+private:
+    void check_part(const ConstBuffer& mine, const ConstBuffer& all) const {
+        assert(mine.type == all.type && "a part has the type of the whole");
+        assert(mine.bytes.size() * ranks_.size() == all.bytes.size() &&
+               "the whole is one part per rank");
+        (void)mine, (void)all;
+    }
+
+    Pending message(const Channel& channel, int from, int to, Party party) {
+        assert(channel.peer != rank_ && "a rank does not send to itself");
+        const Terms terms{Pattern::Message, {}, 0, party.in.type, party.in.bytes.size()};
+        const Place place{group_, static_cast<std::int32_t>(channel.kind), channel.tag, from, to};
+        return join(place, terms, {from, to}, from == global_rank() ? 0 : 1, std::move(party));
+    }
+    Pending collective(const Terms& terms, Party party) {
+        return join({group_}, terms, ranks_, rank_, std::move(party));
+    }
+    Pending join(Place place, const Terms& terms, std::vector<int> ranks, int position,
+                 Party party) {
+        place.number = uses_[place]++;
+        auto meeting = world_->join(place, terms, std::move(ranks), position, std::move(party));
+        return std::make_unique<LocalRequest>(world_, std::move(meeting), position);
+    }
+
+    std::shared_ptr<World> world_;
+    std::vector<int> ranks_;
+    int rank_;
+    int group_ = 0;
+    std::map<Place, std::uint64_t> uses_;  ///< by place of number 0
+};
+
+/// What went wrong first; that a rank was aborted is a consequence.
+class FirstFailure {
+public:
+    void note(std::exception_ptr failure, bool is_consequence) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_ || (is_consequence_ && !is_consequence)) {
+            failure_ = std::move(failure);
+            is_consequence_ = is_consequence;
+        }
+    }
+    void rethrow_if_any() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+private:
+    std::mutex mutex_;
+    std::exception_ptr failure_;
+    bool is_consequence_ = false;
+};
+
+void run_rank(Communicator& communicator, const std::function<void(Communicator&)>& body,
+              FirstFailure& failure) {
+    try {
+        body(communicator);
+    } catch (const Aborted&) {
+        failure.note(std::current_exception(), true);
+    } catch (const std::exception& error) {
+        failure.note(std::current_exception(), false);
+        communicator.abort(error.what());
+    }
+}
+
+}  // namespace
+
+void run_local(int ranks, Transport transport, const std::function<void(Communicator&)>& body) {
+    const auto world = std::make_shared<World>(ranks, transport);
+    std::vector<int> all(ranks);
+    std::iota(all.begin(), all.end(), 0);
+    FirstFailure failure;
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < ranks; ++rank) {
+        threads.emplace_back([&, rank] {
+            LocalCommunicator communicator(world, all, rank);
+            run_rank(communicator, body, failure);
+        });
+    }
+    threads.clear();  // joins
+    failure.rethrow_if_any();
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <functional>
+
+#include "exec/comm/communicator.h"
+#include "schedule/validate.h"
+
+namespace debubble::exec {
+
+/// Runs `body` once per rank, each on a thread of this process, over a communicator of
+/// all ranks that moves bytes as `transport` says. If a rank throws, all waits of the
+/// others end, and this throws what the first to fail has thrown.
+///
+/// Threads that wait carry the copies and sums out, so nobody's computation is
+/// disturbed and no thread is added.
+void run_local(int ranks, Transport transport, const std::function<void(Communicator&)>& body);
+
+}  // namespace debubble::exec

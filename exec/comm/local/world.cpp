@@ -1,0 +1,205 @@
+#include "exec/comm/local/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+namespace debubble::exec::local {
+
+World::World(int ranks, Transport transport)
+    : transport_(transport), bells_(ranks), queues_(ranks) {}
+
+int World::group_number(int rank, const std::vector<int>& ranks) {
+    const Lock lock(mutex_);
+    const int count = groups_of_rank_[{rank, ranks}]++;
+    const int next = static_cast<int>(group_numbers_.size());
+    return group_numbers_.try_emplace({ranks, count}, next).first->second;
+}
+
+std::shared_ptr<Meeting> World::join(const Place& place, const Terms& terms, std::vector<int> ranks,
+                                     int position, Party party) {
+    const bool buffered =
+        transport_ == Transport::Buffered && terms.pattern == Pattern::Message && position == 0;
+    const bool copied = buffered && !receiver_is_at(place);
+    const Clock::time_point asked = Clock::now();
+    std::vector<std::byte> copy;
+    if (copied) {
+        copy.assign(party.in.bytes.begin(), party.in.bytes.end());
+        party.in = ConstBuffer(copy, terms.type);  // moving the vector keeps its memory
+    }
+
+    Lock lock(mutex_);
+    std::shared_ptr<Meeting>& at_place = open_[place];
+    if (!at_place) {
+        at_place = std::make_shared<Meeting>();
+        at_place->terms = terms;
+        at_place->missing = static_cast<int>(ranks.size());
+        at_place->parties.resize(ranks.size());
+        at_place->ranks = std::move(ranks);
+    }
+    const std::shared_ptr<Meeting> meeting = at_place;
+    const bool agreed = meeting->terms == terms;
+    if (copied) {
+        meeting->copy = std::move(copy);
+        meeting->copied = Interval{asked, Clock::now()};
+    }
+    arrive(meeting, position, std::move(party));
+    if (meeting->missing == 0) open_.erase(place);
+    if (!agreed) {
+        const auto other = std::find_if(
+            meeting->parties.begin(), meeting->parties.end(),
+            [&](const Party& p) { return p.here && &p != &meeting->parties[position]; });
+        const auto index = static_cast<int>(other - meeting->parties.begin());
+        fail_locked(fmt::format("rank {} takes {} for {}, rank {} takes {} for {}",
+                                meeting->ranks[index], describe(*meeting, index),
+                                to_text(meeting->terms), meeting->ranks[position],
+                                describe(*meeting, position), to_text(terms)));
+    }
+    if (!failure_) start_all_from(meeting);
+    if (buffered && !copied) {
+        while (work(lock, *meeting)) continue;
+        // The receiver may be at it; the sender's memory is free once he is through.
+        wait_for_workers(lock, *meeting, position);
+    }
+    return meeting;
+}
+
+bool World::receiver_is_at(const Place& place) {
+    const Lock lock(mutex_);
+    return open_.count(place) > 0;
+}
+
+void World::arrive(const std::shared_ptr<Meeting>& meeting, int position, Party party) {
+    assert(!meeting->parties[position].here && "a rank comes once to a place");
+    meeting->parties[position] = std::move(party);
+    meeting->parties[position].here = true;
+    --meeting->missing;
+    if (transport_ == Transport::IssueOrdered) {
+        queues_[meeting->ranks[position]].push_back(meeting);
+    }
+}
+
+bool World::may_start(const Meeting& meeting) const {
+    if (meeting.missing > 0) return false;
+    return transport_ != Transport::IssueOrdered ||
+           std::all_of(meeting.ranks.begin(), meeting.ranks.end(),
+                       [&](int rank) { return queues_[rank].front().get() == &meeting; });
+}
+
+/// Starts the meeting if it may, then those that it held up, and so on.
+void World::start_all_from(const std::shared_ptr<Meeting>& meeting) {
+    std::vector<std::shared_ptr<Meeting>> candidates{meeting};
+    while (!candidates.empty()) {
+        const std::shared_ptr<Meeting> next = std::move(candidates.back());
+        candidates.pop_back();
+        if (next->started || !may_start(*next)) continue;
+        next->started = true;
+        next->when.begin = next->when.end = Clock::now();
+        if (transport_ == Transport::IssueOrdered) {
+            for (const int rank : next->ranks) {
+                queues_[rank].pop_front();
+                if (!queues_[rank].empty()) candidates.push_back(queues_[rank].front());
+            }
+        }
+        ring(*next);
+    }
+}
+
+/// Carries one share out, if there is one that nobody has taken.
+bool World::work(Lock& lock, Meeting& meeting) {
+    if (failure_ || !meeting.started || meeting.next_share == meeting.shares()) return false;
+    const int share = meeting.next_share++;
+    ++meeting.workers;
+    lock.unlock();
+    carry_out(meeting, share);
+    lock.lock();
+    --meeting.workers;
+    ++meeting.shares_done;
+    if (meeting.done()) meeting.when.end = Clock::now();
+    if (meeting.done() || failure_) ring(meeting);
+    return true;
+}
+
+/// Whether the party needs the meeting no more: it is done, or its bytes were copied.
+bool World::released(const Meeting& meeting, int position) const {
+    return meeting.done() || (position == 0 && meeting.copied.has_value());
+}
+
+Interval World::wait(Meeting& meeting, int position, Deadline deadline) {
+    const Clock::time_point asked = Clock::now();
+    const int rank = meeting.ranks[position];
+    Lock lock(mutex_);
+    while (!released(meeting, position)) {
+        if (work(lock, meeting)) continue;
+        if (failure_) {
+            wait_for_workers(lock, meeting, position);
+            throw Aborted(fmt::format("rank {} stopped waiting for {}: {}", rank,
+                                      describe(meeting, position), *failure_));
+        }
+        if (Clock::now() >= deadline) {
+            const std::chrono::duration<double> waited = Clock::now() - asked;
+            const std::string sentence =
+                fmt::format("rank {} waited {:.3g} s for {}: {}", rank, waited.count(),
+                            describe(meeting, position), what_is_missing(meeting));
+            fail_locked(sentence);
+            wait_for_workers(lock, meeting, position);
+            throw DeadlinePassed(sentence);
+        }
+        bells_[rank].wait_until(lock, deadline);
+    }
+    return position == 0 && meeting.copied ? *meeting.copied : meeting.when;
+}
+
+void World::leave(Meeting& meeting, int position) {
+    Lock lock(mutex_);
+    if (released(meeting, position)) return;
+    if (!failure_) {
+        fail_locked(fmt::format("rank {} gave {} up before it was done", meeting.ranks[position],
+                                describe(meeting, position)));
+    }
+    wait_for_workers(lock, meeting, position);
+}
+
+/// Copies take a moment and always end, hence no deadline.
+void World::wait_for_workers(Lock& lock, Meeting& meeting, int position) {
+    bells_[meeting.ranks[position]].wait(lock, [&] { return meeting.workers == 0; });
+}
+
+void World::ring(const Meeting& meeting) {
+    for (const int rank : meeting.ranks) bells_[rank].notify_all();
+}
+
+void World::fail(const std::string& sentence) {
+    const Lock lock(mutex_);
+    fail_locked(sentence);
+}
+
+void World::fail_locked(const std::string& sentence) {
+    if (failure_) return;
+    failure_ = sentence;
+    for (std::condition_variable& bell : bells_) bell.notify_all();
+}
+
+std::string World::what_is_missing(const Meeting& meeting) const {
+    if (meeting.started) return "its bytes are being copied";
+    std::vector<int> absent;
+    for (std::size_t i = 0; i < meeting.ranks.size(); ++i) {
+        if (!meeting.parties[i].here) absent.push_back(meeting.ranks[i]);
+    }
+    if (!absent.empty()) {
+        return fmt::format("{} {} not come to it", ranks_text(absent),
+                           absent.size() == 1 ? "has" : "have");
+    }
+    for (const int rank : meeting.ranks) {
+        const Meeting& first = *queues_[rank].front();
+        if (&first == &meeting) continue;
+        const auto position = std::find(first.ranks.begin(), first.ranks.end(), rank);
+        return fmt::format("rank {} must start {} before it", rank,
+                           describe(first, static_cast<int>(position - first.ranks.begin())));
+    }
+    assert(false && "a meeting that may start has started");
+    return "";
+}
+
+}  // namespace debubble::exec::local

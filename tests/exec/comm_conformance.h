@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "exec/comm/communicator.h"
+
+/// What every communicator promises. A case runs on every rank of a job of its own; it
+/// throws if a promise is broken and returns if all were kept, the promised
+/// failures included.
+namespace debubble::exec {
+
+struct ConformanceCase {
+    std::string name;
+    std::function<void(Communicator&)> body;
+};
+
+const std::vector<ConformanceCase>& conformance_cases();
+
+}  // namespace debubble::exec
