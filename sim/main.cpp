@@ -36,6 +36,7 @@ void add_verbs(CLI::App& program, ExitCode& answer) {
     add_search(program, answer);
     add_schedule(program, answer);
     add_validate(program, answer);
+    add_validate_cost(program, answer);
     add_model(program, answer);
     for (const SiblingVerb& verb : sibling_verbs())  // only for the help: main() runs them
         program.add_subcommand(std::string(verb.name), std::string(verb.summary));

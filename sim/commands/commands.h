@@ -22,6 +22,7 @@ void add_sweep(CLI::App& program, ExitCode& answer);
 void add_search(CLI::App& program, ExitCode& answer);
 void add_schedule(CLI::App& program, ExitCode& answer);
 void add_validate(CLI::App& program, ExitCode& answer);
+void add_validate_cost(CLI::App& program, ExitCode& answer);
 void add_model(CLI::App& program, ExitCode& answer);
 
 }  // namespace debubble::sim

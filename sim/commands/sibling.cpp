@@ -22,7 +22,7 @@ constexpr std::array kVerbs{
     SiblingVerb{"export", "debubble-exec", "write a checkpoint in Hugging Face layout"},
     SiblingVerb{"gui", "debubble-gui", "look at schedules, predictions and traces in a window"},
     SiblingVerb{"compare", "", "lay a run's trace beside the predicted one"},
-    SiblingVerb{"validate-cost", "", "check predictions against a table of measurements"},
+
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ from program import BAD_INPUT, DONE, PROGRAM, WORLD, ProgramTest, debubble
 
 OWN_VERBS = ["simulate", "sweep", "search", "schedule", "validate", "model"]
 SIBLING_VERBS = ["run", "calibrate", "sample", "export", "gui"]
-LATER_VERBS = ["compare", "validate-cost"]
+LATER_VERBS = ["compare"]
 
 
 class Help(ProgramTest):
