@@ -139,7 +139,7 @@ TEST(Csv, DemandsAsManyRowsAsThePlacementHasRanks) {
 
 TEST(Csv, BoundsWhatAHostileFileMakesItReport) {
     std::string text = "0F0";
-    for (int i = 0; i < 1'000'000; ++i) text += ",x";
+    for (int i = 0; i < 200'000; ++i) text += ",x";
     try {
         read(text);
         FAIL();

@@ -133,10 +133,10 @@ TEST(GeneratorPicture, IsWhatTheGeneratorWrites) {
         Picture picture = picture_of(read_file(entry.path().string()));
         if (!picture.name.empty()) pictures[picture.name] = std::move(picture);
     }
-    for (const char* name : {"gpipe", "1f1b", "eager-1f1b", "interleaved-1f1b", "looped-bfs",
-                             "group-interleaved", "zb-h1", "zb-h2", "interleaved-zb", "seq-1f1b",
-                             "zb-auto", "zb-v", "v-half", "v-min", "1f1b-v", "dualpipe",
-                             "dualpipe-v"})
+    for (const char* name :
+         {"gpipe", "1f1b", "eager-1f1b", "interleaved-1f1b", "looped-bfs", "group-interleaved",
+          "zb-h1", "zb-h2", "interleaved-zb", "seq-1f1b", "zb-auto", "zb-v", "v-half", "v-min",
+          "1f1b-v", "dualpipe", "dualpipe-v"})
         EXPECT_FALSE(pictures[name].text.empty()) << name << " has no picture";
     for (const auto& [name, picture] : pictures)
         if (!picture.text.empty()) {

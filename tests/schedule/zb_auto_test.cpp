@@ -56,7 +56,7 @@ TEST(ZbAuto, IsAtOrUnderTheHandmadeOrdersAtPublishedCosts) {
 
 TEST(ZbAuto, IsAtOrUnderTheHandmadeOrdersAtRandomCosts) {
     std::mt19937 random(2401);
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 30; ++i) {
         const int p = 1 + i % 7;
         const PipelineShape shape{p, 1, 2 * p + static_cast<int>(random() % 12)};
         const PipelineCosts costs = random_costs(random, p);
@@ -70,7 +70,7 @@ TEST(ZbAuto, IsAtOrUnderTheHandmadeOrdersAtRandomCosts) {
 
 TEST(ZbAuto, KeepsTheMemoryLimitAtAnyCosts) {
     std::mt19937 random(10241);
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 80; ++i) {
         const PipelineShape shape{1 + i % 7, 1, 1 + static_cast<int>(random() % 14)};
         const double limit = 1 + 0.5 * static_cast<double>(random() % 30);
         const PipelineCosts costs = random_costs(random, shape.ranks);
