@@ -35,6 +35,23 @@ void sync(const fs::path& path) {
     ::close(fd);
 }
 
+/// A device or a pipe takes what it is given: it has no old content to keep, and
+/// renaming over it would put a file in its place.
+void write_through(const fs::path& path, const std::function<void(std::ostream&)>& produce) {
+    std::ofstream out(path, std::ios::binary);
+    if (!out) fail(path, "cannot be written");
+    produce(out);
+    out.close();
+    if (!out) fail(path, "cannot be written");
+}
+
+/// What a symbolic link points to: the link stays, its file changes.
+fs::path linked(const fs::path& path) {
+    std::error_code error;
+    fs::path target = fs::weakly_canonical(path, error);
+    return error ? path : target;
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path, std::size_t limit) {
@@ -55,8 +72,15 @@ std::string read_file(const fs::path& path, std::size_t limit) {
 }
 
 void write_file(const fs::path& path, const std::function<void(std::ostream&)>& produce) {
-    make_parent(path);
-    fs::path aside = path;
+    std::error_code unknown;
+    const fs::file_type kind = fs::status(path, unknown).type();
+    if (kind == fs::file_type::directory)
+        throw WorldError(fmt::format("{}: is a folder", path.string()));
+    const bool replaceable = kind == fs::file_type::regular || kind == fs::file_type::not_found;
+    if (!replaceable) return write_through(path, produce);
+    const fs::path target = fs::is_symlink(path, unknown) ? linked(path) : path;
+    make_parent(target);
+    fs::path aside = target;
     aside += fmt::format(".debubble-tmp-{}", ::getpid());
     try {
         std::ofstream out(aside, std::ios::binary | std::ios::trunc);
@@ -66,7 +90,7 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
         if (!out) fail(path, "cannot be written");
         sync(aside);
         std::error_code error;
-        fs::rename(aside, path, error);
+        fs::rename(aside, target, error);
         if (error)
             throw WorldError(
                 fmt::format("{}: cannot be put in place: {}", path.string(), error.message()));

@@ -13,7 +13,8 @@ namespace debubble {
 std::string read_file(const std::filesystem::path& path, std::size_t limit = 256u << 20);
 
 /// Writes aside and renames, so that `path` holds either its old content or
-/// all of the new one. Missing parent folders are made. Throws WorldError.
+/// all of the new one. Missing parent folders are made; a symbolic link stays and
+/// its file is replaced; a device or a pipe is written to. Throws WorldError.
 void write_file(const std::filesystem::path& path, std::string_view content);
 /// The same for content that is produced piece by piece.
 void write_file(const std::filesystem::path& path,
