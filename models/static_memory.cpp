@@ -55,7 +55,8 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     if (policy.main_parameters && size_of(*policy.main_parameters) > size_of(how.compute)) {
         optimizer += Bytes{size_of(*policy.main_parameters) * cut(1)};
     }
-    if (policy.moments_exist) optimizer += Bytes{2 * size_of(policy.moments) * cut(1)};
+    if (policy.moments_exist)
+        optimizer += Bytes{policy.moment_count * size_of(policy.moments) * cut(1)};
     Bytes& buffers = of(memory.held, MemoryClass::Buffers);
     buffers = policy.library_workspace;
     if (policy.ddp_buckets) buffers += Bytes{size_of(how.gradients) * elements};

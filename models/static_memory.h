@@ -13,7 +13,8 @@ namespace debubble::models {
 /// parameters too. Megatron-LM's distributed optimizer is stage 1.
 struct StaticPolicy {
     std::optional<DataType> main_parameters = DataType::Fp32;  ///< a copy, if wider than compute
-    DataType moments = DataType::Fp32;                         ///< two of them (Adam)
+    DataType moments = DataType::Fp32;
+    int moment_count = 2;  ///< Adam; SGD keeps one for momentum, or none
     int zero_stage = 0;
     int shards = 1;  ///< data-parallel x context-parallel ranks
     /// Gradients have a buffer of their own for the whole run; otherwise they

@@ -92,6 +92,10 @@ void read_optimizer(Draft& draft, std::map<std::string, std::string>& kept) {
     keeper.real("momentum", 0, 1);
     read_betas(keeper);
     in.finish();
+    const auto momentum = kept.find("optimizer.momentum");
+    const bool momentous = momentum != kept.end() && models::parse_real(momentum->second) > 0.0;
+    draft.scenario.training.optimizer_moments =
+        draft.scenario.training.optimizer != "sgd" ? 2 : (momentous ? 1 : 0);
 }
 
 void read_lr_schedule(Draft& draft, std::map<std::string, std::string>& kept) {

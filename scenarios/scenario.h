@@ -68,6 +68,7 @@ struct Training {
     bool offload_activations = false;
     std::optional<double> dropout;  ///< overrides the architecture's
     std::string optimizer = "adamw";
+    int optimizer_moments = 2;  ///< numbers kept per parameter: Adam 2, SGD 1 for momentum, or 0
     /// Keys that only a run reads, checked and kept as text under dotted names:
     /// "steps", "optimizer.lr", "data.tokens", "loss_scale.growth_interval", ...
     /// Paths are seen from where the program runs; betas are "[0.9, 0.99]".

@@ -99,7 +99,11 @@ Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elemen
     const double count = static_cast<double>(elements);
     const double fixed = seconds(scenario.framework.optimizer_fixed);
     if (!training.offload_optimizer) {
-        const double moved = count * scenario.framework.optimizer_bytes_per_parameter;
+        // The profile's bytes are Adam's, which reads and writes two moments.
+        const double spared = 2.0 * (2 - training.optimizer_moments) *
+                              static_cast<double>(models::size_of(training.precision.moments));
+        const double moved =
+            count * std::max(0.0, scenario.framework.optimizer_bytes_per_parameter - spared);
         return from_seconds(moved / effective_memory_bandwidth(scenario.cluster.gpu).value + fixed);
     }
     // Gradients down, Adam on processors that the node's GPUs share, parameters up.

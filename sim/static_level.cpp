@@ -10,6 +10,7 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     models::StaticPolicy policy;
     policy.main_parameters = precision.main_params;
     policy.moments = precision.moments;
+    policy.moment_count = scenario.training.optimizer_moments;
     policy.zero_stage = scenario.parallel.zero_stage;
     policy.shards = replicas_of_stage(scenario);
     policy.gradient_buffer = framework.main_grad_buffer;

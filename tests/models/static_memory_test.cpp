@@ -38,6 +38,16 @@ TEST(StaticMemory, PerParameterIsWhatThePapersSay) {
     EXPECT_DOUBLE_EQ(bytes_per_parameter(stage(DataType::Fp32, DataType::Fp32), {}), 16);
 }
 
+TEST(StaticMemory, HoldsAsManyMomentsAsTheOptimizerKeeps) {
+    StaticPolicy policy;
+    for (const auto& [moments, expected] :
+         std::initializer_list<std::pair<int, double>>{{0, 10}, {1, 14}, {2, 18}}) {
+        policy.moment_count = moments;
+        EXPECT_DOUBLE_EQ(bytes_per_parameter(stage(DataType::Bf16, DataType::Fp32), policy),
+                         expected);
+    }
+}
+
 TEST(StaticMemory, HoldsNoMomentsBeforeTheFirstStep) {
     const StageGraph graph = stage(DataType::Bf16, DataType::Fp32);
     StaticPolicy policy;

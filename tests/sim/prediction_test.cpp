@@ -90,6 +90,19 @@ TEST(Predict, GivesAGeneratorThatSearchesTheCostsOfThisScenario) {
     EXPECT_LT(searched, predict(job).prediction.step_time_s);
 }
 
+TEST(Predict, HoldsAndMovesLessForAnOptimizerWithFewerMoments) {
+    Scenario job = gpt_job(1, 1, 1, 4);
+    const Prediction adam = predict(job).prediction;
+    job.training.optimizer_moments = 0;
+    const Prediction sgd = predict(job).prediction;
+    const auto optimizer = [](const Prediction& p) {
+        return p.ranks[0].memory[static_cast<std::size_t>(MemoryClass::Optimizer)].count;
+    };
+    EXPECT_EQ(optimizer(sgd) * 3, optimizer(adam)) << "the fp32 parameters, without two moments";
+    EXPECT_LT(sgd.ranks[0].optimizer_s, adam.ranks[0].optimizer_s);
+    EXPECT_LT(sgd.step_time_s, adam.step_time_s);
+}
+
 TEST(Predict, SaysWhenTheHostSetsThePace) {
     Scenario job = gpt_job(1, 1, 2, 4);
     EXPECT_THAT(predict(job).prediction.notes, testing::IsEmpty());
