@@ -202,7 +202,9 @@ void MappingReader::complain(std::string_view key, std::string message) {
 void MappingReader::finish() {
     for (const Node::Entry& entry : mapping_->entries) {
         if (std::ranges::find(known_, entry.key) != known_.end()) continue;
-        const std::vector<std::string> known(known_.begin(), known_.end());
+        std::vector<std::string> known;  // a key may be asked for twice
+        for (const std::string_view key : known_)
+            if (std::ranges::find(known, key) == known.end()) known.emplace_back(key);
         const std::string where = name_.empty() ? "" : fmt::format(" of '{}'", name_);
         mistakes_->add(entry.place, unknown_word("key", entry.key, known, where));
     }
