@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "scenarios/expression.h"
 #include "scenarios/scenario.h"
 
@@ -36,6 +37,7 @@ Scenario parse_scenario(const std::string& text, const std::string& file,
 struct SweepKey {
     std::string key;
     std::vector<std::string> values;  ///< YAML texts
+    std::vector<Diagnostic> places;   ///< where each value stands: mistakes without a message
 };
 struct Sweep {
     std::vector<SweepKey> keys;

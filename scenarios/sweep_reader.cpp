@@ -50,13 +50,24 @@ std::vector<std::string> range_values(const NodePtr& map, std::string_view key,
     return values;
 }
 
+Diagnostic diagnostic_at(const models::Place& place) {
+    if (!place.source) return {};
+    return {{place.source->file, place.line, place.column},
+            {},
+            line_of(place.source->text, place.line)};
+}
+
 SweepKey read_key(const Node::Entry& entry, Mistakes& mistakes) {
-    SweepKey key{entry.key, {}};
+    SweepKey key{entry.key, {}, {}};
     const Node& value = *entry.value;
     if (value.is(Node::Kind::Map)) {
         key.values = range_values(entry.value, entry.key, mistakes);
+        key.places.assign(key.values.size(), diagnostic_at(entry.place));
     } else if (value.is(Node::Kind::List)) {
-        for (const NodePtr& item : value.items) key.values.push_back(to_flow(*item));
+        for (const NodePtr& item : value.items) {
+            key.values.push_back(to_flow(*item));
+            key.places.push_back(diagnostic_at(item->place));
+        }
         if (value.items.empty())
             mistakes.add(value.place, fmt::format("'{}' has no values", entry.key));
     } else {

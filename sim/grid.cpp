@@ -72,6 +72,18 @@ std::vector<std::string> values_of(const std::vector<scenarios::Override>& point
     return values;
 }
 
+/// A mistake in a swept value, which a point sets like `--set`, at its place in the grid.
+Diagnostic placed_in_grid(Diagnostic mistake, const scenarios::Sweep& sweep) {
+    for (const scenarios::SweepKey& key : sweep.keys)
+        for (std::size_t i = 0; i < key.values.size(); ++i) {
+            if (mistake.source_line != key.key + '=' + key.values[i]) continue;
+            mistake.where = key.places[i].where;
+            mistake.source_line = key.places[i].source_line;
+            return mistake;
+        }
+    return mistake;
+}
+
 /// A misspelt key or name is a mistake in the grid, not an impossible plan. Every
 /// value is tried once, beside the first values of the other keys.
 void check_spelling(const Grid& grid) {
@@ -80,10 +92,11 @@ void check_spelling(const Grid& grid) {
         try {
             (void)grid.instantiate(index);
         } catch (const InputError& error) {
-            for (const Diagnostic& d : error.diagnostics())
-                if (d.message.starts_with("unknown ") &&
-                    std::ranges::find(mistakes, d) == mistakes.end())
-                    mistakes.push_back(d);
+            for (const Diagnostic& found : error.diagnostics()) {
+                if (!found.message.starts_with("unknown ")) continue;
+                const Diagnostic d = placed_in_grid(found, grid.sweep);
+                if (std::ranges::find(mistakes, d) == mistakes.end()) mistakes.push_back(d);
+            }
         }
     };
     std::size_t stride = 1;
@@ -97,10 +110,13 @@ void check_spelling(const Grid& grid) {
 /// A value that is listed twice makes the same point twice; one is enough.
 scenarios::Sweep without_repetition(scenarios::Sweep sweep) {
     for (scenarios::SweepKey& key : sweep.keys) {
-        std::vector<std::string> once;
-        for (std::string& value : key.values)
-            if (std::ranges::find(once, value) == once.end()) once.push_back(std::move(value));
-        key.values = std::move(once);
+        scenarios::SweepKey once{key.key, {}, {}};
+        for (std::size_t i = 0; i < key.values.size(); ++i) {
+            if (std::ranges::find(once.values, key.values[i]) != once.values.end()) continue;
+            once.values.push_back(std::move(key.values[i]));
+            once.places.push_back(std::move(key.places[i]));
+        }
+        key = std::move(once);
     }
     return sweep;
 }

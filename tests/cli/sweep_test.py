@@ -124,6 +124,16 @@ class Sweep(SweepTest):
             self.assertTrue(row["reason"])
 
 
+class Mistakes(SweepTest):
+    def test_stand_where_the_grid_has_them(self):
+        self.grid.write_text(PLAN + "sweep:\n  parallel.tensr: [1, 2]\n"
+                             "  schedule: [gpipe, 1f1bb]\n")
+        stderr = self.ends(debubble("sweep", self.grid, "--out", self.out), BAD_INPUT).stderr
+        self.assertIn("grid.yaml:8:20: error: unknown key 'tensr' of 'parallel'", stderr)
+        self.assertIn("grid.yaml:9:21: error: unknown schedule '1f1bb'", stderr)
+        self.assertNotIn("--set", stderr)
+
+
 class Resuming(SweepTest):
     def test_a_finished_sweep_does_nothing(self):
         self.sweep()
