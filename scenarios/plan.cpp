@@ -40,7 +40,7 @@ Schedule schedule_of(const Scenario& scenario, const std::optional<PipelineCosts
     if (!choice.csv.empty()) {
         Schedule schedule = imported_schedule(scenario);
         if (auto violations = validate(schedule); !violations.empty())
-            throw InvalidSchedule(std::move(violations));
+            throw InvalidSchedule(choice.csv, std::move(violations));
         return schedule;
     }
     GeneratorOptions options = choice.options;
@@ -83,8 +83,9 @@ bool is_lowered(const Schedule& schedule) {
 
 }  // namespace
 
-InvalidSchedule::InvalidSchedule(std::vector<Violation> violations)
-    : std::runtime_error(sentences(violations)), violations_(std::move(violations)) {}
+InvalidSchedule::InvalidSchedule(const std::string& file, std::vector<Violation> violations)
+    : std::runtime_error(fmt::format("{}: not a valid schedule:\n{}", file, sentences(violations))),
+      violations_(std::move(violations)) {}
 
 std::vector<models::StageContent> partition_of(const Scenario& scenario, int stages) {
     const Parallel& parallel = scenario.parallel;

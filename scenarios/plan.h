@@ -13,10 +13,10 @@
 namespace debubble::scenarios {
 
 /// A schedule file that cannot be run: the answer is no (exit code 1). what()
-/// lists every violation, a sentence a line.
+/// names the file and lists every violation, a sentence a line.
 class InvalidSchedule : public std::runtime_error {
 public:
-    explicit InvalidSchedule(std::vector<Violation> violations);
+    InvalidSchedule(const std::string& file, std::vector<Violation> violations);
     const std::vector<Violation>& violations() const { return violations_; }
 
 private:

@@ -138,6 +138,23 @@ class Answers(SimulateTest):
                 self.ends(debubble("simulate", *arguments), BAD_INPUT, says=says)
         self.assertEqual(self.left_behind(), ["bad.yaml", "plan.yaml"])
 
+    def test_an_invalid_schedule_file_is_named(self):
+        crossed = self.write("crossed.csv", "0F0,0F1,0B0,0B1\n1B0,1F0,1F1,1B1\n")
+        plan = self.write("crossed.yaml", PLAN.replace("1f1b", "{csv: crossed.csv}"))
+        self.ends(debubble("simulate", plan, "--set", "parallel.pipeline=2", "--set",
+                           "training.global_batch=8"), NO,
+                  says=f"{crossed}: not a valid schedule:\n1B0 stands before")
+
+    def test_sgd_holds_less_than_adam(self):
+        adam = self.figures()
+        held = {}
+        for name, optimizer in [("momentum", "{name: sgd, momentum: 0.9}"), ("sgd", "sgd")]:
+            figures = self.figures("--set", f"training.optimizer={optimizer}")
+            held[name] = figures["ranks"][0]["memory"]["optimizer"]
+            self.assertLess(figures["step_time_s"], adam["step_time_s"])
+        self.assertEqual(held["momentum"], 2 * held["sgd"])
+        self.assertEqual(adam["ranks"][0]["memory"]["optimizer"], 3 * held["sgd"])
+
     def test_mistakes_of_all_scenarios_are_told_at_once(self):
         names = [self.write(f"{n}.yaml", PLAN.replace("gpt2\n", "gtp2\n")) for n in "abc"]
         stderr = self.ends(debubble("simulate", *names), BAD_INPUT).stderr
