@@ -103,7 +103,7 @@ public:
 
     CsvResult read() {
         check_rows();
-        result_.dialect = dialect_of(letters_of(cells_));
+        result_.dialect = options_.dialect.value_or(dialect_of(letters_of(cells_)));
         result_.schedule.name = options_.name;
         parse();
         mistakes_.throw_if_any();

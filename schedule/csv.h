@@ -23,6 +23,9 @@ struct CsvOptions {
     std::string file;                    ///< its name in diagnostics
     std::string name = "imported";       ///< of the schedule
     std::optional<Placement> placement;  ///< read off the rows if not given
+    /// Read off the cells if not given: without any `I`, a file with both `B` and
+    /// `W` means the old one, since a `W` needs its `I`.
+    std::optional<Dialect> dialect = {};
 };
 
 struct CsvResult {

@@ -26,8 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     try {
         const Schedule schedule = read_csv(text, {"fuzz.csv", "fuzz", {}}).schedule;
-        const Schedule again =
-            read_csv(write_csv(schedule), {"again.csv", "fuzz", schedule.placement}).schedule;
+        const CsvOptions as_written{"again.csv", "fuzz", schedule.placement, Dialect::Current};
+        const Schedule again = read_csv(write_csv(schedule), as_written).schedule;
         if (again != schedule) std::abort();
         if (validate(schedule).empty()) {
             replay(schedule, unit_costs());
