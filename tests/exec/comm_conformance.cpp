@@ -316,11 +316,11 @@ const std::vector<ConformanceCase>& conformance_cases() {
         {"ANanSurvivesTheMaximum", a_nan_survives_the_maximum},
         {"GroupsAreWorldsOfTheirOwn", groups_are_worlds_of_their_own},
         {"WaitsTellWhenTheBytesMoved", waits_tell_when_the_bytes_moved},
-        {"OneFailureEndsAllWaits", one_failure_ends_all_waits},
-        {"ADeadlineNamesWhatAndWhoIsMissing", a_deadline_names_what_and_who_is_missing},
-        {"ADeadlockEndsAndNamesTheWait", a_deadlock_ends_and_names_the_wait},
-        {"UnequalSizesAreToldOnBothSides", unequal_sizes_are_told_on_both_sides},
-        {"ARequestGivenUpDoesNotHangTheOthers", a_request_given_up_does_not_hang_the_others},
+        {"OneFailureEndsAllWaits", one_failure_ends_all_waits, true},
+        {"ADeadlineNamesWhatAndWhoIsMissing", a_deadline_names_what_and_who_is_missing, true},
+        {"ADeadlockEndsAndNamesTheWait", a_deadlock_ends_and_names_the_wait, true},
+        {"UnequalSizesAreToldOnBothSides", unequal_sizes_are_told_on_both_sides, true},
+        {"ARequestGivenUpDoesNotHangTheOthers", a_request_given_up_does_not_hang_the_others, true},
     };
     return cases;
 }

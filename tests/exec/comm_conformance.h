@@ -14,6 +14,7 @@ namespace debubble::exec {
 struct ConformanceCase {
     std::string name;
     std::function<void(Communicator&)> body;
+    bool ends_the_job = false;  ///< a failure that all ranks are to see
 };
 
 const std::vector<ConformanceCase>& conformance_cases();

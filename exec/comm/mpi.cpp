@@ -1,0 +1,33 @@
+#include "exec/comm/mpi.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <string>
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr const char* kModule = "debubble_mpi.so";
+
+std::string module_path() {
+    const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path() / kModule;
+    return std::filesystem::exists(beside) ? beside.string() : kModule;
+}
+
+}  // namespace
+
+std::unique_ptr<Communicator> connect_mpi() {
+    // MPI's own plug-ins look for its symbols, hence global. Never closed: its threads live on.
+    void* module = dlopen(module_path().c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (!module) {
+        throw WorldError(std::string("the MPI communicator cannot be loaded: ") + dlerror());
+    }
+    using Connect = Communicator* (*)();
+    const auto connect = reinterpret_cast<Connect>(dlsym(module, "debubble_mpi_world"));
+    if (!connect) throw WorldError(std::string(kModule) + " is of another version");
+    return std::unique_ptr<Communicator>(connect());
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <compare>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "exec/comm/communicator.h"
+#include "exec/comm/local/meeting.h"
+
+/// The thread of a rank that calls MPI. All else hands it operations and waits, so that
+/// messages move while the rank computes.
+///
+/// Own rendezvous: the sender announces a piece (small ones travel with the announcement),
+/// the receiver asks for it, then the bytes go from memory to memory. MPI thus never
+/// holds a buffer of a rank that waits in vain, and a wait that fails may free it.
+namespace debubble::exec::mpi {
+
+/// The n-th use of a channel of a group, or one phase of its n-th collective. Trivially
+/// copyable, since it travels.
+struct Place {
+    std::uint64_t group = 0;
+    std::int32_t kind = -1;  ///< of a collective: -1 - phase
+    std::int32_t tag = 0;
+    std::uint64_t number = 0;
+    friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+using local::Terms;
+
+struct Piece {
+    int peer = 0;                ///< global rank
+    std::span<std::byte> bytes;  ///< written if incoming, else only read
+};
+
+/// One communication of this rank: phases of pieces, each phase begun by a function that
+/// may compute on what the one before it brought.
+struct Operation {
+    struct Phase {
+        std::function<void()> begin;
+        std::vector<Piece> out;
+        std::vector<Piece> in;
+    };
+    Place place;
+    Terms terms;
+    std::string description;  ///< "2RECV_F3 from rank 0"
+    std::string content;      ///< "a message of 64 bytes of fp32"
+    std::vector<Phase> phases;
+
+    // Guarded by the engine's mutex.
+    std::size_t phase = 0;
+    int open = 0;              ///< pieces of the phase that are not through
+    int moving = 0;            ///< of those, the ones that MPI works on
+    std::vector<int> missing;  ///< peers that have not come, one entry per piece
+    bool done = false;
+    Interval when;
+};
+
+class Engine {
+public:
+    /// Starts MPI; throws WorldError if that fails.
+    Engine();
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    int rank() const { return rank_; }
+    int ranks() const { return ranks_; }
+
+    void start(const std::shared_ptr<Operation>& operation);
+    Interval wait(Operation& operation, Deadline deadline);
+    void leave(Operation& operation);
+    void fail(const std::string& sentence);
+
+private:
+    using Lock = std::unique_lock<std::mutex>;
+    using Meeting = std::pair<int, Place>;  ///< peer and place
+    struct Announcement;
+    struct Transfer;
+    struct Incoming {
+        std::shared_ptr<Operation> operation;
+        Piece piece;
+    };
+
+    void run();
+    bool step();
+    bool take_message();
+    bool finish_transfers();
+    void tell_failure();
+    void begin_phase(const std::shared_ptr<Operation>& operation);
+    void accept(Announcement&& announcement);
+    void match(Incoming incoming, Announcement&& announcement);
+    void met(Operation& operation, int peer);
+    void serve(const Announcement& ask);
+    void piece_done(const std::shared_ptr<Operation>& operation);
+    void post(int peer, std::vector<std::byte> message);
+    void move(bool out, const Piece& piece, int tag, std::shared_ptr<Operation> operation);
+    void fail_locked(const std::string& sentence, bool tell);
+    void say_goodbye();
+
+    int rank_ = 0;
+    int ranks_ = 0;
+    std::mutex mutex_;
+    std::condition_variable bell_;    ///< for who waits
+    std::condition_variable errand_;  ///< for the thread
+    bool up_ = false;
+    bool closing_ = false;
+    int goodbyes_ = 0;
+    std::optional<std::string> failure_;
+    bool untold_ = false;  ///< the other ranks do not know of the failure
+    std::vector<std::shared_ptr<Operation>> fresh_;
+    std::map<Meeting, Incoming> expected_;
+    std::map<Meeting, Announcement> announced_;
+    std::map<std::uint64_t, Incoming> offered_;  ///< by id: announced, not asked for yet
+    std::list<Transfer> transfers_;
+    std::uint64_t next_id_ = 0;
+    std::thread thread_;
+};
+
+}  // namespace debubble::exec::mpi
