@@ -5,6 +5,7 @@
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "schedule/action.h"
 
 namespace debubble {
 
@@ -16,6 +17,15 @@ struct StageCosts {
     friend bool operator==(const StageCosts&, const StageCosts&) = default;
 
     Duration backward() const { return backward_input + backward_weight; }
+    Duration of(Pass pass) const {
+        switch (pass) {
+            case Pass::Forward: return forward;
+            case Pass::Backward: return backward();
+            case Pass::BackwardInput: return backward_input;
+            case Pass::BackwardWeight: return backward_weight;
+        }
+        return {};
+    }
 };
 
 /// Abstract costs of a pipeline: enough to compare orders without a model or a

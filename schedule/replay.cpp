@@ -80,20 +80,10 @@ private:
         if (const auto* overlap = std::get_if<Overlap>(&action); overlap && costs_.overlap)
             return share(*costs_.overlap, overlap->first.micro_batch);
         Duration sum{};
-        for_each_compute(action,
-                         [&](const Compute& c) { sum += share(whole_cost(c), c.micro_batch); });
+        for_each_compute(action, [&](const Compute& c) {
+            sum += share(costs_.of(c.stage).of(c.pass), c.micro_batch);
+        });
         return sum;
-    }
-
-    Duration whole_cost(const Compute& c) const {
-        const StageCosts& stage = costs_.of(c.stage);
-        switch (c.pass) {
-            case Pass::Forward: return stage.forward;
-            case Pass::Backward: return stage.backward();
-            case Pass::BackwardInput: return stage.backward_input;
-            case Pass::BackwardWeight: return stage.backward_weight;
-        }
-        return {};
     }
 
     /// A slice's part, to the nanosecond: the parts sum to the whole.

@@ -15,7 +15,7 @@ public:
 
     ComputeCost compute(const Compute& c, Rank) const override {
         ComputeCost cost;
-        cost.duration = duration(c) / slices_;
+        cost.duration = costs_.of(c.stage).of(c.pass) / slices_;
         return cost;
     }
     ComputeCost recompute(const Recompute& r, Rank) const override {
@@ -47,17 +47,6 @@ private:
         flow.latency = length;
         return flow;
     }
-    Duration duration(const Compute& c) const {
-        const StageCosts& stage = costs_.of(c.stage);
-        switch (c.pass) {
-            case Pass::Forward: return stage.forward;
-            case Pass::Backward: return stage.backward();
-            case Pass::BackwardInput: return stage.backward_input;
-            case Pass::BackwardWeight: return stage.backward_weight;
-        }
-        return {};
-    }
-
     PipelineCosts costs_;
     int slices_;
 };

@@ -11,6 +11,7 @@
 #include "sim/memory_play.h"
 #include "sim/physical_cost_model.h"
 #include "sim/simulate.h"
+#include "sim/unvalidated.h"
 
 namespace debubble::sim {
 namespace {
@@ -55,10 +56,9 @@ double affordable_micro_batches(const CostModel& model, const Schedule& schedule
         Bytes above;
         for (const Stage stage : schedule.placement.stages_of(rank)) {
             const ComputeCost forward = model.compute({Pass::Forward, stage, {}}, rank);
-            held += forward.held_after;
-            above = std::max(above, forward.peak_above - forward.held_after);
-            above =
-                std::max(above, model.compute({Pass::BackwardInput, stage, {}}, rank).peak_above);
+            const ComputeCost input = model.compute({Pass::BackwardInput, stage, {}}, rank);
+            held += forward.held_after + std::max(Bytes{}, input.held_after);
+            above = std::max({above, forward.peak_above - forward.held_after, input.peak_above});
         }
         const Bytes left = limit - total(model.static_memory(rank)) - above;
         least = std::min(least, static_cast<double>(left.count) / static_cast<double>(held.count));
@@ -120,7 +120,9 @@ double recomputed_share(const Scenario& scenario) {
     const double head = 2.0 * static_cast<double>(model.hidden * model.vocab) * s;
     switch (scenario.training.recompute) {
         case models::Recompute::None: return 0;
-        case models::Recompute::Selective: return 4.0 * model.layers * width * s * s / all;
+        case models::Recompute::Selective:  // there is nothing to select in a fused kernel
+            if (scenario.training.attention == models::AttentionKernel::Flash) return 0;
+            return 4.0 * model.layers * width * s * s / all;
         case models::Recompute::Full: return (all / 3 - head) / all;
     }
     return 0;
@@ -153,7 +155,8 @@ void fill_ranks(Prediction& out, const Plan& plan, const Statistics& statistics,
         row.busy_s = seconds(rank.busy);
         row.exposed_comm_s = seconds(rank.exposed);
         row.optimizer_s = seconds(rank.optimizer);
-        row.idle_s = out.step_time_s - row.busy_s - row.exposed_comm_s - row.optimizer_s;
+        const Duration used = rank.busy + rank.exposed + rank.optimizer;
+        row.idle_s = seconds(from_seconds(out.step_time_s) - used);
         row.memory = peaks[index].held;
         row.peak_memory = total(row.memory);
         row.peak_op = peaks[index].op.empty()
@@ -184,6 +187,13 @@ void say_what_sets_the_pace(Prediction& out, double host) {
         fmt::format("the host sets the pace: {:.0f} % of the compute time is the framework's "
                     "launching of small kernels; a larger training.micro_batch would hide it",
                     100 * host));
+}
+
+void say_what_is_unvalidated(Prediction& out, const Scenario& scenario) {
+    const std::vector<std::string> features = unvalidated_features(scenario);
+    if (features.empty()) return;
+    out.notes.push_back(fmt::format("unvalidated, no measured training step stands behind: {}",
+                                    fmt::join(features, ", ")));
 }
 
 void judge_memory(Prediction& out, Bytes limit) {
@@ -233,6 +243,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     out.schedule_hash = simulation.trace.header.program_hash;
     out.notes = scenario.notes;
     say_what_sets_the_pace(out, host_share(plan.program, *priced.costs));
+    say_what_is_unvalidated(out, scenario);
     for (const auto& [what, origin] : scenario.cluster.origins)
         out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
 

@@ -43,13 +43,20 @@ Json json_of(const std::vector<ProvenanceNote>& provenance) {
     return out;
 }
 
-/// Over all ranks of one pipeline; null where the trace was not kept.
-Json bubbles_by_cause(const Statistics& statistics) {
-    if (statistics.ranks.empty()) return nullptr;
+/// Over all ranks of one pipeline, summing to their idle time; null where the
+/// trace was not kept. The trace is of one step; where the next begins before
+/// this one ends everywhere, its causes share the idle time of the steady state.
+Json bubbles_by_cause(const PredictionWithTrace& answer) {
+    if (answer.statistics.ranks.empty()) return nullptr;
+    const auto sums = idle_by_cause(answer.statistics);
+    Duration all{};
+    for (const Duration sum : sums) all += sum;
+    double idle = 0;
+    for (const RankPrediction& rank : answer.prediction.ranks) idle += rank.idle_s;
+    const double scale = all.count() > 0 ? idle / seconds(all) : 0;
     Json out = Json::object();
-    const auto sums = idle_by_cause(statistics);
     for (std::size_t c = 0; c < kBubbleCauses; ++c)
-        out[std::string(name_of(static_cast<BubbleCause>(c)))] = seconds(sums[c]);
+        out[std::string(name_of(static_cast<BubbleCause>(c)))] = scale * seconds(sums[c]);
     return out;
 }
 
@@ -70,7 +77,7 @@ Json report_json(const PredictionWithTrace& answer) {
         {"bubble", p.bubble},
         {"span_bubble", p.span_bubble},
         {"makespan_s", p.makespan_s},
-        {"idle_by_cause_s", bubbles_by_cause(answer.statistics)},
+        {"idle_by_cause_s", bubbles_by_cause(answer)},
         {"parameters", p.parameters},
         {"replicas", p.replicas},
         {"fits", p.fits},

@@ -164,14 +164,7 @@ private:
     }
 
     Duration length_of(int rank, const Step& step) const {
-        const StageCosts& costs = problem_.costs.of(Stage{problem_.stage_of(rank, step.chunk)});
-        switch (step.pass) {
-            case Pass::Forward: return costs.forward;
-            case Pass::Backward: return costs.backward();
-            case Pass::BackwardInput: return costs.backward_input;
-            case Pass::BackwardWeight: return costs.backward_weight;
-        }
-        return {};
+        return problem_.costs.of(Stage{problem_.stage_of(rank, step.chunk)}).of(step.pass);
     }
 
     void take(int rank, const Step& step, Duration now) {

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "schedule/exporters/chrome_trace.h"
 #include "schedule/exporters/svg.h"
+#include "schedule/exporters/trace_csv.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/output.h"
@@ -33,6 +34,7 @@ struct Arguments {
     std::string out;
     std::string json;
     std::string trace;
+    std::string csv;
     std::string svg;
 };
 
@@ -53,13 +55,13 @@ std::vector<scenarios::Scenario> read_all(const Arguments& args) {
 }
 
 void check_outputs(const Arguments& args, const std::vector<scenarios::Scenario>& scenarios) {
-    if (scenarios.size() > 1 && (!args.svg.empty() || !args.trace.empty()))
+    if (scenarios.size() > 1 && (!args.svg.empty() || !args.trace.empty() || !args.csv.empty()))
         throw InputError(
-            "--svg and --trace name one file, and there are several scenarios: give "
+            "--svg, --trace and --csv name one file, and there are several scenarios: give "
             "--out DIR, which gets a picture and a trace of each");
     const auto to_stdout = [](const std::string& where) { return where == "-"; };
-    if (std::ranges::count_if(std::array{args.json, args.trace, args.svg}, to_stdout) > 1)
-        throw InputError("only one of --json, --trace and --svg can go to standard output");
+    if (std::ranges::count_if(std::array{args.json, args.trace, args.svg, args.csv}, to_stdout) > 1)
+        throw InputError("only one of --json, --trace, --svg and --csv can go to standard output");
     if (args.out.empty()) return;
     std::map<std::string, int> times;
     for (const scenarios::Scenario& scenario : scenarios)
@@ -99,6 +101,12 @@ std::string svg_of(const scenarios::Scenario& scenario, const PredictionWithTrac
     return std::move(out).str();
 }
 
+std::string spans_of(const PredictionWithTrace& answer) {
+    std::ostringstream out;
+    write_trace_csv(answer.trace, out);
+    return out.str();
+}
+
 std::string trace_of(const PredictionWithTrace& answer) {
     std::ostringstream out;
     write_chrome_trace(answer.trace, out);
@@ -114,6 +122,7 @@ void write_files(const Arguments& args, const std::vector<scenarios::Scenario>& 
     }
     if (!args.svg.empty()) write_output(args.svg, svg_of(scenarios.front(), answers.front()));
     if (!args.trace.empty()) write_output(args.trace, trace_of(answers.front()));
+    if (!args.csv.empty()) write_output(args.csv, spans_of(answers.front()));
     if (args.out.empty()) return;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         const std::string start = (fs::path(args.out) / scenarios[i].name).string();
@@ -127,7 +136,7 @@ ExitCode carry_out(const Arguments& args) {
     check_outputs(args, scenarios);
     const Answers answers = predict_all(scenarios);
     write_files(args, scenarios, answers);
-    const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-";
+    const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-" || args.csv == "-";
     const ReportOptions style{.color = is_terminal(stdout)};
     ExitCode exit_code = ExitCode::Done;
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -163,6 +172,7 @@ void add_simulate(CLI::App& program, ExitCode& answer) {
     verb->add_option("--out", args->out, "folder for the picture and the trace of each scenario");
     verb->add_option("--json", args->json, "write the figures; - is standard output");
     verb->add_option("--trace", args->trace, "write the trace for Perfetto (Chrome JSON)");
+    verb->add_option("--csv", args->csv, "write the trace as a table, one row per action");
     verb->add_option("--svg", args->svg, "write the picture");
     verb->footer(kFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

@@ -105,10 +105,24 @@ TEST(Predict, HoldsAndMovesLessForAnOptimizerWithFewerMoments) {
 
 TEST(Predict, SaysWhenTheHostSetsThePace) {
     Scenario job = gpt_job(1, 1, 2, 4);
-    EXPECT_THAT(predict(job).prediction.notes, testing::IsEmpty());
+    EXPECT_THAT(predict(job).prediction.notes,
+                testing::Not(testing::Contains(HasSubstr("the host sets the pace"))));
     job.framework.host_forward_layer = job.framework.host_backward_layer = std::chrono::seconds(1);
     EXPECT_THAT(predict(job).prediction.notes,
                 testing::Contains(HasSubstr("the host sets the pace: 9")));
+}
+
+TEST(Predict, SaysWhatNoMeasuredStepStandsBehind) {
+    Scenario job = gpt_job(1, 1, 2, 4);
+    job.framework.name = "megatron-2021";
+    job.cluster.origins["gpu.memory_efficiency"] = {scenarios::Provenance::Fitted, "steps"};
+    EXPECT_THAT(predict(job).prediction.notes, testing::IsEmpty());
+    job.schedule.name = "gpipe";
+    job.cluster.origins["gpu.memory_efficiency"] = {scenarios::Provenance::Assumed, "a guess"};
+    EXPECT_THAT(
+        predict(job).prediction.notes,
+        testing::Contains(testing::AllOf(HasSubstr("unvalidated"), HasSubstr("schedule gpipe"),
+                                         HasSubstr("the kernel rates of"))));
 }
 
 TEST(Predict, IsAPureFunction) {
