@@ -8,7 +8,7 @@ namespace {
 /// The attention core of one layer: what it reads and where gradients go.
 struct Core {
     GraphBuilder& builder;
-    Place place;
+    OperatorPlace place;
     Value qkv;  ///< split heads
     Value out;  ///< context, [T, q]
     Operator op;
@@ -155,7 +155,7 @@ void Core::context_parallel() {
 }
 
 /// Bias, rotation and the copy into queries, keys and values.
-Value split_heads(GraphBuilder& builder, const Place& place, Value packed) {
+Value split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
     const Sizes& size = builder.size;
     const std::int64_t rotated = size.tokens * (size.query_width + size.key_width);
     const bool rope = builder.model().positions == Positions::Rope;
@@ -188,7 +188,7 @@ Value split_heads(GraphBuilder& builder, const Place& place, Value packed) {
     return split;
 }
 
-Value core(GraphBuilder& builder, const Place& place, Value qkv, Value packed) {
+Value core(GraphBuilder& builder, const OperatorPlace& place, Value qkv, Value packed) {
     const std::int64_t bytes =
         builder.size.element * builder.size.tokens * builder.size.query_width;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
@@ -213,7 +213,7 @@ Value core(GraphBuilder& builder, const Place& place, Value qkv, Value packed) {
 }
 
 /// Heads brought side by side again, as a tensor of its own.
-Value copy_context(GraphBuilder& builder, const Place& place, Value context) {
+Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value context) {
     const std::int64_t bytes =
         builder.size.element * builder.size.tokens * builder.size.query_width;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
@@ -235,7 +235,7 @@ Value attention_part(GraphBuilder& builder, int layer, Value x) {
     const Sizes& size = builder.size;
     const LayerNames names = layer_names(builder.model(), layer);
     const auto at = [&](const std::string& name, const char* kernel) {
-        return Place{names.prefix + name, kernel, layer};
+        return OperatorPlace{names.prefix + name, kernel, layer};
     };
     const bool bias = builder.model().linear_bias;
     const Value normed = norm(builder, at(names.norm1, "ln1"),
@@ -251,7 +251,7 @@ Value attention_part(GraphBuilder& builder, int layer, Value x) {
     if (builder.how().attention_copies) {
         context = copy_context(builder, at(names.attention, "attn.copy"), context);
     }
-    const Place residual_place = at(names.attention, "attn.residual");
+    const OperatorPlace residual_place = at(names.attention, "attn.residual");
     const std::vector<int> out_weights = projection_parameters(builder, names);
     const Sharding out_cut = builder.sharding_of(out_weights);
     const std::int64_t width = builder.model().heads * builder.model().head_dim;

@@ -9,7 +9,7 @@ using Kind = Collective::Kind;
 
 /// The table's rows, added to every sample. Cut by column (hidden) they are gathered
 /// before the sum.
-void learned_positions(GraphBuilder& builder, const Place& place, Operator& op, Value x) {
+void learned_positions(GraphBuilder& builder, const OperatorPlace& place, Operator& op, Value x) {
     const Architecture& model = builder.model();
     const Sizes& size = builder.size;
     const Sharding cut = builder.sharding_of(place.name, {Sharding::Replicated, Sharding::Column});
@@ -40,7 +40,8 @@ Value positions_and_dropout(GraphBuilder& builder, Value x) {
     if (!learned && !builder.masks()) return x;
     const std::int64_t bytes = builder.size.stream_bytes();
     const std::int64_t elements = builder.size.stream_tokens * builder.size.hidden;
-    const Place place{stage_names(builder.model()).position_embedding, "embedding.positions", {}};
+    const OperatorPlace place{
+        stage_names(builder.model()).position_embedding, "embedding.positions", {}};
     const Value out{builder.tensor("embedding.sum", bytes), x.gradient};
     Operator op = start(place, OperatorKind::PositionEmbedding);
     op.inputs = {x.tensor};
@@ -64,7 +65,7 @@ Value positions_and_dropout(GraphBuilder& builder, Value x) {
 Value token_embedding(GraphBuilder& builder, int stream_gradient) {
     const Sizes& size = builder.size;
     const StageNames names = stage_names(builder.model());
-    const Place place{names.token_embedding, "embedding", {}};
+    const OperatorPlace place{names.token_embedding, "embedding", {}};
     const Sharding cut = builder.sharding_of(
         place.name, {Sharding::Vocabulary, Sharding::Column, Sharding::Replicated});
     const bool by_vocabulary = cut == Sharding::Vocabulary;
@@ -105,7 +106,7 @@ Value token_embedding(GraphBuilder& builder, int stream_gradient) {
     op.backward_weight.push_back(
         moves("embedding.dw.accumulate", {}, (size.element + gradient) * table, gradient * table));
     builder.graph.operators.push_back(std::move(op));
-    const Place whole{place.name, "embedding.out", {}};
+    const OperatorPlace whole{place.name, "embedding.out", {}};
     return positions_and_dropout(builder, gathered(builder, whole, out, stream_gradient));
 }
 

@@ -86,8 +86,8 @@ void gradient_in_place(GraphBuilder& builder, Operator& op, Value value) {
 
 /// The head, with the loss taken over chunks of tokens so that the logits never
 /// exist as a whole; the backward makes each chunk's logits again.
-void chunked(GraphBuilder& builder, const Place& place, const LinearShape& shape, int weight,
-             Value x) {
+void chunked(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
+             int weight, Value x) {
     const Sizes& size = builder.size;
     const std::int64_t e = size.element;
     const std::int64_t entries = size.tokens * size.vocab;
@@ -155,7 +155,7 @@ void head_and_loss(GraphBuilder& builder, Value x) {
                               norm_parameters(builder, names.final_norm), x, {});
     const auto [weight, cut] = head_weight(builder);
     builder.cut_vocabulary(cut == Sharding::Vocabulary);
-    const Place place{names.head, "head", {}};
+    const OperatorPlace place{names.head, "head", {}};
     LinearShape shape{builder.part(cut == Sharding::Row, size.hidden, "hidden columns"), size.vocab,
                       cut};
     shape.own_gather_buffer = true;

@@ -17,7 +17,7 @@ std::int64_t accumulation_bytes(const Execution& how) {
 
 struct LinearBuilder {
     GraphBuilder& builder;
-    const Place& place;
+    const OperatorPlace& place;
     const LinearShape& shape;
     Value x;
     Value y;
@@ -113,9 +113,9 @@ struct LinearBuilder {
 
 }  // namespace
 
-Value linear(GraphBuilder& builder, const Place& place, const LinearShape& shape,
+Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
              std::vector<int> parameters, Value x, std::optional<int> output_gradient) {
-    const Place input{place.name, place.kernel + ".in", place.layer};
+    const OperatorPlace input{place.name, place.kernel + ".in", place.layer};
     x = shape.sharding == Sharding::Row ? sliced(builder, input, x) : gathered(builder, input, x);
     LinearBuilder part{builder, place, shape, x, {}, start(place, OperatorKind::Linear)};
     const std::int64_t bytes =
@@ -137,7 +137,7 @@ Value linear(GraphBuilder& builder, const Place& place, const LinearShape& shape
     return part.y;
 }
 
-Value linear_to_stream(GraphBuilder& builder, const Place& place, const LinearShape& shape,
+Value linear_to_stream(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
                        std::vector<int> parameters, Value x, int output_gradient) {
     if (shape.sharding != Sharding::Column || builder.size.tensor == 1) {
         return linear(builder, place, shape, std::move(parameters), x, output_gradient);

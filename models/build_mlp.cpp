@@ -6,7 +6,7 @@ namespace debubble::models {
 namespace {
 
 /// The nonlinearity between the two products; reads both halves if gated.
-Value activate(GraphBuilder& builder, const Place& place, Value wide) {
+Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide) {
     const Sizes& size = builder.size;
     const std::int64_t bytes = size.element * size.tokens * size.ffn;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
@@ -46,7 +46,7 @@ Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient) {
     const Sizes& size = builder.size;
     const LayerNames names = layer_names(builder.model(), layer);
     const auto at = [&](const std::string& name, const char* kernel) {
-        return Place{names.prefix + name, kernel, layer};
+        return OperatorPlace{names.prefix + name, kernel, layer};
     };
     const bool bias = builder.model().linear_bias;
     const Value normed = norm(builder, at(names.norm2, "ln2"),
@@ -58,7 +58,7 @@ Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient) {
                                size.gates * size.ffn, in_cut, bias};
     const Value wide = linear(builder, at(names.fc1, "mlp.fc1"), in_shape, in_weights, normed);
     const Value active = activate(builder, at(names.mlp, "mlp.act"), wide);
-    const Place residual_place = at(names.mlp, "mlp.residual");
+    const OperatorPlace residual_place = at(names.mlp, "mlp.residual");
     const std::vector<int> out_weights = fc2_parameters(builder, names);
     const Sharding out_cut = builder.sharding_of(out_weights);
     const LinearShape out_shape{

@@ -2,7 +2,7 @@
 
 namespace debubble::models {
 
-Operator start(const Place& place, OperatorKind kind) {
+Operator start(const OperatorPlace& place, OperatorKind kind) {
     Operator op;
     op.kind = kind;
     op.name = place.name;
@@ -33,7 +33,7 @@ void append(std::vector<Kernel>& kernels, std::vector<Kernel> more) {
     for (Kernel& kernel : more) kernels.push_back(std::move(kernel));
 }
 
-Value norm(GraphBuilder& builder, const Place& place, std::vector<int> parameters, Value x,
+Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters, Value x,
            std::optional<int> through) {
     const std::int64_t bytes = builder.size.stream_bytes();
     const std::int64_t tokens = builder.size.stream_tokens;
@@ -74,12 +74,13 @@ Value norm(GraphBuilder& builder, const Place& place, std::vector<int> parameter
     return y;
 }
 
-int branch_gradient(GraphBuilder& builder, const Place& place, int stream_gradient) {
+int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int stream_gradient) {
     if (!builder.masks()) return stream_gradient;
     return builder.tensor("d." + place.kernel + ".branch", builder.size.stream_bytes());
 }
 
-Value residual(GraphBuilder& builder, const Place& place, Value x, Value branch, int gradient) {
+Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value branch,
+               int gradient) {
     const std::int64_t bytes = builder.size.stream_bytes();
     const std::int64_t mask_bytes =
         builder.masks() ? builder.size.stream_tokens * builder.size.hidden : 0;

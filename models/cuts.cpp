@@ -87,7 +87,8 @@ void GraphBuilder::cut_vocabulary(bool cut) {
     size.vocab = cut ? padded_vocabulary(model(), how()) / size.tensor : model().vocab;
 }
 
-Value gathered(GraphBuilder& builder, const Place& place, Value x, std::optional<int> gradient) {
+Value gathered(GraphBuilder& builder, const OperatorPlace& place, Value x,
+               std::optional<int> gradient) {
     if (!x.cut) return x;
     const std::int64_t part = builder.graph.tensors[x.tensor].bytes.count;
     const std::int64_t whole = part * builder.size.tensor;
@@ -105,7 +106,7 @@ Value gathered(GraphBuilder& builder, const Place& place, Value x, std::optional
     return y;
 }
 
-Value sliced(GraphBuilder& builder, const Place& place, Value x) {
+Value sliced(GraphBuilder& builder, const OperatorPlace& place, Value x) {
     if (x.cut || builder.size.tensor == 1) return x;
     const std::int64_t whole = builder.graph.tensors[x.tensor].bytes.count;
     const std::int64_t part = whole / builder.size.tensor;

@@ -92,13 +92,13 @@ struct GraphBuilder {
 };
 
 /// Which operator is being built: names and the layer it belongs to.
-struct Place {
+struct OperatorPlace {
     std::string name;    ///< "h.3.mlp.c_fc"
     std::string kernel;  ///< "mlp.fc1"
     std::optional<int> layer;
 };
 
-Operator start(const Place& place, OperatorKind kind);
+Operator start(const OperatorPlace& place, OperatorKind kind);
 Kernel gemm(const GraphBuilder& builder, const std::string& name, std::optional<int> layer,
             Gemm extents);
 Kernel moves(const std::string& name, std::optional<int> layer, std::int64_t read,
@@ -121,27 +121,28 @@ struct LinearShape {
     std::optional<std::int64_t> rows = {};  ///< the rank's tokens if unset
     bool own_gather_buffer = false;         ///< gathers into a static buffer (static_memory.h)
 };
-Value linear(GraphBuilder& builder, const Place& place, const LinearShape& shape,
+Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
              std::vector<int> parameters, Value x, std::optional<int> output_gradient = {});
 
 /// The same with a whole output, as the residual stream needs it.
-Value linear_to_stream(GraphBuilder& builder, const Place& place, const LinearShape& shape,
+Value linear_to_stream(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
                        std::vector<int> parameters, Value x, int output_gradient);
 
 /// The columns of a cut value on every rank: all-gathered, and its gradient sliced. As
 /// it is if it is whole.
-Value gathered(GraphBuilder& builder, const Place& place, Value x,
+Value gathered(GraphBuilder& builder, const OperatorPlace& place, Value x,
                std::optional<int> gradient = {});
 /// A rank's columns of a whole value; its gradient is all-gathered. As it is if cut.
-Value sliced(GraphBuilder& builder, const Place& place, Value x);
+Value sliced(GraphBuilder& builder, const OperatorPlace& place, Value x);
 
 /// `through`: the gradient that reaches x past the branch that this norm opens.
-Value norm(GraphBuilder& builder, const Place& place, std::vector<int> parameters, Value x,
+Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters, Value x,
            std::optional<int> through);
 /// Dropout of `branch`, added to `x`. The branch must carry `branch_gradient`'s.
-Value residual(GraphBuilder& builder, const Place& place, Value x, Value branch, int gradient);
+Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value branch,
+               int gradient);
 /// The gradient a branch's last operator must give to its output.
-int branch_gradient(GraphBuilder& builder, const Place& place, int stream_gradient);
+int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int stream_gradient);
 
 Value token_embedding(GraphBuilder& builder, int stream_gradient);
 Value patch_embedding(GraphBuilder& builder, int stream_gradient);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails if a folder includes from a folder, or a library, that it must not know."""
+"""Fails if a folder includes from a folder, or a library, that it must not know, or if two
+headers define the same type."""
 
 import pathlib
 import re
@@ -48,6 +49,21 @@ def complaints_of(name: str, text: str):
                 yield f"{name}:{number}: {here} must not include {there}"
 
 
+DEFINITION = re.compile(r"^(?:struct|class|enum class) ([A-Z]\w+)\b[^;]*{", re.MULTILINE)
+NAMESPACE = re.compile(r"^namespace ([\w:]+) {", re.MULTILINE)
+
+
+def defined_twice(headers: dict[str, str]):
+    """Two types of one name are one type to the linker, which takes either."""
+    first = {}
+    for name, text in headers.items():
+        namespace = NAMESPACE.search(text)
+        for type_name in DEFINITION.findall(text):
+            full = f"{namespace[1] if namespace else ''}::{type_name}"
+            if first.setdefault(full, name) != name:
+                yield f"{name}: {full} is defined in {first[full]} too"
+
+
 def self_check():
     """A check that cannot fail proves nothing."""
     assert list(complaints_of("schedule/a.cpp", '#include "sim/simulate.h"'))
@@ -55,16 +71,22 @@ def self_check():
     assert list(complaints_of("gui/viewmodel/a.h", "#include <QWidget>"))
     assert list(complaints_of("sim/a.cpp", "#include <yaml-cpp/yaml.h>"))
     assert not list(complaints_of("sim/a.cpp", '#include "schedule/trace.h"'))
+    header = "namespace debubble {\nstruct Place {\n};\n}"
+    assert list(defined_twice({"base/a.h": header, "base/b.h": header}))
 
 
 def main(root: pathlib.Path) -> int:
     self_check()
-    found, seen = [], 0
+    found, seen, headers = [], 0, {}
     for folder in sorted({f.split("/")[0] for f in MAY_INCLUDE}):
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in {".h", ".cpp", ".cu"}:
                 seen += 1
-                found += complaints_of(file.relative_to(root).as_posix(), file.read_text())
+                name, text = file.relative_to(root).as_posix(), file.read_text()
+                found += complaints_of(name, text)
+                if file.suffix == ".h":
+                    headers[name] = text
+    found += defined_twice(headers)
     print("\n".join(found) or f"{seen} files keep to the arrows")
     return bool(found) or seen == 0
 
