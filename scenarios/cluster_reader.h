@@ -23,5 +23,4 @@ Cluster read_cluster(const std::string& name_or_path);
 /// Dotted keys of the constants a cluster is made of: those that have an origin.
 std::vector<std::string> cluster_constants();
 
-
 }  // namespace debubble::scenarios
