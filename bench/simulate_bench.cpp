@@ -31,13 +31,23 @@ scenarios::Scenario gpt3(int pipeline, int micro_batches) {
 
 void predict_gpt3(benchmark::State& state) {
     const auto scenario = gpt3(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
-    for (auto _ : state) benchmark::DoNotOptimize(predict(scenario));
+    PredictOptions options;
+    options.play_allocator = false;
+    for (auto _ : state) benchmark::DoNotOptimize(predict(scenario, options));
     state.SetComplexityN(state.range(0) * state.range(1));
 }
 BENCHMARK(predict_gpt3)
     ->ArgNames({"ranks", "micro_batches"})
     ->Args({8, 64})
     ->Unit(benchmark::kMillisecond);
+
+/// The same, and what the allocator of every rank would reserve.
+void predict_gpt3_with_reserved_memory(benchmark::State& state) {
+    const auto scenario = gpt3(8, 64);
+    for (auto _ : state) benchmark::DoNotOptimize(predict(scenario));
+}
+BENCHMARK(predict_gpt3_with_reserved_memory)->Unit(benchmark::kMillisecond);
+
 // Cost in microbatches, then in ranks: the slope must be that of a straight line.
 BENCHMARK(predict_gpt3)
     ->Name("predict_gpt3/slope_in_micro_batches")
