@@ -112,11 +112,40 @@ struct TensorView {
     Shape shape;
     DataType type = DataType::Fp32;
 
+    explicit operator bool() const { return data != nullptr; }
     std::int64_t bytes() const { return shape.elements() * size_of(type); }
     template <class T>
     View<T> as() const {
         assert(type == data_type_of<T> && "the elements are of another type");
         return {reinterpret_cast<T*>(data), shape};
+    }
+    TensorView reshaped(const Shape& extents) const {
+        assert(extents.elements() == shape.elements() && "a reshape keeps the elements");
+        return {data, extents, type};
+    }
+};
+
+/// The same, read-only. Without data it stands for an operand that an operator does not have.
+struct ConstTensorView {
+    const std::byte* data = nullptr;
+    Shape shape;
+    DataType type = DataType::Fp32;
+
+    ConstTensorView() = default;
+    ConstTensorView(const std::byte* first, const Shape& extents, DataType element)
+        : data(first), shape(extents), type(element) {}
+    ConstTensorView(const TensorView& view) : ConstTensorView(view.data, view.shape, view.type) {}
+
+    explicit operator bool() const { return data != nullptr; }
+    std::int64_t bytes() const { return shape.elements() * size_of(type); }
+    template <class T>
+    View<const T> as() const {
+        assert((data == nullptr || type == data_type_of<T>)&&"the elements are of another type");
+        return {reinterpret_cast<const T*>(data), shape};
+    }
+    ConstTensorView reshaped(const Shape& extents) const {
+        assert(extents.elements() == shape.elements() && "a reshape keeps the elements");
+        return {data, extents, type};
     }
 };
 

@@ -85,7 +85,7 @@ TEST_P(Network, HasPyTorchsLogitsLossAndGradients) {
 
 TEST_P(Network, FollowsPyTorchThroughTenStepsOfAdamW) {
     Transformer transformer = network();
-    reference::AdamOptions adamw{3e-3, 0.9, 0.999, 1e-8, 0.01, true};
+    AdamOptions adamw{3e-3, 0.9, 0.999, 1e-8, 0.01, true};
     std::map<std::string, Tensor> first, second;
     for (const auto& [name, weight] : transformer.weights) {
         first.emplace(name, Tensor(weight.shape()));

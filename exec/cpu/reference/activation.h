@@ -6,10 +6,6 @@
 /// [tokens, ffn]. None has weights, so there is no backward_weight.
 namespace debubble::exec::reference {
 
-/// Gelu is x * Phi(x) (Hendrycks and Gimpel 2016); GeluTanh its approximation there,
-/// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), which GPT-2 uses.
-enum class Nonlinearity : std::uint8_t { Gelu, GeluTanh, Relu };
-
 template <Real T>
 void activation_forward(Nonlinearity kind, In<T> x, Out<T> y);
 

@@ -16,21 +16,6 @@
 /// first_query + i of the keys, and under a causal mask sees keys 0 .. first_query + i.
 namespace debubble::exec::reference {
 
-struct AttentionDropout {
-    Dropout dropout;
-    std::int64_t all_heads = 0;      ///< of the layer, over all tensor-parallel ranks
-    std::int64_t all_positions = 0;  ///< of the sequence
-    std::int64_t first_sample = 0;
-    std::int64_t first_head = 0;
-};
-
-struct Attention {
-    bool causal = true;
-    std::int64_t first_query = 0;
-    double scale = 1;  ///< of the scores: 1 / sqrt(head_dim)
-    std::optional<AttentionDropout> dropout = {};
-};
-
 template <Real T>
 void attention_forward(const Attention& attention, In<T> q, In<T> k, In<T> v, Out<T> out,
                        Out<T> log_sum);

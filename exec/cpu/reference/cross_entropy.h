@@ -11,14 +11,6 @@
 /// others [tokens].
 namespace debubble::exec::reference {
 
-struct CrossEntropy {
-    std::int64_t first_entry = 0;  ///< of the vocabulary, in column 0 of the logits
-    std::int32_t ignore_index = -100;
-    /// What a token's gradient is multiplied by: 1 / the targets of the global batch that
-    /// count, times the loss scale.
-    double gradient_scale = 1;
-};
-
 /// largest = the largest logit of each token.
 template <Real T>
 void cross_entropy_largest(In<T> logits, Out<T> largest);

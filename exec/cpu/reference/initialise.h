@@ -1,7 +1,7 @@
 #pragma once
 
 #include "exec/cpu/reference/operands.h"
-#include "exec/cpu/reference/philox.h"
+#include "exec/random_stream.h"
 
 /// The first weights. Every element is a function of its parameter's stream and of its
 /// index in the whole tensor, so each rank makes its own slice and no other, and every

@@ -7,8 +7,6 @@
 /// [inputs, outputs] in its Conv1D (GPT-2).
 namespace debubble::exec::reference {
 
-enum class WeightLayout : std::uint8_t { OutputsInputs, InputsOutputs };
-
 template <Real T>
 void linear_forward(WeightLayout layout, In<T> x, In<T> weight, In<T> bias, Out<T> y);
 

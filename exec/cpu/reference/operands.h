@@ -3,6 +3,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "exec/operator_options.h"
 #include "exec/tensor.h"
 
 /// How the reference operators are written: plain functions over views, one for
@@ -25,7 +26,5 @@ template <class T>
 using In = std::type_identity_t<View<const T>>;
 template <class T>
 using Out = View<T>;
-
-enum class Write : std::uint8_t { Overwrite, Add };
 
 }  // namespace debubble::exec::reference

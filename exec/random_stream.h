@@ -7,7 +7,7 @@
 /// Random numbers that are a function of their place, so that a mask can be made again
 /// in the backward and a weight is the same on whichever rank it is made: Philox4x32-10
 /// of Salmon, Moraes, Dror, Shaw 2011, "Parallel Random Numbers: As Easy as 1, 2, 3".
-namespace debubble::exec::reference {
+namespace debubble::exec {
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
@@ -50,4 +50,4 @@ constexpr RandomStream stream_of(std::uint64_t seed, std::string_view name) {
     return {seed, hash};
 }
 
-}  // namespace debubble::exec::reference
+}  // namespace debubble::exec

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/memory_class.h"
+#include "exec/tensor.h"
+
+/// The memory of one rank: one range of addresses, from which every tensor of a step is cut
+/// and to which it returns when the plan says so.
+namespace debubble::exec {
+
+class Arena;
+
+/// A tensor inside an arena, which gets its bytes back when this ends.
+class ArenaTensor {
+public:
+    ArenaTensor() = default;
+    ArenaTensor(ArenaTensor&& other) noexcept;
+    ArenaTensor& operator=(ArenaTensor&& other) noexcept;
+    ~ArenaTensor();
+
+    explicit operator bool() const { return arena_ != nullptr; }
+    const TensorView& view() const { return view_; }
+
+private:
+    friend class Arena;
+    Arena* arena_ = nullptr;
+    TensorView view_;
+    MemoryClass held_as_{};
+};
+
+/// What a rank held when it held most.
+struct ArenaPeak {
+    MemoryByClass held{};
+    std::string during;  ///< what note() said last: the action, in text form
+    std::string op;      ///< the tensor that was allocated last
+};
+
+/// One thread uses an arena at a time. Tensors must not outlive it.
+class Arena {
+public:
+    /// Reserves addresses, not memory: a page is the process's once it is touched.
+    /// Throws WorldError if the addresses are not to be had.
+    explicit Arena(Bytes capacity);
+    ~Arena();
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+
+    /// Uninitialised. Best fit, lowest address first; neighbours merge when freed; every
+    /// tensor begins on a cache line. Throws WorldError, naming the numbers, when full.
+    ArenaTensor allocate(const Shape& shape, DataType type, MemoryClass held_as,
+                         std::string_view name);
+
+    void note(std::string_view action) { during_ = action; }
+    const MemoryByClass& held() const { return held_; }
+    const ArenaPeak& peak() const { return peak_; }
+    void forget_peak();  ///< the peak is what is held now
+    /// The highest address ever used, from the arena's begin: peak and fragmentation.
+    Bytes extent() const { return extent_; }
+
+private:
+    friend class ArenaTensor;
+    struct FreeList;
+    void release(const ArenaTensor& tensor);
+
+    std::byte* base_ = nullptr;
+    Bytes capacity_;
+    std::unique_ptr<FreeList> free_;
+    MemoryByClass held_{};
+    ArenaPeak peak_;
+    Bytes extent_;
+    std::string during_;
+};
+
+}  // namespace debubble::exec

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "base/ids.h"
+#include "exec/comm/communicator.h"
+
+/// What a Program does with parameters and gradients between passes.
+namespace debubble::exec {
+
+/// Each call only asks; its request completes the action, on the thread that waits for it.
+/// The interpreter waits for an unshard before the next pass of its stage, for a reduction before
+/// the next backward of its stage or the norm, whichever comes first.
+class StepActions {
+public:
+    virtual ~StepActions() = default;
+    virtual void begin_step(std::int64_t step) = 0;
+
+    virtual Pending unshard(Stage stage) = 0;
+    virtual void reshard(Stage stage) = 0;
+    virtual Pending reduce_grad(Stage stage) = 0;
+    virtual Pending tied_grad_reduce(Stage stage) = 0;
+    virtual Pending grad_norm() = 0;
+    virtual void optimizer_step() = 0;
+};
+
+}  // namespace debubble::exec
