@@ -61,12 +61,12 @@ struct Attention {
 
 struct CrossEntropy {
     std::int64_t first_entry = 0;  ///< of the vocabulary, in column 0 of the logits
-    /// Columns of the logits that are entries; the rest pad the vocabulary and count as -inf.
-    std::int64_t entries = std::numeric_limits<std::int64_t>::max();
     std::int32_t ignore_index = -100;
     /// What a token's gradient is multiplied by: 1 / the targets of the global batch that
     /// count, times the loss scale.
     double gradient_scale = 1;
+    /// Columns of the logits that are entries; the rest pad the vocabulary and count as -inf.
+    std::int64_t entries = std::numeric_limits<std::int64_t>::max();
 };
 
 /// torch.optim.Adam and, with `decoupled`, AdamW (Kingma and Ba 2015; Loshchilov and

@@ -189,8 +189,7 @@ TEST(SplitHeadsGradients, AreFiniteDifferences) {
 TEST(CrossEntropyGradients, AreFiniteDifferencesOfTheMeanOverCountedTargets) {
     const Tensor logits = random({5, 7}, 1), scratch = zeros({3, 5});
     const Tensor targets = integers({3, -100, 0, 6, -100});
-    CrossEntropy mean;
-    mean.gradient_scale = 1.0 / 3;
+    const CrossEntropy mean{0, -100, 1.0 / 3};
     EXPECT_EQ(counted_targets(targets.as<std::int32_t>(), -100), 3);
     const auto loss = [&] {
         const Tensor copy = logits.clone();
