@@ -2,18 +2,50 @@
 
 #include <array>
 
+#include <openssl/evp.h>
 #include <openssl/sha.h>
 
 #include <fmt/format.h>
 
-namespace debubble {
+#include "base/diagnostic.h"
 
-std::string sha256(std::string_view bytes) {
+namespace debubble {
+namespace {
+
+EVP_MD_CTX* digest_context(void* context) {
+    return static_cast<EVP_MD_CTX*>(context);
+}
+
+void demand(bool done) {
+    if (!done) throw WorldError("OpenSSL cannot compute a SHA-256");
+}
+
+}  // namespace
+
+void Sha256::Free::operator()(void* context) const {
+    EVP_MD_CTX_free(digest_context(context));
+}
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+    demand(context_ && EVP_DigestInit_ex(digest_context(context_.get()), EVP_sha256(), nullptr));
+}
+
+void Sha256::add(std::string_view bytes) {
+    demand(EVP_DigestUpdate(digest_context(context_.get()), bytes.data(), bytes.size()));
+}
+
+std::string Sha256::digits() {
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-    SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+    demand(EVP_DigestFinal_ex(digest_context(context_.get()), digest.data(), nullptr));
     std::string text;
     for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
     return text;
+}
+
+std::string sha256(std::string_view bytes) {
+    Sha256 sum;
+    sum.add(bytes);
+    return sum.digits();
 }
 
 }  // namespace debubble

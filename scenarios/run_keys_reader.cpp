@@ -126,11 +126,13 @@ void read_data_source(Draft& draft, std::map<std::string, std::string>& kept) {
     if (sources != 1)
         draft.training.complain("data", fmt::format("'data' names one of {}; here are {}",
                                                     fmt::join(kSources, ", "), sources));
+    keeper.path("eval");
     keeper.path("tokenizer");
     keeper.path("cache");
     keeper.flag("shuffle");
     keeper.flag("pack");
     keeper.whole("pad_token", 0, 1'000'000'000);
+    keeper.whole("end_of_text", 0, 1'000'000'000);
     keeper.whole("ignore_index", -1'000'000'000, 1'000'000'000);
     in.finish();
 }

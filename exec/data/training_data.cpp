@@ -1,0 +1,133 @@
+#include "exec/data/training_data.h"
+
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "exec/data/bad_file.h"
+#include "exec/data/corpus.h"
+#include "exec/data/token_data_set.h"
+#include "models/quantity.h"
+
+namespace debubble::exec {
+namespace {
+
+/// The checked keys of a scenario, each as what it stands for.
+class DataKeys {
+public:
+    explicit DataKeys(const std::map<std::string, std::string>& keys) : keys_(&keys) {}
+
+    const std::string* find(const std::string& key) const {
+        const auto found = keys_->find(key);
+        return found == keys_->end() ? nullptr : &found->second;
+    }
+    std::string text(const std::string& key) const { return find(key) ? *find(key) : ""; }
+    bool flag(const std::string& key, bool otherwise) const {
+        return find(key) ? *find(key) == "true" : otherwise;
+    }
+    std::optional<std::int64_t> whole(const std::string& key) const {
+        return find(key) ? models::parse_whole(*find(key)) : std::nullopt;
+    }
+
+private:
+    const std::map<std::string, std::string>* keys_;
+};
+
+constexpr std::pair<const char*, CorpusKind> kCorpora[] = {{"data.tokens", CorpusKind::Tokens},
+                                                           {"data.text", CorpusKind::Text},
+                                                           {"data.jsonl", CorpusKind::JsonLines}};
+
+/// How every corpus of a training is read.
+struct TokenReading {
+    CorpusKind kind;
+    std::unique_ptr<Tokenizer> tokenizer;  ///< none for token files without `data.tokenizer`
+    std::optional<std::int32_t> end_of_text;
+    bool pack = true;
+    TokenRules rules;
+    std::string cache;
+};
+
+std::int32_t token_of(const DataKeys& keys, const char* key, std::int64_t vocab) {
+    const std::int64_t token = *keys.whole(key);
+    if (token >= vocab)
+        throw InputError(fmt::format("'{}' is {}, but the model's vocabulary ends at {}", key,
+                                     token, vocab - 1));
+    return static_cast<std::int32_t>(token);
+}
+
+TokenReading token_reading(const DataKeys& keys, CorpusKind kind,
+                           const scenarios::Scenario& scenario) {
+    TokenReading reading{.kind = kind, .rules = {}};
+    TokenRules& rules = reading.rules;
+    rules.seq_length = scenario.training.seq_length;
+    rules.vocab = scenario.model.vocab;
+    rules.ignore_index =
+        static_cast<std::int32_t>(keys.whole("data.ignore_index").value_or(rules.ignore_index));
+    reading.cache = keys.text("data.cache");
+    reading.pack = keys.flag("data.pack", true);
+
+    const std::string file = keys.text("data.tokenizer");
+    if (kind != CorpusKind::Tokens || !file.empty()) {
+        reading.tokenizer = make_tokenizer(file);
+        // A model of 256 tokens may read bytes that hold no end-of-text.
+        if (!file.empty() && reading.tokenizer->vocab() > rules.vocab)
+            throw bad_file(file, fmt::format("a tokenizer of {} tokens is for no model with a "
+                                             "vocabulary of {}",
+                                             reading.tokenizer->vocab(), rules.vocab));
+        reading.end_of_text = reading.tokenizer->end_of_text();
+    }
+    if (keys.find("data.end_of_text"))
+        reading.end_of_text = token_of(keys, "data.end_of_text", rules.vocab);
+    if (!reading.pack && !reading.end_of_text)
+        throw InputError(
+            "'data.pack: false' shows a document at a time, but where one ends is "
+            "unknown: give 'data.end_of_text' or 'data.tokenizer'");
+    if (keys.find("data.pad_token"))
+        rules.pad_token = token_of(keys, "data.pad_token", rules.vocab);
+    else if (reading.end_of_text && *reading.end_of_text < rules.vocab)
+        rules.pad_token = *reading.end_of_text;
+    return reading;
+}
+
+std::shared_ptr<const DataSet> open_tokens(const TokenReading& reading, const std::string& path) {
+    auto file = reading.kind == CorpusKind::Tokens
+                    ? std::make_shared<const TokenFile>(path)
+                    : open_corpus({reading.kind, path, reading.cache}, *reading.tokenizer);
+    return reading.pack ? packed_tokens(std::move(file), reading.rules)
+                        : padded_documents(std::move(file), *reading.end_of_text, reading.rules);
+}
+
+[[noreturn]] void refuse_source(const scenarios::Scenario& scenario) {
+    throw InputError(
+        scenario.model.family == models::Family::Vit
+            ? fmt::format("{} learns from images: give 'training.data.images'", scenario.model.name)
+            : fmt::format("{} learns from tokens: give 'training.data' with one of "
+                          "'tokens', 'text' and 'jsonl'",
+                          scenario.model.name));
+}
+
+}  // namespace
+
+TrainingData open_training_data(const scenarios::Scenario& scenario) {
+    const DataKeys keys(scenario.training.run_keys);
+    const Deal deal{scenario.training.global_batch, scenario.parallel.data,
+                    scenario.training.micro_batch};
+    const Order order{keys.flag("data.shuffle", false),
+                      static_cast<std::uint64_t>(keys.whole("seed").value_or(0)), false};
+    const std::string eval = keys.text("data.eval");
+
+    if (scenario.model.family == models::Family::Vit) refuse_source(scenario);
+    for (const auto& [key, kind] : kCorpora) {
+        const std::string path = keys.text(key);
+        if (path.empty()) continue;
+        const TokenReading reading = token_reading(keys, kind, scenario);
+        TrainingData data{Batches(open_tokens(reading, path), deal, order), std::nullopt,
+                          reading.rules.ignore_index};
+        if (!eval.empty()) data.eval.emplace(open_tokens(reading, eval), deal, Order{.once = true});
+        return data;
+    }
+    refuse_source(scenario);
+}
+
+}  // namespace debubble::exec

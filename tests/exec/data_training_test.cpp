@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "exec/data/training_data.h"
+#include "scenarios/read_scenario.h"
+#include "tests/exec/data_files.h"
+
+namespace debubble::exec {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+/// A small GPT that trains on `data`, the inside of a YAML map. Paths are of the folder.
+scenarios::Scenario scenario(const Folder& folder, const std::string& data, int vocab = 257) {
+    const std::string text = fmt::format(R"(
+model: {{name: tiny, family: gpt2, layers: 1, hidden: 8, heads: 1, vocab: {}, max_positions: 4}}
+cluster: dgx-a100-40gb
+gpus: 2
+parallel: {{data: 2}}
+training:
+  global_batch: 4
+  micro_batch: 1
+  seq_length: 4
+  precision: fp32
+  seed: 3
+  data: {{{}}}
+)",
+                                         vocab, data);
+    return scenarios::parse_scenario(text, (folder / "scenario.yaml").string());
+}
+
+std::string refusal(const Folder& folder, const std::string& data, int vocab = 257) {
+    return sentence_of<InputError>([&] { open_training_data(scenario(folder, data, vocab)); });
+}
+
+std::vector<std::int32_t> first_inputs(const Batches& batches) {
+    Batch batch = batches.micro_batch();
+    batches.fill({0, 1, 1}, batch);
+    const auto view = batch.inputs.as<std::int32_t>();
+    return {view.begin(), view.end()};
+}
+
+TEST(TrainingData, IsDealtAsTheScenarioSays) {
+    const Folder folder;
+    folder.with("a.txt", "0000111122223333.");
+    folder.with("b.txt", "abcde");
+    const TrainingData data = open_training_data(scenario(folder, "text: a.txt, eval: b.txt"));
+    EXPECT_EQ(data.train.data().samples(), 4);
+    EXPECT_EQ(data.train.deal().micro_batches(), 2);
+    EXPECT_THAT(first_inputs(data.train), ElementsAre('3', '3', '3', '3'));
+    ASSERT_TRUE(data.eval);
+    EXPECT_EQ(data.eval->counted(0), 4);
+    EXPECT_EQ(data.ignore_index, -100);
+}
+
+TEST(TrainingData, ReadsTokensAndJsonLinesToo) {
+    const Folder folder;
+    write_tokens(folder, "a.bin", {1, 2, 3, 4, 5});
+    EXPECT_THAT(first_inputs(open_training_data(scenario(folder, "tokens: a.bin", 6)).train),
+                ElementsAre(1, 2, 3, 4));
+    folder.with("a.jsonl", "{\"text\": \"ab\"}\n{\"text\": \"c\"}\n");
+    const TrainingData padded = open_training_data(
+        scenario(folder, "jsonl: a.jsonl, pack: false, pad_token: 7, ignore_index: -1"));
+    EXPECT_THAT(first_inputs(padded.train), ElementsAre('c', 7, 7, 7));
+    EXPECT_EQ(padded.train.counted(0), 2 * (2 + 1));
+    EXPECT_EQ(padded.ignore_index, -1);
+}
+
+TEST(TrainingData, ShufflesByTheSeed) {
+    const Folder folder;
+    std::string text;
+    for (int i = 0; i < 200; ++i) text += fmt::format("{:04}", i);
+    folder.with("a.txt", text + ".");
+    const auto first = [&](const std::string& data, std::int64_t seed) {
+        scenarios::Scenario asked = scenario(folder, data);
+        asked.training.run_keys["seed"] = std::to_string(seed);
+        return first_inputs(open_training_data(asked).train);
+    };
+    EXPECT_EQ(first("text: a.txt", 1), first("text: a.txt", 2));
+    EXPECT_EQ(first("text: a.txt, shuffle: true", 1), first("text: a.txt, shuffle: true", 1));
+    EXPECT_NE(first("text: a.txt, shuffle: true", 1), first("text: a.txt, shuffle: true", 2));
+}
+
+TEST(TrainingData, RefusesWhatDoesNotFitTheModel) {
+    const Folder folder;
+    folder.with("a.txt", "abc<|endoftext|>de");
+    write_tokens(folder, "a.bin", {1, 2, 3, 4, 5});
+    EXPECT_THAT(refusal(folder, "text: a.txt", 256),
+                HasSubstr("token 3 of 6 is 256, but the model's vocabulary ends at 255\n"));
+    EXPECT_EQ(refusal(folder, "text: a.txt", 257), "");
+    EXPECT_THAT(refusal(folder, "text: none.txt"), HasSubstr("none.txt: error: no such file\n"));
+    EXPECT_THAT(refusal(folder, "text: a.txt, pad_token: 257"),
+                EndsWith("'data.pad_token' is 257, but the model's vocabulary ends at 256\n"));
+    EXPECT_THAT(refusal(folder, "tokens: a.bin, pack: false"),
+                HasSubstr("give 'data.end_of_text' or 'data.tokenizer'\n"));
+    EXPECT_EQ(refusal(folder, "tokens: a.bin, pack: false, end_of_text: 3"), "");
+    EXPECT_THAT(refusal(folder, "images: ."),
+                EndsWith("tiny learns from tokens: give 'training.data' with one of 'tokens', "
+                         "'text' and 'jsonl'\n"));
+}
+
+}  // namespace
+}  // namespace debubble::exec
