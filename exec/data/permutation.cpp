@@ -5,7 +5,7 @@
 #include <cassert>
 #include <utility>
 
-#include "exec/cpu/reference/philox.h"
+#include "exec/random_stream.h"
 
 namespace debubble::exec {
 
@@ -16,14 +16,14 @@ std::int64_t shuffled(std::int64_t index, std::int64_t count, std::uint64_t seed
     const auto last = static_cast<std::uint64_t>(count - 1);
     const int half = std::max((static_cast<int>(std::bit_width(last)) + 1) / 2, 1);
     const std::uint64_t mask = (std::uint64_t{1} << half) - 1;
-    const auto key = reference::stream_of(seed, "data.shuffle").block(epoch);
+    const auto key = stream_of(seed, "data.shuffle").block(epoch);
 
     auto place = static_cast<std::uint64_t>(index);
     do {
         std::uint64_t left = place >> half;
         std::uint64_t right = place & mask;
         for (std::uint32_t round = 0; round < kRounds; ++round) {
-            const auto word = reference::philox(
+            const auto word = philox(
                 {static_cast<std::uint32_t>(right), round, key[2], key[3]}, {key[0], key[1]})[0];
             left = std::exchange(right, left ^ (word & mask));
         }
