@@ -7,7 +7,7 @@
 #include "base/ids.h"
 #include "base/memory_class.h"
 #include "base/units.h"
-#include "schedule/action.h"
+#include "schedule/schedule.h"
 
 /// What happened, when, where, and what it held in memory. The simulator
 /// predicts one, the executor measures one; everything downstream (reports,
@@ -59,6 +59,9 @@ struct TraceHeader {
     int data = 1;
     int pipeline = 1;
     bool folded = true;  ///< one pipeline stands for all its symmetric replicas
+    /// Steady-state distance of two training steps; 0 where it is the trace's own length.
+    Duration step_time{};
+    bool sends_block = false;  ///< a rank's next compute waits for the sends listed before it
     friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
 };
 
@@ -67,6 +70,7 @@ struct Trace {
     std::vector<Span> spans;           ///< sorted by begin, rank, lane
     std::vector<MemorySample> memory;  ///< sorted by rank, then by time
     std::vector<MemoryPeak> peaks;     ///< one per rank, empty if memory was not followed
+    Program program;                   ///< what was to be done; without ranks if not known
     friend bool operator==(const Trace&, const Trace&) = default;
 };
 

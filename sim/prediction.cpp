@@ -225,8 +225,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     result.statistics = statistics(simulation.trace);
     Prediction& out = result.prediction;
     out.scenario = scenario.name;
-    out.step_time_s = seconds(barrier ? simulation.step_ends[0].time_since_epoch()
-                                      : simulation.step_ends[1] - simulation.step_ends[0]);
+    out.step_time_s = seconds(simulation.trace.header.step_time);
     fill_speed(out, scenario);
     out.bubble = result.statistics.bubble;
     out.span_bubble = result.statistics.span_bubble;

@@ -132,6 +132,11 @@ std::vector<Span> record_spans(const Program& program, const TaskGraph& graph,
     return spans;
 }
 
+/// From the end of the step before it, or from the start.
+Duration last_step(const std::vector<Instant>& ends) {
+    return ends.back() - (ends.size() > 1 ? ends[ends.size() - 2] : Instant{});
+}
+
 }  // namespace
 
 Simulation simulate(const Program& program, const CostModel& costs,
@@ -155,10 +160,16 @@ Simulation simulate(const Program& program, const CostModel& costs,
         result.peaks = memory.peaks;
         result.trace.peaks = std::move(memory.peaks);
     }
-    if (options.record_spans) result.trace.spans = record_spans(program, graph, engine.times());
-    result.trace.header.source = "simulated";
-    result.trace.header.program_hash = program_hash(program);
-    result.trace.header.pipeline = program.shape.ranks;
+    TraceHeader& header = result.trace.header;
+    header.source = "simulated";
+    header.program_hash = program_hash(program);
+    header.pipeline = program.shape.ranks;
+    header.sends_block = options.sends_block;
+    header.step_time = last_step(result.step_ends);
+    if (options.record_spans) {
+        result.trace.spans = record_spans(program, graph, engine.times());
+        result.trace.program = program;
+    }
     return result;
 }
 

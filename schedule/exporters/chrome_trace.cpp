@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "schedule/csv.h"
 #include "schedule/span_graph.h"
 #include "schedule/statistics.h"
 
@@ -31,6 +32,12 @@ std::string micros(std::int64_t nanoseconds) {
     return fmt::format("{}{}.{:03}", nanoseconds < 0 ? "-" : "", size / 1000, size % 1000);
 }
 
+/// The reader takes no empty row.
+bool can_be_read_back(const Program& program) {
+    return !program.ranks.empty() &&
+           std::ranges::none_of(program.ranks, [](const ActionList& r) { return r.empty(); });
+}
+
 Json header_json(const Trace& trace) {
     const TraceHeader& h = trace.header;
     Json peaks = Json::array();
@@ -43,11 +50,18 @@ Json header_json(const Trace& trace) {
                          {"action", peak.action},
                          {"op", peak.op}});
     }
-    return {{"version", 1},           {"source", h.source},
-            {"scenario", h.scenario}, {"program_hash", h.program_hash},
-            {"tensor", h.tensor},     {"context", h.context},
-            {"data", h.data},         {"pipeline", h.pipeline},
-            {"folded", h.folded},     {"peaks", std::move(peaks)}};
+    Json json = {{"version", 1},           {"source", h.source},
+                 {"scenario", h.scenario}, {"program_hash", h.program_hash},
+                 {"tensor", h.tensor},     {"context", h.context},
+                 {"data", h.data},         {"pipeline", h.pipeline},
+                 {"folded", h.folded},     {"peaks", std::move(peaks)}};
+    if (h.step_time != Duration{}) json["step_time_ns"] = h.step_time.count();
+    if (h.sends_block) json["sends_block"] = true;
+    if (can_be_read_back(trace.program))
+        json["program"] = {{"name", trace.program.name},
+                           {"placement", write_placement(trace.program.placement)},
+                           {"csv", write_csv(trace.program)}};
+    return json;
 }
 
 class Writer {

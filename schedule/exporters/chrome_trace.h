@@ -13,8 +13,8 @@ namespace debubble {
 /// A process per rank (and replica), a thread per lane (several where spans of
 /// a lane overlap), an arrow from each Send to its Recv, a counter per rank and
 /// memory class. `args` hold the action's text and whole nanoseconds, the key
-/// "debubble" the header and the peaks: read_chrome_trace() gives the same
-/// trace back. One event per line; same bytes for the same trace.
+/// "debubble" the header, the peaks and the program: read_chrome_trace() gives the
+/// same trace back. One event per line; same bytes for the same trace.
 void write_chrome_trace(const Trace& trace, std::ostream& out);
 
 /// Reads what write_chrome_trace() wrote; `file` names it in diagnostics.

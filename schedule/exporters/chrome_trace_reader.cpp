@@ -79,6 +79,12 @@ std::optional<MemoryClass> class_named(std::string_view name) {
     return std::nullopt;
 }
 
+bool flag(const Json& parent, const char* key) {
+    const Json& value = member(parent, key);
+    if (!value.is_boolean()) throw Mistake{fmt::format("\"{}\" must be true or false", key)};
+    return value.get<bool>();
+}
+
 TraceHeader read_header(const Json& json) {
     whole(json, "version", 1, 1);
     const auto count = [&](const char* key) {
@@ -92,10 +98,26 @@ TraceHeader read_header(const Json& json) {
     header.context = count("context");
     header.data = count("data");
     header.pipeline = count("pipeline");
-    const Json& folded = member(json, "folded");
-    if (!folded.is_boolean()) throw Mistake{"\"folded\" must be true or false"};
-    header.folded = folded.get<bool>();
+    header.folded = flag(json, "folded");
+    header.step_time = Duration{whole_or_zero(json, "step_time_ns", kMostTime)};
+    if (json.contains("sends_block")) header.sends_block = flag(json, "sends_block");
     return header;
+}
+
+/// The one whose hash the header names, if it names any.
+Program read_program(const Json& json, const std::string& hash) {
+    try {
+        const CsvOptions options{.file = "",
+                                 .name = text(json, "name"),
+                                 .placement = read_placement(text(json, "placement"), ""),
+                                 .dialect = Dialect::Current};
+        Program program = read_csv(text(json, "csv"), options).schedule;
+        if (!hash.empty() && program_hash(program) != hash)
+            throw Mistake{"\"program\" does not have the hash that \"program_hash\" says"};
+        return program;
+    } catch (const InputError& error) {
+        throw Mistake{"\"program\" is none: " + error.diagnostics().front().message};
+    }
 }
 
 MemoryPeak read_peak(const Json& json) {
@@ -203,6 +225,8 @@ private:
             if (!peaks.is_array()) throw Mistake{"\"peaks\" must be a list"};
             trace_.peaks.clear();
             for (const Json& peak : peaks) trace_.peaks.push_back(read_peak(peak));
+            if (json.contains("program"))
+                trace_.program = read_program(object(json, "program"), trace_.header.program_hash);
         });
     }
 

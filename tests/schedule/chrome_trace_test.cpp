@@ -11,6 +11,7 @@
 #include "schedule/exporters/json_cursor.h"
 #include "schedule/exporters/trace_csv.h"
 #include "schedule/generators/generators.h"
+#include "schedule/lower.h"
 #include "tests/schedule/trace_of.h"
 
 namespace debubble {
@@ -76,6 +77,25 @@ TEST(ChromeTrace, GivesTheSameTraceBack) {
     EXPECT_EQ(read_chrome_trace(chrome(every_action()), "t.json"), every_action());
     EXPECT_EQ(read_chrome_trace(chrome(pipeline()), "t.json"), pipeline());
     EXPECT_EQ(read_chrome_trace(chrome({}), "t.json"), Trace{});
+}
+
+Trace with_program() {
+    Trace trace = pipeline();
+    trace.program = lower(generate("interleaved-1f1b", {4, 2, 8}), {});
+    trace.header.program_hash = program_hash(trace.program);
+    trace.header.step_time = Duration{123'456'789};
+    trace.header.sends_block = true;
+    return trace;
+}
+
+TEST(ChromeTrace, GivesTheProgramAndTheStepTimeBack) {
+    EXPECT_EQ(read_chrome_trace(chrome(with_program()), "t.json"), with_program());
+}
+
+TEST(ChromeTrace, LeavesOutAProgramThatCsvCannotHold) {
+    Trace trace = pipeline();
+    trace.program.ranks.resize(2);  // a row without actions
+    EXPECT_EQ(read_chrome_trace(chrome(trace), "t.json"), pipeline());
 }
 
 TEST(ChromeTrace, IsReadBackWhateverTheWhiteSpaceAndTheOrderOfKeys) {
@@ -184,6 +204,26 @@ TEST(ChromeTrace, LocatesWhatIsWrong) {
         EXPECT_THAT(error_of(trace_with(event)),
                     testing::StartsWith("t.json:3:1: error: " + message))
             << event;
+}
+
+TEST(ChromeTrace, RefusesAProgramThatIsNone) {
+    auto json = nlohmann::json::parse(chrome(with_program()));
+    auto& program = json["debubble"]["program"];
+    const auto good = program;
+    program["csv"] = "0F0\n1F0\n2F0\nwhat\n";
+    EXPECT_THAT(error_of(json.dump()), HasSubstr("\"program\" is none: "));
+    program = good;
+    program["placement"] = "0\n";
+    EXPECT_THAT(error_of(json.dump()), HasSubstr("\"program\" is none: "));
+    program = good;
+    program["placement"] = "0,7\n1,6\n2,5\n3,4\n";
+    EXPECT_THAT(error_of(json.dump()), HasSubstr("\"program\" "));
+    program = good;
+    json["debubble"]["program_hash"] = "cafe";
+    EXPECT_THAT(error_of(json.dump()),
+                HasSubstr("\"program\" does not have the hash that \"program_hash\" says"));
+    program = 3;
+    EXPECT_THAT(error_of(json.dump()), HasSubstr("\"program\" must be an object"));
 }
 
 TEST(ChromeTrace, ListsAllMistakesUpToTwenty) {

@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "schedule/checks/executed.h"
+#include "schedule/steps.h"
+
+namespace debubble {
+namespace {
+
+/// What runs one after the other on a rank. A Reshard only frees: each stage by itself.
+struct Stream {
+    enum class Kind { Computes, Sends, Recvs, Gathers, Frees, Reductions, Copies };
+    Kind kind{};
+    int which = 0;  ///< peer and kind of message, or stage
+    friend auto operator<=>(const Stream&, const Stream&) = default;
+};
+
+int channel(Rank peer, const Message& message) {
+    return 2 * peer.index + (message.kind == Message::Kind::Gradient ? 1 : 0);
+}
+
+Stream stream_of(const Action& action) {
+    using Kind = Stream::Kind;
+    return std::visit(Overloaded{
+                          [](const Compute&) { return Stream{Kind::Computes}; },
+                          [](const Recompute&) { return Stream{Kind::Computes}; },
+                          [](const Overlap&) { return Stream{Kind::Computes}; },
+                          [](const OptimizerStep&) { return Stream{Kind::Computes}; },
+                          [](const Send& s) {
+                              return Stream{Kind::Sends, channel(s.to, s.message)};
+                          },
+                          [](const Recv& r) {
+                              return Stream{Kind::Recvs, channel(r.from, r.message)};
+                          },
+                          [](const Unshard&) { return Stream{Kind::Gathers}; },
+                          [](const Reshard& r) {
+                              return Stream{Kind::Frees, r.stage.index};
+                          },
+                          [](const ReduceGrad&) { return Stream{Kind::Reductions}; },
+                          [](const TiedGradReduce&) { return Stream{Kind::Reductions}; },
+                          [](const GradNorm&) { return Stream{Kind::Reductions}; },
+                          [](const Offload&) { return Stream{Kind::Copies}; },
+                          [](const Reload&) { return Stream{Kind::Copies}; },
+                      },
+                      action);
+}
+
+std::string_view name_of(Stream::Kind kind) {
+    constexpr std::array<std::string_view, 7> kNames{
+        "computes", "sends", "receives", "gathers", "frees", "reductions", "copies"};
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
+using Streams = std::map<Stream, std::vector<std::size_t>>;
+
+/// The executors of a trace, each with its spans by stream and begin.
+std::map<Executor, Streams> streams_of(const Trace& trace) {
+    std::map<Executor, Streams> executors;
+    for (std::size_t i = 0; i < trace.spans.size(); ++i) {
+        const Span& span = trace.spans[i];
+        executors[{span.replica, span.rank}][stream_of(span.action)].push_back(i);
+    }
+    for (auto& [executor, streams] : executors)
+        for (auto& [stream, spans] : streams)
+            std::ranges::stable_sort(spans, {},
+                                     [&](std::size_t i) { return trace.spans[i].begin; });
+    return executors;
+}
+
+/// One executor's spans against its rank's list.
+class ListMatcher {
+public:
+    ListMatcher(const Program& program, const Trace& trace, int steps, Sentences& sentences)
+        : program_(program), trace_(trace), steps_(steps), sentences_(sentences) {}
+
+    std::vector<std::size_t> match(const Executor& executor, const Streams& executed) {
+        who_ = words(executor, trace_.header);
+        list_ = &program_.ranks[executor.rank.index];
+        spans_.assign(list_->size() * steps_, 0);
+        Streams listed;
+        for (std::size_t i = 0; i < list_->size(); ++i) listed[stream_of((*list_)[i])].push_back(i);
+        for (const auto& [stream, positions] : listed) {
+            const auto found = executed.find(stream);
+            static const std::vector<std::size_t> kNone;
+            match_stream(stream, positions, found == executed.end() ? kNone : found->second);
+        }
+        for (const auto& [stream, spans] : executed)
+            if (!listed.contains(stream)) match_stream(stream, {}, spans);
+        return std::move(spans_);
+    }
+
+private:
+    void match_stream(const Stream& stream, const std::vector<std::size_t>& positions,
+                      const std::vector<std::size_t>& spans) {
+        if (count_differs(positions, spans)) return;
+        for (std::size_t i = 0; i < spans.size(); ++i) {
+            const std::size_t position = positions[i % positions.size()];
+            const Action& expected = (*list_)[position];
+            const Action& action = trace_.spans[spans[i]].action;
+            if (action != expected)
+                return sentences_.add(fmt::format(
+                    "{} ran its {} in another order: {} where the program lists {} ({} of {})",
+                    who_, name_of(stream.kind), words(action), words(expected), i + 1,
+                    spans.size()));
+            spans_[i / positions.size() * list_->size() + position] = spans[i];
+        }
+    }
+
+    /// Something was left out, done too often or not listed at all.
+    bool count_differs(const std::vector<std::size_t>& positions,
+                       const std::vector<std::size_t>& spans) {
+        std::map<Action, std::pair<std::size_t, std::size_t>> times;  // listed, executed
+        for (const std::size_t i : positions) times[(*list_)[i]].first += steps_;
+        for (const std::size_t i : spans) ++times[trace_.spans[i].action].second;
+        bool differs = false;
+        for (const auto& [action, count] : times) {
+            const auto& [listed, executed] = count;
+            if (listed == executed) continue;
+            differs = true;
+            if (executed == 0)
+                sentences_.add(fmt::format("{} never executed {}", who_, words(action)));
+            else if (listed == 0)
+                sentences_.add(fmt::format("{} executed {}, which the program does not list for it",
+                                           who_, words(action)));
+            else
+                sentences_.add(fmt::format("{} executed {} {} times in {} steps, {} are listed",
+                                           who_, words(action), executed, steps_, listed));
+        }
+        return differs;
+    }
+
+    const Program& program_;
+    const Trace& trace_;
+    std::size_t steps_;
+    Sentences& sentences_;
+    std::string who_;
+    const ActionList* list_ = nullptr;
+    std::vector<std::size_t> spans_;
+};
+
+}  // namespace
+
+Execution match_lists(const Program& program, const Trace& trace, Sentences& sentences) {
+    Execution execution;
+    execution.steps = std::max(1, steps_in(trace));
+    std::map<Executor, Streams> executors = streams_of(trace);
+    std::set<std::int32_t> replicas{0};
+    if (!executors.empty()) replicas.clear();
+    for (const auto& [executor, streams] : executors) replicas.insert(executor.replica);
+    for (const std::int32_t replica : replicas)  // one that recorded nothing at all too
+        for (int rank = 0; rank < static_cast<int>(program.ranks.size()); ++rank)
+            executors[{replica, Rank{rank}}];
+
+    ListMatcher matcher(program, trace, execution.steps, sentences);
+    for (const auto& [executor, streams] : executors) {
+        const bool known = executor.rank.index >= 0 &&
+                           executor.rank.index < static_cast<int>(program.ranks.size());
+        if (!known)
+            sentences.add(fmt::format("{} is none of the program's {} ranks",
+                                      words(executor, trace.header), program.ranks.size()));
+        else if (streams.empty() && !program.ranks[executor.rank.index].empty())
+            sentences.add(fmt::format("nothing of {} was recorded", words(executor, trace.header)));
+        else
+            execution.spans[executor] = matcher.match(executor, streams);
+    }
+    return execution;
+}
+
+}  // namespace debubble
