@@ -169,6 +169,8 @@ Value split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packe
     Operator op = start(place, rope ? OperatorKind::Rope : OperatorKind::SplitHeads);
     op.inputs = {packed.tensor};
     op.outputs = {split.tensor};
+    op.input_gradient = packed.gradient;
+    op.output_gradient = split.gradient;
     op.forward = {moves(place.kernel, place.layer, copied, copied)};
     op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes, bytes)};
     op.forward_uses = {packed.tensor, split.tensor};
@@ -196,6 +198,8 @@ Value core(GraphBuilder& builder, const OperatorPlace& place, Value qkv, Value p
     Core part{builder, place, qkv, out, start(place, OperatorKind::Attention)};
     part.op.inputs = {qkv.tensor};
     part.op.outputs = {out.tensor};
+    part.op.input_gradient = qkv.gradient;
+    part.op.output_gradient = out.gradient;
     if (builder.how().attention == AttentionKernel::Flash) {
         part.flash();
     } else {
@@ -221,6 +225,8 @@ Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value cont
     Operator op = start(place, OperatorKind::Gather);
     op.inputs = {context.tensor};
     op.outputs = {out.tensor};
+    op.input_gradient = context.gradient;
+    op.output_gradient = out.gradient;
     op.forward = {moves(place.kernel, place.layer, bytes, bytes)};
     op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes, bytes)};
     op.forward_uses = {context.tensor, out.tensor};
@@ -231,7 +237,7 @@ Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value cont
 
 }  // namespace
 
-Value attention_part(GraphBuilder& builder, int layer, Value x) {
+Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient) {
     const Sizes& size = builder.size;
     const LayerNames names = layer_names(builder.model(), layer);
     const auto at = [&](const std::string& name, const char* kernel) {
@@ -239,7 +245,7 @@ Value attention_part(GraphBuilder& builder, int layer, Value x) {
     };
     const bool bias = builder.model().linear_bias;
     const Value normed = norm(builder, at(names.norm1, "ln1"),
-                              norm_parameters(builder, names.prefix + names.norm1), x, x.gradient);
+                              norm_parameters(builder, names.prefix + names.norm1), x, gradient);
     const std::vector<int> in_weights = qkv_parameters(builder, names);
     const Sharding in_cut = builder.sharding_of(in_weights);
     builder.cut_heads(in_cut == Sharding::Column);
@@ -260,8 +266,8 @@ Value attention_part(GraphBuilder& builder, int layer, Value x) {
         builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut, bias};
     const Value branch =
         linear_to_stream(builder, at(names.projection, "attn.proj"), out_shape, out_weights,
-                         context, branch_gradient(builder, residual_place, x.gradient));
-    return residual(builder, residual_place, x, branch, x.gradient);
+                         context, branch_gradient(builder, residual_place, gradient));
+    return residual(builder, residual_place, x, branch, gradient);
 }
 
 }  // namespace debubble::models

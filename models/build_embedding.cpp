@@ -46,6 +46,8 @@ Value positions_and_dropout(GraphBuilder& builder, Value x) {
     Operator op = start(place, OperatorKind::PositionEmbedding);
     op.inputs = {x.tensor};
     op.outputs = {out.tensor};
+    op.input_gradient = x.gradient;
+    op.output_gradient = x.gradient;
     op.forward_uses = {x.tensor, out.tensor};
     if (learned) learned_positions(builder, place, op, x);
     if (builder.masks()) {
@@ -78,6 +80,7 @@ Value token_embedding(GraphBuilder& builder, int stream_gradient) {
               stream_gradient, by_column};
     if (by_column) out.gradient = builder.tensor("d.embedding.out", full);
     op.outputs = {out.tensor};
+    op.output_gradient = out.gradient;
     op.parameters = {builder.parameter({names.token_embedding,
                                         {builder.model().vocab, builder.model().hidden},
                                         cut,

@@ -81,6 +81,7 @@ void gradient_in_place(GraphBuilder& builder, Operator& op, Value value) {
     for (std::vector<int>* uses : {&op.backward_input_uses, &op.backward_weight_uses}) {
         std::replace(uses->begin(), uses->end(), value.gradient, value.tensor);
     }
+    op.output_gradient = value.tensor;
     builder.graph.tensors[value.gradient].bytes = Bytes{};
 }
 
@@ -174,6 +175,8 @@ void head_and_loss(GraphBuilder& builder, Value x) {
         builder.graph.tensors[logits.tensor].bytes.count / builder.size.element;
     Loss loss{builder, logits, entries};
     loss.op.inputs = {logits.tensor};
+    loss.op.input_gradient =
+        gradient_replaces_logits(builder.how()) ? logits.tensor : logits.gradient;
     if (gradient_replaces_logits(builder.how())) {
         loss.in_place();
     } else if (builder.how().loss == LossKernel::EagerPyTorch) {

@@ -126,6 +126,8 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
     part.y.cut = part.cuts_outputs() && builder.size.tensor > 1;
     part.op.inputs = {x.tensor};
     part.op.outputs = {part.y.tensor};
+    part.op.output_gradient = part.y.gradient;
+    if (shape.input_gradient) part.op.input_gradient = x.gradient;
     part.op.parameters = std::move(parameters);
     const int dy = part.scatters_output()
                        ? builder.tensor("d." + place.kernel + ".gathered", part.output_bytes())

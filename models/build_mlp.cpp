@@ -14,6 +14,8 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide) {
     Operator op = start(place, OperatorKind::Activation);
     op.inputs = {wide.tensor};
     op.outputs = {out.tensor};
+    op.input_gradient = wide.gradient;
+    op.output_gradient = out.gradient;
     op.saved = {wide.tensor};
     op.forward_uses = {wide.tensor};
     op.forward = {moves(place.kernel, place.layer, size.gates * bytes, bytes)};

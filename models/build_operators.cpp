@@ -43,6 +43,9 @@ Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> p
     Operator op = start(place, OperatorKind::Norm);
     op.inputs = {x.tensor};
     op.outputs = {y.tensor};
+    op.input_gradient = x.gradient;
+    op.output_gradient = y.gradient;
+    op.through = through.value_or(-1);
     op.parameters = std::move(parameters);
     op.forward = {moves(place.kernel, place.layer, bytes, bytes)};
     op.forward_uses = {x.tensor, y.tensor};
@@ -88,6 +91,8 @@ Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value
     Operator op = start(place, OperatorKind::Residual);
     op.inputs = {x.tensor, branch.tensor};
     op.outputs = {y.tensor};
+    op.output_gradient = gradient;
+    op.branch_gradient = branch.gradient;
     op.forward_uses = {branch.tensor, x.tensor, y.tensor};
     if (builder.how().fused_bias_dropout_add) {
         op.forward = {moves(place.kernel, place.layer, 2 * bytes, bytes + mask_bytes)};

@@ -67,9 +67,14 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     StageGraph& graph = builder.graph;
     const bool vit = architecture.family == Family::Vit;
     // One gradient of the residual stream, added to in place all the way down; only what
-    // arrives from the next stage is a buffer of its own.
+    // arrives from the next stage is a buffer of its own. But where it is also what a
+    // projection's weight gradient waits for, each sum is a new one.
     const std::int64_t stream_bytes = builder.size.stream_bytes();
     const int stream_gradient = builder.tensor("d.stream", stream_bytes);
+    const bool in_place = !execution.split_backward || builder.masks();
+    const auto new_sum = [&](const char* name) {
+        return in_place ? stream_gradient : builder.tensor(name, stream_bytes);
+    };
     Value x{0, stream_gradient};
     if (content.embedding) {
         x = vit ? patch_embedding(builder, stream_gradient)
@@ -80,12 +85,10 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
         graph.input_gradient = stream_gradient;
     }
     for (int i = 0; i < content.layers; ++i) {
-        int gradient = stream_gradient;
-        if (i == content.layers - 1 && !content.head) {
-            gradient = builder.tensor("d.output", stream_bytes);
-        }
-        x = attention_part(builder, content.first_layer + i, x);
-        x = mlp_part(builder, content.first_layer + i, x, gradient);
+        const bool last = i == content.layers - 1 && !content.head;
+        x = attention_part(builder, content.first_layer + i, x, new_sum("d.attn.stream"));
+        x = mlp_part(builder, content.first_layer + i, x,
+                     last ? builder.tensor("d.output", stream_bytes) : new_sum("d.mlp.stream"));
     }
     if (!content.head) {
         graph.output = x.tensor;

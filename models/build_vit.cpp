@@ -32,6 +32,8 @@ Value patch_embedding(GraphBuilder& builder, int stream_gradient) {
                         OperatorKind::PositionEmbedding);
     op.inputs = {patch.tensor};
     op.outputs = {out.tensor};
+    op.input_gradient = patch.gradient;
+    op.output_gradient = stream_gradient;
     op.parameters = {class_token, positions};
     op.forward = {moves("embedding.positions", {}, 2 * bytes, bytes)};
     op.backward_input = {moves("embedding.positions.dx", {}, bytes, bytes)};
@@ -63,6 +65,8 @@ void classifier(GraphBuilder& builder, Value x) {
     Operator pick = start({"class_token", "head.class_token", {}}, OperatorKind::Gather);
     pick.inputs = {normed.tensor};
     pick.outputs = {first.tensor};
+    pick.input_gradient = normed.gradient;
+    pick.output_gradient = first.gradient;
     pick.forward = {moves("head.class_token", {}, row_bytes, row_bytes)};
     pick.forward_uses = {normed.tensor, first.tensor};
     pick.backward_input = {moves("head.class_token.dx", {}, row_bytes, size.stream_bytes())};
@@ -78,6 +82,7 @@ void classifier(GraphBuilder& builder, Value x) {
     const std::int64_t entries = size.samples * model.vocab;
     Operator loss = start({"loss", "loss", {}}, OperatorKind::Loss);
     loss.inputs = {logits.tensor};
+    loss.input_gradient = logits.gradient;
     loss.saved = {builder.tensor("loss.softmax", 4 * entries)};
     loss.forward = {moves("loss", {}, size.element * entries, 4 * entries)};
     loss.backward_input = {moves("loss.dx", {}, 4 * entries, size.element * entries)};

@@ -97,6 +97,8 @@ Value gathered(GraphBuilder& builder, const OperatorPlace& place, Value x,
     Operator op = start(place, OperatorKind::Gather);
     op.inputs = {x.tensor};
     op.outputs = {y.tensor};
+    op.input_gradient = x.gradient;
+    op.output_gradient = y.gradient;
     op.forward = collective(builder, place.kernel + ".gather", place.layer,
                             Collective::Kind::AllGather, whole);
     op.forward_uses = {x.tensor, y.tensor};
@@ -115,6 +117,8 @@ Value sliced(GraphBuilder& builder, const OperatorPlace& place, Value x) {
     Operator op = start(place, OperatorKind::Gather);
     op.inputs = {x.tensor};
     op.outputs = {y.tensor};
+    op.input_gradient = x.gradient;
+    op.output_gradient = y.gradient;
     op.forward = {moves(place.kernel + ".slice", place.layer, part, part)};
     op.forward_uses = {x.tensor, y.tensor};
     op.backward_input = collective(builder, place.kernel + ".dx.gather", place.layer,

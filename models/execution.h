@@ -35,6 +35,9 @@ struct Execution {
     bool sequence_parallel = false;
     DataType compute = DataType::Bf16;
     DataType gradients = DataType::Fp32;  ///< main gradients that accumulate over microbatches
+    /// Weight gradients are taken in a pass of their own (I and W), so the output gradient of
+    /// every product waits for it.
+    bool split_backward = false;
     Recompute recompute = Recompute::None;
     AttentionKernel attention = AttentionKernel::Flash;
     LossKernel loss = LossKernel::Unfused;

@@ -59,6 +59,10 @@ struct Operator {
     std::optional<int> layer;  ///< of the model
     std::vector<int> inputs;   ///< indices into StageGraph::tensors
     std::vector<int> outputs;
+    int input_gradient = -1;      ///< of inputs[0]; -1 if it takes none
+    int output_gradient = -1;     ///< of outputs[0]
+    int branch_gradient = -1;     ///< of inputs[1] of a Residual; may be the output's own
+    int through = -1;             ///< of a Norm: what reaches its input past the branch it opens
     std::vector<int> saved;       ///< tensors that its backward reads
     std::vector<int> parameters;  ///< indices into StageGraph::parameters
     std::vector<Kernel> forward;

@@ -146,8 +146,8 @@ int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int strea
 
 Value token_embedding(GraphBuilder& builder, int stream_gradient);
 Value patch_embedding(GraphBuilder& builder, int stream_gradient);
-Value attention_part(GraphBuilder& builder, int layer, Value x);
 /// `gradient`: of its result.
+Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient);
 Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient);
 void head_and_loss(GraphBuilder& builder, Value x);
 void classifier(GraphBuilder& builder, Value x);

@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <array>
 #include <iterator>
 
-#include "models/graph.h"
+#include "models/visits.h"
 
 /// One rule gives all steps: the operators' passes are laid out in the order of
 /// execution, and a tensor lives from its first use to its last.
@@ -10,15 +9,13 @@ namespace debubble::models {
 
 namespace {
 
-enum class Part : std::uint8_t { Forward, Again, Fused, Input, Weight };
-
-/// One part of one operator, in one of the passes of a microbatch.
-struct Visit {
+/// Where a visit stands, and what it uses.
+struct Use {
     const Operator* op;
     Part part;
     int pass;  ///< 0 forward, 1 backward or backward-input, 2 backward-weight
 
-    std::vector<int> uses() const {
+    std::vector<int> tensors() const {
         switch (part) {
             case Part::Forward:
             case Part::Again: return op->forward_uses;
@@ -43,8 +40,8 @@ bool recomputed(const StageGraph& graph, const Operator& op) {
 
 /// Forward, then the operators in reverse. With full recompute each layer is run
 /// forward again right before its own backward.
-std::vector<Visit> visits_of(const StageGraph& graph, bool split) {
-    std::vector<Visit> visits;
+std::vector<Use> uses_of(const StageGraph& graph, bool split) {
+    std::vector<Use> visits;
     const std::vector<Operator>& ops = graph.operators;
     for (const Operator& op : ops) visits.push_back({&op, Part::Forward, 0});
     for (std::size_t end = ops.size(); end > 0;) {
@@ -69,11 +66,11 @@ struct Lifetimes {
     std::vector<std::vector<int>> born;
     std::vector<std::vector<int>> dies;
 
-    Lifetimes(const StageGraph& graph, const std::vector<Visit>& visits)
+    Lifetimes(const StageGraph& graph, const std::vector<Use>& visits)
         : born(visits.size()), dies(visits.size()) {
         std::vector<std::optional<std::size_t>> last(graph.tensors.size());
         for (std::size_t at = 0; at < visits.size(); ++at) {
-            for (const int tensor : visits[at].uses()) {
+            for (const int tensor : visits[at].tensors()) {
                 if (last[tensor] == at) continue;  // named twice by one visit
                 if (!last[tensor] || visits[at].begins(tensor)) {
                     if (last[tensor]) dies[*last[tensor]].push_back(tensor);
@@ -117,57 +114,65 @@ void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kern
     }
 }
 
-std::vector<Kernel> kernels_of(const Visit& visit) {
-    switch (visit.part) {
+std::vector<Kernel> kernels_of(const Operator& op, Part part) {
+    switch (part) {
         case Part::Forward:
-        case Part::Again: return visit.op->forward;
-        case Part::Input: return visit.op->backward_input;
-        case Part::Weight: return visit.op->backward_weight;
+        case Part::Again: return op.forward;
+        case Part::Input: return op.backward_input;
+        case Part::Weight: return op.backward_weight;
         case Part::Fused: break;
     }
-    std::vector<Kernel> kernels = visit.op->backward_input;
-    std::vector<Kernel> weight = visit.op->backward_weight;
-    interleave(*visit.op, kernels, weight);
+    std::vector<Kernel> kernels = op.backward_input;
+    std::vector<Kernel> weight = op.backward_weight;
+    interleave(op, kernels, weight);
     std::move(weight.begin(), weight.end(), std::back_inserter(kernels));
     return kernels;
 }
 
-std::array<PassSteps, 3> plan(const StageGraph& graph, bool split) {
-    const std::vector<Visit> visits = visits_of(graph, split);
-    const Lifetimes lifetimes(graph, visits);
-    std::array<PassSteps, 3> passes;
-    for (std::size_t at = 0; at < visits.size(); ++at) {
-        PassSteps& pass = passes[visits[at].pass];
-        for (const int tensor : lifetimes.born[at]) {
+PassSteps plan(const StageGraph& graph, bool split, int index) {
+    const PassVisits visits = visits_of(graph, split);
+    PassSteps pass;
+    for (const Visit& visit : visits[index]) {
+        for (const int tensor : visit.allocates) {
             pass.steps.push_back({Step::Kind::Allocate, tensor});
         }
-        for (Kernel& kernel : kernels_of(visits[at])) {
+        for (Kernel& kernel : kernels_of(graph.operators[visit.op], visit.part)) {
             pass.steps.push_back({Step::Kind::Run, static_cast<std::int32_t>(pass.kernels.size())});
             pass.kernels.push_back(std::move(kernel));
         }
-        for (const int tensor : lifetimes.dies[at]) {
-            pass.steps.push_back({Step::Kind::Free, tensor});
-        }
+        for (const int tensor : visit.frees) pass.steps.push_back({Step::Kind::Free, tensor});
     }
-    return passes;
+    return pass;
 }
 
 }  // namespace
 
+PassVisits visits_of(const StageGraph& graph, bool split) {
+    const std::vector<Use> uses = uses_of(graph, split);
+    Lifetimes lifetimes(graph, uses);
+    PassVisits passes;
+    for (std::size_t at = 0; at < uses.size(); ++at) {
+        passes[uses[at].pass].push_back({static_cast<int>(uses[at].op - graph.operators.data()),
+                                         uses[at].part, std::move(lifetimes.born[at]),
+                                         std::move(lifetimes.dies[at])});
+    }
+    return passes;
+}
+
 PassSteps forward_steps(const StageGraph& graph) {
-    return plan(graph, false)[0];
+    return plan(graph, false, 0);
 }
 
 PassSteps backward_steps(const StageGraph& graph) {
-    return plan(graph, false)[1];
+    return plan(graph, false, 1);
 }
 
 PassSteps backward_input_steps(const StageGraph& graph) {
-    return plan(graph, true)[1];
+    return plan(graph, true, 1);
 }
 
 PassSteps backward_weight_steps(const StageGraph& graph) {
-    return plan(graph, true)[2];
+    return plan(graph, true, 2);
 }
 
 }  // namespace debubble::models

@@ -17,6 +17,7 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.sequence_parallel = parallel.sequence && parallel.tensor > 1;
     execution.compute = training.precision.compute;
     execution.gradients = training.precision.grads;
+    execution.split_backward = scenario.schedule.splits_backward;
     execution.recompute = training.recompute;
     execution.attention = training.attention;
     execution.loss = framework.loss;

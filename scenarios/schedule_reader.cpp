@@ -1,3 +1,6 @@
+#include <fstream>
+#include <regex>
+
 #include <fmt/format.h>
 
 #include "models/quantity.h"
@@ -67,6 +70,16 @@ void read_stages_per_rank(Draft& draft, MappingReader* in, const Generator* gene
         chunks = *generator->stages_per_rank;
 }
 
+/// A look at the file before it is read as a schedule, which says what is wrong with it.
+bool has_weight_pass(const std::string& csv) {
+    static const std::regex kWeightPass("[0-9](W|BACKWARD_WEIGHT)[0-9]");
+    std::ifstream file(csv);
+    std::string line;
+    while (std::getline(file, line))
+        if (std::regex_search(line, kWeightPass)) return true;
+    return false;
+}
+
 void read_csv(Draft& draft, MappingReader& in) {
     ScheduleChoice& choice = draft.scenario.schedule;
     in.text("csv", choice.csv);
@@ -76,6 +89,7 @@ void read_csv(Draft& draft, MappingReader& in) {
     std::error_code error;
     if (!std::filesystem::exists(choice.csv, error))
         in.complain("csv", fmt::format("no such file: {}", choice.csv));
+    choice.splits_backward = has_weight_pass(choice.csv);
     if (in.has("name")) in.complain("name", "say either the 'name' of a schedule or a 'csv'");
     in.value("name");
     choice.placement = read_placement(in, draft.scenario.parallel);
@@ -108,6 +122,7 @@ void read_schedule(Draft& draft) {
         in.complain("name", models::unknown_word("schedule", choice.name, schedule_names()));
         return;
     } else {
+        choice.splits_backward = generator->splits_backward;
         read_options(in, *generator, choice);
     }
     in.finish();

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/graph.h"
+
+/// The passes of a stage operator by operator. The steps of graph.h are the same with an
+/// operator's kernels one by one; the executor runs operators whole.
+namespace debubble::models {
+
+/// What of an operator runs: Again is its forward under full recompute, Fused both halves of
+/// its backward, input first.
+enum class Part : std::uint8_t { Forward, Again, Fused, Input, Weight };
+
+struct Visit {
+    int op = 0;  ///< index into StageGraph::operators
+    Part part{};
+    std::vector<int> allocates;  ///< before it runs; indices into StageGraph::tensors
+    std::vector<int> frees;      ///< after it has run
+};
+
+/// The forward, the backward (backward-input if `split`), and the backward-weight.
+using PassVisits = std::array<std::vector<Visit>, 3>;
+PassVisits visits_of(const StageGraph& graph, bool split);
+
+}  // namespace debubble::models
