@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/architecture_limits.h"
+#include "models/architecture_words.h"
 #include "models/graph.h"
 #include "models/hf_config_reader.h"
 #include "models/yaml_reader.h"
@@ -12,24 +13,8 @@
 namespace debubble::models {
 namespace {
 
-constexpr std::pair<std::string_view, Family> kFamilies[] = {
-    {"gpt2", Family::Gpt2}, {"llama", Family::Llama}, {"vit", Family::Vit}};
-constexpr std::pair<std::string_view, Norm> kNorms[] = {{"layer_norm", Norm::LayerNorm},
-                                                        {"rms_norm", Norm::RmsNorm}};
-constexpr std::pair<std::string_view, Activation> kActivations[] = {
-    {"gelu", Activation::Gelu},
-    {"gelu_tanh", Activation::GeluTanh},
-    {"relu", Activation::Relu},
-    {"swiglu", Activation::Swiglu}};
-constexpr std::pair<std::string_view, Positions> kPositions[] = {
-    {"none", Positions::None}, {"learned", Positions::Learned}, {"rope", Positions::Rope}};
 constexpr std::size_t kMostShardings = 256;   ///< lines of a table
 constexpr std::size_t kLongestPattern = 128;  ///< characters
-constexpr std::pair<std::string_view, Sharding> kShardings[] = {
-    {"column", Sharding::Column},
-    {"row", Sharding::Row},
-    {"vocabulary", Sharding::Vocabulary},
-    {"replicated", Sharding::Replicated}};
 
 /// What every member of a family has, unless its file says otherwise.
 Architecture of_family(Family family) {
@@ -194,6 +179,10 @@ void check_architecture(const Architecture& a, MappingReader& map) {
                      fmt::format("{} pixels in patches of {} and a class token are {} positions, "
                                  "not {}",
                                  *a.image_size, *a.patch_size, vit_positions(a), a.max_positions));
+}
+
+Architecture read_own_architecture(const NodePtr& map, Mistakes& mistakes) {
+    return read_map(map, mistakes);
 }
 
 Architecture read_architecture(const NodePtr& value, Shelf& shelf, Mistakes& mistakes) {

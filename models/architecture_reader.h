@@ -14,6 +14,9 @@ namespace debubble::models {
 /// Nothing is promised of the result if it adds a mistake.
 Architecture read_architecture(const NodePtr& value, Shelf& shelf, Mistakes& mistakes);
 
+/// A map that says everything itself: no `base` is looked for, no file opened.
+Architecture read_own_architecture(const NodePtr& map, Mistakes& mistakes);
+
 /// The same for a name or path given on the command line. Throws InputError.
 Architecture read_model(const std::string& name_or_path);
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/sha256.h"
-#include "exec/data/bad_file.h"
+#include "exec/bad_file.h"
 #include "exec/data/json_lines_reader.h"
 
 namespace debubble::exec {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "exec/data/bad_file.h"
+#include "exec/bad_file.h"
 
 namespace debubble::exec {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "exec/data/mapped_file.h"
 #include "exec/data/tokenizer.h"
+#include "exec/mapped_file.h"
 
 namespace debubble::exec {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "exec/data/bad_file.h"
+#include "exec/bad_file.h"
 
 namespace debubble::exec {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "exec/data/bad_file.h"
+#include "exec/bad_file.h"
 
 namespace debubble::exec {
 namespace {

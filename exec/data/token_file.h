@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/data/mapped_file.h"
+#include "exec/mapped_file.h"
 
 /// Tokenised text as llm.c stores it (github.com/karpathy/llm.c, dev/data/data_common.py):
 /// 256 little-endian int32 (magic, version, number of tokens, zeros), then the tokens.

@@ -1,6 +1,6 @@
 #include "exec/data/tokenizer.h"
 
-#include "exec/data/bad_file.h"
+#include "exec/bad_file.h"
 
 namespace debubble::exec {
 

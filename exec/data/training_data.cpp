@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "exec/data/bad_file.h"
+#include "exec/bad_file.h"
 #include "exec/data/corpus.h"
 #include "exec/data/token_data_set.h"
 #include "models/quantity.h"

@@ -1,10 +1,10 @@
-#include "exec/data/mapped_file.h"
+#include "exec/mapped_file.h"
 
 #include <fmt/format.h>
 #include <boost/interprocess/file_mapping.hpp>
 #include <boost/interprocess/mapped_region.hpp>
 
-#include "exec/data/bad_file.h"
+#include "exec/bad_file.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;

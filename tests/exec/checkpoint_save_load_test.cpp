@@ -1,0 +1,340 @@
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <random>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "exec/checkpoint/checkpoint.h"
+#include "exec/checkpoint/checkpoint_writer.h"
+#include "tests/exec/scratch_folder.h"
+
+namespace debubble::exec {
+namespace {
+
+using models::Architecture;
+using models::Execution;
+using models::Parameter;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Small, and cut in every way that there is: parts, rows, columns, a padded vocabulary.
+Architecture small_gpt() {
+    Architecture a;
+    a.name = "small";
+    a.layers = 2;
+    a.hidden = 24;
+    a.heads = a.kv_heads = 4;
+    a.head_dim = 6;
+    a.ffn = 40;
+    a.vocab = 29;
+    a.max_positions = 7;
+    return a;
+}
+
+/// How a run cuts the network; the last shards of a flat buffer may be shorter.
+struct Cut {
+    int pipeline = 1;
+    int tensor = 1;
+    int data = 1;
+
+    int ranks() const { return pipeline * tensor * data; }
+    Execution execution() const {
+        Execution how;
+        how.tensor = tensor;
+        how.vocabulary_multiple = 4;
+        return how;
+    }
+};
+
+/// Every element of every tensor is told apart by its value.
+float value_of(const std::string& kind, const std::string& tensor, std::int64_t element) {
+    const auto seed = std::hash<std::string>{}(kind + tensor) % 1000;
+    return static_cast<float>(seed * 10'000 + static_cast<std::size_t>(element));
+}
+
+/// The memory of one rank: its flat shard of each of its parameters.
+class RankMemory {
+public:
+    RankMemory(const Architecture& model, const Cut& cut, int rank)
+        : graph_(models::build_stage(model, cut.execution(), content(model, cut, rank))),
+          tensor_rank_(rank % cut.tensor),
+          data_rank_(rank / cut.tensor % cut.data),
+          cut_(cut) {}
+
+    std::vector<WantedPiece> pieces() {
+        std::vector<WantedPiece> all;
+        for (const Parameter& parameter : graph_.parameters)
+            for (const char* kind : {kinds::kParameter, kinds::kFirstMoment}) {
+                const std::int64_t elements = elements_of(local_shape(parameter, graph_.execution));
+                const std::int64_t first = elements * data_rank_ / cut_.data;
+                const FlatRange range{first, elements * (data_rank_ + 1) / cut_.data - first};
+                std::vector<float>& memory = memory_[{kind, parameter.name}];
+                memory.resize(range.count, -1);
+                for (WantedPiece& piece :
+                     pieces_of(parameter, graph_.execution, tensor_rank_, kind, DataType::Fp32,
+                               reinterpret_cast<std::byte*>(memory.data()), range))
+                    all.push_back(std::move(piece));
+            }
+        return all;
+    }
+
+private:
+    static models::StageContent content(const Architecture& model, const Cut& cut, int rank) {
+        const int stage = rank / (cut.tensor * cut.data);
+        const int layers = model.layers / cut.pipeline;
+        return {stage * layers, layers, stage == 0, stage == cut.pipeline - 1};
+    }
+
+    models::StageGraph graph_;
+    int tensor_rank_;
+    int data_rank_;
+    Cut cut_;
+    std::map<std::pair<std::string, std::string>, std::vector<float>> memory_;
+};
+
+/// Calls for every element of a piece with its global index and its memory.
+void for_elements(const WantedPiece& piece, const auto& call) {
+    const Extents global = row_major_strides(piece.shape);
+    const Box& box = piece.slice.box;
+    for (std::int64_t i = 0; i < box.elements(); ++i) {
+        std::int64_t rest = i;
+        std::int64_t index = 0;
+        std::int64_t place = piece.slice.offset;
+        for (std::size_t d = box.extent.size(); d-- > 0;) {
+            const std::int64_t at = rest % box.extent[d];
+            rest /= box.extent[d];
+            index += (box.begin[d] + at) * global[d];
+            place += at * piece.slice.strides[d];
+        }
+        call(index, reinterpret_cast<float*>(piece.data)[place]);
+    }
+}
+
+Manifest manifest_of(const Architecture& model, std::int64_t step) {
+    Manifest manifest;
+    manifest.architecture = model;
+    manifest.training.step = step;
+    return manifest;
+}
+
+void save(const std::filesystem::path& folder, const Architecture& model, const Cut& cut,
+          std::int64_t step, int kept = 0) {
+    const CheckpointWriter writer(folder, step, cut.ranks());
+    std::vector<std::thread> ranks;
+    for (int rank = 0; rank < cut.ranks(); ++rank)
+        ranks.emplace_back([&, rank] {
+            RankMemory memory(model, cut, rank);
+            std::vector<Piece> pieces;
+            for (const WantedPiece& piece : memory.pieces()) {
+                for_elements(piece, [&](std::int64_t index, float& value) {
+                    value = value_of(piece.kind, piece.tensor, index);
+                });
+                pieces.push_back(piece);
+            }
+            writer.write_rank(rank, pieces);
+        });
+    for (std::thread& rank : ranks) rank.join();
+    writer.commit(manifest_of(model, step), kept);
+}
+
+void expect_loads(const Checkpoint& checkpoint, const Architecture& model, const Cut& cut) {
+    for (int rank = 0; rank < cut.ranks(); ++rank) {
+        RankMemory memory(model, cut, rank);
+        const std::vector<WantedPiece> pieces = memory.pieces();
+        load(checkpoint.pieces, pieces);
+        std::int64_t wrong = 0;
+        for (const WantedPiece& piece : pieces)
+            for_elements(piece, [&](std::int64_t index, float value) {
+                wrong += value != value_of(piece.kind, piece.tensor, index);
+            });
+        EXPECT_EQ(wrong, 0) << "on rank " << rank;
+    }
+}
+
+std::string first_mistake(const auto& call) {
+    try {
+        call();
+    } catch (const InputError& error) {
+        return error.diagnostics().front().where.file + ": " + error.diagnostics().front().message;
+    }
+    return "none";
+}
+
+TEST(Checkpoint, AnyLayoutLoadsAnyOther) {
+    const Cut cuts[] = {{1, 1, 1}, {2, 1, 1}, {1, 4, 1}, {1, 1, 3}, {2, 2, 2}, {1, 2, 5}};
+    for (const Cut& saved : cuts) {
+        const ScratchFolder folder;
+        save(folder.path(), small_gpt(), saved, 7);
+        const Checkpoint checkpoint = open_checkpoint(folder.path() / "step_7");
+        EXPECT_NO_THROW(verify(checkpoint.pieces));
+        for (const Cut& loaded : cuts) expect_loads(checkpoint, small_gpt(), loaded);
+    }
+}
+
+TEST(Checkpoint, AFlippedByteIsNamed) {
+    const ScratchFolder folder;
+    save(folder.path(), small_gpt(), {}, 1);
+    const auto step = folder.path() / "step_1";
+    const Checkpoint good = open_checkpoint(step);
+    const StoredPiece& piece = good.pieces.tensors.at({"parameter", "h.1.ln_2.bias"}).pieces[0];
+    const std::string file = piece.file;
+    std::string bytes = read_file(file);
+    const std::string intact = bytes;
+    bytes[bytes.size() - 5] ^= 1;  // in the last tensor, whichever that is
+    write_file(file, bytes);
+    EXPECT_THAT(
+        first_mistake([&] { verify(open_checkpoint(step).pieces); }),
+        testing::AllOf(HasSubstr(file), HasSubstr("is damaged"), HasSubstr("first_moment/")));
+    EXPECT_THROW(expect_loads(open_checkpoint(step), small_gpt(), {}), InputError);
+    bytes = intact;
+    bytes[intact.find("h.1.ln_2.bias") + 2] = '0';  // in the header
+    write_file(file, bytes);
+    EXPECT_NE(first_mistake([&] { open_checkpoint(step); }), "none");
+    write_file(file, intact.substr(0, intact.size() - 1));
+    EXPECT_NE(first_mistake([&] { open_checkpoint(step); }), "none");
+    write_file(file, intact);
+    EXPECT_NO_THROW(verify(open_checkpoint(step).pieces));
+    std::string manifest = read_file(step / "manifest.json");
+    const std::size_t at = manifest.find("\"step\": 1");
+    manifest[at + 8] = '2';
+    write_file(step / "manifest.json", manifest);
+    EXPECT_THAT(first_mistake([&] { open_checkpoint(step); }),
+                HasSubstr("the manifest is damaged"));
+}
+
+TEST(Checkpoint, NoFlippedByteGoesUnnoticed) {
+    const ScratchFolder folder;
+    save(folder.path(), small_gpt(), {}, 1);
+    const auto step = folder.path() / "step_1";
+    for (const auto& entry : std::filesystem::directory_iterator(step)) {
+        const std::string intact = read_file(entry.path());
+        const std::size_t stride = intact.size() > 4096 ? intact.size() / 200 : 1;
+        for (std::size_t at = 0; at < intact.size(); at += stride) {
+            std::string bytes = intact;
+            bytes[at] ^= static_cast<char>(1 << at % 8);
+            std::ofstream(entry.path(), std::ios::binary) << bytes;
+            EXPECT_THROW(verify(open_checkpoint(step).pieces), InputError) << entry << " at " << at;
+        }
+        std::ofstream(entry.path(), std::ios::binary) << intact;
+    }
+    EXPECT_NO_THROW(verify(open_checkpoint(step).pieces));
+}
+
+TEST(Checkpoint, KeepsTheLatestAndWhatIsNotItsOwn) {
+    const ScratchFolder folder;
+    const auto steps = [&] {
+        std::vector<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+            names.push_back(entry.path().filename());
+        return names;
+    };
+    for (const std::int64_t step : {1, 2, 3, 20}) save(folder.path(), small_gpt(), {}, step);
+    CheckpointWriter(folder.path(), 4, 1);  // never completed
+    write_file(folder.path() / "step_2" / "notes.txt", "mine");
+    save(folder.path(), small_gpt(), {2, 1, 1}, 5, 2);
+    EXPECT_THAT(steps(), testing::UnorderedElementsAre("step_2", "step_3", "step_5", "step_20"));
+    EXPECT_THAT(std::distance(std::filesystem::directory_iterator(folder.path() / "step_2"), {}),
+                1);
+    EXPECT_NO_THROW(open_checkpoint(folder.path() / "step_5"));
+    EXPECT_NO_THROW(open_checkpoint(folder.path() / "step_3"));
+    EXPECT_NO_THROW(open_checkpoint(folder.path() / "step_20"));  // of another run, perhaps
+}
+
+TEST(Checkpoint, AStepSavedAgainReplacesTheFirst) {
+    const ScratchFolder folder;
+    save(folder.path(), small_gpt(), {1, 2, 2}, 5);
+    const Checkpoint before = open_checkpoint(folder.path() / "step_5");
+    save(folder.path(), small_gpt(), {2, 1, 1}, 5);
+    const Checkpoint after = open_checkpoint(folder.path() / "step_5");
+    expect_loads(before, small_gpt(), {});  // its files are mapped, though nobody sees them
+    expect_loads(after, small_gpt(), {});
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path() / "step_5"), {}), 3);
+}
+
+TEST(Checkpoint, WhatIsMissingIsNamed) {
+    const ScratchFolder folder;
+    save(folder.path(), small_gpt(), {}, 1);
+    Checkpoint checkpoint = open_checkpoint(folder.path() / "step_1");
+    const PieceSource whole = checkpoint.pieces;
+    checkpoint.pieces.name = "run";
+    const auto mistake = [&] {
+        return first_mistake([&] { expect_loads(checkpoint, small_gpt(), {}); });
+    };
+    checkpoint.pieces.tensors.erase({"first_moment", "ln_f.bias"});
+    EXPECT_EQ(mistake(), "run: has no 'first_moment' of 'ln_f.bias' [24]");
+    checkpoint.pieces = whole;
+    checkpoint.pieces.name = "run";
+    StoredTensor& tensor = checkpoint.pieces.tensors.at({"parameter", "wpe.weight"});
+    tensor.pieces[0].box.extent = {3, 24};
+    EXPECT_EQ(mistake(),
+              "run: the elements [3:7, 0:24] of the 'parameter' of 'wpe.weight' [7, 24] are in no "
+              "file");
+    tensor.shape = {8, 24};
+    EXPECT_EQ(mistake(), "run: has a 'parameter' of 'wpe.weight' of shape [8, 24], not [7, 24]");
+}
+
+TEST(Checkpoint, AnotherModelIsToldWithBothSides) {
+    const ScratchFolder folder;
+    save(folder.path(), small_gpt(), {}, 1);
+    const Checkpoint checkpoint = open_checkpoint(folder.path() / "step_1");
+    EXPECT_NO_THROW(check_same_network(checkpoint, small_gpt()));
+    Architecture other = small_gpt();
+    other.name = "large";
+    other.vocab = 50257;
+    other.layers = 12;
+    EXPECT_EQ(first_mistake([&] { check_same_network(checkpoint, other); }),
+              (folder.path() / "step_1").string() +
+                  ": a checkpoint of another model: this one is 'small', wanted is 'large'; they "
+                  "have layers 2 and 12, vocab 29 and 50257");
+}
+
+TEST(Checkpoint, TheLatestCompleteOneIsFound) {
+    const ScratchFolder folder;
+    EXPECT_FALSE(latest_checkpoint(folder.path() / "none", CheckedBy::Data).checkpoint);
+    for (const std::int64_t step : {9, 10, 100}) save(folder.path(), small_gpt(), {}, step);
+    const CheckpointWriter interrupted(folder.path(), 200, 1);
+    RankMemory memory(small_gpt(), {}, 0);
+    std::vector<Piece> pieces;
+    for (const WantedPiece& piece : memory.pieces()) pieces.push_back(piece);
+    interrupted.write_rank(0, pieces);
+    std::filesystem::create_directories(folder.path() / "step_0300");
+    const auto latest = [&](CheckedBy by) { return latest_checkpoint(folder.path(), by); };
+    const LatestCheckpoint found = latest(CheckedBy::Data);
+    ASSERT_TRUE(found.checkpoint);
+    EXPECT_EQ(found.checkpoint->manifest.training.step, 100);
+    EXPECT_THAT(found.passed_over,
+                ElementsAre("step_200 is passed over: " + (folder.path() / "step_200").string() +
+                            ": not a complete checkpoint: it has no manifest.json"));
+    const std::string file = found.checkpoint->pieces.tensors.begin()->second.pieces[0].file;
+    std::string bytes = read_file(file);
+    bytes.back() ^= 1;
+    write_file(file, bytes);
+    EXPECT_EQ(latest(CheckedBy::Headers).checkpoint->manifest.training.step, 100);
+    EXPECT_EQ(latest(CheckedBy::Data).checkpoint->manifest.training.step, 10);
+    EXPECT_EQ(latest(CheckedBy::Data).passed_over.size(), 2u);
+}
+
+TEST(Checkpoint, TheManifestKeepsEverything) {
+    Manifest manifest = manifest_of(small_gpt(), 123456789012);
+    manifest.training.optimizer_steps = 5;
+    manifest.training.schedule_steps = 6;
+    manifest.training.learning_rate = 0.1 + 0.2;
+    manifest.training.seed = 1234;
+    manifest.training.data = {1, 2, 3, 4};
+    manifest.training.loss_scale = {65536, 7, 2, 9};
+    manifest.layout = {8, 2, 2, 1, 2, 3, true, "zb-h1"};
+    manifest.program_sha256 = std::string(64, 'a');
+    manifest.settings = {{"data", "a \"quoted\"\npath"}, {"optimizer", "adamw"}};
+    manifest.files = {{"rank_00000-1.safetensors", 5, std::string(64, 'b')}};
+    manifest.architecture.norm_eps = 1.0 / 3;
+    manifest.architecture.sharding = {{"h.*.mlp.c_fc.*", models::Sharding::Replicated}};
+    EXPECT_EQ(parse_manifest(manifest_json(manifest), "manifest.json"), manifest);
+}
+
+}  // namespace
+}  // namespace debubble::exec

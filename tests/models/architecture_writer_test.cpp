@@ -1,0 +1,21 @@
+#include <gtest/gtest.h>
+
+#include "models/architecture_reader.h"
+#include "models/architecture_writer.h"
+#include "models/json_document_reader.h"
+
+namespace debubble::models {
+namespace {
+
+TEST(ArchitectureWriter, TheWholeZooIsReadBack) {
+    for (const std::string& name : zoo()) {
+        const Architecture written = read_model(name);
+        Mistakes mistakes;
+        const NodePtr map = parse_json(architecture_json(written), "model.json");
+        EXPECT_EQ(read_own_architecture(map, mistakes), written) << name;
+        EXPECT_TRUE(mistakes.empty()) << name;
+    }
+}
+
+}  // namespace
+}  // namespace debubble::models
