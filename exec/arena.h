@@ -1,7 +1,7 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,6 +38,7 @@ struct ArenaPeak {
     MemoryByClass held{};
     std::string during;  ///< what note() said last: the action, in text form
     std::string op;      ///< the tensor that was allocated last
+    std::chrono::steady_clock::time_point at;
 };
 
 /// One thread uses an arena at a time. Tensors must not outlive it.
@@ -55,8 +56,11 @@ public:
     ArenaTensor allocate(const Shape& shape, DataType type, MemoryClass held_as,
                          std::string_view name);
 
-    void note(std::string_view action) { during_ = action; }
-    const MemoryByClass& held() const { return held_; }
+    /// An action begins: peaks are named after it.
+    void note(std::string_view action);
+    const MemoryByClass& held() const { return held_; }  ///< bytes of tensors, without padding
+    /// Of each class the most since note(), at instants of its own.
+    const MemoryByClass& highest() const { return highest_; }
     const ArenaPeak& peak() const { return peak_; }
     void forget_peak();  ///< the peak is what is held now
     /// The highest address ever used, from the arena's begin: peak and fragmentation.
@@ -71,6 +75,7 @@ private:
     Bytes capacity_;
     std::unique_ptr<FreeList> free_;
     MemoryByClass held_{};
+    MemoryByClass highest_{};
     ArenaPeak peak_;
     Bytes extent_;
     std::string during_;

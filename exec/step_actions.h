@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+
 #include "base/ids.h"
+#include "base/units.h"
 #include "exec/comm/communicator.h"
 
 /// What a Program does with parameters and gradients between passes.
@@ -20,6 +23,9 @@ public:
     virtual Pending tied_grad_reduce(Stage stage) = 0;
     virtual Pending grad_norm() = 0;
     virtual void optimizer_step() = 0;
+
+    /// What this rank hands to the collective of an action of those above, for the trace.
+    virtual Bytes moved(const Action& /*action*/) const { return {}; }
 };
 
 }  // namespace debubble::exec

@@ -51,6 +51,9 @@ public:
     /// overwritten. Throws DeadlinePassed or Aborted; no one touches the buffers then.
     /// Any thread of the rank may wait; a second wait returns at once.
     virtual Interval wait(Deadline deadline) = 0;
+    /// Whether wait() would return at once; false where that is not known without it.
+    /// Throws Aborted.
+    virtual bool done() { return false; }
 };
 using Pending = std::unique_ptr<Request>;
 

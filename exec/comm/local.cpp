@@ -33,6 +33,7 @@ public:
     Interval wait(Deadline deadline) override {
         return world_->wait(*meeting_, position_, deadline);
     }
+    bool done() override { return world_->done(*meeting_, position_); }
 
 private:
     std::shared_ptr<World> world_;

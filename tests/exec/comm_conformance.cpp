@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <thread>
 
 #include "comm_checks.h"
 
@@ -49,6 +50,22 @@ void all_types_are_carried_unchanged(Communicator& c) {
         check(in == encode(table(17, [&](int i) { return i + previous(c); }), type),
               "the bits that were sent");
     }
+}
+
+/// Who polls gets there without a wait.
+void done_comes_without_a_wait(Communicator& c) {
+    if (c.rank() > 1) return;
+    float value = c.rank() == 0 ? 3.0f : 0.0f;
+    const Buffer data = buffer_of(std::span(&value, 1));
+    const Pending request = c.rank() == 0 ? c.send({1, kActivation}, data, "0SEND_F0")
+                                          : c.receive({0, kActivation}, data, "1RECV_F0");
+    const Deadline patience = soon();
+    while (!request->done()) {
+        check(Clock::now() < patience, "a message is done some time");
+        std::this_thread::yield();
+    }
+    check(value == 3.0f, "done means that the bytes are there");
+    request->wait(Clock::now());
 }
 
 void many_outstanding_messages_keep_their_order(Communicator& c) {
@@ -306,6 +323,7 @@ const std::vector<ConformanceCase>& conformance_cases() {
     static const std::vector<ConformanceCase> cases{
         {"BigMessagesArriveWhole", big_messages_arrive_whole},
         {"AllTypesAreCarriedUnchanged", all_types_are_carried_unchanged},
+        {"DoneComesWithoutAWait", done_comes_without_a_wait},
         {"ManyOutstandingMessagesKeepTheirOrder", many_outstanding_messages_keep_their_order},
         {"ChannelsDoNotMix", channels_do_not_mix},
         {"NothingIsCarriedToo", nothing_is_carried_too},

@@ -132,11 +132,7 @@ Interval World::wait(Meeting& meeting, int position, Deadline deadline) {
     Lock lock(mutex_);
     while (!released(meeting, position)) {
         if (work(lock, meeting)) continue;
-        if (failure_) {
-            wait_for_workers(lock, meeting, position);
-            throw Aborted(fmt::format("rank {} stopped waiting for {}: {}", rank,
-                                      describe(meeting, position), *failure_));
-        }
+        throw_if_failed(lock, meeting, position);
         if (Clock::now() >= deadline) {
             const std::chrono::duration<double> waited = Clock::now() - asked;
             const std::string sentence =
@@ -149,6 +145,20 @@ Interval World::wait(Meeting& meeting, int position, Deadline deadline) {
         bells_[rank].wait_until(lock, deadline);
     }
     return position == 0 && meeting.copied ? *meeting.copied : meeting.when;
+}
+
+bool World::done(Meeting& meeting, int position) {
+    Lock lock(mutex_);
+    while (!released(meeting, position) && work(lock, meeting)) continue;
+    if (!released(meeting, position)) throw_if_failed(lock, meeting, position);
+    return released(meeting, position);
+}
+
+void World::throw_if_failed(Lock& lock, Meeting& meeting, int position) {
+    if (!failure_) return;
+    wait_for_workers(lock, meeting, position);
+    throw Aborted(fmt::format("rank {} stopped waiting for {}: {}", meeting.ranks[position],
+                              describe(meeting, position), *failure_));
 }
 
 void World::leave(Meeting& meeting, int position) {

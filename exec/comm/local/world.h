@@ -43,6 +43,8 @@ public:
     std::shared_ptr<Meeting> join(const Place& place, const Terms& terms, std::vector<int> ranks,
                                   int position, Party party);
     Interval wait(Meeting& meeting, int position, Deadline deadline);
+    /// Carries out what can be, and waits for nothing.
+    bool done(Meeting& meeting, int position);
     /// The party's buffers are about to go: waits for who works on them, and fails
     /// all ranks if the meeting is not done.
     void leave(Meeting& meeting, int position);
@@ -59,6 +61,7 @@ private:
     void start_all_from(const std::shared_ptr<Meeting>& meeting);
     bool may_start(const Meeting& meeting) const;
     bool work(Lock& lock, Meeting& meeting);
+    void throw_if_failed(Lock& lock, Meeting& meeting, int position);
     void wait_for_workers(Lock& lock, Meeting& meeting, int position);
     void ring(const Meeting& meeting);
     void fail_locked(const std::string& sentence);

@@ -21,6 +21,7 @@ public:
     MpiRequest& operator=(const MpiRequest&) = delete;
     ~MpiRequest() override { engine_->leave(*operation_); }
     Interval wait(Deadline deadline) override { return engine_->wait(*operation_, deadline); }
+    bool done() override { return engine_->done(*operation_); }
 
 private:
     std::shared_ptr<Engine> engine_;

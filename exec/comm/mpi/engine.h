@@ -78,6 +78,7 @@ public:
 
     void start(const std::shared_ptr<Operation>& operation);
     Interval wait(Operation& operation, Deadline deadline);
+    bool done(Operation& operation);
     void leave(Operation& operation);
     void fail(const std::string& sentence);
 
@@ -104,6 +105,7 @@ private:
     void piece_done(const std::shared_ptr<Operation>& operation);
     void post(int peer, std::vector<std::byte> message);
     void move(bool out, const Piece& piece, int tag, std::shared_ptr<Operation> operation);
+    void throw_if_failed(Lock& lock, Operation& operation);
     void fail_locked(const std::string& sentence, bool tell);
     void say_goodbye();
 

@@ -12,11 +12,7 @@ Interval Engine::wait(Operation& operation, Deadline deadline) {
     const Clock::time_point asked = Clock::now();
     Lock lock(mutex_);
     while (!operation.done) {
-        if (failure_) {
-            bell_.wait(lock, [&] { return operation.moving == 0; });
-            throw Aborted(fmt::format("rank {} stopped waiting for {}: {}", rank_,
-                                      operation.description, *failure_));
-        }
+        throw_if_failed(lock, operation);
         if (Clock::now() >= deadline) {
             const std::chrono::duration<double> waited = Clock::now() - asked;
             std::vector<int> missing = operation.missing;
@@ -35,6 +31,19 @@ Interval Engine::wait(Operation& operation, Deadline deadline) {
         bell_.wait_until(lock, deadline);
     }
     return operation.when;
+}
+
+bool Engine::done(Operation& operation) {
+    Lock lock(mutex_);
+    if (!operation.done) throw_if_failed(lock, operation);
+    return operation.done;
+}
+
+void Engine::throw_if_failed(Lock& lock, Operation& operation) {
+    if (!failure_) return;
+    bell_.wait(lock, [&] { return operation.moving == 0; });
+    throw Aborted(
+        fmt::format("rank {} stopped waiting for {}: {}", rank_, operation.description, *failure_));
 }
 
 void Engine::leave(Operation& operation) {

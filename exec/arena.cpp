@@ -1,0 +1,162 @@
+#include "exec/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
+#endif
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr std::int64_t kCacheLine = 64;
+
+/// What a tensor of so many bytes takes; an empty one has an address too.
+std::int64_t padded(std::int64_t bytes) {
+    return std::max(kCacheLine, (bytes + kCacheLine - 1) / kCacheLine * kCacheLine);
+}
+
+std::size_t index_of(MemoryClass held_as) {
+    return static_cast<std::size_t>(held_as);
+}
+
+}  // namespace
+
+/// The gaps between tensors, none beside another.
+struct Arena::FreeList {
+    std::map<std::int64_t, std::int64_t> size_at;
+    std::set<std::pair<std::int64_t, std::int64_t>> by_size;  ///< size, then address
+
+    void add(std::int64_t at, std::int64_t size) {
+        size_at.emplace(at, size);
+        by_size.emplace(size, at);
+    }
+    std::int64_t remove(std::map<std::int64_t, std::int64_t>::iterator gap) {
+        const auto [at, size] = *gap;
+        by_size.erase({size, at});
+        size_at.erase(gap);
+        return size;
+    }
+
+    /// The address, or -1 if no gap is large enough.
+    std::int64_t take(std::int64_t size) {
+        const auto gap = by_size.lower_bound({size, 0});
+        if (gap == by_size.end()) return -1;
+        const std::int64_t at = gap->second;
+        const std::int64_t whole = remove(size_at.find(at));
+        if (whole > size) add(at + size, whole - size);
+        return at;
+    }
+    void give(std::int64_t at, std::int64_t size) {
+        auto after = size_at.lower_bound(at);
+        if (after != size_at.begin()) {
+            const auto before = std::prev(after);
+            if (before->first + before->second == at) {
+                at = before->first;
+                size += remove(before);
+            }
+        }
+        after = size_at.lower_bound(at + size);
+        if (after != size_at.end() && after->first == at + size) size += remove(after);
+        add(at, size);
+    }
+    std::int64_t largest() const { return by_size.empty() ? 0 : by_size.rbegin()->first; }
+};
+
+ArenaTensor::ArenaTensor(ArenaTensor&& other) noexcept
+    : arena_(std::exchange(other.arena_, nullptr)),
+      view_(std::exchange(other.view_, {})),
+      held_as_(other.held_as_) {}
+
+ArenaTensor& ArenaTensor::operator=(ArenaTensor&& other) noexcept {
+    if (this == &other) return *this;
+    if (arena_ != nullptr) arena_->release(*this);
+    arena_ = std::exchange(other.arena_, nullptr);
+    view_ = std::exchange(other.view_, {});
+    held_as_ = other.held_as_;
+    return *this;
+}
+
+ArenaTensor::~ArenaTensor() {
+    if (arena_ != nullptr) arena_->release(*this);
+}
+
+Arena::Arena(Bytes capacity)
+    : capacity_{padded(capacity.count)}, free_(std::make_unique<FreeList>()) {
+    const auto size = static_cast<std::size_t>(capacity_.count);
+    void* range = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED)
+        throw WorldError(fmt::format("no addresses for an arena of {:.3g} GiB: {}", gib(capacity_),
+                                     std::strerror(errno)));
+    base_ = static_cast<std::byte*>(range);
+    free_->add(0, capacity_.count);
+    ASAN_POISON_MEMORY_REGION(base_, size);
+}
+
+Arena::~Arena() {
+    assert(total(held_).count == 0 && "tensors do not outlive their arena");
+    ASAN_UNPOISON_MEMORY_REGION(base_, static_cast<std::size_t>(capacity_.count));
+    ::munmap(base_, static_cast<std::size_t>(capacity_.count));
+}
+
+ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_as,
+                            std::string_view name) {
+    ArenaTensor tensor;
+    tensor.view_ = {nullptr, shape, type};
+    const std::int64_t bytes = tensor.view_.bytes();
+    const std::int64_t at = free_->take(padded(bytes));
+    if (at < 0)
+        throw WorldError(
+            fmt::format("the arena is full: {} ({}) needs {} bytes, {} of {} are held and the "
+                        "largest gap has {}",
+                        name, during_.empty() ? "before the first action" : during_, bytes,
+                        total(held_).count, capacity_.count, free_->largest()));
+    tensor.arena_ = this;
+    tensor.view_.data = base_ + at;
+    tensor.held_as_ = held_as;
+    ASAN_UNPOISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(bytes));
+
+    extent_ = std::max(extent_, Bytes{at + padded(bytes)});
+    Bytes& held = held_[index_of(held_as)];
+    held += Bytes{bytes};
+    Bytes& highest = highest_[index_of(held_as)];
+    highest = std::max(highest, held);
+    if (total(held_) > total(peak_.held))
+        peak_ = {held_, during_, std::string(name), std::chrono::steady_clock::now()};
+    return tensor;
+}
+
+void Arena::note(std::string_view action) {
+    during_ = action;
+    highest_ = held_;
+}
+
+void Arena::forget_peak() {
+    peak_ = {held_, during_, "", std::chrono::steady_clock::now()};
+}
+
+void Arena::release(const ArenaTensor& tensor) {
+    const std::int64_t size = padded(tensor.view_.bytes());
+    held_[index_of(tensor.held_as_)] -= Bytes{tensor.view_.bytes()};
+    ASAN_POISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(size));
+    free_->give(tensor.view_.data - base_, size);
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,145 @@
+#include "exec/arena.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/diagnostic.h"
+
+namespace debubble::exec {
+namespace {
+
+using testing::HasSubstr;
+
+ArenaTensor floats(Arena& arena, std::int64_t count,
+                   MemoryClass held_as = MemoryClass::Activations) {
+    return arena.allocate({count}, DataType::Fp32, held_as, "floats");
+}
+
+TEST(Arena, TensorsBeginOnCacheLinesAndDoNotTouch) {
+    Arena arena({1 << 20});
+    const ArenaTensor a = floats(arena, 3), b = floats(arena, 17), none = floats(arena, 0);
+    for (const ArenaTensor* tensor : {&a, &b, &none})
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor->view().data) % 64, 0u);
+    EXPECT_GE(b.view().data - a.view().data, a.view().bytes());
+    EXPECT_NE(none.view().data, nullptr);
+}
+
+TEST(Arena, CountsBytesByClassAndGetsThemBack) {
+    Arena arena({1 << 20});
+    {
+        const ArenaTensor parameters = floats(arena, 10, MemoryClass::Parameters);
+        ArenaTensor moved = floats(arena, 20);
+        const ArenaTensor activations = std::move(moved);
+        EXPECT_FALSE(moved);  // NOLINT(bugprone-use-after-move): that is the promise
+        EXPECT_EQ(arena.held()[static_cast<std::size_t>(MemoryClass::Parameters)].count, 40);
+        EXPECT_EQ(arena.held()[static_cast<std::size_t>(MemoryClass::Activations)].count, 80);
+    }
+    EXPECT_EQ(total(arena.held()).count, 0);
+}
+
+TEST(Arena, ReusesAndMergesWhatWasFreed) {
+    Arena arena({64 * 4});
+    ArenaTensor a = floats(arena, 16), b = floats(arena, 16), c = floats(arena, 16),
+                d = floats(arena, 16);
+    a = {};
+    c = {};
+    b = {};  // between two gaps: one gap of three lines
+    const ArenaTensor whole = floats(arena, 48);
+    EXPECT_TRUE(whole);
+    EXPECT_EQ(arena.extent().count, 64 * 4);
+}
+
+TEST(Arena, TakesTheSmallestGapThatFits) {
+    Arena arena({1 << 20});
+    ArenaTensor wide = floats(arena, 64), wall = floats(arena, 1), narrow = floats(arena, 16),
+                end = floats(arena, 1);
+    const std::byte* const expected = narrow.view().data;
+    wide = {};
+    narrow = {};
+    EXPECT_EQ(floats(arena, 10).view().data, expected);
+}
+
+TEST(Arena, NamesThePeakTheActionAndTheTensor) {
+    Arena arena({1 << 20});
+    arena.note("0F1");
+    {
+        const ArenaTensor saved =
+            arena.allocate({8}, DataType::Bf16, MemoryClass::Activations, "x");
+        const ArenaTensor scratch =
+            arena.allocate({4}, DataType::Fp32, MemoryClass::Workspace, "scores");
+    }
+    arena.note("0B1");
+    const ArenaTensor less = floats(arena, 1);
+    EXPECT_EQ(arena.peak().during, "0F1");
+    EXPECT_EQ(arena.peak().op, "scores");
+    EXPECT_EQ(total(arena.peak().held).count, 32);
+    arena.forget_peak();
+    EXPECT_EQ(total(arena.peak().held).count, 4);
+}
+
+TEST(Arena, KnowsTheHighestOfEachClassSinceTheActionBegan) {
+    Arena arena({1 << 20});
+    const ArenaTensor saved = floats(arena, 1);
+    arena.note("0B0");
+    floats(arena, 4, MemoryClass::Workspace);
+    floats(arena, 2, MemoryClass::Workspace);
+    const auto workspace = static_cast<std::size_t>(MemoryClass::Workspace);
+    const auto activations = static_cast<std::size_t>(MemoryClass::Activations);
+    EXPECT_EQ(arena.highest()[workspace].count, 16);
+    EXPECT_EQ(arena.highest()[activations].count, 4);
+    arena.note("0B1");
+    EXPECT_EQ(arena.highest()[workspace].count, 0);
+}
+
+TEST(Arena, SaysWithNumbersThatItIsFull) {
+    Arena arena({256});
+    const ArenaTensor held = floats(arena, 32);
+    arena.note("1F2");
+    try {
+        arena.allocate({100}, DataType::Fp32, MemoryClass::Workspace, "scores");
+        FAIL() << "it fits";
+    } catch (const WorldError& error) {
+        EXPECT_STREQ(error.what(),
+                     "the arena is full: scores (1F2) needs 400 bytes, 128 of 256 are held and "
+                     "the largest gap has 128");
+    }
+}
+
+/// Against a plain list of what is alive: nothing overlaps, nothing is lost.
+TEST(Arena, NeverOverlapsInARandomLife) {
+    Arena arena({1 << 16});
+    std::mt19937 random(7);
+    std::vector<ArenaTensor> alive;
+    for (int step = 0; step < 20'000; ++step) {
+        if (alive.empty() || random() % 2 == 0) {
+            const auto count = static_cast<std::int64_t>(random() % 300);
+            try {
+                alive.push_back(floats(arena, count));
+            } catch (const WorldError&) {
+                alive.erase(alive.begin(), alive.begin() + static_cast<int>(alive.size() / 2));
+                continue;
+            }
+            const TensorView& fresh = alive.back().view();
+            const bool apart = std::all_of(alive.begin(), alive.end() - 1, [&](const auto& other) {
+                const TensorView& view = other.view();
+                return view.data + view.bytes() <= fresh.data ||
+                       fresh.data + fresh.bytes() <= view.data;
+            });
+            ASSERT_TRUE(apart) << "at step " << step;
+        } else {
+            std::swap(alive[random() % alive.size()], alive.back());
+            alive.pop_back();
+        }
+    }
+    alive.clear();
+    const ArenaTensor everything = floats(arena, (1 << 16) / 4);
+    EXPECT_TRUE(everything) << "all gaps have merged";
+}
+
+}  // namespace
+}  // namespace debubble::exec
