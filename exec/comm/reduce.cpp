@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "exec/comm/half.h"
+#include "exec/half.h"
 
 namespace debubble::exec {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exec/comm/communicator.h"
-#include "exec/comm/half.h"
+#include "exec/half.h"
 
 namespace debubble::exec {
 

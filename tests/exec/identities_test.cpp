@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "exec/cpu/reference/columns.h"
 #include "exec/cpu/reference/cross_entropy.h"
 #include "exec/cpu/reference/embedding.h"
 #include "exec/cpu/reference/exponential.h"
@@ -98,12 +99,13 @@ TEST(CrossEntropy, OfVocabularySharesIsThatOfTheWhole) {
     const Tensor whole = logits.clone(), scratch({3, kTokens});
     const auto ids = targets.as<std::int32_t>();
     const double loss =
-        cross_entropy({0, -100, 0.125}, ids, whole.as<float>(), scratch.as<float>());
+        cross_entropy({.gradient_scale = 0.125}, ids, whole.as<float>(), scratch.as<float>());
 
     const std::vector<std::int64_t> cuts = {0, 13, 26, kVocab};
     std::vector<Tensor> shares;
     Tensor largest({kTokens}), sum({kTokens}), target({kTokens});
     std::ranges::fill(largest.as<float>(), -1e30F);
+    EXPECT_GT(loss, 0);
     for (int rank = 0; rank < 3; ++rank) {
         const std::int64_t width = cuts[rank + 1] - cuts[rank];
         shares.emplace_back(Shape{kTokens, width});
@@ -112,23 +114,24 @@ TEST(CrossEntropy, OfVocabularySharesIsThatOfTheWhole) {
                         shares[rank].as<float>().row(i));
         }
         const Tensor mine({kTokens});
-        cross_entropy_largest<float>(shares[rank].as<float>(), mine.as<float>());
+        cross_entropy_largest<float>({}, shares[rank].as<float>(), mine.as<float>());
         for (std::int64_t i = 0; i < kTokens; ++i) {  // an all-reduce by maximum
             largest.as<float>()[i] = std::max(largest.as<float>()[i], mine.as<float>()[i]);
         }
     }
     for (int rank = 0; rank < 3; ++rank) {
         const Tensor my_sum({kTokens}), my_target({kTokens});
-        cross_entropy_exponentials<float>({cuts[rank], -100, 0.125}, ids, largest.as<float>(),
+        cross_entropy_exponentials<float>({.first_entry = cuts[rank]}, ids, largest.as<float>(),
                                           shares[rank].as<float>(), my_sum.as<float>(),
                                           my_target.as<float>());
         add<float>(my_sum.as<float>(), sum.as<float>());
         add<float>(my_target.as<float>(), target.as<float>());
     }
+    EXPECT_NEAR(cross_entropy_loss<float>({}, ids, sum.as<float>(), target.as<float>()), loss,
+                1e-6 * loss);
     for (int rank = 0; rank < 3; ++rank) {
-        EXPECT_NEAR(cross_entropy_gradient<float>({cuts[rank], -100, 0.125}, ids, sum.as<float>(),
-                                                  target.as<float>(), shares[rank].as<float>()),
-                    loss, 1e-6 * loss);
+        const CrossEntropy share{.first_entry = cuts[rank], .gradient_scale = 0.125};
+        cross_entropy_gradient<float>(share, ids, sum.as<float>(), shares[rank].as<float>());
         for (std::int64_t i = 0; i < kTokens; ++i) {
             for (std::int64_t j = cuts[rank]; j < cuts[rank + 1]; ++j) {
                 EXPECT_NEAR(shares[rank].as<float>().row(i)[j - cuts[rank]],
@@ -138,11 +141,44 @@ TEST(CrossEntropy, OfVocabularySharesIsThatOfTheWhole) {
     }
 }
 
+TEST(CrossEntropy, OfAPaddedVocabularyIsThatOfItsEntries) {
+    constexpr std::int64_t kTokens = 5, kVocab = 21, kPadded = 24;
+    const Tensor logits = random_tensor<float>({kTokens, kVocab}, 1), scratch({3, kTokens});
+    const Tensor targets = integers({3, 20, -100, 0, 7});
+    const Tensor padded({kTokens, kPadded});
+    for (std::int64_t i = 0; i < kTokens; ++i) {
+        std::fill_n(padded.as<float>().row(i), kPadded, 1e6F);
+        std::copy_n(logits.as<float>().row(i), kVocab, padded.as<float>().row(i));
+    }
+    const auto ids = targets.as<std::int32_t>();
+    const CrossEntropy entries{.entries = kVocab};
+    EXPECT_EQ(correct_predictions<float>(entries, ids, padded.as<float>()),
+              correct_predictions<float>({}, ids, logits.as<float>()));
+    const double loss = cross_entropy({}, ids, logits.as<float>(), scratch.as<float>());
+    EXPECT_EQ(cross_entropy(entries, ids, padded.as<float>(), scratch.as<float>()), loss);
+    for (std::int64_t i = 0; i < kTokens; ++i) {
+        const float* row = padded.as<float>().row(i);
+        EXPECT_TRUE(std::equal(row, row + kVocab, logits.as<float>().row(i)));
+        EXPECT_TRUE(std::all_of(row + kVocab, row + kPadded, [](float x) { return x == 0; }));
+    }
+}
+
 TEST(CrossEntropy, CountsCorrectPredictions) {
     const Tensor logits({3, 3});
     for (const std::int64_t at : {1, 3, 8}) logits.as<float>()[at] = 1;
     const Tensor targets = integers({1, 2, 2});
-    EXPECT_EQ(correct_predictions<float>(targets.as<std::int32_t>(), logits.as<float>()), 2);
+    EXPECT_EQ(correct_predictions<float>({}, targets.as<std::int32_t>(), logits.as<float>()), 2);
+}
+
+TEST(Columns, OfAnAllGatherAreJoinedAndTakenAgain) {
+    const Tensor whole = random_tensor<float>({5, 12}, 1), gathered({3, 5, 4}), joined({5, 12});
+    for (int part = 0; part < 3; ++part) {
+        const View<float> mine{gathered.as<float>().data + part * 20, {5, 4}};
+        take_columns<float>(part, 3, whole.as<float>(), mine);
+        EXPECT_EQ(mine.row(2)[1], whole.as<float>().row(2)[4 * part + 1]);
+    }
+    join_columns<float>(3, gathered.as<float>(), joined.as<float>());
+    EXPECT_TRUE(same_bits(whole, joined));
 }
 
 TEST(TokenEmbedding, OfVocabularySharesAddsUpToTheWhole) {

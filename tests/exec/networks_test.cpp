@@ -100,7 +100,7 @@ TEST_P(Network, FollowsPyTorchThroughTenStepsOfAdamW) {
         transformer.zero_gradients();
         transformer.backward(Transformer::Order::Fused);
         for (auto& [name, weight] : transformer.weights) {
-            reference::adam_step(adamw, step, transformer.gradients.at(name).as<float>(),
+            reference::adam_step(adamw, step, 1, transformer.gradients.at(name).as<float>(),
                                  weight.as<float>(), first.at(name).as<float>(),
                                  second.at(name).as<float>());
         }

@@ -35,9 +35,9 @@ struct Shard {
     }
     void step(std::int64_t number, View<const float> gradient) const {
         if (which.adam) {
-            adam_step(*which.adam, number, gradient, parameter, first, second);
+            adam_step(*which.adam, number, 1, gradient, parameter, first, second);
         } else {
-            sgd_step(which.sgd, number, gradient, parameter, first);
+            sgd_step(which.sgd, number, 1, gradient, parameter, first);
         }
     }
 };
@@ -77,6 +77,22 @@ TEST_P(Optimizer, StepsShardsToTheBitsOfTheWhole) {
 
 INSTANTIATE_TEST_SUITE_P(All, Optimizer, testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
+
+TEST_P(Optimizer, ScalesTheGradientByAPowerOfTwoExactly) {
+    const Tensor once = golden_["start"].clone(), first({40}), second({40});
+    const Tensor scaled = golden_["start"].clone(), first_scaled({40}), second_scaled({40});
+    Tensor larger({40});
+    for (std::int64_t i = 0; i < 40; ++i) larger.as<float>()[i] = 1024 * gradient(1)[i];
+    Shard{GetParam(), once.as<float>(), first.as<float>(), second.as<float>()}.step(1, gradient(1));
+    if (const auto& adam = GetParam().adam) {
+        adam_step(*adam, 1, 1.0 / 1024, larger.as<float>(), scaled.as<float>(),
+                  first_scaled.as<float>(), second_scaled.as<float>());
+    } else {
+        sgd_step(GetParam().sgd, 1, 1.0 / 1024, larger.as<float>(), scaled.as<float>(),
+                 first_scaled.as<float>());
+    }
+    EXPECT_TRUE(same_bits(once, scaled));
+}
 
 TEST(Clipping, IsPyTorchsOverPartsOfOneGlobalNorm) {
     const Goldens golden("optimizers");

@@ -86,7 +86,8 @@ double Transformer::forward(const Tensor& inputs, const Tensor& targets, double 
     out->gradient = out->data.clone();
     const std::int64_t tokens = targets.shape().elements();
     const Tensor scratch({3, tokens});
-    return cross_entropy({0, -100, gradient_scale}, targets.as<std::int32_t>().reshaped({tokens}),
+    return cross_entropy({.gradient_scale = gradient_scale},
+                         targets.as<std::int32_t>().reshaped({tokens}),
                          flat(out->gradient, model_.vocab), of(scratch));
 }
 

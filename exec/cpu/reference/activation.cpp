@@ -118,11 +118,38 @@ void swiglu_backward_input(In<T> dy, In<T> gate, In<T> up, Out<T> dgate, Out<T> 
     });
 }
 
+template <Real T>
+void swiglu_forward(In<T> gate_up, Out<T> y) {
+    const std::int64_t ffn = y.columns();
+    assert(gate_up.rows() == y.rows() && gate_up.columns() == 2 * ffn && "[tokens, 2 ffn]");
+    const Shape row{ffn};
+    for (std::int64_t token = 0; token < y.rows(); ++token) {
+        const T* gate = gate_up.row(token);
+        swiglu_forward<T>({gate, row}, {gate + ffn, row}, {y.row(token), row});
+    }
+}
+
+template <Real T>
+void swiglu_backward_input(In<T> dy, In<T> gate_up, Out<T> dgate_up) {
+    const std::int64_t ffn = dy.columns();
+    assert(gate_up.rows() == dy.rows() && gate_up.columns() == 2 * ffn && "[tokens, 2 ffn]");
+    assert(dgate_up.size() == gate_up.size() && "gate_up and its gradient are alike");
+    const Shape row{ffn};
+    for (std::int64_t token = 0; token < dy.rows(); ++token) {
+        const T* gate = gate_up.row(token);
+        T* dgate = dgate_up.row(token);
+        swiglu_backward_input<T>({dy.row(token), row}, {gate, row}, {gate + ffn, row}, {dgate, row},
+                                 {dgate + ffn, row});
+    }
+}
+
 #define INSTANTIATE(T)                                                              \
     template void activation_forward<T>(Nonlinearity, In<T>, Out<T>);               \
     template void activation_backward_input<T>(Nonlinearity, In<T>, In<T>, Out<T>); \
     template void swiglu_forward<T>(In<T>, In<T>, Out<T>);                          \
-    template void swiglu_backward_input<T>(In<T>, In<T>, In<T>, Out<T>, Out<T>);
+    template void swiglu_backward_input<T>(In<T>, In<T>, In<T>, Out<T>, Out<T>);    \
+    template void swiglu_forward<T>(In<T>, Out<T>);                                 \
+    template void swiglu_backward_input<T>(In<T>, In<T>, Out<T>);
 INSTANTIATE(float)
 INSTANTIATE(double)
 #undef INSTANTIATE

@@ -20,4 +20,12 @@ void swiglu_forward(In<T> gate, In<T> up, Out<T> y);
 template <Real T>
 void swiglu_backward_input(In<T> dy, In<T> gate, In<T> up, Out<T> dgate, Out<T> dup);
 
+/// The same where one product made both: rows of gate_up, dgate_up [tokens, 2 ffn] hold the
+/// gates, then what they let through.
+template <Real T>
+void swiglu_forward(In<T> gate_up, Out<T> y);
+
+template <Real T>
+void swiglu_backward_input(In<T> dy, In<T> gate_up, Out<T> dgate_up);
+
 }  // namespace debubble::exec::reference

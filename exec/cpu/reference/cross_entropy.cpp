@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "exec/cpu/reference/exponential.h"
 #include "exec/cpu/reference/sums.h"
@@ -10,21 +11,31 @@ namespace debubble::exec::reference {
 
 namespace {
 
+/// Columns that are no padding.
+std::int64_t entries_of(const CrossEntropy& loss, std::int64_t columns) {
+    return std::clamp<std::int64_t>(loss.entries, 0, columns);
+}
+
 /// The target's column, or -1 if another share has it or it is ignored.
 std::int64_t column_of(const CrossEntropy& loss, std::int32_t target, std::int64_t columns) {
     if (target == loss.ignore_index) return -1;
     const std::int64_t column = target - loss.first_entry;
-    return column >= 0 && column < columns ? column : -1;
+    return column >= 0 && column < entries_of(loss, columns) ? column : -1;
 }
 
 }  // namespace
 
 template <Real T>
-void cross_entropy_largest(In<T> logits, Out<T> largest) {
+void cross_entropy_largest(const CrossEntropy& loss, In<T> logits, Out<T> largest) {
     assert(largest.size() == logits.rows() && "one per token");
+    const std::int64_t entries = entries_of(loss, logits.columns());
+    if (entries == 0) {
+        std::ranges::fill(largest, -std::numeric_limits<T>::infinity());
+        return;
+    }
     vectorised([&]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < logits.rows(); ++token) {
-            largest[token] = largest_of(logits.columns(), logits.row(token));
+            largest[token] = largest_of(entries, logits.row(token));
         }
     });
 }
@@ -34,23 +45,24 @@ void cross_entropy_exponentials(const CrossEntropy& loss, View<const std::int32_
                                 In<T> largest, Out<T> logits, Out<T> sum, Out<T> target) {
     assert(targets.size() == logits.rows() && "one target per token");
     const std::int64_t columns = logits.columns();
+    const std::int64_t entries = entries_of(loss, columns);
     vectorised([&]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < logits.rows(); ++token) {
             T* row = logits.row(token);
             const T shift = largest[token];
             const std::int64_t column = column_of(loss, targets[token], columns);
             target[token] = column < 0 ? T{0} : row[column] - shift;
-            for (std::int64_t j = 0; j < columns; ++j) row[j] = exponential(row[j] - shift);
-            sum[token] = sum_of<T>(columns, [=](std::int64_t j) { return row[j]; });
+            for (std::int64_t j = 0; j < entries; ++j) row[j] = exponential(row[j] - shift);
+            for (std::int64_t j = entries; j < columns; ++j) row[j] = T{0};
+            sum[token] = sum_of<T>(entries, [=](std::int64_t j) { return row[j]; });
         }
     });
 }
 
 template <Real T>
-double cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> targets, In<T> sum,
-                              In<T> target, Out<T> logits) {
+void cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> targets, In<T> sum,
+                            Out<T> logits) {
     const std::int64_t columns = logits.columns();
-    double total = 0;
     vectorised([&]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < logits.rows(); ++token) {
             T* row = logits.row(token);
@@ -62,9 +74,18 @@ double cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t>
             for (std::int64_t j = 0; j < columns; ++j) row[j] *= factor;
             const std::int64_t column = column_of(loss, targets[token], columns);
             if (column >= 0) row[column] -= static_cast<T>(loss.gradient_scale);
-            total += static_cast<double>(std::log(sum[token]) - target[token]);
         }
     });
+}
+
+template <Real T>
+double cross_entropy_loss(const CrossEntropy& loss, View<const std::int32_t> targets,
+                          View<const T> sum, In<T> target) {
+    double total = 0;
+    for (std::int64_t token = 0; token < targets.size(); ++token) {
+        if (targets[token] == loss.ignore_index) continue;
+        total += static_cast<double>(std::log(sum[token]) - target[token]);
+    }
     return total;
 }
 
@@ -76,9 +97,10 @@ double cross_entropy(const CrossEntropy& loss, View<const std::int32_t> targets,
     const View<T> largest{scratch.data, {tokens}};
     const View<T> sum{scratch.data + tokens, {tokens}};
     const View<T> target{scratch.data + 2 * tokens, {tokens}};
-    cross_entropy_largest<T>(logits, largest);
+    cross_entropy_largest<T>(loss, logits, largest);
     cross_entropy_exponentials<T>(loss, targets, largest, logits, sum, target);
-    return cross_entropy_gradient<T>(loss, targets, sum, target, logits);
+    cross_entropy_gradient<T>(loss, targets, sum, logits);
+    return cross_entropy_loss<T>(loss, targets, sum, target);
 }
 
 std::int64_t counted_targets(View<const std::int32_t> targets, std::int32_t ignore_index) {
@@ -86,25 +108,31 @@ std::int64_t counted_targets(View<const std::int32_t> targets, std::int32_t igno
 }
 
 template <Real T>
-std::int64_t correct_predictions(View<const std::int32_t> targets, In<T> logits) {
+std::int64_t correct_predictions(const CrossEntropy& loss, View<const std::int32_t> targets,
+                                 In<T> logits) {
     assert(targets.size() == logits.rows() && "one target per row");
+    const std::int64_t entries = entries_of(loss, logits.columns());
     std::int64_t correct = 0;
     for (std::int64_t i = 0; i < logits.rows(); ++i) {
         const T* row = logits.row(i);
-        if (std::max_element(row, row + logits.columns()) - row == targets[i]) ++correct;
+        const std::int64_t column = column_of(loss, targets[i], logits.columns());
+        if (std::max_element(row, row + entries) - row == column) ++correct;
     }
     return correct;
 }
 
-#define INSTANTIATE(T)                                                                         \
-    template void cross_entropy_largest<T>(In<T>, Out<T>);                                     \
-    template void cross_entropy_exponentials<T>(const CrossEntropy&, View<const std::int32_t>, \
-                                                In<T>, Out<T>, Out<T>, Out<T>);                \
-    template double cross_entropy_gradient<T>(const CrossEntropy&, View<const std::int32_t>,   \
-                                              In<T>, In<T>, Out<T>);                           \
-    template double cross_entropy<T>(const CrossEntropy&, View<const std::int32_t>, Out<T>,    \
-                                     Out<T>);                                                  \
-    template std::int64_t correct_predictions<T>(View<const std::int32_t>, In<T>);
+#define INSTANTIATE(T)                                                                            \
+    template void cross_entropy_largest<T>(const CrossEntropy&, In<T>, Out<T>);                   \
+    template void cross_entropy_exponentials<T>(const CrossEntropy&, View<const std::int32_t>,    \
+                                                In<T>, Out<T>, Out<T>, Out<T>);                   \
+    template void cross_entropy_gradient<T>(const CrossEntropy&, View<const std::int32_t>, In<T>, \
+                                            Out<T>);                                              \
+    template double cross_entropy_loss<T>(const CrossEntropy&, View<const std::int32_t>,          \
+                                          View<const T>, In<T>);                                  \
+    template double cross_entropy<T>(const CrossEntropy&, View<const std::int32_t>, Out<T>,       \
+                                     Out<T>);                                                     \
+    template std::int64_t correct_predictions<T>(const CrossEntropy&, View<const std::int32_t>,   \
+                                                 In<T>);
 INSTANTIATE(float)
 INSTANTIATE(double)
 #undef INSTANTIATE

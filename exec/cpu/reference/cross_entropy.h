@@ -7,13 +7,14 @@
 ///
 /// In three steps, so that tensor-parallel ranks that each hold a share of the vocabulary
 /// can reduce `largest` by maximum and the other two by sum between them (Shoeybi et al.
-/// 2019, "Megatron-LM", section 3). Shapes: logits [tokens, share of the vocabulary], the
+/// 2019, "Megatron-LM", section 3). Columns beyond `entries` are padding: they weigh nothing
+/// and their gradient is zero. Shapes: logits [tokens, share of the vocabulary], the
 /// others [tokens].
 namespace debubble::exec::reference {
 
-/// largest = the largest logit of each token.
+/// largest = the largest logit of each token; -inf if the share has padding alone.
 template <Real T>
-void cross_entropy_largest(In<T> logits, Out<T> largest);
+void cross_entropy_largest(const CrossEntropy& loss, In<T> logits, Out<T> largest);
 
 /// logits = e^(logit - largest), sum = their sum, target = the target's logit - largest, or
 /// zero if it is of another share or ignored.
@@ -22,10 +23,14 @@ void cross_entropy_exponentials(const CrossEntropy& loss, View<const std::int32_
                                 In<T> largest, Out<T> logits, Out<T> sum, Out<T> target);
 
 /// logits = (e / sum - 1 at the target) * gradient_scale, zero for an ignored target.
-/// Returns the sum of the tokens' losses, log(sum) - target, not yet divided by anything.
 template <Real T>
-double cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> targets, In<T> sum,
-                              In<T> target, Out<T> logits);
+void cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> targets, In<T> sum,
+                            Out<T> logits);
+
+/// The sum of the tokens' losses, log(sum) - target, not yet divided by anything.
+template <Real T>
+double cross_entropy_loss(const CrossEntropy& loss, View<const std::int32_t> targets,
+                          View<const T> sum, In<T> target);
 
 /// All of it where the whole vocabulary is at hand. `scratch` [3, tokens].
 template <Real T>
@@ -37,6 +42,7 @@ std::int64_t counted_targets(View<const std::int32_t> targets, std::int32_t igno
 
 /// How many rows of logits have their largest value at the target; the first of equals.
 template <Real T>
-std::int64_t correct_predictions(View<const std::int32_t> targets, In<T> logits);
+std::int64_t correct_predictions(const CrossEntropy& loss, View<const std::int32_t> targets,
+                                 In<T> logits);
 
 }  // namespace debubble::exec::reference

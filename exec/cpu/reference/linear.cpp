@@ -39,7 +39,11 @@ void linear_forward(WeightLayout layout, In<T> x, In<T> weight, In<T> bias, Out<
     const Extents extents{y.rows(), y.columns(), x.columns()};
     multiply(extents, matrix(x), inputs_by_outputs(layout, weight, x.columns(), y.columns()),
              matrix(y), Write::Overwrite);
-    if (!bias) return;
+    if (bias) add_bias(bias, y);
+}
+
+template <Real T>
+void add_bias(In<T> bias, Out<T> y) {
     assert(bias.size() == y.columns() && "one bias per output");
     vectorised([&]() DEBUBBLE_INLINE {
         for (std::int64_t row = 0; row < y.rows(); ++row) {
@@ -86,6 +90,7 @@ void add_rows(In<T> x, Out<T> total) {
     template void linear_forward<T>(WeightLayout, In<T>, In<T>, In<T>, Out<T>);          \
     template void linear_backward_input<T>(WeightLayout, In<T>, In<T>, Out<T>, Write);   \
     template void linear_backward_weight<T>(WeightLayout, In<T>, In<T>, Out<T>, Out<T>); \
+    template void add_bias<T>(In<T>, Out<T>);                                            \
     template void add_rows<T>(In<T>, Out<T>);
 INSTANTIATE(float)
 INSTANTIATE(double)

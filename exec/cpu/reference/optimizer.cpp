@@ -9,8 +9,8 @@
 namespace debubble::exec::reference {
 
 template <Real T>
-void adam_step(const AdamOptions& options, std::int64_t step, In<T> gradient, Out<T> parameter,
-               Out<T> first_moment, Out<T> second_moment) {
+void adam_step(const AdamOptions& options, std::int64_t step, double factor, In<T> gradient,
+               Out<T> parameter, Out<T> first_moment, Out<T> second_moment) {
     assert(step >= 1 && gradient.size() == parameter.size() &&
            first_moment.size() == parameter.size() && second_moment.size() == parameter.size() &&
            "a moment of each kind for every parameter");
@@ -24,12 +24,13 @@ void adam_step(const AdamOptions& options, std::int64_t step, In<T> gradient, Ou
     const auto rest1 = static_cast<T>(1 - options.beta1);
     const auto rest2 = static_cast<T>(1 - options.beta2);
     const auto eps = static_cast<T>(options.eps);
+    const auto unscale = static_cast<T>(factor);
     const auto coupled = static_cast<T>(options.decoupled ? 0 : options.weight_decay);
     const auto kept = static_cast<T>(options.decoupled ? 1 - options.lr * options.weight_decay : 1);
     vectorised([&]() DEBUBBLE_INLINE {
         for (std::int64_t i = 0; i < parameter.size(); ++i) {
             const T before = parameter[i] * kept;
-            const T g = gradient[i] + coupled * before;
+            const T g = gradient[i] * unscale + coupled * before;
             const T m = first_moment[i] * beta1 + rest1 * g;
             const T v = second_moment[i] * beta2 + rest2 * g * g;
             first_moment[i] = m;
@@ -40,18 +41,19 @@ void adam_step(const AdamOptions& options, std::int64_t step, In<T> gradient, Ou
 }
 
 template <Real T>
-void sgd_step(const SgdOptions& options, std::int64_t step, In<T> gradient, Out<T> parameter,
-              Out<T> velocity) {
+void sgd_step(const SgdOptions& options, std::int64_t step, double factor, In<T> gradient,
+              Out<T> parameter, Out<T> velocity) {
     assert(step >= 1 && gradient.size() == parameter.size() && "a gradient for every parameter");
     assert((options.momentum == 0 || velocity.size() == parameter.size()) &&
            "momentum needs a velocity for every parameter");
     const auto lr = static_cast<T>(options.lr);
+    const auto unscale = static_cast<T>(factor);
     const auto decay = static_cast<T>(options.weight_decay);
     const auto momentum = static_cast<T>(options.momentum);
     const auto taken = static_cast<T>(step == 1 ? 1 : 1 - options.dampening);
     const T carried = step == 1 ? T{0} : momentum;
     for (std::int64_t i = 0; i < parameter.size(); ++i) {
-        T g = gradient[i] + decay * parameter[i];
+        T g = gradient[i] * unscale + decay * parameter[i];
         if (options.momentum != 0) {
             velocity[i] = (step == 1 ? T{0} : carried * velocity[i]) + taken * g;
             g = options.nesterov ? g + momentum * velocity[i] : velocity[i];
@@ -84,10 +86,11 @@ void scale(double factor, Out<T> x) {
     });
 }
 
-#define INSTANTIATE(T)                                                                           \
-    template void adam_step<T>(const AdamOptions&, std::int64_t, In<T>, Out<T>, Out<T>, Out<T>); \
-    template void sgd_step<T>(const SgdOptions&, std::int64_t, In<T>, Out<T>, Out<T>);           \
-    template double sum_of_squares<T>(View<const T>);                                            \
+#define INSTANTIATE(T)                                                                          \
+    template void adam_step<T>(const AdamOptions&, std::int64_t, double, In<T>, Out<T>, Out<T>, \
+                               Out<T>);                                                         \
+    template void sgd_step<T>(const SgdOptions&, std::int64_t, double, In<T>, Out<T>, Out<T>);  \
+    template double sum_of_squares<T>(View<const T>);                                           \
     template void scale<T>(double, Out<T>);
 INSTANTIATE(float)
 INSTANTIATE(double)

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "exec/comm/half.h"
+#include "exec/half.h"
 
 namespace debubble::exec {
 namespace {

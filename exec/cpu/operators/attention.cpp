@@ -1,0 +1,108 @@
+#include "exec/cpu/reference/attention.h"
+#include "exec/cpu/convert.h"
+#include "exec/cpu/operators/cpu_operators.h"
+#include "exec/cpu/reference/rope.h"
+
+namespace debubble::exec {
+
+namespace {
+
+/// The rows of packed queries, keys and values, line after line over the samples.
+struct RowWidths {
+    std::int64_t samples, rows, all_rows, first_row, query, key;
+
+    RowWidths(const ConstTensorView& q, const ConstTensorView& k, std::int64_t first)
+        : samples(q.shape[0]),
+          rows(q.shape[1]),
+          all_rows(k.shape[1]),
+          first_row(first),
+          query(q.shape.elements() / (samples * rows)),
+          key(k.shape.elements() / (samples * all_rows)) {
+        assert(k.shape[0] == samples && first + rows <= all_rows && "keys have all rows");
+    }
+    std::int64_t lines() const { return samples * rows; }
+    std::int64_t packed() const { return query + 2 * key; }
+    std::int64_t key_row(std::int64_t line) const {
+        return line / rows * all_rows + first_row + line % rows;
+    }
+};
+
+}  // namespace
+
+void CpuOperators::split_heads_forward(std::int64_t first_row, ConstTensorView packed, TensorView q,
+                                       TensorView k, TensorView v) {
+    const RowWidths widths(q, k, first_row);
+    assert(packed.shape.elements() == widths.lines() * widths.packed() && "[q, k, v] side by side");
+    for (std::int64_t line = 0; line < widths.lines(); ++line) {
+        const std::int64_t from = line * widths.packed();
+        const std::int64_t key = widths.key_row(line) * widths.key;
+        convert(piece(packed, from, widths.query), piece(q, line * widths.query, widths.query));
+        convert(piece(packed, from + widths.query, widths.key), piece(k, key, widths.key));
+        convert(piece(packed, from + widths.query + widths.key, widths.key),
+                piece(v, key, widths.key));
+    }
+}
+
+void CpuOperators::split_heads_backward_input(std::int64_t first_row, ConstTensorView dq,
+                                              ConstTensorView dk, ConstTensorView dv,
+                                              TensorView dpacked) {
+    const RowWidths widths(dq, dk, first_row);
+    assert(dpacked.shape.elements() == widths.lines() * widths.packed() &&
+           "[q, k, v] side by side");
+    for (std::int64_t line = 0; line < widths.lines(); ++line) {
+        const std::int64_t to = line * widths.packed();
+        const std::int64_t key = widths.key_row(line) * widths.key;
+        convert(piece(dq, line * widths.query, widths.query), piece(dpacked, to, widths.query));
+        convert(piece(dk, key, widths.key), piece(dpacked, to + widths.query, widths.key));
+        convert(piece(dv, key, widths.key),
+                piece(dpacked, to + widths.query + widths.key, widths.key));
+    }
+}
+
+void CpuOperators::rope_forward(std::int64_t first_position, ConstTensorView cosines,
+                                ConstTensorView sines, TensorView x) {
+    assert(x.shape.rank() == 4 && "x [samples, rows, heads, head_dim]");
+    const std::int64_t width = x.shape[2] * x.shape[3];
+    walk_(x.shape[0] * x.shape[1], width, [&](Fp32Operands& use, Rows rows) {
+        const View<float> block = use.changed(rows.of(x));
+        for (std::int64_t i = 0; i < rows.count; ++i) {
+            reference::rope_forward<float>(
+                first_position + (rows.first + i) % x.shape[1], cosines.as<float>(),
+                sines.as<float>(), View<float>{block.row(i), {1, 1, x.shape[2], x.shape[3]}});
+        }
+    });
+}
+
+void CpuOperators::rope_backward_input(std::int64_t first_position, ConstTensorView cosines,
+                                       ConstTensorView sines, TensorView dx) {
+    assert(dx.shape.rank() == 4 && "dx [samples, rows, heads, head_dim]");
+    const std::int64_t width = dx.shape[2] * dx.shape[3];
+    walk_(dx.shape[0] * dx.shape[1], width, [&](Fp32Operands& use, Rows rows) {
+        const View<float> block = use.changed(rows.of(dx));
+        for (std::int64_t i = 0; i < rows.count; ++i) {
+            reference::rope_backward_input<float>(
+                first_position + (rows.first + i) % dx.shape[1], cosines.as<float>(),
+                sines.as<float>(), View<float>{block.row(i), {1, 1, dx.shape[2], dx.shape[3]}});
+        }
+    });
+}
+
+void CpuOperators::attention_forward(const Attention& attention, ConstTensorView q,
+                                     ConstTensorView k, ConstTensorView v, TensorView out,
+                                     TensorView log_sum) {
+    Fp32Operands use(scratch_);
+    reference::attention_forward<float>(attention, use.in(q), use.in(k), use.in(v), use.out(out),
+                                        use.out(log_sum));
+}
+
+void CpuOperators::attention_backward_input(const Attention& attention, ConstTensorView dout,
+                                            ConstTensorView q, ConstTensorView k, ConstTensorView v,
+                                            ConstTensorView out, ConstTensorView log_sum,
+                                            TensorView dq, TensorView dk, TensorView dv) {
+    Fp32Operands use(scratch_);
+    reference::attention_backward_input<float>(attention, use.in(dout), use.in(q), use.in(k),
+                                               use.in(v), use.in(out), use.in(log_sum), use.out(dq),
+                                               use.changed(dk), use.changed(dv));
+}
+
+}  // namespace debubble::exec

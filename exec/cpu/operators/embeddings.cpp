@@ -1,0 +1,57 @@
+#include "exec/cpu/convert.h"
+#include "exec/cpu/operators/cpu_operators.h"
+#include "exec/cpu/reference/embedding.h"
+
+namespace debubble::exec {
+
+void CpuOperators::token_embedding_forward(ConstTensorView tokens, std::int64_t first_entry,
+                                           ConstTensorView table, TensorView y) {
+    const View<const std::int32_t> ids = tokens.as<std::int32_t>();
+    const std::int64_t hidden = table.shape.columns();
+    const std::int64_t entries = rows_of(table);
+    assert(y.shape.elements() == ids.size() * hidden && "y [tokens, hidden]");
+    for (std::int64_t i = 0; i < ids.size(); ++i) {
+        const std::int64_t entry = ids[i] - first_entry;
+        const TensorView row = piece(y, i * hidden, hidden);
+        if (entry < 0 || entry >= entries) {
+            fill_zero(row);
+        } else {
+            convert(piece(table, entry * hidden, hidden), row);
+        }
+    }
+}
+
+void CpuOperators::token_embedding_backward_weight(ConstTensorView tokens, std::int64_t first_entry,
+                                                   ConstTensorView dy, TensorView dtable) {
+    Fp32Operands whole(scratch_);
+    const View<float> sum = whole.changed(dtable);
+    const std::int64_t count = tokens.shape.elements();
+    walk_(count, dy.shape.columns(), [&](Fp32Operands& use, Rows rows) {
+        reference::token_embedding_backward_weight<float>(rows.of(tokens).as<std::int32_t>(),
+                                                          first_entry, use.in(rows.of(dy)), sum);
+    });
+}
+
+void CpuOperators::position_embedding_forward(std::int64_t first_position, ConstTensorView x,
+                                              ConstTensorView table, TensorView y) {
+    assert(x.shape.rank() == 3 && "x, y [samples, rows, hidden]");
+    assert(first_position + x.shape[1] <= rows_of(table) && "the table has all positions");
+    const std::int64_t size = x.shape[1] * x.shape[2];
+    const ConstTensorView positions = piece(table, first_position * x.shape[2], size);
+    for (std::int64_t sample = 0; sample < x.shape[0]; ++sample) {
+        residual_forward(piece(x, sample * size, size), positions, piece(y, sample * size, size));
+    }
+}
+
+void CpuOperators::position_embedding_backward_weight(std::int64_t first_position,
+                                                      ConstTensorView dy, TensorView dtable) {
+    assert(dy.shape.rank() == 3 && "dy [samples, rows, hidden]");
+    assert(first_position + dy.shape[1] <= rows_of(dtable) && "the table has all positions");
+    const std::int64_t size = dy.shape[1] * dy.shape[2];
+    const TensorView positions = piece(dtable, first_position * dy.shape[2], size);
+    for (std::int64_t sample = 0; sample < dy.shape[0]; ++sample) {
+        add(piece(dy, sample * size, size), positions);
+    }
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,27 @@
+#include <cstring>
+
+#include "exec/cpu/convert.h"
+#include "exec/cpu/operators/cpu_operators.h"
+#include "exec/cpu/reference/columns.h"
+
+namespace debubble::exec {
+
+void CpuOperators::join_columns(int parts, ConstTensorView gathered, TensorView x) {
+    Fp32Operands use(scratch_);
+    reference::join_columns<float>(parts, use.in(gathered), use.out(x));
+}
+
+void CpuOperators::take_columns(int part, int parts, ConstTensorView x, TensorView y) {
+    Fp32Operands use(scratch_);
+    reference::take_columns<float>(part, parts, use.in(x), use.out(y));
+}
+
+void CpuOperators::fill_zero(TensorView x) {
+    if (x) std::memset(x.data, 0, static_cast<std::size_t>(x.bytes()));
+}
+
+void CpuOperators::copy(ConstTensorView from, TensorView to) {
+    convert(from, to);
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,74 @@
+#include "exec/cpu/operators/cpu_operators.h"
+#include "exec/cpu/reference/layer_norm.h"
+#include "exec/cpu/reference/rms_norm.h"
+
+namespace debubble::exec {
+
+void CpuOperators::layer_norm_forward(double eps, ConstTensorView x, ConstTensorView weight,
+                                      ConstTensorView bias, TensorView y, TensorView statistics) {
+    Fp32Operands whole(scratch_);
+    const auto w = whole.in(weight);
+    const auto b = whole.in(bias);
+    each_row(x, [&](Fp32Operands& use, Rows rows) {
+        reference::layer_norm_forward<float>(eps, use.in(rows.of(x)), w, b, use.out(rows.of(y)),
+                                             use.out(rows.of(statistics)));
+    });
+}
+
+void CpuOperators::layer_norm_backward_input(ConstTensorView dy, ConstTensorView x,
+                                             ConstTensorView weight, ConstTensorView statistics,
+                                             TensorView dx, Write write) {
+    Fp32Operands whole(scratch_);
+    const auto w = whole.in(weight);
+    each_row(x, [&](Fp32Operands& use, Rows rows) {
+        reference::layer_norm_backward_input<float>(use.in(rows.of(dy)), use.in(rows.of(x)), w,
+                                                    use.in(rows.of(statistics)),
+                                                    use.out(rows.of(dx), write), write);
+    });
+}
+
+void CpuOperators::layer_norm_backward_weight(ConstTensorView dy, ConstTensorView x,
+                                              ConstTensorView statistics, TensorView dweight,
+                                              TensorView dbias) {
+    Fp32Operands whole(scratch_);
+    const auto sum = whole.changed(dweight);
+    const auto bias_sum = whole.changed(dbias);
+    each_row(x, [&](Fp32Operands& use, Rows rows) {
+        reference::layer_norm_backward_weight<float>(use.in(rows.of(dy)), use.in(rows.of(x)),
+                                                     use.in(rows.of(statistics)), sum, bias_sum);
+    });
+}
+
+void CpuOperators::rms_norm_forward(double eps, ConstTensorView x, ConstTensorView weight,
+                                    TensorView y, TensorView statistics) {
+    Fp32Operands whole(scratch_);
+    const auto w = whole.in(weight);
+    each_row(x, [&](Fp32Operands& use, Rows rows) {
+        reference::rms_norm_forward<float>(eps, use.in(rows.of(x)), w, use.out(rows.of(y)),
+                                           use.out(rows.of(statistics)));
+    });
+}
+
+void CpuOperators::rms_norm_backward_input(ConstTensorView dy, ConstTensorView x,
+                                           ConstTensorView weight, ConstTensorView statistics,
+                                           TensorView dx, Write write) {
+    Fp32Operands whole(scratch_);
+    const auto w = whole.in(weight);
+    each_row(x, [&](Fp32Operands& use, Rows rows) {
+        reference::rms_norm_backward_input<float>(use.in(rows.of(dy)), use.in(rows.of(x)), w,
+                                                  use.in(rows.of(statistics)),
+                                                  use.out(rows.of(dx), write), write);
+    });
+}
+
+void CpuOperators::rms_norm_backward_weight(ConstTensorView dy, ConstTensorView x,
+                                            ConstTensorView statistics, TensorView dweight) {
+    Fp32Operands whole(scratch_);
+    const auto sum = whole.changed(dweight);
+    each_row(x, [&](Fp32Operands& use, Rows rows) {
+        reference::rms_norm_backward_weight<float>(use.in(rows.of(dy)), use.in(rows.of(x)),
+                                                   use.in(rows.of(statistics)), sum);
+    });
+}
+
+}  // namespace debubble::exec

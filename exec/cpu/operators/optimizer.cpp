@@ -1,0 +1,36 @@
+#include "exec/cpu/reference/optimizer.h"
+#include "exec/cpu/convert.h"
+#include "exec/cpu/operators/cpu_operators.h"
+
+namespace debubble::exec {
+
+void CpuOperators::adam_step(const AdamOptions& options, std::int64_t step, double gradient_factor,
+                             ConstTensorView gradient, TensorView main, TensorView first_moment,
+                             TensorView second_moment, TensorView parameter) {
+    each_element(main, [&](Fp32Operands& use, Rows part) {
+        const auto stepped = use.changed(part.of(main));
+        reference::adam_step<float>(options, step, gradient_factor, use.in(part.of(gradient)),
+                                    stepped, use.changed(part.of(first_moment)),
+                                    use.changed(part.of(second_moment)));
+        if (parameter) narrow(stepped.data, part.of(parameter));
+    });
+}
+
+void CpuOperators::sgd_step(const SgdOptions& options, std::int64_t step, double gradient_factor,
+                            ConstTensorView gradient, TensorView main, TensorView velocity,
+                            TensorView parameter) {
+    each_element(main, [&](Fp32Operands& use, Rows part) {
+        const auto stepped = use.changed(part.of(main));
+        reference::sgd_step<float>(options, step, gradient_factor, use.in(part.of(gradient)),
+                                   stepped, use.changed(part.of(velocity)));
+        if (parameter) narrow(stepped.data, part.of(parameter));
+    });
+}
+
+void CpuOperators::sum_of_squares(ConstTensorView gradient, TensorView total) {
+    each_element(gradient, [&](Fp32Operands& use, Rows part) {
+        total.as<double>()[0] += reference::sum_of_squares<float>(use.in(part.of(gradient)));
+    });
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,63 @@
+#include <array>
+
+#include "tests/exec/kernels_twins.h"
+
+namespace debubble::exec {
+namespace {
+
+using Side = Twins::Side;
+
+struct AttentionCase {
+    std::string name;
+    Shape q;  ///< [samples, queries, heads, head_dim]
+    std::int64_t keys = 0;
+    std::int64_t kv_heads = 0;
+    bool causal = true;
+    std::int64_t first_query = 0;
+    bool dropout = false;
+};
+
+/// Around the blocks: shorter, longer, a few rows over; slices that stand late in the sequence.
+std::vector<AttentionCase> attention_cases() {
+    return {{"one key", {1, 1, 1, 8}, 1, 1},
+            {"short", {2, 17, 2, 20}, 17, 2},
+            {"several blocks", {1, 300, 2, 64}, 300, 2},
+            {"grouped", {2, 70, 6, 33}, 70, 2},
+            {"a later slice", {2, 70, 4, 16}, 250, 4, true, 180},
+            {"a middle slice with later keys unseen", {1, 70, 4, 16}, 250, 2, true, 101},
+            {"bidirectional", {2, 197, 3, 16}, 197, 3, false},
+            {"with dropout", {2, 130, 4, 32}, 130, 4, true, 0, true}};
+}
+
+TEST_P(KernelsTest, Attention) {
+    for (const AttentionCase& test : attention_cases()) {
+        const std::int64_t samples = test.q[0], queries = test.q[1], heads = test.q[2];
+        const Shape keys{samples, test.keys, test.kv_heads, test.q[3]};
+        Attention how{test.causal, test.first_query, 1 / std::sqrt(double(test.q[3])), {}};
+        if (test.dropout) {
+            how.dropout = {.dropout = {0.2, stream_of(1, "attention")},
+                           .all_heads = 8,
+                           .all_positions = 256,
+                           .first_sample = 3,
+                           .first_head = 2};
+        }
+        const Twins q = random(test.q), k = random(keys), v = random(keys);
+        const Twins out = random(test.q), log_sum = fp32({samples, heads, queries});
+        const Twins dout = random(test.q), dq = random(test.q);
+        const Twins dk = random(keys), dv = random(keys);
+        both([&](Kernels& kernels, Side side) {
+            kernels.scale(4, side(q));  // so that some keys matter more than others
+            kernels.attention_forward(how, side(q), side(k), side(v), side(out), side(log_sum));
+            kernels.attention_backward_input(how, side(dout), side(q), side(k), side(v), side(out),
+                                             side(log_sum), side(dq), side(dk), side(dv));
+        });
+        expect_alike(out, test.name + ": out");
+        expect_alike(log_sum, test.name + ": log_sum");
+        expect_alike(dk, test.name + ": dk");
+        expect_alike(dv, test.name + ": dv");
+        if (test.keys > 1) expect_alike(dq, test.name + ": dq", 2);
+    }
+}
+
+}  // namespace
+}  // namespace debubble::exec

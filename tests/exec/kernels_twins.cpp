@@ -1,0 +1,51 @@
+#include "tests/exec/kernels_twins.h"
+
+#include "exec/cpu/convert.h"
+
+namespace debubble::exec {
+
+std::vector<BackEnd> back_ends() {
+    return {{"reference", [] { return make_reference_kernels(); }}};
+}
+
+Twins KernelsTest::random(const Shape& shape, DataType stored) {
+    const Tensor drawn = random_tensor<float>(shape, ++seed_);
+    Twins twins{Tensor(shape, stored), Tensor(shape, DataType::Fp32)};
+    convert(drawn.view(), twins.tested.view());
+    convert(twins.tested.view(), twins.expected.view());
+    return twins;
+}
+
+Twins KernelsTest::integers(std::vector<std::int32_t> values) {
+    const Tensor tensor({static_cast<std::int64_t>(values.size())}, DataType::Int32);
+    std::ranges::copy(values, tensor.as<std::int32_t>().begin());
+    return {tensor.clone(), tensor.clone()};
+}
+
+Twins KernelsTest::totals() {
+    return {Tensor({1}, DataType::Fp64), Tensor({1}, DataType::Fp64)};
+}
+
+void KernelsTest::expect_alike(const Twins& twins, const std::string& what, double slack) const {
+    const DataType stored = twins.tested.type();
+    if (stored == DataType::Fp64) {
+        const double expected = twins.expected.as<double>()[0];
+        EXPECT_NEAR(twins.tested.as<double>()[0], expected,
+                    (wide() ? 1e-5 : 1e-2) * slack * std::abs(expected))
+            << what;
+        return;
+    }
+    const Tensor tested(twins.tested.shape(), DataType::Fp32);
+    convert(twins.tested.view(), tested.view());
+    const double bound = wide() ? 1e-5 : type() == DataType::Bf16 ? 1e-2 : 2e-3;
+    EXPECT_LT(relative_difference(tested, twins.expected), bound * slack) << what;
+    EXPECT_GT(largest_magnitude<float>(tested.as<float>()), 0) << what << " is all zero";
+}
+
+std::string name_of(const testing::TestParamInfo<std::tuple<BackEnd, DataType>>& test) {
+    const auto& [back_end, type] = test.param;
+    const char* stored = type == DataType::Fp32 ? "fp32" : type == DataType::Bf16 ? "bf16" : "fp16";
+    return back_end.name + "_" + stored;
+}
+
+}  // namespace debubble::exec
