@@ -3,7 +3,7 @@
 #include <cassert>
 #include <cstring>
 
-#include "exec/comm/half.h"
+#include "exec/half.h"
 
 namespace debubble::exec {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "exec/checkpoint/copy_box.h"
-#include "exec/comm/half.h"
+#include "exec/half.h"
 
 namespace debubble::exec {
 namespace {
