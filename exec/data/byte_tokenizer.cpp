@@ -32,7 +32,7 @@ public:
         for (const std::int32_t token : tokens) {
             if (token == kEnd)
                 text += kEndOfText;
-            else
+            else if (token >= 0 && token < kEnd)
                 text += static_cast<char>(token);
         }
         return text;

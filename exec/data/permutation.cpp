@@ -23,8 +23,8 @@ std::int64_t shuffled(std::int64_t index, std::int64_t count, std::uint64_t seed
         std::uint64_t left = place >> half;
         std::uint64_t right = place & mask;
         for (std::uint32_t round = 0; round < kRounds; ++round) {
-            const auto word = philox(
-                {static_cast<std::uint32_t>(right), round, key[2], key[3]}, {key[0], key[1]})[0];
+            const auto word = philox({static_cast<std::uint32_t>(right), round, key[2], key[3]},
+                                     {key[0], key[1]})[0];
             left = std::exchange(right, left ^ (word & mask));
         }
         place = left << half | right;

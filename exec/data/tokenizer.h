@@ -23,7 +23,7 @@ public:
     /// The tokens of the text, some at a time. Every byte is encoded: text that is no UTF-8
     /// comes back from decode as it was.
     virtual void encode(std::string_view text, const TokenSink& sink) const = 0;
-    /// Precondition: every token is in the vocabulary. Tokens may be parts of characters.
+    /// Tokens may be parts of characters; those beyond the vocabulary stand for nothing.
     virtual std::string decode(std::span<const std::int32_t> tokens) const = 0;
     /// Tokenizers with the same identity give the same tokens.
     virtual std::string identity() const = 0;

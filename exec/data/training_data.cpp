@@ -40,7 +40,7 @@ constexpr std::pair<const char*, CorpusKind> kCorpora[] = {{"data.tokens", Corpu
 
 /// How every corpus of a training is read.
 struct TokenReading {
-    CorpusKind kind;
+    CorpusKind kind = CorpusKind::Text;
     std::unique_ptr<Tokenizer> tokenizer;  ///< none for token files without `data.tokenizer`
     std::optional<std::int32_t> end_of_text;
     bool pack = true;
@@ -58,7 +58,8 @@ std::int32_t token_of(const DataKeys& keys, const char* key, std::int64_t vocab)
 
 TokenReading token_reading(const DataKeys& keys, CorpusKind kind,
                            const scenarios::Scenario& scenario) {
-    TokenReading reading{.kind = kind, .rules = {}};
+    TokenReading reading;
+    reading.kind = kind;
     TokenRules& rules = reading.rules;
     rules.seq_length = scenario.training.seq_length;
     rules.vocab = scenario.model.vocab;
