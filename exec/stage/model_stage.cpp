@@ -1,0 +1,308 @@
+#include "exec/stage/model_stage.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "exec/cpu/reference/rope.h"
+#include "exec/stage/operator_call.h"
+#include "models/visits.h"
+
+namespace debubble::exec {
+
+namespace {
+
+using models::OperatorKind;
+using models::Part;
+using models::Visit;
+
+void run_forward(const OperatorCall& call) {
+    switch (call.op.kind) {
+        case OperatorKind::TokenEmbedding: return token_embedding_forward(call);
+        case OperatorKind::PositionEmbedding: return positions_forward(call);
+        case OperatorKind::PatchEmbedding:
+        case OperatorKind::Linear: return linear_forward(call);
+        case OperatorKind::Norm: return norm_forward(call);
+        case OperatorKind::Rope:
+        case OperatorKind::SplitHeads: return split_heads_forward(call);
+        case OperatorKind::Attention: return attention_forward(call);
+        case OperatorKind::Activation: return activation_forward(call);
+        case OperatorKind::Residual: return residual_forward(call);
+        case OperatorKind::Gather: return gather_forward(call);
+        case OperatorKind::Loss: return loss_forward(call);
+    }
+}
+
+void run_backward_input(const OperatorCall& call) {
+    switch (call.op.kind) {
+        case OperatorKind::TokenEmbedding: return;
+        case OperatorKind::PositionEmbedding: return positions_backward_input(call);
+        case OperatorKind::PatchEmbedding:
+        case OperatorKind::Linear: return linear_backward_input(call);
+        case OperatorKind::Norm: return norm_backward_input(call);
+        case OperatorKind::Rope:
+        case OperatorKind::SplitHeads: return split_heads_backward_input(call);
+        case OperatorKind::Attention: return attention_backward_input(call);
+        case OperatorKind::Activation: return activation_backward_input(call);
+        case OperatorKind::Residual: return residual_backward_input(call);
+        case OperatorKind::Gather: return gather_backward_input(call);
+        case OperatorKind::Loss: return loss_backward_input(call);
+    }
+}
+
+void run_backward_weight(const OperatorCall& call) {
+    switch (call.op.kind) {
+        case OperatorKind::TokenEmbedding: return token_embedding_backward_weight(call);
+        case OperatorKind::PositionEmbedding: return positions_backward_weight(call);
+        case OperatorKind::PatchEmbedding:
+        case OperatorKind::Linear: return linear_backward_weight(call);
+        case OperatorKind::Norm:  // with the input's, which reads the same
+        case OperatorKind::Rope:
+        case OperatorKind::SplitHeads:
+        case OperatorKind::Attention:
+        case OperatorKind::Activation:
+        case OperatorKind::Residual:
+        case OperatorKind::Gather:
+        case OperatorKind::Loss: return;
+    }
+}
+
+void run(const OperatorCall& call, Part part) {
+    switch (part) {
+        case Part::Forward:
+        case Part::Again: return run_forward(call);
+        case Part::Input: return run_backward_input(call);
+        case Part::Weight: return run_backward_weight(call);
+        case Part::Fused: run_backward_input(call); return run_backward_weight(call);
+    }
+}
+
+/// A slice of the sequence with its graph, and how its passes go.
+struct SlicePlan {
+    models::StageGraph graph;
+    models::PassVisits fused;
+    models::PassVisits split;
+};
+
+/// Activations that wait outside the arena, by tensor.
+struct OffloadedTensor {
+    int index = 0;
+    Shape shape;
+    DataType type{};
+    std::vector<std::byte> bytes;
+};
+
+class ModelStage final : public StageRunner {
+public:
+    ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
+        : state_{tools, nullptr, {}, {}, {}, {}} {
+        for (models::StageGraph& graph : graphs) {
+            models::PassVisits fused = visits_of(graph, false), split = visits_of(graph, true);
+            slices_.push_back({std::move(graph), std::move(fused), std::move(split)});
+        }
+        allocate_constants();
+    }
+
+    ArenaTensor edge(Message::Kind) override {
+        const models::StageGraph& graph = slices_.front().graph;
+        const models::Execution& how = graph.execution;
+        const DataType type = executed_type(how.compute);
+        const std::int64_t elements = graph.boundary_bytes().count / size_of(type);
+        const std::int64_t hidden = graph.architecture.hidden;
+        return state_.tools.arena.allocate({elements / hidden, hidden}, type,
+                                           MemoryClass::Activations, "edge");
+    }
+
+    void begin_step(const StepInputs& inputs) override {
+        state_.step = &inputs;
+        state_.tools.kernels.fill_zero(state_.totals.view());
+    }
+
+    void end_step() override {
+        state_.tools.kernels.finish();
+        assert(std::ranges::all_of(live_, is_empty) && "a step leaves no activation behind");
+        assert(state_.sliced_keys.empty() && "a step leaves no keys behind");
+        live_.clear();
+        state_.step = nullptr;
+    }
+
+    ArenaTensor forward(const MicroBatch& micro_batch, ArenaTensor input) override {
+        const SlicePlan& slice = slice_of(micro_batch);
+        LiveTensors& live = begin(micro_batch);
+        if (slice.graph.input) live[*slice.graph.input] = std::move(input);
+        ArenaTensor output = run_pass(micro_batch, slice.fused[0], slice.graph.output, false);
+        if (!state_.step->training) {
+            drop(live, -1);
+            state_.sliced_keys.clear();
+        } else if (state_.tools.recomputed) {
+            drop(live, slice.graph.input.value_or(-1));
+        }
+        return output;
+    }
+
+    void recompute(const MicroBatch& micro_batch) override {
+        const SlicePlan& slice = slice_of(micro_batch);
+        const ArenaTensor output = run_pass(micro_batch, slice.fused[0], slice.graph.output, true);
+    }
+
+    ArenaTensor backward(const MicroBatch& micro_batch, ArenaTensor output_gradient) override {
+        return backward_pass(micro_batch, slice_of(micro_batch).fused[1],
+                             std::move(output_gradient));
+    }
+    ArenaTensor backward_input(const MicroBatch& micro_batch,
+                               ArenaTensor output_gradient) override {
+        return backward_pass(micro_batch, slice_of(micro_batch).split[1],
+                             std::move(output_gradient));
+    }
+    void backward_weight(const MicroBatch& micro_batch) override {
+        run_pass(micro_batch, slice_of(micro_batch).split[2], std::nullopt, false);
+    }
+
+    void offload(const MicroBatch& micro_batch) override {
+        LiveTensors& live = live_.at(micro_batch);
+        state_.tools.kernels.finish();
+        std::vector<OffloadedTensor>& waiting = offloaded_[micro_batch];
+        for (std::size_t i = 0; i < live.size(); ++i) {
+            if (!live[i]) continue;
+            const TensorView& view = live[i].view();
+            waiting.push_back({static_cast<int>(i),
+                               view.shape,
+                               view.type,
+                               {view.data, view.data + view.bytes()}});
+            live[i] = {};
+        }
+    }
+
+    void reload(const MicroBatch& micro_batch) override {
+        const models::StageGraph& graph = slice_of(micro_batch).graph;
+        LiveTensors& live = live_.at(micro_batch);
+        for (const OffloadedTensor& tensor : offloaded_[micro_batch]) {
+            live[tensor.index] =
+                state_.tools.arena.allocate(tensor.shape, tensor.type, MemoryClass::Activations,
+                                            graph.tensors[tensor.index].name);
+            std::memcpy(live[tensor.index].view().data, tensor.bytes.data(), tensor.bytes.size());
+        }
+        offloaded_.erase(micro_batch);
+    }
+
+    double loss_total() const override { return state_.totals.view().as<double>()[0]; }
+    double correct_total() const override { return state_.totals.view().as<double>()[1]; }
+
+private:
+    static bool is_empty(const std::pair<const MicroBatch, LiveTensors>& tensors) {
+        return std::ranges::none_of(tensors.second,
+                                    [](const ArenaTensor& tensor) { return static_cast<bool>(tensor); });
+    }
+
+    /// Memory of a graph's tensor: what it holds is the operators' matter.
+    ArenaTensor allocate(const models::Tensor& tensor) {
+        const std::int64_t words = (tensor.bytes.count + 3) / 4;
+        return state_.tools.arena.allocate({words}, DataType::Int32, tensor.held_as, tensor.name);
+    }
+
+    void allocate_constants() {
+        Arena& arena = state_.tools.arena;
+        state_.totals = arena.allocate({2}, DataType::Fp64, MemoryClass::Buffers, "totals");
+        state_.tools.kernels.fill_zero(state_.totals.view());
+        const models::StageGraph& graph = slices_.front().graph;
+        if (graph.architecture.positions != models::Positions::Rope) return;
+        const Shape table{graph.execution.seq_length, graph.architecture.head_dim / 2};
+        const Tensor cosines(table), sines(table);
+        reference::rope_table(graph.architecture.rope_theta, cosines.as<float>(),
+                              sines.as<float>());
+        state_.cosines = arena.allocate(table, DataType::Fp32, MemoryClass::Buffers, "rope.cos");
+        state_.sines = arena.allocate(table, DataType::Fp32, MemoryClass::Buffers, "rope.sin");
+        state_.tools.kernels.copy(cosines.view(), state_.cosines.view());
+        state_.tools.kernels.copy(sines.view(), state_.sines.view());
+        state_.tools.kernels.finish();  // the tables on the host go
+    }
+
+    const SlicePlan& slice_of(const MicroBatch& micro_batch) const {
+        return slices_[static_cast<std::size_t>(micro_batch.slice.value_or(0))];
+    }
+
+    LiveTensors& begin(const MicroBatch& micro_batch) {
+        LiveTensors& live = live_[micro_batch];
+        live.resize(slice_of(micro_batch).graph.tensors.size());
+        return live;
+    }
+
+    static void drop(LiveTensors& live, int but) {
+        for (std::size_t i = 0; i < live.size(); ++i)
+            if (static_cast<int>(i) != but) live[i] = {};
+    }
+
+    ArenaTensor backward_pass(const MicroBatch& micro_batch, const std::vector<Visit>& visits,
+                              ArenaTensor output_gradient) {
+        const models::StageGraph& graph = slice_of(micro_batch).graph;
+        if (graph.output_gradient)
+            live_.at(micro_batch)[*graph.output_gradient] = std::move(output_gradient);
+        return run_pass(micro_batch, visits, graph.input_gradient, false);
+    }
+
+    /// Runs the visits; the tensor `kept` is handed out where the plan would free it.
+    ArenaTensor run_pass(const MicroBatch& micro_batch, const std::vector<Visit>& visits,
+                         std::optional<int> kept, bool again) {
+        const models::StageGraph& graph = slice_of(micro_batch).graph;
+        LiveTensors& live = live_.at(micro_batch);
+        ArenaTensor result;
+        std::optional<std::optional<int>> layer;  ///< whose parameters are open
+        for (const Visit& visit : visits) {
+            const models::Operator& op = graph.operators[visit.op];
+            if (layer != op.layer) {
+                if (layer) state_.tools.parameters.close(*layer);
+                state_.tools.parameters.open(op.layer);
+                layer = op.layer;
+            }
+            for (const int tensor : visit.allocates)
+                if (!live[tensor]) live[tensor] = allocate(graph.tensors[tensor]);
+            const bool repeated = again || visit.part == Part::Again;
+            run({graph, op, live, state_, micro_batch.index, repeated}, visit.part);
+            for (const int tensor : visit.frees) {
+                if (tensor == kept) result = std::move(live[tensor]);
+                live[tensor] = {};
+            }
+        }
+        if (layer) state_.tools.parameters.close(*layer);
+        return result;
+    }
+
+    StageState state_;
+    std::vector<SlicePlan> slices_;
+    std::map<MicroBatch, LiveTensors> live_;
+    std::map<MicroBatch, std::vector<OffloadedTensor>> offloaded_;
+};
+
+}  // namespace
+
+models::Execution executed_as(models::Execution asked) {
+    models::Execution how = asked;
+    how.attention = models::AttentionKernel::Flash;
+    if (how.recompute == models::Recompute::Selective) how.recompute = models::Recompute::None;
+    if (how.loss != models::LossKernel::Chunked) how.loss = models::LossKernel::TransformerEngine;
+    how.vocabulary_multiple = 1;
+    how.gradient_accumulation_fusion = how.fused_bias_activation = how.fused_bias_dropout_add =
+        how.fused_rope = how.fused_norm = true;
+    how.dropout_masks_always = how.attention_mask_tensor = how.attention_copies =
+        how.keeps_gathered = how.context_output_copy = how.dummy_weight_gradients = false;
+    return how;
+}
+
+std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
+                                              const StageTools& tools) {
+    assert(!graphs.empty() && "a stage has a graph");
+    const models::Execution& how = graphs.front().execution;
+    if (how.context > 1) {
+        throw InputError(
+            fmt::format("context parallelism (here over {} ranks) is simulated, and "
+                        "not executed yet",
+                        how.context));
+    }
+    return std::make_unique<ModelStage>(std::move(graphs), tools);
+}
+
+}  // namespace debubble::exec

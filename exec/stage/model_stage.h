@@ -1,0 +1,37 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "exec/comm/communicator.h"
+#include "exec/kernels.h"
+#include "exec/stage/stage_parameters.h"
+#include "exec/stage/stage_runner.h"
+#include "models/graph.h"
+
+/// A stage that runs the operator graph of models/, the same that the simulator prices:
+/// tensors come and go as its visits say, and collectives happen inside its operators.
+namespace debubble::exec {
+
+/// What a stage works with. Everything must outlive it; one thread uses it.
+struct StageTools {
+    Kernels& kernels;
+    Arena& arena;
+    StageParameters& parameters;
+    Communicator* tensor = nullptr;  ///< the tensor-parallel group; none if it has one rank
+    std::chrono::nanoseconds patience = std::chrono::minutes(1);  ///< with a collective
+    double dropout = 0;       ///< probability, where the execution has hidden or attention dropout
+    bool recomputed = false;  ///< a Recompute stands before every backward: keep the input only
+};
+
+/// `graphs`: one for each slice of the sequence, or one. Throws InputError for what the
+/// executor does not run: context parallelism, or a loss that is not made in place.
+std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
+                                              const StageTools& tools);
+
+/// The execution with the habits of this executor instead of another software's: what of a
+/// scenario's framework profile decides how operators compute is not a choice here.
+models::Execution executed_as(models::Execution asked);
+
+}  // namespace debubble::exec

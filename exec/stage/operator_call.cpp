@@ -1,0 +1,108 @@
+#include "exec/stage/operator_call.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace debubble::exec {
+
+namespace {
+
+void wait(const OperatorCall& call, const Pending& request) {
+    request->wait(within(call.state.tools.patience));
+}
+
+}  // namespace
+
+DataType executed_type(models::DataType type) {
+    switch (type) {
+        case models::DataType::Fp32: return DataType::Fp32;
+        case models::DataType::Fp16: return DataType::Fp16;
+        case models::DataType::Bf16: return DataType::Bf16;
+    }
+    return DataType::Fp32;
+}
+
+DataType OperatorCall::compute_type() const {
+    return executed_type(how().compute);
+}
+
+std::vector<TokenRun> OperatorCall::stream_runs() const {
+    const std::int64_t first = scattered() ? tensor_rank() * stream_tokens() : 0;
+    std::vector<TokenRun> runs;
+    for (std::int64_t done = 0; done < stream_tokens();) {
+        const std::int64_t at = first + done;
+        const std::int64_t count = std::min(rows() - at % rows(), stream_tokens() - done);
+        runs.push_back({done, at / rows(), first_position() + at % rows(), count});
+        done += count;
+    }
+    return runs;
+}
+
+TensorView OperatorCall::tensor(int index, const Shape& shape, DataType type) const {
+    assert(index >= 0 && live[index] && "the plan has allocated what an operator uses");
+    const TensorView& memory = live[index].view();
+    assert(shape.elements() * size_of(type) <= memory.bytes() && "the plan has room for it");
+    return {memory.data, shape, type};
+}
+
+TensorView OperatorCall::rows_of(int index, std::int64_t columns) const {
+    const std::int64_t elements = live[index].view().bytes() / size_of(compute_type());
+    return tensor(index, {elements / columns, columns});
+}
+
+int OperatorCall::named(const std::vector<int>& uses, std::string_view suffix) const {
+    const auto found = std::find_if(uses.begin(), uses.end(), [&](int index) {
+        return std::string_view(graph.tensors[index].name).ends_with(suffix);
+    });
+    return found == uses.end() ? -1 : *found;
+}
+
+ArenaTensor OperatorCall::temporary(const Shape& shape, DataType type) const {
+    return state.tools.arena.allocate(shape, type, MemoryClass::Workspace, op.name);
+}
+
+void OperatorCall::all_reduce(TensorView data, Reduction reduction) const {
+    if (!state.tools.tensor) return;
+    wait(*this, state.tools.tensor->all_reduce(data, reduction, op.name));
+}
+
+void OperatorCall::all_gather(ConstTensorView mine, TensorView all) const {
+    const ConstBuffer part{{mine.data, static_cast<std::size_t>(mine.bytes())}, mine.type};
+    wait(*this, state.tools.tensor->all_gather(part, all, op.name));
+}
+
+void OperatorCall::reduce_scatter(ConstTensorView all, TensorView mine) const {
+    const ConstBuffer whole{{all.data, static_cast<std::size_t>(all.bytes())}, all.type};
+    wait(*this, state.tools.tensor->reduce_scatter(whole, mine, Reduction::Sum, op.name));
+}
+
+void OperatorCall::gather_columns(ConstTensorView mine, TensorView all) const {
+    const ArenaTensor parts = temporary(all.shape, all.type);
+    all_gather(mine, parts.view());
+    kernels().join_columns(how().tensor, parts.view(), all);
+}
+
+RandomStream OperatorCall::random_stream(std::string_view purpose) const {
+    const std::string name = fmt::format("{}.{}.{}", op.name, purpose, state.step->step);
+    return stream_of(state.step->seed, name);
+}
+
+double OperatorCall::dropout() const {
+    return state.step->training && how().hidden_dropout ? state.tools.dropout : 0;
+}
+
+void OperatorCall::drop_stream(ConstTensorView x, TensorView y) const {
+    const Dropout dropped{dropout(), random_stream("dropout")};
+    const std::int64_t hidden = model().hidden;
+    const std::int64_t row_bytes = hidden * size_of(x.type);
+    for (const TokenRun& run : stream_runs()) {
+        const Shape shape{1, run.count, hidden};
+        const Window window{how().seq_length, hidden, inputs().first_sample + run.sample,
+                            run.position, 0};
+        kernels().dropout(dropped, window, {x.data + run.offset * row_bytes, shape, x.type},
+                          {y.data + run.offset * row_bytes, shape, y.type});
+    }
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "exec/arena.h"
+#include "exec/stage/model_stage.h"
+#include "models/graph.h"
+
+/// What the code of an operator sees of the pass that it is part of. Private to the folder.
+namespace debubble::exec {
+
+/// The tensors of one microbatch (slice), by their index in the graph; empty if not alive.
+using LiveTensors = std::vector<ArenaTensor>;
+
+/// Keys and values of all slices of a microbatch at one attention, and their gradients.
+struct SlicedKeys {
+    ArenaTensor keys;
+    ArenaTensor values;
+    ArenaTensor key_gradients;
+    ArenaTensor value_gradients;
+};
+
+/// What belongs to the stage, not to a pass.
+struct StageState {
+    StageTools tools;
+    const StepInputs* step = nullptr;
+    ArenaTensor totals;   ///< fp64 [2]: loss, correct predictions
+    ArenaTensor cosines;  ///< of rotary positions
+    ArenaTensor sines;
+    std::map<std::pair<int, int>, SlicedKeys> sliced_keys;  ///< by microbatch and layer
+};
+
+/// Tokens that lie side by side both in a tensor and in a sample.
+struct TokenRun {
+    std::int64_t offset = 0;  ///< of the first token in the tensor
+    std::int64_t sample = 0;  ///< of the microbatch
+    std::int64_t position = 0;
+    std::int64_t count = 0;
+};
+
+struct OperatorCall {
+    const models::StageGraph& graph;
+    const models::Operator& op;
+    LiveTensors& live;
+    StageState& state;
+    int micro_batch = 0;
+    bool again = false;  ///< a recomputation: totals have been counted
+
+    Kernels& kernels() const { return state.tools.kernels; }
+    const models::Architecture& model() const { return graph.architecture; }
+    const models::Execution& how() const { return graph.execution; }
+    const MicroBatchInputs& inputs() const { return state.step->micro_batches[micro_batch]; }
+
+    // Extents of this pass.
+    std::int64_t samples() const { return how().micro_batch; }
+    std::int64_t rows() const { return how().seq_length / how().slices; }  ///< per sample
+    std::int64_t tokens() const { return samples() * rows(); }
+    /// Of the residual stream on this rank: a part under sequence parallelism.
+    std::int64_t stream_tokens() const { return scattered() ? tokens() / how().tensor : tokens(); }
+    std::int64_t first_position() const { return how().slice * rows(); }
+    bool scattered() const { return how().sequence_parallel && how().tensor > 1; }
+    int tensor_rank() const { return state.tools.tensor ? state.tools.tensor->rank() : 0; }
+    /// The residual stream's tokens on this rank.
+    std::vector<TokenRun> stream_runs() const;
+
+    DataType compute_type() const;
+    /// A tensor of the graph under a shape whose size is the plan's.
+    TensorView tensor(int index, const Shape& shape, DataType type) const;
+    TensorView tensor(int index, const Shape& shape) const {
+        return tensor(index, shape, compute_type());
+    }
+    /// Rows of the tensor, as many as fill it with so many columns.
+    TensorView rows_of(int index, std::int64_t columns) const;
+    TensorView stream(int index) const { return tensor(index, {stream_tokens(), model().hidden}); }
+    /// The tensor among `uses` whose name ends so; -1 if there is none.
+    int named(const std::vector<int>& uses, std::string_view suffix) const;
+    /// Memory for the length of the call, beyond the plan.
+    ArenaTensor temporary(const Shape& shape, DataType type) const;
+
+    TensorView parameter(int index) const { return state.tools.parameters.value(index); }
+    TensorView gradient(int index) const { return state.tools.parameters.gradient(index); }
+
+    // In the tensor-parallel group; each returns when it is done.
+    void all_reduce(TensorView data, Reduction reduction = Reduction::Sum) const;
+    void all_gather(ConstTensorView mine, TensorView all) const;
+    void reduce_scatter(ConstTensorView all, TensorView mine) const;
+    /// y [rows, columns] from every rank's [rows, columns / ranks].
+    void gather_columns(ConstTensorView mine, TensorView all) const;
+
+    /// This operator's random stream in this step.
+    RandomStream random_stream(std::string_view purpose) const;
+    double dropout() const;  ///< 0 where nothing is dropped in this step
+    /// Drops elements of a tensor of the stream; y may be x.
+    void drop_stream(ConstTensorView x, TensorView y) const;
+};
+
+DataType executed_type(models::DataType type);
+
+// The operators by kind: forward, backward-input, backward-weight. A kind without weights
+// has no third.
+void token_embedding_forward(const OperatorCall& call);
+void token_embedding_backward_weight(const OperatorCall& call);
+void positions_forward(const OperatorCall& call);
+void positions_backward_input(const OperatorCall& call);
+void positions_backward_weight(const OperatorCall& call);
+void norm_forward(const OperatorCall& call);
+void norm_backward_input(const OperatorCall& call);  ///< and its weight's gradients
+void linear_forward(const OperatorCall& call);
+void linear_backward_input(const OperatorCall& call);
+void linear_backward_weight(const OperatorCall& call);
+void split_heads_forward(const OperatorCall& call);
+void split_heads_backward_input(const OperatorCall& call);
+void attention_forward(const OperatorCall& call);
+void attention_backward_input(const OperatorCall& call);
+void activation_forward(const OperatorCall& call);
+void activation_backward_input(const OperatorCall& call);
+void residual_forward(const OperatorCall& call);
+void residual_backward_input(const OperatorCall& call);
+void gather_forward(const OperatorCall& call);
+void gather_backward_input(const OperatorCall& call);
+void loss_forward(const OperatorCall& call);
+void loss_backward_input(const OperatorCall& call);
+
+}  // namespace debubble::exec

@@ -1,0 +1,123 @@
+#include "exec/stage/operator_call.h"
+
+/// Norms, nonlinearities, residual sums, and what moves columns between ranks.
+namespace debubble::exec {
+
+namespace {
+
+struct NormCall {
+    const OperatorCall& call;
+    bool layer_norm = call.model().norm == models::Norm::LayerNorm;
+    double eps = call.model().norm_eps;
+    TensorView x = call.stream(call.op.inputs[0]);
+    TensorView weight = call.parameter(call.op.parameters[0]);
+    TensorView statistics = call.tensor(
+        call.op.saved[1], layer_norm ? Shape{call.stream_tokens(), 2} : Shape{call.stream_tokens()},
+        DataType::Fp32);
+};
+
+Nonlinearity nonlinearity_of(models::Activation activation) {
+    switch (activation) {
+        case models::Activation::Gelu: return Nonlinearity::Gelu;
+        case models::Activation::Relu: return Nonlinearity::Relu;
+        case models::Activation::GeluTanh:
+        case models::Activation::Swiglu: break;
+    }
+    return Nonlinearity::GeluTanh;
+}
+
+/// [tokens, columns of the rank]
+TensorView wide(const OperatorCall& call, int index) {
+    const std::int64_t bytes = call.live[index].view().bytes();
+    return call.rows_of(index, bytes / size_of(call.compute_type()) / call.tokens());
+}
+
+}  // namespace
+
+void norm_forward(const OperatorCall& call) {
+    const NormCall norm{call};
+    const TensorView y = call.stream(call.op.outputs[0]);
+    if (norm.layer_norm) {
+        call.kernels().layer_norm_forward(norm.eps, norm.x, norm.weight,
+                                          call.parameter(call.op.parameters[1]), y,
+                                          norm.statistics);
+    } else {
+        call.kernels().rms_norm_forward(norm.eps, norm.x, norm.weight, y, norm.statistics);
+    }
+}
+
+void norm_backward_input(const OperatorCall& call) {
+    const NormCall norm{call};
+    Kernels& kernels = call.kernels();
+    const TensorView dy = call.stream(call.op.output_gradient);
+    const TensorView dx = call.stream(call.op.input_gradient);
+    const TensorView dweight = call.gradient(call.op.parameters[0]);
+    const Write write = call.op.through >= 0 ? Write::Add : Write::Overwrite;
+    if (call.op.through >= 0 && call.op.through != call.op.input_gradient)
+        kernels.copy(call.stream(call.op.through), dx);
+    if (norm.layer_norm) {
+        kernels.layer_norm_backward_weight(dy, norm.x, norm.statistics, dweight,
+                                           call.gradient(call.op.parameters[1]));
+        kernels.layer_norm_backward_input(dy, norm.x, norm.weight, norm.statistics, dx, write);
+    } else {
+        kernels.rms_norm_backward_weight(dy, norm.x, norm.statistics, dweight);
+        kernels.rms_norm_backward_input(dy, norm.x, norm.weight, norm.statistics, dx, write);
+    }
+}
+
+void activation_forward(const OperatorCall& call) {
+    const TensorView x = wide(call, call.op.inputs[0]), y = wide(call, call.op.outputs[0]);
+    if (call.model().gated()) return call.kernels().swiglu_forward(x, y);
+    call.kernels().activation_forward(nonlinearity_of(call.model().activation), x, y);
+}
+
+void activation_backward_input(const OperatorCall& call) {
+    const TensorView x = wide(call, call.op.inputs[0]);
+    const TensorView dy = wide(call, call.op.output_gradient);
+    const TensorView dx = wide(call, call.op.input_gradient);
+    if (call.model().gated()) return call.kernels().swiglu_backward_input(dy, x, dx);
+    call.kernels().activation_backward_input(nonlinearity_of(call.model().activation), dy, x, dx);
+}
+
+void residual_forward(const OperatorCall& call) {
+    const TensorView x = call.stream(call.op.inputs[0]), y = call.stream(call.op.outputs[0]);
+    const TensorView branch = call.stream(call.op.inputs[1]);
+    if (call.dropout() == 0) return call.kernels().residual_forward(x, branch, y);
+    call.drop_stream(branch, y);
+    call.kernels().residual_forward(x, y, y);
+}
+
+/// The sum's gradient is both terms'; only dropout makes the branch's another.
+void residual_backward_input(const OperatorCall& call) {
+    if (call.op.branch_gradient == call.op.output_gradient) return;
+    const TensorView dy = call.stream(call.op.output_gradient);
+    const TensorView dbranch = call.stream(call.op.branch_gradient);
+    if (call.dropout() > 0) return call.drop_stream(dy, dbranch);
+    call.kernels().copy(dy, dbranch);
+}
+
+void gather_forward(const OperatorCall& call) {
+    const int from = call.op.inputs[0], to = call.op.outputs[0];
+    if (call.op.name == "class_token") {
+        return call.kernels().first_row_forward(
+            call.tensor(from, {call.samples(), call.rows(), call.model().hidden}),
+            call.tensor(to, {call.samples(), call.model().hidden}));
+    }
+    const TensorView x = wide(call, from), y = wide(call, to);
+    if (x.shape.columns() < y.shape.columns()) return call.gather_columns(x, y);
+    call.kernels().take_columns(call.tensor_rank(), call.how().tensor, x, y);
+}
+
+void gather_backward_input(const OperatorCall& call) {
+    const int from = call.op.output_gradient, to = call.op.input_gradient;
+    if (call.op.name == "class_token") {
+        return call.kernels().first_row_backward_input(
+            call.tensor(from, {call.samples(), call.model().hidden}),
+            call.tensor(to, {call.samples(), call.rows(), call.model().hidden}));
+    }
+    const TensorView dy = wide(call, from), dx = wide(call, to);
+    if (dx.shape.columns() > dy.shape.columns()) return call.gather_columns(dy, dx);
+    call.kernels().take_columns(call.tensor_rank(), call.how().tensor, dy, dx);
+}
+
+}  // namespace debubble::exec
