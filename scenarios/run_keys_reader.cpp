@@ -112,6 +112,25 @@ void read_lr_schedule(Draft& draft, std::map<std::string, std::string>& kept) {
     in.finish();
 }
 
+/// A number, or one for each channel of an image; kept as a list.
+void read_per_channel(Keeper& keeper, std::string_view key, double least) {
+    const NodePtr value = keeper.in.value(key);
+    if (!value) return;
+    const bool is_list = value->is(Node::Kind::List);
+    std::vector<std::string> numbers;
+    for (const NodePtr& item : is_list ? value->items : std::vector{value}) {
+        const auto number = models::parse_real(item->scalar);
+        if (number && *number >= least && *number <= 1e6) numbers.push_back(item->scalar);
+    }
+    if (numbers.empty() || (is_list && numbers.size() != value->items.size()))
+        keeper.in.complain(
+            key, fmt::format("'{}' must be a number from {} to 1e+06, or one for each channel", key,
+                             least));
+    else
+        keeper.kept[keeper.prefix + std::string(key)] =
+            fmt::format("[{}]", fmt::join(numbers, ", "));
+}
+
 void read_data_source(Draft& draft, std::map<std::string, std::string>& kept) {
     constexpr std::array<std::string_view, 4> kSources{"tokens", "text", "jsonl", "images"};
     const NodePtr map = draft.training.value("data");
@@ -134,6 +153,8 @@ void read_data_source(Draft& draft, std::map<std::string, std::string>& kept) {
     keeper.whole("pad_token", 0, 1'000'000'000);
     keeper.whole("end_of_text", 0, 1'000'000'000);
     keeper.whole("ignore_index", -1'000'000'000, 1'000'000'000);
+    read_per_channel(keeper, "mean", 0);
+    read_per_channel(keeper, "std", 1e-6);
     in.finish();
 }
 

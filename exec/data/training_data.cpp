@@ -1,5 +1,6 @@
 #include "exec/data/training_data.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -7,6 +8,7 @@
 
 #include "exec/bad_file.h"
 #include "exec/data/corpus.h"
+#include "exec/data/image_data_set.h"
 #include "exec/data/token_data_set.h"
 #include "models/quantity.h"
 
@@ -56,15 +58,14 @@ std::int32_t token_of(const DataKeys& keys, const char* key, std::int64_t vocab)
     return static_cast<std::int32_t>(token);
 }
 
-TokenReading token_reading(const DataKeys& keys, CorpusKind kind,
+TokenReading token_reading(const DataKeys& keys, CorpusKind kind, std::int32_t ignore_index,
                            const scenarios::Scenario& scenario) {
     TokenReading reading;
     reading.kind = kind;
     TokenRules& rules = reading.rules;
     rules.seq_length = scenario.training.seq_length;
     rules.vocab = scenario.model.vocab;
-    rules.ignore_index =
-        static_cast<std::int32_t>(keys.whole("data.ignore_index").value_or(rules.ignore_index));
+    rules.ignore_index = ignore_index;
     reading.cache = keys.text("data.cache");
     reading.pack = keys.flag("data.pack", true);
 
@@ -99,6 +100,37 @@ std::shared_ptr<const DataSet> open_tokens(const TokenReading& reading, const st
                         : padded_documents(std::move(file), *reading.end_of_text, reading.rules);
 }
 
+/// "[0.5, 0.4, 0.3]", as the reader of scenarios keeps it.
+std::vector<float> numbers_of(std::string_view list) {
+    std::vector<float> numbers;
+    for (list.remove_prefix(1); list.size() > 1;) {
+        const std::string_view number = list.substr(0, list.find_first_of(",]"));
+        numbers.push_back(static_cast<float>(*models::parse_real(number)));
+        list.remove_prefix(std::min(number.size() + 2, list.size()));
+    }
+    return numbers;
+}
+
+ImageRules image_rules(const DataKeys& keys, const models::Architecture& model,
+                       std::int32_t ignore_index) {
+    ImageRules rules;
+    rules.side = static_cast<int>(model.image_size.value_or(rules.side));
+    rules.channels = static_cast<int>(model.channels.value_or(rules.channels));
+    rules.ignore_index = ignore_index;
+    if (rules.channels != 1 && rules.channels != 3)
+        throw InputError(fmt::format("{} takes images of {} channels; files have 1 (grey) or 3",
+                                     model.name, rules.channels));
+    for (const auto& [key, values] :
+         {std::pair("data.mean", &rules.mean), std::pair("data.std", &rules.deviation)}) {
+        if (!keys.find(key)) continue;
+        *values = numbers_of(*keys.find(key));
+        if (values->size() != 1 && std::ssize(*values) != rules.channels)
+            throw InputError(fmt::format("'{}' has {} numbers for images of {} channels", key,
+                                         values->size(), rules.channels));
+    }
+    return rules;
+}
+
 [[noreturn]] void refuse_source(const scenarios::Scenario& scenario) {
     throw InputError(
         scenario.model.family == models::Family::Vit
@@ -116,17 +148,34 @@ TrainingData open_training_data(const scenarios::Scenario& scenario) {
                     scenario.training.micro_batch};
     const Order order{keys.flag("data.shuffle", false),
                       static_cast<std::uint64_t>(keys.whole("seed").value_or(0)), false};
-    const std::string eval = keys.text("data.eval");
+    const std::int32_t ignore_index =
+        static_cast<std::int32_t>(keys.whole("data.ignore_index").value_or(-100));
+    const auto opened = [&](const std::string& path, const auto& open) {
+        TrainingData data{Batches(open(path), deal, order), std::nullopt, ignore_index};
+        const std::string eval = keys.text("data.eval");
+        if (!eval.empty()) data.eval.emplace(open(eval), deal, Order{.once = true});
+        return data;
+    };
 
-    if (scenario.model.family == models::Family::Vit) refuse_source(scenario);
+    const bool sees = scenario.model.family == models::Family::Vit;
+    if (const std::string images = keys.text("data.images"); sees && !images.empty()) {
+        const ImageRules rules = image_rules(keys, scenario.model, ignore_index);
+        const std::vector<std::string> classes = image_classes(images);
+        if (std::ssize(classes) > scenario.model.vocab)
+            throw bad_file(images,
+                           fmt::format("{} classes are too many for {}, which tells {} "
+                                       "apart",
+                                       classes.size(), scenario.model.name, scenario.model.vocab));
+        TrainingData data = opened(
+            images, [&](const std::string& path) { return open_images(path, classes, rules); });
+        data.classes = classes;
+        return data;
+    }
     for (const auto& [key, kind] : kCorpora) {
         const std::string path = keys.text(key);
-        if (path.empty()) continue;
-        const TokenReading reading = token_reading(keys, kind, scenario);
-        TrainingData data{Batches(open_tokens(reading, path), deal, order), std::nullopt,
-                          reading.rules.ignore_index};
-        if (!eval.empty()) data.eval.emplace(open_tokens(reading, eval), deal, Order{.once = true});
-        return data;
+        if (sees || path.empty()) continue;
+        const TokenReading reading = token_reading(keys, kind, ignore_index, scenario);
+        return opened(path, [&](const std::string& file) { return open_tokens(reading, file); });
     }
     refuse_source(scenario);
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "exec/data/batches.h"
 #include "scenarios/scenario.h"
@@ -12,6 +14,7 @@ struct TrainingData {
     Batches train;
     std::optional<Batches> eval;  ///< `data.eval`, each sample once and in order
     std::int32_t ignore_index = -100;
+    std::vector<std::string> classes = {};  ///< of images: their names, by target
 };
 
 /// Opens the data, and tokenises it if it never was. Throws InputError if a key is missing, a

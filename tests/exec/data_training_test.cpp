@@ -101,5 +101,51 @@ TEST(TrainingData, RefusesWhatDoesNotFitTheModel) {
                          "'text' and 'jsonl'\n"));
 }
 
+/// A small ViT that tells `classes` apart.
+scenarios::Scenario vision(const Folder& folder, const std::string& data, int classes = 4) {
+    const std::string text = fmt::format(R"(
+model: {{name: seer, family: vit, layers: 1, hidden: 8, heads: 1, vocab: {}, image_size: 8,
+        patch_size: 4}}
+cluster: dgx-a100-40gb
+gpus: 1
+training: {{global_batch: 4, micro_batch: 2, precision: fp32, data: {{{}}}}}
+)",
+                                         classes, data);
+    return scenarios::parse_scenario(text, (folder / "scenario.yaml").string());
+}
+
+TEST(TrainingData, ReadsImagesForAVit) {
+    const Folder folder;
+    const std::string shapes = std::string(DEBUBBLE_SOURCE_DIR) + "/scenarios/data/shapes";
+    const std::string paths = fmt::format("images: {0}/train, eval: {0}/eval", shapes);
+    const TrainingData data =
+        open_training_data(vision(folder, paths + ", mean: [0, 0.5, 1], std: 0.25"));
+    EXPECT_THAT(data.classes, ElementsAre("cross", "disc", "square", "triangle"));
+    EXPECT_EQ(data.train.micro_batch().inputs.shape(), (Shape{2, 3, 8, 8}));
+    EXPECT_EQ(data.train.counted(0), 4);
+    EXPECT_EQ(data.eval->steps(1), 8);
+
+    const auto refused = [&](const std::string& keys, int classes = 4) {
+        return sentence_of<InputError>([&] { open_training_data(vision(folder, keys, classes)); });
+    };
+    EXPECT_THAT(refused(paths, 3),
+                EndsWith("train: error: 4 classes are too many for seer, which tells 3 apart\n"));
+    EXPECT_THAT(refused(paths + ", mean: [0.5, 0.5]"),
+                EndsWith("'data.mean' has 2 numbers for images of 3 channels\n"));
+    EXPECT_THAT(refused(paths + ", std: [0.5, 0]"),
+                HasSubstr("'std' must be a number from 1e-06 to 1e+06, or one for each channel"));
+    EXPECT_THAT(refused("text: a.txt"),
+                EndsWith("seer learns from images: give 'training.data.images'\n"));
+}
+
+TEST(TrainingData, IsShippedForDemonstrations) {
+    const Folder folder;
+    const std::string tales = std::string(DEBUBBLE_SOURCE_DIR) + "/scenarios/data/tales";
+    const TrainingData data = open_training_data(
+        scenario(folder, fmt::format("text: {0}.txt, eval: {0}-eval.txt, cache: .", tales)));
+    EXPECT_GT(data.train.data().samples(), 10'000);
+    EXPECT_GT(data.eval->data().samples(), 1'000);
+}
+
 }  // namespace
 }  // namespace debubble::exec
