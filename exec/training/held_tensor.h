@@ -1,0 +1,29 @@
+#pragma once
+
+#include "exec/arena.h"
+#include "exec/tensor.h"
+
+namespace debubble::exec {
+
+/// A flat tensor of a rank: in its arena, or, for what is offloaded, beside it.
+class HeldTensor {
+public:
+    HeldTensor() = default;
+    HeldTensor(ArenaTensor tensor) : inside_(std::move(tensor)) {}
+    HeldTensor(Tensor tensor) : beside_(std::move(tensor)) {}
+
+    explicit operator bool() const { return inside_ || beside_; }
+    TensorView view() const { return inside_ ? inside_.view() : beside_.view(); }
+
+private:
+    ArenaTensor inside_;
+    Tensor beside_;
+};
+
+/// Elements [first, first + count) of a flat tensor; empty of an empty one.
+inline TensorView part_of(const TensorView& flat, std::int64_t first, std::int64_t count) {
+    if (!flat) return {};
+    return {flat.data + first * size_of(flat.type), {count}, flat.type};
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,67 @@
+#include "exec/training/initial_values.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "exec/checkpoint/piece.h"
+#include "exec/cpu/reference/initialise.h"
+
+namespace debubble::exec {
+
+namespace {
+
+/// Calls `run(first, offset, count)` for every row of the slice: its first element's index in
+/// the whole tensor, its place in the buffer, and its length.
+template <class Run>
+void for_each_row(const Slice& slice, const Extents& shape, Run&& run) {
+    const Extents strides = row_major_strides(shape);
+    const std::size_t last = shape.size() - 1;
+    assert(slice.strides[last] == 1 && "a rank's tensors are row-major");
+    Extents at(shape.size(), 0);
+    const std::int64_t rows =
+        slice.box.elements() / std::max<std::int64_t>(1, slice.box.extent[last]);
+    for (std::int64_t row = 0; row < rows; ++row) {
+        std::int64_t first = 0;
+        std::int64_t offset = slice.offset;
+        for (std::size_t d = 0; d <= last; ++d) {
+            first += (slice.box.begin[d] + at[d]) * strides[d];
+            offset += at[d] * slice.strides[d];
+        }
+        run(first, offset, slice.box.extent[last]);
+        for (std::size_t d = last; d-- > 0;) {
+            if (++at[d] < slice.box.extent[d]) break;
+            at[d] = 0;
+        }
+    }
+}
+
+}  // namespace
+
+InitialValue initial_value(const models::Architecture& architecture,
+                           const models::Parameter& parameter, bool norm) {
+    constexpr double kInitializerRange = 0.02;
+    if (parameter.name.ends_with(".bias")) return {0, 0};
+    if (norm) return {0, 1};
+    const bool residual =
+        architecture.family == models::Family::Gpt2 && parameter.name.ends_with("c_proj.weight");
+    return {residual ? kInitializerRange / std::sqrt(2.0 * architecture.layers) : kInitializerRange,
+            0};
+}
+
+void fill_initial(const InitialValue& value, const models::Parameter& parameter, std::uint64_t seed,
+                  std::span<const Slice> slices, View<float> buffer) {
+    const RandomStream stream = stream_of(seed, stored_name(parameter));
+    for (const Slice& slice : slices) {
+        for_each_row(slice, parameter.shape,
+                     [&](std::int64_t first, std::int64_t offset, std::int64_t count) {
+                         const View<float> row(buffer.data + offset, {count});
+                         if (value.deviation == 0)
+                             std::ranges::fill(row, static_cast<float>(value.constant));
+                         else
+                             reference::fill_normal<float>(stream, value.deviation, first, row);
+                     });
+    }
+}
+
+}  // namespace debubble::exec

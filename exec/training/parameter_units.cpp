@@ -1,0 +1,82 @@
+#include "exec/training/parameter_units.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include <fmt/format.h>
+
+namespace debubble::exec {
+
+namespace {
+
+using models::Operator;
+using models::OperatorKind;
+using models::Parameter;
+
+/// What decides which unit a parameter belongs to, before its operator's place does.
+struct UnitKey {
+    std::string name;
+    std::optional<int> layer;
+    bool tied = false;
+};
+
+bool is_embedding(OperatorKind kind) {
+    return kind == OperatorKind::TokenEmbedding || kind == OperatorKind::PositionEmbedding ||
+           kind == OperatorKind::PatchEmbedding;
+}
+
+/// The token embedding of a model whose head is tied to it, or that head's copy.
+bool is_tied(const models::StageGraph& graph, const Operator& op, const Parameter& parameter) {
+    if (!parameter.tied_to.empty()) return true;
+    return graph.architecture.tied_embedding && op.kind == OperatorKind::TokenEmbedding;
+}
+
+UnitKey key_of(const models::StageGraph& graph, const Operator& op, const Parameter& parameter) {
+    if (is_tied(graph, op, parameter)) return {parameter.name, {}, true};
+    if (op.layer) return {fmt::format("layer {}", *op.layer), op.layer, false};
+    return {is_embedding(op.kind) ? "embedding" : "head", {}, false};
+}
+
+/// Weights side by side, then biases: what one product takes at once.
+std::vector<int> in_memory_order(const models::StageGraph& graph, const Operator& op) {
+    std::vector<int> order = op.parameters;
+    std::stable_partition(order.begin(), order.end(), [&](int p) {
+        return !graph.parameters[static_cast<std::size_t>(p)].name.ends_with(".bias");
+    });
+    return order;
+}
+
+}  // namespace
+
+FlatRange intersection(const FlatRange& a, const FlatRange& b) {
+    const std::int64_t first = std::max(a.first, b.first);
+    const std::int64_t end = std::min(a.first + a.count, b.first + b.count);
+    return {first, std::max<std::int64_t>(0, end - first)};
+}
+
+std::vector<ParameterUnit> units_of(const models::StageGraph& graph) {
+    std::vector<ParameterUnit> units;
+    std::vector<bool> placed(graph.parameters.size(), false);
+    for (const Operator& op : graph.operators) {
+        for (const int index : in_memory_order(graph, op)) {
+            const auto at = static_cast<std::size_t>(index);
+            if (placed[at]) continue;  // the head of an embedding on the same stage
+            placed[at] = true;
+            const Parameter& parameter = graph.parameters[at];
+            const UnitKey key = key_of(graph, op, parameter);
+            auto unit = std::ranges::find(units, key.name, &ParameterUnit::name);
+            if (unit == units.end()) {
+                units.push_back({key.name, key.layer, key.tied, {}, 0});
+                unit = std::prev(units.end());
+            }
+            const std::int64_t elements = parameter.elements_of_rank(graph.execution);
+            unit->slots.push_back(
+                {index, {unit->elements, elements}, op.kind == OperatorKind::Norm});
+            unit->elements += elements;
+        }
+    }
+    assert(std::ranges::find(placed, false) == placed.end() && "some operator uses a parameter");
+    return units;
+}
+
+}  // namespace debubble::exec

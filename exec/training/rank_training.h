@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "exec/training/state_pieces.h"
+#include "exec/training/training_step.h"
+#include "scenarios/plan.h"
+
+namespace debubble::exec {
+
+/// All that a rank needs beside its passes: its stages' parameters, and what the Program does
+/// with them. The arena, the kernels and the world must outlive it.
+struct RankTraining {
+    std::unique_ptr<TrainingGroups> groups;
+    std::vector<std::unique_ptr<StageState>> states;
+    std::vector<LocalStage> stages;  ///< of states, in the order of their numbers
+    std::unique_ptr<TrainingStep> step;
+
+    StageState& state_of(Stage stage);
+    /// Every element of the whole job's state is in one rank's pieces.
+    std::vector<Piece> pieces_to_save() const;
+    std::vector<WantedPiece> pieces_to_load(Wanted wanted);
+};
+
+/// Allocates the state in the arena and draws the first weights from the seed. All ranks of
+/// `world`, which are the scenario's, call it together. Throws InputError if the Program steps
+/// without the GradNorm that clipping or loss scaling needs.
+RankTraining make_rank_training(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
+                                const TrainingOptions& options, Communicator& world,
+                                Kernels& kernels, Arena& arena, std::chrono::nanoseconds patience);
+
+}  // namespace debubble::exec

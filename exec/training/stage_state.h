@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "exec/stage/stage_parameters.h"
+#include "exec/training/gradient_reduction.h"
+#include "exec/training/unit_state.h"
+
+namespace debubble::exec {
+
+/// Where a stage's parameters are on a rank, and with whom it shares them.
+struct StagePlace {
+    int tensor_rank = 0;
+    int shard = 0;  ///< position among the data x context ranks
+    /// Those ranks; nullptr where there is one. Must outlive the state.
+    Communicator* replicas = nullptr;
+    /// How long to wait for them inside a pass.
+    std::chrono::nanoseconds patience = std::chrono::minutes(10);
+};
+
+/// Parameters, gradients and optimizer state of one stage on one rank.
+///
+/// Where units are gathered inside the passes (ZeRO-3 with `wrap: layer`), open() gathers those
+/// of its layer, or all others of the stage (PyTorch FSDP's root), and close() drops them; if a
+/// backward has added into their gradients, it also reduces these into the rank's share.
+class StageState final : public StageParameters {
+public:
+    /// Everything is zero. Throws WorldError if the arena is full.
+    StageState(const models::StageGraph& graph, const StatePolicy& policy, const StagePlace& place,
+               Kernels& kernels, Arena& arena);
+    StageState(const StageState&) = delete;
+    StageState& operator=(const StageState&) = delete;
+
+    TensorView value(int parameter) override;
+    TensorView gradient(int parameter) override;
+    void open(std::optional<int> layer) override;
+    void close(std::optional<int> layer) override;
+
+    /// Random weights, the same bits in every layout.
+    void initialise(const models::Architecture& architecture, std::uint64_t seed);
+    /// Asks for all units' parameters from the ranks that own them.
+    std::vector<Pending> gather(std::string_view label);
+    void drop_values();
+    void zero_gradients();  ///< those that are held all the time
+
+    const std::vector<models::Parameter>& parameters() const { return parameters_; }
+    const models::Execution& execution() const { return execution_; }
+    const StatePolicy& policy() const { return policy_; }
+    const StagePlace& place() const { return place_; }
+    std::vector<UnitState>& units() { return states_; }
+    const std::vector<UnitState>& units() const { return states_; }
+
+private:
+    struct Address {
+        std::size_t unit = 0;
+        std::int64_t first = 0;
+        Shape shape;
+    };
+    Pending gather_unit(UnitState& unit, std::string_view label);
+    TensorView at(const TensorView& whole, const Address& address) const;
+
+    std::vector<models::Parameter> parameters_;
+    models::Execution execution_;
+    StatePolicy policy_;
+    StagePlace place_;
+    Kernels* kernels_;
+    Arena* arena_;
+    std::vector<ParameterUnit> units_;
+    std::vector<UnitState> states_;   ///< of units_
+    std::vector<Address> addresses_;  ///< by parameter
+};
+
+}  // namespace debubble::exec

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "exec/step_actions.h"
+#include "exec/training/shared_gradients.h"
+#include "exec/training/training_groups.h"
+#include "exec/training/training_options.h"
+#include "exec/training/work.h"
+
+namespace debubble::exec {
+
+/// What became of a step; the same on all ranks.
+struct StepOutcome {
+    double norm = 0;  ///< of the global gradient, without loss scaling, before clipping
+    double clip_factor = 1;
+    double lr = 0;
+    double loss_scale = 1;     ///< under which the step ran
+    bool skipped = false;      ///< a gradient had overflowed
+    bool rolled_back = false;  ///< a post-validated step was undone
+};
+
+/// Gradient reduction, norm and optimizer, as a Program asks for them.
+///
+/// * Reductions are sums: the loss is already divided by the targets of the global batch.
+/// * ReduceGrad sums over data x context ranks and over all holders of the stage. With several
+///   holders it is one all-reduce, since their passes do not come in step.
+/// * Gradients of parameters that tensor-parallel ranks hold alike, but see only their own
+///   positions of under sequence parallelism (norms, biases of row-cut products, positions), are
+///   summed over the tensor group once per step, at the GradNorm or OptimizerStep that comes first.
+/// * The norm counts every parameter once: tied copies by their first, whole parameters of a
+///   tensor group by its first rank, stages with several holders by the first. A sum of squares
+///   that is not finite is the overflow flag.
+/// * OptimizerStep before GradNorm is post-validated (zero-bubble paper, section 4): it steps as
+///   if nothing was to be clipped and keeps a copy of the state; the GradNorm that follows puts
+///   that back, bit by bit, and steps again, if it must. No copy is kept where the norm can
+///   change nothing.
+class TrainingStep final : public StepActions {
+public:
+    /// `stages` in the order of their numbers. All that is referred to must outlive this.
+    TrainingStep(TrainingGroups& groups, std::vector<LocalStage> stages,
+                 const TrainingOptions& options, const StatePolicy& policy, bool sequence_parallel,
+                 std::chrono::nanoseconds patience, Kernels& kernels, Arena& arena);
+
+    void begin_step(std::int64_t step) override;
+    Pending unshard(Stage stage) override;
+    void reshard(Stage stage) override;
+    Pending reduce_grad(Stage stage) override;
+    Pending tied_grad_reduce(Stage stage) override;
+    /// Its wait throws WorldError if the norm is not finite and no loss scale can be blamed.
+    Pending grad_norm() override;
+    void optimizer_step() override;
+    Bytes moved(const Action& action) const override;
+
+    /// What the gradients of the next step are to be multiplied by (StepInputs::gradient_scale).
+    double loss_scale() const { return scaler_ ? scaler_->scale() : 1; }
+    const StepOutcome& outcome() const { return outcome_; }  ///< of the last step
+
+    // What a resumed run must have again.
+    std::int64_t steps_taken() const { return steps_taken_; }  ///< by the optimizer: Adam's t
+    LossScaleState loss_scale_state() const;
+    void restore(std::int64_t steps_taken, const LossScaleState& loss_scale);
+
+private:
+    struct Copy {
+        TensorView original;
+        ArenaTensor kept;
+    };
+
+    StageState& state(Stage stage) const;
+    Pending start(Work::Finish finish);
+    void complete(Deadline deadline);  ///< all that was asked for
+    void complete_gradients(Deadline deadline);
+    void judge(double squares);
+    /// The norm may clip the step, or find that it must be skipped.
+    bool may_change_the_step() const { return scaler_ || options_.clip_norm; }
+    void step_parameters(double gradient_factor);
+    void keep_copies();
+    void validate(Deadline deadline);
+
+    TrainingGroups& groups_;
+    std::vector<LocalStage> stages_;
+    TrainingOptions options_;
+    StatePolicy policy_;
+    bool sequence_parallel_;
+    std::chrono::nanoseconds patience_;
+    Kernels& kernels_;
+    Arena& arena_;
+    std::optional<LossScaler> scaler_;
+
+    std::int64_t step_ = 0;
+    std::int64_t steps_taken_ = 0;
+    StepOutcome outcome_;
+    bool gradients_complete_ = false;
+    bool stepped_ = false;  ///< before the norm was known
+    std::vector<Copy> copies_;
+    std::vector<std::shared_ptr<Work>> under_way_;  ///< what the norm must wait for
+    std::shared_ptr<Work> norm_;
+};
+
+}  // namespace debubble::exec

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/memory_class.h"
+#include "exec/training/rank_training.h"
+
+/// Training without a network: Programs run with gradients that are made up, so that state,
+/// reductions, norm and optimizer can be compared over all layouts to the last bit.
+namespace debubble::exec {
+
+/// What every layout of a job must agree on. Gradients are small multiples of 1/64, so that
+/// their sums are exact in fp32 in any order; with `rough` they are any numbers.
+struct Layout {
+    std::string parallel;  ///< of the scenario: "{data: 2, zero_stage: 1}"
+    std::string model = "gpt2";
+    std::string schedule = "1f1b";
+    std::string precision = "fp32";
+    std::string training = {};  ///< more keys, a line each: "clip_norm: 1"
+    bool post_validation = false;
+    bool rough = false;
+    std::vector<int> overflowing_steps = {};  ///< one element on one rank is infinite there
+    friend void PrintTo(const Layout& layout, std::ostream* out) {
+        *out << layout.model << ' ' << layout.schedule << ' ' << layout.precision << ' '
+             << layout.parallel;
+    }
+};
+
+scenarios::Scenario scenario_of(const Layout& layout);
+
+using GlobalTensors = std::map<std::string, std::vector<float>>;  ///< by stored name
+
+struct JobResult {
+    GlobalTensors weights;  ///< main parameters, where there are such
+    std::vector<StepOutcome> outcomes;
+    std::vector<MemoryByClass> held;  ///< by global rank, before the first step
+    bool copies_agree = true;  ///< what passes would compute with is those weights, on all ranks
+};
+
+JobResult run_job(const Layout& layout, int steps);
+
+/// The global gradient of a step, summed in double from what each microbatch contributes.
+std::map<std::string, std::vector<double>> global_gradient(const Layout& layout, int step);
+
+}  // namespace debubble::exec
