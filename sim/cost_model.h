@@ -44,6 +44,9 @@ class CostModel {
 public:
     virtual ~CostModel() = default;
 
+    /// Do microbatches differ in cost? If not, one stands for all.
+    virtual bool per_micro_batch() const { return false; }
+
     /// Called once per action before the run; need not be fast, must be pure.
     virtual ComputeCost compute(const Compute& action, Rank rank) const = 0;
     virtual ComputeCost recompute(const Recompute& action, Rank rank) const = 0;

@@ -27,6 +27,8 @@ public:
     std::int32_t nothing();  ///< a flow that takes no time
 
 private:
+    MicroBatch priced(MicroBatch mb) const;
+    int index_of(int kind, MicroBatch mb) const;
     std::int32_t add(const ComputeCost& cost);
     std::int32_t add(const Flow& flow);
     std::int32_t& slot(std::vector<std::int32_t>& table, int kind, int kinds, Stage stage,
@@ -37,10 +39,11 @@ private:
     TaskGraph& graph_;
     int stages_;
     int slices_;
-    std::vector<std::int32_t> computes_;   // pass x slice x stage x rank
-    std::vector<std::int32_t> transfers_;  // kind x stage x sender
+    int micro_batches_;                    ///< that are priced apart
+    std::vector<std::int32_t> computes_;   // pass x microbatch x slice x stage x rank
+    std::vector<std::int32_t> transfers_;  // kind x microbatch x slice x stage x sender
     std::vector<std::int32_t> per_stage_;  // unshard, offload, reduce x stage x rank
-    std::map<std::tuple<Compute, Compute, Rank>, std::int32_t> overlaps_;  // microbatch cleared
+    std::map<std::tuple<Compute, Compute, Rank>, std::int32_t> overlaps_;
 };
 
 }  // namespace debubble::sim

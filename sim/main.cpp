@@ -38,6 +38,7 @@ void add_verbs(CLI::App& program, ExitCode& answer) {
     add_validate(program, answer);
     add_validate_cost(program, answer);
     add_model(program, answer);
+    add_compare(program, answer);
     for (const SiblingVerb& verb : sibling_verbs())  // only for the help: main() runs them
         program.add_subcommand(std::string(verb.name), std::string(verb.summary));
 }

@@ -39,9 +39,16 @@ TimeUnit unit_of(double longest_s) {
     return longest_s >= 1e-3 ? TimeUnit::Milliseconds : TimeUnit::Microseconds;
 }
 
+std::string_view name_of(TimeUnit unit) {
+    return kUnits[static_cast<std::size_t>(unit)].name;
+}
+
+std::string number_text(double s, TimeUnit unit) {
+    return fmt::format("{:.3f}", s * kUnits[static_cast<std::size_t>(unit)].per_second);
+}
+
 std::string time_text(double s, TimeUnit unit) {
-    const UnitRow& row = kUnits[static_cast<std::size_t>(unit)];
-    return fmt::format("{:.3f} {}", s * row.per_second, row.name);
+    return fmt::format("{} {}", number_text(s, unit), name_of(unit));
 }
 
 std::string time_text(double s) {

@@ -15,8 +15,10 @@ namespace debubble::sim {
 /// One unit for all times of a table: that of the longest.
 enum class TimeUnit : std::uint8_t { Microseconds, Milliseconds, Seconds };
 TimeUnit unit_of(double longest_s);
-std::string time_text(double s, TimeUnit unit);  ///< "12.345 ms"
-std::string time_text(double s);                 ///< in its own unit
+std::string_view name_of(TimeUnit unit);           ///< "ms"
+std::string number_text(double s, TimeUnit unit);  ///< "12.345", for tables that name the unit
+std::string time_text(double s, TimeUnit unit);    ///< "12.345 ms"
+std::string time_text(double s);                   ///< in its own unit
 
 std::string percent(double fraction);                       ///< "12.3 %"
 std::string gib_text(Bytes bytes);                          ///< "12.34", without the unit

@@ -118,10 +118,22 @@ public:
         find_memory_top();
     }
 
-    void write() {
-        const double height = kTop + size_.total() * static_cast<double>(rows_.size()) + kBottom;
-        open(height);
-        axis(height - kBottom);
+    double height() const {
+        return kTop + size_.total() * static_cast<double>(rows_.size()) + kBottom;
+    }
+    Duration axis_length() const { return scale_.length; }
+    Bytes memory_top() const { return memory_top_; }
+
+    /// Takes the axes of a picture beside it.
+    void draw_to(Duration axis_length, Bytes memory_top) {
+        scale_.length = axis_length;
+        memory_top_ = memory_top;
+    }
+
+    /// `y`: where it begins in the picture around it, if there is one.
+    void write(double y_in_outer = 0) {
+        open(height(), y_in_outer);
+        axis(height() - kBottom);
         double y = kTop;
         for (const Row& row : rows_) {
             draw(row, y);
@@ -151,10 +163,10 @@ private:
                             attributes, escaped(words));
     }
 
-    void open(double height) {
+    void open(double height, double y) {
         const double width = kLeft + scale_.width + kRight;
         out_ << fmt::format(
-            R"svg(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" font-family="DejaVu Sans, Verdana, sans-serif" font-size="11" fill="#1B1F23">
+            R"svg(<svg xmlns="http://www.w3.org/2000/svg" {4}width="{0}" height="{1}" viewBox="0 0 {0} {1}" font-family="DejaVu Sans, Verdana, sans-serif" font-size="11" fill="#1B1F23">
 <defs>
 <pattern id="bubble" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path fill="{2}" d="M0 0h6v6h-6z"/><path stroke="#BAC0C6" d="M0 0v6"/></pattern>
 <pattern id="recompute" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)"><path fill="{3}" d="M0 0h5v5h-5z"/><path stroke="#2B6F9E" stroke-width="1.6" d="M0 0v5"/></pattern>
@@ -163,7 +175,8 @@ private:
 )svg",
             number(width), number(height),
             hex(kLightPalette[static_cast<std::size_t>(Paint::Bubble)]),
-            hex(kLightPalette[static_cast<std::size_t>(Paint::Forward)]));
+            hex(kLightPalette[static_cast<std::size_t>(Paint::Forward)]),
+            y > 0 ? fmt::format("y=\"{}\" ", number(y)) : "");
         text(16, 26, R"(font-size="17" font-weight="bold")", options_.title);
         std::string below = options_.subtitle;
         if (statistics_.ranks.size() > rows_.size())
@@ -340,6 +353,24 @@ private:
 void write_svg(const Trace& trace, const Statistics& statistics, const SvgOptions& options,
                std::ostream& out) {
     Picture(trace, statistics, options, out).write();
+}
+
+void write_svg_pair(const SvgPanel& upper, const SvgPanel& lower, std::ostream& out) {
+    Picture above(*upper.trace, *upper.statistics, upper.options, out);
+    Picture below(*lower.trace, *lower.statistics, lower.options, out);
+    const Duration length = std::max(above.axis_length(), below.axis_length());
+    const Bytes top = std::max(above.memory_top(), below.memory_top());
+    const int width = std::max(upper.options.width, lower.options.width);
+    const double height = above.height() + below.height();
+    out << fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+        "viewBox=\"0 0 {0} {1}\">\n",
+        width, number(height));
+    above.draw_to(length, top);
+    above.write();
+    below.draw_to(length, top);
+    below.write(above.height());
+    out << "</svg>\n";
 }
 
 }  // namespace debubble

@@ -27,6 +27,16 @@ struct SvgOptions {
 void write_svg(const Trace& trace, const Statistics& statistics, const SvgOptions& options,
                std::ostream& out);
 
+/// One of two pictures.
+struct SvgPanel {
+    const Trace* trace = nullptr;
+    const Statistics* statistics = nullptr;  ///< of that trace
+    SvgOptions options;
+};
+
+/// Two timelines one above the other, on one scale of time and of memory.
+void write_svg_pair(const SvgPanel& upper, const SvgPanel& lower, std::ostream& out);
+
 inline constexpr std::size_t kMergeAbove = 20'000;
 inline constexpr int kMostRows = 128;
 

@@ -24,5 +24,6 @@ void add_schedule(CLI::App& program, ExitCode& answer);
 void add_validate(CLI::App& program, ExitCode& answer);
 void add_validate_cost(CLI::App& program, ExitCode& answer);
 void add_model(CLI::App& program, ExitCode& answer);
+void add_compare(CLI::App& program, ExitCode& answer);
 
 }  // namespace debubble::sim

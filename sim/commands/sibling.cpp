@@ -21,8 +21,6 @@ constexpr std::array kVerbs{
     SiblingVerb{"sample", "debubble-exec", "continue a text with a trained checkpoint"},
     SiblingVerb{"export", "debubble-exec", "write a checkpoint in Hugging Face layout"},
     SiblingVerb{"gui", "debubble-gui", "look at schedules, predictions and traces in a window"},
-    SiblingVerb{"compare", "", "lay a run's trace beside the predicted one"},
-
 };
 
 }  // namespace
@@ -37,9 +35,6 @@ const SiblingVerb* find_sibling_verb(std::string_view name) {
 }
 
 void become_sibling(const SiblingVerb& verb, char** argv) {
-    if (verb.program.empty())
-        throw WorldError(
-            fmt::format("'{}' is planned, and this version does not have it", verb.name));
     std::error_code error;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
     const auto program = self.parent_path() / verb.program;

@@ -9,7 +9,7 @@ namespace debubble::sim {
 
 struct SiblingVerb {
     std::string_view name;
-    std::string_view program;  ///< empty: no program has the verb yet
+    std::string_view program;
     std::string_view summary;
 };
 

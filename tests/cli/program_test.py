@@ -5,15 +5,14 @@ import unittest
 
 from program import BAD_INPUT, DONE, PROGRAM, WORLD, ProgramTest, debubble
 
-OWN_VERBS = ["simulate", "sweep", "search", "schedule", "validate", "model"]
+OWN_VERBS = ["simulate", "sweep", "search", "schedule", "validate", "model", "compare"]
 SIBLING_VERBS = ["run", "calibrate", "sample", "export", "gui"]
-LATER_VERBS = ["compare"]
 
 
 class Help(ProgramTest):
     def test_lists_every_verb(self):
         text = self.done("--help").stdout
-        for verb in OWN_VERBS + SIBLING_VERBS + LATER_VERBS:
+        for verb in OWN_VERBS + SIBLING_VERBS:
             self.assertIn(f"  {verb} ", text)
 
     def test_of_every_verb_has_an_example(self):
@@ -52,12 +51,6 @@ class Slips(ProgramTest):
 
 
 class Siblings(ProgramTest):
-    def test_that_are_not_built_are_said_so(self):
-        for verb in LATER_VERBS:
-            with self.subTest(verb):
-                result = self.ends(debubble(verb, "a", "--b"), WORLD, says=f"'{verb}' is planned")
-                self.assertEqual(len(result.stderr.splitlines()), 1)
-
     def test_get_the_arguments_as_they_are(self):
         """With a stand-in for the sibling beside a copy of the program."""
         copy = self.folder / "debubble"

@@ -151,6 +151,29 @@ TEST(Svg, IsTheSameBytesForTheSameTrace) {
     EXPECT_EQ(svg(pipeline("zb-h1", {4, 1, 8})), svg(pipeline("zb-h1", {4, 1, 8})));
 }
 
+TEST(Svg, LaysTwoTimelinesOnOneScale) {
+    const Trace slow = pipeline("1f1b", {4, 1, 8});
+    Trace fast = slow;
+    for (Span& span : fast.spans) {
+        span.begin = Instant{span.begin.time_since_epoch() / 2};
+        span.end = Instant{span.end.time_since_epoch() / 2};
+    }
+    const Statistics of_slow = statistics(slow);
+    const Statistics of_fast = statistics(fast);
+    SvgPanel above{&slow, &of_slow, {}};
+    SvgPanel below{&fast, &of_fast, {}};
+    above.options.title = "slow";
+    below.options.title = "fast";
+    std::ostringstream out;
+    write_svg_pair(above, below, out);
+    const std::string both = out.str();
+    ASSERT_TRUE(is_well_formed(both));
+    EXPECT_EQ(count(both, "<svg "), 3U);
+    EXPECT_EQ(count(both, ">300 ms</text>"), 2U) << "beyond the end of the fast one";
+    EXPECT_EQ(count(svg(fast), ">300 ms</text>"), 0U);
+    EXPECT_LT(both.find("slow"), both.find("fast"));
+}
+
 TEST(Svg, DrawsTheFirstRanksOfVeryManyAndSaysSo) {
     const std::string picture = svg(pipeline("gpipe", {130, 1, 1}));
     EXPECT_THAT(picture, HasSubstr("the first 128 of 130 ranks are drawn"));

@@ -1,0 +1,96 @@
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "schedule/exporters/chrome_trace.h"
+#include "schedule/exporters/svg.h"
+#include "schedule/steps.h"
+#include "sim/commands/commands.h"
+#include "sim/commands/output.h"
+#include "sim/compare_report.h"
+#include "sim/report_wording.h"
+
+/// `debubble compare`: a prediction beside what happened.
+namespace debubble::sim {
+namespace {
+
+constexpr std::size_t kLongestTrace = 2UL << 30U;  ///< bytes: some ten million actions
+
+struct Arguments {
+    std::string simulated;
+    std::string executed;
+    std::string json;
+    std::string svg;
+};
+
+Trace read(const std::string& file) {
+    return read_chrome_trace(read_file(file, kLongestTrace), file);
+}
+
+SvgOptions caption(const Trace& trace, const StepFigures& step, const std::string& file) {
+    return {fmt::format("{}: step {}, bubble {}", trace.header.source,
+                        time_text(seconds(step.step_time)), percent(step.bubble)),
+            file,
+            {}};
+}
+
+std::string picture(const Trace& simulated, const Trace& executed, const CompareReport& report) {
+    const Trace upper = median_step(simulated);
+    const Trace lower = median_step(executed);
+    const Statistics of_upper = statistics(upper);
+    const Statistics of_lower = statistics(lower);
+    const Beside<StepFigures>& step = report.comparison.step;
+    std::ostringstream out;
+    write_svg_pair({&upper, &of_upper, caption(upper, step.simulated, report.files.simulated)},
+                   {&lower, &of_lower, caption(lower, step.executed, report.files.executed)}, out);
+    return std::move(out).str();
+}
+
+ExitCode carry_out(const Arguments& args) {
+    if (args.json == "-" && args.svg == "-")
+        throw InputError("only one of --json and --svg can go to standard output");
+    const Trace simulated = read(args.simulated);
+    const Trace executed = read(args.executed);
+    if (const auto why_not = why_not_comparable(simulated, executed)) {
+        fmt::print(stderr, "{} and {} cannot be compared: {}\n", args.simulated, args.executed,
+                   *why_not);
+        return ExitCode::No;
+    }
+    const CompareReport report =
+        compare_report(simulated, executed, {args.simulated, args.executed});
+    if (!args.json.empty()) write_output(args.json, to_json(report));
+    if (!args.svg.empty()) write_output(args.svg, picture(simulated, executed, report));
+    if (args.json != "-" && args.svg != "-") fmt::print("{}", to_text(report));
+    return report.order.empty() ? ExitCode::Done : ExitCode::No;
+}
+
+constexpr const char* kFooter =
+    R"(The traces are those of `simulate --trace` and `run --trace`, of the same program. Errors are
+(simulated - executed) / executed. Exit code 1 if the programs differ, or if what was executed is
+not the program.
+
+Examples:
+  debubble simulate mine.yaml --trace simulated.trace.json
+  debubble run mine.yaml --trace executed.trace.json
+  debubble compare simulated.trace.json executed.trace.json
+  debubble compare simulated.trace.json executed.trace.json --json errors.json --svg both.svg)";
+
+}  // namespace
+
+void add_compare(CLI::App& program, ExitCode& answer) {
+    auto args = std::make_shared<Arguments>();
+    CLI::App* verb =
+        program.add_subcommand("compare", "lay a run's trace beside the predicted one");
+    verb->add_option("SIM_TRACE", args->simulated, "trace that `simulate` wrote")->required();
+    verb->add_option("RUN_TRACE", args->executed, "trace that `run` wrote")->required();
+    verb->add_option("--json", args->json, "write the comparison as JSON; - is standard output");
+    verb->add_option("--svg", args->svg, "write both timelines, one above the other");
+    verb->footer(kFooter);
+    verb->callback([args, &answer] { answer = carry_out(*args); });
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,245 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/compare_report.h"
+#include "sim/report_wording.h"
+
+namespace debubble::sim {
+namespace {
+
+constexpr std::size_t kColumns = 100;
+constexpr std::size_t kMostRows = 32;
+constexpr std::array<int, kMemoryClasses> kClassColumns{11, 11, 11, 13, 9, 11};
+
+/// A unit in which the shorter times of a table can be read too.
+TimeUnit fine_unit(Duration longest) {
+    constexpr double kShorter = 0.01;
+    return unit_of(kShorter * seconds(longest));
+}
+
+std::string error_text(const std::optional<double>& error) {
+    return error ? fmt::format("{:+.1f} %", 100 * *error) : "-";
+}
+
+std::string points_text(double simulated, double executed) {
+    return fmt::format("{:+.1f} pt", 100 * (simulated - executed));
+}
+
+class CompareText {
+public:
+    explicit CompareText(const CompareReport& report) : report_(report), c_(report.comparison) {}
+
+    std::string text() {
+        what();
+        step();
+        idle();
+        ranks();
+        memory();
+        errors("kind", c_.kinds);
+        errors("stage", c_.stages);
+        worst();
+        order();
+        return std::move(out_);
+    }
+
+private:
+    template <class... Args>
+    void line(fmt::format_string<Args...> format, Args&&... args) {
+        std::string row = fmt::format(format, std::forward<Args>(args)...);
+        row.erase(row.find_last_not_of(' ') + 1);
+        out_ += shortened(row, kColumns) + '\n';
+    }
+    void paragraph(const std::string& words) {
+        for (const std::string& part : wrapped(words, kColumns, 2)) out_ += part + '\n';
+    }
+
+    void what() {
+        const TraceHeader& run = report_.headers.executed;
+        paragraph(fmt::format("{}: simulated beside executed, program {}", run.scenario,
+                              run.program_hash.substr(0, 12)));
+        paragraph("  simulated: " + report_.files.simulated);
+        std::string executed = "  executed: " + report_.files.executed;
+        if (run.source != "executed") executed += fmt::format(" ({})", run.source);
+        if (report_.steps > 1) executed += fmt::format(", the median of {} steps", report_.steps);
+        if (!run.folded) executed += ", the replica of each rank that idles least";
+        paragraph(executed);
+        out_ += '\n';
+    }
+
+    void step() {
+        const StepFigures& a = c_.step.simulated;
+        const StepFigures& b = c_.step.executed;
+        const TimeUnit unit = unit_of(seconds(std::max(a.step_time, b.step_time)));
+        line("{:<14}{:>14}{:>14}{:>14}{:>14}{:>14}", "", "simulated", "replayed", "executed",
+             "simulated", "replayed");
+        line("{:<14}{:>14}{:>14}{:>14}{:>14}{:>14}", "", "", "", "", "error", "error");
+        const auto time = [&](const char* name, Duration StepFigures::*of) {
+            const auto cell = [&](Duration d) { return time_text(seconds(d), unit); };
+            const StepFigures* r = report_.replayed ? &*report_.replayed : nullptr;
+            line("{:<14}{:>14}{:>14}{:>14}{:>14}{:>14}", name, cell(a.*of), r ? cell(r->*of) : "-",
+                 cell(b.*of), error_text(relative_error({a.*of, b.*of})),
+                 r ? error_text(relative_error({r->*of, b.*of})) : "-");
+        };
+        const auto share = [&](const char* name, double StepFigures::*of) {
+            const StepFigures* r = report_.replayed ? &*report_.replayed : nullptr;
+            line("{:<14}{:>14}{:>14}{:>14}{:>14}{:>14}", name, percent(a.*of),
+                 r ? percent(r->*of) : "-", percent(b.*of), points_text(a.*of, b.*of),
+                 r ? points_text(r->*of, b.*of) : "-");
+        };
+        time("step time", &StepFigures::step_time);
+        time("makespan", &StepFigures::makespan);
+        share("bubble", &StepFigures::bubble);
+        share("span bubble", &StepFigures::span_bubble);
+        if (report_.replayed)
+            paragraph(
+                "replayed: the program played with the executed durations. Its error is of order, "
+                "overlap and gaps between actions; what the simulated one has beyond it is of "
+                "the prices.");
+        else
+            paragraph("not replayed: " + report_.why_not_replayed);
+        out_ += '\n';
+    }
+
+    void idle() {
+        const auto& a = c_.step.simulated.idle_by_cause;
+        const auto& b = c_.step.executed.idle_by_cause;
+        const auto ranks = static_cast<double>(std::max<std::size_t>(1, c_.ranks.size()));
+        const TimeUnit unit =
+            unit_of(seconds(std::max(std::ranges::max(a), std::ranges::max(b))) / ranks);
+        line("{:<20}{:>14}{:>14}{:>14}", "idle, mean per rank", "simulated", "executed", "error");
+        for (std::size_t k = 0; k < kBubbleCauses; ++k) {
+            if (a[k] == Duration{} && b[k] == Duration{}) continue;
+            line("  {:<18}{:>14}{:>14}{:>14}", wording_of(static_cast<BubbleCause>(k)),
+                 time_text(seconds(a[k]) / ranks, unit), time_text(seconds(b[k]) / ranks, unit),
+                 error_text(relative_error({a[k], b[k]})));
+        }
+        out_ += '\n';
+    }
+
+    void ranks() {
+        Duration longest{};
+        for (const RankComparison& rank : c_.ranks)
+            longest = std::max({longest, rank.figures.simulated.busy, rank.figures.executed.busy});
+        const TimeUnit unit = unit_of(seconds(longest));
+        const auto cell = [&](Duration d) { return number_text(seconds(d), unit); };
+        line("{:>4}{:>20}{:>9}{:>20}{:>20}{:>20}{:>7}", fmt::format("{}", name_of(unit)), "busy",
+             "", "exposed", "optimizer", "idle", "place");
+        line("{:>4}{:>10}{:>10}{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>7}", "rank", "sim.",
+             "exec.", "error", "sim.", "exec.", "sim.", "exec.", "sim.", "exec.", "s. e.");
+        for (std::size_t i = 0; i < c_.ranks.size() && i < kMostRows; ++i) {
+            const RankFigures& a = c_.ranks[i].figures.simulated;
+            const RankFigures& b = c_.ranks[i].figures.executed;
+            line("{:>4}{:>10}{:>10}{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>7}",
+                 c_.ranks[i].rank.index, cell(a.busy), cell(b.busy),
+                 error_text(relative_error({a.busy, b.busy})), cell(a.exposed), cell(b.exposed),
+                 cell(a.optimizer), cell(b.optimizer), cell(a.idle), cell(b.idle),
+                 fmt::format("{:>2} {:>2}", a.place, b.place));
+        }
+        more(c_.ranks.size());
+        line("place 1 is the busiest rank");
+        out_ += '\n';
+    }
+
+    void memory() {
+        const auto known = [](const RankComparison& rank) {
+            return rank.figures.simulated.peak && rank.figures.executed.peak;
+        };
+        if (!std::ranges::any_of(c_.ranks, known)) return;
+        line("{:>4}{:>20}{:>8}{:>66}", "", "peak GiB", "", "of it, simulated less executed, MiB");
+        std::string head = fmt::format("{:>4}{:>10}{:>10}{:>8}", "rank", "sim.", "exec.", "error");
+        for (std::size_t k = 0; k < kMemoryClasses; ++k)
+            head += fmt::format("{:>{}}", name_of(static_cast<MemoryClass>(k)), kClassColumns[k]);
+        line("{}", head);
+        for (std::size_t i = 0; i < c_.ranks.size() && i < kMostRows; ++i) {
+            if (!known(c_.ranks[i])) continue;
+            const MemoryByClass& a = *c_.ranks[i].figures.simulated.peak;
+            const MemoryByClass& b = *c_.ranks[i].figures.executed.peak;
+            const auto error = total(b).count == 0
+                                   ? std::nullopt
+                                   : std::optional(gib(total(a)) / gib(total(b)) - 1);
+            std::string row =
+                fmt::format("{:>4}{:>10}{:>10}{:>8}", c_.ranks[i].rank.index, gib_text(total(a)),
+                            gib_text(total(b)), error_text(error));
+            for (std::size_t k = 0; k < kMemoryClasses; ++k)
+                row += fmt::format("{:>+{}.1f}", 1024 * gib(a[k] - b[k]) + 0.0, kClassColumns[k]);
+            line("{}", row);
+        }
+        more(c_.ranks.size());
+        out_ += '\n';
+    }
+
+    void more(std::size_t rows) {
+        if (rows > kMostRows) line("... {} more; --json has all of them", rows - kMostRows);
+    }
+
+    void errors(std::string_view of, const std::vector<ErrorRow>& rows) {
+        if (rows.empty()) return;
+        Duration longest{};
+        for (const ErrorRow& row : rows)
+            longest = std::max({longest, row.sum.simulated, row.sum.executed});
+        const TimeUnit unit = fine_unit(longest);
+        line("{:<16}{:>8}{:>16}{:>16}{:>14}{:>10}", of, "count", "simulated", "executed",
+             "mean error", "bias");
+        for (std::size_t i = 0; i < rows.size() && i < kMostRows; ++i) {
+            const ErrorRow& row = rows[i];
+            const auto mean = row.mean_error();
+            line("{:<16}{:>8}{:>16}{:>16}{:>14}{:>10}", row.name, row.count,
+                 time_text(seconds(row.sum.simulated), unit),
+                 time_text(seconds(row.sum.executed), unit), mean ? percent(*mean) : "-",
+                 error_text(row.bias()));
+        }
+        more(rows.size());
+        out_ += '\n';
+    }
+
+    void worst() {
+        if (c_.worst.empty()) return;
+        Duration longest{};
+        for (const ActionDifference& d : c_.worst)
+            longest = std::max({longest, d.length.simulated, d.length.executed});
+        const TimeUnit unit = unit_of(seconds(longest));
+        line("{:<28}{:>4}{:>14}{:>14}{:>14}{:>12}", "greatest differences", "rank", "simulated",
+             "executed", "difference", "error");
+        for (const ActionDifference& d : c_.worst) {
+            const double apart = seconds(d.length.simulated) - seconds(d.length.executed);
+            line("{:<28}{:>4}{:>14}{:>14}{:>14}{:>12}", shortened(to_text(d.action), 27),
+                 d.rank.index, time_text(seconds(d.length.simulated), unit),
+                 time_text(seconds(d.length.executed), unit), time_text(apart, unit),
+                 error_text(relative_error(d.length)));
+        }
+        out_ += '\n';
+    }
+
+    void order() {
+        if (c_.unmatched.simulated + c_.unmatched.executed > 0)
+            paragraph(
+                fmt::format("{} actions are only in the simulated trace, {} only in the "
+                            "executed one",
+                            c_.unmatched.simulated, c_.unmatched.executed));
+        if (!report_.order_checked)
+            return paragraph("order: not checked, neither trace holds the program");
+        if (report_.order.empty()) {
+            std::size_t actions = 0;
+            for (const ActionList& list : report_.program.ranks) actions += list.size();
+            return paragraph(fmt::format(
+                "order: what was executed is the program: {} actions on {} ranks, each stream in "
+                "the order of its list, every dependency met",
+                actions, report_.program.ranks.size()));
+        }
+        paragraph("order: what was executed is NOT the program:");
+        for (const std::string& sentence : report_.order) paragraph("  " + sentence);
+    }
+
+    const CompareReport& report_;
+    const Comparison& c_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string to_text(const CompareReport& report) {
+    return CompareText(report).text();
+}
+
+}  // namespace debubble::sim
