@@ -2,34 +2,73 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "exec/cpu/fp32_operands.h"
 #include "exec/cpu/pieces.h"
+#include "exec/cpu/workers.h"
 
 /// How the rows of an operator are worked off.
 namespace debubble::exec {
 
-/// Cuts rows into blocks. A body is called as body(Fp32Operands&, Rows) for each.
+/// Cuts rows into blocks and deals them to workers. A body is called for each block.
 class RowWalk {
 public:
     /// All rows at once.
     RowWalk() = default;
     /// About so many elements of an operand at a time, so that fp32 copies stay in the cache.
-    explicit RowWalk(std::int64_t elements_at_once) : elements_at_once_(elements_at_once) {}
+    RowWalk(int workers, std::int64_t elements_at_once)
+        : elements_at_once_(elements_at_once), scratch_(static_cast<std::size_t>(workers)) {}
 
+    int workers() const { return static_cast<int>(scratch_.size()); }
+
+    /// For rows that do not depend on each other: body(Fp32Operands&, Rows).
     template <class Body>
     void operator()(std::int64_t rows, std::int64_t width, const Body& body) {
-        const std::int64_t at_once =
-            std::max<std::int64_t>(1, elements_at_once_ / std::max<std::int64_t>(1, width));
+        const std::int64_t at_once = rows_at_once(width);
+        const std::int64_t blocks = (rows + at_once - 1) / at_once;
+        const int used = static_cast<int>(std::min<std::int64_t>(workers(), blocks));
+        on_workers(std::max(used, 1), [&](int worker) {
+            const Share mine = share_of(blocks, worker, std::max(used, 1));
+            for (std::int64_t block = mine.first; block < mine.end; ++block) {
+                const std::int64_t first = block * at_once;
+                Fp32Operands use(scratch_[static_cast<std::size_t>(worker)]);
+                body(use, Rows{first, std::min(at_once, rows - first), rows});
+            }
+        });
+    }
+
+    /// One block after the other, for sums in the order of the rows.
+    template <class Body>
+    void in_order(std::int64_t rows, std::int64_t width, const Body& body) {
+        const std::int64_t at_once = rows_at_once(width);
         for (std::int64_t first = 0; first < rows; first += at_once) {
-            Fp32Operands use(scratch_);
+            Fp32Operands use(scratch_.front());
             body(use, Rows{first, std::min(at_once, rows - first), rows});
         }
     }
 
+    /// The sum over the blocks of what body returns, in their order whoever works on them.
+    template <class Body>
+    double sum(std::int64_t rows, std::int64_t width, const Body& body) {
+        const std::int64_t at_once = rows_at_once(width);
+        std::vector<double> parts(static_cast<std::size_t>((rows + at_once - 1) / at_once));
+        (*this)(rows, width, [&](Fp32Operands& use, Rows block) {
+            parts[static_cast<std::size_t>(block.first / at_once)] = body(use, block);
+        });
+        double total = 0;
+        for (const double part : parts) total += part;
+        return total;
+    }
+
 private:
-    std::int64_t elements_at_once_ = std::numeric_limits<std::int64_t>::max();
-    Fp32Scratch scratch_;
+    std::int64_t rows_at_once(std::int64_t width) const {
+        return std::max<std::int64_t>(1, elements_at_once_ / std::max<std::int64_t>(1, width));
+    }
+
+    // Half of what fits, so that the number of blocks does not overflow.
+    std::int64_t elements_at_once_ = std::numeric_limits<std::int64_t>::max() / 2;
+    std::vector<Fp32Scratch> scratch_ = std::vector<Fp32Scratch>(1);  ///< of each worker
 };
 
 }  // namespace debubble::exec

@@ -1,11 +1,16 @@
 #include "tests/exec/kernels_twins.h"
 
 #include "exec/cpu/convert.h"
+#include "exec/cpu/cpu_kernels.h"
 
 namespace debubble::exec {
 
 std::vector<BackEnd> back_ends() {
-    return {{"reference", [] { return make_reference_kernels(); }}};
+    std::vector<BackEnd> all = {{"reference", [] { return make_reference_kernels(); }}};
+    if (!has_onednn()) return all;
+    all.push_back({"onednn", [] { return make_onednn_kernels(1); }});
+    all.push_back({"onednn_on_three_threads", [] { return make_onednn_kernels(3); }});
+    return all;
 }
 
 Twins KernelsTest::random(const Shape& shape, DataType stored) {

@@ -40,10 +40,11 @@ void CpuOperators::cross_entropy_gradient(const CrossEntropy& loss, ConstTensorV
 
 void CpuOperators::count_correct(const CrossEntropy& loss, ConstTensorView targets,
                                  ConstTensorView logits, TensorView total) {
-    each_row(logits, [&](Fp32Operands& use, Rows rows) {
-        total.as<double>()[0] += static_cast<double>(reference::correct_predictions<float>(
-            loss, rows.of(targets).as<std::int32_t>(), use.in(rows.of(logits))));
-    });
+    total.as<double>()[0] +=
+        walk_.sum(rows_of(logits), logits.shape.columns(), [&](Fp32Operands& use, Rows rows) {
+            return static_cast<double>(reference::correct_predictions<float>(
+                loss, rows.of(targets).as<std::int32_t>(), use.in(rows.of(logits))));
+        });
 }
 
 }  // namespace debubble::exec

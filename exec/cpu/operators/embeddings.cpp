@@ -26,7 +26,7 @@ void CpuOperators::token_embedding_backward_weight(ConstTensorView tokens, std::
     Fp32Operands whole(scratch_);
     const View<float> sum = whole.changed(dtable);
     const std::int64_t count = tokens.shape.elements();
-    walk_(count, dy.shape.columns(), [&](Fp32Operands& use, Rows rows) {
+    walk_.in_order(count, dy.shape.columns(), [&](Fp32Operands& use, Rows rows) {
         reference::token_embedding_backward_weight<float>(rows.of(tokens).as<std::int32_t>(),
                                                           first_entry, use.in(rows.of(dy)), sum);
     });

@@ -33,7 +33,7 @@ void CpuOperators::layer_norm_backward_weight(ConstTensorView dy, ConstTensorVie
     Fp32Operands whole(scratch_);
     const auto sum = whole.changed(dweight);
     const auto bias_sum = whole.changed(dbias);
-    each_row(x, [&](Fp32Operands& use, Rows rows) {
+    walk_.in_order(rows_of(x), x.shape.columns(), [&](Fp32Operands& use, Rows rows) {
         reference::layer_norm_backward_weight<float>(use.in(rows.of(dy)), use.in(rows.of(x)),
                                                      use.in(rows.of(statistics)), sum, bias_sum);
     });
@@ -65,7 +65,7 @@ void CpuOperators::rms_norm_backward_weight(ConstTensorView dy, ConstTensorView 
                                             ConstTensorView statistics, TensorView dweight) {
     Fp32Operands whole(scratch_);
     const auto sum = whole.changed(dweight);
-    each_row(x, [&](Fp32Operands& use, Rows rows) {
+    walk_.in_order(rows_of(x), x.shape.columns(), [&](Fp32Operands& use, Rows rows) {
         reference::rms_norm_backward_weight<float>(use.in(rows.of(dy)), use.in(rows.of(x)),
                                                    use.in(rows.of(statistics)), sum);
     });

@@ -28,9 +28,10 @@ void CpuOperators::sgd_step(const SgdOptions& options, std::int64_t step, double
 }
 
 void CpuOperators::sum_of_squares(ConstTensorView gradient, TensorView total) {
-    each_element(gradient, [&](Fp32Operands& use, Rows part) {
-        total.as<double>()[0] += reference::sum_of_squares<float>(use.in(part.of(gradient)));
-    });
+    total.as<double>()[0] +=
+        walk_.sum(gradient.shape.elements(), 1, [&](Fp32Operands& use, Rows part) {
+            return reference::sum_of_squares<float>(use.in(part.of(gradient)));
+        });
 }
 
 }  // namespace debubble::exec

@@ -96,7 +96,7 @@ struct Step {
 template <Real T>
 void attention_backward_input(const Attention& attention, In<T> dout, In<T> q, In<T> k, In<T> v,
                               In<T> out, In<T> log_sum, Out<T> dq, Out<T> dk, Out<T> dv) {
-    const AttentionShape shape(q, k);
+    const AttentionShape shape(q.shape, k.shape);
     assert(dout.shape == q.shape && out.shape == q.shape && dq.shape == q.shape &&
            "dout, out and dq are like q");
     assert(v.shape == k.shape && dk.shape == k.shape && dv.shape == k.shape &&

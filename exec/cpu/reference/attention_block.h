@@ -21,15 +21,9 @@ inline constexpr std::int64_t kBlockKeys = 64;
 struct AttentionShape {
     std::int64_t samples, queries, keys, heads, kv_heads, head_dim;
 
-    template <class T>
-    AttentionShape(const View<T>& q, const View<T>& k)
-        : samples(q.shape[0]),
-          queries(q.shape[1]),
-          keys(k.shape[1]),
-          heads(q.shape[2]),
-          kv_heads(k.shape[2]),
-          head_dim(q.shape[3]) {
-        assert(k.shape == (Shape{samples, keys, kv_heads, head_dim}) && heads % kv_heads == 0 &&
+    AttentionShape(const Shape& q, const Shape& k)
+        : samples(q[0]), queries(q[1]), keys(k[1]), heads(q[2]), kv_heads(k[2]), head_dim(q[3]) {
+        assert(k == (Shape{samples, keys, kv_heads, head_dim}) && heads % kv_heads == 0 &&
                "q [samples, queries, heads, head_dim], k [samples, keys, kv_heads, head_dim]");
     }
 };
@@ -58,6 +52,7 @@ struct Block {
     std::int64_t sample, head, first_query, queries;
     std::int64_t first_key = 0;
     std::int64_t keys = 0;
+    std::int64_t keys_at_once = kBlockKeys;
 
     std::int64_t kv_head() const { return head / (shape.heads / shape.kv_heads); }
     std::int64_t position(std::int64_t query) const {
@@ -69,7 +64,7 @@ struct Block {
     }
     void meet(std::int64_t key) {
         first_key = key;
-        keys = std::min(kBlockKeys, seen_keys() - key);
+        keys = std::min(keys_at_once, seen_keys() - key);
     }
     /// How many keys of the block this query sees: they come first.
     std::int64_t visible(std::int64_t query) const {

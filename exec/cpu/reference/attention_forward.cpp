@@ -49,7 +49,7 @@ struct OnlineSoftmax {
 template <Real T>
 void attention_forward(const Attention& attention, In<T> q, In<T> k, In<T> v, Out<T> out,
                        Out<T> log_sum) {
-    const AttentionShape shape(q, k);
+    const AttentionShape shape(q.shape, k.shape);
     assert(v.shape == k.shape && out.shape == q.shape && "v is like k, out like q");
     assert(log_sum.size() == shape.samples * shape.heads * shape.queries &&
            "log_sum [samples, heads, queries]");

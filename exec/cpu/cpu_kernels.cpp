@@ -1,0 +1,32 @@
+#include "exec/cpu/cpu_kernels.h"
+
+#include <string>
+
+#include "base/diagnostic.h"
+#include "exec/cpu/reference_kernels.h"
+
+namespace debubble::exec {
+
+#ifndef DEBUBBLE_HAS_ONEDNN
+bool has_onednn() {
+    return false;
+}
+
+std::unique_ptr<Kernels> make_onednn_kernels(int) {
+    throw InputError(
+        "this build has no oneDNN: install libdnnl-dev and configure again, "
+        "or choose the reference kernels");
+}
+#endif
+
+std::unique_ptr<Kernels> make_cpu_kernels(std::string_view name, int threads) {
+    if (name == "reference") return make_reference_kernels();
+    if (name == "onednn") return make_onednn_kernels(threads);
+    if (name == "auto") {
+        return has_onednn() ? make_onednn_kernels(threads) : make_reference_kernels();
+    }
+    throw InputError("no kernels are called '" + std::string(name) +
+                     "'; there are auto, reference and onednn");
+}
+
+}  // namespace debubble::exec

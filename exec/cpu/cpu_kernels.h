@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "exec/kernels.h"
+
+/// The back ends that compute on the processor.
+namespace debubble::exec {
+
+/// Whether this build has oneDNN.
+bool has_onednn();
+
+/// Matrix products by oneDNN, attention on blocks of it, all else vectorised in blocks that
+/// stay in the cache; on `threads` threads, the caller's among them. bf16 is multiplied as it
+/// is where the processor has AVX512, else through fp32, as fp16 always is.
+///
+/// The same calls give the same bits in every run with the same number of threads on the same
+/// kind of processor. The order in which a weight's gradient is summed depends on the
+/// number of rows: two microbatches in turn do not leave the bits of one that holds both.
+/// Throws InputError if this build has no oneDNN.
+std::unique_ptr<Kernels> make_onednn_kernels(int threads);
+
+/// By name: reference, onednn, or auto, which is the fastest that this build has. Only onednn
+/// uses more than one thread. Throws InputError for another name.
+std::unique_ptr<Kernels> make_cpu_kernels(std::string_view name, int threads);
+
+}  // namespace debubble::exec

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "exec/cpu/onednn/matmul.h"
+#include "exec/operator_options.h"
+#include "exec/tensor.h"
+
+/// Attention as in exec/cpu/reference/attention.h, its products by oneDNN on blocks that stay
+/// in the second-level cache, the heads dealt to workers.
+namespace debubble::exec::onednn {
+
+inline constexpr std::int64_t kQueriesAtOnce = 64;
+inline constexpr std::int64_t kKeysAtOnce = 512;
+
+/// The products and the memory of one worker. Matrices of queries by keys have rows of
+/// kKeysAtOnce; `weights` and `narrow_gradients` are their copies in 16 bits.
+struct AttentionWorker {
+    Matmul matmul{1};
+    std::vector<float> scores, gradients, gathered, largest, sum, dots, row, dk, dv;
+    std::vector<std::uint16_t> weights, narrow_gradients;
+};
+
+/// q, k, v, out and their gradients are of one type that multiplies() can take.
+class BlockedAttention {
+public:
+    explicit BlockedAttention(int workers);
+
+    void forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
+                 ConstTensorView v, TensorView out, View<float> log_sum);
+    void backward(const Attention& attention, ConstTensorView dout, ConstTensorView q,
+                  ConstTensorView k, ConstTensorView v, ConstTensorView out,
+                  View<const float> log_sum, TensorView dq, TensorView dk, TensorView dv);
+
+private:
+    std::vector<AttentionWorker> workers_;
+};
+
+}  // namespace debubble::exec::onednn

@@ -1,0 +1,179 @@
+#include "exec/cpu/onednn/attention.h"
+#include "exec/cpu/onednn/attention_rows.h"
+#include "exec/cpu/reference/attention_block.h"
+#include "exec/cpu/reference/exponential.h"
+#include "exec/cpu/workers.h"
+
+namespace debubble::exec::onednn {
+
+namespace {
+
+using reference::AttentionShape;
+using reference::Block;
+using reference::exponential;
+using reference::sum_of;
+using reference::vectorised;
+
+struct Backward {
+    const Attention& attention;
+    const AttentionShape& shape;
+    ConstTensorView dout, q, k, v, out;
+    View<const float> log_sum;
+    TensorView dq, dk, dv;
+
+    bool halved() const { return q.type != DataType::Fp32; }
+
+    /// One head of keys, with all heads of queries that read it.
+    void key_head(AttentionWorker& worker, std::int64_t sample, std::int64_t kv_head) const {
+        const std::int64_t group = shape.heads / shape.kv_heads;
+        std::ranges::fill(worker.dk, 0.F);
+        std::ranges::fill(worker.dv, 0.F);
+        for (std::int64_t head = kv_head * group; head < (kv_head + 1) * group; ++head) {
+            for (std::int64_t query = 0; query < shape.queries; query += kQueriesAtOnce) {
+                Block block{attention, shape, sample,
+                            head,      query, std::min(kQueriesAtOnce, shape.queries - query)};
+                block.keys_at_once = kKeysAtOnce;
+                query_block(worker, block);
+            }
+        }
+        for (std::int64_t key = 0; key < shape.keys; ++key) {
+            const std::int64_t element = element_of(dk.shape, sample, key, kv_head);
+            add_row(worker, worker.dk, key, piece(dk, element, shape.head_dim));
+            add_row(worker, worker.dv, key, piece(dv, element, shape.head_dim));
+        }
+    }
+
+    void query_block(AttentionWorker& worker, Block block) const {
+        const Operand queries = head_rows(q, block.sample, block.first_query, block.head);
+        const Operand above = head_rows(dout, block.sample, block.first_query, block.head);
+        dots_of(worker, block);
+        for (std::int64_t key = 0; key < block.seen_keys(); key += kKeysAtOnce) {
+            block.meet(key);
+            const Operand keys = head_rows(k, block.sample, key, block.kv_head());
+            const Operand values = head_rows(v, block.sample, key, block.kv_head());
+            const auto by_keys = [&](const Operand& a, const Operand& b, std::vector<float>& c) {
+                worker.matmul({block.queries, block.keys, shape.head_dim, a, b.transposed(),
+                               into(c, kKeysAtOnce)});
+            };
+            const auto to_keys = [&](const Operand& a, const Operand& b, std::vector<float>& c) {
+                worker.matmul({block.keys, shape.head_dim, block.queries, a.transposed(), b,
+                               into(c, shape.head_dim, key), Write::Add});
+            };
+            by_keys(queries, keys, worker.scores);
+            probabilities_of(worker, block);
+            by_keys(above, values, worker.gradients);
+            score_gradients(worker, block);
+            to_keys(stored(worker.scores, worker.weights, block), above, worker.dv);
+            const Operand ds = stored(worker.gradients, worker.narrow_gradients, block);
+            worker.matmul({block.queries, shape.head_dim, block.keys, ds, keys,
+                           into(worker.gathered, shape.head_dim),
+                           key == 0 ? Write::Overwrite : Write::Add});
+            to_keys(ds, queries, worker.dk);
+        }
+        for (std::int64_t i = 0; i < block.queries; ++i) {
+            const std::int64_t element =
+                element_of(dq.shape, block.sample, block.first_query + i, block.head);
+            narrow(worker.gathered.data() + i * shape.head_dim, piece(dq, element, shape.head_dim));
+        }
+    }
+
+    /// dout . out of each query.
+    void dots_of(AttentionWorker& worker, const Block& block) const {
+        for (std::int64_t i = 0; i < block.queries; ++i) {
+            const std::int64_t element =
+                element_of(q.shape, block.sample, block.first_query + i, block.head);
+            float* a = worker.row.data();
+            float* b = a + shape.head_dim;
+            widen(piece(dout, element, shape.head_dim), a);
+            widen(piece(out, element, shape.head_dim), b);
+            vectorised([&]() DEBUBBLE_INLINE {
+                worker.dots[i] =
+                    sum_of<float>(shape.head_dim, [=](std::int64_t d) { return a[d] * b[d]; });
+            });
+        }
+    }
+
+    /// scores -> probabilities, by the log of their sum; zero where the mask hides the key.
+    void probabilities_of(AttentionWorker& worker, const Block& block) const {
+        const auto scale = static_cast<float>(attention.scale);
+        const float* logs = log_sum.data +
+                            (block.sample * shape.heads + block.head) * shape.queries +
+                            block.first_query;
+        vectorised([&]() DEBUBBLE_INLINE {
+            for (std::int64_t i = 0; i < block.queries; ++i) {
+                float* row = worker.scores.data() + i * kKeysAtOnce;
+                const std::int64_t visible = block.visible(i);
+                const float shift = logs[i];
+                for (std::int64_t j = 0; j < visible; ++j) {
+                    row[j] = exponential(row[j] * scale - shift);
+                }
+                for (std::int64_t j = visible; j < block.keys; ++j) row[j] = 0;
+            }
+        });
+    }
+
+    /// gradients = p (m dp - dot) scale and, for dv, scores = m p, m being the dropout's mask
+    /// and scale.
+    void score_gradients(AttentionWorker& worker, const Block& block) const {
+        const auto scale = static_cast<float>(attention.scale);
+        for (std::int64_t i = 0; i < block.queries; ++i) {
+            float* p = worker.scores.data() + i * kKeysAtOnce;
+            float* ds = worker.gradients.data() + i * kKeysAtOnce;
+            const float dot = worker.dots[i];
+            block.drop(i, ds);
+            vectorised([&]() DEBUBBLE_INLINE {
+                for (std::int64_t j = 0; j < block.keys; ++j) ds[j] = p[j] * (ds[j] - dot) * scale;
+            });
+            block.drop(i, p);
+        }
+    }
+
+    /// A block of fp32 as the products take it.
+    Operand stored(std::vector<float>& block, std::vector<std::uint16_t>& copy,
+                   const Block& of) const {
+        if (!halved()) return block_of(block, kKeysAtOnce);
+        narrow_rows(block, of.queries, kKeysAtOnce, of.keys, copy);
+        return block_of(copy, kKeysAtOnce);
+    }
+
+    void add_row(AttentionWorker& worker, const std::vector<float>& sums, std::int64_t row,
+                 const TensorView& total) const {
+        const float* from = sums.data() + row * shape.head_dim;
+        float* to = worker.row.data();
+        widen(total, to);
+        vectorised([&]() DEBUBBLE_INLINE {
+            for (std::int64_t d = 0; d < shape.head_dim; ++d) to[d] += from[d];
+        });
+        narrow(to, total);
+    }
+};
+
+}  // namespace
+
+void BlockedAttention::backward(const Attention& attention, ConstTensorView dout, ConstTensorView q,
+                                ConstTensorView k, ConstTensorView v, ConstTensorView out,
+                                View<const float> log_sum, TensorView dq, TensorView dk,
+                                TensorView dv) {
+    const AttentionShape shape(q.shape, k.shape);
+    assert(dout.shape == q.shape && out.shape == q.shape && dq.shape == q.shape &&
+           "dout, out and dq are like q");
+    assert(v.shape == k.shape && dk.shape == k.shape && dv.shape == k.shape &&
+           "v, dk and dv are like k");
+    const Backward task{attention, shape, dout, q, k, v, out, log_sum, dq, dk, dv};
+    const std::int64_t heads = shape.samples * shape.kv_heads;
+    const int used = static_cast<int>(
+        std::clamp<std::int64_t>(std::ssize(workers_), 1, std::max<std::int64_t>(heads, 1)));
+    on_workers(used, [&](int which) {
+        AttentionWorker& worker = workers_[static_cast<std::size_t>(which)];
+        worker.gathered.resize(static_cast<std::size_t>(kQueriesAtOnce * shape.head_dim));
+        worker.row.resize(static_cast<std::size_t>(2 * shape.head_dim));
+        worker.dk.resize(static_cast<std::size_t>(shape.keys * shape.head_dim));
+        worker.dv.resize(static_cast<std::size_t>(shape.keys * shape.head_dim));
+        const Share mine = share_of(heads, which, used);
+        for (std::int64_t head = mine.first; head < mine.end; ++head) {
+            task.key_head(worker, head / shape.kv_heads, head % shape.kv_heads);
+        }
+    });
+}
+
+}  // namespace debubble::exec::onednn

@@ -1,0 +1,139 @@
+#include <cmath>
+#include <limits>
+
+#include "exec/cpu/onednn/attention.h"
+#include "exec/cpu/onednn/attention_rows.h"
+#include "exec/cpu/reference/attention_block.h"
+#include "exec/cpu/reference/exponential.h"
+#include "exec/cpu/workers.h"
+
+namespace debubble::exec::onednn {
+
+namespace {
+
+using reference::AttentionShape;
+using reference::Block;
+using reference::exponential;
+using reference::largest_of;
+using reference::sum_of;
+using reference::vectorised;
+
+struct Forward {
+    const Attention& attention;
+    const AttentionShape& shape;
+    ConstTensorView q, k, v;
+    TensorView out;
+    View<float> log_sum;
+
+    void query_block(AttentionWorker& worker, Block block) const {
+        std::ranges::fill(worker.largest, -std::numeric_limits<float>::infinity());
+        std::ranges::fill(worker.sum, 0.F);
+        const Operand queries = head_rows(q, block.sample, block.first_query, block.head);
+        for (std::int64_t key = 0; key < block.seen_keys(); key += kKeysAtOnce) {
+            block.meet(key);
+            const Operand keys = head_rows(k, block.sample, key, block.kv_head());
+            worker.matmul({block.queries, block.keys, shape.head_dim, queries, keys.transposed(),
+                           into(worker.scores, kKeysAtOnce)});
+            take_scores(worker, block, key == 0);
+            const bool halved = q.type != DataType::Fp32;
+            if (halved) {
+                narrow_rows(worker.scores, block.queries, kKeysAtOnce, block.keys, worker.weights);
+            }
+            worker.matmul({block.queries, shape.head_dim, block.keys,
+                           halved ? block_of(worker.weights, kKeysAtOnce)
+                                  : block_of(worker.scores, kKeysAtOnce),
+                           head_rows(v, block.sample, key, block.kv_head()),
+                           into(worker.gathered, shape.head_dim),
+                           key == 0 ? Write::Overwrite : Write::Add});
+        }
+        store(worker, block);
+    }
+
+    /// Scores -> probabilities relative to the largest score so far; what was gathered before
+    /// shrinks with it.
+    void take_scores(AttentionWorker& worker, const Block& block, bool first) const {
+        const auto scale = static_cast<float>(attention.scale);
+        vectorised([&]() DEBUBBLE_INLINE {
+            for (std::int64_t i = 0; i < block.queries; ++i) {
+                float* row = worker.scores.data() + i * kKeysAtOnce;
+                const std::int64_t visible = block.visible(i);
+                for (std::int64_t j = visible; j < block.keys; ++j) row[j] = 0;
+                if (visible == 0) continue;
+                const float before = worker.largest[i];
+                const float peak = std::max(before, largest_of(visible, row) * scale);
+                for (std::int64_t j = 0; j < visible; ++j) {
+                    row[j] = exponential(row[j] * scale - peak);
+                }
+                const float sum = sum_of<float>(visible, [=](std::int64_t j) { return row[j]; });
+                const float shrink = exponential(before - peak);
+                worker.sum[i] = worker.sum[i] * shrink + sum;
+                worker.largest[i] = peak;
+                if (first) continue;
+                float* values = worker.gathered.data() + i * shape.head_dim;
+                for (std::int64_t d = 0; d < shape.head_dim; ++d) values[d] *= shrink;
+            }
+        });
+        if (!attention.dropout) return;
+        for (std::int64_t i = 0; i < block.queries; ++i) {
+            block.drop(i, worker.scores.data() + i * kKeysAtOnce);
+        }
+    }
+
+    void store(AttentionWorker& worker, const Block& block) const {
+        float* logs = log_sum.data + (block.sample * shape.heads + block.head) * shape.queries +
+                      block.first_query;
+        for (std::int64_t i = 0; i < block.queries; ++i) {
+            float* values = worker.gathered.data() + i * shape.head_dim;
+            const float sum = worker.sum[i];
+            logs[i] = worker.largest[i] + std::log(sum);
+            vectorised([&]() DEBUBBLE_INLINE {
+                for (std::int64_t d = 0; d < shape.head_dim; ++d) values[d] /= sum;
+            });
+            narrow(
+                values,
+                piece(out, element_of(out.shape, block.sample, block.first_query + i, block.head),
+                      shape.head_dim));
+        }
+    }
+};
+
+}  // namespace
+
+BlockedAttention::BlockedAttention(int workers) : workers_(static_cast<std::size_t>(workers)) {
+    for (AttentionWorker& worker : workers_) {
+        for (auto* block : {&worker.scores, &worker.gradients}) {
+            block->resize(kQueriesAtOnce * kKeysAtOnce);
+        }
+        for (auto* block : {&worker.weights, &worker.narrow_gradients}) {
+            block->resize(kQueriesAtOnce * kKeysAtOnce);
+        }
+        for (auto* column : {&worker.largest, &worker.sum, &worker.dots}) {
+            column->resize(kQueriesAtOnce);
+        }
+    }
+}
+
+void BlockedAttention::forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
+                               ConstTensorView v, TensorView out, View<float> log_sum) {
+    const AttentionShape shape(q.shape, k.shape);
+    assert(v.shape == k.shape && out.shape == q.shape && "v is like k, out like q");
+    const Forward task{attention, shape, q, k, v, out, log_sum};
+    const std::int64_t heads = shape.samples * shape.heads;
+    const int workers = static_cast<int>(std::min<std::int64_t>(std::ssize(workers_), heads));
+    on_workers(std::max(workers, 1), [&](int which) {
+        AttentionWorker& worker = workers_[static_cast<std::size_t>(which)];
+        worker.gathered.resize(kQueriesAtOnce * shape.head_dim);
+        const Share mine = share_of(heads, which, std::max(workers, 1));
+        for (std::int64_t head = mine.first; head < mine.end; ++head) {
+            for (std::int64_t query = 0; query < shape.queries; query += kQueriesAtOnce) {
+                Block block{
+                    attention,          shape, head / shape.heads,
+                    head % shape.heads, query, std::min(kQueriesAtOnce, shape.queries - query)};
+                block.keys_at_once = kKeysAtOnce;
+                task.query_block(worker, block);
+            }
+        }
+    });
+}
+
+}  // namespace debubble::exec::onednn

@@ -1,0 +1,136 @@
+#include "exec/cpu/onednn/matmul.h"
+
+#include <omp.h>
+
+#include <array>
+#include <dnnl.hpp>
+#include <map>
+
+namespace debubble::exec::onednn {
+
+namespace {
+
+dnnl::memory::data_type type_of(DataType type) {
+    assert((type == DataType::Fp32 || type == DataType::Bf16) && "oneDNN has fp32 and bf16 alone");
+    return type == DataType::Bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+dnnl::memory::desc matrix(std::int64_t rows, std::int64_t columns, DataType type,
+                          std::int64_t row_stride, std::int64_t column_stride) {
+    return {{rows, columns}, type_of(type), {row_stride, column_stride}};
+}
+
+/// All that oneDNN specialises a product for.
+using Key = std::array<std::int64_t, 9>;
+
+Key key_of(const Product& product) {
+    const auto types = static_cast<std::int64_t>(product.a.type) * 100 +
+                       static_cast<std::int64_t>(product.c.type) * 10 +
+                       static_cast<std::int64_t>(product.bias.type);
+    const std::int64_t what = (product.write == Write::Add ? 2 : 0) + (product.bias ? 1 : 0);
+    return {product.m,
+            product.n,
+            product.k,
+            product.a.row_stride,
+            product.a.column_stride,
+            product.b.row_stride,
+            product.b.column_stride,
+            product.c.row_stride,
+            types * 10 + what};
+}
+
+/// A primitive with memories that each call points at its operands.
+struct Primitive {
+    dnnl::matmul matmul;
+    dnnl::memory a, b, c, bias;
+    std::unordered_map<int, dnnl::memory> arguments;
+
+    Primitive(const Product& product, const dnnl::engine& engine) {
+        const auto a_desc = matrix(product.m, product.k, product.a.type, product.a.row_stride,
+                                   product.a.column_stride);
+        const auto b_desc = matrix(product.k, product.n, product.b.type, product.b.row_stride,
+                                   product.b.column_stride);
+        const auto c_desc = matrix(product.m, product.n, product.c.type, product.c.row_stride, 1);
+        dnnl::primitive_attr attributes;
+        if (product.write == Write::Add) {
+            dnnl::post_ops add;
+            add.append_sum(1.F);
+            attributes.set_post_ops(add);
+        }
+        a = dnnl::memory(a_desc, engine, nullptr);
+        b = dnnl::memory(b_desc, engine, nullptr);
+        c = dnnl::memory(c_desc, engine, nullptr);
+        arguments = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}};
+        if (product.bias) {
+            const auto bias_desc = matrix(1, product.n, product.bias.type, product.n, 1);
+            bias = dnnl::memory(bias_desc, engine, nullptr);
+            arguments.emplace(DNNL_ARG_BIAS, bias);
+            matmul = dnnl::matmul({{a_desc, b_desc, bias_desc, c_desc}, attributes, engine});
+        } else {
+            matmul = dnnl::matmul({{a_desc, b_desc, c_desc}, attributes, engine});
+        }
+    }
+};
+
+void* pointer(const std::byte* data) {
+    return const_cast<std::byte*>(data);  // oneDNN reads it all the same
+}
+
+/// Holds oneDNN, whose threads are OpenMP's, to a number of them in the calling thread.
+class ThreadLimit {
+public:
+    explicit ThreadLimit(int threads) : before_(omp_get_max_threads()) {
+        if (before_ != threads) omp_set_num_threads(threads);
+    }
+    ThreadLimit(const ThreadLimit&) = delete;
+    ThreadLimit& operator=(const ThreadLimit&) = delete;
+    ~ThreadLimit() { omp_set_num_threads(before_); }
+
+private:
+    int before_;
+};
+
+}  // namespace
+
+struct Matmul::Made {
+    int threads = 1;
+    dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+    dnnl::stream stream{engine};
+    std::map<Key, Primitive> primitives;
+};
+
+Matmul::Matmul(int threads) : made_(std::make_unique<Made>()) {
+    made_->threads = threads;
+}
+Matmul::~Matmul() = default;
+Matmul::Matmul(Matmul&&) noexcept = default;
+
+void Matmul::operator()(const Product& product) {
+    if (product.m == 0 || product.n == 0) return;
+    assert(product.k > 0 && "a product sums something");
+    const ThreadLimit limit(made_->threads);
+    const Key key = key_of(product);
+    auto found = made_->primitives.find(key);
+    if (found == made_->primitives.end()) {
+        found = made_->primitives.try_emplace(key, product, made_->engine).first;
+    }
+    Primitive& primitive = found->second;
+    primitive.a.set_data_handle(pointer(product.a.data));
+    primitive.b.set_data_handle(pointer(product.b.data));
+    primitive.c.set_data_handle(product.c.data);
+    if (product.bias) primitive.bias.set_data_handle(pointer(product.bias.data));
+    primitive.matmul.execute(made_->stream, primitive.arguments);
+    made_->stream.wait();
+}
+
+bool multiplies(DataType type) {
+    if (type == DataType::Fp32) return true;
+    static const bool wide = [] {
+        const auto isa = dnnl::get_effective_cpu_isa();
+        return isa == dnnl::cpu_isa::avx512_core || isa == dnnl::cpu_isa::avx512_core_vnni ||
+               isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
+    }();
+    return type == DataType::Bf16 && wide;
+}
+
+}  // namespace debubble::exec::onednn

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+
+#include "exec/operator_options.h"
+#include "exec/tensor.h"
+
+/// Matrix products by oneDNN. Only matmul.cpp knows its interface (version 2).
+namespace debubble::exec::onednn {
+
+/// A matrix within a larger array; one of the strides, in elements, is 1.
+struct Operand {
+    const std::byte* data = nullptr;
+    DataType type = DataType::Fp32;
+    std::int64_t row_stride = 0;
+    std::int64_t column_stride = 1;
+
+    /// A contiguous [rows, columns], or the transpose of what is there.
+    static Operand of(const ConstTensorView& x) { return {x.data, x.type, x.shape.columns(), 1}; }
+    Operand transposed() const { return {data, type, column_stride, row_stride}; }
+};
+
+struct Result {
+    std::byte* data = nullptr;
+    DataType type = DataType::Fp32;
+    std::int64_t row_stride = 0;
+};
+
+/// One product: c [m, n] = or += a [m, k] b [k, n], + bias [n] to every row if there is one.
+struct Product {
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    std::int64_t k = 0;
+    Operand a;
+    Operand b;
+    Result c;
+    Write write = Write::Overwrite;
+    ConstTensorView bias = {};
+};
+
+/// Whether this processor multiplies operands of the type: fp32 always, bf16 with AVX512.
+bool multiplies(DataType type);
+
+/// Keeps what oneDNN made for each shape, since making it costs up to a millisecond. One
+/// thread uses it at a time.
+class Matmul {
+public:
+    explicit Matmul(int threads);
+    ~Matmul();
+    Matmul(Matmul&&) noexcept;
+
+    /// a and b are of one type, of which multiplies() is true; c of that type or fp32. Sums
+    /// are made in fp32, in an order that depends on the shape and on the threads alone.
+    void operator()(const Product& product);
+
+private:
+    struct Made;
+    std::unique_ptr<Made> made_;
+};
+
+}  // namespace debubble::exec::onednn

@@ -1,0 +1,55 @@
+#include "exec/cpu/cpu_kernels.h"
+
+#include <gmock/gmock.h>
+
+#include "base/diagnostic.h"
+#include "tests/exec/tensors.h"
+
+namespace debubble::exec {
+namespace {
+
+TEST(CpuKernels, GoByTheirNames) {
+    EXPECT_EQ(make_cpu_kernels("reference", 1)->name(), "reference");
+    EXPECT_EQ(make_cpu_kernels("auto", 1)->name(), has_onednn() ? "onednn" : "reference");
+    try {
+        make_cpu_kernels("mkl", 1);
+        FAIL() << "no such kernels";
+    } catch (const InputError& error) {
+        EXPECT_STREQ(error.what(),
+                     "error: no kernels are called 'mkl'; there are auto, reference and onednn\n");
+    }
+}
+
+/// Weight gradients, attention and a norm of gradients: what sums over many rows.
+std::vector<Tensor> sums_of(Kernels& kernels) {
+    const Tensor q = random_tensor<float>({2, 150, 4, 32}, 1),
+                 k = random_tensor<float>(q.shape(), 2);
+    const Tensor dout = random_tensor<float>(q.shape(), 3), log_sum({2, 4, 150});
+    std::vector<Tensor> sums;
+    for (int i = 0; i < 4; ++i) sums.emplace_back(q.shape());
+    const Attention how{.scale = 0.2};
+    kernels.attention_forward(how, q.view(), k.view(), dout.view(), sums[0].view(), log_sum.view());
+    kernels.attention_backward_input(how, dout.view(), q.view(), k.view(), dout.view(),
+                                     sums[0].view(), log_sum.view(), sums[1].view(), sums[2].view(),
+                                     sums[3].view());
+    sums.emplace_back(Shape{128, 128});
+    sums.emplace_back(Shape{128});
+    kernels.linear_backward_weight(WeightLayout::InputsOutputs, q.view().reshaped({2, 150, 128}),
+                                   dout.view().reshaped({2, 150, 128}), sums[4].view(),
+                                   sums[5].view());
+    sums.emplace_back(Shape{1}, DataType::Fp64);
+    kernels.sum_of_squares(dout.view(), sums[6].view());
+    kernels.finish();
+    return sums;
+}
+
+TEST(CpuKernels, GiveTheSameBitsInEveryRunWithTheSameThreads) {
+    for (const int threads : {1, 2, 3}) {
+        const std::vector<Tensor> once = sums_of(*make_cpu_kernels("auto", threads));
+        const std::vector<Tensor> again = sums_of(*make_cpu_kernels("auto", threads));
+        for (std::size_t i = 0; i < once.size(); ++i) EXPECT_TRUE(same_bits(once[i], again[i]));
+    }
+}
+
+}  // namespace
+}  // namespace debubble::exec
