@@ -25,6 +25,10 @@ std::int64_t parameter_count(const Architecture& architecture) {
     return without + architecture.layers * (parameters_with(architecture, 1) - without);
 }
 
+std::vector<Parameter> whole_parameters(const Architecture& architecture) {
+    return uncut(architecture, {0, architecture.layers, true, true}).parameters;
+}
+
 std::vector<std::string> parameter_names(const Architecture& architecture,
                                          const StageContent& content) {
     std::vector<std::string> names;

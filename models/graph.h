@@ -137,6 +137,8 @@ PassSteps backward_weight_steps(const StageGraph& graph);
 double model_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
 /// Exact number of parameters of the whole network, tied tensors once.
 std::int64_t parameter_count(const Architecture& architecture);
+/// Of the whole network on one rank, tied tensors once.
+std::vector<Parameter> whole_parameters(const Architecture& architecture);
 /// Of a stage, in the order of the graph.
 std::vector<std::string> parameter_names(const Architecture& architecture,
                                          const StageContent& content);

@@ -31,6 +31,12 @@ void cut_heads(MappingReader& in, Architecture& a, std::string_view heads_key) {
                     fmt::format("{} heads do not divide the width of {}", a.heads, a.hidden));
 }
 
+void refuse_flag(MappingReader& in, std::string_view key) {
+    bool set = false;
+    if (in.flag(key, set) && set)
+        in.complain(key, fmt::format("networks with '{}' are not built", key));
+}
+
 void read_gpt2(MappingReader& in, Architecture& a) {
     a.layers = 12;
     a.hidden = 768;
@@ -50,13 +56,27 @@ void read_gpt2(MappingReader& in, Architecture& a) {
     in.word("activation_function", a.activation, kActivations);
     in.real("layer_norm_epsilon", a.norm_eps, 0, 1);
     in.real("resid_pdrop", a.dropout, 0, 0.999);
+    refuse_flag(in, "scale_attn_by_inverse_layer_idx");
+    bool scaled = true;
+    if (in.flag("scale_attn_weights", scaled) && !scaled)
+        in.complain("scale_attn_weights", "attention scores that are not scaled are not built");
     in.flag("tie_word_embeddings", a.tied_embedding);
 }
 
-void refuse_flag(MappingReader& in, std::string_view key) {
-    bool set = false;
-    if (in.flag(key, set) && set)
-        in.complain(key, fmt::format("networks with '{}' are not built", key));
+/// Since transformers 5 the base of the angles stands in a map of its own.
+void read_rope(MappingReader& in, Architecture& a) {
+    in.real("rope_theta", a.rope_theta, 1, 1e12);
+    if (in.value("rope_scaling"))
+        in.complain("rope_scaling", "scaled rotary positions are not built; null is plain RoPE");
+    const NodePtr map = in.value("rope_parameters");
+    if (!map) return;
+    MappingReader rope(map, "rope_parameters", in.mistakes());
+    std::string type = "default";
+    rope.real("rope_theta", a.rope_theta, 1, 1e12);
+    if (rope.text("rope_type", type) && type != "default")
+        rope.complain("rope_type", fmt::format("rotary positions of type '{}' are not built; "
+                                               "'default' is plain RoPE",
+                                               type));
 }
 
 void read_llama(MappingReader& in, Architecture& a) {
@@ -83,12 +103,10 @@ void read_llama(MappingReader& in, Architecture& a) {
     if (!in.whole("head_dim", a.head_dim, 1, kWidest)) cut_heads(in, a, "num_attention_heads");
     in.word("hidden_act", a.activation, kGated);
     in.real("rms_norm_eps", a.norm_eps, 0, 1);
-    in.real("rope_theta", a.rope_theta, 1, 1e12);
+    read_rope(in, a);
     in.flag("tie_word_embeddings", a.tied_embedding);
     refuse_flag(in, "attention_bias");
     refuse_flag(in, "mlp_bias");
-    if (in.value("rope_scaling"))
-        in.complain("rope_scaling", "scaled rotary positions are not built; null is plain RoPE");
 }
 
 /// Classes of the head: transformers derives num_labels from id2label.

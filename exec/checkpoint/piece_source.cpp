@@ -132,11 +132,15 @@ std::vector<Mismatch> mismatches(const PieceSource& source, std::span<const Want
     return found;
 }
 
-void load(const PieceSource& source, std::span<const WantedPiece> wanted) {
+void check_stored(const PieceSource& source, std::span<const WantedPiece> wanted) {
     Sentences sentences;
     for (const Mismatch& mismatch : mismatches(source, wanted))
         sentences.add(source.name, sentence(mismatch));
     sentences.throw_if_any(source.name);
+}
+
+void load(const PieceSource& source, std::span<const WantedPiece> wanted) {
+    check_stored(source, wanted);
     Loader loader(source);
     for (const WantedPiece& piece : wanted) loader.fill(piece);
     loader.throw_if_any();

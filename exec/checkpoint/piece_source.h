@@ -58,6 +58,9 @@ std::string sentence(const Mismatch& mismatch);
 /// longer wants.
 std::vector<Mismatch> mismatches(const PieceSource& source, std::span<const WantedPiece> wanted);
 
+/// Throws InputError with all of them, if there are any.
+void check_stored(const PieceSource& source, std::span<const WantedPiece> wanted);
+
 /// Fills every wanted piece, whatever layout the stored ones came from, and converts the
 /// floating-point types. Every stored piece that is read is checked against its checksum
 /// first. Throws InputError that names source and tensors if some are missing, have

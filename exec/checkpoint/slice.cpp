@@ -21,7 +21,8 @@ std::vector<Share> shares_of(const Parameter& parameter, const Execution& execut
     const Extents local = local_shape(parameter, execution);
     if (parameter.sharding == Sharding::Replicated) return {{whole(local), whole(local)}};
     const int cut = parameter.cut_dimension;
-    const int parts = parameter.sharding == Sharding::Vocabulary ? 1 : parameter.parts;
+    const bool in_parts = execution.tensor > 1 && parameter.sharding != Sharding::Vocabulary;
+    const int parts = in_parts ? parameter.parts : 1;
     const std::int64_t share = local[cut] / parts;
     const std::int64_t part = parameter.shape[cut] / parts;
     std::vector<Share> shares;

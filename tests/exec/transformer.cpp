@@ -79,7 +79,7 @@ double Transformer::forward(const Tensor& inputs, const Tensor& targets, double 
     const std::string head = names.head.substr(0, names.head.find(".weight"));
     const Handle out = linear(x,
                               model_.tied_embedding
-                                  ? names.token_embedding.substr(0, names.token_embedding.find('.'))
+                                  ? names.token_embedding.substr(0, names.token_embedding.rfind('.'))
                                   : head,
                               model_.vocab);
     logits = out->data.clone();

@@ -3,6 +3,7 @@
 #include "models/architecture_reader.h"
 #include "models/graph.h"
 #include "models/hf_config_reader.h"
+#include "models/hf_config_writer.h"
 #include "models/json_document_reader.h"
 
 namespace debubble::models {
@@ -52,6 +53,22 @@ TEST(HuggingFaceConfig, CountsTheClassesOfAViT) {
     EXPECT_EQ(parameter_count(vit), parameter_count(read_model("vit-base")) - 997 * 769);
 }
 
+TEST(HuggingFaceConfig, TheBaseOfTheAnglesMayStandInAMapOfItsOwn) {
+    const std::string start = "{\"model_type\": \"llama\", \"rope_parameters\": ";
+    EXPECT_EQ(config(start + R"({"rope_theta": 5e5, "rope_type": "default"}})").rope_theta, 5e5);
+    EXPECT_NE(mistakes_of(start + R"({"rope_type": "llama3"}})").find("of type 'llama3' are not"),
+              std::string::npos);
+}
+
+TEST(HuggingFaceConfig, WhatIsWrittenIsReadAsTheSameNetwork) {
+    for (const char* name : {"gpt2", "gpt2-xl", "llama2-70b", "llama3-8b", "vit-large"}) {
+        const Architecture network = read_model(name);
+        Architecture again = config(hf_config(network));
+        if (network.family == Family::Llama) again.dropout = network.dropout;  // is not read
+        expect_same_network(again, network);
+    }
+}
+
 TEST(HuggingFaceConfig, RefusesWhatIsNotBuiltAndWhatCannotBe) {
     EXPECT_EQ(mistakes_of("{\"model_type\": \"gpt3\"}"),
               "config.json:1:16: error: unknown model_type 'gpt3'; did you mean 'gpt2'?\n"
@@ -64,6 +81,9 @@ TEST(HuggingFaceConfig, RefusesWhatIsNotBuiltAndWhatCannotBe) {
               "'99999999999999999999'\n   \"n_layer\": 99999999999999999999}\n              ^\n");
     EXPECT_NE(mistakes_of("{\"model_type\": \"llama\", \"rope_scaling\": {\"factor\": 8}}")
                   .find("scaled rotary positions are not built"),
+              std::string::npos);
+    EXPECT_NE(mistakes_of("{\"model_type\": \"gpt2\", \"scale_attn_weights\": false}")
+                  .find("attention scores that are not scaled are not built"),
               std::string::npos);
     EXPECT_NE(mistakes_of("{\"model_type\": \"gpt2\", \"n_layer\": [1]}").find("not a list"),
               std::string::npos);

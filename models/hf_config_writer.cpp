@@ -1,0 +1,147 @@
+#include "models/hf_config_writer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "base/diagnostic.h"
+
+namespace debubble::models {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What a class of transformers cannot do without and the network has not.
+struct Demands {
+    std::vector<std::string> broken;
+
+    void must(bool holds, const char* what) {
+        if (!holds) broken.emplace_back(what);
+    }
+    void refuse(const Architecture& a, const char* class_name) const {
+        if (broken.empty()) return;
+        throw InputError(fmt::format("'{}' cannot be exported as {}, which needs {}", a.name,
+                                     class_name, fmt::join(broken, ", ")));
+    }
+};
+
+std::string_view activation_word(Activation activation) {
+    switch (activation) {
+        case Activation::Gelu: return "gelu";
+        case Activation::GeluTanh: return "gelu_new";
+        case Activation::Relu: return "relu";
+        case Activation::Swiglu: return "silu";
+    }
+    return {};
+}
+
+Json start(const char* class_name, const char* type) {
+    return {{"architectures", Json::array({class_name})}, {"model_type", type}};
+}
+
+Json gpt2(const Architecture& a) {
+    constexpr const char* kClass = "GPT2LMHeadModel";
+    Demands demands;
+    demands.must(a.norm == Norm::LayerNorm, "LayerNorm");
+    demands.must(!a.gated(), "an MLP without gates");
+    demands.must(a.positions == Positions::Learned, "learned positions");
+    demands.must(a.linear_bias, "biases");
+    demands.must(a.kv_heads == a.heads, "as many key-value heads as heads");
+    demands.must(a.heads * a.head_dim == a.hidden, "heads that make up the width");
+    demands.must(a.causal, "causal attention");
+    demands.refuse(a, kClass);
+    Json json = start(kClass, "gpt2");
+    json["activation_function"] = activation_word(a.activation);
+    for (const char* key : {"attn_pdrop", "embd_pdrop", "resid_pdrop"}) json[key] = a.dropout;
+    // GPT-2's <|endoftext|>, unless the vocabulary is another one.
+    constexpr std::int64_t kEndOfText = 50256;
+    for (const char* key : {"bos_token_id", "eos_token_id"})
+        json[key] = a.vocab > kEndOfText ? Json(kEndOfText) : Json(nullptr);
+    json["layer_norm_epsilon"] = a.norm_eps;
+    json["n_embd"] = a.hidden;
+    json["n_head"] = a.heads;
+    json["n_inner"] = a.ffn == 4 * a.hidden ? Json(nullptr) : Json(a.ffn);
+    json["n_layer"] = a.layers;
+    json["n_positions"] = a.max_positions;
+    json["tie_word_embeddings"] = a.tied_embedding;
+    json["vocab_size"] = a.vocab;
+    return json;
+}
+
+Json llama(const Architecture& a) {
+    constexpr const char* kClass = "LlamaForCausalLM";
+    Demands demands;
+    demands.must(a.norm == Norm::RmsNorm, "RMSNorm");
+    demands.must(a.gated(), "SwiGLU");
+    demands.must(a.positions == Positions::Rope, "rotary positions");
+    demands.must(!a.linear_bias, "no biases");
+    demands.must(a.causal, "causal attention");
+    demands.refuse(a, kClass);
+    Json json = start(kClass, "llama");
+    json["attention_bias"] = false;
+    json["attention_dropout"] = a.dropout;
+    json["head_dim"] = a.head_dim;
+    json["hidden_act"] = activation_word(a.activation);
+    json["hidden_size"] = a.hidden;
+    json["intermediate_size"] = a.ffn;
+    json["max_position_embeddings"] = a.max_positions;
+    json["mlp_bias"] = false;
+    json["num_attention_heads"] = a.heads;
+    json["num_hidden_layers"] = a.layers;
+    json["num_key_value_heads"] = a.kv_heads;
+    json["rms_norm_eps"] = a.norm_eps;
+    json["rope_scaling"] = nullptr;
+    json["rope_theta"] = a.rope_theta;
+    json["tie_word_embeddings"] = a.tied_embedding;
+    json["vocab_size"] = a.vocab;
+    return json;
+}
+
+Json vit(const Architecture& a) {
+    constexpr const char* kClass = "ViTForImageClassification";
+    Demands demands;
+    demands.must(a.norm == Norm::LayerNorm, "LayerNorm");
+    demands.must(!a.gated(), "an MLP without gates");
+    demands.must(a.positions == Positions::Learned, "learned positions");
+    demands.must(a.linear_bias, "biases");
+    demands.must(a.kv_heads == a.heads, "as many key-value heads as heads");
+    demands.must(a.heads * a.head_dim == a.hidden, "heads that make up the width");
+    demands.must(!a.causal, "attention without a mask");
+    demands.must(!a.tied_embedding, "a classifier of its own");
+    demands.refuse(a, kClass);
+    Json json = start(kClass, "vit");
+    for (const char* key : {"attention_probs_dropout_prob", "hidden_dropout_prob"})
+        json[key] = a.dropout;
+    json["hidden_act"] = activation_word(a.activation);
+    json["hidden_size"] = a.hidden;
+    for (std::int64_t i = 0; i < a.vocab; ++i) {
+        json["id2label"][std::to_string(i)] = fmt::format("LABEL_{}", i);
+        json["label2id"][fmt::format("LABEL_{}", i)] = i;
+    }
+    json["image_size"] = a.image_size.value_or(224);
+    json["intermediate_size"] = a.ffn;
+    json["layer_norm_eps"] = a.norm_eps;
+    json["num_attention_heads"] = a.heads;
+    json["num_channels"] = a.channels.value_or(3);
+    json["num_hidden_layers"] = a.layers;
+    json["patch_size"] = a.patch_size.value_or(16);
+    json["qkv_bias"] = true;
+    return json;
+}
+
+}  // namespace
+
+std::string hf_config(const Architecture& a, std::string_view torch_type) {
+    const auto text = [&](Json json) {
+        json["torch_dtype"] = torch_type;
+        return json.dump(2) + "\n";
+    };
+    switch (a.family) {
+        case Family::Gpt2: return text(gpt2(a));
+        case Family::Llama: return text(llama(a));
+        case Family::Vit: return text(vit(a));
+    }
+    return {};
+}
+
+}  // namespace debubble::models
