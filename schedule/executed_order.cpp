@@ -37,7 +37,7 @@ void check_peaks(const Trace& trace, const OrderOptions& options, Sentences& sen
 }  // namespace
 
 std::vector<std::string> Sentences::take() && {
-    if (left_out_ > 0) sentences_.push_back(fmt::format("and {} more", left_out_));
+    if (left_out_ > 0) sentences_.push_back(fmt::format("and at least {} more", left_out_));
     return std::move(sentences_);
 }
 

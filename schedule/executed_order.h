@@ -25,7 +25,8 @@ struct OrderOptions {
 ///   a message arrived after it was sent, as long as it was sent;
 ///   each rank's peak memory is the planned one.
 ///
-/// Times are looked at once all lists agree. At most kMostSentences, then a count.
+/// Times are looked at once all lists agree. At most kMostSentences, and then that
+/// there are more.
 /// Precondition: validate(program) is empty.
 std::vector<std::string> executed_in_order(const Program& program, const Trace& trace,
                                            const OrderOptions& options = {});

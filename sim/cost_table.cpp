@@ -11,6 +11,11 @@ std::size_t entries(int kinds, int stages, int ranks) {
     return static_cast<std::size_t>(kinds) * stages * ranks;
 }
 
+Compute without_micro_batch(Compute c) {
+    c.micro_batch.index = 0;
+    return c;
+}
+
 }  // namespace
 
 CostTable::CostTable(const Program& program, const CostModel& model, TaskGraph& graph)
@@ -19,10 +24,8 @@ CostTable::CostTable(const Program& program, const CostModel& model, TaskGraph& 
       graph_(graph),
       stages_(program.stage_count()),
       slices_(program.shape.slices),
-      micro_batches_(model.per_micro_batch() ? program.shape.micro_batches : 1),
-      computes_(entries((kPasses + 1) * micro_batches_ * slices_, stages_, program.shape.ranks),
-                -1),
-      transfers_(entries(2 * micro_batches_ * slices_, stages_, program.shape.ranks), -1),
+      computes_(entries((kPasses + 1) * slices_, stages_, program.shape.ranks), -1),
+      transfers_(entries(2, stages_, program.shape.ranks), -1),
       per_stage_(entries(kPerStageKinds, stages_, program.shape.ranks), -1) {}
 
 std::int32_t CostTable::add(const ComputeCost& cost) {
@@ -41,36 +44,29 @@ std::int32_t& CostTable::slot(std::vector<std::int32_t>& table, int kind, int ki
     return table[row * kinds + kind];
 }
 
-/// The microbatch whose price it has.
-MicroBatch CostTable::priced(MicroBatch mb) const {
-    if (micro_batches_ == 1) mb.index = 0;
-    return mb;
-}
-
-int CostTable::index_of(int kind, MicroBatch mb) const {
-    return (kind * micro_batches_ + priced(mb).index) * slices_ + mb.slice.value_or(0);
-}
-
 std::int32_t CostTable::of(const Compute& compute, Rank rank) {
-    const int kinds = (kPasses + 1) * micro_batches_ * slices_;
-    const int kind = index_of(static_cast<int>(compute.pass), compute.micro_batch);
+    if (model_.per_micro_batch()) return add(model_.compute(compute, rank));
+    const int kinds = (kPasses + 1) * slices_;
+    const int kind =
+        static_cast<int>(compute.pass) * slices_ + compute.micro_batch.slice.value_or(0);
     std::int32_t& cost = slot(computes_, kind, kinds, compute.stage, rank);
     if (cost < 0) cost = add(model_.compute(compute, rank));
     return cost;
 }
 
 std::int32_t CostTable::of(const Recompute& recompute, Rank rank) {
-    const int kinds = (kPasses + 1) * micro_batches_ * slices_;
-    const int kind = index_of(kRecompute, recompute.micro_batch);
+    if (model_.per_micro_batch()) return add(model_.recompute(recompute, rank));
+    const int kinds = (kPasses + 1) * slices_;
+    const int kind = kRecompute * slices_ + recompute.micro_batch.slice.value_or(0);
     std::int32_t& cost = slot(computes_, kind, kinds, recompute.stage, rank);
     if (cost < 0) cost = add(model_.recompute(recompute, rank));
     return cost;
 }
 
 std::int32_t CostTable::of(const Overlap& overlap, Rank rank) {
-    std::tuple key{overlap.first, overlap.second, rank};
-    std::get<0>(key).micro_batch = priced(overlap.first.micro_batch);
-    std::get<1>(key).micro_batch = priced(overlap.second.micro_batch);
+    if (model_.per_micro_batch()) return add(model_.overlap(overlap, rank));
+    const std::tuple key{without_micro_batch(overlap.first), without_micro_batch(overlap.second),
+                         rank};
     const auto [place, is_new] = overlaps_.try_emplace(key, 0);
     if (is_new) place->second = add(model_.overlap(overlap, rank));
     return place->second;
@@ -78,9 +74,9 @@ std::int32_t CostTable::of(const Overlap& overlap, Rank rank) {
 
 /// A stage's neighbour lies on one rank per direction, so the sender decides.
 std::int32_t CostTable::of(const Message& message, Rank from, Rank to) {
-    const int kinds = 2 * micro_batches_ * slices_;
-    const int kind = index_of(static_cast<int>(message.kind), message.micro_batch);
-    std::int32_t& cost = slot(transfers_, kind, kinds, message.producer, from);
+    if (model_.per_micro_batch()) return add(model_.transfer(message, from, to));
+    std::int32_t& cost =
+        slot(transfers_, static_cast<int>(message.kind), 2, message.producer, from);
     if (cost < 0) cost = add(model_.transfer(message, from, to));
     return cost;
 }

@@ -9,7 +9,7 @@
 namespace debubble::sim {
 
 /// Asks the cost model once per distinct action and gives indices into the
-/// graph's costs from then on.
+/// graph's costs from then on. Where microbatches differ, all actions are distinct.
 class CostTable {
 public:
     CostTable(const Program& program, const CostModel& model, TaskGraph& graph);
@@ -27,8 +27,6 @@ public:
     std::int32_t nothing();  ///< a flow that takes no time
 
 private:
-    MicroBatch priced(MicroBatch mb) const;
-    int index_of(int kind, MicroBatch mb) const;
     std::int32_t add(const ComputeCost& cost);
     std::int32_t add(const Flow& flow);
     std::int32_t& slot(std::vector<std::int32_t>& table, int kind, int kinds, Stage stage,
@@ -39,11 +37,10 @@ private:
     TaskGraph& graph_;
     int stages_;
     int slices_;
-    int micro_batches_;                    ///< that are priced apart
-    std::vector<std::int32_t> computes_;   // pass x microbatch x slice x stage x rank
-    std::vector<std::int32_t> transfers_;  // kind x microbatch x slice x stage x sender
+    std::vector<std::int32_t> computes_;   // pass x slice x stage x rank
+    std::vector<std::int32_t> transfers_;  // kind x stage x sender
     std::vector<std::int32_t> per_stage_;  // unshard, offload, reduce x stage x rank
-    std::map<std::tuple<Compute, Compute, Rank>, std::int32_t> overlaps_;
+    std::map<std::tuple<Compute, Compute, Rank>, std::int32_t> overlaps_;  // microbatch cleared
 };
 
 }  // namespace debubble::sim

@@ -19,6 +19,7 @@ public:
             ++left_out_;
     }
     bool empty() const { return sentences_.empty(); }
+    bool overflown() const { return left_out_ > 0; }  ///< time to stop looking
     std::vector<std::string> take() &&;
 
 private:

@@ -78,7 +78,7 @@ public:
     std::vector<std::size_t> match(const Executor& executor, const Streams& executed) {
         who_ = words(executor, trace_.header);
         list_ = &program_.ranks[executor.rank.index];
-        spans_.assign(list_->size() * steps_, 0);
+        spans_.assign(complete(executed) ? list_->size() * steps_ : 0, 0);
         Streams listed;
         for (std::size_t i = 0; i < list_->size(); ++i) listed[stream_of((*list_)[i])].push_back(i);
         for (const auto& [stream, positions] : listed) {
@@ -92,6 +92,13 @@ public:
     }
 
 private:
+    /// As many actions as listed. If not, some stream will say which.
+    bool complete(const Streams& executed) const {
+        std::size_t count = 0;
+        for (const auto& [stream, spans] : executed) count += spans.size();
+        return count == list_->size() * steps_;
+    }
+
     void match_stream(const Stream& stream, const std::vector<std::size_t>& positions,
                       const std::vector<std::size_t>& spans) {
         if (count_differs(positions, spans)) return;
@@ -104,7 +111,7 @@ private:
                     "{} ran its {} in another order: {} where the program lists {} ({} of {})",
                     who_, name_of(stream.kind), words(action), words(expected), i + 1,
                     spans.size()));
-            spans_[i / positions.size() * list_->size() + position] = spans[i];
+            if (!spans_.empty()) spans_[i / positions.size() * list_->size() + position] = spans[i];
         }
     }
 
@@ -140,21 +147,30 @@ private:
     std::vector<std::size_t> spans_;
 };
 
+/// Those of which nothing was recorded, as many as can be said.
+void add_silent_executors(const Program& program, std::map<Executor, Streams>& executors) {
+    std::set<std::int32_t> replicas;
+    for (const auto& [executor, streams] : executors) replicas.insert(executor.replica);
+    if (replicas.empty()) replicas.insert(0);
+    std::size_t silent = 0;
+    for (const std::int32_t replica : replicas)
+        for (int rank = 0; rank < static_cast<int>(program.ranks.size()); ++rank) {
+            const bool is_new = executors.try_emplace({replica, Rank{rank}}).second;
+            if (is_new && ++silent > kMostSentences) return;
+        }
+}
+
 }  // namespace
 
 Execution match_lists(const Program& program, const Trace& trace, Sentences& sentences) {
     Execution execution;
     execution.steps = std::max(1, steps_in(trace));
     std::map<Executor, Streams> executors = streams_of(trace);
-    std::set<std::int32_t> replicas{0};
-    if (!executors.empty()) replicas.clear();
-    for (const auto& [executor, streams] : executors) replicas.insert(executor.replica);
-    for (const std::int32_t replica : replicas)  // one that recorded nothing at all too
-        for (int rank = 0; rank < static_cast<int>(program.ranks.size()); ++rank)
-            executors[{replica, Rank{rank}}];
+    add_silent_executors(program, executors);
 
     ListMatcher matcher(program, trace, execution.steps, sentences);
     for (const auto& [executor, streams] : executors) {
+        if (sentences.overflown()) break;
         const bool known = executor.rank.index >= 0 &&
                            executor.rank.index < static_cast<int>(program.ranks.size());
         if (!known)
