@@ -1,0 +1,73 @@
+#include "exec/interpreter/collectives.h"
+
+#include <utility>
+
+namespace debubble::exec {
+
+void Collectives::unshard(Stage stage) {
+    ask(Unshard{stage}, actions_.unshard(stage));
+}
+
+void Collectives::reshard(Stage stage) {
+    finish_gather(stage);
+    const Clock::time_point begin = Clock::now();
+    actions_.reshard(stage);
+    recorder_.span(Reshard{stage}, {begin, Clock::now()});
+}
+
+void Collectives::reduce_grad(Stage stage) {
+    finish_if([&](const Action& open) { return open == Action{ReduceGrad{stage}}; });
+    ask(ReduceGrad{stage}, actions_.reduce_grad(stage));
+}
+
+/// Its operand is what the reductions before it leave.
+void Collectives::tied_grad_reduce(Stage stage) {
+    finish_reductions();
+    ask(TiedGradReduce{stage}, actions_.tied_grad_reduce(stage));
+}
+
+void Collectives::grad_norm() {
+    finish_reductions();
+    ask(GradNorm{}, actions_.grad_norm());
+}
+
+void Collectives::before_pass(const Compute& compute) {
+    finish_gather(compute.stage);
+    if (compute.pass == Pass::Forward) return;
+    finish_if([&](const Action& open) {
+        const auto* reduction = std::get_if<ReduceGrad>(&open);
+        return reduction != nullptr && reduction->stage == compute.stage;
+    });
+}
+
+void Collectives::finish() {
+    finish_if([](const Action&) { return true; });
+}
+
+void Collectives::finish_gather(Stage stage) {
+    finish_if([&](const Action& open) { return open == Action{Unshard{stage}}; });
+}
+
+void Collectives::finish_reductions() {
+    finish_if([](const Action& open) { return !std::holds_alternative<Unshard>(open); });
+}
+
+/// A request of nothing is done: the action had nothing to do here.
+void Collectives::ask(const Action& action, Pending request) {
+    open_.push_back({action, Clock::now(), std::move(request)});
+}
+
+void Collectives::finish_if(const std::function<bool(const Action&)>& is_needed) {
+    for (auto open = open_.begin(); open != open_.end();) {
+        if (!is_needed(open->action)) {
+            ++open;
+            continue;
+        }
+        const Interval when = open->request ? open->request->wait(within(patience_))
+                                            : Interval{open->asked, open->asked};
+        recorder_.span(open->action, when, actions_.moved(open->action));
+        open = open_.erase(open);
+    }
+}
+
+}  // namespace debubble::exec
