@@ -31,18 +31,20 @@ public:
         for (const auto& row : block.start)
             for (const int start : row) end_ = std::max(end_, start);
         end_ += (BuildingBlock::kPeriod + 2) * micro_batches_ + 2;
+        passes_.reserve(static_cast<std::size_t>(ranks_) * micro_batches_ * 6);
         for (int rank = 0; rank < ranks_; ++rank) {
             rows_[rank].busy.assign(end_, 0);
             rows_[rank].live.assign(end_, 0);
-            for (auto& row : rows_[rank].placed) row.reserve(micro_batches_);
+            for (int row = 0; row < kWeights; ++row)
+                rows_[rank].placed[row].reserve(micro_batches_);
+            rows_[rank].placed[kWeights].reserve(places_weights_ ? 2 * micro_batches_ : 0);
+            rows_[rank].backwards.reserve(2 * micro_batches_);
             repeat(rank, block.start[rank]);
         }
     }
 
     std::vector<StepOrder> squeezed() {
-        std::stable_sort(passes_.begin(), passes_.end(),
-                         [](const PassAt& a, const PassAt& b) { return a.unit < b.unit; });
-        for (const PassAt& pass : passes_) move_forward(pass);
+        for (const PassAt& pass : passes_by_unit()) move_forward(pass);
         std::vector<StepOrder> order;
         for (int rank = 0; rank < ranks_; ++rank) order.push_back(order_of(rank));
         return order;
@@ -70,6 +72,16 @@ private:
         for (int i = 0; i < units(row); ++i) at.busy[unit + i] = 1;
         if (is_forward(row)) ++at.live[unit];
         if (frees(row)) --at.live[unit + freed_after(row)];
+    }
+
+    /// Those of one unit as they were put.
+    std::vector<PassAt> passes_by_unit() const {
+        std::vector<int> place(end_ + 1, 0);
+        for (const PassAt& pass : passes_) ++place[pass.unit + 1];
+        for (int unit = 0; unit < end_; ++unit) place[unit + 1] += place[unit];
+        std::vector<PassAt> sorted(passes_.size());
+        for (const PassAt& pass : passes_) sorted[place[pass.unit]++] = pass;
+        return sorted;
     }
 
     /// Every microbatch's passes, a period apart, and each weight pass in the
@@ -144,14 +156,18 @@ private:
 
     /// A weight pass belongs to the earliest backward that still lacks its own.
     StepOrder order_of(int rank) const {
-        std::vector<std::pair<int, int>> passes;
+        constexpr std::int8_t kNothing = -1;
+        std::vector<std::int8_t> row_at(end_, kNothing);  // no two passes share a unit
         for (int row = 0; row <= kWeights; ++row)
-            for (const int unit : rows_[rank].placed[row]) passes.emplace_back(unit, row);
-        std::sort(passes.begin(), passes.end());
+            for (const int unit : rows_[rank].placed[row])
+                row_at[unit] = static_cast<std::int8_t>(row);
         StepOrder order;
         std::vector<std::uint8_t> waiting;
         std::size_t weights = 0;
-        for (const auto& [unit, row] : passes) {
+        order.reserve(passes_.size() / ranks_);
+        waiting.reserve(2 * micro_batches_);
+        for (const int row : row_at) {
+            if (row == kNothing) continue;
             const auto chunk = static_cast<std::uint8_t>(row % 2);
             if (row == kWeights) {
                 order.push_back({Pass::BackwardWeight, waiting[weights++]});

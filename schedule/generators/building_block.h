@@ -28,6 +28,7 @@ struct BlockStrides {
     std::array<int, 4> way{1, 1, 1, 1};
     int before_backward = 1;  ///< from the last forward to the first backward, on rank 0
     int before_return = 1;    ///< from backward of chunk 1 to that of chunk 0, on rank p-1
+    friend bool operator==(const BlockStrides&, const BlockStrides&) = default;
 };
 
 /// Lays every pass at the first free unit of the period that the strides allow.

@@ -14,6 +14,7 @@ constexpr Duration kNever = Duration::max();
 
 struct RankState {
     Duration free{};
+    Duration work_left{};
     Duration first = kNever;
     Duration idle{};
     std::array<int, 2> forwards{};  ///< done, by chunk
@@ -21,33 +22,28 @@ struct RankState {
     std::array<int, 2> freed{};
     int live = 0;
     bool last_was_backward = false;
-    std::size_t ordered = 0;            ///< passes of the Fixed order that are done
+    std::size_t ordered = 0;            ///< passes that are done of the Fixed order
     std::vector<std::uint8_t> weights;  ///< chunks whose W has become possible, in turn
     std::size_t weights_done = 0;
 };
 
-class ListScheduler {
-public:
-    ListScheduler(const OrderProblem& problem, const ListPolicy& policy)
+}  // namespace
+
+struct ListScheduler::State {
+    explicit State(const OrderProblem& problem)
         : problem_(problem),
-          policy_(policy),
           micro_batches_(problem.shape.micro_batches),
           backward_(problem.splits_backward ? Pass::BackwardInput : Pass::Backward),
           ranks_(problem.shape.ranks),
           wake_(problem.shape.ranks),
-          idlest_(policy.idle_allowance.value_or(Duration{})) {
-        const auto passes = static_cast<std::size_t>(problem.shape.stages()) * micro_batches_;
-        forward_input_.assign(passes, kNever);
-        backward_input_.assign(passes, kNever);
-        std::fill_n(forward_input_.begin(), micro_batches_, Duration{});
-        plan_.ranks.resize(ranks_.size());
-        if (policy.choice == Choice::Fixed)
-            order_has_weights_ = static_cast<std::int64_t>(policy.order->front().size()) ==
-                                 problem.passes() / problem.shape.ranks;
-        for (StepOrder& order : plan_.ranks) order.reserve(problem.passes() / ranks_.size());
+          order_(ranks_.size()) {
+        for (StepOrder& order : order_) order.reserve(problem.passes() / ranks_.size());
     }
 
-    std::optional<Plan> run() {
+    std::optional<PlanLength> play(const ListPolicy& policy, const PlanLength& to_beat) {
+        policy_ = &policy;
+        to_beat_ = to_beat;
+        reset();
         for (std::int64_t left = problem_.passes(); left > 0;) {
             const int rank = wake_.earliest();
             const Duration now = wake_.time_of(rank);
@@ -60,17 +56,37 @@ public:
                 continue;
             }
             take(rank, *step, now);
+            if (!may_win(ranks_[rank])) return std::nullopt;
             --left;
         }
-        finish();
-        return std::move(plan_);
+        const PlanLength length = total_length();
+        return shorter(problem_, length, to_beat) ? std::optional(length) : std::nullopt;
     }
 
+    const std::vector<StepOrder>& order() const { return order_; }
+
 private:
+    void reset() {
+        const auto cells = static_cast<std::size_t>(problem_.shape.stages()) * micro_batches_;
+        forward_input_.assign(cells, kNever);
+        backward_input_.assign(cells, kNever);
+        std::fill_n(forward_input_.begin(), micro_batches_, Duration{});
+        wake_ = EarliestRank(problem_.shape.ranks);
+        idlest_ = policy_->idle_allowance.value_or(Duration{});
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+            std::vector<std::uint8_t> weights = std::move(ranks_[rank].weights);
+            weights.clear();
+            ranks_[rank] = {};
+            ranks_[rank].weights = std::move(weights);
+            ranks_[rank].work_left = problem_.work_of(static_cast<int>(rank));
+            order_[rank].clear();
+        }
+    }
+
     std::optional<Step> ready_step(int rank, Duration now) {
         const RankState& state = ranks_[rank];
-        if (policy_.choice == Choice::Fixed) {
-            const StepOrder& order = (*policy_.order)[rank];
+        if (policy_->choice == Choice::Fixed) {
+            const StepOrder& order = (*policy_->order)[rank];
             if (state.ordered == order.size()) return std::nullopt;
             const Step step = order[state.ordered];
             return can_run(rank, step, now) ? std::optional(step) : std::nullopt;
@@ -88,16 +104,14 @@ private:
                 }
             }
         }
-        if (policy_.choice == Choice::Block && best &&
-            best_rating > earliest_in_block(rank) + policy_.look_ahead)
+        if (policy_->choice == Choice::Block && best &&
+            best_rating > earliest_in_block(rank) + policy_->look_ahead)
             return std::nullopt;
         return best;
     }
 
     bool can_run(int rank, const Step& step, Duration now) {
         const RankState& state = ranks_[rank];
-        if (step.pass == Pass::BackwardWeight)
-            return state.freed[step.chunk] < state.backwards[step.chunk];
         const bool forward = step.pass == Pass::Forward;
         const int mb = forward ? state.forwards[step.chunk] : state.backwards[step.chunk];
         if (mb == micro_batches_) return false;
@@ -110,11 +124,11 @@ private:
 
     bool has_room(int rank, int chunk) const {
         const RankState& state = ranks_[rank];
-        const int limit = policy_.live_limits.empty()
+        const int limit = policy_->live_limits.empty()
                               ? problem_.live_limit
-                              : std::min(problem_.live_limit, policy_.live_limits[rank]);
+                              : std::min(problem_.live_limit, policy_->live_limits[rank]);
         if (state.live >= limit) return false;
-        if (policy_.choice == Choice::Fixed || chunk + 1 == problem_.chunks()) return true;
+        if (policy_->choice == Choice::Fixed || chunk + 1 == problem_.chunks()) return true;
         return state.live + 1 < limit || state.forwards[1] > state.freed[1];
     }
 
@@ -122,7 +136,7 @@ private:
         const RankState& state = ranks_[rank];
         const bool backward = step.pass != Pass::Forward;
         const int earlier_chunk = step.chunk + 1 == problem_.chunks() ? 0 : 1;
-        switch (policy_.choice) {
+        switch (policy_->choice) {
             case Choice::BackwardFirst: return (backward ? 0 : 2) + earlier_chunk;
             case Choice::Alternate:
                 return (backward != state.last_was_backward ? 0 : 2) + earlier_chunk;
@@ -136,12 +150,13 @@ private:
     int unit_of(int rank, bool backward, int chunk) const {
         const RankState& state = ranks_[rank];
         const int mb = backward ? state.backwards[chunk] : state.forwards[chunk];
-        return policy_.block->start[rank][(backward ? 2 : 0) + chunk] + BuildingBlock::kPeriod * mb;
+        return policy_->block->start[rank][(backward ? 2 : 0) + chunk] +
+               BuildingBlock::kPeriod * mb;
     }
 
     int earliest_in_block(int rank) const {
         const RankState& state = ranks_[rank];
-        int unit = std::numeric_limits<int>::max() - policy_.look_ahead;
+        int unit = std::numeric_limits<int>::max() - policy_->look_ahead;
         for (int chunk = 0; chunk < 2; ++chunk) {
             if (state.forwards[chunk] < micro_batches_)
                 unit = std::min(unit, unit_of(rank, false, chunk));
@@ -153,18 +168,21 @@ private:
 
     std::optional<Step> weight_step(int rank, Duration now) const {
         const RankState& state = ranks_[rank];
-        if (order_has_weights_ || state.weights_done == state.weights.size()) return std::nullopt;
+        if (state.weights_done == state.weights.size()) return std::nullopt;
         const Step step{Pass::BackwardWeight, state.weights[state.weights_done]};
         if (next_input_ == kNever) return step;
         const Duration gap = next_input_ - now;
-        const Duration weight = length_of(rank, step);
-        bool runs = weight * policy_.weight_fits_percent / 100 <= gap;
-        if (policy_.idle_allowance && weight > gap) runs = state.idle + gap > idlest_;
+        const Duration weight = problem_.length_of(rank, step);
+        bool runs = weight * policy_->weight_fits_percent / 100 <= gap;
+        if (policy_->idle_allowance && weight > gap) runs = state.idle + gap > idlest_;
         return runs ? std::optional(step) : std::nullopt;
     }
 
-    Duration length_of(int rank, const Step& step) const {
-        return problem_.costs.of(Stage{problem_.stage_of(rank, step.chunk)}).of(step.pass);
+    /// The rank cannot end before it has done the rest without a pause; the
+    /// first pass of all starts at 0.
+    bool may_win(const RankState& state) const {
+        const Duration end = state.free + state.work_left;
+        return shorter(problem_, {end, end - state.first}, to_beat_);
     }
 
     void take(int rank, const Step& step, Duration now) {
@@ -175,13 +193,14 @@ private:
             state.idle += now - state.free;
             idlest_ = std::max(idlest_, state.idle);
         }
-        state.free = now + length_of(rank, step);
+        const Duration length = problem_.length_of(rank, step);
+        state.free = now + length;
+        state.work_left -= length;
         wake_.set(rank, state.free);
-        plan_.ranks[rank].push_back(step);
+        order_[rank].push_back(step);
 
         if (step.pass == Pass::BackwardWeight) {
             ++state.weights_done;
-            if (order_has_weights_) ++state.ordered;
         } else {
             ++state.ordered;
             state.last_was_backward = step.pass != Pass::Forward;
@@ -217,7 +236,7 @@ private:
                       std::min(wake_.time_of(receiver), std::max(arrival, ranks_[receiver].free)));
     }
 
-    void finish() {
+    PlanLength total_length() const {
         Duration begin = kNever;
         Duration end{};
         Duration span{};
@@ -226,8 +245,7 @@ private:
             end = std::max(end, state.free);
             span = std::max(span, state.free - state.first);
         }
-        plan_.makespan = end - begin;
-        plan_.span = span;
+        return {end - begin, span};
     }
 
     std::size_t cell(int stage, int mb) const {
@@ -238,23 +256,29 @@ private:
     }
 
     const OrderProblem& problem_;
-    const ListPolicy& policy_;
+    const ListPolicy* policy_ = nullptr;
+    PlanLength to_beat_;
     int micro_batches_;
     Pass backward_;
     std::vector<RankState> ranks_;
     EarliestRank wake_;  ///< when each rank should look for work again
-    Duration idlest_;
-    bool order_has_weights_ = false;
+    Duration idlest_{};
     Duration next_input_ = kNever;         ///< of the rank that looks, among what has room
     std::vector<Duration> forward_input_;  ///< arrival by stage and microbatch
     std::vector<Duration> backward_input_;
-    Plan plan_;
+    std::vector<StepOrder> order_;
 };
 
-}  // namespace
+ListScheduler::ListScheduler(const OrderProblem& problem)
+    : state_(std::make_unique<State>(problem)) {}
+ListScheduler::~ListScheduler() = default;
 
-std::optional<Plan> list_schedule(const OrderProblem& problem, const ListPolicy& policy) {
-    return ListScheduler(problem, policy).run();
+std::optional<PlanLength> ListScheduler::play(const ListPolicy& policy, const PlanLength& to_beat) {
+    return state_->play(policy, to_beat);
+}
+
+const std::vector<StepOrder>& ListScheduler::order() const {
+    return state_->order();
 }
 
 }  // namespace debubble

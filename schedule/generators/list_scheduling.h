@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,11 +18,10 @@ struct ListPolicy {
         Fixed,          ///< the next of `order`; wait if it cannot run yet
     };
     Choice choice = Choice::BackwardFirst;
-    const BuildingBlock* block = nullptr;  ///< for Block
-    int look_ahead = 0;                    ///< Block: units it may run out of order
-    const std::vector<StepOrder>* order =
-        nullptr;                        ///< Fixed: every F and I (or B), and every W or none
-    std::vector<int> live_limits = {};  ///< per rank, below the problem's; may be empty
+    const BuildingBlock* block = nullptr;           ///< for Block
+    int look_ahead = 0;                             ///< Block: units it may run out of order
+    const std::vector<StepOrder>* order = nullptr;  ///< Fixed: every F and I, and no W
+    std::vector<int> live_limits = {};              ///< per rank, below the problem's; may be empty
 
     /// A weight pass runs where nothing else can, if this share of it fits
     /// before the next known input comes; 0 runs it always.
@@ -35,7 +35,21 @@ struct ListPolicy {
 /// Plays the pipeline in time and lets every free rank take a pass by the
 /// policy. Never takes the last activation that a rank may hold for a chunk
 /// that is not its last, unless the last can drain, so it cannot get stuck;
-/// only a Fixed order can, and then there is no plan. About 30 ns a pass.
-std::optional<Plan> list_schedule(const OrderProblem& problem, const ListPolicy& policy);
+/// only a Fixed order can. About 30 ns a pass.
+class ListScheduler {
+public:
+    explicit ListScheduler(const OrderProblem& problem);
+    ~ListScheduler();
+
+    /// Nothing if it gets stuck, or as soon as it is certain to be no shorter
+    /// than `to_beat`.
+    std::optional<PlanLength> play(const ListPolicy& policy, const PlanLength& to_beat = {});
+    /// What was played last.
+    const std::vector<StepOrder>& order() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;  ///< whose memory is used again
+};
 
 }  // namespace debubble

@@ -15,6 +15,15 @@ constexpr double kLongestSeconds = 1e7;
 
 }  // namespace
 
+Duration OrderProblem::work_of(int rank) const {
+    Duration work{};
+    for (int chunk = 0; chunk < chunks(); ++chunk) {
+        const StageCosts& stage = costs.of(Stage{stage_of(rank, chunk)});
+        work += (stage.forward + stage.backward()) * shape.micro_batches;
+    }
+    return work;
+}
+
 Schedule to_schedule(std::string name, const OrderProblem& problem, const Plan& plan) {
     const PipelineShape& shape = problem.shape;
     Schedule schedule = empty_schedule(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "schedule/costs.h"
@@ -9,6 +10,15 @@
 
 /// What the generators that search (zb-auto and the V family) look for.
 namespace debubble {
+
+/// A pass of one of the rank's chunks. Its microbatch is its number among its
+/// like: all orders here take the microbatches of a chunk and pass in turn.
+struct Step {
+    Pass pass{};
+    std::uint8_t chunk = 0;
+    friend auto operator<=>(const Step&, const Step&) = default;
+};
+using StepOrder = std::vector<Step>;
 
 /// Find an order of short makespan with at most `live_limit` activations alive.
 struct OrderProblem {
@@ -25,25 +35,33 @@ struct OrderProblem {
     int rank_of(int stage) const {
         return stage < shape.ranks ? stage : 2 * shape.ranks - 1 - stage;
     }
+    Duration length_of(int rank, const Step& step) const {
+        return costs.of(Stage{stage_of(rank, step.chunk)}).of(step.pass);
+    }
+    /// All passes of the rank.
+    Duration work_of(int rank) const;
     std::int64_t passes() const {
         return std::int64_t{shape.stages()} * shape.micro_batches * (splits_backward ? 3 : 2);
     }
+    friend bool operator==(const OrderProblem&, const OrderProblem&) = default;
 };
 
-/// A pass of one of the rank's chunks. Its microbatch is its number among its
-/// like: all orders here take the microbatches of a chunk and pass in turn.
-struct Step {
-    Pass pass{};
-    std::uint8_t chunk = 0;
-    friend auto operator<=>(const Step&, const Step&) = default;
-};
-using StepOrder = std::vector<Step>;
-
-struct Plan {
-    std::vector<StepOrder> ranks;
+/// How long an order takes; without one, for ever.
+struct PlanLength {
     Duration makespan = Duration::max();
     Duration span = Duration::max();  ///< longest last end - first start of a rank
 };
+
+struct Plan {
+    std::vector<StepOrder> ranks;
+    PlanLength length;
+};
+
+/// By the objective of the problem, and among equals by the other one.
+inline bool shorter(const OrderProblem& problem, const PlanLength& a, const PlanLength& b) {
+    if (problem.by_span) return std::tie(a.span, a.makespan) < std::tie(b.span, b.makespan);
+    return std::tie(a.makespan, a.span) < std::tie(b.makespan, b.span);
+}
 
 Schedule to_schedule(std::string name, const OrderProblem& problem, const Plan& plan);
 

@@ -1,7 +1,10 @@
 #include "schedule/generators/plan_search.h"
 
 #include <algorithm>
-#include <tuple>
+
+#include "schedule/generators/block_orders.h"
+#include "schedule/generators/memo.h"
+#include "schedule/generators/neighbours.h"
 
 namespace debubble {
 namespace {
@@ -10,20 +13,6 @@ namespace {
 constexpr std::int64_t kBudget = 2'000'000;
 constexpr std::int64_t kGreatestBudget = 40'000'000;
 constexpr int kLeastTries = 14;
-/// Squeezing keeps a cell per rank and unit of time.
-constexpr std::int64_t kMostCells = 4'000'000;
-
-/// Of all strides from 1 to 4, those that were best somewhere, over 2 to 8
-/// ranks, the three memory limits of the papers and six sets of costs.
-constexpr std::array<std::array<int, 4>, 8> kWays{{{1, 1, 1, 1},
-                                                   {2, 1, 1, 1},
-                                                   {1, 4, 1, 1},
-                                                   {1, 1, 2, 1},
-                                                   {1, 2, 1, 1},
-                                                   {2, 2, 1, 1},
-                                                   {1, 1, 3, 1},
-                                                   {1, 2, 2, 1}}};
-
 void consider_greedy(PlanSearch& search) {
     for (const auto choice : {ListPolicy::Choice::Alternate, ListPolicy::Choice::BackwardFirst})
         for (const int percent : {100, 50, 0})
@@ -41,143 +30,112 @@ void consider_waiting(PlanSearch& search, const BuildingBlock& block) {
                              .idle_allowance = search.most_idle() * share / 100});
 }
 
-/// The paper puts the weight passes into the units that are free at F = I = W,
-/// whatever they cost.
-void consider_as_at_equal_costs(PlanSearch& search, const std::vector<StepOrder>& order) {
-    OrderProblem equal = search.problem();
-    equal.costs = unit_costs();
-    search.charge(1);
-    const auto plan = list_schedule(equal, {.choice = ListPolicy::Choice::Fixed, .order = &order});
-    if (plan) search.consider({.choice = ListPolicy::Choice::Fixed, .order = &plan->ranks});
-}
-
-void consider_block(PlanSearch& search, const BuildingBlock& block) {
-    const OrderProblem& problem = search.problem();
+void consider_block(PlanSearch& search, const BlockOrders& block) {
+    const bool split = search.problem().splits_backward;
     for (const int percent : {100, 0}) {
-        for (const int look_ahead : {3, 6})
-            search.consider({.choice = ListPolicy::Choice::Block,
-                             .block = &block,
-                             .look_ahead = look_ahead,
-                             .weight_fits_percent = percent});
-        if (!problem.splits_backward) break;
-    }
-    const int units = block.start.front()[2] + 2 * BuildingBlock::kPeriod +
-                      BuildingBlock::kPeriod * problem.shape.micro_batches;
-    if (std::int64_t{units} * problem.shape.ranks > kMostCells) return;
-    // One activation more is right where a forward may wait for a weight pass.
-    for (const int more : {0, 1}) {
-        for (const bool places_weights : {false, true}) {
-            if (search.spent() || (places_weights && !problem.splits_backward)) return;
-            search.charge(1);
-            std::vector<StepOrder> order =
-                squeeze(problem, block, problem.live_limit + more, places_weights);
-            if (places_weights) {
-                search.consider({.choice = ListPolicy::Choice::Fixed, .order = &order});
-                for (StepOrder& steps : order)
-                    std::erase_if(steps,
-                                  [](const Step& s) { return s.pass == Pass::BackwardWeight; });
-            }
-            for (const int percent : {100, 0}) {
-                search.consider({.choice = ListPolicy::Choice::Fixed,
-                                 .order = &order,
+        for (const int look_ahead : {3, 6}) {
+            if (block.plays_like_earlier)
+                search.charge(1);
+            else
+                search.consider({.choice = ListPolicy::Choice::Block,
+                                 .block = &block.block,
+                                 .look_ahead = look_ahead,
                                  .weight_fits_percent = percent});
-                if (!problem.splits_backward) return;
-            }
-            consider_as_at_equal_costs(search, order);
+        }
+        if (!split) break;
+    }
+    for (const BlockOrder& found : block.orders) {
+        search.charge(found.found_at);
+        if (found.order == nullptr) {
+            search.charge(found.tries);
+        } else if (found.complete) {
+            search.consider(*found.order);
+        } else {
+            for (const int percent : {100, 0})
+                search.consider({.choice = ListPolicy::Choice::Fixed,
+                                 .order = found.order,
+                                 .weight_fits_percent = percent});
         }
     }
 }
 
-/// One sweep; true if it found something better. The best plan, and with it the
-/// neighbours still to come, changes on the way.
-bool sweep_neighbours(PlanSearch& search) {
-    bool improved = false;
-    std::vector<StepOrder> order = search.best().ranks;
-    for (StepOrder& steps : order) {
-        for (std::size_t from = 0; from < steps.size(); ++from) {
-            for (const std::size_t distance : {1, 2, 3, 5}) {
-                const std::size_t to = from + distance;
-                if (to >= steps.size() || search.spent()) break;
-                const auto first = steps.begin() + static_cast<std::ptrdiff_t>(from);
-                const auto last = first + static_cast<std::ptrdiff_t>(distance);
-                // The earlier one behind the others, then the later one before them.
-                std::rotate(first, first + 1, last + 1);
-                if (search.consider({.choice = ListPolicy::Choice::Fixed, .order = &order})) {
-                    improved = true;
-                    continue;
-                }
-                std::rotate(first, last, last + 1);
-                if (distance == 1) continue;
-                std::rotate(first, last, last + 1);
-                if (search.consider({.choice = ListPolicy::Choice::Fixed, .order = &order}))
-                    improved = true;
-                else
-                    std::rotate(first, first + 1, last + 1);
-            }
-        }
+/// What is kept of earlier searches: some 10 MB of plans and, of searches with
+/// the default budget, as much per library at worst.
+constexpr std::size_t kMostPlansKept = 128;
+constexpr std::size_t kMostLibrariesKept = 16;
+constexpr std::int64_t kMostPassesKept = 20'000;
+
+struct SearchKey {
+    OrderProblem problem;
+    BlockStrides published;
+    friend bool operator==(const SearchKey&, const SearchKey&) = default;
+};
+
+Plan search_anew(const OrderProblem& problem, BlockLibrary& library) {
+    PlanSearch search(problem,
+                      std::max(kBudget, std::min(kLeastTries * problem.passes(), kGreatestBudget)));
+    std::size_t next = 0;
+    if (library.starts_with_published()) consider_block(search, *library.at(next++));
+    consider_greedy(search);
+    if (next > 0) consider_waiting(search, library.at(0)->block);
+    for (; !search.spent(); ++next) {
+        const BlockOrders* block = library.at(next);
+        if (block == nullptr) break;
+        consider_block(search, *block);
     }
-    return improved;
+    improve_order(search);
+    return search.best();
 }
 
 }  // namespace
 
 PlanSearch::PlanSearch(const OrderProblem& problem, std::int64_t pass_budget)
-    : problem_(&problem), budget_(pass_budget) {
-    bound_.makespan = bound_.span = Duration{};
+    : problem_(&problem), scheduler_(problem), player_(problem), budget_(pass_budget) {
+    bound_ = {Duration{}, Duration{}};
     Duration start{};  // when the first forward can reach the rank
     for (int rank = 0; rank < problem.shape.ranks; ++rank) {
-        Duration work{};
-        for (int chunk = 0; chunk < problem.chunks(); ++chunk) {
-            const StageCosts& costs = problem.costs.of(Stage{problem.stage_of(rank, chunk)});
-            work += (costs.forward + costs.backward()) * problem.shape.micro_batches;
-        }
+        const Duration work = problem.work_of(rank);
         bound_.span = std::max(bound_.span, work);
         bound_.makespan = std::max(bound_.makespan, start + work);
         start += problem.costs.of(Stage{rank}).forward + problem.costs.link;
     }
 }
 
-bool PlanSearch::better(const Plan& a, const Plan& b) const {
-    if (problem_->by_span) return std::tie(a.span, a.makespan) < std::tie(b.span, b.makespan);
-    return std::tie(a.makespan, a.span) < std::tie(b.makespan, b.span);
-}
-
 bool PlanSearch::consider(const ListPolicy& policy) {
     if (spent()) return false;
     budget_ -= problem_->passes();
-    std::optional<Plan> plan = list_schedule(*problem_, policy);
-    if (!plan || !better(*plan, best_)) return false;
-    best_ = std::move(*plan);
+    const std::optional<PlanLength> length = scheduler_.play(policy, best_.length);
+    if (!length) return false;
+    best_ = {scheduler_.order(), *length};
     return true;
 }
 
-void improve_order(PlanSearch& search) {
-    while (!search.spent() && sweep_neighbours(search)) {
-    }
+bool PlanSearch::consider(const std::vector<StepOrder>& order) {
+    if (spent()) return false;
+    budget_ -= problem_->passes();
+    const std::optional<PlanLength> length = player_.play(order, best_.length);
+    if (!length) return false;
+    best_ = {order, *length};
+    return true;
 }
 
 Plan search_v_order(const OrderProblem& problem, const BlockStrides& published) {
-    PlanSearch search(problem,
-                      std::max(kBudget, std::min(kLeastTries * problem.passes(), kGreatestBudget)));
-    const int backward_units = problem.splits_backward ? 1 : 2;
-    std::vector<BuildingBlock> tried;
-    const auto consider = [&](const BlockStrides& strides) {
-        const auto block = lay_block(problem.shape.ranks, strides, backward_units);
-        if (!block || std::find(tried.begin(), tried.end(), *block) != tried.end()) return;
-        tried.push_back(*block);
-        consider_block(search, *block);
-    };
-    consider(published);
-    consider_greedy(search);
-    if (!tried.empty()) consider_waiting(search, tried.front());
-    for (int wait = 1; wait <= 6; ++wait)
-        for (int wait_again = 1; wait_again <= 6; ++wait_again)
-            for (const auto& way : kWays) {
-                if (search.spent()) return search.best();
-                consider({way, wait, wait_again});
-            }
-    improve_order(search);
-    return search.best();
+    // The plans of a sweep ask again and again for the same.
+    static Memo<SearchKey, Plan> plans(kMostPlansKept);
+    static Memo<SearchKey, BlockLibrary> libraries(kMostLibrariesKept);
+    if (problem.passes() > kMostPassesKept) {
+        BlockLibrary library(problem, published);
+        return search_anew(problem, library);
+    }
+    return *plans.get({problem, published}, [&] {
+        OrderProblem any_costs = problem;
+        any_costs.costs = unit_costs();
+        any_costs.by_span = false;
+        const auto library = libraries.get({any_costs, published}, [&] {
+            return std::make_unique<BlockLibrary>(any_costs, published);
+        });
+        return std::make_unique<Plan>(search_anew(problem, *library));
+    });
 }
 
 }  // namespace debubble

@@ -2,6 +2,7 @@
 
 #include "schedule/generators/building_block.h"
 #include "schedule/generators/list_scheduling.h"
+#include "schedule/generators/order_player.h"
 #include "schedule/generators/order_search.h"
 
 namespace debubble {
@@ -15,26 +16,27 @@ public:
     /// Plays the policy and keeps its plan if it is better. Nothing once the
     /// budget is spent and there is a plan.
     bool consider(const ListPolicy& policy);
+    /// The same for a complete order.
+    bool consider(const std::vector<StepOrder>& order);
     /// Counts work other than playing: as much as playing all passes `times`.
     void charge(int times) { budget_ -= times * problem_->passes(); }
-    bool spent() const { return found() && (budget_ <= 0 || !better(bound_, best_)); }
+    bool spent() const {
+        return found() && (budget_ <= 0 || !shorter(*problem_, bound_, best_.length));
+    }
     bool found() const { return !best_.ranks.empty(); }
     /// How long the best plan lets its longest rank wait.
-    Duration most_idle() const { return found() ? best_.span - bound_.span : Duration{}; }
+    Duration most_idle() const { return found() ? best_.length.span - bound_.span : Duration{}; }
     const Plan& best() const { return best_; }
     const OrderProblem& problem() const { return *problem_; }
 
 private:
-    bool better(const Plan& a, const Plan& b) const;
-
     const OrderProblem* problem_;
+    ListScheduler scheduler_;
+    OrderPlayer player_;
     std::int64_t budget_;
-    Plan bound_;  ///< no plan is better; it has no order
+    PlanLength bound_;  ///< no plan is shorter
     Plan best_;
 };
-
-/// Moves single passes of the best plan to and fro, as long as it gets better.
-void improve_order(PlanSearch& search);
 
 /// The V family: greedy orders, then building blocks, squeezed or played.
 /// `published` are the strides of the schedule's paper and are tried first.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "schedule/generators/generators.h"
+#include "schedule/generators/neighbours.h"
 #include "schedule/generators/plan_search.h"
 #include "schedule/generators/shape_needs.h"
 
@@ -93,7 +94,9 @@ private:
             policy.choice = ListPolicy::Choice::Fixed;
             policy.order = &order;
         }
-        if (!search_.consider(policy)) return false;
+        const bool better =
+            heuristic.kind == Kind::Turns ? search_.consider(order) : search_.consider(policy);
+        if (!better) return false;
         best_ = heuristic;
         return true;
     }

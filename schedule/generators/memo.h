@@ -1,0 +1,52 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace debubble {
+
+/// Values that are pure functions of their keys, so that nobody but the clock
+/// can tell whether they were kept. Keeps the latest used. Thread-safe; who asks
+/// for what another thread is making waits for it.
+template <class Key, class Value>
+class Memo {
+public:
+    explicit Memo(std::size_t capacity) : capacity_(capacity) {}
+
+    /// `make` returns a std::unique_ptr<Value>. The value stays alive as long as
+    /// the caller holds it.
+    template <class Make>
+    std::shared_ptr<Value> get(const Key& key, const Make& make) {
+        const std::shared_ptr<Entry> entry = find(key);
+        std::call_once(entry->made, [&] { entry->value = make(); });
+        return entry->value;
+    }
+
+private:
+    struct Entry {
+        explicit Entry(const Key& k) : key(k) {}
+        Key key;
+        std::once_flag made;
+        std::shared_ptr<Value> value;
+    };
+
+    std::shared_ptr<Entry> find(const Key& key) {
+        const std::lock_guard lock(mutex_);
+        for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+            if (!((*entry)->key == key)) continue;
+            entries_.splice(entries_.begin(), entries_, entry);
+            return entries_.front();
+        }
+        entries_.push_front(std::make_shared<Entry>(key));
+        if (entries_.size() > capacity_) entries_.pop_back();
+        return entries_.front();
+    }
+
+    std::size_t capacity_;
+    std::mutex mutex_;
+    std::list<std::shared_ptr<Entry>> entries_;  ///< the latest used first
+};
+
+}  // namespace debubble
