@@ -36,6 +36,8 @@ public:
                                         TensorView dweight, TensorView dbias) = 0;
     /// y [tokens, outputs] += bias [outputs]: behind a sum over tensor-parallel ranks.
     virtual void add_bias(ConstTensorView bias, TensorView y) = 0;
+    /// dbias += sum of dy over the tokens.
+    virtual void bias_backward_weight(ConstTensorView dy, TensorView dbias) = 0;
 
     // Embeddings.
     virtual void token_embedding_forward(ConstTensorView tokens, std::int64_t first_entry,

@@ -54,13 +54,11 @@ void Core::flash() {
         builder.tensor(place.kernel + ".log_sum_exp", 4 * size.tokens * size.heads);
     op.saved = {qkv.tensor, out.tensor, statistics};
     op.forward_uses = {qkv.tensor, out.tensor, statistics};
-    op.backward_input_uses = {
-        out.gradient,
-        qkv.tensor,
-        out.tensor,
-        statistics,
-        qkv.gradient,
-        builder.scratch("d." + place.kernel + ".queries.fp32", 4 * size.tokens * size.query_width)};
+    op.backward_input_uses = {out.gradient, qkv.tensor, out.tensor, statistics, qkv.gradient};
+    if (builder.how().fp32_query_gradient) {
+        op.backward_input_uses.push_back(builder.scratch("d." + place.kernel + ".queries.fp32",
+                                                         4 * size.tokens * size.query_width));
+    }
 }
 
 /// Scores, softmax, dropout, context, as separate kernels. The bytes per score, 11

@@ -30,14 +30,17 @@ void learned_positions(GraphBuilder& builder, const OperatorPlace& place, Operat
     op.forward.push_back(moves(place.kernel, {}, 2 * bytes, bytes));
     op.backward_weight.push_back(moves(place.kernel + ".dw", {}, bytes / size.hidden * columns,
                                        table * size_of(builder.how().gradients)));
-    op.backward_weight_uses = {x.gradient,
-                               builder.scratch("d.embedding.positions", size.element * table)};
+    op.backward_weight_uses = {x.gradient};
+    if (builder.how().embedding_gradient_tensor) {
+        op.backward_weight_uses.push_back(
+            builder.scratch("d.embedding.positions", size.element * table));
+    }
 }
 
 /// Learned positions and the dropout behind them; x unchanged if there are neither.
 Value positions_and_dropout(GraphBuilder& builder, Value x) {
     const bool learned = builder.model().positions == Positions::Learned;
-    if (!learned && !builder.masks()) return x;
+    if (!learned && !builder.drops()) return x;
     const std::int64_t bytes = builder.size.stream_bytes();
     const std::int64_t elements = builder.size.stream_tokens * builder.size.hidden;
     const OperatorPlace place{
@@ -50,15 +53,34 @@ Value positions_and_dropout(GraphBuilder& builder, Value x) {
     op.output_gradient = x.gradient;
     op.forward_uses = {x.tensor, out.tensor};
     if (learned) learned_positions(builder, place, op, x);
+    if (builder.drops()) {
+        const std::int64_t mask = builder.masks() ? elements : 0;
+        op.forward.push_back(moves("embedding.dropout", {}, bytes, bytes + mask));
+        op.backward_input.push_back(moves("embedding.dropout.dx", {}, bytes + mask, bytes));
+        op.backward_input_uses = {x.gradient};
+    }
     if (builder.masks()) {
         op.saved = {builder.tensor("embedding.mask", elements)};
         op.forward_uses.push_back(op.saved[0]);
-        op.forward.push_back(moves("embedding.dropout", {}, bytes, bytes + elements));
-        op.backward_input.push_back(moves("embedding.dropout.dx", {}, bytes + elements, bytes));
-        op.backward_input_uses = {x.gradient, op.saved[0]};
+        op.backward_input_uses.push_back(op.saved[0]);
     }
     builder.graph.operators.push_back(std::move(op));
     return out;
+}
+
+/// As a tensor of its own it is zeroed, scattered into, then added.
+void gradient_of_table(GraphBuilder& builder, Operator& op, std::int64_t table, std::int64_t rows) {
+    const std::int64_t element = builder.size.element;
+    const std::int64_t gradient = size_of(builder.how().gradients);
+    if (!builder.how().embedding_gradient_tensor) {
+        const std::int64_t touched = rows / element * gradient;
+        op.backward_weight.push_back(moves("embedding.dw", {}, rows + touched, touched));
+        return;
+    }
+    op.backward_weight_uses.push_back(builder.scratch("d.embedding.weight", element * table));
+    op.backward_weight.push_back(moves("embedding.dw", {}, rows, element * table + rows));
+    op.backward_weight.push_back(
+        moves("embedding.dw.accumulate", {}, (element + gradient) * table, gradient * table));
 }
 
 }  // namespace
@@ -101,13 +123,7 @@ Value token_embedding(GraphBuilder& builder, int stream_gradient) {
         append(op.forward, collective(builder, "embedding.reduce", {}, Kind::AllReduce, full));
     }
     op.forward_uses.push_back(out.tensor);
-    // The gradient of the table is a tensor of its own, zeroed, scattered into, then added.
-    const std::int64_t table = size.vocab * columns;
-    const std::int64_t gradient = size_of(builder.how().gradients);
-    op.backward_weight_uses.push_back(builder.scratch("d.embedding.weight", size.element * table));
-    op.backward_weight.push_back(moves("embedding.dw", {}, full, size.element * table + full));
-    op.backward_weight.push_back(
-        moves("embedding.dw.accumulate", {}, (size.element + gradient) * table, gradient * table));
+    gradient_of_table(builder, op, size.vocab * columns, full);
     builder.graph.operators.push_back(std::move(op));
     const OperatorPlace whole{place.name, "embedding.out", {}};
     return positions_and_dropout(builder, gathered(builder, whole, out, stream_gradient));

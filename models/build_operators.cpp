@@ -78,7 +78,7 @@ Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> p
 }
 
 int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int stream_gradient) {
-    if (!builder.masks()) return stream_gradient;
+    if (!builder.drops()) return stream_gradient;
     return builder.tensor("d." + place.kernel + ".branch", builder.size.stream_bytes());
 }
 
@@ -100,18 +100,21 @@ Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value
         if (builder.model().linear_bias) {
             op.forward.push_back(moves(place.kernel + ".bias", place.layer, bytes, bytes));
         }
-        if (builder.masks()) {
+        if (builder.drops()) {
             op.forward.push_back(
                 moves(place.kernel + ".dropout", place.layer, bytes, bytes + mask_bytes));
             op.forward_uses.push_back(builder.scratch(place.kernel + ".dropped", bytes));
         }
         op.forward.push_back(moves(place.kernel, place.layer, 2 * bytes, bytes));
     }
+    if (builder.drops()) {
+        op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes + mask_bytes, bytes)};
+        op.backward_input_uses = {gradient, branch.gradient};
+    }
     if (builder.masks()) {
         op.saved = {builder.tensor(place.kernel + ".mask", mask_bytes)};
         op.forward_uses.push_back(op.saved[0]);
-        op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes + mask_bytes, bytes)};
-        op.backward_input_uses = {gradient, op.saved[0], branch.gradient};
+        op.backward_input_uses.insert(op.backward_input_uses.begin() + 1, op.saved[0]);
     }
     builder.graph.operators.push_back(std::move(op));
     return y;

@@ -71,7 +71,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     // projection's weight gradient waits for, each sum is a new one.
     const std::int64_t stream_bytes = builder.size.stream_bytes();
     const int stream_gradient = builder.tensor("d.stream", stream_bytes);
-    const bool in_place = !execution.split_backward || builder.masks();
+    const bool in_place = !execution.split_backward || builder.drops();
     const auto new_sum = [&](const char* name) {
         return in_place ? stream_gradient : builder.tensor(name, stream_bytes);
     };

@@ -41,13 +41,15 @@ Value patch_embedding(GraphBuilder& builder, int stream_gradient) {
     op.forward_uses = {patch.tensor, out.tensor};
     op.backward_input_uses = {stream_gradient, patch.gradient};
     op.backward_weight_uses = {stream_gradient};
+    const std::int64_t mask = builder.masks() ? bytes / size.element : 0;
+    if (builder.drops()) {
+        op.forward.push_back(moves("embedding.dropout", {}, bytes, bytes + mask));
+        op.backward_input.push_back(moves("embedding.dropout.dx", {}, bytes + mask, bytes));
+    }
     if (builder.masks()) {
-        op.saved = {builder.tensor("embedding.mask", bytes / size.element)};
+        op.saved = {builder.tensor("embedding.mask", mask)};
         op.forward_uses.push_back(op.saved[0]);
         op.backward_input_uses.push_back(op.saved[0]);
-        op.forward.push_back(moves("embedding.dropout", {}, bytes, bytes + bytes / size.element));
-        op.backward_input.push_back(
-            moves("embedding.dropout.dx", {}, bytes + bytes / size.element, bytes));
     }
     builder.graph.operators.push_back(std::move(op));
     return out;

@@ -21,7 +21,7 @@ enum class LossKernel : std::uint8_t {
     MegatronFused,      ///< Megatron "native" fused, 10 bytes
     TransformerEngine,  ///< gradient in place, 2 bytes
     EagerPyTorch,       ///< four copies, 8 bytes
-    Chunked,            ///< debubble's executor: chunks of tokens, gradient in place
+    Chunked,            ///< chunks of tokens, gradient in place: logits never exist as a whole
 };
 
 /// Sequence is cut by `slices` in time (Seq1F1B) and by `context` in space.
@@ -49,7 +49,11 @@ struct Execution {
     bool fused_norm = true;
     bool hidden_dropout = false;  ///< applied in training
     bool attention_dropout = false;
-    bool dropout_masks_always = false;   ///< masks kept even at p = 0 (older containers)
+    bool dropout_masks_always = false;  ///< masks kept even at p = 0 (older containers)
+    bool replayed_dropout = false;      ///< masks are made again from their random numbers
+    /// The gradients of embedding tables are made as tensors of their own, then added.
+    bool embedding_gradient_tensor = true;
+    bool fp32_query_gradient = true;     ///< flash attention's backward sums dq in fp32, beside it
     bool attention_mask_tensor = false;  ///< the data loader makes a b s^2 byte mask
     /// Plain PyTorch: values stay a view that keeps the packed product alive, and the
     /// context is copied before its projection.

@@ -87,8 +87,10 @@ struct GraphBuilder {
     void cut_ffn(bool cut);
     void cut_vocabulary(bool cut);
 
-    /// Masks of hidden dropout exist.
-    bool masks() const { return how().hidden_dropout || how().dropout_masks_always; }
+    /// Hidden dropout runs: a branch's gradient is not the stream's.
+    bool drops() const { return how().hidden_dropout || how().dropout_masks_always; }
+    /// Its masks exist.
+    bool masks() const { return drops() && !how().replayed_dropout; }
 };
 
 /// Which operator is being built: names and the layer it belongs to.

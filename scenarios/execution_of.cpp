@@ -30,6 +30,9 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.hidden_dropout = dropout > 0;
     execution.attention_dropout = dropout > 0;
     execution.dropout_masks_always = framework.dropout_masks_always;
+    execution.replayed_dropout = framework.replayed_dropout;
+    execution.embedding_gradient_tensor = framework.embedding_gradient_tensor;
+    execution.fp32_query_gradient = framework.fp32_query_gradient;
     execution.attention_mask_tensor = framework.attention_mask_tensor;
     execution.attention_copies = framework.attention_copies;
     execution.keeps_gathered = framework.keeps_gathered;

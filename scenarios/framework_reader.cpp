@@ -32,6 +32,9 @@ void read_kernels(MappingReader& in, Framework& f) {
     in.flag("fused_rope", f.fused_rope);
     in.flag("fused_norm", f.fused_norm);
     in.flag("dropout_masks_always", f.dropout_masks_always);
+    in.flag("replayed_dropout", f.replayed_dropout);
+    in.flag("embedding_gradient_tensor", f.embedding_gradient_tensor);
+    in.flag("fp32_query_gradient", f.fp32_query_gradient);
     in.flag("attention_mask_tensor", f.attention_mask_tensor);
     in.flag("attention_copies", f.attention_copies);
     in.flag("keeps_gathered", f.keeps_gathered);

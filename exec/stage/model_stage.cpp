@@ -287,6 +287,8 @@ models::Execution executed_as(models::Execution asked) {
     how.vocabulary_multiple = 1;
     how.gradient_accumulation_fusion = how.fused_bias_activation = how.fused_bias_dropout_add =
         how.fused_rope = how.fused_norm = true;
+    how.replayed_dropout = true;
+    how.embedding_gradient_tensor = how.fp32_query_gradient = false;
     how.dropout_masks_always = how.attention_mask_tensor = how.attention_copies =
         how.keeps_gathered = how.context_output_copy = how.dummy_weight_gradients = false;
     return how;

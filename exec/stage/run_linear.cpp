@@ -145,8 +145,14 @@ void linear_backward_weight(const OperatorCall& call) {
     ArenaTensor own;
     const ConstTensorView x =
         linear.gathered_input(call.op.backward_weight_uses, ".regathered", own);
+    const bool scattered = linear.scatters_output();
     call.kernels().linear_backward_weight(linear.layout, x, output_gradient(linear, false),
-                                          linear.weight_gradient(), linear.bias_gradient());
+                                          linear.weight_gradient(),
+                                          scattered ? TensorView{} : linear.bias_gradient());
+    // As Megatron-LM's: of this rank's positions, to be summed over the tensor group.
+    if (scattered && linear.bias)
+        call.kernels().bias_backward_weight(call.stream(call.op.output_gradient),
+                                            linear.bias_gradient());
 }
 
 }  // namespace debubble::exec

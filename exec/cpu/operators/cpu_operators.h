@@ -19,6 +19,7 @@ public:
     void linear_backward_weight(WeightLayout layout, ConstTensorView x, ConstTensorView dy,
                                 TensorView dweight, TensorView dbias) override;
     void add_bias(ConstTensorView bias, TensorView y) override;
+    void bias_backward_weight(ConstTensorView dy, TensorView dbias) override;
     void token_embedding_forward(ConstTensorView tokens, std::int64_t first_entry,
                                  ConstTensorView table, TensorView y) override;
     void token_embedding_backward_weight(ConstTensorView tokens, std::int64_t first_entry,

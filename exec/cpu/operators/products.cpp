@@ -24,6 +24,11 @@ void CpuOperators::linear_backward_weight(WeightLayout layout, ConstTensorView x
                                              use.changed(dbias));
 }
 
+void CpuOperators::bias_backward_weight(ConstTensorView dy, TensorView dbias) {
+    Fp32Operands use(scratch_);
+    reference::add_rows<float>(use.in(dy), use.changed(dbias));
+}
+
 void CpuOperators::add_bias(ConstTensorView bias, TensorView y) {
     Fp32Operands whole(scratch_);
     const auto b = whole.in(bias);
