@@ -7,9 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "exec/checkpoint/checkpoint.h"
+#include "exec/checkpoint/checkpoint_writer.h"
 #include "exec/checkpoint/copy_box.h"
 #include "exec/comm/local.h"
 #include "exec/cpu/reference_kernels.h"
+#include "exec/stage/model_stage.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/read_scenario.h"
 
@@ -203,6 +206,29 @@ struct JobRank {
     }
 };
 
+void save(const JobCheckpoint& checkpoint, const JobRank& rank, Communicator& world) {
+    const CheckpointWriter writer(checkpoint.save_to, 1, world.size());
+    writer.write_rank(world.global_rank(), rank.training.pieces_to_save());
+    world.barrier("checkpoint")->wait(within(std::chrono::seconds(60)));
+    if (world.global_rank() != 0) return;
+    Manifest manifest;
+    manifest.training.step = 1;
+    manifest.training.optimizer_steps = rank.training.step->steps_taken();
+    manifest.training.loss_scale = rank.training.step->loss_scale_state();
+    manifest.program_sha256 = program_hash(rank.plan.program);
+    manifest.layout.ranks = world.size();
+    manifest.architecture = rank.scenario.model;
+    writer.commit(manifest);
+}
+
+void load_state(const JobCheckpoint& from, JobRank& rank) {
+    const Checkpoint checkpoint = open_checkpoint(from.load_from + "/step_1");
+    load(checkpoint.pieces, rank.training.pieces_to_load(from.wanted));
+    if (from.wanted == Wanted::Everything)
+        rank.training.step->restore(checkpoint.manifest.training.optimizer_steps,
+                                    checkpoint.manifest.training.loss_scale);
+}
+
 /// Puts the pieces of the weights into whole tensors; each element must come once.
 void collect(const std::vector<Piece>& pieces, GlobalTensors& weights) {
     for (const Piece& piece : pieces) {
@@ -240,7 +266,7 @@ training:
         "layout.yaml");
 }
 
-JobResult run_job(const Layout& layout, int steps) {
+JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoint) {
     const scenarios::Scenario scenario = scenario_of(layout);
     const scenarios::Plan plan = scenarios::make_plan(scenario);
     const TrainingOptions options = read_training_options(scenario);
@@ -254,15 +280,16 @@ JobResult run_job(const Layout& layout, int steps) {
                      make_rank_training(scenario, plan, options, world, *kernels, arena,
                                         std::chrono::seconds(60))};
         for (const models::StageContent& content : plan.stages)
-            rank.graphs.push_back(
-                models::build_stage(scenario.model, scenarios::execution_of(scenario), content));
+            rank.graphs.push_back(models::build_stage(
+                scenario.model, executed_as(scenarios::execution_of(scenario)), content));
         rank.gathers.resize(plan.stages.size());
         rank.reductions.resize(plan.stages.size());
         {
             const std::lock_guard lock(mutex);
             result.held[world.global_rank()] = arena.held();
         }
-        for (int step = 0; step < steps; ++step) {
+        if (!checkpoint.load_from.empty()) load_state(checkpoint, rank);
+        for (int step = checkpoint.first_step; step < checkpoint.first_step + steps; ++step) {
             rank.run_step(step);
             if (world.global_rank() == 0) result.outcomes.push_back(rank.training.step->outcome());
         }
@@ -270,6 +297,7 @@ JobResult run_job(const Layout& layout, int steps) {
             const std::lock_guard lock(mutex);
             collect(rank.training.pieces_to_save(), result.weights);
         }
+        if (!checkpoint.save_to.empty()) save(checkpoint, rank, world);
         world.barrier("weights")->wait(within(std::chrono::seconds(60)));
         const bool agrees = rank.sees(result.weights);
         const std::lock_guard lock(mutex);
@@ -280,8 +308,9 @@ JobResult run_job(const Layout& layout, int steps) {
 
 std::map<std::string, std::vector<double>> global_gradient(const Layout& layout, int step) {
     const scenarios::Scenario scenario = scenario_of(layout);
-    const models::StageGraph graph = models::build_stage(
-        scenario.model, scenarios::execution_of(scenario), {0, scenario.model.layers, true, true});
+    const models::StageGraph graph =
+        models::build_stage(scenario.model, executed_as(scenarios::execution_of(scenario)),
+                            {0, scenario.model.layers, true, true});
     std::map<std::string, std::vector<double>> gradient;
     for (const models::Parameter& parameter : graph.parameters) {
         std::vector<double> sum(static_cast<std::size_t>(parameter.elements()), 0);

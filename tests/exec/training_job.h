@@ -39,7 +39,15 @@ struct JobResult {
     bool copies_agree = true;  ///< what passes would compute with is those weights, on all ranks
 };
 
-JobResult run_job(const Layout& layout, int steps);
+/// Where a job goes on from, and what it leaves.
+struct JobCheckpoint {
+    std::string load_from;  ///< folder of a run; its step 1 is loaded
+    std::string save_to;
+    int first_step = 0;
+    Wanted wanted = Wanted::Everything;
+};
+
+JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoint = {});
 
 /// The global gradient of a step, summed in double from what each microbatch contributes.
 std::map<std::string, std::vector<double>> global_gradient(const Layout& layout, int step);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what PyTorch says about every operator and three small networks.
+"""Writes what PyTorch says about operators, optimizers, and three small networks.
 
 usage: make_goldens.py [DIRECTORY]     (default: beside this file; needs torch, numpy)
 
@@ -174,6 +174,34 @@ def optimizers():
     return tensors
 
 
+def lr_schedules():
+    """The rate of every step; each row one schedule."""
+    from torch.optim.lr_scheduler import CosineAnnealingLR, LinearLR, SequentialLR
+    rate, steps, warmup = 0.4, 12, 4
+    rest = steps - warmup
+
+    def warmed(start_factor, then):
+        return lambda o: SequentialLR(
+            o, [LinearLR(o, start_factor=start_factor, total_iters=warmup), then(o)], [warmup])
+
+    schedules = {
+        "warmup": lambda o: LinearLR(o, total_iters=warmup),
+        "linear": warmed(0.25, lambda o: LinearLR(o, 1, 0.125, total_iters=rest)),
+        "cosine": lambda o: CosineAnnealingLR(o, T_max=steps),
+        "warmed-cosine": warmed(0.1, lambda o: CosineAnnealingLR(o, T_max=rest, eta_min=0.05)),
+    }
+    tensors = {}
+    for name, make in schedules.items():
+        optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=rate)
+        schedule, rates = make(optimizer), []
+        for _ in range(steps):
+            rates.append(optimizer.param_groups[0]["lr"])
+            optimizer.step()
+            schedule.step()
+        tensors[name] = torch.tensor(rates, dtype=torch.float64)
+    return tensors
+
+
 # ---- networks, with Hugging Face's parameter names -----------------------------
 
 HIDDEN, HEADS, LAYERS = 24, 4, 2
@@ -318,6 +346,7 @@ def main(directory):
     images = torch.randn(3, 3, 16, 16).double()
     save(directory / "vit.safetensors",
          network(vit, vit_shapes(), images, torch.tensor([4, 0, 2])))
+    save(directory / "lr_schedules.safetensors", lr_schedules())
 
 
 main(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent)
