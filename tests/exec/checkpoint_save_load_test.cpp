@@ -1,8 +1,4 @@
-#include <cstring>
 #include <fstream>
-#include <map>
-#include <random>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,150 +7,15 @@
 #include "base/file.h"
 #include "exec/checkpoint/checkpoint.h"
 #include "exec/checkpoint/checkpoint_writer.h"
+#include "tests/exec/checkpoint_run.h"
 #include "tests/exec/scratch_folder.h"
 
 namespace debubble::exec {
 namespace {
 
 using models::Architecture;
-using models::Execution;
-using models::Parameter;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-/// Small, and cut in every way that there is: parts, rows, columns, a padded vocabulary.
-Architecture small_gpt() {
-    Architecture a;
-    a.name = "small";
-    a.layers = 2;
-    a.hidden = 24;
-    a.heads = a.kv_heads = 4;
-    a.head_dim = 6;
-    a.ffn = 40;
-    a.vocab = 29;
-    a.max_positions = 7;
-    return a;
-}
-
-/// How a run cuts the network; the last shards of a flat buffer may be shorter.
-struct Cut {
-    int pipeline = 1;
-    int tensor = 1;
-    int data = 1;
-
-    int ranks() const { return pipeline * tensor * data; }
-    Execution execution() const {
-        Execution how;
-        how.tensor = tensor;
-        how.vocabulary_multiple = 4;
-        return how;
-    }
-};
-
-/// Every element of every tensor is told apart by its value.
-float value_of(const std::string& kind, const std::string& tensor, std::int64_t element) {
-    const auto seed = std::hash<std::string>{}(kind + tensor) % 1000;
-    return static_cast<float>(seed * 10'000 + static_cast<std::size_t>(element));
-}
-
-/// The memory of one rank: its flat shard of each of its parameters.
-class RankMemory {
-public:
-    RankMemory(const Architecture& model, const Cut& cut, int rank)
-        : graph_(models::build_stage(model, cut.execution(), content(model, cut, rank))),
-          tensor_rank_(rank % cut.tensor),
-          data_rank_(rank / cut.tensor % cut.data),
-          cut_(cut) {}
-
-    std::vector<WantedPiece> pieces() {
-        std::vector<WantedPiece> all;
-        for (const Parameter& parameter : graph_.parameters)
-            for (const char* kind : {kinds::kParameter, kinds::kFirstMoment}) {
-                const std::int64_t elements = elements_of(local_shape(parameter, graph_.execution));
-                const std::int64_t first = elements * data_rank_ / cut_.data;
-                const FlatRange range{first, elements * (data_rank_ + 1) / cut_.data - first};
-                std::vector<float>& memory = memory_[{kind, parameter.name}];
-                memory.resize(range.count, -1);
-                for (WantedPiece& piece :
-                     pieces_of(parameter, graph_.execution, tensor_rank_, kind, DataType::Fp32,
-                               reinterpret_cast<std::byte*>(memory.data()), range))
-                    all.push_back(std::move(piece));
-            }
-        return all;
-    }
-
-private:
-    static models::StageContent content(const Architecture& model, const Cut& cut, int rank) {
-        const int stage = rank / (cut.tensor * cut.data);
-        const int layers = model.layers / cut.pipeline;
-        return {stage * layers, layers, stage == 0, stage == cut.pipeline - 1};
-    }
-
-    models::StageGraph graph_;
-    int tensor_rank_;
-    int data_rank_;
-    Cut cut_;
-    std::map<std::pair<std::string, std::string>, std::vector<float>> memory_;
-};
-
-/// Calls for every element of a piece with its global index and its memory.
-void for_elements(const WantedPiece& piece, const auto& call) {
-    const Extents global = row_major_strides(piece.shape);
-    const Box& box = piece.slice.box;
-    for (std::int64_t i = 0; i < box.elements(); ++i) {
-        std::int64_t rest = i;
-        std::int64_t index = 0;
-        std::int64_t place = piece.slice.offset;
-        for (std::size_t d = box.extent.size(); d-- > 0;) {
-            const std::int64_t at = rest % box.extent[d];
-            rest /= box.extent[d];
-            index += (box.begin[d] + at) * global[d];
-            place += at * piece.slice.strides[d];
-        }
-        call(index, reinterpret_cast<float*>(piece.data)[place]);
-    }
-}
-
-Manifest manifest_of(const Architecture& model, std::int64_t step) {
-    Manifest manifest;
-    manifest.architecture = model;
-    manifest.training.step = step;
-    return manifest;
-}
-
-void save(const std::filesystem::path& folder, const Architecture& model, const Cut& cut,
-          std::int64_t step, int kept = 0) {
-    const CheckpointWriter writer(folder, step, cut.ranks());
-    std::vector<std::thread> ranks;
-    for (int rank = 0; rank < cut.ranks(); ++rank)
-        ranks.emplace_back([&, rank] {
-            RankMemory memory(model, cut, rank);
-            std::vector<Piece> pieces;
-            for (const WantedPiece& piece : memory.pieces()) {
-                for_elements(piece, [&](std::int64_t index, float& value) {
-                    value = value_of(piece.kind, piece.tensor, index);
-                });
-                pieces.push_back(piece);
-            }
-            writer.write_rank(rank, pieces);
-        });
-    for (std::thread& rank : ranks) rank.join();
-    writer.commit(manifest_of(model, step), kept);
-}
-
-void expect_loads(const Checkpoint& checkpoint, const Architecture& model, const Cut& cut) {
-    for (int rank = 0; rank < cut.ranks(); ++rank) {
-        RankMemory memory(model, cut, rank);
-        const std::vector<WantedPiece> pieces = memory.pieces();
-        load(checkpoint.pieces, pieces);
-        std::int64_t wrong = 0;
-        for (const WantedPiece& piece : pieces)
-            for_elements(piece, [&](std::int64_t index, float value) {
-                wrong += value != value_of(piece.kind, piece.tensor, index);
-            });
-        EXPECT_EQ(wrong, 0) << "on rank " << rank;
-    }
-}
 
 std::string first_mistake(const auto& call) {
     try {
