@@ -1,5 +1,7 @@
 #include "exec/checkpoint/checkpoint.h"
 
+#include <system_error>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,7 +38,8 @@ struct Differences {
 
 Checkpoint open_checkpoint(const fs::path& folder) {
     const fs::path path = folder / kManifestName;
-    if (fs::is_directory(folder) && !fs::exists(path))
+    std::error_code unreadable;  // read_file has the sentence for that
+    if (fs::is_directory(folder, unreadable) && !fs::exists(path, unreadable) && !unreadable)
         throw bad_file(folder,
                        fmt::format("not a complete checkpoint: it has no {}", kManifestName));
     Checkpoint checkpoint{

@@ -37,7 +37,8 @@ void remove_older(const fs::path& run_folder, std::int64_t step, int kept) {
     int complete = 1;
     for (const StepFolder& older : step_folders(run_folder)) {
         if (older.step >= step) continue;
-        if (complete < kept && fs::exists(older.path / kManifestName)) {
+        std::error_code unreadable;
+        if (complete < kept && fs::exists(older.path / kManifestName, unreadable)) {
             ++complete;
         } else {
             remove_step(older.path);
@@ -68,7 +69,9 @@ void CheckpointWriter::commit(Manifest manifest, int kept) const {
     for (int rank = 0; rank < ranks_; ++rank)
         manifest.files.push_back(read_note(rank_note(folder_, rank)));
     sync_folder(folder_.parent_path());
-    write_durably(folder_ / kManifestName, manifest_json(manifest));
+    const std::string text = manifest_json(manifest);
+    parse_manifest(text, (folder_ / kManifestName).string());  // what is promised can be read
+    write_durably(folder_ / kManifestName, text);
     std::vector<std::string_view> listed = {kManifestName};
     for (const RankFile& file : manifest.files) listed.push_back(file.name);
     remove_own_files(folder_, listed);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -27,6 +28,11 @@ std::string_view base_prefix(Family family) {
         case Family::Vit: return "vit.";
     }
     return {};
+}
+
+bool there(const fs::path& path) {
+    std::error_code unreadable;  // whoever opens it has the sentence for that
+    return fs::exists(path, unreadable);
 }
 
 /// Heads stand beside the base model.
@@ -93,7 +99,7 @@ private:
 
 PieceSource weights_of(const fs::path& folder, Family family) {
     Importer importer(folder, family);
-    if (fs::exists(folder / kIndexName) && !fs::exists(folder / kModelName)) {
+    if (there(folder / kIndexName) && !there(folder / kModelName)) {
         const WeightMap listed = read_index(folder / kIndexName);
         std::set<std::string> files;
         for (const auto& [tensor, file] : listed) files.insert(file);
@@ -106,7 +112,7 @@ PieceSource weights_of(const fs::path& folder, Family family) {
                                                           tensor));
         return std::move(importer.source);
     }
-    if (!fs::exists(folder / kModelName) && fs::exists(folder / "pytorch_model.bin"))
+    if (!there(folder / kModelName) && there(folder / "pytorch_model.bin"))
         throw bad_file(folder / "pytorch_model.bin",
                        "weights as a Python pickle are not read; transformers' save_pretrained "
                        "writes model.safetensors");

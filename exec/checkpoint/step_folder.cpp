@@ -17,8 +17,10 @@ namespace {
 constexpr std::string_view kPrefix = "step_";
 
 bool is_own(std::string_view name) {
-    return name == kManifestName || name.starts_with("rank_") ||
-           (name.starts_with("manifest.json.") && name.find("debubble-tmp") != name.npos);
+    const bool aside = name.find(".debubble-tmp-") != name.npos;
+    if (name.starts_with(kManifestName)) return aside || name == kManifestName;
+    return name.starts_with("rank_") &&
+           (aside || name.ends_with(".safetensors") || name.ends_with(".json"));
 }
 
 void remove_file(const fs::path& path) {
@@ -69,10 +71,8 @@ void remove_own_files(const fs::path& step_folder, const std::vector<std::string
 }
 
 void remove_step(const fs::path& step_folder) {
-    if (fs::exists(step_folder / kManifestName)) {
-        remove_file(step_folder / kManifestName);
-        sync_folder(step_folder);
-    }
+    remove_file(step_folder / kManifestName);
+    sync_folder(step_folder);
     remove_own_files(step_folder, {});
     std::error_code not_empty;
     fs::remove(step_folder, not_empty);

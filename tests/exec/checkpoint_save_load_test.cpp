@@ -1,4 +1,7 @@
+#include <csignal>
 #include <fstream>
+
+#include <sys/resource.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -115,6 +118,38 @@ TEST(Checkpoint, AStepSavedAgainReplacesTheFirst) {
     expect_loads(before, small_gpt(), {});  // its files are mapped, though nobody sees them
     expect_loads(after, small_gpt(), {});
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path() / "step_5"), {}), 3);
+}
+
+/// No file may be longer, as if the disk were full.
+class FullDisk {
+public:
+    explicit FullDisk(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit limit{bytes, before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~FullDisk() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, signal_);
+    }
+
+private:
+    rlimit before_{};
+    void (*signal_)(int);
+};
+
+TEST(Checkpoint, ADiskThatIsFullLeavesWhatWasThere) {
+    const ScratchFolder folder;
+    save(folder.path(), small_gpt(), {}, 1, 1);
+    for (const rlim_t bytes : {0, 100, 20'000}) {
+        const FullDisk disk(bytes);
+        EXPECT_THROW(save(folder.path(), small_gpt(), {}, 2, 1), WorldError) << bytes;
+        EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "step_2")) << bytes;
+    }
+    const LatestCheckpoint latest = latest_checkpoint(folder.path(), CheckedBy::Data);
+    ASSERT_TRUE(latest.checkpoint);
+    expect_loads(*latest.checkpoint, small_gpt(), {});
+    EXPECT_THROW(save("/proc/nowhere", small_gpt(), {}, 2), WorldError);
 }
 
 TEST(Checkpoint, WhatIsMissingIsNamed) {
