@@ -28,7 +28,7 @@ void check_norm(const Program& program, const TrainingOptions& options) {
 
 }  // namespace
 
-StageState& RankTraining::state_of(Stage stage) {
+TrainedStage& RankTraining::state_of(Stage stage) {
     const auto local = std::ranges::find(stages, stage, &LocalStage::stage);
     assert(local != stages.end() && "the rank holds the stage");
     return *local->state;
@@ -69,7 +69,7 @@ RankTraining make_rank_training(const scenarios::Scenario& scenario, const scena
     for (const auto& [stage, group] : groups.stages) {
         const StagePlace place{groups.place.tensor, groups.shard(), groups.replicas.get(),
                                patience};
-        training.states.push_back(std::make_unique<StageState>(
+        training.states.push_back(std::make_unique<TrainedStage>(
             models::build_stage(scenario.model, execution, plan.stages[stage.index]), policy, place,
             kernels, arena));
         training.states.back()->initialise(scenario.model, options.seed);

@@ -14,11 +14,11 @@ namespace debubble::exec {
 /// with them. The arena, the kernels and the world must outlive it.
 struct RankTraining {
     std::unique_ptr<TrainingGroups> groups;
-    std::vector<std::unique_ptr<StageState>> states;
+    std::vector<std::unique_ptr<TrainedStage>> states;
     std::vector<LocalStage> stages;  ///< of states, in the order of their numbers
     std::unique_ptr<TrainingStep> step;
 
-    StageState& state_of(Stage stage);
+    TrainedStage& state_of(Stage stage);
     /// Every element of the whole job's state is in one rank's pieces.
     std::vector<Piece> pieces_to_save() const;
     std::vector<WantedPiece> pieces_to_load(Wanted wanted);

@@ -33,7 +33,7 @@ std::vector<TiedCopy> tied_copies(const std::vector<LocalStage>& stages,
 std::vector<TensorView> replicated_gradients(const std::vector<LocalStage>& stages) {
     std::vector<TensorView> pieces;
     for (const LocalStage& local : stages) {
-        const StageState& state = *local.state;
+        const TrainedStage& state = *local.state;
         for (const UnitState& unit : state.units()) {
             for (const UnitSlot& slot : unit.unit().slots) {
                 const auto index = static_cast<std::size_t>(slot.parameter);
@@ -48,7 +48,7 @@ std::vector<TensorView> replicated_gradients(const std::vector<LocalStage>& stag
 
 }  // namespace
 
-bool speaks_for(const StageState& state, const UnitSlot& slot) {
+bool speaks_for(const TrainedStage& state, const UnitSlot& slot) {
     const models::Parameter& parameter =
         state.parameters()[static_cast<std::size_t>(slot.parameter)];
     if (!parameter.tied_to.empty()) return false;
@@ -115,7 +115,7 @@ void sum_of_squares(const std::vector<LocalStage>& stages, const TrainingGroups&
     kernels.fill_zero(total);
     for (const LocalStage& local : stages) {
         if (!groups.stages.at(local.stage).first_holder) continue;
-        const StageState& state = *local.state;
+        const TrainedStage& state = *local.state;
         for (const UnitState& unit : state.units()) {
             for (const UnitSlot& slot : unit.unit().slots) {
                 if (!speaks_for(state, slot)) continue;

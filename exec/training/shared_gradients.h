@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "exec/training/stage_state.h"
+#include "exec/training/trained_stage.h"
 #include "exec/training/training_groups.h"
 
 /// Gradients that several ranks have a part of, beside their replicas: sums that run once the
@@ -12,12 +12,12 @@ namespace debubble::exec {
 /// One stage that this rank holds.
 struct LocalStage {
     Stage stage;
-    StageState* state = nullptr;
+    TrainedStage* state = nullptr;
 };
 
 /// Whether this rank, among its tensor group and the copies of a tied parameter, is the one that
 /// counts the parameter in norms and saves it. Among holders of a stage the first one does.
-bool speaks_for(const StageState& state, const UnitSlot& slot);
+bool speaks_for(const TrainedStage& state, const UnitSlot& slot);
 
 /// Gives all copies of the tied parameter on this rank the sum over its copies on all stages.
 Interval sum_tied_gradients(const std::vector<LocalStage>& stages, TrainingGroups& groups,

@@ -12,7 +12,7 @@ constexpr const char* kMoments[] = {kinds::kFirstMoment, kinds::kSecondMoment};
 
 /// Adds the pieces of the part of a slot that lies in `range` of its unit.
 struct Collector {
-    const StageState& state;
+    const TrainedStage& state;
     const UnitSlot& slot;
     std::vector<WantedPiece>& pieces;
 
@@ -44,7 +44,7 @@ void add_slot(Collector collect, const UnitState& unit, const FlatRange& values,
 
 }  // namespace
 
-std::vector<Piece> pieces_to_save(const StageState& state, bool first_holder) {
+std::vector<Piece> pieces_to_save(const TrainedStage& state, bool first_holder) {
     std::vector<WantedPiece> pieces;
     if (!first_holder) return {};
     for (const UnitState& unit : state.units())
@@ -55,7 +55,7 @@ std::vector<Piece> pieces_to_save(const StageState& state, bool first_holder) {
     return {pieces.begin(), pieces.end()};
 }
 
-std::vector<WantedPiece> pieces_to_load(StageState& state, Wanted wanted) {
+std::vector<WantedPiece> pieces_to_load(TrainedStage& state, Wanted wanted) {
     std::vector<WantedPiece> pieces;
     for (const UnitState& unit : state.units())
         for (const UnitSlot& slot : unit.unit().slots)

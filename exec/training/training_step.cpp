@@ -26,7 +26,7 @@ TrainingStep::TrainingStep(TrainingGroups& groups, std::vector<LocalStage> stage
     if (options.loss_scale) scaler_.emplace(*options.loss_scale);
 }
 
-StageState& TrainingStep::state(Stage stage) const {
+TrainedStage& TrainingStep::state(Stage stage) const {
     const auto local = std::ranges::find(stages_, stage, &LocalStage::stage);
     assert(local != stages_.end() && "a Program names the stages of its rank");
     return *local->state;

@@ -72,7 +72,7 @@ private:
         ArenaTensor kept;
     };
 
-    StageState& state(Stage stage) const;
+    TrainedStage& state(Stage stage) const;
     Pending start(Work::Finish finish);
     void complete(Deadline deadline);  ///< all that was asked for
     void complete_gradients(Deadline deadline);

@@ -84,7 +84,7 @@ struct JobRank {
         pending = nullptr;
     }
 
-    void add_gradient(const Compute& compute, StageState& state, int parameter) {
+    void add_gradient(const Compute& compute, TrainedStage& state, int parameter) {
         const models::StageGraph& graph = graphs[compute.stage.index];
         const models::Parameter& described = graph.parameters[parameter];
         const GridPlace& at = training.groups->place;
@@ -118,6 +118,10 @@ struct JobRank {
         return graph.content.head && parameter + 1 == static_cast<int>(graph.parameters.size());
     }
     static void add(const TensorView& to, std::int64_t at, double value) {
+        if (to.type == DataType::Fp32) {
+            to.as<float>()[at] += static_cast<float>(value);
+            return;
+        }
         const Tensor sum({1});
         const TensorView element{to.data + at * size_of(to.type), {1}, to.type};
         const auto kernels = make_reference_kernels();
@@ -128,7 +132,7 @@ struct JobRank {
 
     void pass(const Compute& compute) {
         wait(gathers[compute.stage.index]);
-        StageState& state = training.state_of(compute.stage);
+        TrainedStage& state = training.state_of(compute.stage);
         const bool adds = compute.pass == Pass::Backward || compute.pass == Pass::BackwardWeight;
         if (adds) wait(reductions[compute.stage.index]);
         std::vector<std::optional<int>> layers;
@@ -179,7 +183,7 @@ struct JobRank {
     bool sees(const GlobalTensors& weights) {
         bool equal = true;
         for (const LocalStage& local : training.stages) {
-            StageState& state = *local.state;
+            TrainedStage& state = *local.state;
             if (state.policy().shares_values() && !state.policy().gathers_in_passes) {
                 Pending gathered = training.step->unshard(local.stage);
                 wait(gathered);

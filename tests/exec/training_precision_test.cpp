@@ -113,7 +113,7 @@ TEST(OptimizerStep, IsPyTorchs) {
             RankTraining training =
                 make_rank_training(scenario, plan, read_training_options(scenario), world, *kernels,
                                    arena, std::chrono::seconds(60));
-            StageState& state = training.state_of(Stage{0});
+            TrainedStage& state = training.state_of(Stage{0});
             const View<float> value{state.value(0).as<float>().data, {40}};
             std::ranges::copy(golden["start"].as<float>(), value.begin());
             for (std::int64_t step = 0; step < 3; ++step) {

@@ -1,4 +1,4 @@
-#include "exec/training/stage_state.h"
+#include "exec/training/trained_stage.h"
 
 #include <algorithm>
 #include <cassert>
@@ -22,8 +22,8 @@ Shape shape_of(const Extents& extents) {
 
 }  // namespace
 
-StageState::StageState(const models::StageGraph& graph, const StatePolicy& policy,
-                       const StagePlace& place, Kernels& kernels, Arena& arena)
+TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& policy,
+                           const StagePlace& place, Kernels& kernels, Arena& arena)
     : parameters_(graph.parameters),
       execution_(graph.execution),
       policy_(policy),
@@ -43,18 +43,18 @@ StageState::StageState(const models::StageGraph& graph, const StatePolicy& polic
     }
 }
 
-TensorView StageState::at(const TensorView& whole, const Address& address) const {
+TensorView TrainedStage::at(const TensorView& whole, const Address& address) const {
     return part_of(whole, address.first, address.shape.elements()).reshaped(address.shape);
 }
 
-TensorView StageState::value(int parameter) {
+TensorView TrainedStage::value(int parameter) {
     const Address& address = addresses_[static_cast<std::size_t>(parameter)];
     const UnitState& unit = states_[address.unit];
     assert(unit.values() && "a pass runs between Unshard and Reshard, or open and close");
     return at(unit.values(), address);
 }
 
-TensorView StageState::gradient(int parameter) {
+TensorView TrainedStage::gradient(int parameter) {
     const Address& address = addresses_[static_cast<std::size_t>(parameter)];
     UnitState& unit = states_[address.unit];
     if (!unit.gradients()) {
@@ -64,7 +64,7 @@ TensorView StageState::gradient(int parameter) {
     return at(unit.gradients(), address);
 }
 
-void StageState::open(std::optional<int> layer) {
+void TrainedStage::open(std::optional<int> layer) {
     if (!policy_.gathers_in_passes) return;
     std::vector<Pending> requests;
     for (UnitState& unit : states_)
@@ -73,7 +73,7 @@ void StageState::open(std::optional<int> layer) {
     for (const Pending& request : requests) request->wait(within(place_.patience));
 }
 
-void StageState::close(std::optional<int> layer) {
+void TrainedStage::close(std::optional<int> layer) {
     if (!policy_.gathers_in_passes) return;
     std::vector<UnitReduction> reductions;
     for (UnitState& unit : states_) {
@@ -89,7 +89,7 @@ void StageState::close(std::optional<int> layer) {
     }
 }
 
-void StageState::initialise(const models::Architecture& architecture, std::uint64_t seed) {
+void TrainedStage::initialise(const models::Architecture& architecture, std::uint64_t seed) {
     for (UnitState& state : states_) {
         for (const UnitSlot& slot : state.unit().slots) {
             const models::Parameter& parameter =
@@ -115,25 +115,25 @@ void StageState::initialise(const models::Architecture& architecture, std::uint6
     }
 }
 
-Pending StageState::gather_unit(UnitState& unit, std::string_view label) {
+Pending TrainedStage::gather_unit(UnitState& unit, std::string_view label) {
     if (!unit.values()) unit.have_values();
     kernels_->finish();
     return place_.replicas->all_gather(unit.held_values(unit.owned()), unit.values(), label);
 }
 
-std::vector<Pending> StageState::gather(std::string_view label) {
+std::vector<Pending> TrainedStage::gather(std::string_view label) {
     std::vector<Pending> requests;
     if (policy_.zero_stage == 0 || policy_.gathers_in_passes) return requests;
     for (UnitState& unit : states_) requests.push_back(gather_unit(unit, label));
     return requests;
 }
 
-void StageState::drop_values() {
+void TrainedStage::drop_values() {
     if (!policy_.shares_values()) return;
     for (UnitState& unit : states_) unit.drop_values();
 }
 
-void StageState::zero_gradients() {
+void TrainedStage::zero_gradients() {
     for (UnitState& unit : states_) kernels_->fill_zero(unit.held_gradients(unit.gradients_held()));
 }
 

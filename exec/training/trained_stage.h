@@ -25,13 +25,13 @@ struct StagePlace {
 /// Where units are gathered inside the passes (ZeRO-3 with `wrap: layer`), open() gathers those
 /// of its layer, or all others of the stage (PyTorch FSDP's root), and close() drops them; if a
 /// backward has added into their gradients, it also reduces these into the rank's share.
-class StageState final : public StageParameters {
+class TrainedStage final : public StageParameters {
 public:
     /// Everything is zero. Throws WorldError if the arena is full.
-    StageState(const models::StageGraph& graph, const StatePolicy& policy, const StagePlace& place,
-               Kernels& kernels, Arena& arena);
-    StageState(const StageState&) = delete;
-    StageState& operator=(const StageState&) = delete;
+    TrainedStage(const models::StageGraph& graph, const StatePolicy& policy,
+                 const StagePlace& place, Kernels& kernels, Arena& arena);
+    TrainedStage(const TrainedStage&) = delete;
+    TrainedStage& operator=(const TrainedStage&) = delete;
 
     TensorView value(int parameter) override;
     TensorView gradient(int parameter) override;
