@@ -12,17 +12,22 @@ namespace debubble::exec {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
+inline constexpr int kPhiloxRounds = 10;
+inline constexpr std::uint64_t kPhiloxFactor0 = 0xD2511F53;
+inline constexpr std::uint64_t kPhiloxFactor1 = 0xCD9E8D57;
+inline constexpr std::uint32_t kPhiloxStep0 = 0x9E3779B9;  ///< the golden ratio
+inline constexpr std::uint32_t kPhiloxStep1 = 0xBB67AE85;  ///< the square root of three, less one
+
 constexpr PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
-    constexpr int kRounds = 10;
-    for (int round = 0; round < kRounds; ++round) {
-        const std::uint64_t first = std::uint64_t{0xD2511F53} * counter[0];
-        const std::uint64_t second = std::uint64_t{0xCD9E8D57} * counter[2];
+    for (int round = 0; round < kPhiloxRounds; ++round) {
+        const std::uint64_t first = kPhiloxFactor0 * counter[0];
+        const std::uint64_t second = kPhiloxFactor1 * counter[2];
         counter = {static_cast<std::uint32_t>(second >> 32) ^ counter[1] ^ key[0],
                    static_cast<std::uint32_t>(second),
                    static_cast<std::uint32_t>(first >> 32) ^ counter[3] ^ key[1],
                    static_cast<std::uint32_t>(first)};
-        key[0] += 0x9E3779B9;  // the golden ratio
-        key[1] += 0xBB67AE85;  // the square root of three, less one
+        key[0] += kPhiloxStep0;
+        key[1] += kPhiloxStep1;
     }
     return counter;
 }

@@ -16,7 +16,7 @@ using reference::vectorised;
 template <class Half>
 void widen_run(const std::byte* from, std::int64_t count, float* to) {
     const auto* bits = reinterpret_cast<const std::uint16_t*>(from);
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t i = 0; i < count; ++i) to[i] = to_float(Half{bits[i]});
     });
 }
@@ -24,7 +24,7 @@ void widen_run(const std::byte* from, std::int64_t count, float* to) {
 template <class Narrow>
 void narrow_run(const float* from, std::int64_t count, std::byte* to, const Narrow& one) {
     auto* bits = reinterpret_cast<std::uint16_t*>(to);
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t i = 0; i < count; ++i) bits[i] = one(from[i]).bits;
     });
 }

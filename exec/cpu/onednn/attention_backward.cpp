@@ -86,10 +86,8 @@ struct Backward {
             float* b = a + shape.head_dim;
             widen(piece(dout, element, shape.head_dim), a);
             widen(piece(out, element, shape.head_dim), b);
-            vectorised([&]() DEBUBBLE_INLINE {
-                worker.dots[i] =
-                    sum_of<float>(shape.head_dim, [=](std::int64_t d) { return a[d] * b[d]; });
-            });
+            worker.dots[i] =
+                sum_of<float>(shape.head_dim, [=](std::int64_t d) { return a[d] * b[d]; });
         }
     }
 
@@ -99,9 +97,10 @@ struct Backward {
         const float* logs = log_sum.data +
                             (block.sample * shape.heads + block.head) * shape.queries +
                             block.first_query;
-        vectorised([&]() DEBUBBLE_INLINE {
+        float* scores = worker.scores.data();
+        vectorised([=]() DEBUBBLE_INLINE {
             for (std::int64_t i = 0; i < block.queries; ++i) {
-                float* row = worker.scores.data() + i * kKeysAtOnce;
+                float* row = scores + i * kKeysAtOnce;
                 const std::int64_t visible = block.visible(i);
                 const float shift = logs[i];
                 for (std::int64_t j = 0; j < visible; ++j) {
@@ -116,15 +115,26 @@ struct Backward {
     /// and scale.
     void score_gradients(AttentionWorker& worker, const Block& block) const {
         const auto scale = static_cast<float>(attention.scale);
+        const std::int64_t keys = block.keys;
         for (std::int64_t i = 0; i < block.queries; ++i) {
             float* p = worker.scores.data() + i * kKeysAtOnce;
             float* ds = worker.gradients.data() + i * kKeysAtOnce;
             const float dot = worker.dots[i];
-            block.drop(i, ds);
-            vectorised([&]() DEBUBBLE_INLINE {
-                for (std::int64_t j = 0; j < block.keys; ++j) ds[j] = p[j] * (ds[j] - dot) * scale;
+            if (!attention.dropout) {
+                vectorised([=]() DEBUBBLE_INLINE {
+                    for (std::int64_t j = 0; j < keys; ++j) ds[j] = p[j] * (ds[j] - dot) * scale;
+                });
+                continue;
+            }
+            float* mask = worker.mask.data();
+            std::fill_n(mask, keys, 1.F);
+            block.drop(i, mask);
+            vectorised([=]() DEBUBBLE_INLINE {
+                for (std::int64_t j = 0; j < keys; ++j) {
+                    ds[j] = p[j] * (mask[j] * ds[j] - dot) * scale;
+                    p[j] *= mask[j];
+                }
             });
-            block.drop(i, p);
         }
     }
 
@@ -141,9 +151,7 @@ struct Backward {
         const float* from = sums.data() + row * shape.head_dim;
         float* to = worker.row.data();
         widen(total, to);
-        vectorised([&]() DEBUBBLE_INLINE {
-            for (std::int64_t d = 0; d < shape.head_dim; ++d) to[d] += from[d];
-        });
+        for (std::int64_t d = 0; d < shape.head_dim; ++d) to[d] += from[d];
         narrow(to, total);
     }
 };

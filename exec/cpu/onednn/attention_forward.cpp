@@ -53,24 +53,29 @@ struct Forward {
     /// shrinks with it.
     void take_scores(AttentionWorker& worker, const Block& block, bool first) const {
         const auto scale = static_cast<float>(attention.scale);
-        vectorised([&]() DEBUBBLE_INLINE {
+        float* scores = worker.scores.data();
+        float* largest = worker.largest.data();
+        float* sums = worker.sum.data();
+        float* gathered = worker.gathered.data();
+        const std::int64_t head_dim = shape.head_dim;
+        vectorised([=]() DEBUBBLE_INLINE {
             for (std::int64_t i = 0; i < block.queries; ++i) {
-                float* row = worker.scores.data() + i * kKeysAtOnce;
+                float* row = scores + i * kKeysAtOnce;
                 const std::int64_t visible = block.visible(i);
                 for (std::int64_t j = visible; j < block.keys; ++j) row[j] = 0;
                 if (visible == 0) continue;
-                const float before = worker.largest[i];
+                const float before = largest[i];
                 const float peak = std::max(before, largest_of(visible, row) * scale);
                 for (std::int64_t j = 0; j < visible; ++j) {
                     row[j] = exponential(row[j] * scale - peak);
                 }
                 const float sum = sum_of<float>(visible, [=](std::int64_t j) { return row[j]; });
                 const float shrink = exponential(before - peak);
-                worker.sum[i] = worker.sum[i] * shrink + sum;
-                worker.largest[i] = peak;
+                sums[i] = sums[i] * shrink + sum;
+                largest[i] = peak;
                 if (first) continue;
-                float* values = worker.gathered.data() + i * shape.head_dim;
-                for (std::int64_t d = 0; d < shape.head_dim; ++d) values[d] *= shrink;
+                float* values = gathered + i * head_dim;
+                for (std::int64_t d = 0; d < head_dim; ++d) values[d] *= shrink;
             }
         });
         if (!attention.dropout) return;
@@ -86,9 +91,7 @@ struct Forward {
             float* values = worker.gathered.data() + i * shape.head_dim;
             const float sum = worker.sum[i];
             logs[i] = worker.largest[i] + std::log(sum);
-            vectorised([&]() DEBUBBLE_INLINE {
-                for (std::int64_t d = 0; d < shape.head_dim; ++d) values[d] /= sum;
-            });
+            for (std::int64_t d = 0; d < shape.head_dim; ++d) values[d] /= sum;
             narrow(
                 values,
                 piece(out, element_of(out.shape, block.sample, block.first_query + i, block.head),
@@ -110,6 +113,7 @@ BlockedAttention::BlockedAttention(int workers) : workers_(static_cast<std::size
         for (auto* column : {&worker.largest, &worker.sum, &worker.dots}) {
             column->resize(kQueriesAtOnce);
         }
+        worker.mask.resize(kKeysAtOnce);
     }
 }
 

@@ -14,7 +14,7 @@ namespace {
 template <class T, class Function>
 void for_each_element(const View<T>& view, const Function& f) {
     const std::int64_t size = view.size();
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t i = 0; i < size; ++i) f(i);
     });
 }

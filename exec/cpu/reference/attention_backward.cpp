@@ -24,7 +24,7 @@ struct Scratch {
 template <class T>
 void probabilities_of(const Block& block, const T* log_sum, T* scores) {
     const auto scale = static_cast<T>(block.attention.scale);
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t i = 0; i < block.queries; ++i) {
             T* row = scores + i * kBlockKeys;
             const std::int64_t visible = block.visible(i);
@@ -40,7 +40,7 @@ void probabilities_of(const Block& block, const T* log_sum, T* scores) {
 template <class T>
 void score_gradients(const Block& block, const T* probabilities, const T* dots, T* gradients) {
     const auto scale = static_cast<T>(block.attention.scale);
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t i = 0; i < block.queries; ++i) {
             const T* p = probabilities + i * kBlockKeys;
             T* row = gradients + i * kBlockKeys;

@@ -33,7 +33,7 @@ void cross_entropy_largest(const CrossEntropy& loss, In<T> logits, Out<T> larges
         std::ranges::fill(largest, -std::numeric_limits<T>::infinity());
         return;
     }
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < logits.rows(); ++token) {
             largest[token] = largest_of(entries, logits.row(token));
         }
@@ -46,7 +46,7 @@ void cross_entropy_exponentials(const CrossEntropy& loss, View<const std::int32_
     assert(targets.size() == logits.rows() && "one target per token");
     const std::int64_t columns = logits.columns();
     const std::int64_t entries = entries_of(loss, columns);
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < logits.rows(); ++token) {
             T* row = logits.row(token);
             const T shift = largest[token];
@@ -63,7 +63,7 @@ template <Real T>
 void cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> targets, In<T> sum,
                             Out<T> logits) {
     const std::int64_t columns = logits.columns();
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < logits.rows(); ++token) {
             T* row = logits.row(token);
             if (targets[token] == loss.ignore_index) {

@@ -17,9 +17,11 @@ DEBUBBLE_INLINE inline float exponential(float x) {
     constexpr float kLog2E = 1.44269504F;
     constexpr float kLn2High = 0.693359375F;  // few bits, so that n times it is exact
     constexpr float kLn2Low = -2.12194440e-4F;
-    constexpr float kRound = 12582912.F;  // 1.5 * 2^23: adding it leaves no room for a fraction
-    const float clamped = x > -87.F ? (x < 89.F ? x : 89.F) : -87.F;  // -87 for a NaN
-    const float n = (clamped * kLog2E + kRound) - kRound;
+    constexpr float kRound = 12582912.F;      // 1.5 * 2^23: adding it leaves no room for a fraction
+    const float low = x < -87.F ? -87.F : x;  // a NaN passes both
+    const float clamped = low > 89.F ? 89.F : low;
+    const float shifted = clamped * kLog2E + kRound;
+    const float n = shifted - kRound;
     const float r = (clamped - n * kLn2High) - n * kLn2Low;
     float power = 1.F / 5040;
     power = power * r + 1.F / 720;
@@ -30,9 +32,12 @@ DEBUBBLE_INLINE inline float exponential(float x) {
     power = power * r + 1.F;
     power = power * r + 1.F;
     // Two factors, since 2^128 is no float but half of it times two is one's way to infinity.
-    const float scale = std::bit_cast<float>((static_cast<std::int32_t>(n) + 126) << 23);
-    const float result = power * scale * 2.F;
-    return x < -87.F ? 0.F : x == x ? result : x;
+    const auto exponent =
+        std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(kRound);
+    const auto scale = std::bit_cast<float>((exponent + 126) << 23);
+    // A mask, since compilers make branches of two selects by one condition.
+    const std::uint32_t keep = static_cast<std::uint32_t>(x < -87.F) - 1;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(power * scale * 2.F) & keep);
 }
 
 DEBUBBLE_INLINE inline double exponential(double x) {

@@ -14,7 +14,7 @@ void layer_norm_forward(double eps, In<T> x, In<T> weight, In<T> bias, Out<T> y,
     const std::int64_t hidden = x.columns();
     assert(weight.size() == hidden && bias.size() == hidden && y.size() == x.size() &&
            statistics.size() == 2 * x.rows() && "x, y [tokens, hidden], statistics [tokens, 2]");
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < x.rows(); ++token) {
             const T* from = x.row(token);
             T* to = y.row(token);
@@ -39,7 +39,7 @@ void layer_norm_backward_input(In<T> dy, In<T> x, In<T> weight, In<T> statistics
                                Write write) {
     const std::int64_t hidden = x.columns();
     assert(dy.size() == x.size() && dx.size() == x.size() && "dy, x, dx [tokens, hidden]");
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < x.rows(); ++token) {
             const T* from = x.row(token);
             const T* up = dy.row(token);
@@ -68,13 +68,14 @@ void layer_norm_backward_input(In<T> dy, In<T> x, In<T> weight, In<T> statistics
 template <Real T>
 void layer_norm_backward_weight(In<T> dy, In<T> x, In<T> statistics, Out<T> dweight, Out<T> dbias) {
     assert(dweight.size() == x.columns() && dy.size() == x.size() && "dweight [hidden]");
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
+        const std::int64_t hidden = x.columns();
         for (std::int64_t token = 0; token < x.rows(); ++token) {
             const T* from = x.row(token);
             const T* up = dy.row(token);
             const T mean = statistics[2 * token];
             const T scale = statistics[2 * token + 1];
-            for (std::int64_t j = 0; j < x.columns(); ++j) {
+            for (std::int64_t j = 0; j < hidden; ++j) {
                 dweight[j] += up[j] * ((from[j] - mean) * scale);
             }
         }

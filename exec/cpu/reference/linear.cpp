@@ -45,10 +45,11 @@ void linear_forward(WeightLayout layout, In<T> x, In<T> weight, In<T> bias, Out<
 template <Real T>
 void add_bias(In<T> bias, Out<T> y) {
     assert(bias.size() == y.columns() && "one bias per output");
-    vectorised([&]() DEBUBBLE_INLINE {
+    const std::int64_t columns = y.columns();
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t row = 0; row < y.rows(); ++row) {
             T* to = y.row(row);
-            for (std::int64_t j = 0; j < y.columns(); ++j) to[j] += bias[j];
+            for (std::int64_t j = 0; j < columns; ++j) to[j] += bias[j];
         }
     });
 }
@@ -78,10 +79,11 @@ void linear_backward_weight(WeightLayout layout, In<T> x, In<T> dy, Out<T> dweig
 template <Real T>
 void add_rows(In<T> x, Out<T> total) {
     assert(total.size() == x.columns() && "one sum per column");
-    vectorised([&]() DEBUBBLE_INLINE {
+    const std::int64_t columns = x.columns();
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t row = 0; row < x.rows(); ++row) {
             const T* from = x.row(row);
-            for (std::int64_t j = 0; j < x.columns(); ++j) total[j] += from[j];
+            for (std::int64_t j = 0; j < columns; ++j) total[j] += from[j];
         }
     });
 }

@@ -14,9 +14,9 @@ void adam_step(const AdamOptions& options, std::int64_t step, double factor, In<
     assert(step >= 1 && gradient.size() == parameter.size() &&
            first_moment.size() == parameter.size() && second_moment.size() == parameter.size() &&
            "a moment of each kind for every parameter");
-    const auto count = static_cast<double>(step);
-    const double correction1 = 1 - std::pow(options.beta1, count);
-    const double correction2 = 1 - std::pow(options.beta2, count);
+    const auto steps = static_cast<double>(step);
+    const double correction1 = 1 - std::pow(options.beta1, steps);
+    const double correction2 = 1 - std::pow(options.beta2, steps);
     const auto step_size = static_cast<T>(options.lr / correction1);
     const auto root2 = static_cast<T>(std::sqrt(correction2));
     const auto beta1 = static_cast<T>(options.beta1);
@@ -27,8 +27,9 @@ void adam_step(const AdamOptions& options, std::int64_t step, double factor, In<
     const auto unscale = static_cast<T>(factor);
     const auto coupled = static_cast<T>(options.decoupled ? 0 : options.weight_decay);
     const auto kept = static_cast<T>(options.decoupled ? 1 - options.lr * options.weight_decay : 1);
-    vectorised([&]() DEBUBBLE_INLINE {
-        for (std::int64_t i = 0; i < parameter.size(); ++i) {
+    vectorised([=]() DEBUBBLE_INLINE {
+        const std::int64_t count = parameter.size();
+        for (std::int64_t i = 0; i < count; ++i) {
             const T before = parameter[i] * kept;
             const T g = gradient[i] * unscale + coupled * before;
             const T m = first_moment[i] * beta1 + rest1 * g;
@@ -52,7 +53,8 @@ void sgd_step(const SgdOptions& options, std::int64_t step, double factor, In<T>
     const auto momentum = static_cast<T>(options.momentum);
     const auto taken = static_cast<T>(step == 1 ? 1 : 1 - options.dampening);
     const T carried = step == 1 ? T{0} : momentum;
-    for (std::int64_t i = 0; i < parameter.size(); ++i) {
+    const std::int64_t count = parameter.size();
+    for (std::int64_t i = 0; i < count; ++i) {
         T g = gradient[i] * unscale + decay * parameter[i];
         if (options.momentum != 0) {
             velocity[i] = (step == 1 ? T{0} : carried * velocity[i]) + taken * g;
@@ -65,8 +67,9 @@ void sgd_step(const SgdOptions& options, std::int64_t step, double factor, In<T>
 template <Real T>
 double sum_of_squares(View<const T> gradient) {
     double sum = 0;
-    vectorised([&]() DEBUBBLE_INLINE {
-        sum = sum_of<double>(gradient.size(), [&](std::int64_t i) {
+    double* to = &sum;
+    vectorised([=]() DEBUBBLE_INLINE {
+        *to = sum_of<double>(gradient.size(), [=](std::int64_t i) {
             return static_cast<double>(gradient[i]) * static_cast<double>(gradient[i]);
         });
     });
@@ -81,8 +84,9 @@ double clip_factor(double norm, double max_norm) {
 template <Real T>
 void scale(double factor, Out<T> x) {
     const auto by = static_cast<T>(factor);
-    vectorised([&]() DEBUBBLE_INLINE {
-        for (std::int64_t i = 0; i < x.size(); ++i) x[i] *= by;
+    vectorised([=]() DEBUBBLE_INLINE {
+        const std::int64_t count = x.size();
+        for (std::int64_t i = 0; i < count; ++i) x[i] *= by;
     });
 }
 

@@ -7,8 +7,9 @@ namespace debubble::exec::reference {
 template <Real T>
 void residual_forward(In<T> x, In<T> branch, Out<T> y) {
     assert(x.size() == y.size() && branch.size() == y.size() && "x, branch and y are alike");
-    vectorised([&]() DEBUBBLE_INLINE {
-        for (std::int64_t i = 0; i < y.size(); ++i) y[i] = x[i] + branch[i];
+    vectorised([=]() DEBUBBLE_INLINE {
+        const std::int64_t count = y.size();
+        for (std::int64_t i = 0; i < count; ++i) y[i] = x[i] + branch[i];
     });
 }
 

@@ -12,7 +12,7 @@ void rms_norm_forward(double eps, In<T> x, In<T> weight, Out<T> y, Out<T> statis
     const std::int64_t hidden = x.columns();
     assert(weight.size() == hidden && y.size() == x.size() && statistics.size() == x.rows() &&
            "x, y [tokens, hidden], statistics [tokens]");
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < x.rows(); ++token) {
             const T* from = x.row(token);
             T* to = y.row(token);
@@ -30,7 +30,7 @@ void rms_norm_backward_input(In<T> dy, In<T> x, In<T> weight, In<T> statistics, 
                              Write write) {
     const std::int64_t hidden = x.columns();
     assert(dy.size() == x.size() && dx.size() == x.size() && "dy, x, dx [tokens, hidden]");
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < x.rows(); ++token) {
             const T* from = x.row(token);
             const T* up = dy.row(token);
@@ -51,12 +51,13 @@ void rms_norm_backward_input(In<T> dy, In<T> x, In<T> weight, In<T> statistics, 
 template <Real T>
 void rms_norm_backward_weight(In<T> dy, In<T> x, In<T> statistics, Out<T> dweight) {
     assert(dweight.size() == x.columns() && dy.size() == x.size() && "dweight [hidden]");
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
+        const std::int64_t hidden = x.columns();
         for (std::int64_t token = 0; token < x.rows(); ++token) {
             const T* from = x.row(token);
             const T* up = dy.row(token);
             const T scale = statistics[token];
-            for (std::int64_t j = 0; j < x.columns(); ++j) dweight[j] += up[j] * (from[j] * scale);
+            for (std::int64_t j = 0; j < hidden; ++j) dweight[j] += up[j] * (from[j] * scale);
         }
     });
 }

@@ -17,7 +17,7 @@ void rotate(std::int64_t first_position, In<T> cosines, In<T> sines, T direction
     const std::int64_t half = x.columns() / 2;
     assert(x.columns() % 2 == 0 && cosines.columns() == half && "a head is made of pairs");
     assert(first_position + rows <= cosines.rows() && "the table has all positions");
-    vectorised([&]() DEBUBBLE_INLINE {
+    vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t line = 0; line < x.rows(); ++line) {
             const std::int64_t position = first_position + line / heads % rows;
             const T* cosine = cosines.row(position);

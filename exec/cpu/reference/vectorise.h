@@ -20,19 +20,19 @@ VectorUnit vector_unit();
 
 #if defined(__x86_64__)
 template <class Loop>
-__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))) void run_avx512(
-    const Loop& loop) {
+__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))) void run_avx512(Loop loop) {
     loop();
 }
 template <class Loop>
-__attribute__((target("avx2,fma"))) void run_avx2(const Loop& loop) {
+__attribute__((target("avx2,fma"))) void run_avx2(Loop loop) {
     loop();
 }
 #endif
 
-/// Runs `loop`, a lambda marked DEBUBBLE_INLINE, as compiled for the vector unit.
+/// Runs `loop`, a lambda marked DEBUBBLE_INLINE, as compiled for the vector unit. It should
+/// capture by value: what it refers to may change with every element that it stores.
 template <class Loop>
-void vectorised(const Loop& loop) {
+void vectorised(Loop loop) {
 #if defined(__x86_64__)
     switch (vector_unit()) {
         case VectorUnit::Avx512: return run_avx512(loop);
