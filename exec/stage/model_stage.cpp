@@ -194,14 +194,16 @@ public:
 
 private:
     static bool is_empty(const std::pair<const MicroBatch, LiveTensors>& tensors) {
-        return std::ranges::none_of(tensors.second,
-                                    [](const ArenaTensor& tensor) { return static_cast<bool>(tensor); });
+        return std::ranges::none_of(
+            tensors.second, [](const ArenaTensor& tensor) { return static_cast<bool>(tensor); });
     }
 
-    /// Memory of a graph's tensor: what it holds is the operators' matter.
+    /// Memory of a graph's tensor, in elements of the compute type: what it holds is the
+    /// operators' matter.
     ArenaTensor allocate(const models::Tensor& tensor) {
-        const std::int64_t words = (tensor.bytes.count + 3) / 4;
-        return state_.tools.arena.allocate({words}, DataType::Int32, tensor.held_as, tensor.name);
+        const DataType type = executed_type(slices_.front().graph.execution.compute);
+        const std::int64_t elements = (tensor.bytes.count + size_of(type) - 1) / size_of(type);
+        return state_.tools.arena.allocate({elements}, type, tensor.held_as, tensor.name);
     }
 
     void allocate_constants() {
@@ -250,13 +252,14 @@ private:
         const models::StageGraph& graph = slice_of(micro_batch).graph;
         LiveTensors& live = live_.at(micro_batch);
         ArenaTensor result;
-        std::optional<std::optional<int>> layer;  ///< whose parameters are open
+        StageParameters& parameters = state_.tools.parameters;
+        const models::Operator* opened = nullptr;  ///< one of the layer whose parameters are open
         for (const Visit& visit : visits) {
             const models::Operator& op = graph.operators[visit.op];
-            if (layer != op.layer) {
-                if (layer) state_.tools.parameters.close(*layer);
-                state_.tools.parameters.open(op.layer);
-                layer = op.layer;
+            if (opened == nullptr || opened->layer != op.layer) {
+                if (opened != nullptr) parameters.close(opened->layer);
+                parameters.open(op.layer);
+                opened = &op;
             }
             for (const int tensor : visit.allocates)
                 if (!live[tensor]) live[tensor] = allocate(graph.tensors[tensor]);
@@ -267,32 +270,17 @@ private:
                 live[tensor] = {};
             }
         }
-        if (layer) state_.tools.parameters.close(*layer);
+        if (opened != nullptr) parameters.close(opened->layer);
         return result;
     }
 
-    StageState state_;
+    StageMemory state_;
     std::vector<SlicePlan> slices_;
     std::map<MicroBatch, LiveTensors> live_;
     std::map<MicroBatch, std::vector<OffloadedTensor>> offloaded_;
 };
 
 }  // namespace
-
-models::Execution executed_as(models::Execution asked) {
-    models::Execution how = asked;
-    how.attention = models::AttentionKernel::Flash;
-    if (how.recompute == models::Recompute::Selective) how.recompute = models::Recompute::None;
-    if (how.loss != models::LossKernel::Chunked) how.loss = models::LossKernel::TransformerEngine;
-    how.vocabulary_multiple = 1;
-    how.gradient_accumulation_fusion = how.fused_bias_activation = how.fused_bias_dropout_add =
-        how.fused_rope = how.fused_norm = true;
-    how.replayed_dropout = true;
-    how.embedding_gradient_tensor = how.fp32_query_gradient = false;
-    how.dropout_masks_always = how.attention_mask_tensor = how.attention_copies =
-        how.keeps_gathered = how.context_output_copy = how.dummy_weight_gradients = false;
-    return how;
-}
 
 std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
                                               const StageTools& tools) {

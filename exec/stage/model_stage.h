@@ -30,8 +30,4 @@ struct StageTools {
 std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
                                               const StageTools& tools);
 
-/// The execution with the habits of this executor instead of another software's: what of a
-/// scenario's framework profile decides how operators compute is not a choice here.
-models::Execution executed_as(models::Execution asked);
-
 }  // namespace debubble::exec

@@ -25,7 +25,7 @@ struct SlicedKeys {
 };
 
 /// What belongs to the stage, not to a pass.
-struct StageState {
+struct StageMemory {
     StageTools tools;
     const StepInputs* step = nullptr;
     ArenaTensor totals;   ///< fp64 [2]: loss, correct predictions
@@ -46,7 +46,7 @@ struct OperatorCall {
     const models::StageGraph& graph;
     const models::Operator& op;
     LiveTensors& live;
-    StageState& state;
+    StageMemory& state;
     int micro_batch = 0;
     bool again = false;  ///< a recomputation: totals have been counted
 

@@ -40,7 +40,8 @@ protected:
         how.recompute = layout.recompute;
         how.loss = layout.loss;
         how.split_backward = layout.passes != Passes::Fused;
-        return executed_as(how);
+        how.vocabulary_multiple = 1;
+        return how;
     }
 
     void run(const Layout& layout) {

@@ -12,7 +12,7 @@
 #include "exec/checkpoint/copy_box.h"
 #include "exec/comm/local.h"
 #include "exec/cpu/reference_kernels.h"
-#include "exec/stage/model_stage.h"
+#include "exec/stage/as_executed.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/read_scenario.h"
 
@@ -285,7 +285,7 @@ JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoi
                                         std::chrono::seconds(60))};
         for (const models::StageContent& content : plan.stages)
             rank.graphs.push_back(models::build_stage(
-                scenario.model, executed_as(scenarios::execution_of(scenario)), content));
+                scenario.model, scenarios::execution_of(as_executed(scenario)), content));
         rank.gathers.resize(plan.stages.size());
         rank.reductions.resize(plan.stages.size());
         {
@@ -313,7 +313,7 @@ JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoi
 std::map<std::string, std::vector<double>> global_gradient(const Layout& layout, int step) {
     const scenarios::Scenario scenario = scenario_of(layout);
     const models::StageGraph graph =
-        models::build_stage(scenario.model, executed_as(scenarios::execution_of(scenario)),
+        models::build_stage(scenario.model, scenarios::execution_of(as_executed(scenario)),
                             {0, scenario.model.layers, true, true});
     std::map<std::string, std::vector<double>> gradient;
     for (const models::Parameter& parameter : graph.parameters) {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "exec/stage/model_stage.h"
+#include "exec/stage/as_executed.h"
 #include "models/static_memory.h"
 #include "scenarios/execution_of.h"
 #include "tests/exec/training_job.h"
@@ -31,7 +31,7 @@ TEST_P(HeldBytes, AreThePlans) {
         std::int64_t padding = 0;  // bytes: a rank's shares of its units are whole elements each
         for (const Stage stage : plan.program.placement.stages_of({grid.place_of(rank).pipeline})) {
             const models::StageGraph graph =
-                models::build_stage(scenario.model, executed_as(scenarios::execution_of(scenario)),
+                models::build_stage(scenario.model, scenarios::execution_of(as_executed(scenario)),
                                     plan.stages[stage.index]);
             const models::StaticMemory memory = models::static_memory(graph, policy);
             for (const MemoryClass held_as : kStatic)

@@ -1,0 +1,100 @@
+#include "exec/rank/rank_job.h"
+
+#include <algorithm>
+
+#include <unistd.h>
+
+#include "exec/cpu/cpu_kernels.h"
+#include "exec/stage/as_executed.h"
+#include "exec/stage/model_stage.h"
+#include "scenarios/execution_of.h"
+
+namespace debubble::exec {
+
+namespace {
+
+Bytes machine_memory() {
+    return Bytes{std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)};
+}
+
+template <class Test>
+bool any_action(const Program& program, const Test& test) {
+    return std::ranges::any_of(
+        program.ranks, [&](const ActionList& list) { return std::ranges::any_of(list, test); });
+}
+
+bool splits_backward(const Program& program) {
+    return any_action(program, [](const Action& action) {
+        bool found = false;
+        for_each_compute(action,
+                         [&](const Compute& c) { found |= c.pass == Pass::BackwardWeight; });
+        return found;
+    });
+}
+
+bool recomputes(const Program& program, Stage stage) {
+    return any_action(program, [&](const Action& action) {
+        const auto* recompute = std::get_if<Recompute>(&action);
+        return recompute != nullptr && recompute->stage == stage;
+    });
+}
+
+/// One graph for each slice of the sequence.
+std::vector<models::StageGraph> graphs_of(const scenarios::Scenario& scenario,
+                                          const scenarios::Plan& plan, Stage stage) {
+    models::Execution how = scenarios::execution_of(scenario);
+    how.split_backward = splits_backward(plan.program);
+    std::vector<models::StageGraph> graphs;
+    for (how.slice = 0; how.slice < how.slices; ++how.slice)
+        graphs.push_back(build_stage(scenario.model, how, plan.stages[stage.index]));
+    return graphs;
+}
+
+}  // namespace
+
+RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
+                 const TrainingOptions& options, Communicator& world, const JobOptions& how)
+    : plan_(plan),
+      how_(how),
+      arena_(how.capacity.count > 0 ? how.capacity : machine_memory()),
+      kernels_(make_cpu_kernels(how.kernels, how.threads)),
+      training_(make_rank_training(as_executed(scenario), plan, options, world, *kernels_, arena_,
+                                   how.patience)) {
+    const scenarios::Scenario executed = as_executed(scenario);
+    const TrainingGroups& groups = *training_.groups;
+    pipeline_ = world.group(groups.grid.pipeline_group(groups.place));
+    const double dropout = scenario.training.dropout.value_or(scenario.model.dropout);
+    for (const Stage stage : plan.program.placement.stages[rank().index]) {
+        StageTools tools{*kernels_,    arena_,  training_.state_of(stage),      groups.tensor.get(),
+                         how.patience, dropout, recomputes(plan.program, stage)};
+        runners_.push_back(make_model_stage(graphs_of(executed, plan, stage), tools));
+        stages_.push_back(runners_.back().get());
+    }
+}
+
+StepRecord RankJob::step(const StepInputs& inputs) {
+    const TrainingGroups& groups = *training_.groups;
+    const RankSide side{plan_.program, rank(),  groups.grid.replica_of(groups.world->rank()),
+                        *pipeline_,    stages_, *training_.step,
+                        arena_};
+    return run_step(side, inputs, {how_.patience, ReceivePosting::Early});
+}
+
+double RankJob::loss_total() const {
+    double total = 0;
+    for (const auto& runner : runners_) total += runner->loss_total();
+    return total;
+}
+
+double RankJob::correct_total() const {
+    double total = 0;
+    for (const auto& runner : runners_) total += runner->correct_total();
+    return total;
+}
+
+bool RankJob::has_head() const {
+    const Stage last{plan_.program.stage_count() - 1};
+    return std::ranges::count(plan_.program.placement.stages[rank().index], last) > 0;
+}
+
+}  // namespace debubble::exec

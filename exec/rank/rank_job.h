@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "exec/interpreter/run_step.h"
+#include "exec/kernels.h"
+#include "exec/training/rank_training.h"
+#include "scenarios/plan.h"
+
+/// One rank of a job: all that it takes to carry out its list of the Program, step after step.
+namespace debubble::exec {
+
+struct JobOptions {
+    std::string kernels = "auto";  ///< auto, reference or onednn
+    int threads = 1;               ///< of this rank
+    Bytes capacity;                ///< of its arena; unset: as much as the machine has
+    std::chrono::nanoseconds patience = std::chrono::minutes(5);
+};
+
+class RankJob {
+public:
+    /// All ranks of `world`, which are the scenario's, make theirs together. Throws InputError
+    /// for what the executor cannot run. The references must outlive this.
+    RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
+            const TrainingOptions& options, Communicator& world, const JobOptions& how);
+
+    /// Runs the rank's list once, on the calling thread. The caller gives the step's data and
+    /// gradient scale: training().loss_scale() over the targets that count.
+    StepRecord step(const StepInputs& inputs);
+
+    /// Of the step that ran last, of the stages of this rank, not divided. Another pipeline rank
+    /// may have the head, another data rank other samples.
+    double loss_total() const;
+    double correct_total() const;
+    bool has_head() const;  ///< some stage of this rank has
+
+    TrainingStep& training() { return *training_.step; }
+    RankTraining& state() { return training_; }
+    const TrainingGroups& groups() const { return *training_.groups; }
+    Kernels& kernels() { return *kernels_; }
+    const Arena& arena() const { return arena_; }
+    Rank rank() const { return Rank{training_.groups->place.pipeline}; }
+
+private:
+    const scenarios::Plan& plan_;
+    JobOptions how_;
+    Arena arena_;
+    std::unique_ptr<Kernels> kernels_;
+    RankTraining training_;
+    std::unique_ptr<Communicator> pipeline_;
+    std::vector<std::unique_ptr<StageRunner>> runners_;
+    std::vector<StageRunner*> stages_;  ///< as the placement lists them for the rank
+};
+
+}  // namespace debubble::exec

@@ -1,0 +1,176 @@
+#include "tests/exec/parity_job.h"
+
+#include <mutex>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "exec/checkpoint/copy_box.h"
+#include "exec/comm/local.h"
+#include "scenarios/read_scenario.h"
+
+namespace debubble::exec::parity {
+
+namespace {
+
+const std::map<std::string, std::string> kModels{
+    {"gpt2",
+     "{name: tiny, family: gpt2, layers: 8, hidden: 16, heads: 4, vocab: 27, "
+     "max_positions: 8, dropout: 0}"},
+    {"gpt2-dropout",
+     "{name: tiny, family: gpt2, layers: 8, hidden: 16, heads: 4, vocab: 27, "
+     "max_positions: 8, dropout: 0.2}"},
+    {"llama",
+     "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 24, "
+     "vocab: 22, max_positions: 8}"},
+    {"vit",
+     "{name: tiny, family: vit, layers: 8, hidden: 16, heads: 4, vocab: 5, image_size: 4, "
+     "patch_size: 2}"}};
+
+constexpr std::int32_t kIgnored = -100;
+
+/// One sample of the step's global batch: the same whoever asks.
+struct Sample {
+    Tensor inputs;
+    Tensor targets;
+};
+
+Sample sample_of(const scenarios::Scenario& scenario, int step, int number) {
+    const models::Architecture& model = scenario.model;
+    std::mt19937 random(static_cast<unsigned>(1000 * step + number));
+    const auto entry = [&] {
+        return static_cast<std::int32_t>(random() % static_cast<unsigned>(model.vocab));
+    };
+    if (model.family == models::Family::Vit) {
+        const std::int64_t side = model.image_size.value();
+        Sample sample{Tensor({1, model.channels.value_or(3), side, side}),
+                      Tensor({1}, DataType::Int32)};
+        std::uniform_real_distribution<float> pixel(-1, 1);
+        for (float& value : sample.inputs.as<float>()) value = pixel(random);
+        sample.targets.as<std::int32_t>()[0] = entry();
+        return sample;
+    }
+    const Shape shape{1, scenario.training.seq_length};
+    Sample sample{Tensor(shape, DataType::Int32), Tensor(shape, DataType::Int32)};
+    for (std::int32_t& token : sample.inputs.as<std::int32_t>()) token = entry();
+    for (std::int32_t& target : sample.targets.as<std::int32_t>())
+        target = random() % 5 == 0 ? kIgnored : entry();
+    return sample;
+}
+
+std::int64_t counted(const scenarios::Scenario& scenario, int step) {
+    std::int64_t count = 0;
+    for (int number = 0; number < scenario.training.global_batch; ++number) {
+        const Sample sample = sample_of(scenario, step, number);
+        for (const std::int32_t target : sample.targets.as<std::int32_t>())
+            count += target == kIgnored ? 0 : 1;
+    }
+    return count;
+}
+
+void put(const Piece& piece, GlobalTensors& tensors) {
+    const auto count = static_cast<std::size_t>(elements_of(piece.shape));
+    auto& tensor = tensors.try_emplace(piece.tensor, count).first->second;
+    const Slice all{whole(piece.shape), 0, row_major_strides(piece.shape)};
+    copy_box(piece.slice.box, piece.slice, piece.type, piece.data, all, DataType::Fp32,
+             reinterpret_cast<std::byte*>(tensor.data()));
+}
+
+/// What the rank holds of the reduced gradients of the last step.
+void put_gradients(RankTraining& training, GlobalTensors& gradients) {
+    for (const LocalStage& local : training.stages) {
+        TrainedStage& state = *local.state;
+        for (const UnitState& unit : state.units()) {
+            for (const UnitSlot& slot : unit.unit().slots) {
+                const FlatRange range = intersection(slot.range, unit.owned());
+                if (range.count == 0) continue;
+                const TensorView held = unit.held_gradients(range);
+                for (const Piece& piece : pieces_of<const std::byte>(
+                         state.parameters()[slot.parameter], state.execution(),
+                         state.place().tensor_rank, "gradient", held.type, held.data,
+                         FlatRange{range.first - slot.range.first, range.count}))
+                    put(piece, gradients);
+            }
+        }
+    }
+}
+
+/// The batch of one data rank, in microbatches.
+struct Share {
+    std::vector<Sample> samples;
+    StepInputs inputs;
+
+    Share(const scenarios::Scenario& scenario, int data_rank, int step, double loss_scale) {
+        const int count = scenario.training.micro_batches;
+        for (int mb = 0; mb < count; ++mb)
+            samples.push_back(sample_of(scenario, step, data_rank * count + mb));
+        inputs.step = step;
+        inputs.seed = 3;
+        inputs.gradient_scale = loss_scale / static_cast<double>(counted(scenario, step));
+        inputs.ignore_index = kIgnored;
+        for (int mb = 0; mb < count; ++mb)
+            inputs.micro_batches.push_back(
+                {samples[mb].inputs.view(), samples[mb].targets.view(), data_rank * count + mb});
+    }
+};
+
+}  // namespace
+
+scenarios::Scenario scenario_of(const Case& c) {
+    return scenarios::parse_scenario(
+        fmt::format(R"(
+model: {}
+cluster: dgx-a100-40gb
+parallel: {}
+schedule: {}
+framework: debubble
+training:
+  global_batch: {}
+  micro_batch: 1
+  seq_length: {}
+  precision: fp32
+  seed: 5
+  optimizer: {}
+  {}
+)",
+                    kModels.at(c.model), c.parallel, c.schedule, c.micro_batches,
+                    c.model == "vit" ? 5 : 8, c.optimizer, c.training),
+        "parity.yaml");
+}
+
+Result train(const Case& c, int steps) {
+    const scenarios::Scenario scenario = scenario_of(c);
+    Result result;
+    result.plan = scenarios::make_plan(scenario);
+    const TrainingOptions options = read_training_options(scenario);
+    const auto ranks = static_cast<std::size_t>(scenario.parallel.gpus());
+    result.losses.resize(steps);
+    result.norms.resize(steps);
+    result.records.resize(ranks);
+    result.static_memory.resize(ranks);
+    std::mutex mutex;  // guards result
+    run_local(static_cast<int>(ranks), c.transport, [&](Communicator& world) {
+        JobOptions how{"reference", 1, Bytes{1 << 28}, std::chrono::seconds(60)};
+        RankJob job(scenario, result.plan, options, world, how);
+        const GridPlace place = job.groups().place;
+        for (int step = 0; step < steps; ++step) {
+            const Share share(scenario, place.data, step, job.training().loss_scale());
+            StepRecord record = job.step(share.inputs);
+            const std::lock_guard lock(mutex);
+            if (place.tensor == 0)
+                result.losses[step] +=
+                    job.loss_total() / static_cast<double>(counted(scenario, step));
+            result.norms[step] = job.training().outcome().norm;
+            result.records[world.global_rank()] = std::move(record);
+            if (step == 0) put_gradients(job.state(), result.gradients);
+        }
+        const std::lock_guard lock(mutex);
+        result.static_memory[world.global_rank()] = job.arena().held();
+        for (const Piece& piece : job.state().pieces_to_save())
+            if (piece.kind == kinds::kParameter || piece.kind == kinds::kMain)
+                put(piece, result.weights);
+    });
+    return result;
+}
+
+}  // namespace debubble::exec::parity
