@@ -194,7 +194,13 @@ Architecture read_architecture(const NodePtr& value, Shelf& shelf, Mistakes& mis
 Architecture read_model(const std::string& name_or_path) {
     Shelf shelf;
     Mistakes mistakes;
-    Architecture a = read_architecture(make_scalar(name_or_path, {}), shelf, mistakes);
+    std::string reference = name_or_path;
+    std::error_code error;
+    if (!is_path(reference) && std::filesystem::is_directory(reference, error)) {
+        const std::vector<std::string> known = zoo();
+        if (std::ranges::find(known, reference) == known.end()) reference += '/';
+    }
+    Architecture a = read_architecture(make_scalar(reference, {}), shelf, mistakes);
     mistakes.throw_if_any();
     return a;
 }

@@ -57,9 +57,10 @@ NodePtr Shelf::open_reference(const Node& word, std::string_view what, std::stri
         return nullptr;
     }
     const bool path = is_path(word.scalar);
-    const fs::path file = path ? seen_from(word.place, word.scalar)
-                               : data_folder() / folder / (word.scalar + ".yaml");
+    fs::path file = path ? seen_from(word.place, word.scalar)
+                         : data_folder() / folder / (word.scalar + ".yaml");
     std::error_code error;
+    if (what == "model" && fs::is_directory(file, error)) file /= "config.json";
     if (!fs::exists(file, error)) {
         mistakes.add(word.place, path ? fmt::format("no such file: {}", file.string())
                                       : unknown_word(what, word.scalar, shipped_names(folder)));

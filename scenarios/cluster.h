@@ -19,6 +19,7 @@ struct Gpu {
     std::string name;
     int sms = 1;                  ///< streaming multiprocessors: GEMM tiles run in waves of these
     double fp16_flops_per_s = 0;  ///< dense tensor-core peak, bf16 alike; 0 = unknown
+    bool bf16 = true;             ///< has matrix units for bf16; without, it runs far below that
     double fp32_flops_per_s = 0;  ///< of fp32 GEMMs (TF32 not assumed)
     Bytes memory;                 ///< what a process can allocate
     BytesPerSecond memory_bandwidth;  ///< datasheet

@@ -32,7 +32,8 @@ constexpr std::pair<std::string_view, NodeLink::Kind> kLinkKinds[] = {
     {"pcie", NodeLink::Kind::Pcie}};
 
 /// Keys of the three parts, all of which are constants with an origin; `name` is not.
-constexpr std::array<std::string_view, 10> kGpuKeys{"sms",
+constexpr std::array<std::string_view, 11> kGpuKeys{"sms",
+                                                    "bf16",
                                                     "fp16_flops",
                                                     "fp32_flops",
                                                     "memory",
@@ -57,6 +58,7 @@ Gpu read_gpu(const NodePtr& map, Mistakes& mistakes) {
     in.whole("sms", gpu.sms, 1, 100'000);
     in.flop_rate("fp16_flops", gpu.fp16_flops_per_s);
     in.flop_rate("fp32_flops", gpu.fp32_flops_per_s);
+    in.flag("bf16", gpu.bf16);
     in.bytes("memory", gpu.memory);
     in.rate("memory_bandwidth", gpu.memory_bandwidth);
     in.real("gemm_efficiency", gpu.gemm_efficiency, 0.001, 1);
@@ -201,6 +203,7 @@ Cluster read_cluster(const NodePtr& value, models::Shelf& shelf, Mistakes& mista
     in.text("source", cluster.source);
     in.whole("gpus_per_node", cluster.gpus_per_node, 1, kMostGpusPerNode);
     in.whole("nodes", cluster.nodes, 1, kMostNodes);
+    in.real("host_adam_parameters_per_s", cluster.host_adam_parameters_per_s, 1, 1e15);
     const NodePtr gpu = in.value("gpu");
     const NodePtr link = in.value("node_link");
     const NodePtr network = in.value("network");

@@ -24,14 +24,24 @@ Schedule imported_schedule(const Scenario& scenario) {
     CsvOptions how;
     how.file = choice.csv;
     how.placement = choice.placement;
-    Schedule schedule = read_csv(read_file(choice.csv), how).schedule;
-    if (schedule.shape.ranks != scenario.parallel.pipeline)
-        throw InputError(fmt::format("{} has {} ranks, and parallel.pipeline is {}", choice.csv,
-                                     schedule.shape.ranks, scenario.parallel.pipeline));
-    if (schedule.shape.micro_batches != scenario.training.micro_batches)
-        throw InputError(fmt::format("{} has {} microbatches, and the training has {}", choice.csv,
-                                     schedule.shape.micro_batches,
-                                     scenario.training.micro_batches));
+    const std::string text = read_file(choice.csv);
+    Schedule schedule = read_csv(text, how).schedule;
+    const auto refuse = [&](int line, std::string sentence) {
+        throw InputError(std::vector{
+            Diagnostic{{choice.csv, line, 1}, std::move(sentence), line_of(text, line)}});
+    };
+    // The first row too many, or the last where some are missing.
+    const int ranks = schedule.shape.ranks;
+    const int pipeline = scenario.parallel.pipeline;
+    if (ranks != pipeline)
+        refuse(std::min(ranks, pipeline + 1),
+               fmt::format("it has {} {}, one a row, and parallel.pipeline is {}", ranks,
+                           ranks == 1 ? "rank" : "ranks", pipeline));
+    const int micro_batches = schedule.shape.micro_batches;
+    if (micro_batches != scenario.training.micro_batches)
+        refuse(1, fmt::format("it has {} {}, and the training has {}", micro_batches,
+                              micro_batches == 1 ? "microbatch" : "microbatches",
+                              scenario.training.micro_batches));
     return schedule;
 }
 

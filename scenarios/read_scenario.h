@@ -38,6 +38,7 @@ struct SweepKey {
     std::string key;
     std::vector<std::string> values;  ///< YAML texts
     std::vector<Diagnostic> places;   ///< where each value stands: mistakes without a message
+    Diagnostic place = {};            ///< where the key stands
 };
 struct Sweep {
     std::vector<SweepKey> keys;

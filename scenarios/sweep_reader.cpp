@@ -58,7 +58,7 @@ Diagnostic diagnostic_at(const models::Place& place) {
 }
 
 SweepKey read_key(const Node::Entry& entry, Mistakes& mistakes) {
-    SweepKey key{entry.key, {}, {}};
+    SweepKey key{entry.key, {}, {}, diagnostic_at(entry.place)};
     const Node& value = *entry.value;
     if (value.is(Node::Kind::Map)) {
         key.values = range_values(entry.value, entry.key, mistakes);

@@ -34,9 +34,8 @@ struct ComputeCost {
     Duration exposed{};  ///< communication in it that nothing hides; part of duration
     Duration host{};     ///< what the host's launching adds to the device's time; part of duration
     Bytes held_after;    ///< change of live activations at its end; negative for a backward
-    Bytes gradients_after;    ///< gradients that have no buffer of their own and stay from its end
-    Bytes peak_above;         ///< greatest live memory inside, above what was live before it
-    MemoryByClass at_peak{};  ///< peak_above by class; sums to it
+    Bytes peak_above;    ///< greatest live memory inside, above what was live before it
+    MemoryByClass at_peak{};      ///< peak_above by class; sums to it
     std::string_view op_at_peak;  ///< operator that allocated last; outlives the model
 };
 
@@ -64,6 +63,8 @@ public:
     virtual std::span<const BytesPerSecond> links() const = 0;
     /// Held by the rank all the time, or while the class says: the static level.
     virtual MemoryByClass static_memory(Rank rank) const = 0;
+    /// Gradients that have no buffer of their own: from the end of the rank's first B or W on.
+    virtual Bytes gradients_in_backward(Rank) const { return {}; }
     /// Extra bytes that a gathered stage holds between Unshard and Reshard.
     virtual Bytes unsharded_bytes(Stage stage) const = 0;
     /// Extra bytes of the optimizer step itself.

@@ -31,6 +31,16 @@ GroupPlacement group_of(const scenarios::Scenario& scenario, std::span<const Ran
 
 }  // namespace
 
+std::int64_t gradient_bytes_sent(const scenarios::Scenario& scenario) {
+    return models::size_of(
+        scenario.parallel.communication_dtype.value_or(scenario.training.precision.grads));
+}
+
+std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario) {
+    return models::size_of(
+        scenario.parallel.communication_dtype.value_or(scenario.training.precision.compute));
+}
+
 int replicas_of_stage(const scenarios::Scenario& scenario) {
     return scenario.parallel.data * scenario.parallel.context;
 }
@@ -51,7 +61,7 @@ Flow DataParallelPrices::overlapped(Flow flow, const CollectiveCost& cost, Bytes
 
 Flow DataParallelPrices::reduce_gradients(std::int64_t elements, std::span<const Rank> holders,
                                           Duration last_backward) const {
-    const Bytes size{elements * models::size_of(scenario_.training.precision.grads)};
+    const Bytes size{elements * gradient_bytes_sent(scenario_)};
     const CollectiveKind kind = scenario_.parallel.zero_stage == 0 ? CollectiveKind::AllReduce
                                                                    : CollectiveKind::ReduceScatter;
     const CollectiveCost cost =
@@ -63,7 +73,7 @@ Flow DataParallelPrices::reduce_gradients(std::int64_t elements, std::span<const
 
 Flow DataParallelPrices::gather_parameters(std::int64_t elements, Rank rank,
                                            Duration first_forward) const {
-    const Bytes size{elements * models::size_of(scenario_.training.precision.compute)};
+    const Bytes size{elements * parameter_bytes_sent(scenario_)};
     const std::array participants{rank};
     const CollectiveCost cost = collective_cost(
         CollectiveKind::AllGather, size, group_of(scenario_, participants), scenario_.cluster);
@@ -74,8 +84,9 @@ Flow DataParallelPrices::gather_parameters(std::int64_t elements, Rank rank,
     return overlapped(flow, cost, size, first_forward);
 }
 
-Flow DataParallelPrices::reduce_tied(std::int64_t elements, std::span<const Rank> holders) const {
-    const Bytes size{elements * models::size_of(scenario_.training.precision.grads)};
+Flow DataParallelPrices::reduce_between_holders(std::int64_t elements,
+                                                std::span<const Rank> holders) const {
+    const Bytes size{elements * gradient_bytes_sent(scenario_)};
     if (holders.size() < 2) return {};
     const GroupPlacement pair = pair_group(scenario_, holders.front().index, holders.back().index);
     const CollectiveCost cost =

@@ -20,7 +20,9 @@ public:
                           Duration last_backward) const;
     /// All-gather of a stage's parameters; beside its first forward if the framework overlaps.
     Flow gather_parameters(std::int64_t elements, Rank rank, Duration first_forward) const;
-    Flow reduce_tied(std::int64_t elements, std::span<const Rank> holders) const;
+    /// All-reduce between the first and the last holder, replica by replica: of a tied tensor,
+    /// or of gradients that the replicas of each holder have reduced and cut. Nothing for one.
+    Flow reduce_between_holders(std::int64_t elements, std::span<const Rank> holders) const;
     Flow reduce_norm() const;
 
 private:
@@ -29,6 +31,10 @@ private:
     const scenarios::Scenario& scenario_;
     const Topology& topology_;
 };
+
+/// Bytes of an element on the wire: `communication_dtype`, or else the type that it has.
+std::int64_t gradient_bytes_sent(const scenarios::Scenario& scenario);
+std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario);
 
 /// Data x context ranks: gradients are reduced over, and optimizer state cut by, so many.
 int replicas_of_stage(const scenarios::Scenario& scenario);

@@ -69,7 +69,11 @@ private:
         const ComputeCost& cost = graph_.compute_costs[graph_.tasks[task_].cost];
         changes_.push_back({time().begin, {}, MemoryClass::Activations, &cost, action_});
         change(time().end, cost.held_after, MemoryClass::Activations);
-        change(time().end, cost.gradients_after, MemoryClass::Gradients);
+    }
+    void bears_gradients(const Compute& c) {
+        if (c.pass != Pass::Backward && c.pass != Pass::BackwardWeight) return;
+        if (!born_) change(time().end, costs_.gradients_in_backward(rank_), MemoryClass::Gradients);
+        born_ = true;
     }
     /// The input that a Recv brought becomes the compute's own.
     void takes_input(const Compute& c) {
@@ -82,6 +86,7 @@ private:
     void add(const Compute& c) {
         takes_input(c);
         compute_runs();
+        bears_gradients(c);
         if (c.pass == Pass::Forward)
             saved(c.stage) = graph_.compute_costs[graph_.tasks[task_].cost].held_after;
     }
@@ -89,6 +94,8 @@ private:
         takes_input(o.first);
         takes_input(o.second);
         compute_runs();
+        bears_gradients(o.first);
+        bears_gradients(o.second);
     }
     void add(const Recompute&) { compute_runs(); }
     void add(const OptimizerStep&) { compute_runs(); }
@@ -136,6 +143,7 @@ private:
     std::span<const TaskTimes> times_;
     const CostModel& costs_;
     Rank rank_;
+    bool born_ = false;  ///< the gradients are there
     TaskId task_ = kNoTask;
     const Action* action_ = nullptr;
     std::vector<Change> changes_;

@@ -72,13 +72,26 @@ std::vector<std::string> values_of(const std::vector<scenarios::Override>& point
     return values;
 }
 
-/// A mistake in a swept value, which a point sets like `--set`, at its place in the grid.
+/// "unknown key 'tensr' of 'parallel'" of the swept key parallel.tensr; a key within a
+/// swept value is the value's mistake.
+bool is_about_key(const Diagnostic& mistake, std::string_view swept) {
+    for (std::size_t from = 0; from <= swept.size();) {
+        const std::size_t dot = std::min(swept.find('.', from), swept.size());
+        const std::string_view part = swept.substr(from, dot - from);
+        if (mistake.message.starts_with(fmt::format("unknown key '{}'", part))) return true;
+        from = dot + 1;
+    }
+    return false;
+}
+
+/// A mistake in a swept key or value, which a point sets like `--set`, at its place in the grid.
 Diagnostic placed_in_grid(Diagnostic mistake, const scenarios::Sweep& sweep) {
     for (const scenarios::SweepKey& key : sweep.keys)
         for (std::size_t i = 0; i < key.values.size(); ++i) {
             if (mistake.source_line != key.key + '=' + key.values[i]) continue;
-            mistake.where = key.places[i].where;
-            mistake.source_line = key.places[i].source_line;
+            const Diagnostic& place = is_about_key(mistake, key.key) ? key.place : key.places[i];
+            mistake.where = place.where;
+            mistake.source_line = place.source_line;
             return mistake;
         }
     return mistake;
@@ -107,10 +120,30 @@ void check_spelling(const Grid& grid) {
     if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 
+/// Flash attention keeps no scores, so that there is nothing to recompute selectively: the
+/// point is the same plan as another one of the grid, if that asks for no recomputation.
+std::string twin_reason(const Grid& grid, std::size_t index, const scenarios::Scenario& scenario) {
+    constexpr std::string_view kKey = "training.recompute";
+    if (scenario.training.recompute != models::Recompute::Selective ||
+        scenario.training.attention != models::AttentionKernel::Flash)
+        return {};
+    std::size_t stride = 1;
+    for (auto key = grid.sweep.keys.rbegin(); key != grid.sweep.keys.rend(); ++key) {
+        const std::size_t value = index / stride % key->values.size();
+        const auto none = std::ranges::find(key->values, "none") - key->values.begin();
+        const std::size_t twin = index + stride * (static_cast<std::size_t>(none) - value);
+        if (key->key == kKey && none < std::ssize(key->values) &&
+            std::ranges::binary_search(grid.points, twin))
+            return fmt::format("the same plan as {}=none: flash attention keeps no scores", kKey);
+        stride *= key->values.size();
+    }
+    return {};
+}
+
 /// A value that is listed twice makes the same point twice; one is enough.
 scenarios::Sweep without_repetition(scenarios::Sweep sweep) {
     for (scenarios::SweepKey& key : sweep.keys) {
-        scenarios::SweepKey once{key.key, {}, {}};
+        scenarios::SweepKey once{key.key, {}, {}, key.place};
         for (std::size_t i = 0; i < key.values.size(); ++i) {
             if (std::ranges::find(once.values, key.values[i]) != once.values.end()) continue;
             once.values.push_back(std::move(key.values[i]));
@@ -177,7 +210,7 @@ SweepRow evaluate(const Grid& grid, std::size_t index) {
             predict(scenario, {.keep_trace = false, .play_allocator = false}).prediction;
         for (std::size_t i = 0; i < kFigures.size(); ++i) row.figures[i] = kFigures[i].text(p);
         row.fits = p.fits;
-        row.reason = p.reason;
+        row.reason = p.reason.empty() ? twin_reason(grid, index, scenario) : p.reason;
     } catch (const InputError& error) {
         row.reason = reason_of(error);
     } catch (const scenarios::InvalidSchedule& error) {

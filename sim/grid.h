@@ -31,7 +31,7 @@ struct SweepRow {
     std::vector<std::string> figures;  ///< as figure_names(); all empty if impossible
     bool fits = false;
     std::string pareto;  ///< "true" or "false" once all points are known, else empty
-    std::string reason;  ///< why it is impossible or does not fit, one line
+    std::string reason;  ///< why it is impossible or does not fit, or whose twin it is, one line
     friend bool operator==(const SweepRow&, const SweepRow&) = default;
 
     bool possible() const { return !figures.front().empty(); }

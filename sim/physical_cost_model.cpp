@@ -44,12 +44,7 @@ public:
     }
 
     ComputeCost compute(const Compute& action, Rank) const override {
-        ComputeCost cost = price(action.stage, action.micro_batch).of(action.pass);
-        if (bears_gradients() &&
-            (action.pass == Pass::Backward || action.pass == Pass::BackwardWeight))
-            cost.gradients_after =
-                level(elements(action.stage), action.stage).gradients_in_backward;
-        return cost;
+        return price(action.stage, action.micro_batch).of(action.pass);
     }
     ComputeCost recompute(const Recompute& action, Rank) const override {
         return price(action.stage, action.micro_batch).again();
@@ -62,14 +57,17 @@ public:
                                                    whole(stage).of(Pass::Forward).duration);
     }
     Flow reduce_grad(Stage stage, std::span<const Rank> holders) const override {
-        if (gathers_in_passes(scenario_)) return {};  // reduced there too
+        // Reduced there too, over the replicas of one holder; what is left is between holders.
+        if (gathers_in_passes(scenario_))
+            return between_replicas_.reduce_between_holders(
+                elements(stage) / replicas_of_stage(scenario_), holders);
         const StagePrice& price = whole(stage);
         const Duration last =
             std::max(price.of(Pass::Backward).duration, price.of(Pass::BackwardWeight).duration);
         return between_replicas_.reduce_gradients(elements(stage), holders, last);
     }
     Flow tied_grad(Stage stage, std::span<const Rank> holders) const override {
-        return between_replicas_.reduce_tied(whole(stage).parameters().tied, holders);
+        return between_replicas_.reduce_between_holders(whole(stage).parameters().tied, holders);
     }
     Flow grad_norm() const override { return between_replicas_.reduce_norm(); }
     Flow offload(Stage stage, Rank rank) const override {
@@ -81,12 +79,9 @@ public:
     }
 
     std::span<const BytesPerSecond> links() const override { return topology_.links(); }
-    MemoryByClass static_memory(Rank rank) const override {
-        const models::StaticMemory memory = level(rank);
-        MemoryByClass held = memory.held;
-        if (!bears_gradients())
-            held[static_cast<std::size_t>(MemoryClass::Gradients)] += memory.gradients_in_backward;
-        return held;
+    MemoryByClass static_memory(Rank rank) const override { return level(rank).held; }
+    Bytes gradients_in_backward(Rank rank) const override {
+        return level(rank).gradients_in_backward;
     }
     Bytes unsharded_bytes(Stage stage) const override {
         if (scenario_.parallel.zero_stage < 3) return {};
@@ -134,16 +129,8 @@ private:
         const auto has_head = [&](Stage s) { return whole(s).graph().content.head; };
         const auto head = std::ranges::find_if(stages, has_head);
         const Stage like = head == stages.end() ? stages.front() : *head;
-        return level(elements_of(rank), like);
-    }
-    models::StaticMemory level(std::int64_t parameters, Stage like) const {
-        return models::static_memory(whole(like).graph(), static_policy(scenario_), parameters);
-    }
-    /// Without a buffer, the only backward of a step makes the gradients; when there are
-    /// several, they are there from the first on and count as always there.
-    bool bears_gradients() const {
-        return !scenario_.framework.main_grad_buffer && scenario_.training.micro_batches == 1 &&
-               slices_ == 1;
+        return models::static_memory(whole(like).graph(), static_policy(scenario_),
+                                     elements_of(rank));
     }
 
     bool scatters_messages() const {
@@ -179,7 +166,6 @@ ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     both.exposed = std::max(Duration{}, communication - kernels);
     both.duration = kernels + both.exposed;
     both.held_after = first.held_after + second.held_after;
-    both.gradients_after = first.gradients_after + second.gradients_after;
     both.peak_above = first.peak_above + second.peak_above;
     for (std::size_t c = 0; c < kMemoryClasses; ++c)
         both.at_peak[c] = first.at_peak[c] + second.at_peak[c];

@@ -105,7 +105,8 @@ PlanBound bound_of(const scenarios::Scenario& scenario) {
         const Duration optimizer = costs->optimizer_step(rank);
         barrier_step = std::max(barrier_step, of_rank.end + optimizer);
         least_period = std::min(least_period, of_rank.work + optimizer);
-        bound.memory = std::max(bound.memory, total(costs->static_memory(rank)));
+        bound.memory = std::max(
+            bound.memory, total(costs->static_memory(rank)) + costs->gradients_in_backward(rank));
     }
     // Without a barrier the step is the distance between the ends of two of
     // them, and the rank that ends last is only known once they were played.

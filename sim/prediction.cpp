@@ -60,7 +60,8 @@ double affordable_micro_batches(const CostModel& model, const Schedule& schedule
             held += forward.held_after + std::max(Bytes{}, input.held_after);
             above = std::max({above, forward.peak_above - forward.held_after, input.peak_above});
         }
-        const Bytes left = limit - total(model.static_memory(rank)) - above;
+        const Bytes left =
+            limit - total(model.static_memory(rank)) - model.gradients_in_backward(rank) - above;
         least = std::min(least, static_cast<double>(left.count) / static_cast<double>(held.count));
     }
     return std::floor(least);
@@ -189,6 +190,15 @@ void say_what_sets_the_pace(Prediction& out, double host) {
                     100 * host));
 }
 
+void say_what_the_device_lacks(Prediction& out, const Scenario& scenario) {
+    const scenarios::Gpu& gpu = scenario.cluster.gpu;
+    if (scenario.training.precision.compute != models::DataType::Bf16 || gpu.bf16) return;
+    out.notes.push_back(
+        fmt::format("{} has no matrix units for bf16; its fp16 rate is taken, which bf16 "
+                    "would not reach: training.precision fp16 suits it",
+                    gpu.name));
+}
+
 void say_what_is_unvalidated(Prediction& out, const Scenario& scenario) {
     const std::vector<std::string> features = unvalidated_features(scenario);
     if (features.empty()) return;
@@ -242,6 +252,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     out.schedule_hash = simulation.trace.header.program_hash;
     out.notes = scenario.notes;
     say_what_sets_the_pace(out, host_share(plan.program, *priced.costs));
+    say_what_the_device_lacks(out, scenario);
     say_what_is_unvalidated(out, scenario);
     for (const auto& [what, origin] : scenario.cluster.origins)
         out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});

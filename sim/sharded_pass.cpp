@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/data_parallel.h"
 #include "sim/network/collective_cost.h"
 
 namespace debubble::sim {
@@ -33,7 +34,7 @@ double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits&
     const GroupPlacement group = gradient_group(scenario, 0);
     const auto takes = [&](CollectiveKind kind, std::int64_t elements) {
         if (elements == 0) return 0.0;
-        const Bytes whole{elements * element_bytes(scenario)};
+        const Bytes whole{elements * parameter_bytes_sent(scenario)};
         return seconds(collective_cost(kind, whole, group, scenario.cluster).total());
     };
     const double gather = takes(CollectiveKind::AllGather, units.layer_elements);

@@ -131,8 +131,8 @@ ExitCode carry_out(const Arguments& args) {
 }
 
 constexpr const char* kFooter =
-    R"(The model is a name of the zoo, a YAML file or a Hugging Face config.json. Saved: activations
-that the forward keeps for the backward. Static: parameters, gradients and optimizer state at
+    R"(The model is a name of the zoo, a YAML file, a Hugging Face config.json or the folder that holds
+one. Saved: activations that the forward keeps for the backward. Static: parameters, gradients and optimizer state at
 18 bytes a parameter (bf16 with fp32 main parameters, gradients and moments).
 
 Examples:
@@ -147,7 +147,8 @@ void add_model(CLI::App& program, ExitCode& answer) {
     args->execution.seq_length = 0;
     CLI::App* verb =
         program.add_subcommand("model", "show parameters, FLOPs and memory of a network");
-    verb->add_option("NAME|FILE", args->model, "name of the zoo, YAML file or config.json");
+    verb->add_option("NAME|FILE", args->model,
+                     "name of the zoo, YAML file, config.json or its folder");
     verb->add_flag("--list", args->list, "list the zoo");
     verb->add_option("--stages", args->stages, "pipeline stages to cut it into")
         ->check(CLI::Range(1, 65536));

@@ -66,10 +66,10 @@ std::string verdict_text(const Schedule& schedule, const std::vector<Violation>&
     if (violations.empty())
         return fmt::format(
             "valid: {} actions on {} ranks, {} stages ({} placement), {} "
-            "microbatches; it finishes with buffered, rendezvous and issue-ordered "
+            "microbatch{}; it finishes with buffered, rendezvous and issue-ordered "
             "sends\n",
             actions, schedule.shape.ranks, schedule.stage_count(), schedule.placement.name(),
-            schedule.shape.micro_batches);
+            schedule.shape.micro_batches, schedule.shape.micro_batches == 1 ? "" : "es");
     std::string text;
     for (std::size_t i = 0; i < std::min(violations.size(), kMostShown); ++i)
         text += fmt::format("{}: {}\n", place_of(violations[i], schedule), violations[i].message);

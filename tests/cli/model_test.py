@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from program import BAD_INPUT, ProgramTest, debubble
+from program import BAD_INPUT, DONE, ProgramTest, debubble
 
 PUBLISHED = {  # exact counts: the models' cards and papers
     "gpt2": 124_439_808,
@@ -59,6 +59,14 @@ class Model(ProgramTest):
         for name in names:
             with self.subTest(name):
                 self.assertGreater(self.figures(name)["parameters"], 0)
+
+
+class Folder(ProgramTest):
+    def test_stands_for_its_config(self):
+        self.write("config.json", '{"model_type": "gpt2", "n_layer": 12, "n_embd": 768, '
+                   '"n_head": 12, "n_positions": 1024, "vocab_size": 50257}')
+        result = self.ends(debubble("model", self.folder, "--json", "-"), DONE)
+        self.assertIn('"parameters": 124439808', result.stdout)
 
 
 class Mistakes(ProgramTest):

@@ -145,6 +145,19 @@ class Answers(SimulateTest):
                            "training.global_batch=8"), NO,
                   says=f"{crossed}: not a valid schedule:\n1B0 stands before")
 
+    def test_a_schedule_file_for_other_ranks_is_refused_at_its_row(self):
+        rows = self.write("rows.csv", "0F0,0B0\n1F0,1B0\n2F0,2B0\n")
+        plan = self.write("rows.yaml", PLAN.replace("1f1b", "{csv: rows.csv}"))
+        self.ends(debubble("simulate", plan, "--set", "parallel.pipeline=2"), BAD_INPUT,
+                  says=f"{rows}:3:1: error: it has 3 ranks, one a row, and parallel.pipeline is 2")
+
+    def test_a_slower_host_takes_longer_over_an_offloaded_optimizer(self):
+        times = [self.figures("--set", "training.offload_optimizer=true", "--set",
+                              f"cluster.host_adam_parameters_per_s={rate}")["step_time_s"]
+                 for rate in ("1e9", "1e8")]
+        parameters = self.figures()["parameters"]
+        self.assertGreater(times[1] - times[0], parameters * 8e-9)
+
     def test_sgd_holds_less_than_adam(self):
         adam = self.figures()
         held = {}

@@ -70,6 +70,14 @@ class Sweep(SweepTest):
             if row["parallel.tensor"] == "5":
                 self.assertIn("do not divide 8", row["reason"])
 
+    def test_says_which_points_are_the_same_plan(self):
+        self.grid.write_text(PLAN + "sweep: {training.recompute: [none, selective, full]}\n")
+        self.sweep()
+        none, selective, full = rows_of(self.out)
+        self.assertEqual(selective["step_time_s"], none["step_time_s"])
+        self.assertIn("same plan as training.recompute=none", selective["reason"])
+        self.assertEqual(none["reason"] + full["reason"], "")
+
     def test_gives_what_simulate_gives(self):
         self.sweep()
         for row in [row for row in rows_of(self.out) if row["step_time_s"]][::5]:
@@ -124,12 +132,12 @@ class Sweep(SweepTest):
             self.assertTrue(row["reason"])
 
 
-class Mistakes(SweepTest):
+class PlacesOfMistakes(SweepTest):
     def test_stand_where_the_grid_has_them(self):
         self.grid.write_text(PLAN + "sweep:\n  parallel.tensr: [1, 2]\n"
                              "  schedule: [gpipe, 1f1bb]\n")
         stderr = self.ends(debubble("sweep", self.grid, "--out", self.out), BAD_INPUT).stderr
-        self.assertIn("grid.yaml:8:20: error: unknown key 'tensr' of 'parallel'", stderr)
+        self.assertIn("grid.yaml:8:3: error: unknown key 'tensr' of 'parallel'", stderr)
         self.assertIn("grid.yaml:9:21: error: unknown schedule '1f1bb'", stderr)
         self.assertNotIn("--set", stderr)
 

@@ -223,5 +223,36 @@ TEST(Topology, PipelineRanksOfANodeShareItsCards) {
     EXPECT_FALSE(rails.same_node(Rank{1}, Rank{2}));
 }
 
+TEST(PhysicalCostModel, SendsGradientsAndParametersInTheCommunicationType) {
+    auto scenario = gpt_job(1, 8, 1);
+    scenario.parallel.zero_stage = 1;
+    const std::array holders{Rank{0}};
+    const auto sent = [&] {
+        const auto model = price(scenario);
+        return std::array{model->reduce_grad(Stage{0}, holders).payload.count,
+                          model->unshard(Stage{0}, Rank{0}).payload.count};
+    };
+    const auto own = sent();  // fp32 gradients, bf16 parameters
+    scenario.parallel.communication_dtype = models::DataType::Fp16;
+    EXPECT_EQ(sent(), (std::array{own[0] / 2, own[1]}));
+    scenario.parallel.communication_dtype = models::DataType::Fp32;
+    EXPECT_EQ(sent(), (std::array{own[0], 2 * own[1]}));
+}
+
+/// ZeRO-3 by layer reduces over the replicas of one holder inside the passes; the other holder
+/// of a bidirectional pipeline has gradients of its own.
+TEST(PhysicalCostModel, ReducesShardedGradientsBetweenTwoHolders) {
+    auto scenario = gpt_job(1, 8, 2);
+    const std::array both{Rank{0}, Rank{1}};
+    const std::array one{Rank{0}};
+    const std::int64_t whole = price(scenario)->reduce_grad(Stage{0}, both).payload.count;
+    scenario.parallel.zero_stage = 3;
+    const auto model = price(scenario);
+    EXPECT_EQ(model->reduce_grad(Stage{0}, one).payload, Bytes{});
+    const Flow between = model->reduce_grad(Stage{0}, both);
+    EXPECT_EQ(between.payload.count, whole / 8);
+    EXPECT_GT(alone(between, *model), 0);
+}
+
 }  // namespace
 }  // namespace debubble::sim

@@ -133,5 +133,26 @@ TEST(Predict, IsAPureFunction) {
     EXPECT_EQ(a.prediction.schedule_hash, a.trace.header.program_hash);
 }
 
+/// Both must hold gradients without a buffer from the same moment.
+TEST(Predict, ReservesNoLessThanThePeak) {
+    for (const char* schedule : {"gpipe", "1f1b", "zb-h1"}) {
+        Scenario job = gpt_job(2, 2, 4);
+        job.framework.main_grad_buffer = false;
+        job.schedule.name = schedule;
+        for (const RankPrediction& rank : predict(job).prediction.ranks)
+            EXPECT_GE(rank.reserved, rank.peak_memory) << schedule << ", rank " << rank.rank.index;
+    }
+}
+
+TEST(Predict, SaysThatADeviceHasNoBf16) {
+    Scenario job = gpt_job(1, 1, 1, 4);
+    const auto says = testing::Contains(HasSubstr("no matrix units for bf16"));
+    EXPECT_THAT(predict(job).prediction.notes, testing::Not(says));
+    job.cluster.gpu.bf16 = false;
+    EXPECT_THAT(predict(job).prediction.notes, says);
+    job.training.precision.compute = models::DataType::Fp16;
+    EXPECT_THAT(predict(job).prediction.notes, testing::Not(says));
+}
+
 }  // namespace
 }  // namespace debubble::sim
