@@ -46,11 +46,12 @@ std::vector<fs::path> places_of(const Corpus& corpus, const Tokenizer& tokenizer
 }
 
 /// The tokens at `place`, if they are those of `origin`.
-std::shared_ptr<const TokenFile> kept_at(const fs::path& place, const std::string& origin) {
+std::shared_ptr<const TokenFile> kept_at(const fs::path& place, const std::string& origin,
+                                         const fs::path& corpus) {
     std::error_code error;
     if (!fs::is_regular_file(place, error)) return nullptr;
     try {
-        auto file = std::make_shared<const TokenFile>(place);
+        auto file = std::make_shared<const TokenFile>(place, corpus);
         return file->origin() == origin && file->is_intact() ? file : nullptr;
     } catch (const InputError&) {
         return nullptr;  // damaged
@@ -69,14 +70,14 @@ std::shared_ptr<const TokenFile> tokenised(const Corpus& corpus, const Tokenizer
     const std::string origin = origin_of(corpus, tokenizer);
     const std::vector<fs::path> places = places_of(corpus, tokenizer);
     for (const fs::path& place : places)
-        if (auto file = kept_at(place, origin)) return file;
+        if (auto file = kept_at(place, origin, corpus.path)) return file;
 
     const TokenWidth width = tokenizer.vocab() <= 65536 ? TokenWidth::Bits16 : TokenWidth::Bits32;
     for (std::size_t i = 0;; ++i) {
         try {
             write_token_file(places[i], width, origin,
                              [&](const TokenSink& sink) { encode(corpus, tokenizer, sink); });
-            return std::make_shared<const TokenFile>(places[i]);
+            return std::make_shared<const TokenFile>(places[i], corpus.path);
         } catch (const WorldError&) {
             if (i + 1 == places.size()) throw;
         }

@@ -66,7 +66,7 @@ private:
     void check_tokens(std::int64_t begin, std::int64_t end) const {
         const std::int64_t beyond = file_->first_beyond(rules_.vocab, begin, end);
         if (beyond == end) return;
-        throw bad_file(file_->path(),
+        throw bad_file(file_->source(),
                        fmt::format("token {} of {} is {}, but the model's "
                                    "vocabulary ends at {}",
                                    beyond, file_->size(), (*file_)[beyond], rules_.vocab - 1));
@@ -81,7 +81,7 @@ public:
     PackedTokens(std::shared_ptr<const TokenFile> tokens, const TokenRules& rules)
         : TokenDataSet(std::move(tokens), rules) {
         if (samples() < 1)
-            throw bad_file(file().path(),
+            throw bad_file(file().source(),
                            fmt::format("{} tokens are too few for one sequence of {} and its last "
                                        "target",
                                        file().size(), rules.seq_length));
@@ -111,7 +111,7 @@ public:
         }
         if (documents_.empty())
             throw bad_file(
-                file().path(),
+                file().source(),
                 fmt::format("none of its {} tokens has another after it in its document, "
                             "so there is nothing to predict",
                             file().size()));

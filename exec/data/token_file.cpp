@@ -92,7 +92,8 @@ T TokenFile::read(std::int64_t position) const {
 template std::uint16_t TokenFile::read(std::int64_t) const;
 template std::uint32_t TokenFile::read(std::int64_t) const;
 
-TokenFile::TokenFile(const std::filesystem::path& path) : map_(path) {
+TokenFile::TokenFile(const std::filesystem::path& path, const std::filesystem::path& made_from)
+    : map_(path), source_(made_from.empty() ? path : made_from) {
     wide_ = checked_format(map_).token_bytes == kLlama3.token_bytes;
     size_ = static_cast<std::int64_t>(header_of(map_.bytes()).tokens());
 }

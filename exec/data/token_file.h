@@ -21,9 +21,12 @@ namespace debubble::exec {
 class TokenFile {
 public:
     /// Throws InputError if the header is not of such a file or disagrees with the file's size.
-    explicit TokenFile(const std::filesystem::path& path);
+    /// `made_from`: the corpus whose tokens it keeps, if it is a cache.
+    explicit TokenFile(const std::filesystem::path& path,
+                       const std::filesystem::path& made_from = {});
 
-    const std::filesystem::path& path() const { return map_.path(); }
+    /// Of the file that a person knows: for sentences.
+    const std::filesystem::path& source() const { return source_; }
     std::int64_t size() const { return size_; }  ///< in tokens
     std::uint32_t operator[](std::int64_t position) const {
         return wide_ ? read<std::uint32_t>(position) : read<std::uint16_t>(position);
@@ -46,6 +49,7 @@ private:
     std::int64_t first_beyond(std::int64_t vocab, std::int64_t begin, std::int64_t end) const;
 
     MappedFile map_;
+    std::filesystem::path source_;
     std::int64_t size_ = 0;
     bool wide_ = false;
 };

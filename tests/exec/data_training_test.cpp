@@ -87,8 +87,9 @@ TEST(TrainingData, RefusesWhatDoesNotFitTheModel) {
     const Folder folder;
     folder.with("a.txt", "abc<|endoftext|>de");
     write_tokens(folder, "a.bin", {1, 2, 3, 4, 5});
-    EXPECT_THAT(refusal(folder, "text: a.txt", 256),
-                HasSubstr("token 3 of 6 is 256, but the model's vocabulary ends at 255\n"));
+    EXPECT_THAT(
+        refusal(folder, "text: a.txt", 256),
+        HasSubstr("a.txt: error: token 3 of 6 is 256, but the model's vocabulary ends at 255\n"));
     EXPECT_EQ(refusal(folder, "text: a.txt", 257), "");
     EXPECT_THAT(refusal(folder, "text: none.txt"), HasSubstr("none.txt: error: no such file\n"));
     EXPECT_THAT(refusal(folder, "text: a.txt, pad_token: 257"),
