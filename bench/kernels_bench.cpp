@@ -30,11 +30,11 @@ Tensor filled(const Shape& shape, DataType type) {
     return tensor;
 }
 
-/// One kernel on one back end. `flops` and `bytes` are of one call.
+/// One kernel. `flops` and `bytes` are of one call.
 struct Bench {
     std::string name;
     double flops = 0;
-    double bytes = 0;
+    std::function<double(DataType)> bytes;
     std::function<std::function<void(Kernels&)>(DataType)> prepare;  ///< what a call does
 };
 
@@ -51,10 +51,7 @@ void run(benchmark::State& state, const std::string& back_end, DataType type, co
                                   benchmark::Counter::kIsIterationInvariantRate);
     };
     if (bench.flops > 0) state.counters["GFLOP/s"] = rate(bench.flops);
-    if (bench.bytes > 0) {
-        const double of_type = static_cast<double>(size_of(type)) / 4;
-        state.counters["GB/s"] = rate(bench.bytes * of_type);
-    }
+    if (bench.bytes) state.counters["GB/s"] = rate(bench.bytes(type));
 }
 
 /// The three products of a linear layer.
@@ -72,19 +69,19 @@ void add_linear(std::vector<Bench>& all, const std::string& name, WeightLayout l
                                                    filled(y_shape, type),
                                                    Tensor(w_shape, DataType::Fp32)});
     };
-    all.push_back({name + "_forward", flops, 0, [=](DataType type) {
+    all.push_back({name + "_forward", flops, {}, [=](DataType type) {
                        return [=, o = operands(type)](Kernels& kernels) {
                            kernels.linear_forward(layout, o->x.view(), o->weight.view(), {},
                                                   o->y.view());
                        };
                    }});
-    all.push_back({name + "_backward_input", flops, 0, [=](DataType type) {
+    all.push_back({name + "_backward_input", flops, {}, [=](DataType type) {
                        return [=, o = operands(type)](Kernels& kernels) {
                            kernels.linear_backward_input(layout, o->y.view(), o->weight.view(),
                                                          o->x.view(), Write::Overwrite);
                        };
                    }});
-    all.push_back({name + "_backward_weight", flops, 0, [=](DataType type) {
+    all.push_back({name + "_backward_weight", flops, {}, [=](DataType type) {
                        return [=, o = operands(type)](Kernels& kernels) {
                            kernels.linear_backward_weight(layout, o->x.view(), o->y.view(),
                                                           o->dweight.view(), {});
@@ -105,13 +102,13 @@ struct AttentionOperands {
 void add_attention(std::vector<Bench>& all) {
     const double product = 2.0 * kHidden * (kTokens * (kTokens + 1.0) / 2);
     const Attention how{.scale = 0.125};
-    all.push_back({"attention_forward", 2 * product, 0, [=](DataType type) {
+    all.push_back({"attention_forward", 2 * product, {}, [=](DataType type) {
                        return [=, o = std::make_shared<AttentionOperands>(type)](Kernels& kernels) {
                            kernels.attention_forward(how, o->q.view(), o->k.view(), o->v.view(),
                                                      o->out.view(), o->log_sum.view());
                        };
                    }});
-    all.push_back({"attention_backward", 5 * product, 0, [=](DataType type) {
+    all.push_back({"attention_backward", 5 * product, {}, [=](DataType type) {
                        const auto o = std::make_shared<AttentionOperands>(type);
                        std::ranges::fill(o->log_sum.as<float>(), 7.F);
                        return [=](Kernels& kernels) {
@@ -128,7 +125,8 @@ using Call = std::function<void(Kernels&, const std::vector<Tensor>&)>;
 /// A kernel over operands of one shape; `passes` is how often an element is read or written.
 Bench streaming(const std::string& name, const Shape& shape, int operands, double passes,
                 const Call& call) {
-    const double bytes = 4.0 * passes * static_cast<double>(shape.elements());
+    const double accesses = passes * static_cast<double>(shape.elements());
+    const auto bytes = [=](DataType type) { return accesses * static_cast<double>(size_of(type)); };
     return {name, 0, bytes, [=](DataType type) {
                 auto tensors = std::make_shared<std::vector<Tensor>>();
                 for (int i = 0; i < operands; ++i) tensors->push_back(filled(shape, type));
@@ -214,7 +212,10 @@ void add_cross_entropy(std::vector<Bench>& all) {
 void add_adam(std::vector<Bench>& all) {
     constexpr std::int64_t kCount = 4 * kHidden * kHidden * 4;
     const auto state = std::make_shared<std::vector<Tensor>>();
-    all.push_back({"adam_step", 0, 28.0 * kCount, [=](DataType type) {
+    const auto bytes = [](DataType type) {
+        return (type == DataType::Fp32 ? 28.0 : 30.0) * static_cast<double>(kCount);
+    };
+    all.push_back({"adam_step", 0, bytes, [=](DataType type) {
                        if (state->empty()) {
                            for (int i = 0; i < 4; ++i)
                                state->push_back(filled({kCount}, DataType::Fp32));

@@ -125,7 +125,7 @@ public:
     virtual void count_correct(const CrossEntropy& loss, ConstTensorView targets,
                                ConstTensorView logits, TensorView total) = 0;
 
-    // The ends of a Vision Transformer.
+    // The ends of a Vision Transformer. Images may be fp32 whatever the compute type.
     virtual void cut_patches(std::int64_t side, ConstTensorView images, TensorView patches) = 0;
     virtual void class_token_forward(ConstTensorView patches, ConstTensorView class_token,
                                      ConstTensorView positions, TensorView y) = 0;

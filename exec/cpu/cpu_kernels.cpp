@@ -20,6 +20,9 @@ std::unique_ptr<Kernels> make_onednn_kernels(int) {
 #endif
 
 std::unique_ptr<Kernels> make_cpu_kernels(std::string_view name, int threads) {
+    if (threads < 1) {
+        throw InputError("kernels run on one thread at least, not " + std::to_string(threads));
+    }
     if (name == "reference") return make_reference_kernels();
     if (name == "onednn") return make_onednn_kernels(threads);
     if (name == "auto") {

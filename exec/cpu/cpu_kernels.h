@@ -18,11 +18,11 @@ bool has_onednn();
 /// The same calls give the same bits in every run with the same number of threads on the same
 /// kind of processor. The order in which a weight's gradient is summed depends on the
 /// number of rows: two microbatches in turn do not leave the bits of one that holds both.
-/// Throws InputError if this build has no oneDNN.
+/// `threads` >= 1. Throws InputError if this build has no oneDNN.
 std::unique_ptr<Kernels> make_onednn_kernels(int threads);
 
 /// By name: reference, onednn, or auto, which is the fastest that this build has. Only onednn
-/// uses more than one thread. Throws InputError for another name.
+/// uses more than one thread. Throws InputError for another name, or no thread.
 std::unique_ptr<Kernels> make_cpu_kernels(std::string_view name, int threads);
 
 }  // namespace debubble::exec

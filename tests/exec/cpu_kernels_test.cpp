@@ -20,6 +20,10 @@ TEST(CpuKernels, GoByTheirNames) {
     }
 }
 
+TEST(CpuKernels, RunOnOneThreadAtLeast) {
+    EXPECT_THROW(make_cpu_kernels("auto", 0), InputError);
+}
+
 /// Weight gradients, attention and a norm of gradients: what sums over many rows.
 std::vector<Tensor> sums_of(Kernels& kernels) {
     const Tensor q = random_tensor<float>({2, 150, 4, 32}, 1),

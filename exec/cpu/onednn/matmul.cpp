@@ -6,6 +6,8 @@
 #include <dnnl.hpp>
 #include <map>
 
+#include "base/diagnostic.h"
+
 namespace debubble::exec::onednn {
 
 namespace {
@@ -97,6 +99,16 @@ struct Matmul::Made {
     dnnl::engine engine{dnnl::engine::kind::cpu, 0};
     dnnl::stream stream{engine};
     std::map<Key, Primitive> primitives;
+
+    std::map<Key, Primitive>::iterator make(const Key& key, const Product& product) {
+        try {
+            return primitives.try_emplace(key, product, engine).first;
+        } catch (const dnnl::error& error) {
+            const Shape a{product.m, product.k}, b{product.k, product.n};
+            throw WorldError("oneDNN cannot multiply " + a.text() + " by " + b.text() + ": " +
+                             error.what());
+        }
+    }
 };
 
 Matmul::Matmul(int threads) : made_(std::make_unique<Made>()) {
@@ -111,9 +123,7 @@ void Matmul::operator()(const Product& product) {
     const ThreadLimit limit(made_->threads);
     const Key key = key_of(product);
     auto found = made_->primitives.find(key);
-    if (found == made_->primitives.end()) {
-        found = made_->primitives.try_emplace(key, product, made_->engine).first;
-    }
+    if (found == made_->primitives.end()) found = made_->make(key, product);
     Primitive& primitive = found->second;
     primitive.a.set_data_handle(pointer(product.a.data));
     primitive.b.set_data_handle(pointer(product.b.data));
