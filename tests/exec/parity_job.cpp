@@ -20,6 +20,12 @@ const std::map<std::string, std::string> kModels{
     {"gpt2-dropout",
      "{name: tiny, family: gpt2, layers: 8, hidden: 16, heads: 4, vocab: 27, "
      "max_positions: 8, dropout: 0.2}"},
+    {"gpt2-wide",
+     "{name: wide, family: gpt2, layers: 8, hidden: 64, heads: 4, vocab: 203, "
+     "max_positions: 64, dropout: 0}"},
+    {"llama-wide",
+     "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
+     "vocab: 203, max_positions: 64}"},
     {"llama",
      "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 24, "
      "vocab: 22, max_positions: 8}"},
@@ -123,7 +129,7 @@ model: {}
 cluster: dgx-a100-40gb
 parallel: {}
 schedule: {}
-framework: debubble
+framework: {{base: debubble, library_workspace: 0 B, allocator: exact}}
 training:
   global_batch: {}
   micro_batch: 1
@@ -134,7 +140,7 @@ training:
   {}
 )",
                     kModels.at(c.model), c.parallel, c.schedule, c.micro_batches,
-                    c.model == "vit" ? 5 : 8, c.optimizer, c.training),
+                    c.model == "vit" ? 5 : c.seq_length, c.optimizer, c.training),
         "parity.yaml");
 }
 

@@ -255,7 +255,7 @@ model: {}
 cluster: dgx-a100-40gb
 parallel: {}
 schedule: {}
-framework: {{name: debubble, post_validation: {}}}
+framework: {{base: debubble, post_validation: {}}}
 training:
   global_batch: {}
   micro_batch: 1

@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "sim/memory_play.h"
+#include "sim/prediction.h"
+#include "tests/exec/parity_job.h"
+
+/// What the simulator says that a rank will hold is what it holds when the Program runs.
+namespace debubble::exec::parity {
+namespace {
+
+class PlannedMemory : public testing::TestWithParam<Case> {};
+
+TEST_P(PlannedMemory, IsWhatTheExecutorAllocates) {
+    const Case& c = GetParam();
+    const scenarios::Scenario scenario = scenario_of(c);
+    const Result result = train(c, 1);
+    const sim::Prediction predicted = sim::predict(scenario).prediction;
+    for (const StepRecord& record : result.records) {
+        const sim::PlayedMemory planned =
+            sim::play_memory(scenario, result.plan.stages, result.plan.program, record.rank);
+        const auto executed = static_cast<double>(total(record.peak.held).count);
+        const auto expected = static_cast<double>(planned.peak_allocated.count);
+        if (scenario.parallel.zero_stage < 3) {  // the allocator model knows no gathered layers
+            EXPECT_NEAR(executed, expected, 0.01 * expected)
+                << "rank " << record.rank.index << ": executed at " << record.peak.action << " "
+                << record.peak.op << ", planned at " << planned.action << " " << planned.op;
+        }
+        EXPECT_NEAR(static_cast<double>(predicted.ranks[record.rank.index].peak_memory.count),
+                    executed, 0.01 * expected)
+            << "by the event engine";
+        for (std::size_t kind = 0; kind < kMemoryClasses; ++kind)
+            RecordProperty(
+                fmt::format("rank_{}_{}", record.rank.index,
+                            name_of(static_cast<MemoryClass>(kind))),
+                fmt::format("{} of {}", record.peak.held[kind].count, planned.at_peak[kind].count));
+    }
+}
+
+Case wide(std::string name, std::string parallel, std::string schedule = "1f1b",
+          std::string model = "gpt2-wide", std::string training = {}) {
+    Case c;
+    c.name = std::move(name);
+    c.parallel = std::move(parallel);
+    c.schedule = std::move(schedule);
+    c.model = std::move(model);
+    c.training = std::move(training);
+    c.micro_batches = 8;
+    c.seq_length = 64;
+    c.optimizer = "adamw";
+    return c;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, PlannedMemory,
+    testing::Values(
+        wide("alone", "{data: 1}"), wide("gpipe", "{pipeline: 2, data: 1}", "gpipe"),
+        wide("one_f_one_b", "{pipeline: 4, data: 1}"),
+        wide("interleaved", "{pipeline: 2, data: 1, stages_per_rank: 2}", "interleaved-1f1b"),
+        wide("zb_h1", "{pipeline: 4, data: 1}", "zb-h1"),
+        wide("zb_v", "{pipeline: 2, data: 1}", "zb-v"),
+        wide("tp2_sp", "{tensor: 2, data: 1, sequence: true}"),
+        wide("dp2_zero1", "{data: 2, zero_stage: 1}"),
+        wide("dp2_zero3", "{data: 2, zero_stage: 3}"),
+        wide("recompute", "{pipeline: 2, data: 1}", "1f1b", "gpt2-wide", "recompute: full"),
+        wide("llama", "{pipeline: 2, data: 1}", "zb-h1", "llama-wide")),
+    [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace debubble::exec::parity
