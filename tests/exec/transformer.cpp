@@ -77,11 +77,11 @@ double Transformer::forward(const Tensor& inputs, const Tensor& targets, double 
     x = norm(x, names.final_norm);
     if (vit) x = first_row(x);
     const std::string head = names.head.substr(0, names.head.find(".weight"));
-    const Handle out = linear(x,
-                              model_.tied_embedding
-                                  ? names.token_embedding.substr(0, names.token_embedding.rfind('.'))
-                                  : head,
-                              model_.vocab);
+    const Handle out = linear(
+        x,
+        model_.tied_embedding ? names.token_embedding.substr(0, names.token_embedding.rfind('.'))
+                              : head,
+        model_.vocab);
     logits = out->data.clone();
     out->gradient = out->data.clone();
     const std::int64_t tokens = targets.shape().elements();
