@@ -128,14 +128,21 @@ void TrainingStep::judge(double squares) {
     outcome_.norm = std::sqrt(squares) / outcome_.loss_scale;
     outcome_.skipped = !std::isfinite(squares);
     if (outcome_.skipped) {
-        if (!scaler_)
-            throw WorldError(
-                fmt::format("step {}: the norm of the gradient is {}; the training has diverged",
-                            step_, outcome_.norm));
+        if (!scaler_) fail_together();
         return;
     }
     if (options_.clip_norm)
         outcome_.clip_factor = reference::clip_factor(outcome_.norm, *options_.clip_norm);
+}
+
+/// All ranks come here with the same norm; one says it.
+void TrainingStep::fail_together() const {
+    const std::string sentence = fmt::format(
+        "step {}: the norm of the gradient is {}; the training has diverged at a learning rate of "
+        "{:.3g}",
+        step_ + 1, outcome_.norm, outcome_.lr);
+    if (groups_.world->rank() == 0) throw WorldError(sentence);
+    throw Aborted(sentence);
 }
 
 void TrainingStep::optimizer_step() {

@@ -77,6 +77,7 @@ private:
     void complete(Deadline deadline);  ///< all that was asked for
     void complete_gradients(Deadline deadline);
     void judge(double squares);
+    [[noreturn]] void fail_together() const;
     /// The norm may clip the step, or find that it must be skipped.
     bool may_change_the_step() const { return scaler_ || options_.clip_norm; }
     void step_parameters(double gradient_factor);

@@ -90,7 +90,8 @@ TEST(Divergence, WithoutALossScaleEndsTheRunInWords) {
         FAIL() << "an infinite gradient was stepped";
     } catch (const WorldError& error) {
         EXPECT_STREQ(error.what(),
-                     "step 1: the norm of the gradient is inf; the training has diverged");
+                     "step 2: the norm of the gradient is inf; the training has diverged at a "
+                     "learning rate of 0.001");
     }
 }
 
