@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <thread>
+
 #include "base/diagnostic.h"
 #include "tests/exec/tensors.h"
 
@@ -52,6 +54,20 @@ TEST(CpuKernels, GiveTheSameBitsInEveryRunWithTheSameThreads) {
         const std::vector<Tensor> once = sums_of(*make_cpu_kernels("auto", threads));
         const std::vector<Tensor> again = sums_of(*make_cpu_kernels("auto", threads));
         for (std::size_t i = 0; i < once.size(); ++i) EXPECT_TRUE(same_bits(once[i], again[i]));
+    }
+}
+
+TEST(CpuKernels, OfSeveralRanksRunSideBySide) {
+    const std::vector<Tensor> alone = sums_of(*make_cpu_kernels("auto", 2));
+    std::vector<std::vector<Tensor>> of_rank(4);
+    std::vector<std::thread> ranks;
+    for (std::vector<Tensor>& sums : of_rank) {
+        ranks.emplace_back([&sums] { sums = sums_of(*make_cpu_kernels("auto", 2)); });
+    }
+    for (std::thread& rank : ranks) rank.join();
+    for (const std::vector<Tensor>& sums : of_rank) {
+        ASSERT_EQ(sums.size(), alone.size());
+        for (std::size_t i = 0; i < sums.size(); ++i) EXPECT_TRUE(same_bits(sums[i], alone[i]));
     }
 }
 
