@@ -26,6 +26,7 @@ namespace debubble::exec {
 namespace {
 
 constexpr std::int64_t kCacheLine = 64;
+constexpr std::int64_t kGuard = 1 << 16;  ///< poisoned behind the last tensor
 
 /// What a tensor of so many bytes takes; an empty one has an address too.
 std::int64_t padded(std::int64_t bytes) {
@@ -107,7 +108,6 @@ Arena::Arena(Bytes capacity)
                                      std::strerror(errno)));
     base_ = static_cast<std::byte*>(range);
     free_->add(0, capacity_.count);
-    ASAN_POISON_MEMORY_REGION(base_, size);
 }
 
 Arena::~Arena() {
@@ -131,6 +131,7 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     tensor.arena_ = this;
     tensor.view_.data = base_ + at;
     tensor.held_as_ = held_as;
+    poison_up_to(at + padded(bytes) + kGuard);
     ASAN_UNPOISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(bytes));
 
     extent_ = std::max(extent_, Bytes{at + padded(bytes)});
@@ -141,6 +142,14 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     if (total(held_) > total(peak_.held))
         peak_ = {held_, during_, std::string(name), std::chrono::steady_clock::now()};
     return tensor;
+}
+
+/// AddressSanitizer's notes on untouched addresses would take memory for all of them.
+void Arena::poison_up_to(std::int64_t end) {
+    end = std::min(end, capacity_.count);
+    if (end <= poisoned_) return;
+    ASAN_POISON_MEMORY_REGION(base_ + poisoned_, static_cast<std::size_t>(end - poisoned_));
+    poisoned_ = end;
 }
 
 void Arena::note(std::string_view action) {

@@ -70,6 +70,7 @@ private:
     friend class ArenaTensor;
     struct FreeList;
     void release(const ArenaTensor& tensor);
+    void poison_up_to(std::int64_t end);
 
     std::byte* base_ = nullptr;
     Bytes capacity_;
@@ -78,6 +79,7 @@ private:
     MemoryByClass highest_{};
     ArenaPeak peak_;
     Bytes extent_;
+    std::int64_t poisoned_ = 0;
     std::string during_;
 };
 

@@ -5,6 +5,16 @@
 
 namespace debubble::exec {
 
+namespace {
+
+/// A message is bytes: the two stages need not call their elements alike.
+Buffer bytes_of(const ArenaTensor& tensor) {
+    const TensorView& view = tensor.view();
+    return {{view.data, static_cast<std::size_t>(view.bytes())}, DataType::Bf16};
+}
+
+}  // namespace
+
 void Messages::put(const Message& message, ArenaTensor tensor) {
     assert(tensor && "a stage hands over what its neighbour waits for");
     here_.insert_or_assign(message, std::move(tensor));
@@ -12,14 +22,14 @@ void Messages::put(const Message& message, ArenaTensor tensor) {
 
 void Messages::receive(const Recv& recv, ArenaTensor buffer) {
     UnderWay<Recv> coming{recv, std::move(buffer), nullptr};
-    coming.request = pipeline_.receive(channel_to(recv.from, recv.message), coming.buffer.view(),
+    coming.request = pipeline_.receive(channel_to(recv.from, recv.message), bytes_of(coming.buffer),
                                        to_text(Action{recv}));
     coming_.insert_or_assign(recv.message, std::move(coming));
 }
 
 void Messages::send(const Send& send) {
     UnderWay<Send> going{send, take(send.message), nullptr};
-    going.request = pipeline_.send(channel_to(send.to, send.message), Buffer(going.buffer.view()),
+    going.request = pipeline_.send(channel_to(send.to, send.message), bytes_of(going.buffer),
                                    to_text(Action{send}));
     going_.push_back(std::move(going));
 }

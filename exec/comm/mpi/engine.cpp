@@ -180,6 +180,8 @@ void Engine::begin_phase(const std::shared_ptr<Operation>& operation) {
     for (const Piece& piece : phase.out) {
         Header header{Word::Announce, 0, place, op.terms, next_id_++};
         const bool small = piece.bytes.size() <= kSmall;
+        // A message that travels with its announcement is on its way from now on.
+        if (small && op.terms.pattern == local::Pattern::Message) op.when.begin = Clock::now();
         post(piece.peer, pack(header, op.description, op.content,
                               small ? piece.bytes : std::span<std::byte>{}));
         offered_[header.id] = {operation, piece};
@@ -285,7 +287,9 @@ void Engine::serve(const Announcement& ask) {
 
 void Engine::met(Operation& operation, int peer) {
     std::erase(operation.missing, peer);
-    if (operation.missing.empty() && operation.phase == 0) operation.when.begin = Clock::now();
+    const bool on_its_way = operation.when.begin != Clock::time_point{};
+    if (operation.missing.empty() && operation.phase == 0 && !on_its_way)
+        operation.when.begin = Clock::now();
 }
 
 void Engine::post(int peer, std::vector<std::byte> message) {

@@ -1,0 +1,194 @@
+#include <cstdio>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "exec/commands/commands.h"
+#include "exec/run/launch.h"
+#include "exec/run/progress.h"
+#include "exec/run/run_report.h"
+#include "schedule/exporters/chrome_trace.h"
+
+/// `debubble run`: trains, by the Program that `debubble simulate` prices.
+namespace debubble::exec {
+namespace {
+
+struct Arguments {
+    RunRequest request;
+    std::string device = "cpu";
+    int launch = 0;
+    double deadline_s = 300;
+};
+
+void check(const Arguments& args) {
+    const RunRequest& request = args.request;
+    if (args.device != "cpu" && args.device != "cuda")
+        throw InputError(fmt::format("--device is '{}'; it can be cpu", args.device));
+    if (args.device == "cuda")
+        throw WorldError("this version executes on the processor: --device cpu");
+    if (request.json == "-" && request.trace == "-")
+        throw InputError("only one of --json and --trace can go to standard output");
+    if (args.launch > 0 && request.comm == "local")
+        throw InputError("--launch starts processes, and --comm local wants threads");
+}
+
+void write_output(const std::string& where, const std::string& content) {
+    if (where.empty()) return;
+    if (where != "-") return write_file(where, content);
+    std::fwrite(content.data(), 1, content.size(), stdout);
+    if (std::fflush(stdout) != 0) throw WorldError("standard output cannot be written");
+}
+
+std::string intro(const RunJob& job, Transporter transporter) {
+    const PipelineShape& shape = job.plan.program.shape;
+    return fmt::format(
+        "{}: {} on {} {}, {} pipeline ranks x {} stages, {} microbatches, program {}\n",
+        job.scenario.name, job.plan.program.name, job.grid.size(),
+        transporter == Transporter::Threads ? "threads" : "processes", shape.ranks,
+        shape.stages_per_rank, shape.micro_batches, job.program_hash.substr(0, 12));
+}
+
+std::string ending(const RunJob& job, const RunOutcome& outcome) {
+    const std::int64_t step = outcome.steps.back().step;
+    if (!outcome.stopped) return "";
+    if (!job.options.checkpoint)
+        return fmt::format(
+            "stopped by a signal behind step {} of {}; nothing is saved, since the "
+            "scenario names no checkpoint folder\n",
+            step, job.last_step);
+    return fmt::format("stopped by a signal behind step {} of {}, which is saved in {}\n", step,
+                       job.last_step, job.options.checkpoint->dir);
+}
+
+void write_results(const RunJob& job, const RunOutcome& outcome, std::FILE* out) {
+    const RunRequest& request = job.request;
+    if (!request.json.empty()) write_output(request.json, run_report(job, outcome).dump(2) + "\n");
+    if (!request.trace.empty()) {
+        std::ostringstream trace;
+        write_chrome_trace(outcome.trace, trace);
+        write_output(request.trace, std::move(trace).str());
+    }
+    if (!outcome.disorder.empty())
+        throw WorldError(fmt::format("the executed order differs from the program:\n{}",
+                                     fmt::join(outcome.disorder, "\n")));
+    fmt::print(out, "{}{}", run_summary(job, outcome), ending(job, outcome));
+    std::fflush(out);
+}
+
+/// The same command line for each of the processes that mpirun starts.
+std::vector<std::string> words_for_processes(const Arguments& args) {
+    const RunRequest& request = args.request;
+    std::vector<std::string> words{"run",        request.scenario,
+                                   "--comm",     "mpi",
+                                   "--resume",   request.resume,
+                                   "--kernels",  request.kernels,
+                                   "--deadline", fmt::format("{}", args.deadline_s)};
+    const auto add = [&](const char* option, const std::string& value) {
+        if (value.empty()) return;
+        words.emplace_back(option);
+        words.push_back(value);
+    };
+    for (const std::string& set : request.set) add("--set", set);
+    add("--json", request.json);
+    add("--trace", request.trace);
+    add("--metrics", request.metrics);
+    if (request.steps) add("--steps", std::to_string(*request.steps));
+    if (request.threads) add("--threads", std::to_string(*request.threads));
+    return words;
+}
+
+ExitStatus carry_out(const Arguments& args) {
+    check(args);
+    if (args.launch > 0) {
+        const int ranks = read_for_run(args.request).parallel.gpus();
+        if (ranks != args.launch)
+            throw InputError(
+                fmt::format("--launch {} does not fit the scenario, which has {} ranks "
+                            "(tensor x context x data x pipeline)",
+                            args.launch, ranks));
+        become_mpirun(args.launch, words_for_processes(args));
+    }
+    const ProcessPlace place = process_place();
+    const Transporter transporter = transporter_of(args.request.comm, place);
+    const bool alone = transporter == Transporter::Threads;
+    const RunJob job = prepare_run(args.request, alone ? 1 : place.on_this_host);
+
+    const bool quiet = args.request.json == "-" || args.request.trace == "-";
+    std::FILE* const out = quiet ? stderr : stdout;
+    const bool speaks = alone || place.rank == 0;
+    if (speaks) {
+        fmt::print(out, "{}", intro(job, transporter));
+        for (const std::string& note : job.start.notes) fmt::print(out, "{}\n", note);
+        std::fflush(out);
+    }
+    const StopSignal stop;
+    std::optional<Progress> progress;
+    if (alone || place.rank == job.loss_rank())
+        progress.emplace(RunLength{job.start.first_step(), job.last_step,
+                                   static_cast<double>(job.scenario.training.global_batch) *
+                                       static_cast<double>(job.scenario.training.seq_length)},
+                         out, alone,
+                         args.request.metrics);  // mpirun gives its processes a terminal always
+    const RunListener listener{[&](const std::string& note) { fmt::print(out, "{}\n", note); },
+                               [&](const StepMetrics& step) { progress->show(step); }};
+    RunOutcome outcome;
+    run_ranks(transporter, job.grid.size(), job.request.patience, [&](Communicator& world) {
+        RunOutcome mine = train(job, world, stop, listener);
+        if (world.rank() == 0) outcome = std::move(mine);
+    });
+    progress.reset();
+    if (!speaks) return ExitStatus::Done;
+    if (outcome.steps.empty()) {
+        fmt::print(out, "all {} steps are done already; nothing was run\n", job.last_step);
+        return ExitStatus::Done;
+    }
+    write_results(job, outcome, out);
+    return ExitStatus::Done;
+}
+
+constexpr const char* kFooter =
+    R"(A SCENARIO is the name of a shipped one or a YAML file; its keys training.* say how to train, on what
+data, and where checkpoints go. Ranks are threads of this process, or processes under mpirun and srun.
+
+Examples:
+  debubble run tiny-gpt --steps 20
+  debubble run mine.yaml --set schedule=zb-h1 --trace run.trace.json --json -
+  debubble run mine.yaml --launch 4
+  mpirun -n 4 debubble run mine.yaml)";
+
+}  // namespace
+
+void add_run(CLI::App& program, ExitStatus& answer) {
+    auto args = std::make_shared<Arguments>();
+    RunRequest& request = args->request;
+    CLI::App* verb = program.add_subcommand("run", "train: execute a scenario on this machine");
+    verb->add_option("SCENARIO", request.scenario, "name or file of a scenario")->required();
+    verb->add_option("--set", request.set, "key=value of the scenario, as schedule=zb-h1")
+        ->allow_extra_args(false);
+    verb->add_option("--device", args->device, "cpu");
+    verb->add_option("--comm", request.comm, "auto, local (threads) or mpi (processes)");
+    verb->add_option("--launch", args->launch, "start so many processes with mpirun")
+        ->check(CLI::PositiveNumber);
+    verb->add_option("--steps", request.steps, "number of the last step")
+        ->check(CLI::PositiveNumber);
+    verb->add_option("--resume", request.resume, "auto, never, or a checkpoint's folder");
+    verb->add_option("--json", request.json, "write the figures; - is standard output");
+    verb->add_option("--trace", request.trace, "write the median step's trace (Chrome JSON)");
+    verb->add_option("--metrics", request.metrics, "write a line of JSON per step");
+    verb->add_option("--threads", request.threads, "of each rank")->check(CLI::Range(1, 1024));
+    verb->add_option("--kernels", request.kernels, "auto, reference or onednn");
+    verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another")
+        ->check(CLI::Range(0.001, 1e6));
+    verb->footer(kFooter);
+    verb->callback([args, &answer] {
+        args->request.patience =
+            std::chrono::nanoseconds(static_cast<std::int64_t>(args->deadline_s * 1e9));
+        answer = carry_out(*args);
+    });
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,94 @@
+#include <csignal>
+#include <cstdio>
+#include <new>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/diagnostic.h"
+#include "base/spelling.h"
+#include "exec/comm/communicator.h"
+#include "exec/commands/commands.h"
+#include "exec/run/launch.h"
+#include "scenarios/plan.h"
+
+/// The program `debubble-exec`: the verbs of `debubble` that compute on this machine.
+namespace debubble::exec {
+namespace {
+
+std::string suggestion(std::string_view word, const CLI::App& verb) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : verb.get_options())
+        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    const auto guess = did_you_mean(word, known);
+    return guess ? fmt::format("; did you mean '{}'?", *guess) : std::string();
+}
+
+[[noreturn]] void refuse(const CLI::App& program, const CLI::ParseError& error) {
+    const auto parsed = program.get_subcommands();
+    if (parsed.empty()) throw InputError(fmt::format("{}; see debubble --help", error.what()));
+    const CLI::App& verb = *parsed.front();
+    std::string sentence = error.what();
+    if (const auto extras = verb.remaining(); !extras.empty()) {
+        const std::string word = extras.front().substr(0, extras.front().find('='));
+        sentence = fmt::format("{} takes no '{}'{}", verb.get_name(), word, suggestion(word, verb));
+    }
+    throw InputError(fmt::format("{} (see debubble {} --help)", sentence, verb.get_name()));
+}
+
+ExitStatus run(int argc, char** argv) {
+    CLI::App program("The verbs of debubble that compute on this machine.", "debubble");
+    program.set_version_flag("--version", "debubble " DEBUBBLE_VERSION);
+    program.require_subcommand(1);
+    program.get_formatter()->column_width(34);
+    ExitStatus answer = ExitStatus::Done;
+    add_run(program, answer);
+    try {
+        program.parse(argc, argv);
+    } catch (const CLI::Success& help_or_version) {
+        program.exit(help_or_version);
+    } catch (const CLI::ParseError& error) {
+        refuse(program, error);
+    }
+    if (std::fflush(stdout) != 0) throw WorldError("standard output cannot be written");
+    return answer;
+}
+
+int report(ExitStatus code, std::string_view prefix, std::string_view message) {
+    std::fflush(stdout);
+    fmt::print(stderr, "{}{}{}", prefix, message, message.ends_with('\n') ? "" : "\n");
+    return static_cast<int>(code);
+}
+
+/// Of several processes one speaks about what all of them find; it leaves to another only
+/// what it cannot know.
+int report_of_many(ExitStatus code, std::string_view prefix, std::string_view message) {
+    return process_place().rank == 0 ? report(code, prefix, message) : static_cast<int>(code);
+}
+
+}  // namespace
+}  // namespace debubble::exec
+
+int main(int argc, char** argv) {
+    using namespace debubble;
+    using exec::ExitStatus;
+    std::signal(SIGPIPE, SIG_DFL);
+    try {
+        return static_cast<int>(exec::run(argc, argv));
+    } catch (const scenarios::InvalidSchedule& error) {
+        return exec::report_of_many(ExitStatus::No, "", error.what());
+    } catch (const InputError& error) {
+        return exec::report_of_many(ExitStatus::BadInput, "", error.what());
+    } catch (const exec::Aborted& error) {
+        return exec::report_of_many(ExitStatus::World, "error: ", error.what());
+    } catch (const WorldError& error) {
+        return exec::report(ExitStatus::World, "error: ", error.what());
+    } catch (const std::system_error& error) {
+        return exec::report(ExitStatus::World, "error: ", error.what());
+    } catch (const std::bad_alloc&) {
+        return exec::report(ExitStatus::World, "error: ", "out of memory");
+    } catch (const std::exception& error) {
+        return exec::report(ExitStatus::World, "internal error, please report it: ", error.what());
+    }
+}

@@ -1,0 +1,81 @@
+#include "exec/run/progress.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/diagnostic.h"
+
+namespace debubble::exec {
+
+namespace {
+
+std::string duration_text(double s) {
+    const auto whole = static_cast<std::int64_t>(s + 0.5);
+    if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+    if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    return fmt::format("{} s", whole);
+}
+
+}  // namespace
+
+std::string progress_line(const StepMetrics& metrics, const RunLength& length, double elapsed_s) {
+    std::string line =
+        fmt::format("step {}/{}  loss {:.4f}  grad norm {:.3g}  lr {:.3g}  {:.0f} tokens/s",
+                    metrics.step, length.last_step, metrics.loss, metrics.grad_norm, metrics.lr,
+                    length.tokens_per_step / metrics.seconds);
+    if (metrics.skipped)
+        line += fmt::format("  skipped: overflow at a loss scale of {:.6g}", metrics.loss_scale);
+    if (metrics.rolled_back && !metrics.skipped) line += "  stepped again, clipped";
+    const std::int64_t left = length.last_step - metrics.step;
+    const double pace = elapsed_s / static_cast<double>(metrics.step - length.first_step);
+    if (left > 0) line += fmt::format("  {} left", duration_text(static_cast<double>(left) * pace));
+    return line;
+}
+
+std::string metrics_line(const StepMetrics& metrics, const RunLength& length) {
+    const nlohmann::ordered_json json{
+        {"step", metrics.step},
+        {"loss", metrics.loss},
+        {"grad_norm", std::isfinite(metrics.grad_norm) ? nlohmann::ordered_json(metrics.grad_norm)
+                                                       : nlohmann::ordered_json(nullptr)},
+        {"lr", metrics.lr},
+        {"tokens_per_s", length.tokens_per_step / metrics.seconds},
+        {"step_time_s", metrics.seconds},
+        {"loss_scale", metrics.loss_scale},
+        {"skipped", metrics.skipped}};
+    return json.dump();
+}
+
+Progress::Progress(const RunLength& length, std::FILE* out, bool rewrites,
+                   const std::string& metrics)
+    : length_(length),
+      out_(out),
+      on_terminal_(rewrites && ::isatty(::fileno(out)) != 0),
+      path_(metrics) {
+    if (metrics.empty()) return;
+    metrics_.open(metrics, length.first_step > 0 ? std::ios::app : std::ios::trunc);
+    if (!metrics_) throw WorldError(fmt::format("{} cannot be written", metrics));
+}
+
+Progress::~Progress() {
+    if (line_is_open_) fmt::print(out_, "\n");
+    std::fflush(out_);
+}
+
+void Progress::show(const StepMetrics& metrics) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+    const std::string line = progress_line(metrics, length_, elapsed.count());
+    fmt::print(out_, "{}{}{}", on_terminal_ ? "\r\033[K" : "", line, on_terminal_ ? "" : "\n");
+    std::fflush(out_);
+    line_is_open_ = on_terminal_;
+    if (path_.empty()) return;
+    metrics_ << metrics_line(metrics, length_) << std::endl;
+    if (!metrics_) throw WorldError(fmt::format("{} cannot be written", path_));
+}
+
+}  // namespace debubble::exec

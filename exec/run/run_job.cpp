@@ -1,0 +1,79 @@
+#include "exec/run/run_job.h"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "exec/cpu/cpu_kernels.h"
+#include "exec/run/priced_program.h"
+#include "exec/stage/as_executed.h"
+#include "scenarios/read_scenario.h"
+
+namespace debubble::exec {
+
+namespace {
+
+std::int64_t last_step_of(const TrainingOptions& options, const RunRequest& request,
+                          const Batches& batches) {
+    if (request.steps) return *request.steps;
+    if (options.steps) return *options.steps;
+    if (options.epochs) return batches.steps(*options.epochs);
+    throw InputError(
+        "how long to train is not said: give --steps, 'training.steps' or "
+        "'training.epochs'");
+}
+
+int threads_of(const RunRequest& request, const RankGrid& grid, int processes_on_this_host) {
+    if (request.threads) return *request.threads;
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int here = processes_on_this_host > 1 ? processes_on_this_host : grid.size();
+    return std::max(1, cores / here);
+}
+
+}  // namespace
+
+int RunJob::loss_rank() const {
+    const Stage last{plan.program.stage_count() - 1};
+    return grid.global_rank({0, 0, 0, plan.program.placement.ranks_of(last).front().index});
+}
+
+scenarios::Scenario read_for_run(const RunRequest& request) {
+    std::vector<scenarios::Override> overrides;
+    for (const std::string& text : request.set)
+        overrides.push_back(scenarios::parse_override(text));
+    scenarios::Scenario scenario = scenarios::read_scenario(request.scenario, overrides);
+    if (scenario.parallel.context > 1)
+        throw InputError(
+            fmt::format("parallel.context is {}: context parallelism is simulated, "
+                        "and not executed yet",
+                        scenario.parallel.context));
+    return scenario;
+}
+
+RunJob prepare_run(const RunRequest& request, int processes_on_this_host) {
+    const scenarios::Scenario asked = read_for_run(request);
+    make_cpu_kernels(request.kernels, 1);  // the name is known
+    const scenarios::Parallel& parallel = asked.parallel;
+    RunJob job{request,
+               as_executed(asked),
+               plan_for_run(request, asked),
+               {},
+               {},
+               {},
+               open_training_data(asked),
+               {}};
+    job.program_hash = program_hash(job.plan.program);
+    auto& keys = job.scenario.training.run_keys;
+    if (request.steps && !keys.contains("steps") && !keys.contains("epochs"))
+        keys["steps"] = std::to_string(*request.steps);  // where a learning rate ends
+    job.options = read_training_options(job.scenario);
+    job.grid = {parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
+    job.last_step = last_step_of(job.options, request, job.data.train);
+    job.start = open_start(job.scenario, job.options, request.resume);
+    job.threads = threads_of(request, job.grid, processes_on_this_host);
+    return job;
+}
+
+}  // namespace debubble::exec

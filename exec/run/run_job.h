@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "exec/comm/rank_grid.h"
+#include "exec/data/training_data.h"
+#include "exec/run/run_request.h"
+#include "exec/run/start.h"
+#include "scenarios/plan.h"
+
+namespace debubble::exec {
+
+/// What all ranks of a run know before it begins. They only read it.
+struct RunJob {
+    RunRequest request;
+    scenarios::Scenario scenario;  ///< with this executor's habits instead of its framework's
+    scenarios::Plan plan;          ///< the very Program that `simulate` prices
+    std::string program_hash;
+    TrainingOptions options;
+    RankGrid grid;
+    TrainingData data;
+    Start start;
+    std::int64_t last_step = 0;  ///< steps in all, those before a resumption too
+    int threads = 1;             ///< of each rank's kernels
+
+    /// The first of the global ranks that see the loss.
+    int loss_rank() const;
+};
+
+/// Reads, plans and opens everything that can be wrong before ranks start. Throws InputError,
+/// InvalidSchedule, WorldError.
+RunJob prepare_run(const RunRequest& request, int processes_on_this_host);
+
+/// The scenario as it was asked for, and T x C x D x p: before the rest is opened.
+scenarios::Scenario read_for_run(const RunRequest& request);
+
+}  // namespace debubble::exec

@@ -1,0 +1,120 @@
+#include "exec/run/run_report.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/graph.h"
+#include "schedule/statistics.h"
+
+namespace debubble::exec {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Speed {
+    double step_s = 0;
+    double tokens_per_s = 0;
+    double samples_per_s = 0;
+    double tflops_per_rank = 0;
+};
+
+Speed speed_of(const RunJob& job, const RunOutcome& outcome) {
+    const scenarios::Training& how = job.scenario.training;
+    const double s = outcome.step_time_s;
+    const auto samples = static_cast<double>(how.global_batch);
+    const double flops =
+        samples * models::model_flops_per_sample(job.scenario.model, how.seq_length);
+    return {s, samples * static_cast<double>(how.seq_length) / s, samples / s,
+            flops / s / job.grid.size() / 1e12};
+}
+
+Json json_of(const MemoryByClass& held) {
+    Json out = Json::object();
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        out[std::string(name_of(static_cast<MemoryClass>(c)))] = held[c].count;
+    return out;
+}
+
+Json json_of(const RankStatistics& rank, const RunJob& job, const RunOutcome& outcome) {
+    Json stages = Json::array();
+    for (const Stage stage : job.plan.program.placement.stages_of(rank.rank))
+        stages.push_back(stage.index);
+    const MemoryPeak& peak = outcome.trace.peaks[static_cast<std::size_t>(rank.rank.index)];
+    const double used = seconds(rank.busy + rank.exposed + rank.optimizer);
+    return {{"rank", rank.rank.index},
+            {"stage_ids", std::move(stages)},
+            {"busy_s", seconds(rank.busy)},
+            {"idle_s", std::max(0.0, outcome.step_time_s - used)},
+            {"exposed_comm_s", seconds(rank.exposed)},
+            {"optimizer_s", seconds(rank.optimizer)},
+            {"peak_memory_bytes", total(peak.held).count},
+            {"reserved_memory_bytes", nullptr},
+            {"peak_op", peak.op.empty() ? peak.action : peak.action + ' ' + peak.op},
+            {"memory", json_of(peak.held)}};
+}
+
+Json idle_of(const Statistics& statistics) {
+    const auto sums = idle_by_cause(statistics);
+    Json out = Json::object();
+    for (std::size_t c = 0; c < kBubbleCauses; ++c)
+        out[std::string(name_of(static_cast<BubbleCause>(c)))] = seconds(sums[c]);
+    return out;
+}
+
+}  // namespace
+
+Json run_report(const RunJob& job, const RunOutcome& outcome) {
+    const Statistics measured = statistics(outcome.trace);
+    const Speed speed = speed_of(job, outcome);
+    Json ranks = Json::array();
+    for (const RankStatistics& rank : measured.ranks) ranks.push_back(json_of(rank, job, outcome));
+    Json losses = Json::array();
+    for (const StepMetrics& step : outcome.steps) losses.push_back(step.loss);
+    const std::int64_t memory =
+        static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    return {{"scenario", job.scenario.name},
+            {"step_time_s", speed.step_s},
+            {"tokens_per_s", speed.tokens_per_s},
+            {"samples_per_s", speed.samples_per_s},
+            {"mfu", nullptr},  // nobody has stated this processor's peak
+            {"hfu", nullptr},
+            {"tflops_per_gpu", speed.tflops_per_rank},
+            {"bubble", measured.bubble},
+            {"span_bubble", measured.span_bubble},
+            {"makespan_s", seconds(measured.makespan)},
+            {"idle_by_cause_s", idle_of(measured)},
+            {"parameters", models::parameter_count(job.scenario.model)},
+            {"replicas", job.grid.replicas()},
+            {"fits", true},
+            {"reason", nullptr},
+            {"memory_limit_bytes", memory},
+            {"ranks", std::move(ranks)},
+            {"schedule_hash", job.program_hash},
+            {"provenance",
+             Json::array({{{"what", "step"}, {"origin", "measured"}, {"source", "this run"}}})},
+            {"notes", job.scenario.notes},
+            {"executed_in_order", outcome.disorder.empty()},
+            {"first_step", job.start.first_step() + 1},
+            {"stopped", outcome.stopped},
+            {"losses", std::move(losses)}};
+}
+
+std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
+    const Statistics measured = statistics(outcome.trace);
+    const Speed speed = speed_of(job, outcome);
+    Bytes most;
+    for (const MemoryPeak& peak : outcome.trace.peaks) most = std::max(most, total(peak.held));
+    return fmt::format(
+        "step {:.4g} s (median), {:.0f} tokens/s, {:.3g} samples/s, {:.3g} TFLOP/s per rank\n"
+        "bubble {:.1f} %, makespan {:.4g} s, peak memory {:.3g} GiB on the fullest rank\n"
+        "the executed order equals program {}\n",
+        speed.step_s, speed.tokens_per_s, speed.samples_per_s, speed.tflops_per_rank,
+        100 * measured.bubble, seconds(measured.makespan), gib(most),
+        job.program_hash.substr(0, 12));
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace debubble::exec {
+
+/// What the command line asks of `debubble run`.
+struct RunRequest {
+    std::string scenario;               ///< name or path
+    std::vector<std::string> set;       ///< key=value
+    std::string comm = "auto";          ///< auto, local, mpi
+    std::optional<std::int64_t> steps;  ///< the number of the last one
+    std::string resume = "auto";        ///< auto, never, or a folder
+    std::string json;                   ///< files; "-" is standard output, empty is nowhere
+    std::string trace;
+    std::string metrics;
+    std::string kernels = "auto";
+    std::optional<int> threads;                                   ///< of each rank's kernels
+    std::chrono::nanoseconds patience = std::chrono::minutes(5);  ///< of every wait
+};
+
+}  // namespace debubble::exec

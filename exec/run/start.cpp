@@ -1,0 +1,136 @@
+#include "exec/run/start.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "exec/checkpoint/checkpoint_writer.h"
+#include "exec/checkpoint/hugging_face.h"
+
+namespace debubble::exec {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_checkpoint(const fs::path& folder) {
+    return fs::exists(folder / "manifest.json");
+}
+
+Checkpoint latest_in(const fs::path& folder, std::vector<std::string>& notes) {
+    LatestCheckpoint latest = latest_checkpoint(folder, CheckedBy::Data);
+    std::ranges::move(latest.passed_over, std::back_inserter(notes));
+    if (!latest.checkpoint)
+        throw InputError(fmt::format("{} holds no complete checkpoint", folder.string()));
+    return std::move(*latest.checkpoint);
+}
+
+void check_goes_on(const Checkpoint& checkpoint, const scenarios::Scenario& scenario,
+                   const TrainingOptions& options) {
+    check_same_network(checkpoint, scenario.model);
+    const TrainingState& was = checkpoint.manifest.training;
+    const std::string name = checkpoint.folder.string();
+    if (was.seed != static_cast<std::int64_t>(options.seed))
+        throw InputError(fmt::format("{} was trained with seed {}, and the scenario says {}", name,
+                                     was.seed, options.seed));
+    if (was.data.samples_seen != was.step * scenario.training.global_batch)
+        throw InputError(
+            fmt::format("{} has seen {} samples in {} steps, which are not steps of {} samples",
+                        name, was.data.samples_seen, was.step, scenario.training.global_batch));
+}
+
+}  // namespace
+
+Start open_start(const scenarios::Scenario& scenario, const TrainingOptions& options,
+                 const std::string& resume) {
+    Start start;
+    if (resume == "auto") {
+        if (options.checkpoint) {
+            LatestCheckpoint latest = latest_checkpoint(options.checkpoint->dir, CheckedBy::Data);
+            start.notes = std::move(latest.passed_over);
+            start.resume = std::move(latest.checkpoint);
+        }
+    } else if (resume != "never") {
+        if (!fs::exists(resume))
+            throw InputError(fmt::format(
+                "--resume: {} does not exist; it can be auto, never or a folder", resume));
+        start.resume =
+            is_checkpoint(resume) ? open_checkpoint(resume) : latest_in(resume, start.notes);
+    }
+    if (start.resume) {
+        check_goes_on(*start.resume, scenario, options);
+        start.notes.push_back(fmt::format("going on behind step {} of {}", start.first_step(),
+                                          start.resume->folder.string()));
+        return start;
+    }
+    if (options.init_from.empty()) return start;
+    const fs::path from = options.init_from;
+    if (!fs::exists(from))
+        throw InputError(fmt::format("init_from: {} does not exist", from.string()));
+    if (fs::exists(from / "config.json"))
+        start.weights = open_hugging_face(from).weights;
+    else
+        start.weights =
+            (is_checkpoint(from) ? open_checkpoint(from) : latest_in(from, start.notes)).pieces;
+    start.notes.push_back(fmt::format("weights of {}", from.string()));
+    return start;
+}
+
+std::vector<std::string> load_start(const Start& start, const scenarios::Scenario& scenario,
+                                    RankTraining& training) {
+    if (start.resume) {
+        load(start.resume->pieces, training.pieces_to_load(Wanted::Everything));
+        const TrainingState& was = start.resume->manifest.training;
+        training.step->restore(was.optimizer_steps, was.loss_scale);
+        return {};
+    }
+    if (!start.weights) return {};
+    std::vector<WantedPiece> wanted = training.pieces_to_load(Wanted::Weights);
+    std::vector<std::string> notes;
+    if (scenario.model.family == models::Family::Vit) {
+        for (const Mismatch& mismatch : mismatches(*start.weights, wanted)) {
+            if (!mismatch.tensor.starts_with("classifier.")) continue;
+            std::erase_if(
+                wanted, [&](const WantedPiece& piece) { return piece.tensor == mismatch.tensor; });
+            notes.push_back(sentence(mismatch) + ": it is drawn anew");
+        }
+    }
+    load(*start.weights, wanted);
+    return notes;
+}
+
+void save_checkpoint(const SaveRequest& request, RankTraining& training, Communicator& world) {
+    const scenarios::Scenario& scenario = request.scenario;
+    const scenarios::Parallel& parallel = scenario.parallel;
+    const CheckpointOptions& where = *request.options.checkpoint;
+    const CheckpointWriter writer(where.dir, request.step, world.size());
+    writer.write_rank(world.rank(), training.pieces_to_save());
+    const std::string label = fmt::format("the checkpoint of step {}", request.step);
+    world.barrier(label)->wait(within(request.patience));
+    if (world.rank() == 0) {
+        Manifest manifest;
+        TrainingState& state = manifest.training;
+        state.step = request.step;
+        state.optimizer_steps = state.schedule_steps = training.step->steps_taken();
+        state.learning_rate = request.lr;
+        state.seed = static_cast<std::int64_t>(request.options.seed);
+        const std::int64_t samples = request.batches.data().samples();
+        state.data.samples_seen = request.step * scenario.training.global_batch;
+        state.data.epoch = state.data.samples_seen / samples;
+        state.data.sample = state.data.samples_seen % samples;
+        state.data.tokens_seen = state.data.samples_seen * scenario.training.seq_length;
+        state.loss_scale = training.step->loss_scale_state();
+        manifest.layout = {world.size(),      parallel.pipeline,     parallel.tensor,
+                           parallel.context,  parallel.data,         parallel.zero_stage,
+                           parallel.sequence, scenario.schedule.name};
+        manifest.program_sha256 = request.program_hash;
+        manifest.architecture = scenario.model;
+        manifest.settings = scenario.training.run_keys;
+        manifest.settings["scenario"] = scenario.name;
+        writer.commit(std::move(manifest), where.keep);
+    }
+    world.barrier(label)->wait(within(request.patience));
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/checkpoint/checkpoint.h"
+#include "exec/data/batches.h"
+#include "exec/training/rank_training.h"
+
+/// Where a run begins: random weights, somebody's weights, or where it stopped.
+namespace debubble::exec {
+
+/// Opened once per process; its ranks read it at the same time.
+struct Start {
+    std::optional<Checkpoint> resume;    ///< weights, moments, counters
+    std::optional<PieceSource> weights;  ///< weights only
+    std::vector<std::string> notes;      ///< what a person should know
+    std::int64_t first_step() const { return resume ? resume->manifest.training.step : 0; }
+};
+
+/// `resume`: auto (the latest in the scenario's checkpoint folder, if there is one), never, or
+/// a checkpoint or a folder of them. Throws InputError if what is named is not there, is
+/// damaged, or is of another network, seed or batch.
+Start open_start(const scenarios::Scenario& scenario, const TrainingOptions& options,
+                 const std::string& resume);
+
+/// Fills what this rank holds. Returns sentences about parameters that were drawn anew: the
+/// classifier of a ViT whose weights know other classes.
+std::vector<std::string> load_start(const Start& start, const scenarios::Scenario& scenario,
+                                    RankTraining& training);
+
+/// Collective over all ranks: saves the state behind `step` steps.
+struct SaveRequest {
+    const scenarios::Scenario& scenario;
+    const TrainingOptions& options;
+    std::string program_hash;
+    const Batches& batches;
+    std::int64_t step = 0;
+    double lr = 0;
+    std::chrono::nanoseconds patience{};
+};
+void save_checkpoint(const SaveRequest& request, RankTraining& training, Communicator& world);
+
+}  // namespace debubble::exec

@@ -1,0 +1,17 @@
+#pragma once
+
+namespace debubble::exec {
+
+/// While one lives, SIGINT and SIGTERM ask for an end after the step under way; a second
+/// signal ends the process at once. One at a time.
+class StopSignal {
+public:
+    StopSignal();
+    ~StopSignal();
+    StopSignal(const StopSignal&) = delete;
+    StopSignal& operator=(const StopSignal&) = delete;
+
+    bool came() const;
+};
+
+}  // namespace debubble::exec

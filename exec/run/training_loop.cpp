@@ -1,0 +1,194 @@
+#include "exec/run/training_loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "exec/interpreter/gather_records.h"
+#include "exec/rank/rank_job.h"
+#include "schedule/executed_order.h"
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr std::size_t kKeptRecords = 32;
+
+class RankRun {
+public:
+    RankRun(const RunJob& job, Communicator& world)
+        : job_(job),
+          world_(world),
+          rank_(job.scenario, job.plan, job.options, world,
+                {job.request.kernels, job.threads, {}, job.request.patience}),
+          place_(rank_.groups().place) {
+        for (const Stage stage : job.plan.program.placement.stages_of(rank_.rank())) {
+            const models::StageContent& content =
+                job.plan.stages[static_cast<std::size_t>(stage.index)];
+            needs_data_ = needs_data_ || content.embedding || content.head;
+        }
+        for (int mb = 0; mb < job.scenario.training.micro_batches; ++mb)
+            batches_.push_back(needs_data_ ? job.data.train.micro_batch() : Batch{});
+    }
+
+    std::vector<std::string> load() { return load_start(job_.start, job_.scenario, rank_.state()); }
+
+    /// Whether somebody asked for an end; the same on all ranks.
+    bool step(std::int64_t number, bool stop_asked) {
+        const Clock::time_point begin = Clock::now();
+        const std::int64_t counted = job_.data.train.counted(number);
+        const StepInputs inputs = inputs_of(number, counted);
+        StepRecord record = rank_.step(inputs);
+
+        // Ranks of a tensor group all have the same.
+        const double loss_here = place_.tensor == 0 ? rank_.loss_total() : 0;
+        double sums[2] = {loss_here, stop_asked ? 1.0 : 0.0};
+        world_.all_reduce(buffer_of(std::span<double>(sums)), Reduction::Sum, "LOSS")
+            ->wait(within(job_.request.patience));
+        const StepOutcome& outcome = rank_.training().outcome();
+        const double loss = counted > 0 ? sums[0] / static_cast<double>(counted) : 0;
+        const std::chrono::duration<double> took = Clock::now() - begin;
+        metrics_ = {number + 1,      loss,
+                    outcome.norm,    outcome.lr,
+                    took.count(),    outcome.loss_scale,
+                    outcome.skipped, outcome.rolled_back};
+        records_.push_back({took.count(), std::move(record)});
+        // The first step makes caches and touches memory.
+        if (records_.size() > kKeptRecords || (records_.size() == 2 && number == first() + 1))
+            records_.pop_front();
+        if (!std::isfinite(loss)) fail_together(diverged(number, loss));
+        return sums[1] > 0;
+    }
+    const StepMetrics& metrics() const { return metrics_; }
+
+    void save(std::int64_t steps) {
+        save_checkpoint({job_.scenario, job_.options, job_.program_hash, job_.data.train, steps,
+                         metrics_.lr, job_.request.patience},
+                        rank_.state(), world_);
+    }
+
+    /// The kept step that all ranks agree on: of median length on rank 0.
+    GatheredRecords median_record() {
+        std::vector<std::size_t> order(records_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        const auto middle = order.begin() + static_cast<std::ptrdiff_t>((order.size() - 1) / 2);
+        std::ranges::nth_element(order, middle, {},
+                                 [&](std::size_t i) { return records_[i].seconds; });
+        auto chosen = static_cast<std::int32_t>(*middle);
+        world_.broadcast(buffer_of(std::span(&chosen, 1)), 0, "MEDIAN_STEP")
+            ->wait(within(job_.request.patience));
+        return gather_records(world_, records_[static_cast<std::size_t>(chosen)].record,
+                              job_.request.patience);
+    }
+
+private:
+    struct Kept {
+        double seconds = 0;
+        StepRecord record;
+    };
+    std::int64_t first() const { return job_.start.first_step(); }
+
+    StepInputs inputs_of(std::int64_t step, std::int64_t counted) {
+        StepInputs inputs;
+        inputs.step = step;
+        inputs.seed = job_.options.seed;
+        inputs.gradient_scale =
+            counted > 0 ? rank_.training().loss_scale() / static_cast<double>(counted) : 0;
+        inputs.ignore_index = job_.data.ignore_index;
+        const Deal& deal = job_.data.train.deal();
+        for (std::size_t mb = 0; mb < batches_.size(); ++mb) {
+            const auto index = static_cast<std::int64_t>(mb);
+            if (needs_data_) job_.data.train.fill({step, place_.data, index}, batches_[mb]);
+            inputs.micro_batches.push_back({batches_[mb].inputs.view(), batches_[mb].targets.view(),
+                                            place_.data * deal.share() + index * deal.micro_batch});
+        }
+        return inputs;
+    }
+
+    std::string diverged(std::int64_t step, double loss) const {
+        std::string sentence = fmt::format(
+            "step {}: the loss is {}; the training has diverged at a learning rate of "
+            "{:.3g}",
+            step + 1, loss, metrics_.lr);
+        if (job_.options.checkpoint)
+            sentence += fmt::format("; nothing is saved behind the last checkpoint in {}",
+                                    job_.options.checkpoint->dir);
+        return sentence;
+    }
+    /// All ranks are here with the same sentence; one says it.
+    [[noreturn]] void fail_together(const std::string& sentence) const {
+        if (world_.rank() == 0) throw WorldError(sentence);
+        throw Aborted(sentence);
+    }
+
+    const RunJob& job_;
+    Communicator& world_;
+    RankJob rank_;
+    GridPlace place_;
+    std::vector<Batch> batches_;
+    bool needs_data_ = false;
+    StepMetrics metrics_;
+    std::deque<Kept> records_;
+};
+
+double median_seconds(const std::vector<StepMetrics>& steps) {
+    std::vector<double> seconds;
+    for (std::size_t i = steps.size() > 1 ? 1 : 0; i < steps.size(); ++i)
+        seconds.push_back(steps[i].seconds);
+    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>((seconds.size() - 1) / 2);
+    std::ranges::nth_element(seconds, middle);
+    return *middle;
+}
+
+void finish_trace(const RunJob& job, GatheredRecords gathered, RunOutcome& outcome) {
+    outcome.trace = trace_of(std::move(gathered.records));
+    TraceHeader& header = outcome.trace.header;
+    header.source = "executed";
+    header.scenario = job.scenario.name;
+    header.program_hash = job.program_hash;
+    header.tensor = job.grid.tensor;
+    header.context = job.grid.context;
+    header.data = job.grid.data;
+    header.pipeline = job.grid.pipeline;
+    header.folded = job.grid.replicas() == 1;
+    header.step_time = from_seconds(outcome.step_time_s);
+    outcome.trace.program = job.plan.program;
+    OrderOptions how;
+    how.clock_error = gathered.clock_error;
+    outcome.disorder = executed_in_order(job.plan.program, outcome.trace, how);
+}
+
+}  // namespace
+
+RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
+                 const RunListener& listener) {
+    RankRun rank(job, world);
+    const auto notes = rank.load();
+    if (world.rank() == 0)
+        for (const std::string& note : notes) listener.on_note(note);
+    RunOutcome outcome;
+    const auto& checkpoint = job.options.checkpoint;
+    std::int64_t step = job.start.first_step();
+    while (step < job.last_step && !outcome.stopped) {
+        const bool asked = rank.step(step, stop.came());
+        ++step;
+        outcome.steps.push_back(rank.metrics());
+        if (world.rank() == job.loss_rank()) listener.on_step(rank.metrics());
+        outcome.stopped = asked && step < job.last_step;
+        const bool due = checkpoint && checkpoint->every && step % *checkpoint->every == 0;
+        const bool last = step == job.last_step || outcome.stopped;
+        if (!checkpoint || !(due || last)) continue;
+        rank.save(step);
+    }
+    if (outcome.steps.empty()) return outcome;
+    outcome.step_time_s = median_seconds(outcome.steps);
+    GatheredRecords gathered = rank.median_record();
+    if (world.rank() == 0) finish_trace(job, std::move(gathered), outcome);
+    return outcome;
+}
+
+}  // namespace debubble::exec

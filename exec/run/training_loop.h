@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "exec/comm/communicator.h"
+#include "exec/run/run_job.h"
+#include "exec/run/stop_signal.h"
+#include "schedule/trace.h"
+
+namespace debubble::exec {
+
+struct StepMetrics {
+    std::int64_t step = 0;  ///< counts from 1, as people do
+    double loss = 0;        ///< before the step's update; mean over the global batch's targets
+    double grad_norm = 0;
+    double lr = 0;
+    double seconds = 0;
+    double loss_scale = 1;
+    bool skipped = false;
+    bool rolled_back = false;
+};
+
+struct RunOutcome {
+    std::vector<StepMetrics> steps;
+    bool stopped = false;               ///< by a signal, before the last step
+    double step_time_s = 0;             ///< median, without the first step
+    Trace trace;                        ///< of a step of that length; on global rank 0 only
+    std::vector<std::string> disorder;  ///< what of it is not as the Program says
+};
+
+/// What a rank tells while it runs; each is called on one rank's thread.
+struct RunListener {
+    std::function<void(const std::string&)> on_note;  ///< global rank 0
+    std::function<void(const StepMetrics&)> on_step;  ///< the rank that has the loss
+};
+
+/// One rank of a run, from its weights to its last step. All ranks call it together.
+/// Throws WorldError when the loss is not a number: nothing is saved behind that step.
+RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
+                 const RunListener& listener);
+
+}  // namespace debubble::exec

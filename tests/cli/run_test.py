@@ -1,0 +1,211 @@
+"""debubble run: trains a tiny model by the Program that simulate prices."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from program import BAD_INPUT, DONE, PROGRAM, WORLD, ProgramTest, debubble
+
+SCENARIO = """
+model: {name: tiny, family: gpt2, layers: 4, hidden: 16, heads: 2, vocab: 260, max_positions: 16,
+        dropout: 0}
+cluster: dgx-a100-40gb
+gpus: 2
+parallel: {pipeline: 2}
+schedule: 1f1b
+framework: debubble
+training:
+  global_batch: 4
+  micro_batch: 1
+  seq_length: 16
+  precision: fp32
+  seed: 3
+  optimizer: {name: adamw, lr: 0.01}
+  data: {text: TEXT}
+"""
+TEXT = "one two three four five six seven eight nine ten. " * 40
+STEPS = 4
+
+
+class RunTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        text = self.write("text.txt", TEXT)
+        self.scenario = self.write("tiny.yaml", SCENARIO.replace("TEXT", str(text)))
+
+    def run_it(self, *options, steps=STEPS, code=DONE, says="", **how):
+        more = [] if steps is None else ["--steps", steps]
+        return self.ends(debubble("run", self.scenario, *more, *options, **how), code, says=says)
+
+    def report(self, *options, steps=STEPS, **how):
+        sets = [word for option in options for word in ("--set", option)]
+        return json.loads(self.run_it(*sets, "--json", "-", steps=steps, **how).stdout)
+
+    def one_rank(self, **how):
+        return self.report("parallel.pipeline=1", "gpus=1", **how)
+
+
+class Training(RunTest):
+    def test_the_loss_falls(self):
+        losses = self.report(steps=12)["losses"]
+        self.assertEqual(len(losses), 12)
+        self.assertAlmostEqual(losses[0], 5.56, delta=0.1)  # ln 260: it knows nothing
+        self.assertLess(losses[-1], 4)
+
+    def test_every_layout_computes_the_same_losses(self):
+        expected = self.one_rank()["losses"]
+        four = "parallel.pipeline=4"
+        for sets in [(), ("schedule=gpipe",), ("schedule=zb-h1",), ("schedule=zb-v",),
+                     ("schedule={name: interleaved-1f1b, stages_per_rank: 2}",),
+                     ("schedule=v-half",),
+                     ("schedule={name: seq-1f1b, slices: 2}",),
+                     ("schedule=dualpipe",),
+                     ("gpus=4", four, "schedule=zb-h1"),
+                     ("schedule=zb-h2",),
+                     ("gpus=2", "parallel={tensor: 2}"),
+                     ("gpus=2", "parallel={tensor: 2, sequence: true}"),
+                     ("gpus=4", "parallel={data: 2, pipeline: 2, zero_stage: 1}"),
+                     ("gpus=4", "parallel={data: 2, pipeline: 2, zero_stage: 2}"),
+                     ("gpus=4", "parallel={data: 2, pipeline: 2, zero_stage: 3, wrap: stage}"),
+                     ("gpus=8", "parallel={data: 2, pipeline: 2, tensor: 2, zero_stage: 3}"),
+                     ("training.recompute=full",), ("training.offload_activations=true",)]:
+            with self.subTest(sets=sets):
+                report = self.report(*sets)
+                self.assertTrue(report["executed_in_order"])
+                self.assertEqual(len(report["losses"]), STEPS)
+                for loss, wanted in zip(report["losses"], expected):
+                    self.assertAlmostEqual(loss, wanted, delta=2e-4 * wanted)
+
+    def test_processes_compute_what_threads_do(self):
+        if not shutil.which("mpirun"):
+            self.skipTest("there is no mpirun")
+        result = self.run_it("--launch", 2, "--json", self.folder / "mpi.json")
+        self.assertEqual(result.stdout.count("step 1/"), 1, "one rank shows the steps")
+        by_mpi = json.loads((self.folder / "mpi.json").read_text())
+        self.assertEqual(by_mpi["losses"], self.report()["losses"])
+        self.assertTrue(by_mpi["executed_in_order"])
+
+
+class Report(RunTest):
+    def test_has_the_keys_and_the_hash_of_the_prediction(self):
+        predicted = json.loads(self.done("simulate", self.scenario, "--json", "-").stdout)
+        measured = self.report()
+        self.assertEqual(set(predicted) - set(measured), set())
+        self.assertEqual(measured["schedule_hash"], predicted["schedule_hash"])
+        self.assertEqual(measured["parameters"], predicted["parameters"])
+        self.assertEqual([set(rank) for rank in measured["ranks"]],
+                         [set(rank) for rank in predicted["ranks"]])
+        for rank in measured["ranks"]:
+            self.assertEqual(sum(rank["memory"].values()), rank["peak_memory_bytes"])
+            self.assertGreater(rank["busy_s"], 0)
+
+    def test_a_schedule_made_from_costs_is_the_predicted_one(self):
+        schedule = ["--set", "schedule=v-min"]
+        predicted = json.loads(
+            self.done("simulate", self.scenario, *schedule, "--json", "-").stdout)
+        self.assertEqual(self.report("schedule=v-min")["schedule_hash"],
+                         predicted["schedule_hash"])
+
+    def test_its_trace_lies_beside_the_predicted_one(self):
+        predicted, executed = self.folder / "sim.json", self.folder / "run.json"
+        self.done("simulate", self.scenario, "--trace", predicted)
+        self.run_it("--trace", executed)
+        result = self.done("compare", predicted, executed)
+        self.assertIn("step", result.stdout)
+
+    def test_metrics_are_a_line_of_json_per_step(self):
+        metrics = self.folder / "metrics.jsonl"
+        self.run_it("--metrics", metrics)
+        lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+        self.assertEqual([line["step"] for line in lines], list(range(1, STEPS + 1)))
+        self.assertEqual(set(lines[0]) >= {"loss", "grad_norm", "lr", "tokens_per_s"}, True)
+
+    def test_each_step_is_a_line_where_nobody_watches(self):
+        shown = self.run_it().stdout
+        self.assertIn(f"step {STEPS}/{STEPS}  loss ", shown)
+        self.assertNotIn("\r", shown)
+        self.assertIn("the executed order equals program ", shown)
+
+
+class Checkpoints(RunTest):
+    def keys(self, every=2):
+        return ["--set", f"training.checkpoint={{dir: {self.folder / 'saved'}, every: {every}}}"]
+
+    def losses(self, *options, steps):
+        return json.loads(self.run_it(*options, "--json", "-", steps=steps).stdout)["losses"]
+
+    def test_a_resumed_run_goes_on_bit_by_bit(self):
+        whole = self.losses(steps=4)
+        self.assertEqual(self.losses(*self.keys(), steps=2), whole[:2])
+        self.assertEqual(self.losses(*self.keys(), steps=4), whole[2:])
+        again = self.run_it(*self.keys(), steps=4)
+        self.assertIn("nothing was run", again.stdout)
+        self.assertEqual(self.losses(*self.keys(), "--resume", "never", steps=1), whole[:1])
+
+    def test_a_run_goes_on_under_another_layout(self):
+        whole = self.losses(steps=4)
+        self.losses(*self.keys(), steps=2)
+        alone = ["--set", "parallel.pipeline=1", "--set", "gpus=1"]
+        for loss, wanted in zip(self.losses(*self.keys(), *alone, steps=4), whole[2:]):
+            self.assertAlmostEqual(loss, wanted, delta=2e-4 * wanted)
+
+    def test_sigterm_saves_and_stops(self):
+        command = [PROGRAM, "run", str(self.scenario), "--steps", "1000000", *self.keys(10**6)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+            for line in run.stdout:
+                if line.startswith("step 3/"):
+                    break
+            run.send_signal(signal.SIGTERM)
+            rest = run.stdout.read()
+            self.assertEqual(run.wait(timeout=60), DONE)
+        self.assertIn("stopped by a signal behind step ", rest)
+        saved = [path.name for path in (self.folder / "saved").iterdir()]
+        self.assertEqual(len(saved), 1, saved)
+        step = int(saved[0].removeprefix("step_"))
+        self.assertIn(f"going on behind step {step}",
+                      self.run_it(*self.keys(), steps=step + 1).stdout)
+
+    def test_a_diverged_run_ends_and_leaves_the_checkpoint(self):
+        self.losses(*self.keys(), steps=2)
+        worse = ["--set", "training.optimizer={name: sgd, lr: 1e18}"]
+        before = sorted((self.folder / "saved").rglob("*"))
+        self.run_it(*self.keys(), *worse, "--resume", "never", "--set", "training.seed=3",
+                    steps=20, code=WORLD, says="diverged")
+        self.assertEqual(sorted((self.folder / "saved").rglob("*")), before)
+        self.run_it(*self.keys(), steps=3)
+
+
+class Refusals(RunTest):
+    def refused(self, *options, says, steps=STEPS, code=BAD_INPUT):
+        self.run_it(*options, steps=steps, code=code, says=says)
+
+    def test_what_cannot_run_is_told_in_a_sentence(self):
+        self.refused("--set", "training.data={text: /nowhere/at/all}", says="/nowhere/at/all")
+        self.refused(steps=None, says="--steps")
+        self.refused("--set", "gpus=16", "--set", "parallel.pipeline=8", says="8 stages")
+        self.refused("--comm", "pigeons", says="pigeons")
+        self.refused("--launch", 3, says="2 ranks")
+        self.refused("--kernels", "magic", says="magic")
+        self.refused("--resume", self.folder / "nothing", says="does not exist")
+        self.refused("--stepz", 3, says="did you mean '--steps'")
+        self.refused("--device", "cuda", says="--device cpu", code=WORLD)
+        left = [name for name in self.left_behind() if not name.endswith(".tokens.bin")]
+        self.assertEqual(left, ["text.txt", "tiny.yaml"], "beside the tokens nothing is kept")
+
+    def test_more_processes_than_ranks_are_refused(self):
+        if not shutil.which("mpirun"):
+            self.skipTest("there is no mpirun")
+        how = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+        result = subprocess.run(
+            ["mpirun", "-n", "3", PROGRAM, "run", str(self.scenario), "--steps", "1"],
+            capture_output=True, text=True, timeout=120, env={**os.environ, **how})
+        self.assertNotEqual(result.returncode, DONE)
+        self.assertIn("the scenario has 2 ranks", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
