@@ -44,6 +44,8 @@ ExitStatus run(int argc, char** argv) {
     program.get_formatter()->column_width(34);
     ExitStatus answer = ExitStatus::Done;
     add_run(program, answer);
+    add_sample(program, answer);
+    add_export(program, answer);
     try {
         program.parse(argc, argv);
     } catch (const CLI::Success& help_or_version) {

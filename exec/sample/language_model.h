@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "exec/kernels.h"
+#include "exec/sample/saved_network.h"
+
+namespace debubble::exec {
+
+/// A trained network that says what may follow a text. It computes in fp32 and keeps no keys
+/// and values: every call runs the whole text. One thread uses it.
+class LanguageModel {
+public:
+    /// `kernels` must outlive it. Throws InputError for a network that continues no text, as a
+    /// Vision Transformer, and where the weights are missing or damaged.
+    LanguageModel(const SavedNetwork& network, Kernels& kernels);
+    ~LanguageModel();
+
+    /// Tokens that it sees at once: no more than it was trained on.
+    std::int64_t window() const;
+    std::int64_t vocab() const;
+
+    /// Logits [vocab] of what follows the tokens, of which it sees the last window(). At least
+    /// one token, each of the vocabulary. Valid until the next call.
+    std::span<const float> logits(std::span<const std::int32_t> tokens);
+
+private:
+    struct Body;
+    std::unique_ptr<Body> body_;
+};
+
+}  // namespace debubble::exec

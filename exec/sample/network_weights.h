@@ -1,0 +1,26 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "exec/checkpoint/piece_source.h"
+#include "exec/tensor.h"
+#include "models/graph.h"
+
+namespace debubble::exec {
+
+/// The weights of a whole network on one rank, in fp32, by the name they are stored under.
+/// Those of an operator lie side by side, as StageParameters wants them.
+class NetworkWeights {
+public:
+    /// `whole`: a stage with embedding, all layers and head. Throws InputError as load() does.
+    NetworkWeights(const models::StageGraph& whole, const PieceSource& source);
+
+    const TensorView& of(const models::Parameter& parameter) const;
+
+private:
+    Tensor memory_;
+    std::map<std::string, TensorView> views_;
+};
+
+}  // namespace debubble::exec
