@@ -155,7 +155,7 @@ constexpr const char* kFooter =
 data, and where checkpoints go. Ranks are threads of this process, or processes under mpirun and srun.
 
 Examples:
-  debubble run tiny-gpt --steps 20
+  debubble run mine.yaml --steps 20 --metrics run.jsonl
   debubble run mine.yaml --set schedule=zb-h1 --trace run.trace.json --json -
   debubble run mine.yaml --launch 4
   mpirun -n 4 debubble run mine.yaml)";
