@@ -1,6 +1,7 @@
 #include "exec/rank/rank_job.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "exec/stage/as_executed.h"
 #include "exec/stage/model_stage.h"
 #include "scenarios/execution_of.h"
+#include "schedule/forward_only.h"
 
 namespace debubble::exec {
 
@@ -55,6 +57,7 @@ std::vector<models::StageGraph> graphs_of(const scenarios::Scenario& scenario,
 RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
                  const TrainingOptions& options, Communicator& world, const JobOptions& how)
     : plan_(plan),
+      forward_(forward_only(plan.program)),
       how_(how),
       arena_(how.capacity.count > 0 ? how.capacity : machine_memory()),
       kernels_(make_cpu_kernels(how.kernels, how.threads)),
@@ -73,9 +76,18 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
 }
 
 StepRecord RankJob::step(const StepInputs& inputs) {
+    return run(plan_.program, inputs);
+}
+
+void RankJob::evaluate(const StepInputs& inputs) {
+    assert(!inputs.training && "an evaluation does not train");
+    run(forward_, inputs);
+}
+
+StepRecord RankJob::run(const Program& program, const StepInputs& inputs) {
     const TrainingGroups& groups = *training_.groups;
-    const RankSide side{plan_.program, rank(),  groups.grid.replica_of(groups.world->rank()),
-                        *pipeline_,    stages_, *training_.step,
+    const RankSide side{program,    rank(),  groups.grid.replica_of(groups.world->rank()),
+                        *pipeline_, stages_, *training_.step,
                         arena_};
     return run_step(side, inputs, {how_.patience, ReceivePosting::Early});
 }

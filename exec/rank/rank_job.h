@@ -30,8 +30,11 @@ public:
     /// gradient scale: training().loss_scale() over the targets that count.
     StepRecord step(const StepInputs& inputs);
 
-    /// Of the step that ran last, of the stages of this rank, not divided. Another pipeline rank
-    /// may have the head, another data rank other samples.
+    /// The forwards alone, in the Program's order: `inputs.training` must be false.
+    void evaluate(const StepInputs& inputs);
+
+    /// Of the step or evaluation that ran last, of the stages of this rank, not divided. Another
+    /// pipeline rank may have the head, another data rank other samples.
     double loss_total() const;
     double correct_total() const;
     bool has_head() const;  ///< some stage of this rank has
@@ -44,7 +47,10 @@ public:
     Rank rank() const { return Rank{training_.groups->place.pipeline}; }
 
 private:
+    StepRecord run(const Program& program, const StepInputs& inputs);
+
     const scenarios::Plan& plan_;
+    Program forward_;  ///< for evaluations
     JobOptions how_;
     Arena arena_;
     std::unique_ptr<Kernels> kernels_;

@@ -65,6 +65,20 @@ Json idle_of(const Statistics& statistics) {
     return out;
 }
 
+Json json_of(const std::optional<Evaluation>& evaluation) {
+    if (!evaluation) return nullptr;
+    Json json{{"loss", evaluation->loss}, {"accuracy", nullptr}, {"targets", evaluation->targets}};
+    if (evaluation->accuracy) json["accuracy"] = *evaluation->accuracy;
+    return json;
+}
+
+std::string summary_of(const std::optional<Evaluation>& evaluation) {
+    if (!evaluation) return {};
+    std::string line = fmt::format("evaluation: loss {:.4f}", evaluation->loss);
+    if (evaluation->accuracy) line += fmt::format(", {:.1f} % right", 100 * *evaluation->accuracy);
+    return line + fmt::format(", over {} targets\n", evaluation->targets);
+}
+
 }  // namespace
 
 Json run_report(const RunJob& job, const RunOutcome& outcome) {
@@ -100,7 +114,8 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
             {"executed_in_order", outcome.disorder.empty()},
             {"first_step", job.start.first_step() + 1},
             {"stopped", outcome.stopped},
-            {"losses", std::move(losses)}};
+            {"losses", std::move(losses)},
+            {"evaluation", json_of(outcome.evaluation)}};
 }
 
 std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
@@ -108,13 +123,15 @@ std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
     const Speed speed = speed_of(job, outcome);
     Bytes most;
     for (const MemoryPeak& peak : outcome.trace.peaks) most = std::max(most, total(peak.held));
-    return fmt::format(
-        "step {:.4g} s (median), {:.0f} tokens/s, {:.3g} samples/s, {:.3g} TFLOP/s per rank\n"
-        "bubble {:.1f} %, makespan {:.4g} s, peak memory {:.3g} GiB on the fullest rank\n"
-        "the executed order equals program {}\n",
-        speed.step_s, speed.tokens_per_s, speed.samples_per_s, speed.tflops_per_rank,
-        100 * measured.bubble, seconds(measured.makespan), gib(most),
-        job.program_hash.substr(0, 12));
+    return summary_of(outcome.evaluation) +
+           fmt::format(
+               "step {:.4g} s (median), {:.0f} tokens/s, {:.3g} samples/s, {:.3g} TFLOP/s per "
+               "rank\n"
+               "bubble {:.1f} %, makespan {:.4g} s, peak memory {:.3g} GiB on the fullest rank\n"
+               "the executed order equals program {}\n",
+               speed.step_s, speed.tokens_per_s, speed.samples_per_s, speed.tflops_per_rank,
+               100 * measured.bubble, seconds(measured.makespan), gib(most),
+               job.program_hash.substr(0, 12));
 }
 
 }  // namespace debubble::exec

@@ -41,7 +41,9 @@ public:
     bool step(std::int64_t number, bool stop_asked) {
         const Clock::time_point begin = Clock::now();
         const std::int64_t counted = job_.data.train.counted(number);
-        const StepInputs inputs = inputs_of(number, counted);
+        StepInputs inputs = inputs_of(job_.data.train, number);
+        inputs.gradient_scale =
+            counted > 0 ? rank_.training().loss_scale() / static_cast<double>(counted) : 0;
         StepRecord record = rank_.step(inputs);
 
         // Ranks of a tensor group all have the same.
@@ -71,6 +73,29 @@ public:
                         rank_.state(), world_);
     }
 
+    /// Collective over all ranks.
+    Evaluation evaluate(const Batches& data) {
+        double sums[2] = {0, 0};
+        Evaluation evaluation;
+        for (std::int64_t step = 0; step < data.steps(1); ++step) {
+            StepInputs inputs = inputs_of(data, step);
+            inputs.training = false;
+            rank_.evaluate(inputs);
+            evaluation.targets += data.counted(step);
+            if (place_.tensor != 0) continue;
+            sums[0] += rank_.loss_total();
+            sums[1] += rank_.correct_total();
+        }
+        world_.all_reduce(buffer_of(std::span<double>(sums)), Reduction::Sum, "EVALUATION")
+            ->wait(within(job_.request.patience));
+        const auto targets = static_cast<double>(std::max<std::int64_t>(evaluation.targets, 1));
+        evaluation.loss = sums[0] / targets;
+        const bool whole_rows =
+            job_.grid.tensor == 1 || job_.scenario.model.family == models::Family::Vit;
+        if (whole_rows) evaluation.accuracy = sums[1] / targets;
+        return evaluation;
+    }
+
     /// The kept step that all ranks agree on: of median length on rank 0.
     GatheredRecords median_record() {
         std::vector<std::size_t> order(records_.size());
@@ -92,17 +117,15 @@ private:
     };
     std::int64_t first() const { return job_.start.first_step(); }
 
-    StepInputs inputs_of(std::int64_t step, std::int64_t counted) {
+    StepInputs inputs_of(const Batches& data, std::int64_t step) {
         StepInputs inputs;
         inputs.step = step;
         inputs.seed = job_.options.seed;
-        inputs.gradient_scale =
-            counted > 0 ? rank_.training().loss_scale() / static_cast<double>(counted) : 0;
         inputs.ignore_index = job_.data.ignore_index;
-        const Deal& deal = job_.data.train.deal();
+        const Deal& deal = data.deal();
         for (std::size_t mb = 0; mb < batches_.size(); ++mb) {
             const auto index = static_cast<std::int64_t>(mb);
-            if (needs_data_) job_.data.train.fill({step, place_.data, index}, batches_[mb]);
+            if (needs_data_) data.fill({step, place_.data, index}, batches_[mb]);
             inputs.micro_batches.push_back({batches_[mb].inputs.view(), batches_[mb].targets.view(),
                                             place_.data * deal.share() + index * deal.micro_batch});
         }
@@ -184,6 +207,7 @@ RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
         if (!checkpoint || !(due || last)) continue;
         rank.save(step);
     }
+    if (job.data.eval && !outcome.stopped) outcome.evaluation = rank.evaluate(*job.data.eval);
     if (outcome.steps.empty()) return outcome;
     outcome.step_time_s = median_seconds(outcome.steps);
     GatheredRecords gathered = rank.median_record();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,17 @@ struct StepMetrics {
     bool rolled_back = false;
 };
 
+/// Of `data.eval` with the last weights; means over its targets.
+struct Evaluation {
+    double loss = 0;
+    /// Targets that got the largest logit; unset where no rank sees all logits of a row.
+    std::optional<double> accuracy;
+    std::int64_t targets = 0;
+};
+
 struct RunOutcome {
     std::vector<StepMetrics> steps;
+    std::optional<Evaluation> evaluation;
     bool stopped = false;               ///< by a signal, before the last step
     double step_time_s = 0;             ///< median, without the first step
     Trace trace;                        ///< of a step of that length; on global rank 0 only

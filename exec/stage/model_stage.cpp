@@ -137,7 +137,8 @@ public:
         ArenaTensor output = run_pass(micro_batch, slice.fused[0], slice.graph.output, false);
         if (!state_.step->training) {
             drop(live, -1);
-            state_.sliced_keys.clear();
+            if (micro_batch.slice.value_or(0) + 1 == static_cast<int>(slices_.size()))
+                state_.sliced_keys.clear();
         } else if (state_.tools.recomputed) {
             drop(live, slice.graph.input.value_or(-1));
         }

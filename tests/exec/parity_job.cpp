@@ -170,7 +170,13 @@ Result train(const Case& c, int steps) {
             result.records[world.global_rank()] = std::move(record);
             if (step == 0) put_gradients(job.state(), result.gradients);
         }
+        Share again(scenario, place.data, steps - 1, 1);
+        again.inputs.training = false;
+        job.evaluate(again.inputs);
         const std::lock_guard lock(mutex);
+        if (place.tensor == 0)
+            result.evaluated +=
+                job.loss_total() / static_cast<double>(counted(scenario, steps - 1));
         result.static_memory[world.global_rank()] = job.arena().held();
         for (const Piece& piece : job.state().pieces_to_save())
             if (piece.kind == kinds::kParameter || piece.kind == kinds::kMain)

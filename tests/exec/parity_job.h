@@ -27,10 +27,11 @@ struct Case {
 using GlobalTensors = std::map<std::string, std::vector<float>>;  ///< by canonical name
 
 struct Result {
-    std::vector<double> losses;       ///< mean of each step, before its update
-    std::vector<double> norms;        ///< of the gradient
-    GlobalTensors gradients;          ///< of the first step
-    GlobalTensors weights;            ///< after the last one
+    std::vector<double> losses;  ///< mean of each step, before its update
+    double evaluated = 0;        ///< mean loss of the last step's samples after it, without dropout
+    std::vector<double> norms;   ///< of the gradient
+    GlobalTensors gradients;     ///< of the first step
+    GlobalTensors weights;       ///< after the last one
     std::vector<StepRecord> records;  ///< of the last step, by global rank
     scenarios::Plan plan;
     std::vector<MemoryByClass> static_memory;  ///< held between steps, by global rank

@@ -106,6 +106,8 @@ TEST_P(Parity, IsTheTrainingOfOneRank) {
         EXPECT_NEAR(mine.losses[step], whole.losses[step], tolerance * whole.losses[step]);
         EXPECT_NEAR(mine.norms[step], whole.norms[step], tolerance * whole.norms[step]);
     }
+    EXPECT_NEAR(mine.evaluated, whole.evaluated, tolerance * whole.evaluated);
+    EXPECT_NE(mine.evaluated, mine.losses[1]) << "the weights have moved";
     expect_equal(mine.gradients, whole.gradients, tolerance, "gradient");
     expect_equal(mine.weights, whole.weights, tolerance, "weight");
     for (const std::string& name : summed_alike(c, mine.plan)) {
