@@ -129,10 +129,9 @@ std::vector<Kernel> kernels_of(const Operator& op, Part part) {
     return kernels;
 }
 
-PassSteps plan(const StageGraph& graph, bool split, int index) {
-    const PassVisits visits = visits_of(graph, split);
+PassSteps plan(const StageGraph& graph, const std::vector<Visit>& visits) {
     PassSteps pass;
-    for (const Visit& visit : visits[index]) {
+    for (const Visit& visit : visits) {
         for (const int tensor : visit.allocates) {
             pass.steps.push_back({Step::Kind::Allocate, tensor});
         }
@@ -159,20 +158,25 @@ PassVisits visits_of(const StageGraph& graph, bool split) {
     return passes;
 }
 
+std::array<PassSteps, 3> steps_of(const StageGraph& graph, bool split) {
+    const PassVisits visits = visits_of(graph, split);
+    return {plan(graph, visits[0]), plan(graph, visits[1]), plan(graph, visits[2])};
+}
+
 PassSteps forward_steps(const StageGraph& graph) {
-    return plan(graph, false, 0);
+    return plan(graph, visits_of(graph, false)[0]);
 }
 
 PassSteps backward_steps(const StageGraph& graph) {
-    return plan(graph, false, 1);
+    return plan(graph, visits_of(graph, false)[1]);
 }
 
 PassSteps backward_input_steps(const StageGraph& graph) {
-    return plan(graph, true, 1);
+    return plan(graph, visits_of(graph, true)[1]);
 }
 
 PassSteps backward_weight_steps(const StageGraph& graph) {
-    return plan(graph, true, 2);
+    return plan(graph, visits_of(graph, true)[2]);
 }
 
 }  // namespace debubble::models

@@ -25,4 +25,7 @@ struct Visit {
 using PassVisits = std::array<std::vector<Visit>, 3>;
 PassVisits visits_of(const StageGraph& graph, bool split);
 
+/// The steps of the same passes, planned together: what forward_steps and the others give.
+std::array<PassSteps, 3> steps_of(const StageGraph& graph, bool split);
+
 }  // namespace debubble::models

@@ -6,7 +6,9 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "base/memo.h"
 #include "models/partition.h"
+#include "models/visits.h"
 #include "scenarios/execution_of.h"
 #include "schedule/csv.h"
 
@@ -64,22 +66,38 @@ Schedule schedule_of(const Scenario& scenario, const std::optional<PipelineCosts
     return generate(choice.name, scenario.pipeline_shape(), options);
 }
 
+struct FlopsKey {
+    models::Execution execution;
+    models::Architecture model;
+    friend bool operator==(const FlopsKey&, const FlopsKey&) = default;
+};
+
 /// Matrix FLOPs of a forward and backward over one microbatch.
-double flops_of(const Scenario& scenario, const models::StageContent& content) {
-    const models::StageGraph graph =
-        models::build_stage(scenario.model, execution_of(scenario), content);
+double flops_of(const FlopsKey& job, const models::StageContent& content) {
+    const models::StageGraph graph = models::build_stage(job.model, job.execution, content);
     double sum = 0;
-    for (const models::PassSteps& pass : {forward_steps(graph), backward_steps(graph)})
+    for (const models::PassSteps& pass : models::steps_of(graph, false))
         for (const models::Kernel& kernel : pass.kernels) sum += models::flops(kernel);
     return sum;
 }
 
+struct LayerFlops {
+    double layer = 0;
+    double with_head = 0;
+};
+constexpr std::size_t kMostFlopsKept = 64;
+
 /// Every layer costs the same; the head is its logits, the embedding next to nothing.
 models::LayerCosts costs_by_flops(const Scenario& scenario) {
+    // The plans of a sweep that differ in schedule ask for the same.
+    static Memo<FlopsKey, const LayerFlops> known(kMostFlopsKept);
+    const FlopsKey key{execution_of(scenario), scenario.model};
+    const auto flops = known.get(key, [&] {
+        const auto of = [&](bool head) { return flops_of(key, {0, 1, false, head}); };
+        return std::make_unique<const LayerFlops>(LayerFlops{of(false), of(true)});
+    });
     const auto layers = static_cast<std::size_t>(scenario.model.layers);
-    const double layer = flops_of(scenario, {0, 1, false, false});
-    const double with_head = flops_of(scenario, {0, 1, false, true});
-    return {std::vector<double>(layers, layer), 0, with_head - layer};
+    return {std::vector<double>(layers, flops->layer), 0, flops->with_head - flops->layer};
 }
 
 bool is_lowered(const Schedule& schedule) {

@@ -118,8 +118,9 @@ void settle_batches(Draft& draft) {
         draft.training.complain(
             "micro_batches",
             fmt::format("a global batch of {} over {} replicas in microbatches of {} makes {} "
-                        "microbatches, not {}",
-                        global, d, part, count, *draft.micro_batches));
+                        "{}, not {}",
+                        global, d, part, count, count == 1 ? "microbatch" : "microbatches",
+                        *draft.micro_batches));
     if (count > kMostMicroBatches)
         draft.training.complain(
             "global_batch",

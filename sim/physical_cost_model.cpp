@@ -6,7 +6,7 @@
 
 #include "sim/data_parallel.h"
 #include "sim/network/topology.h"
-#include "sim/stage_price.h"
+#include "sim/priced_stages.h"
 #include "sim/static_level.h"
 
 namespace debubble::sim {
@@ -38,8 +38,9 @@ public:
                "one content per stage");
         const PassesAsked asked = passes_asked(schedule);
         slices_ = schedule.shape.slices;
+        const PricedStages priced(scenario_, pricer_);
         for (const models::StageContent& content : stages)
-            price_of_.push_back(find(content, asked));
+            price_of_.push_back(find(priced, content, asked));
         tensor_gather_ = tensor_gather();
     }
 
@@ -94,10 +95,11 @@ public:
 private:
     struct PricedContent {
         models::StageContent content;
-        std::vector<std::unique_ptr<StagePrice>> slices;
+        std::vector<std::shared_ptr<const StagePrice>> slices;
     };
 
-    std::size_t find(const models::StageContent& content, const PassesAsked& asked) {
+    std::size_t find(const PricedStages& prices, const models::StageContent& content,
+                     const PassesAsked& asked) {
         const auto alike = [&](const PricedContent& priced) {
             return priced.content.layers == content.layers &&
                    priced.content.embedding == content.embedding &&
@@ -107,8 +109,7 @@ private:
         if (at != priced_.end()) return static_cast<std::size_t>(at - priced_.begin());
         PricedContent priced{content, {}};
         for (int slice = 0; slice < slices_; ++slice)
-            priced.slices.push_back(
-                std::make_unique<StagePrice>(scenario_, pricer_, content, slice, asked));
+            priced.slices.push_back(prices.get(content, slice, asked));
         priced_.push_back(std::move(priced));
         return priced_.size() - 1;
     }

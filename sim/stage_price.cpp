@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/visits.h"
 #include "scenarios/execution_of.h"
 #include "sim/pass_memory.h"
 
@@ -31,24 +32,25 @@ double soft_maximum(double device, double host) {
 
 StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::StageContent& content, int slice, const PassesAsked& asked)
-
-    : scenario_(scenario),
-      pricer_(pricer),
-      layers_(content.layers),
-      graph_(build(scenario, content, slice)) {
+    : layers_(content.layers), graph_(build(scenario, content, slice)) {
     if (content.layers > graph_.content.layers)
         fold_ = {content.first_layer + 1, content.layers - kLayersBuilt + 1};
     count_parameters();
     boundary_ = graph_.boundary_bytes();
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
-    const models::PassSteps forward = models::forward_steps(graph_);
-    price(forward, at(Pass::Forward));
-    if (asked.again) price(forward, kAgain);
-    if (asked.fused) price(models::backward_steps(graph_), at(Pass::Backward));
+    const auto priced = [&](const models::PassSteps& steps, std::size_t which) {
+        price(scenario, pricer, steps, which);
+    };
+    // The forward is the same whichever way the backward goes.
+    const auto steps = models::steps_of(graph_, asked.split);
+    priced(steps[0], at(Pass::Forward));
+    if (asked.again) priced(steps[0], kAgain);
     if (asked.split) {
-        price(models::backward_input_steps(graph_), at(Pass::BackwardInput));
-        price(models::backward_weight_steps(graph_), at(Pass::BackwardWeight));
+        priced(steps[1], at(Pass::BackwardInput));
+        priced(steps[2], at(Pass::BackwardWeight));
     }
+    if (asked.fused)
+        priced(asked.split ? models::backward_steps(graph_) : steps[1], at(Pass::Backward));
 }
 
 void StagePrice::count_parameters() {
@@ -71,9 +73,10 @@ void StagePrice::count_parameters() {
 }
 
 /// Python, dispatch and launches of the pass, per layer, collective and microbatch.
-double StagePrice::host_seconds(std::size_t which, int collectives) const {
-    const scenarios::Framework& framework = scenario_.framework;
-    const bool full = scenario_.training.recompute == models::Recompute::Full;
+double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t which,
+                                int collectives) const {
+    const scenarios::Framework& framework = scenario.framework;
+    const bool full = scenario.training.recompute == models::Recompute::Full;
     const double backward = seconds(framework.host_backward_layer);
     const double again = full ? seconds(framework.host_recompute_layer) : 0;
     double per_layer = 0;
@@ -99,18 +102,20 @@ double StagePrice::host_seconds(std::size_t which, int collectives) const {
            part * seconds(framework.host_micro_batch);
 }
 
-void StagePrice::price(const models::PassSteps& steps, std::size_t which) {
-    PassTime time = pricer_.time(steps.kernels, fold_);
+void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,
+                       const models::PassSteps& steps, std::size_t which) {
+    PassTime time = pricer.time(steps.kernels, fold_);
     PassMemory memory = play(graph_, steps, fold_);
-    if (gathers_in_passes(scenario_)) {
+    if (gathers_in_passes(scenario)) {
         const ShardedUnits units{layers_, parameters_.layer, parameters_.ends};
         const bool backward = which != static_cast<std::size_t>(Pass::Forward) && which != kAgain;
-        time.exposed += exposed_sharding(scenario_, units, time, backward);
-        const MemoryByClass gathered = sharding_transient(scenario_, units, backward);
+        time.exposed += exposed_sharding(scenario, units, time, backward);
+        const MemoryByClass gathered = sharding_transient(scenario, units, backward);
         for (std::size_t c = 0; c < kMemoryClasses; ++c) memory.at_peak[c] += gathered[c];
         memory.peak_above += total(gathered);
     }
-    const double takes = soft_maximum(time.total(), host_seconds(which, time.collectives));
+    const double takes =
+        soft_maximum(time.total(), host_seconds(scenario, which, time.collectives));
     op_names_[which] = std::move(memory.op_at_peak);
     ComputeCost& cost = costs_[which];
     cost.duration = from_seconds(takes);

@@ -25,12 +25,13 @@ struct PassesAsked {
     bool fused = false;  ///< B
     bool split = false;  ///< I and W
     bool again = false;  ///< Recompute actions
+    friend bool operator==(const PassesAsked&, const PassesAsked&) = default;
 };
 
 /// Prices of everything that a stage does inside a compute, for one slice of the
 /// sequence. Stages with as many layers and the same ends have the same prices,
 /// wherever they lie. Inner layers are alike, so that a graph of at most three
-/// layers stands for any number.
+/// layers stands for any number. Refers to nothing that it was made of.
 class StagePrice {
 public:
     StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
@@ -48,11 +49,11 @@ public:
 private:
     static constexpr std::size_t kAgain = 4;  // behind the four passes
     void count_parameters();
-    void price(const models::PassSteps& steps, std::size_t which);
-    double host_seconds(std::size_t which, int collectives) const;
+    void price(const scenarios::Scenario& scenario, const PassPricer& pricer,
+               const models::PassSteps& steps, std::size_t which);
+    double host_seconds(const scenarios::Scenario& scenario, std::size_t which,
+                        int collectives) const;
 
-    const scenarios::Scenario& scenario_;
-    const PassPricer& pricer_;
     int layers_;
     LayerFold fold_;
     models::StageGraph graph_;

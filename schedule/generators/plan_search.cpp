@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/memo.h"
 #include "schedule/generators/block_orders.h"
-#include "schedule/generators/memo.h"
 #include "schedule/generators/neighbours.h"
 
 namespace debubble {
@@ -13,6 +13,19 @@ namespace {
 constexpr std::int64_t kBudget = 2'000'000;
 constexpr std::int64_t kGreatestBudget = 40'000'000;
 constexpr int kLeastTries = 14;
+/// A plan that its bound beats by less than this, as a share of its length, is searched
+/// on in proportion: at a tenth of it with a tenth of the effort.
+constexpr double kGapWorthAllBlocks = 0.2;
+constexpr double kGapWorthAllMoves = 0.1;
+/// Blocks in a row that may be tried in vain: all but a few, and when little is left to gain.
+constexpr int kMostVainBlocks = 160;
+constexpr int kLeastVainBlocks = 3;
+
+int patience(const PlanSearch& search) {
+    const double share = std::min(1.0, search.gap() / kGapWorthAllBlocks);
+    return std::max(kLeastVainBlocks, static_cast<int>(kMostVainBlocks * share));
+}
+
 void consider_greedy(PlanSearch& search) {
     for (const auto choice : {ListPolicy::Choice::Alternate, ListPolicy::Choice::BackwardFirst})
         for (const int percent : {100, 50, 0})
@@ -72,17 +85,22 @@ struct SearchKey {
 };
 
 Plan search_anew(const OrderProblem& problem, BlockLibrary& library) {
-    PlanSearch search(problem,
-                      std::max(kBudget, std::min(kLeastTries * problem.passes(), kGreatestBudget)));
+    const std::int64_t budget =
+        std::max(kBudget, std::min(kLeastTries * problem.passes(), kGreatestBudget));
+    PlanSearch search(problem, budget);
     std::size_t next = 0;
     if (library.starts_with_published()) consider_block(search, *library.at(next++));
     consider_greedy(search);
     if (next > 0) consider_waiting(search, library.at(0)->block);
-    for (; !search.spent(); ++next) {
+    for (int vain = 0; !search.spent() && vain < patience(search); ++next) {
         const BlockOrders* block = library.at(next);
         if (block == nullptr) break;
+        const PlanLength before = search.best().length;
         consider_block(search, *block);
+        vain = shorter(problem, search.best().length, before) ? 0 : vain + 1;
     }
+    const double share = std::min(1.0, search.gap() / kGapWorthAllMoves);
+    search.leave_at_most(static_cast<std::int64_t>(static_cast<double>(budget) * share));
     improve_order(search);
     return search.best();
 }
@@ -99,6 +117,13 @@ PlanSearch::PlanSearch(const OrderProblem& problem, std::int64_t pass_budget)
         bound_.makespan = std::max(bound_.makespan, start + work);
         start += problem.costs.of(Stage{rank}).forward + problem.costs.link;
     }
+}
+
+double PlanSearch::gap() const {
+    if (!found()) return 1;
+    const Duration length = problem_->by_span ? best_.length.span : best_.length.makespan;
+    const Duration bound = problem_->by_span ? bound_.span : bound_.makespan;
+    return length.count() == 0 ? 0 : 1 - seconds(bound) / seconds(length);
 }
 
 bool PlanSearch::consider(const ListPolicy& policy) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "schedule/generators/building_block.h"
 #include "schedule/generators/list_scheduling.h"
 #include "schedule/generators/order_player.h"
@@ -23,6 +26,9 @@ public:
     bool spent() const {
         return found() && (budget_ <= 0 || !shorter(*problem_, bound_, best_.length));
     }
+    void leave_at_most(std::int64_t passes) { budget_ = std::min(budget_, passes); }
+    /// The share of the best plan's length by which the bound is shorter: none can gain more.
+    double gap() const;
     bool found() const { return !best_.ranks.empty(); }
     /// How long the best plan lets its longest rank wait.
     Duration most_idle() const { return found() ? best_.length.span - bound_.span : Duration{}; }

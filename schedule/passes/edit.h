@@ -26,6 +26,7 @@ public:
 
     ActionList apply() && {
         ActionList result;
+        result.reserve(list_->size());
         for (std::size_t i = 0; i < before_.size(); ++i) {
             for (Action& action : before_[i]) result.push_back(std::move(action));
             if (i < moved_.size() && !moved_[i]) result.push_back((*list_)[i]);

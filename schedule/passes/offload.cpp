@@ -16,9 +16,10 @@ constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 /// backward, so that the copy runs beside it. What is needed again so soon that
 /// it would have to come back before it is gone stays where it is.
 Schedule add_offload(Schedule schedule, const LowerOptions& options) {
+    if (options.offloaded.empty()) return schedule;
     const ResultIndex index(schedule);
     for (ActionList& list : schedule.ranks) {
-        std::vector<std::size_t> forward(options.offloaded.empty() ? 0 : index.size(), kNowhere);
+        std::vector<std::size_t> forward(index.size(), kNowhere);
         Edit edit(list);
         const auto visit = [&](std::size_t i, const Compute& c) {
             if (std::ranges::find(options.offloaded, c.stage) == options.offloaded.end()) return;

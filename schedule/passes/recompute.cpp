@@ -9,6 +9,7 @@ namespace debubble {
 /// so a split backward recomputes once. It needs no gradient, so the receive
 /// before it goes on meanwhile.
 Schedule add_recompute(Schedule schedule, const LowerOptions& options) {
+    if (options.recomputed.empty()) return schedule;
     const auto recomputed = [&](Stage stage) {
         return std::ranges::find(options.recomputed, stage) != options.recomputed.end();
     };
