@@ -1,6 +1,7 @@
 #include "tests/exec/parity_job.h"
 
-#include <mutex>
+#include <cmath>
+#include <limits>
 #include <random>
 
 #include <fmt/format.h>
@@ -34,6 +35,8 @@ const std::map<std::string, std::string> kModels{
      "patch_size: 2}"}};
 
 constexpr std::int32_t kIgnored = -100;
+constexpr float kNotHeld = std::numeric_limits<float>::quiet_NaN();
+constexpr float kDisputed = std::numeric_limits<float>::infinity();
 
 /// One sample of the step's global batch: the same whoever asks.
 struct Sample {
@@ -76,7 +79,7 @@ std::int64_t counted(const scenarios::Scenario& scenario, int step) {
 
 void put(const Piece& piece, GlobalTensors& tensors) {
     const auto count = static_cast<std::size_t>(elements_of(piece.shape));
-    auto& tensor = tensors.try_emplace(piece.tensor, count).first->second;
+    auto& tensor = tensors.try_emplace(piece.tensor, count, kNotHeld).first->second;
     const Slice all{whole(piece.shape), 0, row_major_strides(piece.shape)};
     copy_box(piece.slice.box, piece.slice, piece.type, piece.data, all, DataType::Fp32,
              reinterpret_cast<std::byte*>(tensor.data()));
@@ -97,6 +100,17 @@ void put_gradients(RankTraining& training, GlobalTensors& gradients) {
                          FlatRange{range.first - slot.range.first, range.count}))
                     put(piece, gradients);
             }
+        }
+    }
+}
+
+void join(const GlobalTensors& of_rank, GlobalTensors& all) {
+    for (const auto& [name, held] : of_rank) {
+        auto& tensor = all.try_emplace(name, held.size(), kNotHeld).first->second;
+        for (std::size_t i = 0; i < held.size(); ++i) {
+            if (std::isnan(held[i])) continue;
+            if (std::isnan(tensor[i])) tensor[i] = held[i];
+            if (tensor[i] != held[i]) tensor[i] = kDisputed;
         }
     }
 }
@@ -144,45 +158,62 @@ training:
         "parity.yaml");
 }
 
-Result train(const Case& c, int steps) {
-    const scenarios::Scenario scenario = scenario_of(c);
-    Result result;
-    result.plan = scenarios::make_plan(scenario);
-    const TrainingOptions options = read_training_options(scenario);
-    const auto ranks = static_cast<std::size_t>(scenario.parallel.gpus());
-    result.losses.resize(steps);
-    result.norms.resize(steps);
-    result.records.resize(ranks);
-    result.static_memory.resize(ranks);
-    std::mutex mutex;  // guards result
-    run_local(static_cast<int>(ranks), c.transport, [&](Communicator& world) {
-        JobOptions how{"reference", 1, Bytes{1 << 28}, std::chrono::seconds(60)};
-        RankJob job(scenario, result.plan, options, world, how);
-        const GridPlace place = job.groups().place;
-        for (int step = 0; step < steps; ++step) {
-            const Share share(scenario, place.data, step, job.training().loss_scale());
-            StepRecord record = job.step(share.inputs);
-            const std::lock_guard lock(mutex);
-            if (place.tensor == 0)
-                result.losses[step] +=
-                    job.loss_total() / static_cast<double>(counted(scenario, step));
-            result.norms[step] = job.training().outcome().norm;
-            result.records[world.global_rank()] = std::move(record);
-            if (step == 0) put_gradients(job.state(), result.gradients);
-        }
-        Share again(scenario, place.data, steps - 1, 1);
-        again.inputs.training = false;
-        job.evaluate(again.inputs);
-        const std::lock_guard lock(mutex);
-        if (place.tensor == 0)
-            result.evaluated +=
-                job.loss_total() / static_cast<double>(counted(scenario, steps - 1));
-        result.static_memory[world.global_rank()] = job.arena().held();
-        for (const Piece& piece : job.state().pieces_to_save())
-            if (piece.kind == kinds::kParameter || piece.kind == kinds::kMain)
-                put(piece, result.weights);
-    });
+Job::Job(const Case& c)
+    : scenario(scenario_of(c)),
+      plan(scenarios::make_plan(scenario)),
+      options(read_training_options(scenario)),
+      patience(c.patience) {}
+
+RankResult train_on(Communicator& world, const Job& job) {
+    const JobOptions how{"reference", 1, Bytes{1 << 28}, job.patience};
+    RankJob rank(job.scenario, job.plan, job.options, world, how);
+    const GridPlace place = rank.groups().place;
+    const auto loss_share = [&](int step) {
+        const auto targets = static_cast<double>(counted(job.scenario, step));
+        return place.tensor == 0 ? rank.loss_total() / targets : 0;
+    };
+    RankResult result;
+    for (int step = 0; step < job.steps; ++step) {
+        const Share share(job.scenario, place.data, step, rank.training().loss_scale());
+        result.record = rank.step(share.inputs);
+        result.loss_shares.push_back(loss_share(step));
+        result.norms.push_back(rank.training().outcome().norm);
+        if (step == 0) put_gradients(rank.state(), result.gradients);
+    }
+    Share again(job.scenario, place.data, job.steps - 1, 1);
+    again.inputs.training = false;
+    rank.evaluate(again.inputs);
+    result.evaluated_share = loss_share(job.steps - 1);
+    result.static_memory = rank.arena().held();
+    for (const Piece& piece : rank.state().pieces_to_save())
+        if (piece.kind == kinds::kParameter || piece.kind == kinds::kMain)
+            put(piece, result.weights);
     return result;
+}
+
+Result join(const Job& job, std::vector<RankResult> ranks) {
+    Result result;
+    result.plan = job.plan;
+    result.losses.resize(job.steps);
+    result.norms = ranks.at(0).norms;
+    for (RankResult& rank : ranks) {
+        for (int step = 0; step < job.steps; ++step) result.losses[step] += rank.loss_shares[step];
+        result.evaluated += rank.evaluated_share;
+        join(rank.gradients, result.gradients);
+        join(rank.weights, result.weights);
+        result.records.push_back(std::move(rank.record));
+        result.static_memory.push_back(rank.static_memory);
+    }
+    return result;
+}
+
+Result train(const Case& c, int steps) {
+    Job job(c);
+    job.steps = steps;
+    std::vector<RankResult> ranks(static_cast<std::size_t>(job.scenario.parallel.gpus()));
+    run_local(static_cast<int>(ranks.size()), c.transport,
+              [&](Communicator& world) { ranks[world.global_rank()] = train_on(world, job); });
+    return join(job, std::move(ranks));
 }
 
 }  // namespace debubble::exec::parity

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,12 +20,34 @@ struct Case {
     int micro_batches = 4;  ///< of the whole job: every layout sees the same samples
     int seq_length = 8;     ///< of a ViT: its five patches and class token
     std::string optimizer = "{name: sgd, lr: 0.1}";
-    std::string training = {};  ///< more keys, a line each
-    Transport transport = Transport::Buffered;
+    std::string training = {};                  ///< more keys, a line each
+    Transport transport = Transport::Buffered;  ///< of a local job
+    std::chrono::seconds patience{60};          ///< of every wait
     friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 };
 
 using GlobalTensors = std::map<std::string, std::vector<float>>;  ///< by canonical name
+
+/// A case as every rank of its job sees it.
+struct Job {
+    explicit Job(const Case& c);
+    scenarios::Scenario scenario;
+    scenarios::Plan plan;
+    TrainingOptions options;
+    int steps = 2;
+    std::chrono::seconds patience;
+};
+
+/// What one rank knows afterwards. Elements of tensors that it does not hold are NaN.
+struct RankResult {
+    std::vector<double> loss_shares;  ///< they add up to the job's losses
+    double evaluated_share = 0;       ///< likewise
+    std::vector<double> norms;
+    GlobalTensors gradients;
+    GlobalTensors weights;
+    StepRecord record;
+    MemoryByClass static_memory{};
+};
 
 struct Result {
     std::vector<double> losses;  ///< mean of each step, before its update
@@ -35,9 +58,19 @@ struct Result {
     std::vector<StepRecord> records;  ///< of the last step, by global rank
     scenarios::Plan plan;
     std::vector<MemoryByClass> static_memory;  ///< held between steps, by global rank
+    Duration clock_error{};                    ///< of the records
 };
 
 scenarios::Scenario scenario_of(const Case& c);
+
+/// The part of the rank whose end of the job `world` is.
+RankResult train_on(Communicator& world, const Job& job);
+
+/// Of all ranks, in their order. An element that no rank holds is NaN; one that two hold
+/// with different bits is infinite.
+Result join(const Job& job, std::vector<RankResult> ranks);
+
+/// By ranks that are threads of this process.
 Result train(const Case& c, int steps);
 
 }  // namespace debubble::exec::parity

@@ -2,8 +2,8 @@
 #include <exception>
 #include <string>
 
-#include "comm_conformance.h"
 #include "exec/comm/mpi.h"
+#include "tests/exec/comm_conformance.h"
 
 namespace debubble::exec {
 namespace {

@@ -1,0 +1,64 @@
+"""A rank that is killed, or stands still, ends all others in time, in words, with a failure."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+MPIRUN, SUITE = sys.argv[1:3]
+PATIENCE = 3  # seconds of a rank that waits
+IN_TIME = 60  # seconds; the job's own end takes PATIENCE and 10 s for goodbyes
+RANKS = 2
+
+
+def children(pid):
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [int(child) for child in task.read_text().split()]
+    return found
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class LostRank(unittest.TestCase):
+    def lose_one(self, how):
+        """Sends the signal to the last rank in the middle of the table; returns what was said."""
+        job = subprocess.Popen([MPIRUN, "-n", str(RANKS), SUITE, "--gtest_repeat=20",
+                                "--gtest_fail_fast", str(PATIENCE)],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(job.kill)
+        output = ""
+        for line in job.stdout:  # ctest ends this if none comes
+            output += line
+            if output.count("[       OK ]") == 5:
+                break
+        ranks = children(job.pid)
+        self.assertEqual(len(ranks), RANKS, output)
+        os.kill(ranks[-1], how)
+        lost = time.monotonic()
+        output += job.communicate(timeout=IN_TIME)[0]
+        self.assertLess(time.monotonic() - lost, IN_TIME)
+        self.assertNotEqual(job.returncode, 0, output)
+        for rank in ranks:
+            self.assertFalse(is_alive(rank), f"process {rank} is left over")
+        return output
+
+    def test_killed(self):
+        self.assertRegex(self.lose_one(signal.SIGKILL),
+                         r"process rank 1 .* exited on\s+signal 9")
+
+    def test_stalled(self):
+        self.assertRegex(self.lose_one(signal.SIGSTOP),
+                         r"rank 0 waited 3(\.\d+)? s for .*: rank 1 has not come to it")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "tests/exec/parity_job.h"
+
+namespace debubble::exec::parity {
+
+/// Expects that two steps of the case's job were the training of one rank, which this carries
+/// out once for each kind of it: losses, norms, every gradient and weight, the order of actions.
+void expect_training_of_one_rank(const Case& c, Result mine);
+
+}  // namespace debubble::exec::parity
