@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "models/static_memory.h"
 #include "scenarios/execution_of.h"
+#include "sim/data_parallel.h"
 #include "sim/memory_log.h"
 #include "sim/pass_memory.h"
+#include "sim/sharded_pass.h"
 #include "sim/static_level.h"
 
 namespace debubble::sim {
@@ -32,6 +35,26 @@ public:
             graph = models::build_stage(scenario_.model, execution, contents_[stage.index]);
         }
         return *graph;
+    }
+    /// What is gathered and reduced inside a pass, for its length.
+    MemoryByClass transient(Stage stage, bool backward) {
+        if (!gathers_in_passes(scenario_)) return {};
+        const models::StageGraph& whole = graph(stage, 0);
+        ShardedUnits units{whole.content.layers, 0, whole.parameter_elements()};
+        for (const models::Operator& op : whole.operators)
+            if (op.layer == whole.content.first_layer)
+                for (const int parameter : op.parameters)
+                    units.layer_elements +=
+                        whole.parameters[parameter].elements_of_rank(whole.execution);
+        units.root_elements -= units.layers * units.layer_elements;
+        return sharding_transient(scenario_, units, backward);
+    }
+    /// What Unshard adds to the rank's own part.
+    Bytes gathered(Stage stage) {
+        if (scenario_.parallel.zero_stage < 3) return {};
+        const std::int64_t bytes = graph(stage, 0).parameter_elements() *
+                                   models::size_of(scenario_.training.precision.compute);
+        return Bytes{bytes - bytes / replicas_of_stage(scenario_)};
     }
     const models::PassSteps& steps(const Compute& c) {
         const int slice = c.micro_batch.slice.value_or(0);
@@ -73,8 +96,15 @@ std::string_view kernel_after(const models::PassSteps& pass, std::size_t step) {
     return {};
 }
 
+/// Do levels follow from the computes alone?
+bool moves_what_passes_hold(const Action& action) {
+    return std::holds_alternative<Offload>(action) || std::holds_alternative<Reload>(action) ||
+           std::holds_alternative<Recompute>(action) || std::holds_alternative<Reshard>(action);
+}
+
 /// How far into the list the rank is fullest by summed levels, then a little more.
 std::size_t played_part(RankStages& stages, const ActionList& list) {
+    if (std::ranges::any_of(list, moves_what_passes_hold)) return list.size();
     Bytes level;
     Bytes fullest;
     std::size_t end = 0;
@@ -88,8 +118,9 @@ std::size_t played_part(RankStages& stages, const ActionList& list) {
             const auto [at, is_new] = memory.try_emplace(&steps);
             if (is_new)
                 at->second = play(stages.graph(c.stage, c.micro_batch.slice.value_or(0)), steps);
-            if (level + at->second.peak_above > fullest) {
-                fullest = level + at->second.peak_above;
+            const Bytes beside = total(stages.transient(c.stage, c.pass != Pass::Forward));
+            if (level + at->second.peak_above + beside > fullest) {
+                fullest = level + at->second.peak_above + beside;
                 beyond = 0;
                 end = i + 1;
             }
@@ -103,8 +134,12 @@ std::size_t played_part(RankStages& stages, const ActionList& list) {
 /// Carries out a rank's list on a MemoryLog.
 class Player {
 public:
-    Player(RankStages& stages, const models::StaticMemory& level, MemoryLog& log)
+    Player(RankStages& stages, const ActionList& list, const models::StaticMemory& level,
+           MemoryLog& log)
         : stages_(stages), level_(level), log_(log) {
+        for (const Action& action : list)
+            if (const auto* again = std::get_if<Recompute>(&action))
+                recomputed_.insert(again->stage);
         for (std::size_t c = 0; c < kMemoryClasses; ++c)
             if (level.held[c].count > 0)
                 log_.allocate(level.held[c], static_cast<MemoryClass>(c), "static", "static");
@@ -120,6 +155,7 @@ public:
         for (const auto& [key, handles] : passes_)
             for (const int handle : handles) log_.free(handle);
         for (const auto& [message, handle] : received_) log_.free(handle);
+        for (const auto& [stage, handle] : unsharded_) log_.free(handle);
         free_sent();
         bear_gradients();
         if (level_.optimizer_step.count > 0)
@@ -139,8 +175,49 @@ private:
         received_[{forward, consumer, r.message.micro_batch}] = message(consumer, "received");
     }
     void add(const Send& s) { sent_.push_back(message(s.message.producer, "sent")); }
-    template <class Other>
-    void add(const Other&) {}
+    /// Everything that is not there is made again.
+    void add(const Recompute& r) { pass({Pass::Forward, r.stage, r.micro_batch}); }
+    void add(const Unshard& u) {
+        const Bytes bytes = stages_.gathered(u.stage);
+        if (bytes.count == 0) return;
+        unsharded_[u.stage] = log_.allocate(bytes, MemoryClass::Parameters, "gathered", "unshard");
+    }
+    void add(const Reshard& r) {
+        const auto at = unsharded_.find(r.stage);
+        if (at == unsharded_.end()) return;
+        log_.free(at->second);
+        unsharded_.erase(at);
+    }
+    /// The copy runs beside the next compute: only then the tensors can go.
+    void add(const Offload& o) { leaving_.emplace_back(o.stage, o.micro_batch); }
+    void add(const Reload& r) {
+        free_offloaded();
+        const models::StageGraph& graph = stages_.graph(r.stage, r.micro_batch.slice.value_or(0));
+        std::vector<int>& handles = passes_[{r.stage, r.micro_batch}];
+        for (const std::size_t tensor : offloaded_[{r.stage, r.micro_batch}])
+            handles[tensor] = allocate(graph.tensors[tensor], "reload");
+        offloaded_.erase({r.stage, r.micro_batch});
+    }
+    void add(const ReduceGrad&) {}
+    void add(const TiedGradReduce&) {}
+    void add(const GradNorm&) {}
+    void add(const OptimizerStep&) {}
+
+    int allocate(const models::Tensor& tensor, std::string_view op) {
+        return log_.allocate(tensor.bytes, tensor.held_as, tensor.name, op);
+    }
+    void free_offloaded() {
+        for (const auto& key : leaving_) {
+            std::vector<int>& handles = passes_[key];
+            for (std::size_t tensor = 0; tensor < handles.size(); ++tensor) {
+                if (handles[tensor] == MemoryLog::kNone) continue;
+                log_.free(handles[tensor]);
+                handles[tensor] = MemoryLog::kNone;
+                offloaded_[key].push_back(tensor);
+            }
+        }
+        leaving_.clear();
+    }
 
     int message(Stage stage, std::string_view name) {
         return log_.allocate(stages_.graph(stage, 0).boundary_bytes(), MemoryClass::Activations,
@@ -165,15 +242,37 @@ private:
             log_.free(arrived->second);  // it is the pass's input now
             received_.erase(arrived);
         }
-        const models::StageGraph& graph = stages_.graph(c.stage, c.micro_batch.slice.value_or(0));
-        std::vector<int>& handles = passes_[{c.stage, c.micro_batch}];
-        handles.resize(graph.tensors.size(), MemoryLog::kNone);
-        run(graph, stages_.steps(c), handles);
+        pass(c);
+        if (forward && recomputed_.contains(c.stage)) keep_input_only(c);
         free_sent();
+        free_offloaded();
         if (c.pass == Pass::Backward || c.pass == Pass::BackwardWeight) {
             bear_gradients();
             passes_.erase({c.stage, c.micro_batch});
         }
+    }
+    void keep_input_only(const Compute& c) {
+        const models::StageGraph& graph = stages_.graph(c.stage, c.micro_batch.slice.value_or(0));
+        std::vector<int>& handles = passes_[{c.stage, c.micro_batch}];
+        for (std::size_t tensor = 0; tensor < handles.size(); ++tensor) {
+            if (static_cast<int>(tensor) == graph.input.value_or(-1)) continue;
+            log_.free(handles[tensor]);
+            handles[tensor] = MemoryLog::kNone;
+        }
+    }
+    /// A pass, and beside it what is gathered for it.
+    void pass(const Compute& c) {
+        const models::StageGraph& graph = stages_.graph(c.stage, c.micro_batch.slice.value_or(0));
+        std::vector<int>& handles = passes_[{c.stage, c.micro_batch}];
+        handles.resize(graph.tensors.size(), MemoryLog::kNone);
+        const MemoryByClass transient = stages_.transient(c.stage, c.pass != Pass::Forward);
+        std::vector<int> gathered;
+        for (std::size_t k = 0; k < kMemoryClasses; ++k)
+            if (transient[k].count > 0)
+                gathered.push_back(log_.allocate(transient[k], static_cast<MemoryClass>(k),
+                                                 "gathered", "unshard"));
+        run(graph, stages_.steps(c), handles);
+        for (const int handle : gathered) log_.free(handle);
     }
     void run(const models::StageGraph& graph, const models::PassSteps& pass,
              std::vector<int>& handles) {
@@ -186,9 +285,8 @@ private:
                 handle = MemoryLog::kNone;
                 continue;
             }
-            const models::Tensor& tensor = graph.tensors[step.index];
-            handle =
-                log_.allocate(tensor.bytes, tensor.held_as, tensor.name, kernel_after(pass, i));
+            if (handle == MemoryLog::kNone)
+                handle = allocate(graph.tensors[step.index], kernel_after(pass, i));
         }
     }
 
@@ -198,6 +296,10 @@ private:
     std::map<std::pair<Stage, MicroBatch>, std::vector<int>> passes_;
     std::map<std::tuple<bool, Stage, MicroBatch>, int> received_;
     std::vector<int> sent_;
+    std::set<Stage> recomputed_;  ///< keep their input only until Recompute
+    std::map<Stage, int> unsharded_;
+    std::vector<std::pair<Stage, MicroBatch>> leaving_;  ///< by copies that have begun
+    std::map<std::pair<Stage, MicroBatch>, std::vector<std::size_t>> offloaded_;  ///< tensors
     bool born_ = false;
 };
 
@@ -211,7 +313,7 @@ PlayedMemory play_memory(const scenarios::Scenario& scenario,
     const models::StaticMemory level =
         static_of(scenario, stages, program.placement.stages_of(rank));
     MemoryLog log(scenario.framework.allocator);
-    Player player(stages, level, log);
+    Player player(stages, list, level, log);
     const std::size_t end = played_part(stages, list);
     for (std::size_t i = 0; i < end; ++i) player.perform(list[i]);
     player.finish();

@@ -27,8 +27,9 @@ struct PlayedMemory {
 };
 
 /// Plays the passes of a rank, allocation by allocation, in its own order through
-/// the framework's allocator: buffers of messages, passes, optimizer step. A send's
-/// buffer is freed when the compute after it has ended. Only the part of the step
+/// the framework's allocator: buffers of messages, passes, gathered parameters, what is
+/// offloaded, optimizer step. A send's buffer, and what is offloaded, is freed when the
+/// compute after it has ended. Only the part of the step
 /// up to its fullest moment, and a little beyond, is played.
 ///
 /// Slower than the simulator's summed peaks, which it equals for the exact allocator.

@@ -25,6 +25,16 @@ PassesAsked passes_asked(const Schedule& schedule) {
     return asked;
 }
 
+/// The stages that Recompute actions run again: all their microbatches, as the executor does.
+std::vector<bool> recomputed_stages(const Schedule& schedule) {
+    std::vector<bool> recomputed(static_cast<std::size_t>(schedule.stage_count()));
+    for (const ActionList& list : schedule.ranks)
+        for (const Action& action : list)
+            if (const auto* again = std::get_if<Recompute>(&action))
+                recomputed[static_cast<std::size_t>(again->stage.index)] = true;
+    return recomputed;
+}
+
 class PhysicalCostModel : public CostModel {
 public:
     PhysicalCostModel(const scenarios::Scenario& scenario,
@@ -38,17 +48,30 @@ public:
                "one content per stage");
         const PassesAsked asked = passes_asked(schedule);
         slices_ = schedule.shape.slices;
+        recomputed_ = recomputed_stages(schedule);
         const PricedStages priced(scenario_, pricer_);
         for (const models::StageContent& content : stages)
             price_of_.push_back(find(priced, content, asked));
         tensor_gather_ = tensor_gather();
     }
 
+    /// The forward of a stage that is run again keeps its input only.
     ComputeCost compute(const Compute& action, Rank) const override {
-        return price(action.stage, action.micro_batch).of(action.pass);
+        const StagePrice& stage = price(action.stage, action.micro_batch);
+        ComputeCost cost = stage.of(action.pass);
+        if (action.pass == Pass::Forward && recomputed_[action.stage.index])
+            cost.held_after = stage.input();
+        return cost;
     }
+    /// The input is there already; all else that the forward keeps is made anew.
     ComputeCost recompute(const Recompute& action, Rank) const override {
-        return price(action.stage, action.micro_batch).again();
+        const StagePrice& stage = price(action.stage, action.micro_batch);
+        ComputeCost cost = stage.again();
+        const Bytes there{-stage.input().count};
+        cost.held_after += there;
+        cost.peak_above += there;
+        cost.at_peak[static_cast<std::size_t>(MemoryClass::Activations)] += there;
+        return cost;
     }
     ComputeCost overlap(const Overlap& action, Rank rank) const override;
     Flow transfer(const Message& message, Rank from, Rank to) const override;
@@ -72,7 +95,7 @@ public:
     }
     Flow grad_norm() const override { return between_replicas_.reduce_norm(); }
     Flow offload(Stage stage, Rank rank) const override {
-        return topology_.host_copy(rank, whole(stage).of(Pass::Forward).held_after);
+        return topology_.host_copy(rank, compute({Pass::Forward, stage, {}}, rank).held_after);
     }
     Duration optimizer_step(Rank rank) const override {
         const int shards = scenario_.parallel.zero_stage > 0 ? replicas_of_stage(scenario_) : 1;
@@ -152,6 +175,7 @@ private:
     Topology topology_;
     DataParallelPrices between_replicas_;
     int slices_ = 1;
+    std::vector<bool> recomputed_;  ///< by stage
     std::vector<PricedContent> priced_;
     std::vector<std::size_t> price_of_;  ///< by stage, index into priced_
     Duration tensor_gather_{};

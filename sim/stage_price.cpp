@@ -53,6 +53,10 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
         priced(asked.split ? models::backward_steps(graph_) : steps[1], at(Pass::Backward));
 }
 
+Bytes StagePrice::input() const {
+    return graph_.input ? graph_.tensors[static_cast<std::size_t>(*graph_.input)].bytes : Bytes{};
+}
+
 void StagePrice::count_parameters() {
     std::int64_t in_layers = 0;
     for (const models::Operator& op : graph_.operators)

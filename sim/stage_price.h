@@ -42,6 +42,7 @@ public:
     const ComputeCost& of(Pass pass) const { return costs_[static_cast<std::size_t>(pass)]; }
     const ComputeCost& again() const { return costs_[kAgain]; }
     const StageParameters& parameters() const { return parameters_; }
+    Bytes input() const;  ///< that a stage before it sends; nothing for the first
     Bytes boundary() const { return boundary_; }  ///< activation to the next stage, per rank
     /// At most three of its layers.
     const models::StageGraph& graph() const { return graph_; }

@@ -21,11 +21,9 @@ TEST_P(PlannedMemory, IsWhatTheExecutorAllocates) {
             sim::play_memory(scenario, result.plan.stages, result.plan.program, record.rank);
         const auto executed = static_cast<double>(total(record.peak.held).count);
         const auto expected = static_cast<double>(planned.peak_allocated.count);
-        if (scenario.parallel.zero_stage < 3) {  // the allocator model knows no gathered layers
-            EXPECT_NEAR(executed, expected, 0.01 * expected)
-                << "rank " << record.rank.index << ": executed at " << record.peak.action << " "
-                << record.peak.op << ", planned at " << planned.action << " " << planned.op;
-        }
+        EXPECT_NEAR(executed, expected, 0.01 * expected)
+            << "rank " << record.rank.index << ": executed at " << record.peak.action << " "
+            << record.peak.op << ", planned at " << planned.action << " " << planned.op;
         EXPECT_NEAR(static_cast<double>(predicted.ranks[record.rank.index].peak_memory.count),
                     executed, 0.01 * expected)
             << "by the event engine";
