@@ -114,21 +114,6 @@ void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kern
     }
 }
 
-std::vector<Kernel> kernels_of(const Operator& op, Part part) {
-    switch (part) {
-        case Part::Forward:
-        case Part::Again: return op.forward;
-        case Part::Input: return op.backward_input;
-        case Part::Weight: return op.backward_weight;
-        case Part::Fused: break;
-    }
-    std::vector<Kernel> kernels = op.backward_input;
-    std::vector<Kernel> weight = op.backward_weight;
-    interleave(op, kernels, weight);
-    std::move(weight.begin(), weight.end(), std::back_inserter(kernels));
-    return kernels;
-}
-
 PassSteps plan(const StageGraph& graph, const std::vector<Visit>& visits) {
     PassSteps pass;
     for (const Visit& visit : visits) {
@@ -145,6 +130,21 @@ PassSteps plan(const StageGraph& graph, const std::vector<Visit>& visits) {
 }
 
 }  // namespace
+
+std::vector<Kernel> kernels_of(const Operator& op, Part part) {
+    switch (part) {
+        case Part::Forward:
+        case Part::Again: return op.forward;
+        case Part::Input: return op.backward_input;
+        case Part::Weight: return op.backward_weight;
+        case Part::Fused: break;
+    }
+    std::vector<Kernel> kernels = op.backward_input;
+    std::vector<Kernel> weight = op.backward_weight;
+    interleave(op, kernels, weight);
+    std::move(weight.begin(), weight.end(), std::back_inserter(kernels));
+    return kernels;
+}
 
 PassVisits visits_of(const StageGraph& graph, bool split) {
     const std::vector<Use> uses = uses_of(graph, split);

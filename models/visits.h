@@ -28,4 +28,7 @@ PassVisits visits_of(const StageGraph& graph, bool split);
 /// The steps of the same passes, planned together: what forward_steps and the others give.
 std::array<PassSteps, 3> steps_of(const StageGraph& graph, bool split);
 
+/// What the part runs, in order. A fused backward hides communication beside its products.
+std::vector<Kernel> kernels_of(const Operator& op, Part part);
+
 }  // namespace debubble::models

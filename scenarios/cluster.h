@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,8 @@ struct NodeNetwork {
     friend bool operator==(const NodeNetwork&, const NodeNetwork&) = default;
 };
 
+struct Measured;  // scenarios/measured.h
+
 struct Cluster {
     std::string name;
     std::string source;
@@ -83,6 +86,9 @@ struct Cluster {
         friend bool operator==(const Origin&, const Origin&) = default;
     };
     std::map<std::string, Origin> origins;
+    /// What `debubble calibrate` found; nothing for machines that were not calibrated. Shared by
+    /// all copies, and equal only to itself.
+    std::shared_ptr<const Measured> measured;
     friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 

@@ -7,6 +7,7 @@
 
 #include "models/quantity.h"
 #include "models/yaml_reader.h"
+#include "scenarios/measured.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -214,6 +215,8 @@ Cluster read_cluster(const NodePtr& value, models::Shelf& shelf, Mistakes& mista
     mark_foreign(gpu, "gpu", origins, cluster);
     mark_foreign(link, "node_link", origins, cluster);
     mark_foreign(network, "network", origins, cluster);
+    if (const NodePtr measured = in.value("measured"))
+        cluster.measured = read_measured(measured, mistakes);
     in.finish();
     return cluster;
 }

@@ -10,7 +10,7 @@ namespace debubble::scenarios {
 
 /// The value of a `cluster:` key: the name of a shipped cluster, a path, or a map
 /// (with a `base`, to change some constants of another). Keys are the fields of
-/// Cluster; `origins` is a list of
+/// Cluster (`measured`: measured.h); `origins` is a list of
 ///   {provenance: datasheet, source: "a sentence", of: [gpu.sms, gpu.memory, ...]}
 /// and a constant that another file than the origins' sets is Assumed, "set in <file>".
 /// Nothing is promised of the result if it adds a mistake.

@@ -69,6 +69,9 @@ public:
     virtual Bytes unsharded_bytes(Stage stage) const = 0;
     /// Extra bytes of the optimizer step itself.
     virtual Bytes optimizer_transient(Rank rank) const = 0;
+
+    /// On a calibrated machine: what had to be priced all the same, in words.
+    virtual std::vector<std::string> unmeasured() const { return {}; }
 };
 
 }  // namespace debubble::sim

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "scenarios/measured.h"
 #include "sim/kernel_cost.h"
 
 namespace debubble::sim {
@@ -109,6 +110,11 @@ Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elemen
     const scenarios::Training& training = scenario.training;
     const double count = static_cast<double>(elements);
     const double fixed = seconds(scenario.framework.optimizer_fixed);
+    if (scenario.cluster.measured && !training.offload_optimizer) {
+        const scenarios::Measured& measured = *scenario.cluster.measured;
+        return from_seconds(count * measured.optimizer_seconds_per_element) +
+               measured.step_overhead;
+    }
     if (!training.offload_optimizer) {
         // The profile's bytes are Adam's, which reads and writes two moments.
         const double spared = 2.0 * (2 - training.optimizer_moments) *

@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 
+#include "scenarios/measured.h"
 #include "sim/data_parallel.h"
 #include "sim/network/topology.h"
 #include "sim/priced_stages.h"
@@ -93,13 +94,18 @@ public:
     Flow tied_grad(Stage stage, std::span<const Rank> holders) const override {
         return between_replicas_.reduce_between_holders(whole(stage).parameters().tied, holders);
     }
-    Flow grad_norm() const override { return between_replicas_.reduce_norm(); }
+    Flow grad_norm() const override {
+        Flow flow = between_replicas_.reduce_norm();
+        if (const auto& measured = scenario_.cluster.measured)
+            flow.latency += from_seconds(static_cast<double>(most_stepped_elements()) *
+                                         measured->norm_seconds_per_element);
+        return flow;
+    }
     Flow offload(Stage stage, Rank rank) const override {
         return topology_.host_copy(rank, compute({Pass::Forward, stage, {}}, rank).held_after);
     }
     Duration optimizer_step(Rank rank) const override {
-        const int shards = scenario_.parallel.zero_stage > 0 ? replicas_of_stage(scenario_) : 1;
-        return optimizer_time(scenario_, elements_of(rank) / shards);
+        return optimizer_time(scenario_, stepped_elements(rank));
     }
 
     std::span<const BytesPerSecond> links() const override { return topology_.links(); }
@@ -114,6 +120,13 @@ public:
         return Bytes{bytes - bytes / replicas_of_stage(scenario_)};
     }
     Bytes optimizer_transient(Rank rank) const override { return level(rank).optimizer_step; }
+    std::vector<std::string> unmeasured() const override {
+        std::set<std::string> all;
+        for (const PricedContent& priced : priced_)
+            for (const auto& price : priced.slices)
+                all.insert(price->unmeasured().begin(), price->unmeasured().end());
+        return {all.begin(), all.end()};
+    }
 
 private:
     struct PricedContent {
@@ -146,6 +159,18 @@ private:
         std::int64_t sum = 0;
         for (const Stage stage : placement_.stages_of(rank)) sum += elements(stage);
         return sum;
+    }
+
+    /// By the rank's optimizer.
+    std::int64_t stepped_elements(Rank rank) const {
+        const int shards = scenario_.parallel.zero_stage > 0 ? replicas_of_stage(scenario_) : 1;
+        return elements_of(rank) / shards;
+    }
+    std::int64_t most_stepped_elements() const {
+        std::int64_t most = 0;
+        for (int rank = 0; rank < scenario_.parallel.pipeline; ++rank)
+            most = std::max(most, stepped_elements(Rank{rank}));
+        return most;
     }
 
     models::StaticMemory level(Rank rank) const {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/graph.h"
+#include "scenarios/measured.h"
 #include "scenarios/plan.h"
 #include "sim/memory_play.h"
 #include "sim/physical_cost_model.h"
@@ -206,6 +207,23 @@ void say_what_is_unvalidated(Prediction& out, const Scenario& scenario) {
                                     fmt::join(features, ", ")));
 }
 
+/// Every operator that was priced beside measured ones has a line of provenance.
+void say_what_was_measured(Prediction& out, const Scenario& scenario, const CostModel& costs) {
+    const auto& measured = scenario.cluster.measured;
+    if (!measured) return;
+    out.provenance.push_back({"measured.operators", "measured", measured->with});
+    const std::vector<std::string> missing = costs.unmeasured();
+    for (const std::string& what : missing)
+        out.provenance.push_back(
+            {"not measured: " + what, "assumed", "priced by the rates of the device"});
+    if (missing.empty()) return;
+    out.notes.push_back(
+        fmt::format("{} operators were not measured on {} and are priced by its rates: {}{}; "
+                    "debubble calibrate --scenario {} measures them",
+                    missing.size(), scenario.cluster.name, missing.front(),
+                    missing.size() > 1 ? ", ..." : "", scenario.name));
+}
+
 void judge_memory(Prediction& out, Bytes limit) {
     const auto worst = std::ranges::max_element(out.ranks, {}, &RankPrediction::peak_memory);
     if (worst == out.ranks.end() || worst->peak_memory <= limit) return;
@@ -256,6 +274,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     say_what_is_unvalidated(out, scenario);
     for (const auto& [what, origin] : scenario.cluster.origins)
         out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
+    say_what_was_measured(out, scenario, *priced.costs);
 
     if (!options.keep_trace) return result;
     result.trace = std::move(simulation.trace);

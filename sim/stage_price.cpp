@@ -5,6 +5,8 @@
 
 #include "models/visits.h"
 #include "scenarios/execution_of.h"
+#include "scenarios/measured.h"
+#include "sim/measured_pass.h"
 #include "sim/pass_memory.h"
 
 namespace debubble::sim {
@@ -51,6 +53,7 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     }
     if (asked.fused)
         priced(asked.split ? models::backward_steps(graph_) : steps[1], at(Pass::Backward));
+    if (scenario.cluster.measured) take_measured(scenario, pricer, asked);
 }
 
 Bytes StagePrice::input() const {
@@ -110,6 +113,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
                        const models::PassSteps& steps, std::size_t which) {
     PassTime time = pricer.time(steps.kernels, fold_);
     PassMemory memory = play(graph_, steps, fold_);
+    const double inside = time.exposed;
     if (gathers_in_passes(scenario)) {
         const ShardedUnits units{layers_, parameters_.layer, parameters_.ends};
         const bool backward = which != static_cast<std::size_t>(Pass::Forward) && which != kAgain;
@@ -129,6 +133,31 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     cost.peak_above = memory.peak_above;
     cost.at_peak = memory.at_peak;
     cost.op_at_peak = op_names_[which];
+    sharding_exposed_[which] = time.exposed - inside;
+}
+
+/// The interpreter's host work is in what was measured.
+void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
+                               const PassesAsked& asked) {
+    const auto take = [&](const std::vector<models::Visit>& visits, std::size_t which) {
+        MeasuredPass pass = measured_pass(*scenario.cluster.measured, graph_, visits,
+                                          which == kAgain, fold_, pricer);
+        const Duration sharding = from_seconds(sharding_exposed_[which]);
+        ComputeCost& cost = costs_[which];
+        cost.duration = pass.duration + sharding;
+        cost.exposed = std::min(cost.duration, from_seconds(pass.exposed) + sharding);
+        cost.host = {};
+        unmeasured_.merge(pass.missing);
+    };
+    const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
+    const models::PassVisits fused = models::visits_of(graph_, false);
+    take(fused[0], at(Pass::Forward));
+    if (asked.again) take(fused[0], kAgain);
+    if (asked.fused) take(fused[1], at(Pass::Backward));
+    if (!asked.split) return;
+    const models::PassVisits split = models::visits_of(graph_, true);
+    take(split[1], at(Pass::BackwardInput));
+    take(split[2], at(Pass::BackwardWeight));
 }
 
 }  // namespace debubble::sim

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "models/graph.h"
 #include "scenarios/scenario.h"
@@ -46,6 +48,8 @@ public:
     Bytes boundary() const { return boundary_; }  ///< activation to the next stage, per rank
     /// At most three of its layers.
     const models::StageGraph& graph() const { return graph_; }
+    /// Operators that a calibrated cluster has no measurement of.
+    const std::set<std::string>& unmeasured() const { return unmeasured_; }
 
 private:
     static constexpr std::size_t kAgain = 4;  // behind the four passes
@@ -54,6 +58,8 @@ private:
                const models::PassSteps& steps, std::size_t which);
     double host_seconds(const scenarios::Scenario& scenario, std::size_t which,
                         int collectives) const;
+    void take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
+                       const PassesAsked& asked);
 
     int layers_;
     LayerFold fold_;
@@ -62,6 +68,8 @@ private:
     Bytes boundary_;
     std::array<ComputeCost, kAgain + 1> costs_{};
     std::array<std::string, kAgain + 1> op_names_;
+    std::array<double, kAgain + 1> sharding_exposed_{};  ///< seconds
+    std::set<std::string> unmeasured_;
 };
 
 }  // namespace debubble::sim

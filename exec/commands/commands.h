@@ -16,6 +16,7 @@ enum class ExitStatus {
 
 /// Each adds its verb and options to the program. If the command line asks for that verb,
 /// parsing ends in carrying it out, which sets `answer`; errors pass through.
+void add_calibrate(CLI::App& program, ExitStatus& answer);
 void add_export(CLI::App& program, ExitStatus& answer);
 void add_run(CLI::App& program, ExitStatus& answer);
 void add_sample(CLI::App& program, ExitStatus& answer);

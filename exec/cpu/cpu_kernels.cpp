@@ -12,6 +12,10 @@ bool has_onednn() {
     return false;
 }
 
+std::string onednn_version() {
+    return {};
+}
+
 std::unique_ptr<Kernels> make_onednn_kernels(int) {
     throw InputError(
         "this build has no oneDNN: install libdnnl-dev and configure again, "

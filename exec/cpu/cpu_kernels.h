@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "exec/kernels.h"
@@ -10,6 +11,7 @@ namespace debubble::exec {
 
 /// Whether this build has oneDNN.
 bool has_onednn();
+std::string onednn_version();  ///< "2.6.3"; empty without it
 
 /// Matrix products by oneDNN, attention on blocks of it, all else vectorised in blocks that
 /// stay in the cache; on `threads` threads, the caller's among them. bf16 is multiplied as it

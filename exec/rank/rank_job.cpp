@@ -68,8 +68,9 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
     pipeline_ = world.group(groups.grid.pipeline_group(groups.place));
     const double dropout = scenario.training.dropout.value_or(scenario.model.dropout);
     for (const Stage stage : plan.program.placement.stages[rank().index]) {
-        StageTools tools{*kernels_,    arena_,  training_.state_of(stage),      groups.tensor.get(),
-                         how.patience, dropout, recomputes(plan.program, stage)};
+        StageTools tools{
+            *kernels_,    arena_,  training_.state_of(stage),       groups.tensor.get(),
+            how.patience, dropout, recomputes(plan.program, stage), how.on_visit};
         runners_.push_back(make_model_stage(graphs_of(executed, plan, stage), tools));
         stages_.push_back(runners_.back().get());
     }

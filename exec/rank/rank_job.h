@@ -6,6 +6,7 @@
 
 #include "exec/interpreter/run_step.h"
 #include "exec/kernels.h"
+#include "exec/stage/model_stage.h"
 #include "exec/training/rank_training.h"
 #include "scenarios/plan.h"
 
@@ -17,6 +18,7 @@ struct JobOptions {
     int threads = 1;               ///< of this rank
     Bytes capacity;                ///< of its arena; unset: as much as the machine has
     std::chrono::nanoseconds patience = std::chrono::minutes(5);
+    VisitListener on_visit = {};  ///< on the rank's thread
 };
 
 class RankJob {

@@ -254,6 +254,7 @@ private:
         LiveTensors& live = live_.at(micro_batch);
         ArenaTensor result;
         StageParameters& parameters = state_.tools.parameters;
+        Clock::time_point begin = listens() ? Clock::now() : Clock::time_point{};
         const models::Operator* opened = nullptr;  ///< one of the layer whose parameters are open
         for (const Visit& visit : visits) {
             const models::Operator& op = graph.operators[visit.op];
@@ -270,9 +271,19 @@ private:
                 if (tensor == kept) result = std::move(live[tensor]);
                 live[tensor] = {};
             }
+            if (listens()) begin = tell(graph, op, repeated ? Part::Again : visit.part, begin);
         }
         if (opened != nullptr) parameters.close(opened->layer);
         return result;
+    }
+
+    bool listens() const { return static_cast<bool>(state_.tools.on_visit); }
+    /// Returns where the next operator begins: what the listener does counts for none.
+    Clock::time_point tell(const models::StageGraph& graph, const models::Operator& op, Part part,
+                           Clock::time_point begin) {
+        state_.tools.kernels.finish();
+        state_.tools.on_visit(graph, op, part, Clock::now() - begin);
+        return Clock::now();
     }
 
     StageMemory state_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -9,10 +10,16 @@
 #include "exec/stage/stage_parameters.h"
 #include "exec/stage/stage_runner.h"
 #include "models/graph.h"
+#include "models/visits.h"
 
 /// A stage that runs the operator graph of models/, the same that the simulator prices:
 /// tensors come and go as its visits say, and collectives happen inside its operators.
 namespace debubble::exec {
+
+/// Told of every operator that has run: which part of it, and how long that took, its
+/// allocations and the finish of its kernels included.
+using VisitListener = std::function<void(const models::StageGraph&, const models::Operator&,
+                                         models::Part, std::chrono::nanoseconds)>;
 
 /// What a stage works with. Everything must outlive it; one thread uses it.
 struct StageTools {
@@ -23,6 +30,7 @@ struct StageTools {
     std::chrono::nanoseconds patience = std::chrono::minutes(1);  ///< with a collective
     double dropout = 0;       ///< probability, where the execution has hidden or attention dropout
     bool recomputed = false;  ///< a Recompute stands before every backward: keep the input only
+    VisitListener on_visit = {};  ///< nobody listens in a training
 };
 
 /// `graphs`: one for each slice of the sequence, or one. Throws InputError for what the

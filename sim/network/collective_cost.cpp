@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "scenarios/measured.h"
+
 namespace debubble::sim {
 namespace {
 
@@ -138,6 +140,28 @@ bool can(CollectiveAlgorithm algorithm, CollectiveKind kind, const GroupPlacemen
     return false;
 }
 
+std::optional<models::Collective::Kind> measured_kind(CollectiveKind kind) {
+    switch (kind) {
+        case CollectiveKind::AllReduce: return models::Collective::Kind::AllReduce;
+        case CollectiveKind::AllGather: return models::Collective::Kind::AllGather;
+        case CollectiveKind::ReduceScatter: return models::Collective::Kind::ReduceScatter;
+        case CollectiveKind::AllToAll: return models::Collective::Kind::AllToAll;
+        case CollectiveKind::Broadcast: break;
+    }
+    return std::nullopt;
+}
+
+/// Of a group of that very size inside a node, on a calibrated machine.
+std::optional<CollectiveCost> measured_cost(CollectiveKind kind, Bytes size,
+                                            const GroupPlacement& group,
+                                            const scenarios::Cluster& cluster) {
+    const auto of = measured_kind(kind);
+    if (!cluster.measured || !of || group.nodes > 1 || group.size < 2) return std::nullopt;
+    const auto at = cluster.measured->collectives.find({*of, group.size});
+    if (at == cluster.measured->collectives.end()) return std::nullopt;
+    return CollectiveCost{at->second.latency, size / at->second.bandwidth, Tier::Node};
+}
+
 }  // namespace
 
 BytesPerSecond node_bandwidth(const scenarios::Cluster& cluster, int members) {
@@ -184,7 +208,8 @@ std::optional<CollectiveCost> collective_cost(CollectiveKind kind, Bytes size,
 
 CollectiveCost collective_cost(CollectiveKind kind, Bytes size, const GroupPlacement& group,
                                const scenarios::Cluster& cluster) {
-    std::optional<CollectiveCost> best;
+    std::optional<CollectiveCost> best = measured_cost(kind, size, group, cluster);
+    if (best) return *best;
     for (const CollectiveAlgorithm algorithm :
          {CollectiveAlgorithm::Ring, CollectiveAlgorithm::Tree, CollectiveAlgorithm::Hierarchical,
           CollectiveAlgorithm::InNetwork}) {

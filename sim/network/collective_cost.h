@@ -44,7 +44,8 @@ std::optional<CollectiveCost> collective_cost(CollectiveKind kind, Bytes size,
                                               const scenarios::Cluster& cluster,
                                               CollectiveAlgorithm algorithm);
 
-/// With the fastest algorithm, as NCCL's tuner would choose. Free for a group of one.
+/// With the fastest algorithm, as NCCL's tuner would choose; as measured where the cluster was
+/// calibrated for such a group. Free for a group of one.
 CollectiveCost collective_cost(CollectiveKind kind, Bytes size, const GroupPlacement& group,
                                const scenarios::Cluster& cluster);
 

@@ -6,6 +6,8 @@
 #include <dnnl.hpp>
 #include <map>
 
+#include "exec/cpu/cpu_kernels.h"
+
 #include "base/diagnostic.h"
 
 namespace debubble::exec::onednn {
@@ -144,3 +146,13 @@ bool multiplies(DataType type) {
 }
 
 }  // namespace debubble::exec::onednn
+
+namespace debubble::exec {
+
+std::string onednn_version() {
+    const dnnl_version_t* version = dnnl_version();
+    return std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+           std::to_string(version->patch);
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,96 @@
+#include "exec/calibrate/measure_device.h"
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+#include <unistd.h>
+
+#include "exec/calibrate/statistics.h"
+#include "exec/comm/local.h"
+#include "exec/cpu/cpu_kernels.h"
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr std::int64_t kSide = 512;
+constexpr std::int64_t kCopied = 8 << 20;  ///< elements: 32 MiB from, 32 MiB to
+constexpr int kTimed = 10;
+
+double median_seconds(Kernels& kernels, const std::function<void()>& work) {
+    std::vector<double> seconds;
+    for (int i = 0; i <= kTimed; ++i) {
+        const Clock::time_point begin = Clock::now();
+        work();
+        kernels.finish();
+        const std::chrono::duration<double> took = Clock::now() - begin;
+        if (i > 0) seconds.push_back(took.count());
+    }
+    return median(std::move(seconds));
+}
+
+double product_rate(Kernels& kernels, DataType type) {
+    const Shape square{kSide, kSide};
+    const Tensor x(square, type), weight(square, type), y(square, type);
+    const double seconds = median_seconds(kernels, [&] {
+        kernels.linear_forward(WeightLayout::InputsOutputs, x.view(), weight.view(), {}, y.view());
+    });
+    return 2.0 * kSide * kSide * kSide / seconds;
+}
+
+double copy_rate(Kernels& kernels) {
+    const Tensor from({kCopied}), to({kCopied});
+    return 2 * static_cast<double>(from.bytes()) /
+           median_seconds(kernels, [&] { kernels.copy(from.view(), to.view()); });
+}
+
+/// The value behind "key : " in /proc/cpuinfo, of the first processor.
+std::string cpuinfo(const std::string& key) {
+    std::ifstream in("/proc/cpuinfo");
+    for (std::string line; std::getline(in, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.starts_with(key) && colon != std::string::npos) return line.substr(colon + 2);
+    }
+    return {};
+}
+
+/// The features that decide what kernels do.
+std::string features() {
+    std::istringstream all(cpuinfo("flags"));
+    std::string found;
+    for (std::string flag; all >> flag;)
+        for (const char* wanted : {"avx2", "fma", "avx512f", "avx512_bf16", "amx_bf16"})
+            if (flag == wanted) found += (found.empty() ? "" : " ") + flag;
+    return found;
+}
+
+}  // namespace
+
+DeviceFigures measure_device(int ranks, const std::string& kernels, int threads,
+                             std::chrono::nanoseconds patience) {
+    DeviceFigures figures;  // written by rank 0
+    run_local(ranks, Transport::Buffered, [&](Communicator& world) {
+        const auto compute = make_cpu_kernels(kernels, threads);
+        world.barrier("calibrate")->wait(within(patience));
+        const double fp32 = product_rate(*compute, DataType::Fp32);
+        const double bf16 = product_rate(*compute, DataType::Bf16);
+        const double bytes = copy_rate(*compute);
+        world.barrier("calibrate")->wait(within(patience));
+        if (world.rank() != 0) return;
+        figures.fp32_flops_per_s = fp32;
+        figures.bf16_flops_per_s = bf16;
+        figures.memory_bandwidth = {bytes};
+    });
+    figures.processor = cpuinfo("model name");
+    if (figures.processor.empty()) figures.processor = "processor";
+    figures.features = features();
+    figures.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    figures.bf16 = figures.features.find("bf16") != std::string::npos;
+    figures.memory = Bytes{std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE) / ranks};
+    return figures;
+}
+
+}  // namespace debubble::exec

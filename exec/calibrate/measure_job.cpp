@@ -1,0 +1,138 @@
+#include "exec/calibrate/measure_job.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "exec/calibrate/random_batch.h"
+#include "exec/calibrate/statistics.h"
+#include "exec/calibrate/step_timings.h"
+#include "exec/comm/local.h"
+#include "models/operator_signature.h"
+
+namespace debubble::exec {
+
+namespace {
+
+using OperatorTimings = std::map<JobTimings::OperatorKey, std::vector<double>>;
+
+template <class Key>
+void append(std::map<Key, std::vector<double>>& to,
+            const std::map<Key, std::vector<double>>& from) {
+    for (const auto& [key, values] : from)
+        to[key].insert(to[key].end(), values.begin(), values.end());
+}
+void append(std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+}
+
+/// What one rank hears of its operators.
+class Listener {
+public:
+    VisitListener hook() {
+        return [this](const models::StageGraph& graph, const models::Operator& op,
+                      models::Part part, std::chrono::nanoseconds took) {
+            if (!listening) return;
+            const Clock::time_point begin = Clock::now();
+            const auto [at, is_new] = keys_.try_emplace({&op, part});
+            if (is_new) at->second = {signature_of(graph, op), part};
+            timings[at->second].push_back(std::chrono::duration<double>(took).count());
+            spent += std::chrono::duration<double>(took + (Clock::now() - begin)).count();
+        };
+    }
+    bool listening = false;
+    OperatorTimings timings;
+    double spent = 0;  ///< seconds in operators, and in this
+
+private:
+    std::map<std::pair<const models::Operator*, models::Part>, JobTimings::OperatorKey> keys_;
+};
+
+struct RankTimings {
+    OperatorTimings operators;
+    std::vector<StepTimings> steps;
+    std::vector<double> pass_overheads;
+    double elements = 0;  ///< that the rank's optimizer steps
+};
+
+double stepped_elements(const RankTraining& training) {
+    std::int64_t sum = 0;
+    for (const auto& state : training.states)
+        for (const UnitState& unit : state->units()) sum += unit.stepped().count;
+    return static_cast<double>(sum);
+}
+
+RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
+                         const TrainingOptions& options, Communicator& world,
+                         const MeasureOptions& how) {
+    Listener listener;
+    const RandomBatch batch(scenario);
+    RankJob job(scenario, plan, options, world,
+                {how.kernels, how.threads, {}, how.patience, listener.hook()});
+    RankTimings timings;
+    timings.elements = stepped_elements(job.state());
+    for (int step = 0; step < how.warm_up + how.steps; ++step) {
+        listener.listening = step >= how.warm_up;
+        listener.spent = 0;
+        const StepInputs inputs = batch.inputs(step, job.training().loss_scale());
+        const Instant begin = instant_of(Clock::now());
+        const StepRecord record = job.step(inputs);
+        const Instant end = instant_of(Clock::now());
+        if (!listener.listening) continue;
+        timings.steps.push_back(timings_of(record, begin, end, plan.program.stage_count()));
+        const StepTimings& seen = timings.steps.back();
+        if (seen.passes == 0) continue;
+        const double gap = seen.gaps.empty() ? 0 : median(seen.gaps);
+        timings.pass_overheads.push_back(gap + std::max(0.0, seen.in_passes - listener.spent) /
+                                                   seen.passes);
+    }
+    timings.operators = std::move(listener.timings);
+    return timings;
+}
+
+/// Of each step, on the rank that everybody has waited for.
+std::vector<double> norms(const std::vector<RankTimings>& ranks) {
+    std::vector<double> out;
+    for (std::size_t step = 0; step < ranks.front().steps.size(); ++step) {
+        std::optional<double> least;
+        for (const RankTimings& rank : ranks)
+            if (const auto norm = rank.steps[step].norm; norm && rank.elements > 0)
+                least = std::min(least.value_or(*norm / rank.elements), *norm / rank.elements);
+        if (least) out.push_back(*least);
+    }
+    return out;
+}
+
+}  // namespace
+
+void JobTimings::add(JobTimings&& other) {
+    append(operators, other.operators);
+    append(pass_overheads, other.pass_overheads);
+    append(optimizer, other.optimizer);
+    append(norm, other.norm);
+    append(step_overheads, other.step_overheads);
+}
+
+JobTimings measure_job(const scenarios::Scenario& scenario, const MeasureOptions& how) {
+    const scenarios::Plan plan = scenarios::make_plan(scenario);
+    const TrainingOptions options = read_training_options(scenario);
+    std::vector<RankTimings> ranks(static_cast<std::size_t>(scenario.parallel.gpus()));
+    run_local(static_cast<int>(ranks.size()), Transport::Buffered, [&](Communicator& world) {
+        ranks[static_cast<std::size_t>(world.global_rank())] =
+            measure_rank(scenario, plan, options, world, how);
+    });
+    JobTimings all;
+    for (const RankTimings& rank : ranks) {
+        append(all.operators, rank.operators);
+        append(all.pass_overheads, rank.pass_overheads);
+        for (const StepTimings& step : rank.steps) {
+            if (!step.before_first) continue;
+            all.step_overheads.push_back(step.behind_last);
+            if (step.optimizer && rank.elements > 0)
+                all.optimizer.push_back((*step.optimizer + *step.before_first) / rank.elements);
+        }
+    }
+    all.norm = norms(ranks);
+    return all;
+}
+
+}  // namespace debubble::exec

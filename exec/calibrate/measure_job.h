@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exec/rank/rank_job.h"
+#include "models/visits.h"
+#include "scenarios/scenario.h"
+
+/// Timings of a training as it runs: all ranks at once, so that they share the machine.
+namespace debubble::exec {
+
+/// Seconds. Every list is of equal things, in no order.
+struct JobTimings {
+    using OperatorKey = std::pair<std::string, models::Part>;  ///< signature and part
+    std::map<OperatorKey, std::vector<double>> operators;
+    /// Of each rank and step, the mean of what its passes take beyond their operators, with the
+    /// way from one to the next.
+    std::vector<double> pass_overheads;
+    std::vector<double> optimizer;  ///< per element: zeroing its gradient and stepping
+    std::vector<double> norm;       ///< per element, where the Program takes the norm
+    std::vector<double> step_overheads;
+
+    void add(JobTimings&& other);
+};
+
+struct MeasureOptions {
+    std::string kernels = "auto";  ///< auto, reference or onednn
+    int threads = 1;               ///< of each rank
+    int warm_up = 3;               ///< steps that are not timed
+    int steps = 10;                ///< that are
+    std::chrono::nanoseconds patience = std::chrono::minutes(5);
+};
+
+/// Trains the scenario with its own Program on random data, every rank a thread. Throws
+/// InputError for what the executor cannot run.
+JobTimings measure_job(const scenarios::Scenario& scenario, const MeasureOptions& how);
+
+}  // namespace debubble::exec

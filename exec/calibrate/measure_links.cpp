@@ -1,0 +1,119 @@
+#include "exec/calibrate/measure_links.h"
+
+#include <array>
+#include <functional>
+#include <numeric>
+
+#include "exec/comm/local.h"
+
+namespace debubble::exec {
+
+namespace {
+
+using Kind = models::Collective::Kind;
+
+constexpr int kWarmUp = 3;
+constexpr int kTimed = 20;
+constexpr std::array<std::int64_t, 4> kBytes{4 << 10, 64 << 10, 1 << 20, 4 << 20};
+
+/// Median seconds of what all members do together.
+double timed(Communicator& members, std::chrono::nanoseconds patience,
+             const std::function<void()>& exchange) {
+    std::vector<double> seconds;
+    for (int i = 0; i < kWarmUp + kTimed; ++i) {
+        members.barrier("calibrate")->wait(within(patience));
+        const Clock::time_point begin = Clock::now();
+        exchange();
+        const std::chrono::duration<double> took = Clock::now() - begin;
+        if (i >= kWarmUp) seconds.push_back(took.count());
+    }
+    return median(std::move(seconds));
+}
+
+scenarios::MeasuredCollective fitted(const std::vector<Point>& points) {
+    const Line line = fit_line(points);
+    constexpr double kFastest = 1e-15;  // seconds per byte: no bandwidth is infinite
+    return {from_seconds(line.alpha), {1 / std::max(line.beta, kFastest)}};
+}
+
+/// Half of a message there and one back.
+double message_seconds(Communicator& world, std::int64_t bytes, std::chrono::nanoseconds patience) {
+    const Tensor data({bytes / 4});
+    const int peer = 1 - world.rank();
+    const Channel channel{peer, Message::Kind::Activation};
+    const auto send = [&] {
+        world.send(channel, data.view(), "calibrate")->wait(within(patience));
+    };
+    const auto receive = [&] {
+        world.receive(channel, data.view(), "calibrate")->wait(within(patience));
+    };
+    return timed(world, patience,
+                 [&] {
+                     if (world.rank() == 0) send();
+                     receive();
+                     if (world.rank() == 1) send();
+                 }) /
+           2;
+}
+
+double collective_seconds(Communicator& group, Kind kind, std::int64_t bytes,
+                          std::chrono::nanoseconds patience) {
+    const std::int64_t part = bytes / 4 / group.size();
+    const Tensor all({part * group.size()}), mine({part});
+    return timed(group, patience, [&] {
+        Pending request;
+        switch (kind) {
+            case Kind::AllReduce:
+                request = group.all_reduce(all.view(), Reduction::Sum, "calibrate");
+                break;
+            case Kind::AllGather:
+                request = group.all_gather(mine.view(), all.view(), "calibrate");
+                break;
+            case Kind::ReduceScatter:
+                request =
+                    group.reduce_scatter(all.view(), mine.view(), Reduction::Sum, "calibrate");
+                break;
+            case Kind::AllToAll: return;  // no communicator has it
+        }
+        request->wait(within(patience));
+    });
+}
+
+std::vector<int> group_sizes(int ranks) {
+    std::vector<int> sizes;
+    for (int size = 2; size < ranks; size *= 2) sizes.push_back(size);
+    sizes.push_back(ranks);
+    return sizes;
+}
+
+}  // namespace
+
+LinkTimings measure_local_links(int ranks, std::chrono::nanoseconds patience) {
+    LinkTimings timings;  // written by rank 0
+    run_local(ranks, Transport::Buffered, [&](Communicator& world) {
+        for (const int size : group_sizes(ranks)) {
+            if (world.rank() >= size) continue;
+            std::vector<int> members(static_cast<std::size_t>(size));
+            std::iota(members.begin(), members.end(), 0);
+            const auto group = world.group(members);
+            if (size == 2) {
+                std::vector<Point> points;
+                for (const std::int64_t bytes : kBytes)
+                    points.push_back(
+                        {static_cast<double>(bytes), message_seconds(*group, bytes, patience)});
+                if (world.rank() == 0) timings.message = fitted(points);
+            }
+            for (const Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter}) {
+                std::vector<Point> points;
+                for (const std::int64_t bytes : kBytes)
+                    points.push_back({static_cast<double>(bytes),
+                                      collective_seconds(*group, kind, bytes, patience)});
+                if (world.rank() == 0) timings.collectives[{kind, size}] = fitted(points);
+            }
+        }
+        world.barrier("calibrate")->wait(within(patience));
+    });
+    return timings;
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <map>
+
+#include "exec/calibrate/statistics.h"
+#include "exec/comm/communicator.h"
+#include "scenarios/measured.h"
+
+/// What a communicator takes for messages of all sizes, fitted as latency + bytes / bandwidth.
+namespace debubble::exec {
+
+struct LinkTimings {
+    scenarios::MeasuredCollective message;  ///< from one rank to another
+    std::map<std::pair<models::Collective::Kind, int>, scenarios::MeasuredCollective> collectives;
+};
+
+/// Messages between ranks 0 and 1, and collectives over the first 2, 4, 8, ... and all of
+/// `ranks` threads, while the others wait. Precondition: two ranks at least.
+LinkTimings measure_local_links(int ranks, std::chrono::nanoseconds patience);
+
+}  // namespace debubble::exec

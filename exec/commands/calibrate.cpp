@@ -1,0 +1,85 @@
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "exec/calibrate/calibrate.h"
+#include "exec/commands/commands.h"
+
+/// `debubble calibrate`: what this machine takes, as a cluster for `debubble simulate`.
+namespace debubble::exec {
+namespace {
+
+struct Arguments {
+    CalibrateRequest request;
+    std::vector<std::string> scenarios;
+    std::vector<std::string> set;
+    std::string device = "cpu";
+    std::string out;
+    double deadline_s = 300;
+};
+
+void check(const Arguments& args) {
+    if (args.device == "cuda")
+        throw WorldError("this version calibrates the processor: --device cpu");
+    if (args.device != "cpu")
+        throw InputError(fmt::format("--device is '{}'; it can be cpu", args.device));
+}
+
+ExitStatus carry_out(Arguments& args) {
+    check(args);
+    CalibrateRequest& request = args.request;
+    if (!args.scenarios.empty()) request.scenarios = args.scenarios;
+    for (const std::string& text : args.set) request.set.push_back(scenarios::parse_override(text));
+    request.how.patience =
+        std::chrono::nanoseconds(static_cast<std::int64_t>(args.deadline_s * 1e9));
+    const std::string name = std::filesystem::path(args.out).stem().string();
+    const scenarios::Cluster cluster = calibrate(request, name, [](const std::string& note) {
+        fmt::print("measuring {}\n", note);
+        std::fflush(stdout);
+    });
+    write_file(args.out, cluster_text(cluster));
+    fmt::print("wrote {}; debubble simulate SCENARIO --set cluster={} --set framework=debubble\n",
+               args.out, args.out);
+    return ExitStatus::Done;
+}
+
+constexpr const char* kFooter =
+    R"(Each SCENARIO is trained on random data for a moment, its ranks as threads at once, with the backward
+whole and parted; operators of the same extents serve every other scenario. Leave the machine alone meanwhile.
+
+Examples:
+  debubble calibrate --out here.yaml
+  debubble calibrate --scenario mine.yaml --ranks 4 --out here.yaml
+  debubble simulate mine.yaml --set cluster=here.yaml --set framework=debubble)";
+
+}  // namespace
+
+void add_calibrate(CLI::App& program, ExitStatus& answer) {
+    auto args = std::make_shared<Arguments>();
+    CalibrateRequest& request = args->request;
+    CLI::App* verb =
+        program.add_subcommand("calibrate", "measure this machine and write its cluster file");
+    verb->add_option("--out", args->out, "the cluster file to write")->required();
+    verb->add_option("--scenario", args->scenarios, "name or file of a scenario; may be repeated")
+        ->allow_extra_args(false);
+    verb->add_option("--set", args->set, "key=value of the scenarios, as training.seq_length=256")
+        ->allow_extra_args(false);
+    verb->add_option("--device", args->device, "cpu");
+    verb->add_option("--ranks", request.ranks, "pipeline ranks, instead of the scenarios'")
+        ->check(CLI::Range(1, 1024));
+    verb->add_option("--threads", request.how.threads, "of each rank")->check(CLI::Range(1, 1024));
+    verb->add_option("--kernels", request.how.kernels, "auto, reference or onednn");
+    verb->add_option("--steps", request.how.steps, "timed steps of each kind")
+        ->check(CLI::Range(10, 100'000));
+    verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another")
+        ->check(CLI::Range(0.001, 1e6));
+    verb->footer(kFooter);
+    verb->callback([args, &answer] { answer = carry_out(*args); });
+}
+
+}  // namespace debubble::exec

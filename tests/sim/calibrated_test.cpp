@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/operator_signature.h"
+#include "scenarios/execution_of.h"
+#include "scenarios/measured.h"
+#include "scenarios/plan.h"
+#include "scenarios/read_scenario.h"
+#include "sim/measured_pass.h"
+#include "sim/prediction.h"
+
+/// Promises of predictions on a calibrated machine, whose figures are made up.
+namespace debubble::sim {
+namespace {
+
+using models::Part;
+using scenarios::Measured;
+using scenarios::Scenario;
+
+Scenario small_job(const std::string& schedule, int layers = 8) {
+    return scenarios::parse_scenario(
+        fmt::format("model: {{name: small, family: llama, layers: {}, hidden: 64, heads: 4, "
+                    "kv_heads: 4, ffn: 128, vocab: 64, max_positions: 64, tied_embedding: false}}\n"
+                    "cluster: this-machine\nframework: debubble\ngpus: 2\nparallel: {{pipeline: 2, "
+                    "data: 1}}\n"
+                    "schedule: {}\n"
+                    "training: {{global_batch: 6, micro_batch: 1, seq_length: 64, "
+                    "precision: fp32, attention: flash}}\n",
+                    layers, schedule),
+        "calibrated.yaml");
+}
+
+models::StageGraph graph_of(const Scenario& scenario, const models::StageContent& content) {
+    return models::build_stage(scenario.model, scenarios::execution_of(scenario), content);
+}
+
+/// Another time for every operator and part, so that no two sums agree by chance.
+Measured invented(const Scenario& scenario) {
+    Measured measured;
+    std::int64_t time = 10'007;
+    const int half = scenario.model.layers / 2;
+    for (const models::StageContent& content : {models::StageContent{0, half, true, false},
+                                                models::StageContent{half, half, false, true}}) {
+        const models::StageGraph graph = graph_of(scenario, content);
+        for (const models::Operator& op : graph.operators)
+            for (const Part part :
+                 {Part::Forward, Part::Again, Part::Fused, Part::Input, Part::Weight}) {
+                const scenarios::MeasuredOperator found{Duration{time}};
+                const auto key = std::pair(signature_of(graph, op), part);
+                if (measured.operators.try_emplace(key, found).second) time += 1'009;
+            }
+    }
+    measured.pass_overhead = Duration{333};
+    return measured;
+}
+
+Scenario calibrated(Scenario scenario, const Measured& measured) {
+    scenario.cluster.measured = std::make_shared<const Measured>(measured);
+    return scenario;
+}
+
+/// Added up over a stage built in full, by hand.
+Duration sum(const Scenario& scenario, const models::StageContent& content, Part part) {
+    const models::StageGraph graph = graph_of(scenario, content);
+    const Measured& measured = *scenario.cluster.measured;
+    Duration all = measured.pass_overhead;
+    for (const models::Operator& op : graph.operators)
+        all += measured.operators.at({signature_of(graph, op), part}).median;
+    return all;
+}
+
+Duration length(const Trace& trace, Pass pass, int stage) {
+    for (const Span& span : trace.spans)
+        if (const auto* c = std::get_if<Compute>(&span.action))
+            if (c->pass == pass && c->stage.index == stage) return span.length();
+    return Duration{-1};
+}
+
+TEST(Calibrated, APassTakesTheSumOfItsOperatorsMedians) {
+    const Scenario scenario = small_job("1f1b", 12);  // six layers a stage: folded to three
+    const Scenario job = calibrated(scenario, invented(scenario));
+    const Trace trace = predict(job).trace;
+    const models::StageContent first{0, 6, true, false}, last{6, 6, false, true};
+    EXPECT_EQ(length(trace, Pass::Forward, 0), sum(job, first, Part::Forward));
+    EXPECT_EQ(length(trace, Pass::Forward, 1), sum(job, last, Part::Forward));
+    EXPECT_EQ(length(trace, Pass::Backward, 0), sum(job, first, Part::Fused));
+    EXPECT_EQ(length(trace, Pass::Backward, 1), sum(job, last, Part::Fused));
+}
+
+TEST(Calibrated, APartedBackwardTakesItsParts) {
+    const Scenario scenario = small_job("zb-h1");
+    const Scenario job = calibrated(scenario, invented(scenario));
+    const Trace trace = predict(job).trace;
+    const models::StageContent last{4, 4, false, true};
+    EXPECT_EQ(length(trace, Pass::BackwardInput, 1), sum(job, last, Part::Input));
+    EXPECT_EQ(length(trace, Pass::BackwardWeight, 1), sum(job, last, Part::Weight));
+}
+
+/// (m + p - 1)(F + B) for equal stages, and messages and the step that take no time.
+TEST(Calibrated, StepsOfEqualStagesTakeTheClosedForm) {
+    for (const char* schedule : {"gpipe", "1f1b"}) {
+        const Scenario scenario = small_job(schedule);
+        Measured measured = invented(scenario);
+        // Embedding, head and loss cost nothing, so that both stages are alike.
+        const models::StageGraph all = graph_of(scenario, {0, 8, true, true});
+        for (const models::Operator& op : all.operators)
+            if (!op.layer)
+                for (const Part part : {Part::Forward, Part::Fused})
+                    measured.operators[{signature_of(all, op), part}].median = {};
+        // The norms of a stage differ in where their gradients come from.
+        for (auto& [key, found] : measured.operators)
+            if (key.first.starts_with("norm")) found.median = {};
+        Scenario job = calibrated(scenario, measured);
+        job.cluster.node_link.bandwidth = {1e18};
+        job.cluster.node_link.latency = job.cluster.node_link.base_latency = {};
+        const Duration f = sum(job, {2, 4, false, false}, Part::Forward);
+        const Duration b = sum(job, {2, 4, false, false}, Part::Fused);
+        const double closed = seconds((6 + 2 - 1) * (f + b));
+        // A link rounds each message up to a nanosecond.
+        EXPECT_NEAR(predict(job).prediction.step_time_s, closed, 30e-9) << schedule;
+    }
+}
+
+TEST(Calibrated, OptimizerAndNormTakeWhatTheirElementsTake) {
+    const Scenario scenario = small_job("1f1b");
+    Measured measured = invented(scenario);
+    const double without = predict(calibrated(scenario, measured)).prediction.ranks[0].optimizer_s;
+    EXPECT_EQ(without, 0);
+    measured.optimizer_seconds_per_element = 1e-6;
+    measured.step_overhead = Duration{5000};
+    const Prediction p = predict(calibrated(scenario, measured)).prediction;
+    const auto elements = graph_of(scenario, {0, 4, true, false}).parameter_elements();
+    EXPECT_NEAR(p.ranks[0].optimizer_s, 1e-6 * static_cast<double>(elements) + 5e-6, 1e-9);
+}
+
+TEST(Calibrated, NamesWhatWasNotMeasuredAndPricesIt) {
+    const Scenario scenario = small_job("1f1b");
+    Measured measured = invented(scenario);
+    const models::StageGraph all = graph_of(scenario, {0, 8, true, true});
+    const auto attention =
+        std::ranges::find(all.operators, models::OperatorKind::Attention, &models::Operator::kind);
+    const std::string missing = signature_of(all, *attention);
+    measured.operators.erase({missing, Part::Fused});
+    const auto answer = predict(calibrated(scenario, measured));
+    const auto full = predict(calibrated(scenario, invented(scenario)));
+    EXPECT_GT(length(answer.trace, Pass::Backward, 0), Duration{});
+    EXPECT_NE(length(answer.trace, Pass::Backward, 0), length(full.trace, Pass::Backward, 0));
+    EXPECT_EQ(length(answer.trace, Pass::Forward, 0), length(full.trace, Pass::Forward, 0));
+    std::vector<std::string> said;
+    for (const ProvenanceNote& note : answer.prediction.provenance)
+        if (note.what.starts_with("not measured: ")) said.push_back(note.what);
+    EXPECT_THAT(said, testing::ElementsAre("not measured: " + missing + " (backward)"));
+    for (const ProvenanceNote& note : full.prediction.provenance)
+        EXPECT_FALSE(note.what.starts_with("not measured")) << note.what;
+}
+
+TEST(Calibrated, CollectivesOfTheMeasuredGroupTakeWhatWasMeasured) {
+    Scenario scenario = small_job("1f1b");
+    scenario.parallel.data = scenario.gpus = 2;
+    scenario.parallel.pipeline = 1;
+    scenario.framework.overlap_grad_reduce = false;
+    scenario.training.micro_batches = 3;
+    Measured measured = invented(scenario);
+    const auto kind = models::Collective::Kind::AllReduce;
+    measured.collectives[{kind, 2}] = {Duration{1'000'000}, {1e15}};
+    const double fast = predict(calibrated(scenario, measured)).prediction.step_time_s;
+    measured.collectives[{kind, 2}] = {Duration{51'000'000}, {1e15}};
+    const double slow = predict(calibrated(scenario, measured)).prediction.step_time_s;
+    // The gradient's reduction and the norm's.
+    EXPECT_NEAR(slow - fast, 0.1, 1e-6);
+}
+
+}  // namespace
+}  // namespace debubble::sim
