@@ -183,7 +183,7 @@ void read_checkpoint(Draft& draft, std::map<std::string, std::string>& kept) {
     MappingReader in(map, "checkpoint", draft.mistakes());
     Keeper keeper{in, "checkpoint.", kept};
     in.demand("dir");
-    keeper.path("dir");
+    keeper.text("dir");  // what a run writes goes where the program runs, not beside its input
     keeper.whole("every", 1, kMostSteps);
     keeper.whole("keep", 1, 1'000'000);
     in.finish();
