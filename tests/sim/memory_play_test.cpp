@@ -164,8 +164,9 @@ TEST(MemoryPlay, EqualsThemButForMessagesWithEveryGenerator) {
                 const std::string where = fmt::format("{} rank {}", generator.name, r);
                 EXPECT_LE(more.count, 3 * message.held.count) << where;
                 // The engine adds up what two computes at once hold; here they take turns.
-                if (!std::ranges::any_of(program.ranks[r], overlaps))
+                if (!std::ranges::any_of(program.ranks[r], overlaps)) {
                     EXPECT_GE(more.count, -3 * message.held.count) << where;
+                }
             }
             break;
         }
