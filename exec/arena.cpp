@@ -112,7 +112,7 @@ Arena::Arena(Bytes capacity)
 
 Arena::~Arena() {
     assert(total(held_).count == 0 && "tensors do not outlive their arena");
-    ASAN_UNPOISON_MEMORY_REGION(base_, static_cast<std::size_t>(capacity_.count));
+    ASAN_UNPOISON_MEMORY_REGION(base_, static_cast<std::size_t>(poisoned_));
     ::munmap(base_, static_cast<std::size_t>(capacity_.count));
 }
 
