@@ -56,7 +56,7 @@ def debubble_steps(arguments, folder):
                     "--threads", str(arguments.threads), "--resume", "never",
                     "--metrics", metrics], check=True, stdout=subprocess.DEVNULL)
     rows = [json.loads(line) for line in metrics.read_text().splitlines()]
-    return [row["seconds"] for row in rows][1:]
+    return [row["step_time_s"] for row in rows][1:]
 
 
 def pytorch_trainer(arguments):
