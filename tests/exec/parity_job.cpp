@@ -1,12 +1,9 @@
 #include "tests/exec/parity_job.h"
 
-#include <cmath>
-#include <limits>
 #include <random>
 
 #include <fmt/format.h>
 
-#include "exec/checkpoint/copy_box.h"
 #include "exec/comm/local.h"
 #include "scenarios/read_scenario.h"
 
@@ -35,8 +32,6 @@ const std::map<std::string, std::string> kModels{
      "patch_size: 2}"}};
 
 constexpr std::int32_t kIgnored = -100;
-constexpr float kNotHeld = std::numeric_limits<float>::quiet_NaN();
-constexpr float kDisputed = std::numeric_limits<float>::infinity();
 
 /// One sample of the step's global batch: the same whoever asks.
 struct Sample {
@@ -77,14 +72,6 @@ std::int64_t counted(const scenarios::Scenario& scenario, int step) {
     return count;
 }
 
-void put(const Piece& piece, GlobalTensors& tensors) {
-    const auto count = static_cast<std::size_t>(elements_of(piece.shape));
-    auto& tensor = tensors.try_emplace(piece.tensor, count, kNotHeld).first->second;
-    const Slice all{whole(piece.shape), 0, row_major_strides(piece.shape)};
-    copy_box(piece.slice.box, piece.slice, piece.type, piece.data, all, DataType::Fp32,
-             reinterpret_cast<std::byte*>(tensor.data()));
-}
-
 /// What the rank holds of the reduced gradients of the last step.
 void put_gradients(RankTraining& training, GlobalTensors& gradients) {
     for (const LocalStage& local : training.stages) {
@@ -100,17 +87,6 @@ void put_gradients(RankTraining& training, GlobalTensors& gradients) {
                          FlatRange{range.first - slot.range.first, range.count}))
                     put(piece, gradients);
             }
-        }
-    }
-}
-
-void join(const GlobalTensors& of_rank, GlobalTensors& all) {
-    for (const auto& [name, held] : of_rank) {
-        auto& tensor = all.try_emplace(name, held.size(), kNotHeld).first->second;
-        for (std::size_t i = 0; i < held.size(); ++i) {
-            if (std::isnan(held[i])) continue;
-            if (std::isnan(tensor[i])) tensor[i] = held[i];
-            if (tensor[i] != held[i]) tensor[i] = kDisputed;
         }
     }
 }
@@ -185,9 +161,7 @@ RankResult train_on(Communicator& world, const Job& job) {
     rank.evaluate(again.inputs);
     result.evaluated_share = loss_share(job.steps - 1);
     result.static_memory = rank.arena().held();
-    for (const Piece& piece : rank.state().pieces_to_save())
-        if (piece.kind == kinds::kParameter || piece.kind == kinds::kMain)
-            put(piece, result.weights);
+    put_weights(rank.state().pieces_to_save(), result.weights);
     return result;
 }
 
@@ -199,8 +173,8 @@ Result join(const Job& job, std::vector<RankResult> ranks) {
     for (RankResult& rank : ranks) {
         for (int step = 0; step < job.steps; ++step) result.losses[step] += rank.loss_shares[step];
         result.evaluated += rank.evaluated_share;
-        join(rank.gradients, result.gradients);
-        join(rank.weights, result.weights);
+        exec::join(rank.gradients, result.gradients);
+        exec::join(rank.weights, result.weights);
         result.records.push_back(std::move(rank.record));
         result.static_memory.push_back(rank.static_memory);
     }

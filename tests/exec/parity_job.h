@@ -1,12 +1,12 @@
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "exec/rank/rank_job.h"
 #include "schedule/validate.h"
+#include "tests/exec/global_tensors.h"
 
 /// Small networks trained for a few steps by whole jobs, whose every number can be compared
 /// with the same training on one rank.
@@ -25,8 +25,6 @@ struct Case {
     std::chrono::seconds patience{60};          ///< of every wait
     friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 };
-
-using GlobalTensors = std::map<std::string, std::vector<float>>;  ///< by canonical name
 
 /// A case as every rank of its job sees it.
 struct Job {

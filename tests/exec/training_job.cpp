@@ -233,19 +233,6 @@ void load_state(const JobCheckpoint& from, JobRank& rank) {
                                     checkpoint.manifest.training.loss_scale);
 }
 
-/// Puts the pieces of the weights into whole tensors; each element must come once.
-void collect(const std::vector<Piece>& pieces, GlobalTensors& weights) {
-    for (const Piece& piece : pieces) {
-        if (piece.kind != kinds::kParameter && piece.kind != kinds::kMain) continue;
-        const auto count = static_cast<std::size_t>(elements_of(piece.shape));
-        auto [tensor, added] =
-            weights.try_emplace(piece.tensor, count, std::numeric_limits<float>::quiet_NaN());
-        const Slice all{whole(piece.shape), 0, row_major_strides(piece.shape)};
-        copy_box(piece.slice.box, piece.slice, piece.type, piece.data, all, DataType::Fp32,
-                 reinterpret_cast<std::byte*>(tensor->second.data()));
-    }
-}
-
 }  // namespace
 
 scenarios::Scenario scenario_of(const Layout& layout) {
@@ -299,7 +286,7 @@ JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoi
         }
         {
             const std::lock_guard lock(mutex);
-            collect(rank.training.pieces_to_save(), result.weights);
+            put_weights(rank.training.pieces_to_save(), result.weights);
         }
         if (!checkpoint.save_to.empty()) save(checkpoint, rank, world);
         world.barrier("weights")->wait(within(std::chrono::seconds(60)));

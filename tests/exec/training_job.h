@@ -6,6 +6,7 @@
 
 #include "base/memory_class.h"
 #include "exec/training/rank_training.h"
+#include "tests/exec/global_tensors.h"
 
 /// Training without a network: Programs run with gradients that are made up, so that state,
 /// reductions, norm and optimizer can be compared over all layouts to the last bit.
@@ -29,8 +30,6 @@ struct Layout {
 };
 
 scenarios::Scenario scenario_of(const Layout& layout);
-
-using GlobalTensors = std::map<std::string, std::vector<float>>;  ///< by stored name
 
 struct JobResult {
     GlobalTensors weights;  ///< main parameters, where there are such

@@ -343,9 +343,9 @@ def main(directory):
     targets[0, :3] = -100
     save(directory / "gpt2.safetensors", network(gpt2, gpt2_shapes(), tokens[:, :-1], targets))
     save(directory / "llama.safetensors", network(llama, llama_shapes(), tokens[:, :-1], targets))
-    images = torch.randn(3, 3, 16, 16).double()
+    images = torch.randn(4, 3, 16, 16).double()
     save(directory / "vit.safetensors",
-         network(vit, vit_shapes(), images, torch.tensor([4, 0, 2])))
+         network(vit, vit_shapes(), images, torch.tensor([4, 0, 2, 1])))
     save(directory / "lr_schedules.safetensors", lr_schedules())
 
 
