@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gui/viewmodel/timeline/track.h"
+#include "schedule/exporters/palette.h"
+
+namespace debubble::gui {
+
+/// Colour integrated over time, in whole nanoseconds and nanoseconds x channel (0..255): what a
+/// pixel that covers some bars in part looks like, without rounding.
+struct ColourArea {
+    std::int64_t covered = 0;
+    std::int64_t red = 0;
+    std::int64_t green = 0;
+    std::int64_t blue = 0;
+    friend bool operator==(const ColourArea&, const ColourArea&) = default;
+
+    ColourArea& operator+=(const ColourArea& o);
+    friend ColourArea operator-(const ColourArea& a, const ColourArea& b) {
+        return {a.covered - b.covered, a.red - b.red, a.green - b.green, a.blue - b.blue};
+    }
+};
+
+/// The mean over `length`; what the bars leave uncovered shows `ground`.
+Rgb blend(const ColourArea& area, Duration length, Rgb ground);
+
+/// A track's colour summed from its beginning to each bar (a summed-area table in one dimension:
+/// Crow 1984), so that the mean of any window is the difference of two look-ups. Where a mip
+/// pyramid is exact at its own steps only and blurs between them, this blends every pixel by the
+/// true area at every zoom: the same code paints a step of a million ops and a single op.
+class ColourSums {
+public:
+    /// `colours`: one per bar. O(n).
+    ColourSums(const Bars& bars, const std::vector<Rgb>& colours);
+
+    /// Exact, over any window.
+    ColourArea over(TimeRange window) const;
+
+    /// Walks to the right: the instants asked for must not descend. Constant time each, on average.
+    class Walk {
+    public:
+        explicit Walk(const ColourSums& sums) : sums_(&sums) {}
+        ColourArea until(Instant at);
+
+    private:
+        const ColourSums* sums_;
+        std::size_t next_ = 0;  ///< the first bar that ends after `at`
+    };
+
+private:
+    struct Entry {
+        Instant begin;
+        Instant end;
+        ColourArea before;  ///< of all bars to the left
+        Rgb colour;
+    };
+    ColourArea at_bar(std::size_t next, Instant at) const;
+
+    std::vector<Entry> entries_;  ///< and one behind the last bar
+    /// The first bar that ends after origin_ + i x 2^shift_: about one cell per bar.
+    std::vector<std::uint32_t> cells_;
+    Instant origin_;
+    int shift_ = 0;
+};
+
+}  // namespace debubble::gui

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/viewmodel/timeline/links.h"
+#include "gui/viewmodel/timeline/memory_series.h"
+#include "gui/viewmodel/timeline/track.h"
+#include "schedule/statistics.h"
+
+/// What a timeline shows: a trace with all that is looked up in it while it is drawn. Made once,
+/// in a worker, and never changed.
+namespace debubble::gui {
+
+/// Communication of one device on one lane, or computes that overlap others.
+struct Stream {
+    Lane lane{};
+    std::string name;  ///< "send", "send 2"
+    Bars bars;
+};
+
+/// One pipeline rank of one replica.
+struct Device {
+    Rank rank;
+    std::int32_t replica = 0;
+    std::string name;  ///< "rank 3", "rank 3 replica 1"
+    std::vector<Stage> stages;
+    Bars work;  ///< computes and optimizer steps
+    std::vector<Stream> streams;
+    /// Of TimelineDocument::statistics, and its bubbles [first_bubble, last_bubble). Another
+    /// replica of the rank, whose statistics are not kept, has none.
+    const RankStatistics* statistics = nullptr;
+    std::size_t first_bubble = 0;
+    std::size_t last_bubble = 0;
+    MemorySeries memory;
+    const MemoryPeak* peak = nullptr;
+    std::optional<std::uint32_t> peak_span;  ///< what ran at the peak
+};
+
+struct TimelineDocument {
+    Trace trace;
+    Statistics statistics;  ///< of the trace
+    std::optional<Bytes> memory_limit;
+    TimeRange range;              ///< first begin to last end
+    std::vector<Device> devices;  ///< by rank, then replica
+    int copies = 1;               ///< identical pipelines that the trace stands for
+    Bytes memory_top;             ///< greatest memory or limit of any device
+    Links links;
+    std::vector<Duration> net_lengths;  ///< per span, without its wait for a peer
+
+    TimelineDocument() = default;
+    TimelineDocument(const TimelineDocument&) = delete;  ///< its parts point at each other
+    TimelineDocument& operator=(const TimelineDocument&) = delete;
+
+    const Span& span(std::size_t i) const { return trace.spans[i]; }
+    /// The device of that rank whose statistics are kept, else any; nothing if the rank is not
+    /// there.
+    const Device* device_of(Rank rank) const;
+    const Device* device_of(const Span& span) const;
+};
+
+using Document = std::shared_ptr<const TimelineDocument>;
+
+/// `limit`: memory of one device. `statistics` must be of this trace. O(n log n).
+Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> limit);
+Document make_document(Trace trace, std::optional<Bytes> limit);
+
+}  // namespace debubble::gui

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gui/viewmodel/timeline/time_axis.h"
+#include "schedule/trace.h"
+
+namespace debubble::gui {
+
+/// What one device held over time: a step function, and its least and greatest value over any
+/// window in logarithmic time.
+class MemorySeries {
+public:
+    MemorySeries() = default;
+    /// `samples`: of one rank, by time.
+    explicit MemorySeries(std::span<const MemorySample> samples);
+
+    bool empty() const { return steps_.empty(); }
+    Bytes held_at(Instant at) const;  ///< 0 before the first sample
+    Bytes greatest() const;
+
+    struct Extent {
+        Bytes least;
+        Bytes greatest;
+        Bytes lasting;  ///< greatest of what outlives the step's actions: parameters, gradients,
+                        ///< optimizer state, buffers
+    };
+    /// Over a window that is not empty.
+    Extent over(TimeRange window) const;
+
+private:
+    struct Step {
+        Instant at;
+        Bytes held;
+        Bytes lasting;
+    };
+    static Extent joined(const Extent& a, const Extent& b);
+    /// Of steps [first, last), not empty.
+    Extent extent(std::size_t first, std::size_t last) const;
+
+    std::vector<Step> steps_;
+    /// Level k holds the extents of blocks of kFan^(k+1) steps.
+    std::vector<std::vector<Extent>> levels_;
+};
+
+}  // namespace debubble::gui

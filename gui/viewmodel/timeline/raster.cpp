@@ -1,0 +1,167 @@
+#include "gui/viewmodel/timeline/raster.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace debubble::gui {
+namespace {
+
+int column_of(double x) {
+    return static_cast<int>(std::lround(x));
+}
+
+Band clipped(const Canvas& canvas, Band band) {
+    const int top = std::clamp(band.y, 0, canvas.height);
+    return {top, std::clamp(band.bottom(), top, canvas.height) - top};
+}
+
+int columns_of(const TimeAxis& axis) {
+    return static_cast<int>(std::lround(axis.width()));
+}
+
+/// Calls visit(column, its stretch of time) from left to right; none is empty.
+template <class Visit>
+void for_each_column(const TimeAxis& axis, Visit&& visit) {
+    Instant begin = axis.at(0);
+    for (int x = 0; x < columns_of(axis); ++x) {
+        const Instant end = std::max(axis.at(x + 1), begin + Duration{1});
+        visit(x, TimeRange{begin, end});
+        begin = end;
+    }
+}
+
+}  // namespace
+
+void fill(const Canvas& canvas, int left, int right, Band band, Rgb colour) {
+    left = std::clamp(left, 0, canvas.width);
+    right = std::clamp(right, left, canvas.width);
+    band = clipped(canvas, band);
+    for (int y = band.y; y < band.bottom(); ++y)
+        std::fill(canvas.line(y) + left, canvas.line(y) + right, pixel(colour));
+}
+
+std::vector<std::uint32_t> mean_colours(std::span<const ColourSums* const> tracks,
+                                        const TimeAxis& axis, const BarGround& ground) {
+    std::vector<ColourArea> areas(static_cast<std::size_t>(columns_of(axis)));
+    for (const ColourSums* track : tracks) {
+        ColourSums::Walk walk(*track);
+        ColourArea left = walk.until(axis.at(0));
+        for_each_column(axis, [&](int x, TimeRange column) {
+            const ColourArea right = walk.until(column.end);
+            areas[static_cast<std::size_t>(x)] += right - left;
+            left = right;
+        });
+    }
+    std::vector<std::uint32_t> colours(areas.size());
+    for_each_column(axis, [&](int x, TimeRange column) {
+        const Rgb under = column.meets(ground.step) ? ground.idle : ground.outside;
+        const auto i = static_cast<std::size_t>(x);
+        colours[i] = pixel(blend(areas[i], column.length(), under));
+    });
+    return colours;
+}
+
+void fill_columns(const Canvas& canvas, Band band, std::span<const std::uint32_t> colours) {
+    band = clipped(canvas, band);
+    const auto width =
+        std::min<std::size_t>(colours.size(), static_cast<std::size_t>(canvas.width));
+    for (int y = band.y; y < band.bottom(); ++y)
+        std::copy_n(colours.begin(), width, canvas.line(y));
+}
+
+void hatch(const Canvas& canvas, double left, double right, Band band, Rgb colour, int period,
+           int thickness) {
+    const int origin = column_of(left);
+    const int first = std::max(origin, 0);
+    const int last = std::min(column_of(right), canvas.width);
+    const int top = band.y;
+    band = clipped(canvas, band);
+    for (int y = band.y; y < band.bottom(); ++y) {
+        // Column x is on a line where (x - origin) + (y - top) is a multiple of the period.
+        const int phase = (y - top) % period;
+        const int before = (first - origin + phase) % period;
+        for (int x = first - before; x < last; x += period)
+            for (int i = std::max(x, first); i < std::min(x + thickness, last); ++i)
+                canvas.line(y)[i] = pixel(colour);
+    }
+}
+
+void separate(const Canvas& canvas, Band band, const Bars& bars, const TimeAxis& axis, Rgb ground,
+              int thickness) {
+    const double least = 4.0 * thickness;
+    if (mean_width(bars, axis) < least) return;
+    band = clipped(canvas, band);
+    for (const Box& box : visible_boxes(bars, axis)) {
+        if (box.width() < least) continue;
+        const int right = column_of(box.right);
+        fill(canvas, right - thickness, right, band, ground);
+    }
+}
+
+int MemoryScale::y(Band band, Bytes held) const {
+    const double share =
+        static_cast<double>(held.count) / static_cast<double>(std::max<std::int64_t>(top.count, 1));
+    return band.bottom() - static_cast<int>(std::lround(band.height * std::clamp(share, 0.0, 1.0)));
+}
+
+void paint_memory(const Canvas& canvas, Band band, const MemorySeries& series, const TimeAxis& axis,
+                  const MemoryScale& scale, const Ground& ground) {
+    if (series.empty()) return;
+    const int limit = scale.limit ? scale.y(band, *scale.limit) : band.y - 1;
+    const Band inside = clipped(canvas, band);
+    for_each_column(axis, [&](int x, TimeRange column) {
+        if (x >= canvas.width) return;
+        const MemorySeries::Extent held = series.over(column);
+        const int greatest = scale.y(band, held.greatest);
+        const int least = scale.y(band, held.least);
+        const int lasting = scale.y(band, held.lasting);
+        const bool too_much = scale.limit && held.greatest > *scale.limit;
+        for (int y = std::max(greatest, inside.y); y < inside.bottom(); ++y) {
+            const Rgb colour = too_much && y < limit ? ground.warning
+                               : y == greatest       ? ground.memory_edge
+                               : y >= lasting        ? ground.memory_lasting
+                               : y >= least          ? ground.memory_live
+                                                     : ground.memory_varying;
+            canvas.line(y)[x] = pixel(colour);
+        }
+    });
+}
+
+void paint_memory_heat(const Canvas& canvas, Band band, const MemorySeries& series,
+                       const TimeAxis& axis, const MemoryScale& scale, const Ground& ground) {
+    if (series.empty()) return;
+    const Bytes full = scale.limit.value_or(scale.top);
+    std::vector<std::uint32_t> colours(static_cast<std::size_t>(columns_of(axis)));
+    for_each_column(axis, [&](int x, TimeRange column) {
+        const Bytes held = series.over(column).greatest;
+        const double share = static_cast<double>(held.count) /
+                             static_cast<double>(std::max<std::int64_t>(full.count, 1));
+        colours[static_cast<std::size_t>(x)] =
+            pixel(scale.limit && held > full
+                      ? ground.warning
+                      : mix(ground.lane, ground.memory_edge, std::clamp(share, 0.0, 1.0)));
+    });
+    fill_columns(canvas, band, colours);
+}
+
+std::vector<float> utilisation(const TimelineDocument& document, const Colouring& colouring,
+                               const TimeAxis& axis) {
+    std::vector<float> shares(static_cast<std::size_t>(columns_of(axis)));
+    int devices = 0;
+    for (std::size_t d = 0; d < document.devices.size(); ++d) {
+        if (document.devices[d].statistics == nullptr) continue;
+        ++devices;
+        ColourSums::Walk walk(colouring.devices[d].work);
+        std::int64_t left = walk.until(axis.at(0)).covered;
+        for_each_column(axis, [&](int x, TimeRange column) {
+            const std::int64_t right = walk.until(column.end).covered;
+            shares[static_cast<std::size_t>(x)] +=
+                static_cast<float>(right - left) / static_cast<float>(column.length().count());
+            left = right;
+        });
+    }
+    for (float& share : shares) share /= static_cast<float>(std::max(devices, 1));
+    return shares;
+}
+
+}  // namespace debubble::gui

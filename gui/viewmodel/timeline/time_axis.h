@@ -1,0 +1,61 @@
+#pragma once
+
+#include "base/units.h"
+
+namespace debubble::gui {
+
+/// From `begin` up to, but not including, `end`.
+struct TimeRange {
+    Instant begin;
+    Instant end;
+    friend bool operator==(const TimeRange&, const TimeRange&) = default;
+
+    Duration length() const { return end - begin; }
+    bool holds(Instant at) const { return begin <= at && at < end; }
+    bool meets(const TimeRange& other) const { return begin < other.end && other.begin < end; }
+};
+
+/// A linear map between whole nanoseconds and pixels. What it shows lies within `whole`,
+/// and a nanosecond is never wider than a pixel, so that rounding is not seen.
+class TimeAxis {
+public:
+    TimeAxis() : TimeAxis({Instant{}, Instant{Duration{1}}}, 1) {}
+    /// Shows the whole range. Precondition: width > 0; an empty range counts as 1 ns.
+    TimeAxis(TimeRange whole, double width);
+
+    TimeRange whole() const { return whole_; }
+    TimeRange shown() const { return shown_; }
+    double width() const { return width_; }
+    double ns_per_pixel() const { return static_cast<double>(shown_.length().count()) / width_; }
+
+    double x(Instant at) const {
+        return static_cast<double>((at - shown_.begin).count()) / ns_per_pixel();
+    }
+    Instant at(double x) const;  ///< the nearest nanosecond
+
+    void fit() { shown_ = whole_; }
+    /// Moved, and cut or widened, as little as the limits ask for.
+    void show(TimeRange range);
+    /// By a factor; above 1 comes closer. The time at pixel `about` stays there, unless a limit
+    /// is reached.
+    void zoom(double factor, double about);
+    /// What was at pixel `pixels` comes to the left edge.
+    void pan(double pixels);
+    void resize(double width);
+    /// Other limits for the same view; shows all of them if all was shown before.
+    void set_whole(TimeRange whole);
+
+    /// The same view in other pixels: `factor` device pixels for one of these.
+    TimeAxis scaled(double factor) const;
+    /// The same pixels for times that are read on a clock `by` behind this one's.
+    TimeAxis shifted(Duration by) const;
+
+    friend bool operator==(const TimeAxis&, const TimeAxis&) = default;
+
+private:
+    TimeRange whole_;
+    TimeRange shown_;
+    double width_ = 1;
+};
+
+}  // namespace debubble::gui

@@ -1,0 +1,85 @@
+#include "gui/viewmodel/timeline/rows.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/gui/viewmodel/timeline/plans.h"
+
+namespace debubble::gui {
+namespace {
+
+using testing::SizeIs;
+
+Document many_ranks(int ranks) {
+    return document_of(
+        plan("gpipe", ranks, 2, std::chrono::milliseconds(1), std::chrono::microseconds(5)));
+}
+
+TEST(Rows, FillTheWindowWithinWhatIsReadable) {
+    const Document document = many_ranks(8);
+    EXPECT_EQ(lay_out(*document, {}, {}, 560).height, 560);
+    EXPECT_EQ(lay_out(*document, {}, {}, 10'000).height, 8 * 96);
+    EXPECT_EQ(lay_out(*document, {}, {}, 10).height, 8 * 44);
+}
+
+TEST(Rows, GiveMemoryTwoFifthsOrAStripOfColour) {
+    const RowNeeds memory{.memory = true};
+    const RowLayout few = lay_out(*many_ranks(8), {}, memory, 640);
+    EXPECT_EQ(few.rows[0].whole.height, 80);
+    EXPECT_EQ(few.rows[0].memory.height, 32);
+    EXPECT_FALSE(few.rows[0].heat);
+    const RowLayout many = lay_out(*many_ranks(33), {}, memory, 640);
+    EXPECT_TRUE(many.rows[0].heat);
+    EXPECT_EQ(many.rows[0].memory.height, 4);
+}
+
+TEST(Rows, DivideIntoBandsThatDoNotOverlap) {
+    for (const int ranks : {2, 8, 40})
+        for (const bool comparison : {false, true}) {
+            const RowLayout layout =
+                lay_out(*many_ranks(ranks), {}, {.memory = true, .comparison = comparison}, 700);
+            for (const Row& row : layout.rows) {
+                int y = row.whole.y;
+                std::vector<Band> bands{row.bars, row.error, row.other, row.links, row.memory};
+                std::erase_if(bands, [](const Band& band) { return band.height == 0; });
+                for (const Band& band : bands) {
+                    EXPECT_GE(band.y, y);
+                    y = band.bottom();
+                }
+                EXPECT_LE(y, row.whole.bottom());
+                EXPECT_GE(row.bars.height, 4);
+                EXPECT_EQ(row.error.height, comparison ? 3 : 0);
+            }
+        }
+}
+
+TEST(Rows, PutThePinnedOnesFirst) {
+    const RowLayout layout = lay_out(*many_ranks(4), {.pinned = {2}}, {}, 400);
+    EXPECT_EQ(layout.rows[0].device, 2U);
+    EXPECT_EQ(layout.rows[1].device, 0U);
+    EXPECT_EQ(layout.pinned_height, layout.rows[0].whole.height);
+}
+
+TEST(Rows, OpenStreamsAndCollapse) {
+    const Document document = many_ranks(3);
+    const std::size_t streams = document->devices[1].streams.size();
+    ASSERT_GE(streams, 2U);
+    const RowLayout open = lay_out(*document, {.streams = {1}}, {}, 400);
+    EXPECT_THAT(open.rows, SizeIs(3 + streams));
+    EXPECT_EQ(open.rows[2].stream, 0U);
+    const RowLayout closed = lay_out(*document, {.collapsed = {1}}, {}, 400);
+    EXPECT_LT(closed.rows[1].whole.height, closed.rows[0].whole.height);
+}
+
+TEST(Rows, AreFoundByTheirPixels) {
+    const RowLayout layout = lay_out(*many_ranks(5), {.streams = {0, 3}}, {.memory = true}, 500);
+    for (int y = 0; y < layout.height; ++y) {
+        const Row* row = layout.row_at(y);
+        ASSERT_NE(row, nullptr);
+        EXPECT_TRUE(row->whole.y <= y && y < row->whole.bottom());
+    }
+    EXPECT_EQ(layout.row_at(-1), nullptr);
+    EXPECT_EQ(layout.row_at(layout.height), nullptr);
+}
+
+}  // namespace
+}  // namespace debubble::gui
