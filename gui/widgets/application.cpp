@@ -1,0 +1,74 @@
+#include "gui/widgets/application.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <QApplication>
+
+#include "base/diagnostic.h"
+#include "gui/widgets/main_window.h"
+
+namespace debubble::gui {
+namespace {
+
+std::string_view environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+/// Does anybody listen on the socket of ":7" or ":7.0"? Of displays elsewhere nothing is known.
+bool listens(std::string_view display) {
+    if (!display.starts_with(':')) return true;
+    const std::string_view number = display.substr(1, display.find('.') - 1);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string path = fmt::format("/tmp/.X11-unix/X{}", number);
+    path.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return true;
+    const bool connected =
+        ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    ::close(fd);
+    return connected;
+}
+
+/// Qt ends a program by abort() where it finds no display; a person wants a sentence.
+void demand_display(int argc, char** argv) {
+    for (int i = 1; i < argc; ++i)
+        if (std::string_view(argv[i]) == "-platform") return;
+    if (!environment("QT_QPA_PLATFORM").empty() || !environment("WAYLAND_DISPLAY").empty()) return;
+    const std::string_view display = environment("DISPLAY");
+    if (display.empty())
+        throw WorldError(
+            "there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set): log in with one, or "
+            "write a file by --export plan.svg");
+    if (!listens(display))
+        throw WorldError(fmt::format(
+            "the display {} does not answer: is it running? --export plan.svg needs none",
+            display));
+}
+
+}  // namespace
+
+int show_window(const CommandLine& line, int& argc, char** argv) {
+    demand_display(argc, argv);
+    const QApplication application(argc, argv);
+    QApplication::setApplicationName("debubble");
+    QApplication::setOrganizationName("debubble");
+    QApplication::setDesktopFileName("debubble");
+    MainWindow window;
+    window.open(line);
+    window.show();
+    return QApplication::exec();
+}
+
+void export_picture(const CommandLine& line, int&, char**) {
+    throw InputError(fmt::format("{} cannot be written yet; .svg can", *line.export_to));
+}
+
+}  // namespace debubble::gui

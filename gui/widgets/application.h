@@ -1,0 +1,14 @@
+#pragma once
+
+#include "gui/viewmodel/command_line.h"
+
+/// The three things that the program does with Qt.
+namespace debubble::gui {
+
+/// Opens the window and stays in it. Throws WorldError if there is no display.
+int show_window(const CommandLine& line, int& argc, char** argv);
+
+/// `--export` to PNG or PDF; needs fonts, no display.
+void export_picture(const CommandLine& line, int& argc, char** argv);
+
+}  // namespace debubble::gui
