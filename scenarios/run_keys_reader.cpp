@@ -158,6 +158,16 @@ void read_data_source(Draft& draft, std::map<std::string, std::string>& kept) {
     in.finish();
 }
 
+/// Megatron's words: after every so many steps, over so many global batches.
+void read_evaluation(Keeper& keeper) {
+    for (const std::string_view key : {"eval_interval", "eval_iters"}) {
+        keeper.whole(key, 1, kMostSteps);
+        if (keeper.in.has(key) && !keeper.kept.contains("data.eval"))
+            keeper.in.complain(
+                key, fmt::format("'{}' needs something to evaluate on: give 'data.eval'", key));
+    }
+}
+
 /// Torch's GradScaler and Colossal-AI's DynamicGradScaler.
 void read_loss_scale(Draft& draft, std::map<std::string, std::string>& kept) {
     const NodePtr map = draft.training.value("loss_scale");
@@ -204,6 +214,7 @@ void read_run_keys(Draft& draft) {
     read_optimizer(draft, kept);
     read_lr_schedule(draft, kept);
     read_data_source(draft, kept);
+    read_evaluation(keeper);
     read_loss_scale(draft, kept);
     read_checkpoint(draft, kept);
 }

@@ -16,6 +16,8 @@ class CheckpointWriter {
 public:
     CheckpointWriter(const std::filesystem::path& run_folder, std::int64_t step, int ranks);
 
+    const std::filesystem::path& folder() const { return folder_; }
+
     /// What only this rank has to say; another rank's repetition of a replicated tensor is
     /// allowed but wastes space. Any rank at any time, each from one thread.
     void write_rank(int rank, std::span<const Piece> pieces) const;

@@ -134,7 +134,8 @@ ExitStatus carry_out(const Arguments& args) {
                          out, alone,
                          args.request.metrics);  // mpirun gives its processes a terminal always
     const RunListener listener{[&](const std::string& note) { fmt::print(out, "{}\n", note); },
-                               [&](const StepMetrics& step) { progress->show(step); }};
+                               [&](const StepMetrics& step) { progress->show(step); },
+                               [&](const Evaluation& evaluation) { progress->show(evaluation); }};
     RunOutcome outcome;
     run_ranks(transporter, job.grid.size(), job.request.patience, [&](Communicator& world) {
         RunOutcome mine = train(job, world, stop, listener);

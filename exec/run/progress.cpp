@@ -51,6 +51,23 @@ std::string metrics_line(const StepMetrics& metrics, const RunLength& length) {
     return json.dump();
 }
 
+std::string progress_line(const Evaluation& evaluation) {
+    std::string line =
+        fmt::format("evaluation after step {}: loss {:.4f}", evaluation.step, evaluation.loss);
+    if (evaluation.accuracy) line += fmt::format(", {:.1f} % right", 100 * *evaluation.accuracy);
+    return line +
+           fmt::format(", over {} targets in {:.2g} s", evaluation.targets, evaluation.seconds);
+}
+
+/// The names are those of Hugging Face's Trainer.
+std::string metrics_line(const Evaluation& evaluation) {
+    nlohmann::ordered_json json{{"step", evaluation.step}, {"eval_loss", evaluation.loss}};
+    if (evaluation.accuracy) json["eval_accuracy"] = *evaluation.accuracy;
+    json["eval_targets"] = evaluation.targets;
+    json["eval_runtime"] = evaluation.seconds;
+    return json.dump();
+}
+
 Progress::Progress(const RunLength& length, std::FILE* out, bool rewrites,
                    const std::string& metrics)
     : length_(length),
@@ -73,8 +90,19 @@ void Progress::show(const StepMetrics& metrics) {
     fmt::print(out_, "{}{}{}", on_terminal_ ? "\r\033[K" : "", line, on_terminal_ ? "" : "\n");
     std::fflush(out_);
     line_is_open_ = on_terminal_;
+    keep(metrics_line(metrics, length_));
+}
+
+void Progress::show(const Evaluation& evaluation) {
+    fmt::print(out_, "{}{}\n", line_is_open_ ? "\n" : "", progress_line(evaluation));
+    std::fflush(out_);
+    line_is_open_ = false;
+    keep(metrics_line(evaluation));
+}
+
+void Progress::keep(const std::string& metrics) {
     if (path_.empty()) return;
-    metrics_ << metrics_line(metrics, length_) << std::endl;
+    metrics_ << metrics << std::endl;
     if (!metrics_) throw WorldError(fmt::format("{} cannot be written", path_));
 }
 

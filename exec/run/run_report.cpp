@@ -65,18 +65,19 @@ Json idle_of(const Statistics& statistics) {
     return out;
 }
 
-Json json_of(const std::optional<Evaluation>& evaluation) {
-    if (!evaluation) return nullptr;
-    Json json{{"loss", evaluation->loss}, {"accuracy", nullptr}, {"targets", evaluation->targets}};
-    if (evaluation->accuracy) json["accuracy"] = *evaluation->accuracy;
+Json json_of(const Evaluation& evaluation) {
+    Json json{{"step", evaluation.step},
+              {"loss", evaluation.loss},
+              {"accuracy", nullptr},
+              {"targets", evaluation.targets}};
+    if (evaluation.accuracy) json["accuracy"] = *evaluation.accuracy;
     return json;
 }
 
-std::string summary_of(const std::optional<Evaluation>& evaluation) {
-    if (!evaluation) return {};
-    std::string line = fmt::format("evaluation: loss {:.4f}", evaluation->loss);
-    if (evaluation->accuracy) line += fmt::format(", {:.1f} % right", 100 * *evaluation->accuracy);
-    return line + fmt::format(", over {} targets\n", evaluation->targets);
+Json json_of(const std::vector<Evaluation>& evaluations) {
+    Json list = Json::array();
+    for (const Evaluation& evaluation : evaluations) list.push_back(json_of(evaluation));
+    return list;
 }
 
 }  // namespace
@@ -90,32 +91,34 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
     for (const StepMetrics& step : outcome.steps) losses.push_back(step.loss);
     const std::int64_t memory =
         static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
-    return {{"scenario", job.scenario.name},
-            {"step_time_s", speed.step_s},
-            {"tokens_per_s", speed.tokens_per_s},
-            {"samples_per_s", speed.samples_per_s},
-            {"mfu", nullptr},  // nobody has stated this processor's peak
-            {"hfu", nullptr},
-            {"tflops_per_gpu", speed.tflops_per_rank},
-            {"bubble", measured.bubble},
-            {"span_bubble", measured.span_bubble},
-            {"makespan_s", seconds(measured.makespan)},
-            {"idle_by_cause_s", idle_of(measured)},
-            {"parameters", models::parameter_count(job.scenario.model)},
-            {"replicas", job.grid.replicas()},
-            {"fits", true},
-            {"reason", nullptr},
-            {"memory_limit_bytes", memory},
-            {"ranks", std::move(ranks)},
-            {"schedule_hash", job.program_hash},
-            {"provenance",
-             Json::array({{{"what", "step"}, {"origin", "measured"}, {"source", "this run"}}})},
-            {"notes", job.scenario.notes},
-            {"executed_in_order", outcome.disorder.empty()},
-            {"first_step", job.start.first_step() + 1},
-            {"stopped", outcome.stopped},
-            {"losses", std::move(losses)},
-            {"evaluation", json_of(outcome.evaluation)}};
+    return {
+        {"scenario", job.scenario.name},
+        {"step_time_s", speed.step_s},
+        {"tokens_per_s", speed.tokens_per_s},
+        {"samples_per_s", speed.samples_per_s},
+        {"mfu", nullptr},  // nobody has stated this processor's peak
+        {"hfu", nullptr},
+        {"tflops_per_gpu", speed.tflops_per_rank},
+        {"bubble", measured.bubble},
+        {"span_bubble", measured.span_bubble},
+        {"makespan_s", seconds(measured.makespan)},
+        {"idle_by_cause_s", idle_of(measured)},
+        {"parameters", models::parameter_count(job.scenario.model)},
+        {"replicas", job.grid.replicas()},
+        {"fits", true},
+        {"reason", nullptr},
+        {"memory_limit_bytes", memory},
+        {"ranks", std::move(ranks)},
+        {"schedule_hash", job.program_hash},
+        {"provenance",
+         Json::array({{{"what", "step"}, {"origin", "measured"}, {"source", "this run"}}})},
+        {"notes", job.scenario.notes},
+        {"executed_in_order", outcome.disorder.empty()},
+        {"first_step", job.start.first_step() + 1},
+        {"stopped", outcome.stopped},
+        {"losses", std::move(losses)},
+        {"evaluation", outcome.evaluations.empty() ? Json() : json_of(outcome.evaluations.back())},
+        {"evaluations", json_of(outcome.evaluations)}};
 }
 
 std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
@@ -123,15 +126,14 @@ std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
     const Speed speed = speed_of(job, outcome);
     Bytes most;
     for (const MemoryPeak& peak : outcome.trace.peaks) most = std::max(most, total(peak.held));
-    return summary_of(outcome.evaluation) +
-           fmt::format(
-               "step {:.4g} s (median), {:.0f} tokens/s, {:.3g} samples/s, {:.3g} TFLOP/s per "
-               "rank\n"
-               "bubble {:.1f} %, makespan {:.4g} s, peak memory {:.3g} GiB on the fullest rank\n"
-               "the executed order equals program {}\n",
-               speed.step_s, speed.tokens_per_s, speed.samples_per_s, speed.tflops_per_rank,
-               100 * measured.bubble, seconds(measured.makespan), gib(most),
-               job.program_hash.substr(0, 12));
+    return fmt::format(
+        "step {:.4g} s (median), {:.0f} tokens/s, {:.3g} samples/s, {:.3g} TFLOP/s per "
+        "rank\n"
+        "bubble {:.1f} %, makespan {:.4g} s, peak memory {:.3g} GiB on the fullest rank\n"
+        "the executed order equals program {}\n",
+        speed.step_s, speed.tokens_per_s, speed.samples_per_s, speed.tflops_per_rank,
+        100 * measured.bubble, seconds(measured.makespan), gib(most),
+        job.program_hash.substr(0, 12));
 }
 
 }  // namespace debubble::exec

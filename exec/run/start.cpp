@@ -100,7 +100,8 @@ std::vector<std::string> load_start(const Start& start, const scenarios::Scenari
     return notes;
 }
 
-void save_checkpoint(const SaveRequest& request, RankTraining& training, Communicator& world) {
+std::string save_checkpoint(const SaveRequest& request, RankTraining& training,
+                            Communicator& world) {
     const scenarios::Scenario& scenario = request.scenario;
     const scenarios::Parallel& parallel = scenario.parallel;
     const CheckpointOptions& where = *request.options.checkpoint;
@@ -131,6 +132,7 @@ void save_checkpoint(const SaveRequest& request, RankTraining& training, Communi
         writer.commit(std::move(manifest), where.keep);
     }
     world.barrier(label)->wait(within(request.patience));
+    return writer.folder().string();
 }
 
 }  // namespace debubble::exec

@@ -31,7 +31,7 @@ Start open_start(const scenarios::Scenario& scenario, const TrainingOptions& opt
 std::vector<std::string> load_start(const Start& start, const scenarios::Scenario& scenario,
                                     RankTraining& training);
 
-/// Collective over all ranks: saves the state behind `step` steps.
+/// Collective over all ranks: saves the state behind `step` steps. Returns the folder.
 struct SaveRequest {
     const scenarios::Scenario& scenario;
     const TrainingOptions& options;
@@ -41,6 +41,7 @@ struct SaveRequest {
     double lr = 0;
     std::chrono::nanoseconds patience{};
 };
-void save_checkpoint(const SaveRequest& request, RankTraining& training, Communicator& world);
+std::string save_checkpoint(const SaveRequest& request, RankTraining& training,
+                            Communicator& world);
 
 }  // namespace debubble::exec

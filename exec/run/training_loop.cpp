@@ -18,6 +18,11 @@ namespace {
 
 constexpr std::size_t kKeptRecords = 32;
 
+/// Of a number that is not finite.
+std::string word_for(double number) {
+    return std::isnan(number) ? "not a number" : "infinite";
+}
+
 class RankRun {
 public:
     RankRun(const RunJob& job, Communicator& world)
@@ -25,7 +30,8 @@ public:
           world_(world),
           rank_(job.scenario, job.plan, job.options, world,
                 {job.request.kernels, job.threads, {}, job.request.patience}),
-          place_(rank_.groups().place) {
+          place_(rank_.groups().place),
+          last_checkpoint_(job.start.resume ? job.start.resume->folder.string() : "") {
         for (const Stage stage : job.plan.program.placement.stages_of(rank_.rank())) {
             const models::StageContent& content =
                 job.plan.stages[static_cast<std::size_t>(stage.index)];
@@ -62,26 +68,35 @@ public:
         // The first step makes caches and touches memory.
         if (records_.size() > kKeptRecords || (records_.size() == 2 && number == first() + 1))
             records_.pop_front();
-        if (!std::isfinite(loss)) fail_together(diverged(number, loss));
+        if (!std::isfinite(loss)) fail_together(diverged("the loss is " + word_for(loss)));
+        if (outcome.diverged)
+            fail_together(diverged("the norm of the gradient is " + word_for(outcome.norm)));
         return sums[1] > 0;
     }
     const StepMetrics& metrics() const { return metrics_; }
 
     void save(std::int64_t steps) {
-        save_checkpoint({job_.scenario, job_.options, job_.program_hash, job_.data.train, steps,
-                         metrics_.lr, job_.request.patience},
-                        rank_.state(), world_);
+        if (!rank_.training().weights_are_finite())
+            fail_together(diverged("it has made weights that are not finite"));
+        last_checkpoint_ =
+            save_checkpoint({job_.scenario, job_.options, job_.program_hash, job_.data.train, steps,
+                             metrics_.lr, job_.request.patience},
+                            rank_.state(), world_);
     }
 
-    /// Collective over all ranks.
-    Evaluation evaluate(const Batches& data) {
+    /// Collective over all ranks. Nothing of it stays in the training.
+    Evaluation evaluate(const Batches& data, std::int64_t behind_step) {
+        const Clock::time_point begin = Clock::now();
         double sums[2] = {0, 0};
         Evaluation evaluation;
-        for (std::int64_t step = 0; step < data.steps(1); ++step) {
-            StepInputs inputs = inputs_of(data, step);
+        evaluation.step = behind_step;
+        const std::int64_t all = data.steps(1);
+        const std::int64_t batches = std::min(job_.options.eval_iters.value_or(all), all);
+        for (std::int64_t batch = 0; batch < batches; ++batch) {
+            StepInputs inputs = inputs_of(data, batch);
             inputs.training = false;
             rank_.evaluate(inputs);
-            evaluation.targets += data.counted(step);
+            evaluation.targets += data.counted(batch);
             if (place_.tensor != 0) continue;
             sums[0] += rank_.loss_total();
             sums[1] += rank_.correct_total();
@@ -93,6 +108,7 @@ public:
         const bool whole_rows =
             job_.grid.tensor == 1 || job_.scenario.model.family == models::Family::Vit;
         if (whole_rows) evaluation.accuracy = sums[1] / targets;
+        evaluation.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         return evaluation;
     }
 
@@ -132,15 +148,15 @@ private:
         return inputs;
     }
 
-    std::string diverged(std::int64_t step, double loss) const {
-        std::string sentence = fmt::format(
-            "step {}: the loss is {}; the training has diverged at a learning rate of "
-            "{:.3g}",
-            step + 1, loss, metrics_.lr);
-        if (job_.options.checkpoint)
-            sentence += fmt::format("; nothing is saved behind the last checkpoint in {}",
-                                    job_.options.checkpoint->dir);
-        return sentence;
+    /// In the step that `metrics_` is of.
+    std::string diverged(const std::string& what) const {
+        const std::string saved =
+            last_checkpoint_.empty()
+                ? "no checkpoint was saved before it"
+                : fmt::format("the last complete checkpoint is {}", last_checkpoint_);
+        return fmt::format(
+            "step {}: {}; the training has diverged at a learning rate of {:.3g}; {}",
+            metrics_.step, what, metrics_.lr, saved);
     }
     /// All ranks are here with the same sentence; one says it.
     [[noreturn]] void fail_together(const std::string& sentence) const {
@@ -155,6 +171,7 @@ private:
     std::vector<Batch> batches_;
     bool needs_data_ = false;
     StepMetrics metrics_;
+    std::string last_checkpoint_;  ///< that this training could go on from; empty: none
     std::deque<Kept> records_;
 };
 
@@ -194,20 +211,25 @@ RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
     if (world.rank() == 0)
         for (const std::string& note : notes) listener.on_note(note);
     RunOutcome outcome;
+    const auto is_due = [](std::optional<std::int64_t> every, std::int64_t step) {
+        return every && step % *every == 0;
+    };
     const auto& checkpoint = job.options.checkpoint;
     std::int64_t step = job.start.first_step();
     while (step < job.last_step && !outcome.stopped) {
         const bool asked = rank.step(step, stop.came());
         ++step;
         outcome.steps.push_back(rank.metrics());
-        if (world.rank() == job.loss_rank()) listener.on_step(rank.metrics());
+        const bool speaks = world.rank() == job.loss_rank();
+        if (speaks) listener.on_step(rank.metrics());
         outcome.stopped = asked && step < job.last_step;
-        const bool due = checkpoint && checkpoint->every && step % *checkpoint->every == 0;
         const bool last = step == job.last_step || outcome.stopped;
-        if (!checkpoint || !(due || last)) continue;
-        rank.save(step);
+        if (checkpoint && (last || is_due(checkpoint->every, step))) rank.save(step);
+        const bool evaluates = step == job.last_step || is_due(job.options.eval_interval, step);
+        if (!job.data.eval || !evaluates || outcome.stopped) continue;
+        outcome.evaluations.push_back(rank.evaluate(*job.data.eval, step));
+        if (speaks) listener.on_evaluation(outcome.evaluations.back());
     }
-    if (job.data.eval && !outcome.stopped) outcome.evaluation = rank.evaluate(*job.data.eval);
     if (outcome.steps.empty()) return outcome;
     outcome.step_time_s = median_seconds(outcome.steps);
     GatheredRecords gathered = rank.median_record();

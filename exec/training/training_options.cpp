@@ -156,6 +156,8 @@ TrainingOptions read_training_options(const scenarios::Scenario& scenario) {
         keys.complain("'clip_norm' is 0, which would make every gradient 0; leave it out");
     if (scenario.training.precision.loss_scaling) options.loss_scale = read_loss_scale(keys);
     options.checkpoint = read_checkpoint(keys);
+    options.eval_interval = keys.whole("eval_interval");
+    options.eval_iters = keys.whole("eval_iters");
     if (!keys.mistakes.empty()) throw InputError(std::move(keys.mistakes));
     return options;
 }

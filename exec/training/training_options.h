@@ -35,6 +35,8 @@ struct TrainingOptions {
     std::optional<double> clip_norm;              ///< of the global gradient
     std::optional<LossScaleOptions> loss_scale;   ///< set when the precision scales its loss
     std::optional<CheckpointOptions> checkpoint;  ///< unset: none are saved
+    std::optional<std::int64_t> eval_interval;    ///< steps; unset: at the end only
+    std::optional<std::int64_t> eval_iters;       ///< global batches of `data.eval`; unset: all
 };
 
 /// Throws InputError that lists every mistake in words: keys that are right by themselves (the

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "exec/cpu/reference/optimizer.h"
 
 namespace debubble::exec {
@@ -127,22 +125,9 @@ Pending TrainingStep::grad_norm() {
 void TrainingStep::judge(double squares) {
     outcome_.norm = std::sqrt(squares) / outcome_.loss_scale;
     outcome_.skipped = !std::isfinite(squares);
-    if (outcome_.skipped) {
-        if (!scaler_) fail_together();
-        return;
-    }
-    if (options_.clip_norm)
+    outcome_.diverged = outcome_.skipped && !scaler_;
+    if (options_.clip_norm && !outcome_.skipped)
         outcome_.clip_factor = reference::clip_factor(outcome_.norm, *options_.clip_norm);
-}
-
-/// All ranks come here with the same norm; one says it.
-void TrainingStep::fail_together() const {
-    const std::string sentence = fmt::format(
-        "step {}: the norm of the gradient is {}; the training has diverged at a learning rate of "
-        "{:.3g}",
-        step_ + 1, outcome_.norm, outcome_.lr);
-    if (groups_.world->rank() == 0) throw WorldError(sentence);
-    throw Aborted(sentence);
 }
 
 void TrainingStep::optimizer_step() {
@@ -206,7 +191,7 @@ void TrainingStep::keep_copies() {
 
 /// The norm is known after the step: what it did stands, or is done again as it should be.
 void TrainingStep::validate(Deadline deadline) {
-    const bool stands = !outcome_.skipped && outcome_.clip_factor == 1;
+    const bool stands = outcome_.diverged || (!outcome_.skipped && outcome_.clip_factor == 1);
     if (!stands) {
         outcome_.rolled_back = true;
         for (const Copy& copy : copies_) kernels_.copy(copy.kept.view(), copy.original);
@@ -248,6 +233,19 @@ Bytes TrainingStep::moved(const Action& action) const {
             policy_.wire);
     }
     return Bytes{std::holds_alternative<GradNorm>(action) ? size_of(DataType::Fp64) : 0};
+}
+
+bool TrainingStep::weights_are_finite() {
+    const ArenaTensor total =
+        arena_.allocate({1}, DataType::Fp64, MemoryClass::Workspace, "squared weights");
+    kernels_.fill_zero(total.view());
+    for (const LocalStage& local : stages_)
+        for (const UnitState& unit : local.state->units())
+            if (unit.owned().count > 0)
+                kernels_.sum_of_squares(unit.held_values(unit.owned()), total.view());
+    kernels_.finish();
+    groups_.world->all_reduce(total.view(), Reduction::Sum, "WEIGHTS")->wait(within(patience_));
+    return std::isfinite(total.view().as<double>()[0]);
 }
 
 LossScaleState TrainingStep::loss_scale_state() const {

@@ -20,8 +20,11 @@ struct StepOutcome {
     double norm = 0;  ///< of the global gradient, without loss scaling, before clipping
     double clip_factor = 1;
     double lr = 0;
-    double loss_scale = 1;     ///< under which the step ran
-    bool skipped = false;      ///< a gradient had overflowed
+    double loss_scale = 1;  ///< under which the step ran
+    bool skipped = false;   ///< a gradient had overflowed: nothing was stepped
+    /// It was infinite or no number, and there is no loss scale that could be the reason. The
+    /// training is over: a post-validated step has been taken.
+    bool diverged = false;
     bool rolled_back = false;  ///< a post-validated step was undone
 };
 
@@ -52,7 +55,6 @@ public:
     void reshard(Stage stage) override;
     Pending reduce_grad(Stage stage) override;
     Pending tied_grad_reduce(Stage stage) override;
-    /// Its wait throws WorldError if the norm is not finite and no loss scale can be blamed.
     Pending grad_norm() override;
     void optimizer_step() override;
     Bytes moved(const Action& action) const override;
@@ -60,6 +62,8 @@ public:
     /// What the gradients of the next step are to be multiplied by (StepInputs::gradient_scale).
     double loss_scale() const { return scaler_ ? scaler_->scale() : 1; }
     const StepOutcome& outcome() const { return outcome_; }  ///< of the last step
+    /// Collective over all ranks, between steps: whether every weight is a finite number.
+    bool weights_are_finite();
 
     // What a resumed run must have again.
     std::int64_t steps_taken() const { return steps_taken_; }  ///< by the optimizer: Adam's t
@@ -77,7 +81,6 @@ private:
     void complete(Deadline deadline);  ///< all that was asked for
     void complete_gradients(Deadline deadline);
     void judge(double squares);
-    [[noreturn]] void fail_together() const;
     /// The norm may clip the step, or find that it must be skipped.
     bool may_change_the_step() const { return scaler_ || options_.clip_norm; }
     void step_parameters(double gradient_factor);

@@ -175,14 +175,104 @@ class Checkpoints(RunTest):
         self.assertIn(f"going on behind step {step}",
                       self.run_it(*self.keys(), steps=step + 1).stdout)
 
-    def test_a_diverged_run_ends_and_leaves_the_checkpoint(self):
+    def diverges(self, *options, steps=20, optimizer="{name: sgd, lr: 1e18}"):
+        """Ends so; returns the step that it says and what was printed."""
+        result = self.run_it(*options, "--set", f"training.optimizer={optimizer}", steps=steps,
+                             code=WORLD)
+        told = result.stderr
+        self.assertRegex(told, r"^error: step \d+: .*; the training has diverged at a learning "
+                               r"rate of 1e\+\d+; .*\n$")
+        return int(told.split()[2].rstrip(":")), result
+
+    def test_a_diverged_run_ends_and_names_the_last_checkpoint(self):
+        saved = self.folder / "saved"
+        step, result = self.diverges(*self.keys(every=1))
+        last = f"the last complete checkpoint is {saved}/step_{step - 1}\n"
+        self.assertIn(last, result.stderr)
+        self.assertEqual(len(list(saved.iterdir())), step - 1)
+        again, result = self.diverges(*self.keys(every=1))
+        self.assertEqual(again, step, "it goes on from the checkpoint and diverges where it did")
+        self.assertIn(last, result.stderr)
+        self.assertIn(f"going on behind step {step - 1}", result.stdout)
+
+    def test_a_diverged_run_leaves_what_was_saved_before(self):
         self.losses(*self.keys(), steps=2)
-        worse = ["--set", "training.optimizer={name: sgd, lr: 1e18}"]
         before = sorted((self.folder / "saved").rglob("*"))
-        self.run_it(*self.keys(), *worse, "--resume", "never", "--set", "training.seed=3",
-                    steps=20, code=WORLD, says="diverged")
+        _, result = self.diverges(*self.keys(every=10**6), "--resume", "never")
+        self.assertIn("; no checkpoint was saved before it\n", result.stderr)
         self.assertEqual(sorted((self.folder / "saved").rglob("*")), before)
         self.run_it(*self.keys(), steps=3)
+
+    def test_weights_that_are_not_finite_are_not_saved(self):
+        """They fit into fp32, but not into the fp16 that passes compute with."""
+        step, result = self.diverges(*self.keys(every=1), "--set", "training.precision=fp16",
+                                     optimizer="{name: adamw, lr: 1e6}")
+        self.assertEqual(step, 1)
+        self.assertIn("it has made weights that are not finite", result.stderr)
+        self.assertFalse((self.folder / "saved").exists())
+
+
+class Evaluations(RunTest):
+    def setUp(self):
+        super().setUp()
+        other = self.write("other.txt", "seven eight nine " * 30)
+        self.scenario.write_text(self.scenario.read_text().replace(
+            "data: {text:", f"data: {{eval: {other}, text:"))
+
+    def evaluated(self, *options, steps=5, how=("eval_interval=2",)):
+        sets = [word for key in how for word in ("--set", "training." + key)]
+        return json.loads(self.run_it(*sets, *options, "--json", "-", steps=steps).stdout)
+
+    def test_come_after_every_interval_and_at_the_end(self):
+        metrics = self.folder / "metrics.jsonl"
+        shown = self.run_it("--set", "training.eval_interval=2", "--metrics", metrics,
+                            steps=5).stdout.splitlines()
+        whole = [line.split(":")[0] for line in shown if line.startswith("evaluation after ")]
+        self.assertEqual(whole, [f"evaluation after step {step}" for step in (2, 4, 5)])
+        self.assertTrue(shown[shown.index(next(line for line in shown if " step 4:" in line)) - 1]
+                        .startswith("step 4/5"), shown)
+        rows = [json.loads(line) for line in metrics.read_text().splitlines()]
+        self.assertEqual([row["step"] for row in rows if "loss" in row], [1, 2, 3, 4, 5])
+        tested = [row for row in rows if "eval_loss" in row]
+        self.assertEqual([row["step"] for row in tested], [2, 4, 5])
+
+        report = self.evaluated()
+        self.assertEqual([e["loss"] for e in report["evaluations"]],
+                         [row["eval_loss"] for row in tested])
+        self.assertEqual(report["evaluation"], report["evaluations"][-1])
+        self.assertGreater(tested[0]["eval_loss"], tested[-1]["eval_loss"], "it has learnt")
+        self.assertEqual({row["eval_targets"] for row in tested}, {17 * 30 // 16 * 16})
+
+    def test_leave_the_training_as_it_is(self):
+        for layout in [(), ("parallel={data: 2}", "schedule=1f1b"),
+                       ("parallel={data: 2, zero_stage: 3}",),
+                       ("gpus=4", "parallel={pipeline: 2, data: 2, zero_stage: 2}"),
+                       ("gpus=4", "parallel={pipeline: 2, data: 2, zero_stage: 3, wrap: stage}"),
+                       ("schedule=zb-v", "training.dropout=0.1"),
+                       ("schedule=zb-h2", "training.clip_norm=0.1")]:
+            with self.subTest(layout):
+                options = [word for key in layout for word in ("--set", key)]
+                without = self.evaluated(*options, how=())
+                self.assertEqual(len(without["evaluations"]), 1)
+                often = self.evaluated(*options, how=("eval_interval=1",))
+                self.assertEqual(often["losses"], without["losses"])
+                self.assertEqual(often["evaluation"], without["evaluation"])
+
+    def test_are_the_same_in_a_resumed_run(self):
+        keys = ["--set", f"training.checkpoint={{dir: {self.folder / 'saved'}, every: 2}}"]
+        whole = self.evaluated()
+        self.evaluated(*keys, steps=2)
+        rest = self.evaluated(*keys)
+        self.assertEqual(rest["losses"], whole["losses"][2:])
+        self.assertEqual(rest["evaluations"], whole["evaluations"][1:])
+
+    def test_may_look_at_some_batches_only(self):
+        some = self.evaluated(how=("eval_iters=2",))["evaluation"]
+        self.assertEqual(some["targets"], 2 * 4 * 16)
+        every = self.evaluated(how=("eval_iters=1000",))["evaluation"]
+        self.assertEqual(every, self.evaluated(how=())["evaluation"])
+        self.run_it("--set", "training.data.eval=", "--set", "training.eval_iters=2",
+                    code=BAD_INPUT)
 
 
 class Refusals(RunTest):
