@@ -1,0 +1,39 @@
+#include "gui/viewmodel/what_if/answer.h"
+
+#include "base/diagnostic.h"
+#include "scenarios/plan.h"
+#include "sim/report_text.h"
+
+namespace debubble::gui {
+namespace {
+
+Diagnostic without_place(const std::string& message) {
+    return {{}, message, {}};
+}
+
+std::shared_ptr<const Plan> plan_of(scenarios::Scenario scenario) {
+    sim::PredictionWithTrace predicted = sim::predict(scenario);
+    SvgOptions picture = sim::picture_of(scenario, predicted);
+    Document document = make_document(std::move(predicted.trace), std::move(predicted.statistics),
+                                      predicted.memory_limit);
+    return std::make_shared<const Plan>(Plan{std::move(scenario), std::move(predicted.prediction),
+                                             std::move(document), std::move(picture)});
+}
+
+}  // namespace
+
+Answer answer(const ScenarioText& source) {
+    Answer answer{source, nullptr, {}, {}};
+    try {
+        scenarios::Scenario scenario = scenarios::parse_scenario(source.text, source.file);
+        answer.fields = fields_of(source, scenario);
+        answer.plan = plan_of(std::move(scenario));
+    } catch (const InputError& error) {
+        answer.mistakes = error.diagnostics();
+    } catch (const std::exception& error) {  // an invalid schedule file, a disk that fails
+        answer.mistakes = {without_place(error.what())};
+    }
+    return answer;
+}
+
+}  // namespace debubble::gui

@@ -1,0 +1,240 @@
+#include "gui/viewmodel/what_if/field.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "models/shelf.h"
+#include "scenarios/edit.h"
+
+namespace debubble::gui {
+namespace {
+
+using scenarios::Scenario;
+
+constexpr int kMostSuggested = 64;
+
+/// A key by which something may be said instead, and which contradicts if both are.
+struct Rival {
+    std::string_view key;
+    std::string_view rival;
+};
+constexpr std::array kRivals{
+    Rival{"nodes", "gpus"},
+    Rival{"gpus", "nodes"},
+    Rival{"training.global_batch", "training.micro_batches"},
+    Rival{"training.micro_batches", "training.global_batch"},
+    Rival{"parallel.stages_per_rank", "schedule.stages_per_rank"},
+};
+
+std::vector<FieldChoice> words(std::initializer_list<const char*> values) {
+    std::vector<FieldChoice> choices;
+    for (const char* value : values) choices.push_back({value, {}, {}});
+    return choices;
+}
+
+std::vector<FieldChoice> powers_of_two(int most) {
+    std::vector<FieldChoice> choices;
+    for (int n = 1; n <= most; n *= 2) choices.push_back({std::to_string(n), {}, {}});
+    return choices;
+}
+
+std::vector<FieldChoice> shipped(std::string_view folder) {
+    std::vector<FieldChoice> choices;
+    for (std::string& name : models::shipped_names(folder))
+        choices.push_back({std::move(name), {}, {}});
+    return choices;
+}
+
+/// Why a row of the table cannot be had here. A number of stages per rank that only follows from
+/// the schedule of now follows from the new one.
+std::optional<std::string> why_not(const Generator& row, const Scenario& scenario,
+                                   bool stages_are_said) {
+    PipelineShape shape = scenario.pipeline_shape();
+    if (!stages_are_said) shape.stages_per_rank = row.stages_per_rank.value_or(1);
+    GeneratorOptions options = scenario.schedule.options;
+    options.values.clear();
+    return row.why_not(shape, options);
+}
+
+class Builder {
+public:
+    Builder(const ScenarioText& source, const Scenario& scenario)
+        : source_(source), scenario_(scenario) {}
+
+    std::vector<Field> build() {
+        what_trains();
+        how_it_is_cut();
+        how_it_is_scheduled();
+        how_it_trains();
+        return std::move(fields_);
+    }
+
+private:
+    std::optional<std::string> written(const std::string& key) const {
+        return scenarios::written_at(source_.text, source_.file, key);
+    }
+
+    Field& add(std::string key, std::string label, std::string help, std::string follows) {
+        Field field;
+        const auto said = written(key);
+        field.key = std::move(key);
+        field.label = std::move(label);
+        field.help = std::move(help);
+        field.value = said.value_or(std::move(follows));
+        field.follows = !said;
+        fields_.push_back(std::move(field));
+        return fields_.back();
+    }
+
+    void add_whole(std::string key, std::string label, std::string help, int follows,
+                   int most = kMostSuggested) {
+        Field& field =
+            add(std::move(key), std::move(label), std::move(help), std::to_string(follows));
+        field.whole = true;
+        field.choices = powers_of_two(most);
+    }
+
+    void add_flag(std::string key, std::string label, std::string help, bool follows) {
+        add(std::move(key), std::move(label), std::move(help), follows ? "true" : "false").choices =
+            words({"false", "true"});
+    }
+
+    void what_trains() {
+        add("model", "Model", "a model of the zoo; other files and maps in the text below",
+            scenario_.model.name)
+            .choices = shipped("models/zoo");
+        add("cluster", "Cluster", "the machine", scenario_.cluster.name).choices =
+            shipped("scenarios/clusters");
+        if (written("gpus"))
+            add_whole("gpus", "GPUs", "of all nodes", scenario_.gpus, 1024);
+        else
+            add_whole("nodes", "Nodes", "of the cluster", scenario_.cluster.nodes, 128);
+    }
+
+    void how_it_is_cut() {
+        const scenarios::Parallel& parallel = scenario_.parallel;
+        add_whole("parallel.tensor", "Tensor", "GPUs that share each layer (TP)", parallel.tensor);
+        add_flag("parallel.sequence", "Sequence parallel",
+                 "norms and dropout cut along the sequence, inside the tensor group",
+                 parallel.sequence);
+        add_whole("parallel.pipeline", "Pipeline", "ranks that layers are dealt to (PP)",
+                  parallel.pipeline);
+        Field& data = add("parallel.data", "Data", "replicas (DP); auto: all GPUs that are left",
+                          "auto");
+        data.whole = true;
+        data.choices = powers_of_two(kMostSuggested);
+        data.choices.insert(data.choices.begin(),
+                            {"auto", fmt::format("now {}", parallel.data), {}});
+        add("parallel.zero_stage", "ZeRO",
+            "sharded over replicas: 1 optimizer state, 2 and gradients, 3 and parameters",
+            std::to_string(parallel.zero_stage))
+            .choices = words({"0", "1", "2", "3"});
+        add("parallel.context", "Context", "GPUs that share each sequence (CP)",
+            std::to_string(parallel.context))
+            .why_not = "beyond a ring all-gather, context parallelism is not modelled; the text "
+                       "takes parallel.context";
+        add("parallel.expert", "Expert", "GPUs that share the experts (EP)", "1").why_not =
+            "models of the zoo are dense: mixtures of experts are not modelled";
+    }
+
+    void how_it_is_scheduled() {
+        const bool said = written("parallel.stages_per_rank") || written("schedule.stages_per_rank");
+        Field& schedule =
+            add("schedule", "Schedule", "who computes what, in which order", scenario_.schedule.name);
+        schedule.value = scenario_.schedule.name;
+        for (const Generator& row : generators())
+            schedule.choices.push_back({std::string(row.name), std::string(row.summary),
+                                        why_not(row, scenario_, said)});
+        const std::string of_schedule = "schedule.stages_per_rank";
+        add_whole(written(of_schedule) ? of_schedule : "parallel.stages_per_rank",
+                  "Stages per rank", "pieces of the model on each pipeline rank",
+                  scenario_.parallel.stages_per_rank, 8);
+    }
+
+    void how_it_trains() {
+        const scenarios::Training& training = scenario_.training;
+        add_whole("training.micro_batch", "Microbatch", "samples that pass the pipeline together",
+                  training.micro_batch);
+        add_whole("training.micro_batches", "Microbatches", "per replica and step",
+                  training.micro_batches, 1024);
+        add_whole("training.global_batch", "Global batch", "samples of a step, of all replicas",
+                  training.global_batch, 4096);
+        Field& length = add("training.seq_length", "Sequence", "tokens of a sample",
+                            std::to_string(training.seq_length));
+        length.whole = true;
+        for (int n = 512; n <= 131'072; n *= 2) length.choices.push_back({std::to_string(n), {}, {}});
+        add("training.precision", "Precision",
+            "bf16: 18 bytes a parameter, pure-bf16: 8, fp32: 16; fp16 as bf16 with loss scaling",
+            "bf16")
+            .choices = words({"bf16", "pure-bf16", "fp16", "fp32"});
+        constexpr std::array kRecomputes{"none", "selective", "full"};
+        add("training.recompute", "Recompute", "activations computed again instead of kept",
+            kRecomputes[static_cast<std::size_t>(training.recompute)])
+            .choices = words({"none", "selective", "full"});
+        add("training.attention", "Attention", "flash keeps no scores",
+            training.attention == models::AttentionKernel::Flash ? "flash" : "unfused")
+            .choices = words({"flash", "unfused"});
+        add_flag("training.offload_optimizer", "Offload optimizer",
+                 "state and step on the host's processors", training.offload_optimizer);
+        add_flag("training.offload_activations", "Offload activations",
+                 "copied to the host after their forward", training.offload_activations);
+    }
+
+    const ScenarioText& source_;
+    const Scenario& scenario_;
+    std::vector<Field> fields_;
+};
+
+}  // namespace
+
+std::vector<Field> fields_of(const ScenarioText& source, const Scenario& scenario) {
+    return Builder(source, scenario).build();
+}
+
+std::vector<scenarios::Override> changes_for(const ScenarioText& source, const std::string& key,
+                                             const std::string& value) {
+    std::vector<scenarios::Override> changes;
+    const auto is_written = [&](std::string_view other) {
+        return scenarios::written_at(source.text, source.file, std::string(other)).has_value();
+    };
+    for (const Rival& rival : kRivals)
+        if (rival.key == key && is_written(rival.rival))
+            changes.emplace_back(std::string(rival.rival), "~");
+    if (key == "training.micro_batch" && is_written("training.global_batch") &&
+        is_written("training.micro_batches"))
+        changes.emplace_back("training.micro_batches", "~");
+    changes.emplace_back(key, value);
+    return changes;
+}
+
+ScenarioText with_change(const ScenarioText& source, const std::string& key,
+                         const std::string& value) {
+    ScenarioText changed = source;
+    for (const scenarios::Override& change : changes_for(source, key, value))
+        changed.text = scenarios::with_key(changed.text, changed.file, change);
+    return changed;
+}
+
+std::string field_of(const Diagnostic& mistake, const ScenarioText& source,
+                     const std::vector<Field>& fields, const std::string& last_changed) {
+    if (mistake.where.file != source.file || mistake.where.line == 0) return last_changed;
+    std::string key;
+    try {
+        key = scenarios::key_at(source.text, source.file, mistake.where.line, mistake.where.column);
+    } catch (const InputError&) {
+        return last_changed;
+    }
+    const auto known = [&](const std::string& wanted) {
+        return std::ranges::find(fields, wanted, &Field::key) != fields.end();
+    };
+    while (!key.empty()) {
+        if (known(key)) return key;
+        const std::size_t dot = key.rfind('.');
+        key.resize(dot == std::string::npos ? 0 : dot);
+    }
+    return last_changed;
+}
+
+}  // namespace debubble::gui

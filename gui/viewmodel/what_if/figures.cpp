@@ -1,0 +1,141 @@
+#include "gui/viewmodel/what_if/figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/report_wording.h"
+
+namespace debubble::gui {
+namespace {
+
+/// "33.1 -> 17.0 %", or "17.0 %" where both read the same.
+std::string change(const std::string& before, const std::string& now, const char* unit) {
+    if (before == now) return fmt::format("{} {}", now, unit);
+    return fmt::format("{} -> {} {}", before, now, unit);
+}
+
+std::string points(double fraction) {
+    return fmt::format("{:.1f}", 100 * fraction);
+}
+
+std::string fitting(const sim::Prediction& before, const sim::Prediction& now) {
+    if (!now.fits) return before.fits ? "fits no more" : "does not fit";
+    return before.fits ? "fits" : "fits now";
+}
+
+class Summary {
+public:
+    void headline(std::string name) { rows_.push_back({std::move(name), {}, false, -1}); }
+    void row(std::string name, std::string value, bool bad = false) {
+        rows_.push_back({std::move(name), std::move(value), bad, -1});
+    }
+    void share(std::string name, Duration part, Duration whole) {
+        const double of = whole > Duration{} ? seconds(part) / seconds(whole) : 0;
+        rows_.push_back({std::move(name), sim::percent(of), false, of});
+    }
+
+    /// Where a step goes, mean over the ranks.
+    void step(const Statistics& statistics) {
+        Duration busy{};
+        Duration exposed{};
+        Duration optimizer{};
+        Duration idle{};
+        for (const RankStatistics& rank : statistics.ranks) {
+            busy += rank.busy;
+            exposed += rank.exposed;
+            optimizer += rank.optimizer;
+            idle += rank.idle;
+        }
+        const Duration whole = busy + exposed + optimizer + idle;
+        headline("Where the step goes");
+        share("compute", busy, whole);
+        share("exposed communication", exposed, whole);
+        share("optimizer", optimizer, whole);
+        const auto causes = idle_by_cause(statistics);
+        for (std::size_t i = 0; i < kBubbleCauses; ++i)
+            if (causes[i] > Duration{})
+                share(fmt::format("idle: {}", sim::wording_of(static_cast<BubbleCause>(i))),
+                      causes[i], whole);
+    }
+
+    void peak(Rank rank, Bytes held, const std::string& at, std::optional<Bytes> limit) {
+        const bool over = limit && held > *limit;
+        row(fmt::format("rank {}", rank.index),
+            limit ? fmt::format("{} of {} GiB at {}", sim::gib_text(held), sim::gib_text(*limit), at)
+                  : fmt::format("{} GiB at {}", sim::gib_text(held), at),
+            over);
+    }
+
+    std::vector<SummaryRow> done() { return std::move(rows_); }
+
+private:
+    std::vector<SummaryRow> rows_;
+};
+
+}  // namespace
+
+Bytes worst_peak(const sim::Prediction& prediction) {
+    Bytes worst;
+    for (const sim::RankPrediction& rank : prediction.ranks)
+        worst = std::max(worst, rank.peak_memory);
+    return worst;
+}
+
+std::string delta_line(const sim::Prediction& before, const sim::Prediction& now) {
+    const double step = now.step_time_s / before.step_time_s - 1;
+    if (step == 0 && now.bubble == before.bubble && worst_peak(before) == worst_peak(now) &&
+        before.fits == now.fits)
+        return "no change";
+    return fmt::format(
+        "step {:+.1f} %, bubble {}, peak {}, {}", 100 * step,
+        change(points(before.bubble), points(now.bubble), "%"),
+        change(fmt::format("{:.1f}", gib(worst_peak(before))),
+               fmt::format("{:.1f}", gib(worst_peak(now))), "GiB"),
+        fitting(before, now));
+}
+
+std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& statistics,
+                                   std::optional<Bytes> limit) {
+    Summary summary;
+    summary.row("step time", sim::time_text(p.step_time_s));
+    summary.row("throughput", fmt::format("{} tokens/s", sim::rate_text(p.tokens_per_s)));
+    summary.row("MFU", p.mfu ? sim::percent(*p.mfu) : "unknown");
+    summary.row("HFU", p.hfu ? sim::percent(*p.hfu) : "unknown");
+    summary.row("per GPU", fmt::format("{:.1f} TFLOP/s", p.tflops_per_gpu));
+    summary.row("bubble", fmt::format("{} (span {})", sim::percent(p.bubble),
+                                      sim::percent(p.span_bubble)));
+    summary.row("memory", p.fits ? "fits" : "does not fit: " + p.reason, !p.fits);
+    summary.row("parameters", sim::count_text(p.parameters));
+    summary.step(statistics);
+    summary.headline("Peak memory");
+    for (const sim::RankPrediction& rank : p.ranks)
+        summary.peak(rank.rank, rank.peak_memory, rank.peak_op, limit);
+    if (!p.notes.empty()) summary.headline("Notes");
+    for (const std::string& note : p.notes) summary.row("", note);
+    return summary.done();
+}
+
+std::vector<SummaryRow> summary_of(const Trace& trace, const Statistics& statistics,
+                                   std::optional<Bytes> limit) {
+    Summary summary;
+    const TraceHeader& header = trace.header;
+    summary.row("trace", fmt::format("{} ({})", header.scenario, header.source));
+    summary.row("step time", sim::time_text(seconds(header.step_time > Duration{} ? header.step_time
+                                                                                  : statistics.step)));
+    summary.row("bubble", fmt::format("{} (span {})", sim::percent(statistics.bubble),
+                                      sim::percent(statistics.span_bubble)));
+    summary.row("program", header.program_hash.substr(0, 12));
+    summary.step(statistics);
+    if (!trace.peaks.empty()) summary.headline("Peak memory");
+    for (std::size_t i = 0; i < trace.peaks.size(); ++i) {
+        Bytes held;
+        for (const Bytes part : trace.peaks[i].held) held += part;
+        summary.peak(Rank{static_cast<int>(i)}, held, trace.peaks[i].action + ' ' + trace.peaks[i].op,
+                     limit);
+    }
+    return summary.done();
+}
+
+}  // namespace debubble::gui

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "scenarios/read_scenario.h"
+
+/// Changes of a scenario's text, as a person would make them by hand: comments, order and
+/// spelling of all else stay.
+namespace debubble::scenarios {
+
+/// The text with `value` (YAML of one line) at the dotted key. Reads back as the same tree that
+/// `--set key=value` makes of the text. Where a place cannot be edited (aliases, merge keys),
+/// the top-level keys are written anew, one a line, and comments are lost. Throws InputError if
+/// the text or the value cannot be parsed.
+std::string with_key(const std::string& text, const std::string& file, const Override& change);
+
+/// What is written at a dotted key, as flow YAML, the included files seen too; nothing if it is
+/// absent or null. A word stands for the `name` of a map: `schedule.name` is found in
+/// `schedule: 1f1b`. Throws InputError.
+std::optional<std::string> written_at(const std::string& text, const std::string& file,
+                                      const std::string& key);
+
+/// The innermost key that a place of the text belongs to: "parallel.tensor"; empty before the
+/// first. Throws InputError.
+std::string key_at(const std::string& text, const std::string& file, int line, int column);
+
+}  // namespace debubble::scenarios

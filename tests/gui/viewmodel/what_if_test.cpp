@@ -1,0 +1,214 @@
+#include <atomic>
+#include <future>
+
+#include <gmock/gmock.h>
+
+#include "gui/viewmodel/latest_wins.h"
+#include "gui/viewmodel/what_if/answer.h"
+#include "gui/viewmodel/what_if/figures.h"
+#include "gui/viewmodel/what_if/history.h"
+
+namespace debubble::gui {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+ScenarioText shipped(const std::string& name) {
+    return std::get<ScenarioText>(open_source(name));
+}
+
+const Field& field(const Answer& answer, const std::string& key) {
+    const auto found = std::ranges::find(answer.fields, key, &Field::key);
+    if (found == answer.fields.end()) throw std::runtime_error("no field " + key);
+    return *found;
+}
+
+const FieldChoice& choice(const Field& field, const std::string& value) {
+    const auto found = std::ranges::find(field.choices, value, &FieldChoice::value);
+    if (found == field.choices.end()) throw std::runtime_error("no choice " + value);
+    return *found;
+}
+
+TEST(WhatIf, every_field_shows_what_the_scenario_says) {
+    const Answer answer = gui::answer(shipped("gpt2-xl"));
+    ASSERT_TRUE(answer.plan);
+    EXPECT_EQ(field(answer, "model").value, "gpt2-xl-colossal");
+    EXPECT_EQ(field(answer, "gpus").value, "8");
+    EXPECT_EQ(field(answer, "parallel.tensor").value, "2");
+    EXPECT_EQ(field(answer, "schedule").value, "1f1b");
+    EXPECT_EQ(field(answer, "training.recompute").value, "full");
+    EXPECT_EQ(field(answer, "training.global_batch").value, "384");
+    EXPECT_TRUE(field(answer, "training.global_batch").follows);
+    EXPECT_FALSE(field(answer, "training.micro_batches").follows);
+}
+
+TEST(WhatIf, greys_impossible_schedules_with_the_generators_own_reason) {
+    const ScenarioText source = with_change(shipped("gpt2-xl"), "training.micro_batches", "1");
+    const Answer answer = gui::answer(source);
+    const Field& schedules = field(answer, "schedule");
+    EXPECT_EQ(schedules.choices.size(), generators().size());
+    ASSERT_TRUE(answer.plan);
+    for (const FieldChoice& schedule : schedules.choices) {
+        // What is offered can be had, and what is not cannot.
+        const Answer chosen = gui::answer(with_change(source, "schedule", schedule.value));
+        EXPECT_EQ(chosen.plan != nullptr, !schedule.why_not)
+            << schedule.value << ": " << schedule.why_not.value_or("offered");
+    }
+    EXPECT_TRUE(choice(schedules, "zb-h2").why_not);
+}
+
+TEST(WhatIf, context_and_expert_parallelism_say_why_they_are_grey) {
+    const Answer answer = gui::answer(shipped("gpt2-xl"));
+    EXPECT_TRUE(field(answer, "parallel.context").why_not);
+    EXPECT_TRUE(field(answer, "parallel.expert").why_not);
+}
+
+TEST(WhatIf, takes_back_what_would_contradict_the_change) {
+    EXPECT_THAT(changes_for(shipped("gpt2-xl"), "nodes", "2"),
+                ElementsAre(Pair("gpus", "~"), Pair("nodes", "2")));
+    EXPECT_THAT(
+        changes_for(shipped("gpt2-xl"), "training.global_batch", "64"),
+        ElementsAre(Pair("training.micro_batches", "~"), Pair("training.global_batch", "64")));
+    const Answer answer =
+        gui::answer(with_change(shipped("gpt2-xl"), "training.global_batch", "64"));
+    ASSERT_TRUE(answer.plan);
+    EXPECT_EQ(answer.plan->scenario.training.global_batch, 64);
+}
+
+TEST(WhatIf, every_suggestion_of_every_field_is_understood) {
+    const ScenarioText source = shipped("gpt3-175b");
+    for (const Field& field : gui::answer(source).fields)
+        for (const FieldChoice& choice : field.choices) {
+            const ScenarioText changed = with_change(source, field.key, choice.value);
+            try {
+                (void)scenarios::parse_scenario(changed.text, changed.file);
+            } catch (const InputError& error) {  // impossible, yes; unknown, no
+                EXPECT_THAT(error.what(), testing::Not(HasSubstr("unknown")))
+                    << field.key << '=' << choice.value;
+            }
+        }
+}
+
+TEST(WhatIf, explains_an_impossible_plan_beside_the_field_that_is_to_blame) {
+    const ScenarioText source = with_change(shipped("gpt2-xl"), "parallel.tensor", "3");
+    const Answer before = gui::answer(shipped("gpt2-xl"));
+    const Answer answer = gui::answer(source);
+    ASSERT_FALSE(answer.plan);
+    ASSERT_THAT(answer.mistakes, testing::Not(IsEmpty()));
+    EXPECT_THAT(answer.mistakes[0].message, HasSubstr("3"));
+    const std::string key = field_of(answer.mistakes[0], source, before.fields, "parallel.tensor");
+    EXPECT_THAT(key, testing::AnyOf("gpus", "parallel.tensor"));
+}
+
+TEST(WhatIf, a_mistake_without_a_place_belongs_to_what_was_changed_last) {
+    const Answer before = gui::answer(shipped("gpt2-xl"));
+    EXPECT_EQ(field_of({{}, "impossible", {}}, before.source, before.fields, "schedule"),
+              "schedule");
+}
+
+TEST(WhatIf, a_text_that_is_no_yaml_has_located_mistakes) {
+    const Answer answer = gui::answer({"model: [gpt2\n", "broken.yaml"});
+    ASSERT_THAT(answer.mistakes, testing::Not(IsEmpty()));
+    EXPECT_EQ(answer.mistakes[0].where.file, "broken.yaml");
+    EXPECT_GT(answer.mistakes[0].where.line, 0);
+}
+
+sim::Prediction prediction(double step, double bubble, double peak_gib, bool fits) {
+    sim::Prediction p;
+    p.step_time_s = step;
+    p.bubble = bubble;
+    p.fits = fits;
+    p.ranks.emplace_back().peak_memory = {static_cast<std::int64_t>(peak_gib * kGiB)};
+    return p;
+}
+
+TEST(Delta, says_step_bubble_peak_and_whether_it_fits) {
+    const auto before = prediction(1, 0.331, 88, false);
+    EXPECT_EQ(delta_line(before, prediction(0.927, 0.17, 80, true)),
+              "step -7.3 %, bubble 33.1 -> 17.0 %, peak 88.0 -> 80.0 GiB, fits now");
+    EXPECT_EQ(delta_line(before, before), "no change");
+    EXPECT_EQ(delta_line(before, prediction(1.5, 0.331, 88, false)),
+              "step +50.0 %, bubble 33.1 %, peak 88.0 GiB, does not fit");
+}
+
+TEST(Summary, shares_of_the_step_add_up) {
+    const Answer answer = gui::answer(shipped("gpt3-175b"));
+    double sum = 0;
+    for (const SummaryRow& row :
+         summary_of(answer.plan->prediction, answer.plan->document->statistics, {}))
+        sum += std::max(row.share, 0.0);
+    EXPECT_NEAR(sum, 1, 1e-9);
+}
+
+class Undo : public testing::Test {
+protected:
+    static ScenarioText text(const std::string& t) { return {t, "a.yaml"}; }
+    History::Clock::time_point at(int ms) const { return start_ + std::chrono::milliseconds(ms); }
+    void SetUp() override { history.start(text("0")); }
+
+    History history;
+    History::Clock::time_point start_ = History::Clock::now();
+};
+
+TEST_F(Undo, goes_back_and_forth) {
+    history.change(text("1"), "tensor", at(0));
+    history.change(text("2"), "pipeline", at(10));
+    EXPECT_EQ(history.before().text, "1");
+    EXPECT_EQ(history.undo().text, "1");
+    EXPECT_EQ(history.undo().text, "0");
+    EXPECT_FALSE(history.can_undo());
+    EXPECT_EQ(history.redo().text, "1");
+    history.change(text("3"), "tensor", at(20));
+    EXPECT_FALSE(history.can_redo());
+}
+
+TEST_F(Undo, takes_what_was_typed_in_one_go_as_one_change) {
+    history.change(text("1"), "tensor", at(0));
+    history.change(text("12"), "tensor", at(900));
+    history.change(text("128"), "tensor", at(1800));
+    EXPECT_EQ(history.undo().text, "0");
+}
+
+TEST_F(Undo, knows_whether_the_file_is_what_is_shown) {
+    EXPECT_TRUE(history.is_saved());
+    history.change(text("1"), "tensor", at(0));
+    EXPECT_FALSE(history.is_saved());
+    history.undo();
+    EXPECT_TRUE(history.is_saved());
+}
+
+TEST(LatestWins, answers_the_first_and_the_last_of_many_and_drops_what_is_out_of_date) {
+    std::promise<void> begun;
+    std::promise<void> go;
+    std::promise<int> last;
+    std::vector<int> worked;
+    std::vector<int> delivered;
+    {
+        LatestWins<int, int> worker(
+            [&](const int& question) {
+                worked.push_back(question);
+                if (question == 0) {
+                    begun.set_value();
+                    go.get_future().wait();
+                }
+                return question;
+            },
+            [&](int answer) {
+                delivered.push_back(answer);
+                last.set_value(answer);
+            });
+        worker.ask(0);
+        begun.get_future().wait();
+        for (int i = 1; i <= 5; ++i) worker.ask(i);
+        go.set_value();
+        EXPECT_EQ(last.get_future().get(), 5);
+    }
+    EXPECT_THAT(worked, ElementsAre(0, 5));
+    EXPECT_THAT(delivered, ElementsAre(5));
+}
+
+}  // namespace
+}  // namespace debubble::gui
