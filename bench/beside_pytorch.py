@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A training step of GPT-2 124M by `debubble run` beside the same step by PyTorch.
+"""A training step of GPT-2 124M by `debubble run` beside the same step by PyTorch, and beside its
+matrix products alone.
 
 Both train on this machine's processor with the same number of threads, turn about, so that
-what else the machine does falls on both; the median step of each, and their ratio. The network,
+what else the machine does falls on all; the median step of each, and their ratios. The network,
 batch and optimizer are equal: 12 layers, 1024 tokens, AdamW, mean cross-entropy, no dropout.
 
     bench/beside_pytorch.py [--threads 1] [--precision fp32|bf16] [--rounds 3] [--steps 3]
@@ -57,6 +58,18 @@ def debubble_steps(arguments, folder):
                     "--metrics", metrics], check=True, stdout=subprocess.DEVNULL)
     rows = [json.loads(line) for line in metrics.read_text().splitlines()]
     return [row["step_time_s"] for row in rows][1:]
+
+
+def product_seconds(arguments):
+    """Of a step's matrix products, attention's included; empty where they are not built."""
+    program = arguments.debubble.parent / "step_products_bench"
+    if not program.exists() or arguments.tokens != 1024:
+        return []
+    done = subprocess.run(
+        [program, f"--benchmark_filter=^{arguments.precision}/{arguments.threads}_threads",
+         "--benchmark_format=json", "--benchmark_min_time=0"],
+        check=True, capture_output=True, text=True)
+    return [row["real_time"] / 1000 for row in json.loads(done.stdout)["benchmarks"]]
 
 
 def pytorch_trainer(arguments):
@@ -133,11 +146,12 @@ def main():
     except ImportError:
         sys.exit("this benchmark needs PyTorch: apt-get install python3-torch")
     step()
-    ours, theirs = [], []
+    ours, theirs, products = [], [], []
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(arguments.rounds):
             ours += debubble_steps(arguments, pathlib.Path(folder))
             theirs += [step() for _ in range(arguments.steps)]
+            products += product_seconds(arguments)
     a, b = statistics.median(ours), statistics.median(theirs)
     tokens = SAMPLES * arguments.tokens
     print(f"GPT-2 124M, {arguments.precision}, {tokens} tokens, {arguments.threads} threads, "
@@ -146,6 +160,9 @@ def main():
           f"fastest {min(ours):.3f} s")
     print(f"PyTorch {version:8} {b:7.3f} s a step  {tokens / b:8.0f} tokens/s  of {len(theirs)} steps, "
           f"fastest {min(theirs):.3f} s")
+    if products:
+        c = statistics.median(products)
+        print(f"products alone  {c:8.3f} s; a step of debubble takes {a / c:.2f} times as long")
     print(f"ratio {b / a:.2f} (above 1: debubble is faster), of the fastest {min(theirs) / min(ours):.2f}")
 
 
