@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -96,6 +97,12 @@ void add_statistics(TimelineDocument& document) {
                 const auto mine = std::ranges::equal_range(bubbles, row.rank, {}, &Bubble::rank);
                 device.first_bubble = static_cast<std::size_t>(mine.begin() - bubbles.begin());
                 device.last_bubble = static_cast<std::size_t>(mine.end() - bubbles.begin());
+                device.longest_bubbles.resize(device.last_bubble - device.first_bubble);
+                std::iota(device.longest_bubbles.begin(), device.longest_bubbles.end(),
+                          static_cast<std::uint32_t>(device.first_bubble));
+                std::ranges::stable_sort(
+                    device.longest_bubbles, std::ranges::greater{},
+                    [&](std::uint32_t b) { return bubbles[b].end - bubbles[b].begin; });
             }
 }
 

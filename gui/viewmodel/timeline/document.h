@@ -34,6 +34,7 @@ struct Device {
     const RankStatistics* statistics = nullptr;
     std::size_t first_bubble = 0;
     std::size_t last_bubble = 0;
+    std::vector<std::uint32_t> longest_bubbles;  ///< the same ones, the longest first
     MemorySeries memory;
     const MemoryPeak* peak = nullptr;
     std::optional<std::uint32_t> peak_span;  ///< what ran at the peak
@@ -59,6 +60,7 @@ struct TimelineDocument {
     /// there.
     const Device* device_of(Rank rank) const;
     const Device* device_of(const Span& span) const;
+    const Bubble& bubble(std::size_t i) const { return statistics.bubbles[i]; }
 };
 
 using Document = std::shared_ptr<const TimelineDocument>;

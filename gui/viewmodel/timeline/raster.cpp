@@ -144,6 +144,25 @@ void paint_memory_heat(const Canvas& canvas, Band band, const MemorySeries& seri
     fill_columns(canvas, band, colours);
 }
 
+void stamp(const Canvas& canvas, int left, int top, const Mask& mask, Rgb ink) {
+    const int first = std::max(-left, 0);
+    const int last = std::min(mask.width, canvas.width - left);
+    for (int y = std::max(-top, 0); y < std::min(mask.height, canvas.height - top); ++y) {
+        const std::uint8_t* coverage = mask.coverage.data() + std::ptrdiff_t{y} * mask.width;
+        std::uint32_t* line = canvas.line(top + y) + left;
+        for (int x = first; x < last; ++x) {
+            const std::uint32_t part = coverage[x];
+            if (part == 0) continue;
+            const auto channel = [&](unsigned shift, std::uint32_t over) {
+                const std::uint32_t under = line[x] >> shift & 0xffU;
+                return (under * (255 - part) + over * part + 127) / 255 << shift;
+            };
+            line[x] =
+                0xff000000U | channel(16, ink.red) | channel(8, ink.green) | channel(0, ink.blue);
+        }
+    }
+}
+
 std::vector<float> utilisation(const TimelineDocument& document, const Colouring& colouring,
                                const TimeAxis& axis) {
     std::vector<float> shares(static_cast<std::size_t>(columns_of(axis)));

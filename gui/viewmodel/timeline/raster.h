@@ -75,6 +75,14 @@ void paint_memory(const Canvas& canvas, Band band, const MemorySeries& series, c
 void paint_memory_heat(const Canvas& canvas, Band band, const MemorySeries& series,
                        const TimeAxis& axis, const MemoryScale& scale, const Ground& ground);
 
+/// A text, rendered once: how much of each pixel its letters cover.
+struct Mask {
+    int width = 0;
+    int height = 0;
+    std::vector<std::uint8_t> coverage;  ///< by lines
+};
+void stamp(const Canvas& canvas, int left, int top, const Mask& mask, Rgb ink);
+
 /// Share of the devices that work, per column of an axis, 0 to 1. One replica of each rank.
 std::vector<float> utilisation(const TimelineDocument& document, const Colouring& colouring,
                                const TimeAxis& axis);

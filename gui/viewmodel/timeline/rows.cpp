@@ -5,7 +5,7 @@
 namespace debubble::gui {
 namespace {
 
-constexpr int kHighest = 96;
+constexpr int kHighest = 130;
 constexpr int kLowest = 44;
 constexpr int kLowestOfMany = 14;
 constexpr int kCollapsed = 11;

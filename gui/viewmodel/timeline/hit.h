@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+
+#include "gui/viewmodel/timeline/scene.h"
+
+/// What is under the pointer.
+namespace debubble::gui {
+
+struct Hit {
+    enum class Part : std::uint8_t { Nothing, Lane, Span, Bubble, Memory, Peak };
+    Part part = Part::Nothing;
+    const Row* row = nullptr;  ///< of the scene's layout
+    Selection selected;        ///< the span or the bubble
+};
+
+/// `x` on the axis, `y` from the top of the first row.
+Hit hit_test(const Scene& scene, const TimeAxis& axis, double x, int y);
+
+/// Where a span is drawn: among the bars of its device, in its stream's row, or in the strip of
+/// messages while that row is closed. Nothing if its device is folded away.
+struct Place {
+    const Row* row = nullptr;
+    Band band;
+    TimeRange range;  ///< on the axis
+};
+std::optional<Place> place_of(const Scene& scene, const SpanRef& ref);
+
+/// The bubble of a device at an instant of its document.
+std::optional<std::uint32_t> bubble_at(const TimelineDocument& document, const Device& device,
+                                       Instant at);
+
+/// Bubbles of a device in sight that are at least so many pixels wide; in no order.
+std::vector<std::uint32_t> wide_bubbles(const TimelineDocument& document, const Device& device,
+                                        const TimeAxis& axis, double least_width);
+
+/// Where the peak of a device's memory is drawn; nothing without memory.
+struct Point {
+    double x = 0;
+    double y = 0;
+};
+std::optional<Point> peak_point(const Scene& scene, const Row& row, const TimeAxis& axis);
+
+}  // namespace debubble::gui

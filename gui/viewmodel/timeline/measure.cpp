@@ -1,0 +1,124 @@
+#include "gui/viewmodel/timeline/measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "gui/viewmodel/timeline/hit.h"
+#include "schedule/exporters/svg_text.h"
+
+namespace debubble::gui {
+namespace {
+
+/// What a row shows at a height, on the axis.
+struct ShownBars {
+    const Bars* bars = nullptr;
+    const Layer* layer = nullptr;
+};
+
+ShownBars bars_at(const Scene& scene, int y) {
+    const Row* row = scene.main ? scene.layout.row_at(y) : nullptr;
+    if (row == nullptr) return {};
+    const Device& device = scene.main.document->devices[row->device];
+    if (row->stream) return {&device.streams[*row->stream].bars, &scene.main};
+    const Device* other = scene.counterpart(device);
+    const bool below = row->other.y <= y && y < row->other.bottom();
+    if (scene.comparison && other != nullptr && below) return {&other->work, &scene.other};
+    return {&device.work, &scene.main};
+}
+
+/// The bars before and after an instant, and the one at it: their edges are all that can be near.
+template <class Visit>
+void for_each_near(const Bars& bars, Instant at, Visit&& visit) {
+    const auto next = std::ranges::upper_bound(bars, at, {}, &Bar::end);
+    if (next != bars.begin()) visit(*std::prev(next));
+    if (next != bars.end()) visit(*next);
+    if (next != bars.end() && std::next(next) != bars.end()) visit(*std::next(next));
+}
+
+std::string edge_name(const Scene& scene, int y, Instant at) {
+    const ShownBars shown = bars_at(scene, y);
+    std::string name;
+    if (shown.bars == nullptr) return name;
+    const TimelineDocument& document = *shown.layer->document;
+    for_each_near(*shown.bars, at - shown.layer->shift, [&](const Bar& bar) {
+        const std::string action = to_text(document.span(bar.span).action);
+        if (bar.begin + shown.layer->shift == at) name = "begin of " + action;
+        if (bar.end + shown.layer->shift == at && name.empty()) name = "end of " + action;
+    });
+    return name;
+}
+
+Duration busy_in(const Bars& bars, TimeRange range) {
+    const auto [first, last] = bars_in(bars, range);
+    Duration busy{};
+    for (std::size_t i = first; i < last; ++i)
+        busy += std::min(bars[i].end, range.end) - std::max(bars[i].begin, range.begin);
+    return busy;
+}
+
+}  // namespace
+
+Instant snap(const Scene& scene, const TimeAxis& axis, double x, int y) {
+    const Instant pointed = axis.at(x);
+    const ShownBars shown = bars_at(scene, y);
+    if (shown.bars == nullptr) return pointed;
+    Instant nearest = pointed;
+    double distance = kSnap;
+    const auto consider = [&](Instant edge) {
+        const double away = std::abs(axis.x(edge) - x);
+        if (away > distance) return;
+        distance = away;
+        nearest = edge;
+    };
+    const Duration shift = shown.layer->shift;
+    for_each_near(*shown.bars, pointed - shift, [&](const Bar& bar) {
+        consider(bar.begin + shift);
+        consider(bar.end + shift);
+    });
+    return nearest;
+}
+
+std::vector<Detail> details_of_range(const Scene& scene, TimeRange range, int y) {
+    std::vector<Detail> details{{"measured", svg::time_text(range.length())}};
+    const std::string from = edge_name(scene, y, range.begin);
+    const std::string to = edge_name(scene, y, range.end);
+    if (!from.empty()) details.push_back({"from", from});
+    if (!to.empty()) details.push_back({"to", to});
+    const ShownBars shown = bars_at(scene, y);
+    if (shown.bars == nullptr) return details;
+    const Duration shift = shown.layer->shift;
+    const Duration busy = busy_in(*shown.bars, {range.begin - shift, range.end - shift});
+    const double all = std::max(seconds(range.length()), 1e-9);
+    const auto share = [&](Duration part) {
+        return fmt::format("{}, {:.1f} %", svg::time_text(part), 100 * seconds(part) / all);
+    };
+    details.push_back({"busy", share(busy)});
+    details.push_back({"gap", share(range.length() - busy)});
+    return details;
+}
+
+std::optional<SpanRef> neighbour_of(const Scene& scene, std::optional<SpanRef> ref, int by) {
+    if (!scene.main || scene.main.document->devices.empty()) return std::nullopt;
+    if (!ref) {
+        const Bars& bars = scene.main.document->devices.front().work;
+        if (bars.empty()) return std::nullopt;
+        return SpanRef{by > 0 ? bars.front().span : bars.back().span, Side::A};
+    }
+    const TimelineDocument& document = *scene.layer(ref->side).document;
+    const Device* device = document.device_of(document.span(ref->index));
+    const auto beside = [&](const Bars& bars) -> std::optional<SpanRef> {
+        const auto at = std::ranges::find(bars, ref->index, &Bar::span) - bars.begin();
+        if (at == std::ssize(bars) || at + by < 0 || at + by >= std::ssize(bars))
+            return std::nullopt;
+        return SpanRef{bars[static_cast<std::size_t>(at + by)].span, ref->side};
+    };
+    if (const auto found = beside(device->work)) return found;
+    for (const Stream& stream : device->streams)
+        if (const auto found = beside(stream.bars)) return found;
+    return std::nullopt;
+}
+
+}  // namespace debubble::gui

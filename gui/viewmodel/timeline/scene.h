@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "gui/viewmodel/timeline/colours.h"
+#include "gui/viewmodel/timeline/document.h"
+#include "gui/viewmodel/timeline/rows.h"
+
+/// What lies on one axis of time, and how a person looks at it.
+namespace debubble::gui {
+
+/// A document on the axis.
+struct Layer {
+    Document document;
+    std::shared_ptr<const Colouring> colouring;
+    Duration shift{};  ///< time on the axis = the document's + shift
+
+    explicit operator bool() const { return document != nullptr; }
+    TimeRange range() const { return {document->range.begin + shift, document->range.end + shift}; }
+};
+
+/// Which of the two documents of a comparison; A where there is only one.
+enum class Side : std::uint8_t { A, B };
+
+struct SpanRef {
+    std::uint32_t index = 0;
+    Side side = Side::A;
+    friend bool operator==(const SpanRef&, const SpanRef&) = default;
+};
+struct BubbleRef {
+    std::uint32_t index = 0;  ///< in Statistics::bubbles of A
+    friend bool operator==(const BubbleRef&, const BubbleRef&) = default;
+};
+using Selection = std::variant<std::monostate, SpanRef, BubbleRef>;
+
+/// How two timelines are laid on one axis.
+enum class Alignment : std::uint8_t {
+    StepStart,      ///< the first action of both
+    OptimizerStep,  ///< the first optimizer step of both
+    SelectedOp,     ///< the action that is selected
+};
+
+struct ComparisonChoices {
+    Alignment alignment = Alignment::StepStart;
+    bool only_differences = false;
+    double threshold = 0.05;  ///< of the relative error, below which two actions are alike
+    friend bool operator==(const ComparisonChoices&, const ComparisonChoices&) = default;
+};
+
+/// Everything that a person has chosen; one value, so that going back is assigning the one before.
+struct ViewState {
+    TimeAxis axis;
+    int scroll = 0;  ///< pixels that the rows are moved up
+    RowChoices rows;
+    ColourBy colour_by = ColourBy::Kind;
+    bool critical_path = false;
+    Selection selection;
+    std::optional<TimeRange> measured;
+    std::vector<Instant> marks;  ///< ascending
+    ComparisonChoices comparison;
+    friend bool operator==(const ViewState&, const ViewState&) = default;
+};
+
+struct Scene {
+    Layer main;
+    Layer other;              ///< B of a comparison, or the ghost of the plan before
+    bool comparison = false;  ///< else `other` is a ghost
+    RowLayout layout;
+
+    /// From the first begin to the last end of all that is shown.
+    TimeRange range() const;
+    const Layer& layer(Side side) const { return side == Side::A ? main : other; }
+    /// The device of `other` that belongs to a device of `main`, if it has that rank.
+    const Device* counterpart(const Device& device) const;
+    bool ghost() const { return other && !comparison; }
+};
+
+}  // namespace debubble::gui

@@ -1,0 +1,314 @@
+#include "gui/viewmodel/timeline/wording.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "schedule/exporters/svg_text.h"
+
+namespace debubble::gui {
+namespace {
+
+using svg::time_text;
+
+std::string_view words_of(Pass pass) {
+    switch (pass) {
+        case Pass::Forward: return "forward";
+        case Pass::Backward: return "backward";
+        case Pass::BackwardInput: return "backward-input";
+        case Pass::BackwardWeight: return "backward-weight";
+    }
+    return "";
+}
+
+std::string words_of(const MicroBatch& mb) {
+    return mb.slice ? fmt::format("microbatch {}, slice {}", mb.index, *mb.slice)
+                    : fmt::format("microbatch {}", mb.index);
+}
+
+std::string words_of(const Compute& c) {
+    return fmt::format("{} of stage {}, {}", words_of(c.pass), c.stage.index,
+                       words_of(c.micro_batch));
+}
+
+std::string words_of(const Message& m) {
+    return fmt::format("{} of stage {}, {}",
+                       m.kind == Message::Kind::Activation ? "activation" : "gradient",
+                       m.producer.index, words_of(m.micro_batch));
+}
+
+std::string size_text(Bytes bytes) {
+    constexpr double kMiB = 1024.0 * 1024.0;
+    const double mib = static_cast<double>(bytes.count) / kMiB;
+    return mib >= 1024 ? fmt::format("{:.2f} GiB", mib / 1024) : fmt::format("{:.3g} MiB", mib);
+}
+
+/// Digits of the greatest microbatch of a device's first and last bars, enough for all.
+std::size_t digits_of(const TimelineDocument& document, const Device& device) {
+    int greatest = 9;
+    const auto note = [&](const Bar& bar) {
+        for_each_compute(document.span(bar.span).action, [&](const Compute& c) {
+            greatest = std::max(greatest, c.micro_batch.index);
+        });
+    };
+    const std::size_t sampled = std::min<std::size_t>(device.work.size(), 8);
+    for (std::size_t i = 0; i < sampled; ++i) {
+        note(device.work[i]);
+        note(device.work[device.work.size() - 1 - i]);
+    }
+    return std::to_string(greatest).size();
+}
+
+std::string label_of(const Compute& c, LabelForm form) {
+    const std::string number = to_text(c.micro_batch);
+    if (form == LabelForm::Number) return number;
+    const std::string text = letter_of(c.pass) + number;
+    return form == LabelForm::StageToo ? std::to_string(c.stage.index) + text : text;
+}
+
+std::string place_of(const Span& span) {
+    return fmt::format("{} of rank {}", to_text(span.action), span.rank.index);
+}
+
+/// One unit for all ticks of an axis, and as many digits as tell neighbours apart.
+struct TickFormat {
+    double unit = 1;  ///< ns
+    std::string_view name;
+    int decimals = 0;
+
+    std::string text(Duration d) const {
+        return fmt::format("{:.{}f} {}", static_cast<double>(d.count()) / unit, decimals, name);
+    }
+};
+
+TickFormat tick_format(Duration greatest, Duration step) {
+    const auto size = static_cast<double>(greatest.count());
+    TickFormat format = size < 1e3   ? TickFormat{1, "ns"}
+                        : size < 1e6 ? TickFormat{1e3, "\u00b5s"}
+                        : size < 1e9 ? TickFormat{1e6, "ms"}
+                                     : TickFormat{1e9, "s"};
+    const double parts = format.unit / static_cast<double>(step.count());
+    format.decimals = parts > 1 ? static_cast<int>(std::ceil(std::log10(parts) - 1e-9)) : 0;
+    return format;
+}
+
+/// What ended last of all that a span waited for.
+std::string reason_of_begin(const TimelineDocument& document, std::uint32_t index) {
+    const Span& span = document.span(index);
+    const Span* last = nullptr;
+    for (const std::uint32_t needed : document.links.needs(index))
+        if (last == nullptr || document.span(needed).end > last->end) last = &document.span(needed);
+    if (last == nullptr) return "waits for nothing";
+    const Duration after = span.begin - last->end;
+    const std::string what = last->rank == span.rank ? to_text(last->action) : place_of(*last);
+    return after > Duration{} ? fmt::format("{} after {}", time_text(after), what)
+                              : fmt::format("follows {}", what);
+}
+
+}  // namespace
+
+LabelForm label_form(const TimelineDocument& document, const Device& device, double mean_width,
+                     double letter) {
+    const std::size_t digits = digits_of(document, device);
+    const auto fits = [&](std::size_t letters) {
+        return static_cast<double>(letters) * letter + 3 <= mean_width;
+    };
+    const std::size_t stage_digits =
+        device.stages.empty() ? 1 : std::to_string(device.stages.back().index).size();
+    if (device.stages.size() > 1 && fits(digits + 1 + stage_digits)) return LabelForm::StageToo;
+    if (fits(digits + 1)) return LabelForm::LetterAndNumber;
+    return fits(digits) ? LabelForm::Number : LabelForm::None;
+}
+
+std::string label_of(const Action& action, LabelForm form) {
+    if (form == LabelForm::None) return {};
+    const bool full = form != LabelForm::Number;
+    return std::visit(Overloaded{
+                          [&](const Compute& c) { return label_of(c, form); },
+                          [&](const Overlap& o) { return label_of(o.first, form); },
+                          [&](const Recompute& r) {
+                              return fmt::format("{}{}", full ? "R" : "", to_text(r.micro_batch));
+                          },
+                          [&](const OptimizerStep&) { return std::string(full ? "opt" : ""); },
+                          [](const auto&) { return std::string(); },
+                      },
+                      action);
+}
+
+std::string describe(const Action& action) {
+    const auto of_stage = [](std::string_view what, Stage stage) {
+        return fmt::format("{} of stage {}", what, stage.index);
+    };
+    return std::visit(
+        Overloaded{
+            [](const Compute& c) { return words_of(c); },
+            [](const Recompute& r) {
+                return fmt::format("forward again of stage {}, {}", r.stage.index,
+                                   words_of(r.micro_batch));
+            },
+            [](const Overlap& o) { return words_of(o.first) + ", beside " + words_of(o.second); },
+            [](const Send& s) {
+                return fmt::format("sends to rank {}: {}", s.to.index, words_of(s.message));
+            },
+            [](const Recv& r) {
+                return fmt::format("receives from rank {}: {}", r.from.index, words_of(r.message));
+            },
+            [&](const Unshard& u) { return of_stage("gathers the parameters", u.stage); },
+            [&](const Reshard& r) { return of_stage("drops the gathered parameters", r.stage); },
+            [&](const ReduceGrad& r) { return of_stage("reduces the gradients", r.stage); },
+            [&](const TiedGradReduce& t) {
+                return of_stage("sums the gradient of tied tensors", t.stage);
+            },
+            [](const Offload& o) {
+                return fmt::format("offloads stage {}, {}", o.stage.index, words_of(o.micro_batch));
+            },
+            [](const Reload& r) {
+                return fmt::format("reloads stage {}, {}", r.stage.index, words_of(r.micro_batch));
+            },
+            [](const GradNorm&) { return std::string("norm of all gradients"); },
+            [](const OptimizerStep&) { return std::string("optimizer step"); },
+        },
+        action);
+}
+
+std::vector<Detail> details_of(const TimelineDocument& document, std::uint32_t index) {
+    const Span& span = document.span(index);
+    const Device* device = document.device_of(span);
+    std::vector<Detail> details{
+        {"action", to_text(span.action)},
+        {"", describe(span.action)},
+        {"where", device == nullptr ? std::string() : device->name},
+        {"start", time_text(span.begin - document.range.begin)},
+        {"duration", time_text(span.length())},
+    };
+    const Duration waited = span.length() - document.net_lengths[index];
+    if (waited > Duration{}) details.push_back({"of it waiting", time_text(waited)});
+    if (span.exposed > Duration{})
+        details.push_back({"exposed communication", time_text(span.exposed)});
+    if (span.bytes.count > 0) {
+        details.push_back({"bytes", size_text(span.bytes)});
+        const double net = seconds(document.net_lengths[index]);
+        if (net > 0)
+            details.push_back(
+                {"rate",
+                 fmt::format("{:.3g} GB/s", static_cast<double>(span.bytes.count) / net / 1e9)});
+    }
+    details.push_back({"begins", reason_of_begin(document, index)});
+    return details;
+}
+
+std::string cause_of(const TimelineDocument& document, const Bubble& bubble) {
+    const bool known = bubble.waited_for < document.trace.spans.size();
+    const Span* span = known ? &document.span(bubble.waited_for) : nullptr;
+    const std::string what = known ? place_of(*span) : std::string();
+    switch (bubble.cause) {
+        case BubbleCause::WarmUp:
+            return known ? "warm-up: before its first compute, " + to_text(span->action)
+                         : "warm-up: before its first compute";
+        case BubbleCause::CoolDown: return "cool-down: other ranks still compute";
+        case BubbleCause::OtherStage: {
+            if (!known) return "waits for another stage";
+            std::optional<Stage> stage;
+            for_each_compute(span->action, [&](const Compute& c) {
+                if (!stage) stage = c.stage;
+            });
+            return stage ? fmt::format("waits for stage {}: {}", stage->index, what)
+                         : "waits for " + what;
+        }
+        case BubbleCause::Link: return known ? "waits for a link: " + what : "waits for a link";
+        case BubbleCause::Collective:
+            return known ? "waits for a collective: " + what : "waits for a collective";
+        case BubbleCause::Optimizer: return "optimizer barrier: nobody computes any more";
+        case BubbleCause::Launch:
+            return known ? "the host launches " + to_text(span->action) + " late"
+                         : "the host is late";
+    }
+    return {};
+}
+
+std::vector<Detail> details_of(const TimelineDocument& document, const Bubble& bubble) {
+    const Duration length = bubble.end - bubble.begin;
+    const Duration step = document.range.length();
+    const double share = step > Duration{} ? seconds(length) / seconds(step) : 0;
+    return {
+        {"bubble", cause_of(document, bubble)},
+        {"where", fmt::format("rank {}", bubble.rank.index)},
+        {"start", time_text(bubble.begin - document.range.begin)},
+        {"duration", fmt::format("{}, {:.2g} % of the step", time_text(length), 100 * share)},
+    };
+}
+
+std::vector<Detail> details_of_peak(const TimelineDocument& document, const Device& device) {
+    if (device.peak == nullptr) return {};
+    const MemoryPeak& peak = *device.peak;
+    const Bytes held = total(peak.held);
+    std::vector<Detail> details{
+        {"peak", fmt::format("{:.2f} GiB", gib(held))},
+        {"where", device.name},
+        {"at", peak.op.empty() ? peak.action : fmt::format("{}, {}", peak.action, peak.op)},
+    };
+    if (document.memory_limit) {
+        const Bytes left = *document.memory_limit - held;
+        details.push_back(left < Bytes{} ? Detail{"above the limit", size_text(Bytes{} - left)}
+                                         : Detail{"left", size_text(left)});
+    }
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        if (peak.held[c].count > 0)
+            details.push_back(
+                {std::string(name_of(static_cast<MemoryClass>(c))), size_text(peak.held[c])});
+    return details;
+}
+
+GutterText gutter_text(const TimelineDocument& document, const Device& device) {
+    GutterText text;
+    text.name = device.name;
+    if (document.copies > 1) text.copies = fmt::format("\u00d7{} identical", document.copies);
+    if (device.statistics != nullptr && document.statistics.step > Duration{})
+        text.idle = fmt::format("idle {:.1f} %", 100 * seconds(device.statistics->idle) /
+                                                     seconds(document.statistics.step));
+    if (device.peak == nullptr) return text;
+    const Bytes held = total(device.peak->held);
+    text.too_much = document.memory_limit && held > *document.memory_limit;
+    text.memory = document.memory_limit
+                      ? fmt::format("{:.1f}/{:.1f} GiB{}", gib(held), gib(*document.memory_limit),
+                                    text.too_much ? " OOM" : "")
+                      : fmt::format("{:.1f} GiB", gib(held));
+    return text;
+}
+
+std::string idle_summary(const TimelineDocument& document) {
+    const auto sums = idle_by_cause(document.statistics);
+    const double all =
+        seconds(document.statistics.step) * static_cast<double>(document.statistics.ranks.size());
+    if (all <= 0) return {};
+    std::vector<std::size_t> causes;
+    for (std::size_t c = 0; c < kBubbleCauses; ++c)
+        if (sums[c] > Duration{}) causes.push_back(c);
+    std::ranges::stable_sort(causes, std::ranges::greater{},
+                             [&](std::size_t c) { return sums[c]; });
+    Duration idle{};
+    for (const Duration sum : sums) idle += sum;
+    std::string text = fmt::format("idle {:.1f} %", 100 * seconds(idle) / all);
+    for (std::size_t i = 0; i < causes.size(); ++i)
+        text += fmt::format("{}{} {:.1f} %", i == 0 ? ": " : ", ",
+                            name_of(static_cast<BubbleCause>(causes[i])),
+                            100 * seconds(sums[causes[i]]) / all);
+    return text;
+}
+
+std::vector<Tick> ticks_of(const TimeAxis& axis, Instant origin, double least_distance) {
+    const int most = std::max(1, static_cast<int>(axis.width() / least_distance));
+    const Duration step = std::max(svg::tick_distance(axis.shown().length(), most), Duration{1});
+    const Duration from_origin = axis.shown().begin - origin;
+    std::int64_t number = from_origin / step;
+    if (origin + number * step < axis.shown().begin) ++number;
+    const TickFormat format =
+        tick_format(std::max(axis.shown().end - origin, origin - axis.shown().begin), step);
+    std::vector<Tick> ticks;
+    for (Instant at = origin + number * step; at <= axis.shown().end; at += step)
+        ticks.push_back({at, format.text(at - origin)});
+    return ticks;
+}
+
+}  // namespace debubble::gui

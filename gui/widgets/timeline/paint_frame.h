@@ -1,0 +1,24 @@
+#pragma once
+
+#include <QImage>
+
+#include "gui/viewmodel/timeline/scene.h"
+#include "gui/widgets/timeline/row_painter.h"
+
+namespace debubble::gui {
+
+/// How everything looks, and what is kept from one frame to the next.
+struct Look {
+    Theme theme = Theme::Light;
+    QFont font;
+    LabelFonts label_fonts;
+    /// The utilisation of the whole range; made again when it does not fit the map.
+    std::vector<float> utilisation;
+    const Colouring* utilisation_of = nullptr;
+};
+
+/// Paints a whole timeline. The image has Format_RGB32 and a device pixel ratio; its size is the
+/// view's.
+void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look& look);
+
+}  // namespace debubble::gui

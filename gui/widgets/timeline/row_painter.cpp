@@ -1,0 +1,197 @@
+#include "gui/widgets/timeline/row_painter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/viewmodel/timeline/hit.h"
+
+namespace debubble::gui {
+namespace {
+
+constexpr int kHatchPeriod = 6;
+constexpr double kLeastHatched = 5;  ///< pixels
+constexpr int kSmallestFont = 7;
+constexpr int kLargestFont = 11;
+
+BarGround ground_under(const TimelineDocument& document, Theme theme) {
+    return {document.range, palette_of(theme)[static_cast<std::size_t>(Paint::Bubble)],
+            ground_of(theme).lane};
+}
+
+}  // namespace
+
+RowPainter::RowPainter(const Scene& scene, const TimeAxis& axis, Theme theme, double scale,
+                       const QFont& font, LabelFonts& fonts)
+    : scene_(scene),
+      axis_(axis),
+      theme_(theme),
+      scale_(scale),
+      thin_(std::max(1, static_cast<int>(std::lround(scale)))),
+      font_(font),
+      fonts_(fonts) {}
+
+Band RowPainter::scaled(Band band, int dy) const {
+    const int top = static_cast<int>(std::lround((band.y + dy) * scale_));
+    const int bottom = static_cast<int>(std::lround((band.bottom() + dy) * scale_));
+    return {top, bottom - top};
+}
+
+void RowPainter::paint(const Canvas& canvas, const Row& row, int dy) {
+    const TimelineDocument& document = *scene_.main.document;
+    const Device& device = document.devices[row.device];
+    if (row.stream) return paint_streams(canvas, row, dy);
+    paint_work(canvas, scaled(row.bars, dy), scene_.main, device, true);
+    if (const Device* other = scene_.counterpart(device); other && row.other.height > 0)
+        paint_work(canvas, scaled(row.other, dy), scene_.other, *other, scene_.comparison);
+    if (row.links.height > 0) paint_streams(canvas, row, dy);
+    if (row.memory.height > 0) paint_memory_lane(canvas, row, dy);
+}
+
+/// A ghost is colour only: it must not be taken for the plan itself.
+void RowPainter::paint_work(const Canvas& canvas, Band band, const Layer& layer,
+                            const Device& device, bool full) {
+    const TimelineDocument& document = *layer.document;
+    const TimeAxis axis = axis_.shifted(layer.shift);
+    const auto place = static_cast<std::size_t>(&device - document.devices.data());
+    paint_halves(canvas, band, layer.colouring->devices[place], axis,
+                 ground_under(document, theme_));
+    if (!full) return;
+    paint_bubbles(canvas, band, document, device, axis);
+    paint_recomputes(canvas, band, document, device.work, axis);
+    separate(canvas, band, device.work, axis,
+             palette_of(theme_)[static_cast<std::size_t>(Paint::Bubble)], thin_);
+    paint_labels(canvas, band, document, device, axis);
+}
+
+void RowPainter::paint_halves(const Canvas& canvas, Band band, const DeviceColours& colours,
+                              const TimeAxis& axis, const BarGround& ground) {
+    const ColourSums* upper[] = {&colours.work};
+    fill_columns(canvas, band, mean_colours(upper, axis, ground));
+    if (!colours.lower_half) return;
+    const ColourSums* lower[] = {&*colours.lower_half};
+    const int half = band.height / 2;
+    fill_columns(canvas, {band.y + half, band.height - half}, mean_colours(lower, axis, ground));
+}
+
+void RowPainter::paint_bubbles(const Canvas& canvas, Band band, const TimelineDocument& document,
+                               const Device& device, const TimeAxis& axis) {
+    for (const std::uint32_t i : wide_bubbles(document, device, axis, kLeastHatched * thin_)) {
+        const Bubble& bubble = document.bubble(i);
+        hatch(canvas, axis.x(bubble.begin), axis.x(bubble.end), band, ground_of(theme_).hatch,
+              kHatchPeriod * thin_, thin_);
+    }
+}
+
+void RowPainter::paint_recomputes(const Canvas& canvas, Band band, const TimelineDocument& document,
+                                  const Bars& bars, const TimeAxis& axis) {
+    if (mean_width(bars, axis) < kLeastHatched * thin_) return;
+    const Rgb forward = palette_of(theme_)[static_cast<std::size_t>(Paint::Forward)];
+    const Rgb line = mix(forward, ground_of(theme_).window, 0.6);
+    for (const Box& box : visible_boxes(bars, axis))
+        if (std::holds_alternative<Recompute>(document.span(box.span).action))
+            hatch(canvas, box.left, box.right, band, line, kHatchPeriod * thin_, 2 * thin_);
+}
+
+TextMasks& RowPainter::masks_of_size(int size) {
+    const int pixels = static_cast<int>(std::lround(size * scale_));
+    QFont font = font_;
+    font.setPixelSize(pixels);
+    return fonts_.try_emplace(pixels, font).first->second;
+}
+
+/// The letter is the second channel beside the colour: rather smaller than without it.
+RowPainter::Labels RowPainter::labels_for(Band band, const TimelineDocument& document,
+                                          const Device& device, const TimeAxis& axis) {
+    constexpr double kNarrowBar = 0.8;  // of the mean width: most of a row's bars are wider
+    const int preferred = std::min(static_cast<int>(band.height / scale_ * 0.62), kLargestFont);
+    const double width = kNarrowBar * mean_width(device.work, axis);
+    Labels labels;
+    for (int size = preferred; size >= kSmallestFont; --size) {
+        const double letter = masks_of_size(size).letter_width();
+        const LabelForm form = label_form(document, device, width, letter);
+        if (form > labels.form) labels = {form, size};
+        if (form >= LabelForm::LetterAndNumber) break;
+    }
+    return labels;
+}
+
+Rgb RowPainter::ink(Rgb under) {
+    const auto [place, added] = inks_.try_emplace(pixel(under));
+    if (added) place->second = ink_on(under);
+    return place->second;
+}
+
+void RowPainter::paint_labels(const Canvas& canvas, Band band, const TimelineDocument& document,
+                              const Device& device, const TimeAxis& axis) {
+    const Labels labels = labels_for(band, document, device, axis);
+    if (labels.form == LabelForm::None) return;
+    const Band above{band.y, band.height / 2};
+    const Band below{above.bottom(), band.height - above.height};
+    const bool room_for_two = above.height >= kSmallestFont * scale_;
+    for (const Box& box : visible_boxes(device.work, axis)) {
+        const Action& action = document.span(box.span).action;
+        const auto* overlap = std::get_if<Overlap>(&action);
+        if (overlap != nullptr && room_for_two) {
+            paint_label(canvas, above, box, overlap->first, labels);
+            paint_label(canvas, below, box, overlap->second, labels);
+        } else {
+            paint_label(canvas, band, box, action, labels);
+        }
+    }
+}
+
+/// In the middle of what is in sight of a bar, in the ink that its colour there asks for.
+void RowPainter::paint_label(const Canvas& canvas, Band band, const Box& box, const Action& action,
+                             const Labels& labels) {
+    const std::string text = label_of(action, labels.form);
+    if (text.empty()) return;
+    const double left = std::max(box.left, 0.0);
+    const double right = std::min(box.right, static_cast<double>(canvas.width));
+    const Mask* fitting = nullptr;
+    for (int size = labels.size; fitting == nullptr && size >= kSmallestFont; --size)
+        if (const Mask& mask = masks_of_size(size).mask(text); mask.width + thin_ <= right - left)
+            fitting = &mask;
+    if (fitting == nullptr) return;
+    const Mask& mask = *fitting;
+    const int x = static_cast<int>((left + right - mask.width) / 2);
+    const int y = band.y + (band.height - mask.height) / 2;
+    const int middle = band.y + band.height / 2;
+    const int probe = static_cast<int>((left + right) / 2);
+    if (middle < 0 || middle >= canvas.height || probe < 0 || probe >= canvas.width) return;
+    const std::uint32_t under = canvas.line(middle)[probe];
+    const auto channel = [&](unsigned shift) { return static_cast<std::uint8_t>(under >> shift); };
+    stamp(canvas, x, y, mask, ink({channel(16), channel(8), channel(0)}));
+}
+
+/// The strip below the bars, or a stream's own row.
+void RowPainter::paint_streams(const Canvas& canvas, const Row& row, int dy) {
+    const TimelineDocument& document = *scene_.main.document;
+    const Device& device = document.devices[row.device];
+    const DeviceColours& colours = scene_.main.colouring->devices[row.device];
+    std::vector<const ColourSums*> tracks;
+    for (std::size_t s = 0; s < device.streams.size(); ++s)
+        if (row.stream ? *row.stream == s : device.streams[s].lane != Lane::Compute)
+            tracks.push_back(&colours.streams[s]);
+    const Ground& ground = ground_of(theme_);
+    const TimeAxis axis = axis_.shifted(scene_.main.shift);
+    const Band band = scaled(row.stream ? row.bars : row.links, dy);
+    fill_columns(canvas, band, mean_colours(tracks, axis, {{}, ground.lane, ground.lane}));
+    if (row.stream)
+        separate(canvas, band, device.streams[*row.stream].bars, axis, ground.lane, thin_);
+}
+
+void RowPainter::paint_memory_lane(const Canvas& canvas, const Row& row, int dy) {
+    const TimelineDocument& document = *scene_.main.document;
+    const MemorySeries& series = document.devices[row.device].memory;
+    const MemoryScale scale{document.memory_top, document.memory_limit};
+    const Band band = scaled(row.memory, dy);
+    const TimeAxis axis = axis_.shifted(scene_.main.shift);
+    const Ground& ground = ground_of(theme_);
+    fill(canvas, 0, canvas.width, band, ground.lane);
+    if (row.heat)
+        paint_memory_heat(canvas, band, series, axis, scale, ground);
+    else
+        paint_memory(canvas, band, series, axis, scale, ground);
+}
+
+}  // namespace debubble::gui

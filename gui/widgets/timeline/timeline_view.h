@@ -1,0 +1,104 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <QAbstractScrollArea>
+#include <QImage>
+
+#include "gui/viewmodel/timeline/hit.h"
+#include "gui/viewmodel/timeline/scene.h"
+#include "gui/viewmodel/timeline/wording.h"
+#include "gui/widgets/timeline/geometry.h"
+#include "gui/widgets/timeline/paint_frame.h"
+
+namespace debubble::gui {
+
+/// A timeline: a row per device with bars, bubbles and memory; a map of the whole on top.
+///
+/// Keys: W/S zoom, A/D pan, F centre the selection and then fit it, `.` and `,` the next and the
+/// previous op, M mark, C critical path, Home all, Esc clear. Ctrl+wheel zooms at the pointer,
+/// Shift+drag pans, a drag measures.
+class TimelineView : public QAbstractScrollArea {
+    Q_OBJECT
+
+public:
+    explicit TimelineView(QWidget* parent = nullptr);
+
+    /// Another plan: the view stays where it is if it can.
+    void set_document(Document document);
+    /// The plan before, faint below the bars of this one; nullptr removes it.
+    void set_ghost(Document document);
+
+    const Scene& scene() const { return scene_; }
+    const ViewState& state() const { return state_; }
+    void set_state(ViewState state);
+
+    /// What is selected, in words; empty if nothing is.
+    std::vector<Detail> details() const;
+    /// A picture of a size of one's own, as for an export.
+    QImage picture(QSize size, double device_pixel_ratio);
+
+public Q_SLOTS:
+    void zoom_in();
+    void zoom_out();
+    void fit();
+    void next_op() { step_op(1); }
+    void previous_op() { step_op(-1); }
+    void focus_selection();
+    void toggle_critical_path();
+    void set_colour_by(debubble::gui::ColourBy by);
+    void mark();
+    void clear();
+    void select(const debubble::gui::Selection& selection);
+
+Q_SIGNALS:
+    void span_selected(const debubble::gui::Selection& selection);
+    void range_measured(const debubble::gui::TimeRange& range);
+    void state_changed();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool viewportEvent(QEvent* event) override;
+    void scrollContentsBy(int dx, int dy) override;
+
+private:
+    enum class Drag { None, Pending, Measure, Pan, Map };
+
+    Geometry geometry() const { return {viewport()->size()}; }
+    double axis_x(QPointF at) const { return at.x() - Geometry::kGutter; }
+    Hit hit(QPointF at) const;
+    Instant snapped(QPointF at) const;
+    void lay_out_again();
+    void colour_again();
+    void place_layers();
+    void changed();
+    void zoom(double factor);
+    void pan_to_map(double x);
+    void step_op(int by);
+    void show_selected();
+    void click(QPointF at);
+    QString tool_tip(QPointF at) const;
+    void toggle(std::set<int>& ranks, int rank);
+
+    Scene scene_;
+    ViewState state_;
+    Look look_;
+    QImage image_;
+    Drag drag_ = Drag::None;
+    QPointF pressed_at_;
+    QPointF dragged_to_;
+    QPointF pointer_;
+};
+
+}  // namespace debubble::gui

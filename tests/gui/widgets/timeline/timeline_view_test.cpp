@@ -1,0 +1,222 @@
+#include "gui/widgets/timeline/timeline_view.h"
+
+#include <QSignalSpy>
+#include <QTest>
+#include <QWheelEvent>
+
+#include <gmock/gmock.h>
+
+#include "tests/gui/viewmodel/timeline/plans.h"
+#include "tests/gui/widgets/timeline/views.h"
+
+namespace debubble::gui {
+namespace {
+
+constexpr int kWidth = 1172;
+constexpr int kHeight = 450;
+
+/// 1F1B on four ranks, eight microbatches of F = 1 ms and B = 2 ms: (m + p - 1) x 3 ms long.
+class TimelineViewTest : public testing::Test {
+protected:
+    TimelineViewTest() : document_(document_of(plan("1f1b", 4, 8))) {
+        view_.resize(kWidth, kHeight);
+        view_.set_document(document_);
+        view_.show();
+        EXPECT_TRUE(QTest::qWaitForWindowExposed(&view_));
+    }
+
+    /// Where a time of a rank's bars is on the screen.
+    QPoint point(double ms, int rank) const {
+        const Row& row = *view_.scene().layout.row_of(static_cast<std::size_t>(rank));
+        const int y = Geometry::y_of(row, row.bars.y + row.bars.height / 2, view_.state().scroll);
+        const Instant when = document_->range.begin + from_seconds(ms * 1e-3);
+        return {Geometry::kGutter + static_cast<int>(view_.state().axis.x(when)), y};
+    }
+    void wheel(QPoint at, int delta, Qt::KeyboardModifiers modifiers) {
+        QWheelEvent event(at, view_.viewport()->mapToGlobal(at), {}, {0, delta}, Qt::NoButton,
+                          modifiers, Qt::NoScrollPhase, false);
+        QApplication::sendEvent(view_.viewport(), &event);
+    }
+    void click(QPoint at) { QTest::mouseClick(view_.viewport(), Qt::LeftButton, {}, at); }
+    void drag(QPoint from, QPoint to, Qt::KeyboardModifiers modifiers = {}) {
+        QTest::mousePress(view_.viewport(), Qt::LeftButton, modifiers, from);
+        QTest::mouseMove(view_.viewport(), (from + to) / 2);
+        QTest::mouseMove(view_.viewport(), to);
+        QTest::mouseRelease(view_.viewport(), Qt::LeftButton, modifiers, to);
+    }
+    std::string selected() const {
+        const auto* ref = std::get_if<SpanRef>(&view_.state().selection);
+        return ref == nullptr ? "" : to_text(document_->span(ref->index).action);
+    }
+    TimeRange shown() const { return view_.state().axis.shown(); }
+
+    Document document_;
+    TimelineView view_;
+};
+
+TEST_F(TimelineViewTest, ShowsTheWholeStepAtFirst) {
+    EXPECT_EQ(shown(), document_->range);
+    EXPECT_EQ(document_->range.length(), std::chrono::milliseconds((8 + 4 - 1) * 3));
+}
+
+TEST_F(TimelineViewTest, SelectsTheBarThatIsClicked) {
+    QSignalSpy spy(&view_, &TimelineView::span_selected);
+    click(point(0.5, 0));
+    EXPECT_EQ(selected(), "0F0");
+    EXPECT_EQ(spy.count(), 1);
+    click(point(3.5, 3));  // after three forwards before it
+    EXPECT_EQ(selected(), "3F0");
+    EXPECT_EQ(view_.details().front(), (Detail{"action", "3F0"}));
+}
+
+TEST_F(TimelineViewTest, SelectsABubbleAndSaysWhatItWaitsFor) {
+    click(point(1.0, 3));
+    ASSERT_TRUE(std::holds_alternative<BubbleRef>(view_.state().selection));
+    EXPECT_THAT(view_.details().front().value, testing::StartsWith("warm-up"));
+}
+
+TEST_F(TimelineViewTest, ZoomsAtThePointerWithControlAndTheWheel) {
+    const QPoint at = point(10, 1);
+    const Instant before = view_.state().axis.at(at.x() - Geometry::kGutter);
+    wheel(at, 120, Qt::ControlModifier);
+    wheel(at, 240, Qt::ControlModifier);
+    EXPECT_LT(shown().length(), document_->range.length() / 1.6);
+    const Instant after = view_.state().axis.at(at.x() - Geometry::kGutter);
+    EXPECT_LE(std::abs((after - before).count()), view_.state().axis.ns_per_pixel());
+    wheel(at, -720, Qt::ControlModifier);
+    EXPECT_EQ(shown(), document_->range);
+}
+
+TEST_F(TimelineViewTest, ZoomsAndPansByTheKeysOfPerfetto) {
+    const auto key = [&](Qt::Key k) { QTest::keyClick(&view_, k); };
+    key(Qt::Key_W);
+    key(Qt::Key_W);
+    const TimeRange zoomed = shown();
+    EXPECT_LT(zoomed.length(), document_->range.length());
+    key(Qt::Key_D);
+    EXPECT_GT(shown().begin, zoomed.begin);
+    key(Qt::Key_A);
+    EXPECT_EQ(shown(), zoomed);
+    key(Qt::Key_S);
+    EXPECT_GT(shown().length(), zoomed.length());
+    key(Qt::Key_Home);
+    EXPECT_EQ(shown(), document_->range);
+}
+
+TEST_F(TimelineViewTest, MeasuresADragBetweenTheEdgesThatAreNear) {
+    QSignalSpy spy(&view_, &TimelineView::range_measured);
+    // From just before the end of 0F0 to just after the begin of rank 0's first backward.
+    const Instant first_end = document_->devices[0].work[0].end;
+    const auto backward = std::ranges::find_if(document_->devices[0].work, [&](const Bar& bar) {
+        return to_text(document_->span(bar.span).action) == "0B0";
+    });
+    const QPoint from = point(1, 0) - QPoint(4, 0);
+    const double ms = seconds(backward->begin - document_->range.begin) * 1e3;
+    drag(from, point(ms, 0) + QPoint(4, 0));
+    ASSERT_TRUE(view_.state().measured);
+    EXPECT_EQ(view_.state().measured->begin, first_end);
+    EXPECT_EQ(view_.state().measured->end, backward->begin);
+    EXPECT_GE(spy.count(), 1);
+    EXPECT_EQ(shown(), document_->range);
+}
+
+TEST_F(TimelineViewTest, PansByDraggingWithShift) {
+    view_.zoom_in();
+    view_.zoom_in();
+    const TimeRange before = shown();
+    drag({600, 200}, {500, 200}, Qt::ShiftModifier);
+    EXPECT_GT(shown().begin, before.begin);
+    EXPECT_EQ(shown().length(), before.length());
+    EXPECT_FALSE(view_.state().measured);
+}
+
+TEST_F(TimelineViewTest, GoesFromOpToOp) {
+    click(point(0.5, 0));
+    QTest::keyClick(&view_, Qt::Key_Period);
+    EXPECT_EQ(selected(), "0F1");
+    QTest::keyClick(&view_, Qt::Key_Comma);
+    QTest::keyClick(&view_, Qt::Key_Comma);  // there is none before the first
+    EXPECT_EQ(selected(), "0F0");
+}
+
+TEST_F(TimelineViewTest, CentresTheSelectionAndThenFitsIt) {
+    for (int i = 0; i < 4; ++i) view_.zoom_in();
+    click(point(14.5, 0));
+    QTest::keyClick(&view_, Qt::Key_F);
+    const Duration length = shown().length();
+    const auto place = place_of(view_.scene(), std::get<SpanRef>(view_.state().selection));
+    const double middle =
+        (view_.state().axis.x(place->range.begin) + view_.state().axis.x(place->range.end)) / 2;
+    EXPECT_NEAR(middle, (kWidth - Geometry::kGutter) / 2.0, 12);
+    QTest::keyClick(&view_, Qt::Key_F);
+    EXPECT_LT(shown().length(), length / 3);
+    EXPECT_LE(shown().begin, place->range.begin);
+    EXPECT_GE(shown().end, place->range.end);
+}
+
+TEST_F(TimelineViewTest, ClearsTheChoiceBeforeTheMarks) {
+    QTest::mouseMove(view_.viewport(), point(5.2, 0));
+    QTest::keyClick(&view_, Qt::Key_M);
+    click(point(0.5, 0));
+    EXPECT_EQ(view_.state().marks.size(), 1U);
+    QTest::keyClick(&view_, Qt::Key_Escape);
+    EXPECT_EQ(selected(), "");
+    EXPECT_EQ(view_.state().marks.size(), 1U);
+    QTest::keyClick(&view_, Qt::Key_Escape);
+    EXPECT_TRUE(view_.state().marks.empty());
+}
+
+TEST_F(TimelineViewTest, GoesBackToAnyStateBefore) {
+    const ViewState before = view_.state();
+    click(point(0.5, 0));
+    view_.zoom_in();
+    view_.toggle_critical_path();
+    EXPECT_NE(view_.state(), before);
+    view_.set_state(before);
+    EXPECT_EQ(view_.state(), before);
+}
+
+TEST_F(TimelineViewTest, PaintsTheColourOfWhatRuns) {
+    const QImage image = view_.viewport()->grab().toImage();
+    const auto colour_at = [&](QPoint at) { return image.pixel(at) | 0xff000000U; };
+    const Palette& palette = palette_of(Theme::Light);
+    // Off the middle, where the label is.
+    const QPoint aside(0, view_.scene().layout.rows[0].bars.height / 2 - 3);
+    EXPECT_EQ(colour_at(point(0.5, 0) - aside), pixel(palette[0]));
+    EXPECT_EQ(colour_at(point(32, 0) - aside),
+              pixel(palette[static_cast<std::size_t>(Paint::Backward)]));
+}
+
+TEST_F(TimelineViewTest, OpensTheStreamsOfARankFromTheGutter) {
+    const Document with_links = document_of(
+        plan("1f1b", 4, 8, std::chrono::milliseconds(1), std::chrono::microseconds(100)));
+    view_.set_document(with_links);
+    const std::size_t rows = view_.scene().layout.rows.size();
+    click({20, Geometry::kTop + 10});
+    EXPECT_EQ(view_.scene().layout.rows.size(), rows + with_links->devices[0].streams.size());
+}
+
+TEST_F(TimelineViewTest, KeepsItsPlaceWhenThePlanChanges) {
+    view_.zoom_in();
+    const TimeRange before = shown();
+    view_.set_document(document_of(plan("gpipe", 4, 8)));
+    view_.set_ghost(document_);
+    EXPECT_EQ(shown(), before);
+    EXPECT_GT(view_.scene().layout.rows[0].other.height, 0);
+    view_.set_ghost(nullptr);
+    EXPECT_EQ(view_.scene().layout.rows[0].other.height, 0);
+}
+
+TEST_F(TimelineViewTest, IsEmptyWithoutADocument) {
+    TimelineView empty;
+    empty.resize(400, 300);
+    EXPECT_FALSE(empty.grab().isNull());
+    for (const Qt::Key key :
+         {Qt::Key_W, Qt::Key_F, Qt::Key_M, Qt::Key_Period, Qt::Key_Escape, Qt::Key_C, Qt::Key_Home})
+        QTest::keyClick(&empty, key);
+    empty.set_document(document_of({}));
+    EXPECT_FALSE(empty.grab().isNull());
+}
+
+}  // namespace
+}  // namespace debubble::gui
