@@ -9,12 +9,20 @@
 
 #include <fmt/format.h>
 #include <QApplication>
+#include <QLocale>
+#include <QSettings>
 
 #include "base/diagnostic.h"
+#include "gui/viewmodel/opened.h"
+#include "gui/viewmodel/what_if/answer.h"
 #include "gui/widgets/main_window.h"
+#include "gui/widgets/picture_export.h"
+#include "gui/widgets/timeline/timeline_view.h"
 
 namespace debubble::gui {
 namespace {
+
+constexpr QSize kPictureSize(1600, 900);
 
 std::string_view environment(const char* name) {
     const char* value = std::getenv(name);
@@ -58,17 +66,36 @@ void demand_display(int argc, char** argv) {
 int show_window(const CommandLine& line, int& argc, char** argv) {
     demand_display(argc, argv);
     const QApplication application(argc, argv);
+    QLocale::setDefault(QLocale::c());  // files and figures read the same everywhere
     QApplication::setApplicationName("debubble");
     QApplication::setOrganizationName("debubble");
     QApplication::setDesktopFileName("debubble");
+    QSettings::setDefaultFormat(QSettings::IniFormat);
     MainWindow window;
-    window.open(line);
     window.show();
+    window.open(line);
     return QApplication::exec();
 }
 
-void export_picture(const CommandLine& line, int&, char**) {
-    throw InputError(fmt::format("{} cannot be written yet; .svg can", *line.export_to));
+void export_picture(const CommandLine& line, int& argc, char** argv) {
+    if (line.files.size() > 1)
+        throw InputError(fmt::format("--export {} takes one file", *line.export_to));
+    const Opened opened = open_all(line.files, line.set);
+    if (!opened.mistakes.empty()) throw InputError(opened.mistakes);
+    Document document;
+    if (opened.scenario) {
+        const Answer answer = gui::answer(*opened.scenario);
+        if (!answer.plan) throw InputError(answer.mistakes);
+        document = answer.plan->document;
+    } else {
+        document = opened.traces.front().document;
+    }
+    ::setenv("QT_QPA_PLATFORM", "offscreen", 1);
+    const QApplication application(argc, argv);
+    TimelineView view;
+    view.resize(kPictureSize);
+    view.set_document(document);
+    write_picture(view, QString::fromStdString(*line.export_to), export_format_of(*line.export_to));
 }
 
 }  // namespace debubble::gui

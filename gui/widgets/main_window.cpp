@@ -1,17 +1,200 @@
 #include "gui/widgets/main_window.h"
 
-#include "gui/viewmodel/source.h"
+#include <map>
+
+#include <QAction>
+#include <QDockWidget>
+#include <QLabel>
+#include <QMenu>
+#include <QStandardPaths>
+#include <QStatusBar>
+#include <QVBoxLayout>
+
+#include "gui/widgets/message_strip.h"
+#include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/what_if/summary_panel.h"
+#include "gui/widgets/what_if/what_if_panel.h"
+#include "gui/widgets/what_if/yaml_editor.h"
 
 namespace debubble::gui {
+namespace {
 
-MainWindow::MainWindow() {
-    setWindowTitle(tr("debubble"));
-    resize(1400, 900);
+constexpr int kKeepAfter = 500;  ///< ms after the last change
+
+std::filesystem::path data_place() {
+    return QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation).toStdString();
 }
 
-void MainWindow::open(const CommandLine& line) {
-    if (!line.files.empty())
-        setWindowTitle(tr("%1 - debubble").arg(QString::fromStdString(title_of(line.files[0]))));
+}  // namespace
+
+MainWindow::MainWindow() : unsaved_(data_place()) {
+    setWindowTitle(tr("debubble"));
+    setAcceptDrops(true);
+    setDockNestingEnabled(true);
+    resize(1500, 950);
+    timeline_ = new TimelineView;
+    messages_ = new MessageStrip;
+    auto* centre = new QWidget;
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(messages_);
+    column->addWidget(timeline_, 1);
+    setCentralWidget(centre);
+    status_ = new QLabel;
+    statusBar()->addWidget(status_, 1);
+    build_docks();
+    build_menus();
+    connect_parts();
+    set_plan_open(false);
+    restore();
+}
+
+MainWindow::~MainWindow() = default;
+
+QDockWidget* MainWindow::add_dock(const char* name, const QString& title, Qt::DockWidgetArea area,
+                                  QWidget* widget) {
+    auto* dock = new QDockWidget(title);
+    dock->setObjectName(name);  // by which saveState() knows it
+    dock->setWidget(widget);
+    addDockWidget(area, dock);
+    return dock;
+}
+
+void MainWindow::build_docks() {
+    what_if_ = new WhatIfPanel;
+    summary_ = new SummaryPanel;
+    text_ = new YamlEditor;
+    QDockWidget* what_if = add_dock("what-if", tr("What if"), Qt::LeftDockWidgetArea, what_if_);
+    QDockWidget* summary = add_dock("summary", tr("Summary"), Qt::RightDockWidgetArea, summary_);
+    QDockWidget* text = add_dock("text", tr("Scenario"), Qt::BottomDockWidgetArea, text_);
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    resizeDocks({text}, {230}, Qt::Vertical);
+    resizeDocks({what_if, summary}, {290, 350}, Qt::Horizontal);
+}
+
+void MainWindow::connect_parts() {
+    connect(what_if_, &WhatIfPanel::changed, &session_, &PlanSession::set_field);
+    connect(text_, &YamlEditor::edited, &session_, &PlanSession::set_text);
+    connect(&session_, &PlanSession::text_changed, this, &MainWindow::show_text);
+    connect(&session_, &PlanSession::answered, this, &MainWindow::show_answer);
+    connect(&session_, &PlanSession::refused, messages_, &MessageStrip::warn);
+    messages_->on_place = [this](const SourceLocation& where) {
+        findChild<QDockWidget*>("text")->show();
+        text_->go_to(where.line, where.column);
+    };
+    unsaved_timer_.setSingleShot(true);
+    unsaved_timer_.setInterval(kKeepAfter);
+    connect(&unsaved_timer_, &QTimer::timeout, this, &MainWindow::keep_unsaved);
+    opener_ = std::make_unique<LatestWins<OpenRequest, Opened>>(
+        [](const OpenRequest& request) { return open_all(request.files, request.set); },
+        [this](Opened opened) {
+            QMetaObject::invokeMethod(
+                this, [this, opened = std::move(opened)] { take(opened); }, Qt::QueuedConnection);
+        });
+}
+
+QString MainWindow::message() const {
+    return messages_->message();
+}
+
+void MainWindow::set_plan_open(bool open) {
+    plan_open_ = open;
+    what_if_->setEnabled(open);
+    text_->setReadOnly(!open);
+    save_->setEnabled(open);
+    pin_->setEnabled(open);
+}
+
+void MainWindow::show_text() {
+    const History& history = session_.history();
+    text_->show_text(QString::fromStdString(history.now().text));
+    undo_->setEnabled(history.can_undo());
+    redo_->setEnabled(history.can_redo());
+    summary_->set_stale(true);
+    unsaved_timer_.start();
+    show_title();
+}
+
+void MainWindow::show_title() {
+    if (!plan_open_) return;
+    const History& history = session_.history();
+    setWindowTitle(
+        tr("%1[*] - debubble").arg(QString::fromStdString(title_of(history.now().file))));
+    setWindowModified(!history.is_saved());
+}
+
+void MainWindow::show_answer() {
+    const Answer& answer = session_.answer();
+    what_if_->show_fields(answer.fields);
+    pin_->setChecked(session_.is_pinned());
+    if (answer.plan) show_plan(answer.plan);
+    show_mistakes();
+    Q_EMIT settled();
+}
+
+void MainWindow::show_plan(const std::shared_ptr<const Plan>& plan) {
+    const std::shared_ptr<const Plan> before = session_.reference();
+    timeline_->set_document(plan->document);
+    timeline_->set_ghost(before ? before->document : nullptr);
+    summary_->show_rows(
+        summary_of(plan->prediction, plan->document->statistics, plan->document->memory_limit));
+    summary_->set_stale(false);
+    QString delta;
+    int good = 0;
+    if (before) {
+        delta = QString::fromStdString(delta_line(before->prediction, plan->prediction));
+        const double step = plan->prediction.step_time_s - before->prediction.step_time_s;
+        good = !plan->prediction.fits ? -1 : step < 0 ? 1 : step > 0 ? -1 : 0;
+    }
+    what_if_->show_delta(delta, good);
+    status_->setText(QString::fromStdString(plan->picture.title));
+    status_->setToolTip(QString::fromStdString(plan->picture.subtitle));
+}
+
+void MainWindow::show_mistakes() {
+    const Answer& answer = session_.answer();
+    text_->show_mistakes(answer.mistakes, answer.source.file);
+    std::map<std::string, QString> complaints;
+    for (const Diagnostic& mistake : answer.mistakes) {
+        const std::string key =
+            field_of(mistake, answer.source, what_if_->fields(), session_.last_changed());
+        QString& sentence = complaints[key];
+        if (!sentence.isEmpty()) sentence += '\n';
+        sentence += QString::fromStdString(mistake.message);
+    }
+    what_if_->show_complaints(complaints);
+    if (answer.mistakes.empty())
+        messages_->clear_mistakes();
+    else
+        messages_->show_mistakes(answer.mistakes);
+}
+
+void MainWindow::show_traces(const std::vector<Shown>& traces) {
+    set_plan_open(false);
+    traces_ = traces;
+    const Shown& first = traces.front();
+    timeline_->set_ghost(nullptr);
+    timeline_->set_document(first.document);
+    what_if_->show_delta({}, 0);
+    summary_->show_rows(summary_of(first.document->trace, first.document->statistics,
+                                   first.document->memory_limit));
+    summary_->set_stale(false);
+    QStringList names;
+    for (const Shown& trace : traces) names << QString::fromStdString(title_of(trace.file));
+    setWindowTitle(tr("%1 - debubble").arg(names.join(tr(" beside "))));
+    setWindowModified(false);
+    status_->setText(tr("%n action(s)", nullptr, int(first.document->trace.spans.size())));
+    messages_->clear_mistakes();
+}
+
+void MainWindow::changeEvent(QEvent* event) {
+    QMainWindow::changeEvent(event);
+    // Colours of the strip and the complaints are mixed from the palette.
+    if (event->type() == QEvent::PaletteChange && what_if_ != nullptr && plan_open_ &&
+        !session_.is_busy() && session_.answer().plan)
+        show_mistakes();
 }
 
 }  // namespace debubble::gui

@@ -1,19 +1,111 @@
 #pragma once
 
+#include <memory>
+
 #include <QMainWindow>
+#include <QTimer>
 
 #include "gui/viewmodel/command_line.h"
+#include "gui/viewmodel/latest_wins.h"
+#include "gui/viewmodel/opened.h"
+#include "gui/viewmodel/unsaved.h"
+#include "gui/widgets/what_if/plan_session.h"
+
+class QLabel;
+class QMenu;
 
 namespace debubble::gui {
 
+class MessageStrip;
+class SummaryPanel;
+class TimelineView;
+class WhatIfPanel;
+class YamlEditor;
+
+/// The window: a timeline in the middle, what can be asked and what is answered around it.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 
 public:
     MainWindow();
+    ~MainWindow() override;
 
-    /// What the command line names.
+    /// What the command line names; else what was open last.
     void open(const CommandLine& line);
+    void open_files(const QStringList& files, const std::vector<std::string>& set = {});
+
+    PlanSession& session() { return session_; }
+    QString message() const;
+
+public Q_SLOTS:
+    void choose_file();
+    bool save();
+    bool save_as();
+    bool save_to(const QString& file);
+    void export_to(const QString& file);
+    void choose_export();
+    void show_commands();
+    void show_help();
+
+Q_SIGNALS:
+    /// The timeline shows what was asked for last, or the strip says why not.
+    void settled();
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    struct OpenRequest {
+        std::vector<std::string> files;
+        std::vector<std::string> set;
+    };
+
+    void build_docks();
+    QDockWidget* add_dock(const char* name, const QString& title, Qt::DockWidgetArea area,
+                          QWidget* widget);
+    void build_menus();
+    void build_file_menu();
+    void build_view_menu();
+    void connect_parts();
+    QAction* action(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip);
+
+    void take(const Opened& opened);
+    void show_text();
+    void show_answer();
+    void show_mistakes();
+    void show_plan(const std::shared_ptr<const Plan>& plan);
+    void show_traces(const std::vector<Shown>& traces);
+    void show_title();
+    void set_plan_open(bool open);
+    void fill_recent();
+    void add_recent(const QString& file);
+    void restore();
+    void remember();
+    void keep_unsaved();
+    void offer_unsaved();
+    void take_up(const ScenarioText& left);
+
+    PlanSession session_;
+    bool plan_open_ = false;  ///< else traces are looked at
+    std::vector<Shown> traces_;
+    UnsavedFolder unsaved_;
+    QTimer unsaved_timer_;
+
+    TimelineView* timeline_ = nullptr;
+    MessageStrip* messages_ = nullptr;
+    WhatIfPanel* what_if_ = nullptr;
+    SummaryPanel* summary_ = nullptr;
+    YamlEditor* text_ = nullptr;
+    QLabel* status_ = nullptr;
+    QMenu* recent_ = nullptr;
+    QAction* undo_ = nullptr;
+    QAction* redo_ = nullptr;
+    QAction* save_ = nullptr;
+    QAction* pin_ = nullptr;
+    std::unique_ptr<LatestWins<OpenRequest, Opened>> opener_;  ///< last: it calls back
 };
 
 }  // namespace debubble::gui

@@ -23,9 +23,9 @@ struct Plan {
 
 struct Answer {
     ScenarioText source;
-    std::shared_ptr<const Plan> plan;   ///< nothing if the plan is impossible
-    std::vector<Field> fields;          ///< empty if the text is no scenario
-    std::vector<Diagnostic> mistakes;   ///< why there is no plan
+    std::shared_ptr<const Plan> plan;  ///< nothing if the plan is impossible
+    std::vector<Field> fields;         ///< empty if the text is no scenario
+    std::vector<Diagnostic> mistakes;  ///< why there is no plan
 };
 
 /// Reads, predicts and prepares for drawing. Pure and thread-safe; mistakes of the person and of

@@ -121,8 +121,8 @@ private:
                  parallel.sequence);
         add_whole("parallel.pipeline", "Pipeline", "ranks that layers are dealt to (PP)",
                   parallel.pipeline);
-        Field& data = add("parallel.data", "Data", "replicas (DP); auto: all GPUs that are left",
-                          "auto");
+        Field& data =
+            add("parallel.data", "Data", "replicas (DP); auto: all GPUs that are left", "auto");
         data.whole = true;
         data.choices = powers_of_two(kMostSuggested);
         data.choices.insert(data.choices.begin(),
@@ -133,20 +133,22 @@ private:
             .choices = words({"0", "1", "2", "3"});
         add("parallel.context", "Context", "GPUs that share each sequence (CP)",
             std::to_string(parallel.context))
-            .why_not = "beyond a ring all-gather, context parallelism is not modelled; the text "
-                       "takes parallel.context";
+            .why_not =
+            "beyond a ring all-gather, context parallelism is not modelled; the text "
+            "takes parallel.context";
         add("parallel.expert", "Expert", "GPUs that share the experts (EP)", "1").why_not =
             "models of the zoo are dense: mixtures of experts are not modelled";
     }
 
     void how_it_is_scheduled() {
-        const bool said = written("parallel.stages_per_rank") || written("schedule.stages_per_rank");
-        Field& schedule =
-            add("schedule", "Schedule", "who computes what, in which order", scenario_.schedule.name);
+        const bool said =
+            written("parallel.stages_per_rank") || written("schedule.stages_per_rank");
+        Field& schedule = add("schedule", "Schedule", "who computes what, in which order",
+                              scenario_.schedule.name);
         schedule.value = scenario_.schedule.name;
         for (const Generator& row : generators())
-            schedule.choices.push_back({std::string(row.name), std::string(row.summary),
-                                        why_not(row, scenario_, said)});
+            schedule.choices.push_back(
+                {std::string(row.name), std::string(row.summary), why_not(row, scenario_, said)});
         const std::string of_schedule = "schedule.stages_per_rank";
         add_whole(written(of_schedule) ? of_schedule : "parallel.stages_per_rank",
                   "Stages per rank", "pieces of the model on each pipeline rank",
@@ -164,7 +166,8 @@ private:
         Field& length = add("training.seq_length", "Sequence", "tokens of a sample",
                             std::to_string(training.seq_length));
         length.whole = true;
-        for (int n = 512; n <= 131'072; n *= 2) length.choices.push_back({std::to_string(n), {}, {}});
+        for (int n = 512; n <= 131'072; n *= 2)
+            length.choices.push_back({std::to_string(n), {}, {}});
         add("training.precision", "Precision",
             "bf16: 18 bytes a parameter, pure-bf16: 8, fp32: 16; fp16 as bf16 with loss scaling",
             "bf16")

@@ -20,9 +20,9 @@ struct Field {
     std::string key;  ///< dotted key of the scenario
     std::string label;
     std::string help;
-    std::string value;                 ///< as written, or what follows from the rest
-    bool follows = false;              ///< it is not written: a default, or it follows from the rest
-    bool whole = false;                ///< any whole number above 0; the choices are suggestions
+    std::string value;     ///< as written, or what follows from the rest
+    bool follows = false;  ///< it is not written: a default, or it follows from the rest
+    bool whole = false;    ///< any whole number above 0; the choices are suggestions
     std::vector<FieldChoice> choices;
     std::optional<std::string> why_not;  ///< the field as a whole cannot be changed
 };

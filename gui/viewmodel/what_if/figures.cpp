@@ -63,8 +63,9 @@ public:
     void peak(Rank rank, Bytes held, const std::string& at, std::optional<Bytes> limit) {
         const bool over = limit && held > *limit;
         row(fmt::format("rank {}", rank.index),
-            limit ? fmt::format("{} of {} GiB at {}", sim::gib_text(held), sim::gib_text(*limit), at)
-                  : fmt::format("{} GiB at {}", sim::gib_text(held), at),
+            limit
+                ? fmt::format("{} of {} GiB at {}", sim::gib_text(held), sim::gib_text(*limit), at)
+                : fmt::format("{} GiB at {}", sim::gib_text(held), at),
             over);
     }
 
@@ -88,12 +89,11 @@ std::string delta_line(const sim::Prediction& before, const sim::Prediction& now
     if (step == 0 && now.bubble == before.bubble && worst_peak(before) == worst_peak(now) &&
         before.fits == now.fits)
         return "no change";
-    return fmt::format(
-        "step {:+.1f} %, bubble {}, peak {}, {}", 100 * step,
-        change(points(before.bubble), points(now.bubble), "%"),
-        change(fmt::format("{:.1f}", gib(worst_peak(before))),
-               fmt::format("{:.1f}", gib(worst_peak(now))), "GiB"),
-        fitting(before, now));
+    return fmt::format("step {:+.1f} %, bubble {}, peak {}, {}", 100 * step,
+                       change(points(before.bubble), points(now.bubble), "%"),
+                       change(fmt::format("{:.1f}", gib(worst_peak(before))),
+                              fmt::format("{:.1f}", gib(worst_peak(now))), "GiB"),
+                       fitting(before, now));
 }
 
 std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& statistics,
@@ -104,8 +104,8 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
     summary.row("MFU", p.mfu ? sim::percent(*p.mfu) : "unknown");
     summary.row("HFU", p.hfu ? sim::percent(*p.hfu) : "unknown");
     summary.row("per GPU", fmt::format("{:.1f} TFLOP/s", p.tflops_per_gpu));
-    summary.row("bubble", fmt::format("{} (span {})", sim::percent(p.bubble),
-                                      sim::percent(p.span_bubble)));
+    summary.row("bubble",
+                fmt::format("{} (span {})", sim::percent(p.bubble), sim::percent(p.span_bubble)));
     summary.row("memory", p.fits ? "fits" : "does not fit: " + p.reason, !p.fits);
     summary.row("parameters", sim::count_text(p.parameters));
     summary.step(statistics);
@@ -122,8 +122,9 @@ std::vector<SummaryRow> summary_of(const Trace& trace, const Statistics& statist
     Summary summary;
     const TraceHeader& header = trace.header;
     summary.row("trace", fmt::format("{} ({})", header.scenario, header.source));
-    summary.row("step time", sim::time_text(seconds(header.step_time > Duration{} ? header.step_time
-                                                                                  : statistics.step)));
+    summary.row("step time",
+                sim::time_text(
+                    seconds(header.step_time > Duration{} ? header.step_time : statistics.step)));
     summary.row("bubble", fmt::format("{} (span {})", sim::percent(statistics.bubble),
                                       sim::percent(statistics.span_bubble)));
     summary.row("program", header.program_hash.substr(0, 12));
@@ -132,8 +133,8 @@ std::vector<SummaryRow> summary_of(const Trace& trace, const Statistics& statist
     for (std::size_t i = 0; i < trace.peaks.size(); ++i) {
         Bytes held;
         for (const Bytes part : trace.peaks[i].held) held += part;
-        summary.peak(Rank{static_cast<int>(i)}, held, trace.peaks[i].action + ' ' + trace.peaks[i].op,
-                     limit);
+        summary.peak(Rank{static_cast<int>(i)}, held,
+                     trace.peaks[i].action + ' ' + trace.peaks[i].op, limit);
     }
     return summary.done();
 }

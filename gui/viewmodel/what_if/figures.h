@@ -20,7 +20,7 @@ Bytes worst_peak(const sim::Prediction& prediction);
 struct SummaryRow {
     std::string name;
     std::string value;
-    bool bad = false;  ///< beyond the limit
+    bool bad = false;   ///< beyond the limit
     double share = -1;  ///< of the step, 0 to 1, drawn as a bar; below 0: none
 };
 

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/viewmodel/source.h"
+#include "gui/viewmodel/timeline/document.h"
+
+namespace debubble::gui {
+
+/// A trace to look at, with the name of where it came from.
+struct Shown {
+    Document document;
+    std::string file;
+};
+
+/// What became of some files that were to be opened. One scenario is a plan to play with; traces
+/// are looked at, two of them (or a scenario, predicted, and a trace) beside each other.
+struct Opened {
+    std::optional<ScenarioText> scenario;
+    std::vector<Shown> traces;
+    std::vector<Diagnostic> mistakes;  ///< if there are any, there is nothing else
+};
+
+/// `set`: key=value of a scenario. Pure and thread-safe; takes as long as the largest trace.
+Opened open_all(const std::vector<std::string>& files, const std::vector<std::string>& set);
+
+}  // namespace debubble::gui

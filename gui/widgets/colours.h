@@ -1,0 +1,28 @@
+#pragma once
+
+#include <QColor>
+#include <QPalette>
+
+/// Colours that the system's palette does not have, for both of its themes.
+namespace debubble::gui {
+
+inline bool is_dark(const QPalette& palette) {
+    return palette.color(QPalette::Window).lightness() < 128;
+}
+
+/// Readable as text on a window (WCAG AA).
+inline QColor warning_colour(const QPalette& palette) {
+    return is_dark(palette) ? QColor(0xFF9C8F) : QColor(0xB3261E);
+}
+inline QColor good_colour(const QPalette& palette) {
+    return is_dark(palette) ? QColor(0x8FD9A0) : QColor(0x176B2C);
+}
+
+/// Between two colours: 0 is `a`, 1 is `b`.
+inline QColor between(const QColor& a, const QColor& b, double share) {
+    const auto mix = [share](double x, double y) { return x + (y - x) * share; };
+    return QColor::fromRgbF(float(mix(a.redF(), b.redF())), float(mix(a.greenF(), b.greenF())),
+                            float(mix(a.blueF(), b.blueF())));
+}
+
+}  // namespace debubble::gui

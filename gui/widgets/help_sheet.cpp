@@ -1,0 +1,64 @@
+#include "gui/widgets/help_sheet.h"
+
+#include <QAction>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+
+#include "gui/widgets/colours.h"
+#include "schedule/exporters/palette.h"
+
+namespace debubble::gui {
+namespace {
+
+QString row(const QString& keys, const QString& meaning) {
+    return QString("<tr><td style='padding-right: 24px'><b>%1</b></td><td>%2</td></tr>")
+        .arg(keys.toHtmlEscaped(), meaning.toHtmlEscaped());
+}
+
+QString colour_row(Paint paint, const Palette& palette) {
+    const auto at = static_cast<std::size_t>(paint);
+    const std::string_view name = name_of(paint);
+    const bool hatched = paint == Paint::Recompute || paint == Paint::Bubble;
+    return QString("<tr><td bgcolor='%1' width='60'>&nbsp;</td><td>&nbsp;&nbsp;%2%3</td></tr>")
+        .arg(QString::fromStdString(hex(palette[at])),
+             QString::fromUtf8(name.data(), qsizetype(name.size())),
+             hatched ? QString(", hatched") : QString());
+}
+
+}  // namespace
+
+HelpSheet::HelpSheet(const QList<QAction*>& commands, QWidget* parent) : QDialog(parent) {
+    setWindowTitle(tr("Keys and colours"));
+    setObjectName("help");
+    QString text = "<h3>" + tr("In the timeline") + "</h3><table>";
+    text += row("W  S", tr("zoom in and out; Ctrl+wheel zooms at the pointer"));
+    text += row("A  D", tr("left and right; Shift+drag moves"));
+    text += row(tr("drag"), tr("measure, snapping to the edges of actions"));
+    text += row(tr("click"), tr("select an action or a bubble: what it waits for, and why"));
+    text += row("F", tr("centre the selection, then fit it"));
+    text += row(".  ,", tr("next and previous action"));
+    text += row("M", tr("mark"));
+    text += row("C", tr("critical path"));
+    text += row("Home", tr("show all"));
+    text += row("Esc", tr("clear selection and measure"));
+    text += "</table><h3>" + tr("Everywhere") + "</h3><table>";
+    for (const QAction* command : commands)
+        if (!command->shortcut().isEmpty())
+            text += row(command->shortcut().toString(QKeySequence::NativeText),
+                        command->text().remove('&'));
+    text += "</table><h3>" + tr("Colours") + "</h3><table>";
+    const Palette& palette = is_dark(this->palette()) ? kDarkPalette : kLightPalette;
+    for (std::size_t i = 0; i < kPaints; ++i) text += colour_row(static_cast<Paint>(i), palette);
+    text += "</table><p>" +
+            tr("bubble = 1 - computes / (ranks x makespan). For every rank, busy + exposed "
+               "communication + optimizer + idle = step time.") +
+            "</p>";
+    auto* browser = new QTextBrowser;
+    browser->setAccessibleName(windowTitle());
+    browser->setHtml(text);
+    auto* column = new QVBoxLayout(this);
+    column->addWidget(browser);
+    resize(560, 640);
+}
+
+}  // namespace debubble::gui

@@ -1,0 +1,235 @@
+#include <algorithm>
+
+#include <QAction>
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QMenu>
+#include <QMimeData>
+#include <QSettings>
+#include <QUrl>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "gui/viewmodel/export.h"
+#include "gui/widgets/main_window.h"
+#include "gui/widgets/message_strip.h"
+#include "gui/widgets/picture_export.h"
+#include "gui/widgets/timeline/timeline_view.h"
+#include "models/shelf.h"
+
+/// Files and what is remembered from one start to the next.
+namespace debubble::gui {
+namespace {
+
+constexpr int kMostRecent = 10;
+constexpr const char* kFirstExample = "gpt2-xl-zb-v";
+
+/// Files that came with the program are not overwritten.
+bool is_shipped(const std::string& file) {
+    std::error_code error;
+    const auto folder = std::filesystem::weakly_canonical(models::data_folder(), error);
+    const auto path = std::filesystem::weakly_canonical(file, error);
+    return std::ranges::mismatch(folder, path).in1 == folder.end();
+}
+
+QStringList local_files(const QMimeData& data) {
+    QStringList files;
+    for (const QUrl& url : data.urls())
+        if (url.isLocalFile()) files << url.toLocalFile();
+    return files;
+}
+
+}  // namespace
+
+void MainWindow::open(const CommandLine& line) {
+    offer_unsaved();
+    QStringList files;
+    for (const std::string& file : line.files) files << QString::fromStdString(file);
+    if (!files.isEmpty()) return open_files(files, line.set);
+    const QString last = QSettings().value("files/last").toString();
+    open_files({QFileInfo::exists(last) ? last : QString(kFirstExample)}, line.set);
+}
+
+void MainWindow::open_files(const QStringList& files, const std::vector<std::string>& set) {
+    OpenRequest request;
+    for (const QString& file : files) request.files.push_back(file.toStdString());
+    request.set = set;
+    status_->setText(tr("Reading %1").arg(files.join(", ")));
+    opener_->ask(std::move(request));
+}
+
+void MainWindow::take(const Opened& opened) {
+    if (!opened.mistakes.empty()) {
+        messages_->show_mistakes(opened.mistakes);
+        Q_EMIT settled();
+        return;
+    }
+    if (opened.scenario) {
+        traces_.clear();
+        set_plan_open(true);
+        session_.start(*opened.scenario);
+        add_recent(QString::fromStdString(opened.scenario->file));
+        return;  // settled when it is answered
+    }
+    for (const Shown& trace : opened.traces) add_recent(QString::fromStdString(trace.file));
+    show_traces(opened.traces);
+    Q_EMIT settled();
+}
+
+void MainWindow::choose_file() {
+    const QStringList files = QFileDialog::getOpenFileNames(
+        this, tr("Open a scenario, a trace, or two to compare"), {},
+        tr("Scenarios and traces (*.yaml *.yml *.json);;All files (*)"));
+    if (!files.isEmpty()) open_files(files);
+}
+
+bool MainWindow::save() {
+    const std::string& file = session_.history().now().file;
+    if (is_shipped(file)) return save_as();
+    return save_to(QString::fromStdString(file));
+}
+
+bool MainWindow::save_as() {
+    const QString name =
+        QFileInfo(QString::fromStdString(session_.history().now().file)).fileName();
+    const QString file =
+        QFileDialog::getSaveFileName(this, tr("Save the scenario"), name, tr("YAML (*.yaml)"));
+    return !file.isEmpty() && save_to(file);
+}
+
+bool MainWindow::save_to(const QString& file) {
+    try {
+        write_file(file.toStdString(), session_.history().now().text);
+    } catch (const std::exception& error) {
+        messages_->warn(QString::fromStdString(error.what()));
+        return false;
+    }
+    session_.saved(file);
+    unsaved_.forget();
+    add_recent(file);
+    return true;
+}
+
+void MainWindow::choose_export() {
+    const QString file = QFileDialog::getSaveFileName(
+        this, tr("Export the timeline"), {},
+        tr("Vector picture (*.svg);;Picture (*.png);;Document (*.pdf);;Trace for Perfetto "
+           "(*.json);;Table of actions (*.csv)"));
+    if (!file.isEmpty()) export_to(file);
+}
+
+void MainWindow::export_to(const QString& file) {
+    try {
+        const ExportFormat format = export_format_of(file.toStdString());
+        const Layer& shown = timeline_->scene().main;
+        if (!shown) throw InputError("nothing is open that could be exported");
+        if (!is_text_format(format)) {
+            write_picture(*timeline_, file, format);
+        } else if (plan_open_ && session_.answer().plan) {
+            const Plan& plan = *session_.answer().plan;
+            write_file(
+                file.toStdString(),
+                exported({plan.document->trace, plan.document->statistics, plan.picture}, format));
+        } else {
+            write_file(file.toStdString(),
+                       exported(exhibit_of(shown.document->trace, traces_.front().file), format));
+        }
+        messages_->say(tr("Written: %1").arg(file));
+    } catch (const std::exception& error) {
+        messages_->warn(QString::fromStdString(error.what()));
+    }
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (!local_files(*event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    QStringList files = local_files(*event->mimeData());
+    // One more trace on a trace is laid beside it.
+    if (files.size() == 1 && traces_.size() == 1 && files[0].endsWith(".json"))
+        files.prepend(QString::fromStdString(traces_.front().file));
+    open_files(files);
+    event->acceptProposedAction();
+}
+
+void MainWindow::add_recent(const QString& file) {
+    QSettings settings;
+    const QString path = QFileInfo(file).absoluteFilePath();
+    QStringList files = settings.value("files/recent").toStringList();
+    files.removeAll(path);
+    files.prepend(path);
+    settings.setValue("files/recent", QStringList(files.mid(0, kMostRecent)));
+    settings.setValue("files/last", path);
+}
+
+void MainWindow::fill_recent() {
+    recent_->clear();
+    for (const QString& file : QSettings().value("files/recent").toStringList())
+        recent_->addAction(file, this, [this, file] { open_files({file}); });
+    recent_->setEnabled(true);
+    if (recent_->isEmpty()) recent_->addAction(tr("Nothing yet"))->setEnabled(false);
+}
+
+/// A file that was damaged gives default values, and what is no layout of docks is refused by
+/// restoreState(): neither keeps the window from starting.
+void MainWindow::restore() {
+    const QSettings settings;
+    if (settings.status() != QSettings::NoError) return;
+    restoreGeometry(settings.value("window/geometry").toByteArray());
+    restoreState(settings.value("window/docks").toByteArray());
+}
+
+void MainWindow::remember() {
+    QSettings settings;
+    settings.setValue("window/geometry", saveGeometry());
+    settings.setValue("window/docks", saveState());
+}
+
+void MainWindow::keep_unsaved() {
+    if (!plan_open_) return;
+    try {
+        if (session_.history().is_saved())
+            unsaved_.forget();
+        else
+            unsaved_.keep(session_.history().now());
+    } catch (const std::exception& error) {  // worth a word, not an end
+        messages_->warn(tr("What is not saved cannot be kept: %1").arg(error.what()));
+    }
+}
+
+void MainWindow::offer_unsaved() {
+    const std::optional<ScenarioText> left = unsaved_.find_left();
+    if (!left) return;
+    messages_->offer(tr("Changes of %1 were not saved when the window closed.")
+                         .arg(QString::fromStdString(title_of(left->file))),
+                     tr("Take them up again"), [this, left = *left] {
+                         unsaved_.forget_left();
+                         messages_->clear();
+                         take_up(left);
+                     });
+}
+
+void MainWindow::take_up(const ScenarioText& left) {
+    ScenarioText on_disk = left;
+    try {
+        on_disk = std::get<ScenarioText>(open_source(left.file));
+    } catch (const std::exception&) {  // gone: the text that was kept is all there is
+    }
+    opener_->forget();
+    set_plan_open(true);
+    session_.start(on_disk);
+    session_.set_text(QString::fromStdString(left.text));
+}
+
+/// What is not saved is kept, and offered at the next start: no question on the way out.
+void MainWindow::closeEvent(QCloseEvent* event) {
+    keep_unsaved();
+    remember();
+    QMainWindow::closeEvent(event);
+}
+
+}  // namespace debubble::gui

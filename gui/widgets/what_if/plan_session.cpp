@@ -1,0 +1,124 @@
+#include "gui/widgets/what_if/plan_session.h"
+
+#include <algorithm>
+
+#include "scenarios/edit.h"
+
+namespace debubble::gui {
+namespace {
+
+constexpr std::size_t kMostRecent = 4;  ///< plans kept; each may hold a million actions
+
+}  // namespace
+
+PlanSession::PlanSession(QObject* parent) : QObject(parent) {
+    debounce_.setSingleShot(true);
+    debounce_.setInterval(kDebounce);
+    worker_ = std::make_unique<LatestWins<ScenarioText, Answer>>(
+        [](const ScenarioText& source) { return gui::answer(source); },
+        [this](Answer answer) {
+            QMetaObject::invokeMethod(
+                this, [this, answer = std::move(answer)] { take(answer); }, Qt::QueuedConnection);
+        });
+    connect(&debounce_, &QTimer::timeout, this, [this] { worker_->ask(history_.now()); });
+}
+
+std::shared_ptr<const Plan> PlanSession::reference() const {
+    if (pinned_) return pinned_;
+    if (history_.before() == history_.now()) return nullptr;
+    for (const auto& [text, plan] : recent_)
+        if (text == history_.before().text) return plan;
+    return nullptr;
+}
+
+void PlanSession::start(const ScenarioText& source) {
+    recent_.clear();
+    pinned_ = nullptr;
+    answer_ = {};
+    last_changed_.clear();
+    history_.start(source);
+    busy_ = true;
+    worker_->ask(source);  // nobody is typing: at once
+    Q_EMIT text_changed();
+}
+
+void PlanSession::set_field(const QString& key, const QString& value) {
+    const std::string name = key.toStdString();
+    try {
+        last_changed_ = name;
+        change(with_change(history_.now(), name, value.toStdString()), name);
+    } catch (const InputError& error) {
+        Q_EMIT refused(QString::fromStdString(error.diagnostics().front().message));
+    }
+}
+
+void PlanSession::set_text(const QString& text) {
+    last_changed_.clear();
+    change({text.toStdString(), history_.now().file}, "text");
+}
+
+void PlanSession::set_keys(const std::vector<scenarios::Override>& keys, const QString& what) {
+    try {
+        ScenarioText source = history_.now();
+        for (const scenarios::Override& key : keys)
+            source.text = scenarios::with_key(source.text, source.file, key);
+        last_changed_.clear();
+        change(std::move(source), what.toStdString());
+    } catch (const InputError& error) {
+        Q_EMIT refused(QString::fromStdString(error.diagnostics().front().message));
+    }
+}
+
+void PlanSession::undo() {
+    if (!history_.can_undo()) return;
+    history_.undo();
+    moved();
+}
+
+void PlanSession::redo() {
+    if (!history_.can_redo()) return;
+    history_.redo();
+    moved();
+}
+
+void PlanSession::pin(bool on) {
+    pinned_ = on ? answer_.plan : nullptr;
+    Q_EMIT answered();
+}
+
+void PlanSession::saved(const QString& file) {
+    ScenarioText source = history_.now();
+    if (source.file != file.toStdString()) {
+        source.file = file.toStdString();
+        history_.change(std::move(source), "file");
+    }
+    history_.saved();
+    Q_EMIT text_changed();
+}
+
+void PlanSession::change(ScenarioText source, const std::string& what) {
+    if (source == history_.now()) return;
+    history_.change(std::move(source), what);
+    moved();
+}
+
+void PlanSession::moved() {
+    busy_ = true;
+    worker_->forget();  // its answer is out of date
+    debounce_.start();
+    Q_EMIT text_changed();
+}
+
+void PlanSession::take(Answer answer) {
+    if (answer.source != history_.now()) return;  // changed while the answer was on its way
+    busy_ = false;
+    answer_ = std::move(answer);
+    if (answer_.plan) {
+        std::erase_if(recent_, [&](const auto& r) { return r.first == answer_.source.text; });
+        recent_.emplace_front(answer_.source.text, answer_.plan);
+        if (recent_.size() > kMostRecent) recent_.pop_back();
+    }
+    Q_EMIT answered();
+}
+
+}  // namespace debubble::gui

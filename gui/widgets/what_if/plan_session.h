@@ -1,0 +1,69 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include <QObject>
+#include <QTimer>
+
+#include "gui/viewmodel/latest_wins.h"
+#include "gui/viewmodel/what_if/answer.h"
+#include "gui/viewmodel/what_if/history.h"
+
+namespace debubble::gui {
+
+/// The scenario that is open, its history, and what becomes of it: every change is predicted in
+/// a worker, kDebounce after the last key stroke.
+class PlanSession : public QObject {
+    Q_OBJECT
+
+public:
+    explicit PlanSession(QObject* parent = nullptr);
+
+    static constexpr int kDebounce = 50;  ///< ms
+
+    const History& history() const { return history_; }
+    /// To the text as it is now; mistakes and all. Older than the text while the worker works.
+    const Answer& answer() const { return answer_; }
+    bool is_busy() const { return busy_; }
+    /// The plan before: the one that was pinned, or that of the last change.
+    std::shared_ptr<const Plan> reference() const;
+    bool is_pinned() const { return pinned_ != nullptr; }
+    const std::string& last_changed() const { return last_changed_; }
+
+public Q_SLOTS:
+    /// Another scenario; nothing of the one before stays.
+    void start(const debubble::gui::ScenarioText& source);
+    /// One field of the panel.
+    void set_field(const QString& key, const QString& value);
+    /// The text as it was typed.
+    void set_text(const QString& text);
+    /// Several keys at once, such as those of a point of a sweep.
+    void set_keys(const std::vector<debubble::scenarios::Override>& keys, const QString& what);
+    void undo();
+    void redo();
+    void pin(bool on);
+    void saved(const QString& file);
+
+Q_SIGNALS:
+    void text_changed();  ///< history() moved; the answer will follow
+    void answered();
+    void refused(const QString& message);  ///< a field's value that no text can hold
+
+private:
+    void change(ScenarioText source, const std::string& what);
+    void moved();
+    void take(Answer answer);
+
+    History history_;
+    Answer answer_;
+    std::deque<std::pair<std::string, std::shared_ptr<const Plan>>> recent_;  ///< by text
+    std::shared_ptr<const Plan> pinned_;
+    std::string last_changed_;
+    bool busy_ = false;
+    QTimer debounce_;
+    std::unique_ptr<LatestWins<ScenarioText, Answer>> worker_;
+};
+
+}  // namespace debubble::gui

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include <QCoreApplication>
+#include <QTreeWidget>
+
+#include "gui/viewmodel/what_if/figures.h"
+
+namespace debubble::gui {
+
+/// The figures of a plan, and bars for where its step goes.
+class SummaryPanel : public QTreeWidget {
+    Q_DECLARE_TR_FUNCTIONS(debubble::gui::SummaryPanel)
+
+public:
+    explicit SummaryPanel(QWidget* parent = nullptr);
+    void show_rows(const std::vector<SummaryRow>& rows);
+    /// What is shown is out of date: greyed.
+    void set_stale(bool stale);
+};
+
+}  // namespace debubble::gui

@@ -1,0 +1,184 @@
+#include "gui/widgets/what_if/what_if_panel.h"
+
+#include <QAbstractItemView>
+#include <QComboBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QRegularExpressionValidator>
+#include <QStandardItemModel>
+#include <QVBoxLayout>
+#include <QWheelEvent>
+
+#include "gui/widgets/colours.h"
+
+namespace debubble::gui {
+namespace {
+
+QString text(const std::string& s) {
+    return QString::fromStdString(s);
+}
+
+/// Tells the box nothing of what the program itself does to it.
+class Silently {
+public:
+    explicit Silently(QObject* object) : object_(object), before_(object->blockSignals(true)) {}
+    ~Silently() { object_->blockSignals(before_); }
+    Silently(const Silently&) = delete;
+    Silently& operator=(const Silently&) = delete;
+
+private:
+    QObject* object_;
+    bool before_;
+};
+
+void add_choice(QComboBox* box, const FieldChoice& choice) {
+    box->addItem(text(choice.value), text(choice.value));
+    const int at = box->count() - 1;
+    if (!choice.help.empty()) box->setItemData(at, text(choice.help), Qt::ToolTipRole);
+    if (!choice.why_not) return;
+    box->setItemData(at, text(*choice.why_not), Qt::ToolTipRole);
+    if (auto* model = qobject_cast<QStandardItemModel*>(box->model()))
+        model->item(at)->setEnabled(false);
+}
+
+bool same_keys(const std::vector<Field>& a, const std::vector<Field>& b) {
+    return std::ranges::equal(a, b, {}, &Field::key, &Field::key);
+}
+
+}  // namespace
+
+WhatIfPanel::WhatIfPanel(QWidget* parent) : QScrollArea(parent) {
+    setWidgetResizable(true);
+    setFrameShape(QFrame::NoFrame);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto* page = new QWidget;
+    auto* column = new QVBoxLayout(page);
+    delta_ = new QLabel;
+    delta_->setObjectName("delta");
+    delta_->setWordWrap(true);
+    delta_->setAccessibleName(tr("Difference to the plan before"));
+    delta_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(delta_);
+    form_ = new QFormLayout;
+    form_->setRowWrapPolicy(QFormLayout::DontWrapRows);
+    form_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    form_->setVerticalSpacing(3);
+    column->addLayout(form_);
+    column->addStretch();
+    setWidget(page);
+    setMinimumWidth(250);
+}
+
+void WhatIfPanel::clear() {
+    while (form_->rowCount() > 0) form_->removeRow(0);
+    rows_.clear();
+}
+
+void WhatIfPanel::show_fields(const std::vector<Field>& fields) {
+    if (fields.empty()) return;  // of a text that is no scenario: what was there stays
+    if (!same_keys(fields, fields_)) {
+        clear();
+        for (const Field& field : fields) rows_[field.key] = make_row(field);
+    }
+    fields_ = fields;
+    for (const Field& field : fields) fill(rows_[field.key], field);
+}
+
+WhatIfPanel::Row WhatIfPanel::make_row(const Field& field) {
+    Row row;
+    row.box = new QComboBox;
+    row.box->setObjectName(text(field.key));
+    row.box->setAccessibleName(text(field.label));
+    row.box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    row.box->setMinimumContentsLength(8);
+    row.box->setFocusPolicy(Qt::StrongFocus);
+    row.box->installEventFilter(this);
+    const QString key = text(field.key);
+    if (field.whole) {
+        row.box->setEditable(true);
+        row.box->setInsertPolicy(QComboBox::NoInsert);
+        row.box->setCompleter(nullptr);
+        static const QRegularExpression number("auto|[1-9][0-9]{0,8}");
+        row.box->lineEdit()->setValidator(new QRegularExpressionValidator(number, row.box));
+        connect(row.box->lineEdit(), &QLineEdit::textEdited, this, [this, key, box = row.box] {
+            if (box->lineEdit()->hasAcceptableInput()) Q_EMIT changed(key, box->lineEdit()->text());
+        });
+    }
+    connect(row.box, &QComboBox::activated, this,
+            [this, key, box = row.box](int at) { Q_EMIT changed(key, box->itemText(at)); });
+    row.label = new QLabel(text(field.label));
+    row.label->setBuddy(row.box);
+    row.complaint = new QLabel;
+    row.complaint->setObjectName("complaint:" + key);
+    row.complaint->setWordWrap(true);
+    row.complaint->hide();
+    auto* column = new QVBoxLayout;
+    column->setSpacing(1);
+    column->addWidget(row.box);
+    column->addWidget(row.complaint);
+    form_->addRow(row.label, column);
+    return row;
+}
+
+void WhatIfPanel::fill(const Row& row, const Field& field) {
+    const Silently box(row.box);
+    const QString value = text(field.value);
+    const bool typing = row.box->isEditable() && row.box->lineEdit()->hasFocus();
+    if (!row.box->view()->isVisible()) {
+        row.box->clear();
+        for (const FieldChoice& choice : field.choices) add_choice(row.box, choice);
+        if (!field.whole && row.box->findText(value) < 0) row.box->insertItem(0, value);
+    }
+    const int at = row.box->findText(value);
+    if (!row.box->isEditable() || at >= 0) row.box->setCurrentIndex(at);
+    if (row.box->isEditable() && !(typing && row.box->lineEdit()->text() == value))
+        row.box->setEditText(value);
+    QString help = text(field.why_not ? *field.why_not : field.help);
+    if (field.follows && !field.why_not) help += tr(" (follows from the rest)");
+    row.box->setEnabled(!field.why_not);
+    row.label->setEnabled(!field.why_not);
+    row.box->setToolTip(help);
+    row.label->setToolTip(help);
+    row.box->setAccessibleDescription(help);
+    QFont font = row.box->font();
+    font.setItalic(field.follows && !field.why_not);
+    row.box->setFont(font);
+}
+
+void WhatIfPanel::show_complaints(const std::map<std::string, QString>& complaints) {
+    const QColor colour = warning_colour(palette());
+    for (const auto& [key, row] : rows_) {
+        const auto found = complaints.find(key);
+        const bool bad = found != complaints.end();
+        row.complaint->setVisible(bad);
+        row.complaint->setText(bad ? found->second : QString());
+        QPalette palette = row.complaint->palette();
+        palette.setColor(QPalette::WindowText, colour);
+        row.complaint->setPalette(palette);
+        if (bad && !complaints_.contains(key)) ensureWidgetVisible(row.box);
+    }
+    complaints_ = complaints;
+}
+
+void WhatIfPanel::show_delta(const QString& line, int good) {
+    delta_->setText(line);
+    delta_->setVisible(!line.isEmpty());
+    QPalette palette = delta_->palette();
+    palette.setColor(QPalette::WindowText, good > 0 ? good_colour(this->palette())
+                                           : good < 0
+                                               ? warning_colour(this->palette())
+                                               : this->palette().color(QPalette::WindowText));
+    delta_->setPalette(palette);
+}
+
+bool WhatIfPanel::eventFilter(QObject* object, QEvent* event) {
+    // Scrolling the form must not change the plan under the pointer.
+    if (event->type() == QEvent::Wheel && !static_cast<QWidget*>(object)->hasFocus()) {
+        event->ignore();
+        return true;
+    }
+    return QScrollArea::eventFilter(object, event);
+}
+
+}  // namespace debubble::gui

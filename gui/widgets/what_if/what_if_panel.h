@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <QScrollArea>
+
+#include "gui/viewmodel/what_if/field.h"
+
+class QComboBox;
+class QFormLayout;
+class QLabel;
+
+namespace debubble::gui {
+
+/// A form with a row per field. What cannot be chosen is grey and says why; what cannot be built
+/// is explained under the field that is to blame.
+class WhatIfPanel : public QScrollArea {
+    Q_OBJECT
+
+public:
+    explicit WhatIfPanel(QWidget* parent = nullptr);
+
+    void show_fields(const std::vector<Field>& fields);
+    const std::vector<Field>& fields() const { return fields_; }
+    /// Sentences by key of the field; all others are silent.
+    void show_complaints(const std::map<std::string, QString>& complaints);
+    /// "step -7.3 %, ..."; `good`: 1 better, -1 worse, 0 neither.
+    void show_delta(const QString& line, int good);
+
+Q_SIGNALS:
+    void changed(const QString& key, const QString& value);
+
+protected:
+    bool eventFilter(QObject* object, QEvent* event) override;
+
+private:
+    struct Row {
+        QLabel* label = nullptr;
+        QComboBox* box = nullptr;
+        QLabel* complaint = nullptr;
+    };
+    Row make_row(const Field& field);
+    void fill(const Row& row, const Field& field);
+    void clear();
+
+    QFormLayout* form_ = nullptr;
+    QLabel* delta_ = nullptr;
+    std::vector<Field> fields_;
+    std::map<std::string, Row> rows_;
+    std::map<std::string, QString> complaints_;
+};
+
+}  // namespace debubble::gui

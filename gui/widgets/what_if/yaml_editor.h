@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include <QPlainTextEdit>
+
+#include "base/diagnostic.h"
+
+namespace debubble::gui {
+
+/// The scenario's text with line numbers. Mistakes are underlined where they stand and say on
+/// hover what they are. Undo is the window's.
+class YamlEditor : public QPlainTextEdit {
+    Q_OBJECT
+
+public:
+    explicit YamlEditor(QWidget* parent = nullptr);
+
+    /// Changes what differs only, so that cursor and view stay.
+    void show_text(const QString& text);
+    /// Those of this file; the others have no place here.
+    void show_mistakes(const std::vector<Diagnostic>& mistakes, const std::string& file);
+    void go_to(int line, int column);
+
+Q_SIGNALS:
+    void edited(const QString& text);  ///< by the person, not by show_text()
+
+protected:
+    bool event(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    class Gutter;
+    int gutter_width() const;
+    void paint_gutter(QPaintEvent* event);
+    void place_gutter();
+    QString mistake_at(int line) const;
+
+    Gutter* gutter_ = nullptr;
+    std::vector<Diagnostic> mistakes_;
+    bool showing_ = false;
+};
+
+}  // namespace debubble::gui
