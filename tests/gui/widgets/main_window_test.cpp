@@ -1,21 +1,265 @@
 #include "gui/widgets/main_window.h"
 
+#include <fstream>
+
 #include <gmock/gmock.h>
+#include <QAction>
+#include <QComboBox>
+#include <QDialog>
+#include <QDragEnterEvent>
+#include <QDropEvent>
 #include <QFontInfo>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include "base/file.h"
+#include "gui/viewmodel/export.h"
+#include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/what_if/yaml_editor.h"
 
 namespace debubble::gui {
 namespace {
+
+constexpr int kDeadline = 30'000;  ///< ms; a prediction under a sanitizer on a busy machine
 
 TEST(Fonts, are_those_that_pixels_are_compared_with) {
     EXPECT_EQ(QFontInfo(QFont("DejaVu Sans")).family(), "DejaVu Sans");
 }
 
-TEST(Window, names_what_it_shows) {
-    MainWindow window;
-    CommandLine line;
-    line.files = {"gpt2-xl"};
-    window.open(line);
-    EXPECT_TRUE(window.windowTitle().contains("gpt2-xl"));
+class Window : public testing::Test {
+protected:
+    void SetUp() override {
+        QSettings().clear();
+        window = std::make_unique<MainWindow>();
+        window->resize(1400, 900);
+        window->show();
+    }
+
+    /// Runs `act` and waits until the window has answered to it.
+    template <class Act>
+    bool settles_after(Act act) {
+        QSignalSpy settled(window.get(), &MainWindow::settled);
+        act();
+        return !settled.isEmpty() || settled.wait(kDeadline);
+    }
+    bool opens(const QStringList& files) {
+        return settles_after([&] { window->open_files(files); });
+    }
+    template <class T>
+    T* part(const QString& name) {
+        return window->findChild<T*>(name);
+    }
+    QComboBox* field(const QString& key) { return part<QComboBox>(key); }
+    void choose(const QString& key, const QString& value) {
+        const int at = field(key)->findText(value);
+        field(key)->setCurrentIndex(at);
+        Q_EMIT field(key)->activated(at);
+    }
+    const Layer& shown() { return window->findChild<TimelineView*>()->scene().main; }
+    const Layer& ghost() { return window->findChild<TimelineView*>()->scene().other; }
+    QString text() { return window->findChild<YamlEditor*>()->toPlainText(); }
+
+    std::unique_ptr<MainWindow> window;
+    QTemporaryDir folder;
+};
+
+TEST_F(Window, shows_the_scenario_that_was_opened) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    EXPECT_TRUE(window->windowTitle().startsWith("gpt2-xl"));
+    EXPECT_EQ(shown().document->trace.header.scenario, "gpt2-xl");
+    EXPECT_EQ(field("parallel.tensor")->currentText(), "2");
+    EXPECT_TRUE(text().contains("schedule: 1f1b"));
+}
+
+TEST_F(Window, a_changed_field_changes_text_and_timeline_and_leaves_a_ghost) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    const Document before = shown().document;
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    EXPECT_TRUE(text().contains("schedule: gpipe"));
+    EXPECT_NE(shown().document, before);
+    EXPECT_EQ(ghost().document, before);
+    EXPECT_TRUE(part<QLabel>("delta")->text().contains("step"));
+}
+
+TEST_F(Window, typing_in_the_text_changes_the_fields) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    auto* editor = window->findChild<YamlEditor*>();
+    ASSERT_TRUE(settles_after(
+        [&] { editor->setPlainText(text().replace("schedule: 1f1b", "schedule: zb-h1")); }));
+    EXPECT_EQ(field("schedule")->currentText(), "zb-h1");
+}
+
+TEST_F(Window, undo_brings_the_plan_before_back_and_redo_the_later_one) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    const QString before = text();
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    ASSERT_TRUE(
+        settles_after([&] { QTest::keyClick(window.get(), Qt::Key_Z, Qt::ControlModifier); }));
+    EXPECT_EQ(text(), before);
+    EXPECT_EQ(field("schedule")->currentText(), "1f1b");
+    ASSERT_TRUE(
+        settles_after([&] { QTest::keyClick(window.get(), Qt::Key_Y, Qt::ControlModifier); }));
+    EXPECT_EQ(field("schedule")->currentText(), "gpipe");
+}
+
+TEST_F(Window, an_impossible_plan_is_explained_beside_the_field_and_the_timeline_stays) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    const Document before = shown().document;
+    QLineEdit* tensor = field("parallel.tensor")->lineEdit();
+    ASSERT_TRUE(settles_after([&] {
+        tensor->selectAll();
+        QTest::keyClicks(tensor, "3");
+    }));
+    EXPECT_EQ(shown().document, before);
+    EXPECT_FALSE(window->message().isEmpty());
+    int explained = 0;
+    for (const QLabel* label : window->findChildren<QLabel*>())
+        if (label->objectName().startsWith("complaint:") && label->isVisibleTo(window.get())) {
+            ++explained;
+            EXPECT_TRUE(label->text().contains("3")) << label->text().toStdString();
+        }
+    EXPECT_EQ(explained, 1);
+    ASSERT_TRUE(settles_after([&] { window->session().undo(); }));
+    EXPECT_TRUE(window->message().isEmpty());
+}
+
+TEST_F(Window, impossible_schedules_are_grey_and_say_why) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    ASSERT_TRUE(settles_after([&] {
+        field("training.micro_batches")->lineEdit()->selectAll();
+        QTest::keyClicks(field("training.micro_batches")->lineEdit(), "1");
+    }));
+    QComboBox* schedules = field("schedule");
+    const int at = schedules->findText("zb-h2");
+    ASSERT_GE(at, 0);
+    const QModelIndex row = schedules->model()->index(at, 0);
+    EXPECT_FALSE(row.flags() & Qt::ItemIsEnabled);
+    EXPECT_TRUE(schedules->itemData(at, Qt::ToolTipRole).toString().contains("microbatches"));
+}
+
+TEST_F(Window, a_pinned_plan_stays_the_reference) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    const Document first = shown().document;
+    window->session().pin(true);
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "zb-h1"); }));
+    EXPECT_EQ(ghost().document, first);
+}
+
+TEST_F(Window, saves_the_text_as_it_is_shown) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    EXPECT_TRUE(window->isWindowModified());
+    const QString file = folder.filePath("mine.yaml");
+    EXPECT_TRUE(window->save_to(file));
+    EXPECT_FALSE(window->isWindowModified());
+    EXPECT_EQ(read_file(file.toStdString()), text().toStdString());
+    EXPECT_EQ(QSettings().value("files/recent").toStringList().front(), file);
+}
+
+TEST_F(Window, a_file_that_cannot_be_read_is_named_in_the_strip) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    const Document before = shown().document;
+    ASSERT_TRUE(opens({folder.filePath("missing.yaml")}));
+    EXPECT_TRUE(window->message().contains("missing.yaml"));
+    EXPECT_EQ(shown().document, before);
+}
+
+TEST_F(Window, opens_what_is_dropped_on_it) {
+    const QString trace = folder.filePath("a.trace.json");
+    write_file(trace.toStdString(), exported(read_exhibit("gpt2-xl", {}), ExportFormat::Json));
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(trace)});
+    QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window.get(), &enter);
+    ASSERT_TRUE(enter.isAccepted());
+    ASSERT_TRUE(settles_after([&] {
+        QDropEvent drop({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window.get(), &drop);
+    }));
+    EXPECT_TRUE(window->windowTitle().startsWith("a - "));
+    EXPECT_GT(shown().document->trace.spans.size(), 0);
+}
+
+TEST_F(Window, exports_the_timeline_in_every_format) {
+    ASSERT_TRUE(opens({"gpt2-xl-zb-v"}));
+    const std::pair<const char*, std::string> starts[]{{"a.svg", "<"},
+                                                       {"a.png", "\x89PNG"},
+                                                       {"a.pdf", "%PDF"},
+                                                       {"a.csv", "rank,"},
+                                                       {"a.json", "{"}};
+    for (const auto& [name, start] : starts) {
+        const QString file = folder.filePath(name);
+        window->export_to(file);
+        EXPECT_TRUE(read_file(file.toStdString()).starts_with(start)) << name;
+    }
+    window->export_to(folder.filePath("a.gif"));
+    EXPECT_TRUE(window->message().contains(".svg"));
+}
+
+TEST_F(Window, what_was_not_saved_is_offered_after_a_crash) {
+    const UnsavedFolder left(
+        QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation).toStdString());
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    window->close();  // keeps what is not saved
+    const std::filesystem::path place =
+        QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation).toStdString();
+    for (const auto& file : std::filesystem::directory_iterator(place))
+        if (file.path().filename().string().starts_with("unsaved-"))
+            // As if written by a process that is gone.
+            std::filesystem::rename(file.path(), place / "unsaved-2147483646.json");
+    window = std::make_unique<MainWindow>();
+    window->show();
+    ASSERT_TRUE(settles_after([&] { window->open({}); }));
+    ASSERT_TRUE(window->message().contains("not saved"));
+    const auto buttons = window->findChild<QWidget*>("messages")->findChildren<QToolButton*>();
+    ASSERT_TRUE(settles_after([&] {
+        for (QToolButton* button : buttons)
+            if (button->text().startsWith("Take")) button->click();
+    }));
+    EXPECT_TRUE(text().contains("schedule: gpipe"));
+    EXPECT_TRUE(window->isWindowModified());
+    EXPECT_FALSE(left.find_left());
+}
+
+TEST_F(Window, starts_whatever_the_settings_file_holds) {
+    const std::string file = QSettings().fileName().toStdString();
+    window->close();
+    for (const char* content : {"[window\ngeometry=@ByteArray(\\xff\ndocks=7", "\x01\x02\x03",
+                                "[window]\ngeometry=@Invalid()\ndocks=@ByteArray(nonsense)\n"}) {
+        write_file(file, content);
+        MainWindow another;
+        another.show();
+        EXPECT_TRUE(another.isVisible());
+    }
+}
+
+TEST_F(Window, finds_a_command_by_some_of_its_letters) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    window->show_commands();
+    auto* wanted = window->findChild<QDialog*>("commands")->findChild<QLineEdit*>();
+    ASSERT_TRUE(settles_after([&] {
+        QTest::keyClicks(wanted, "undo");
+        QTest::keyClick(wanted, Qt::Key_Return);
+    }));
+    EXPECT_EQ(field("schedule")->currentText(), "1f1b");
+}
+
+TEST_F(Window, everything_that_takes_keys_has_a_name_for_who_cannot_see_it) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    for (const QComboBox* box : window->findChildren<QComboBox*>())
+        EXPECT_FALSE(box->accessibleName().isEmpty()) << box->objectName().toStdString();
+    for (const QAction* action : window->actions()) EXPECT_FALSE(action->text().isEmpty());
 }
 
 }  // namespace
