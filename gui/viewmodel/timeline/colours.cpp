@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/viewmodel/timeline/subject.h"
+
 namespace debubble::gui {
 namespace {
 
@@ -52,52 +54,6 @@ Rgb hue(int index, Theme theme) {
         return static_cast<std::uint8_t>(std::lround(255 * (high - (high - low) * part)));
     };
     return {channel(5), channel(3), channel(1)};
-}
-
-struct Subject {
-    std::optional<Stage> stage;
-    std::optional<MicroBatch> micro_batch;
-};
-
-Subject subject_of(const Action& action) {
-    return std::visit(Overloaded{
-                          [](const Compute& c) {
-                              return Subject{c.stage, c.micro_batch};
-                          },
-                          [](const Recompute& r) {
-                              return Subject{r.stage, r.micro_batch};
-                          },
-                          [](const Overlap& o) {
-                              return Subject{o.first.stage, o.first.micro_batch};
-                          },
-                          [](const Send& s) {
-                              return Subject{s.message.producer, s.message.micro_batch};
-                          },
-                          [](const Recv& r) {
-                              return Subject{r.message.producer, r.message.micro_batch};
-                          },
-                          [](const Unshard& u) {
-                              return Subject{u.stage, {}};
-                          },
-                          [](const Reshard& r) {
-                              return Subject{r.stage, {}};
-                          },
-                          [](const ReduceGrad& r) {
-                              return Subject{r.stage, {}};
-                          },
-                          [](const TiedGradReduce& t) {
-                              return Subject{t.stage, {}};
-                          },
-                          [](const Offload& o) {
-                              return Subject{o.stage, o.micro_batch};
-                          },
-                          [](const Reload& r) {
-                              return Subject{r.stage, r.micro_batch};
-                          },
-                          [](const GradNorm&) { return Subject{}; },
-                          [](const OptimizerStep&) { return Subject{}; },
-                      },
-                      action);
 }
 
 Rgb colour_of_kind(const TimelineDocument& document, const Span& span, const Action& action,

@@ -55,6 +55,18 @@ std::optional<Place> place_of(const Scene& scene, const SpanRef& ref) {
     return Place{row, row->links.height > 0 ? row->links : row->bars, range};
 }
 
+const Row* row_of(const Scene& scene, const Selection& selection) {
+    if (const auto* span = std::get_if<SpanRef>(&selection)) {
+        const auto place = place_of(scene, *span);
+        return place ? place->row : nullptr;
+    }
+    const auto* bubble = std::get_if<BubbleRef>(&selection);
+    if (bubble == nullptr || !scene.main) return nullptr;
+    const TimelineDocument& document = *scene.main.document;
+    const Device* device = document.device_of(document.bubble(bubble->index).rank);
+    return scene.layout.row_of(static_cast<std::size_t>(device - document.devices.data()));
+}
+
 std::optional<std::uint32_t> bubble_at(const TimelineDocument& document, const Device& device,
                                        Instant at) {
     const auto first = document.statistics.bubbles.begin() + device.first_bubble;

@@ -26,6 +26,9 @@ struct Place {
 };
 std::optional<Place> place_of(const Scene& scene, const SpanRef& ref);
 
+/// The row that a span or a bubble is drawn on.
+const Row* row_of(const Scene& scene, const Selection& selection);
+
 /// The bubble of a device at an instant of its document.
 std::optional<std::uint32_t> bubble_at(const TimelineDocument& document, const Device& device,
                                        Instant at);

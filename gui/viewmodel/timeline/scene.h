@@ -20,6 +20,7 @@ struct Layer {
 
     explicit operator bool() const { return document != nullptr; }
     TimeRange range() const { return {document->range.begin + shift, document->range.end + shift}; }
+    TimeRange on_axis(const Span& span) const { return {span.begin + shift, span.end + shift}; }
 };
 
 /// Which of the two documents of a comparison; A where there is only one.
@@ -59,16 +60,22 @@ struct ViewState {
     bool critical_path = false;
     Selection selection;
     std::optional<TimeRange> measured;
+    int measured_y = 0;          ///< on the row that was measured, from the top of the first one
     std::vector<Instant> marks;  ///< ascending
     ComparisonChoices comparison;
     friend bool operator==(const ViewState&, const ViewState&) = default;
 };
+
+struct Pairing;
 
 struct Scene {
     Layer main;
     Layer other;              ///< B of a comparison, or the ghost of the plan before
     bool comparison = false;  ///< else `other` is a ghost
     RowLayout layout;
+    std::vector<Selection> hits;                       ///< of the last search
+    std::shared_ptr<const Pairing> pairing;            ///< of a comparison
+    std::shared_ptr<const Colouring> error_colouring;  ///< of its A
 
     /// From the first begin to the last end of all that is shown.
     TimeRange range() const;
@@ -77,5 +84,8 @@ struct Scene {
     const Device* counterpart(const Device& device) const;
     bool ghost() const { return other && !comparison; }
 };
+
+/// When the selected span or bubble is, on the axis.
+std::optional<TimeRange> range_of(const Scene& scene, const Selection& selection);
 
 }  // namespace debubble::gui

@@ -298,7 +298,8 @@ std::string idle_summary(const TimelineDocument& document) {
 }
 
 std::vector<Tick> ticks_of(const TimeAxis& axis, Instant origin, double least_distance) {
-    const int most = std::max(1, static_cast<int>(axis.width() / least_distance));
+    // One less: tick_distance() rounds the number of ticks down.
+    const int most = std::max(1, static_cast<int>(axis.width() / least_distance) - 1);
     const Duration step = std::max(svg::tick_distance(axis.shown().length(), most), Duration{1});
     const Duration from_origin = axis.shown().begin - origin;
     std::int64_t number = from_origin / step;

@@ -4,254 +4,177 @@
 #include <cmath>
 
 #include <QFontMetricsF>
-#include <QPainter>
 #include <QPainterPath>
 
-#include "gui/viewmodel/timeline/hit.h"
 #include "gui/viewmodel/timeline/wording.h"
+#include "schedule/exporters/svg_text.h"
 
 namespace debubble::gui {
 namespace {
 
-QColor colour(Rgb c, int alpha = 255) {
-    return {c.red, c.green, c.blue, alpha};
+constexpr std::size_t kMostOutlines = 600;  ///< beyond, they would cover what they point at
+
+void paint_memory_marks(const Frame& frame) {
+    const TimelineDocument& document = *frame.scene.main.document;
+    const MemoryScale scale{document.memory_top, document.memory_limit};
+    const Ground& ground = frame.ground();
+    QPainter& painter = frame.painter;
+    frame.for_each_row([&](const Row& row) {
+        if (row.heat || row.memory.height == 0) return;
+        if (document.memory_limit) {
+            const int limit = scale.y(row.memory, *document.memory_limit);
+            const double y = std::floor(frame.y(row, limit)) + 0.5;
+            painter.setPen(QPen(colour(ground.warning), 1, Qt::DashLine));
+            painter.drawLine(QPointF(Geometry::kGutter, y),
+                             QPointF(frame.geometry.size.width(), y));
+        }
+        const auto peak = peak_point(frame.scene, row, frame.state.axis);
+        if (!peak) return;
+        const bool too_much = gutter_text(document, document.devices[row.device]).too_much;
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(QPen(colour(ground.window), 1));
+        painter.setBrush(colour(too_much ? ground.warning : ground.text));
+        painter.drawEllipse(
+            QPointF(Geometry::kGutter + peak->x, frame.y(row, static_cast<int>(peak->y))), 3.5,
+            3.5);
+        painter.setRenderHint(QPainter::Antialiasing, false);
+    });
 }
 
-class Overlays {
-public:
-    Overlays(QPainter& painter, const Scene& scene, const ViewState& state,
-             const Geometry& geometry, Look& look)
-        : painter_(painter),
-          scene_(scene),
-          state_(state),
-          geometry_(geometry),
-          look_(look),
-          ground_(ground_of(look.theme)),
-          axis_(state.axis) {}
+/// Where the plan before ended.
+void paint_ghost_end(const Frame& frame) {
+    if (!frame.scene.ghost()) return;
+    const double x = frame.x(frame.scene.other.range().end);
+    frame.painter.setPen(QPen(colour(frame.ground().faint_text), 1, Qt::DotLine));
+    frame.painter.drawLine(QPointF(x, Geometry::kTop), QPointF(x, frame.geometry.size.height()));
+}
 
-    void paint() {
-        painter_.setClipRect(geometry_.lanes());
-        paint_memory_marks();
-        paint_ghost_end();
-        paint_selection();
-        paint_measured();
-        painter_.setClipping(false);
-        paint_map();
-        paint_ruler();
-        paint_gutter();
+void outline(const Frame& frame, QRectF box, double width) {
+    box.setWidth(std::max(box.width(), 2.0));
+    frame.painter.setPen(QPen(colour(frame.ground().accent), width));
+    frame.painter.setBrush(Qt::NoBrush);
+    frame.painter.drawRect(box.adjusted(-0.5, -0.5, 0.5, -0.5));
+}
+
+std::optional<QRectF> rect_of(const Frame& frame, const Selection& selection) {
+    if (const auto* span = std::get_if<SpanRef>(&selection)) return frame.rect(*span);
+    const auto range = range_of(frame.scene, selection);
+    const Row* row = row_of(frame.scene, selection);
+    if (!range || row == nullptr) return std::nullopt;
+    return frame.rect(*row, row->bars, *range);
+}
+
+/// From the end of what is needed to the begin of what needs it.
+void paint_arrow(const Frame& frame, const SpanRef& from, const SpanRef& to, const QColor& pen) {
+    const auto source = frame.rect(from);
+    const auto target = frame.rect(to);
+    if (!source || !target) return;
+    const QPointF start(source->right(), source->center().y());
+    const QPointF end(target->left(), target->center().y());
+    const double bend = std::clamp(std::abs(end.x() - start.x()) / 2, 12.0, 80.0);
+    QPainterPath path(start);
+    path.cubicTo(start + QPointF(bend, 0), end - QPointF(bend, 0), end);
+    frame.painter.setBrush(Qt::NoBrush);
+    frame.painter.setPen(QPen(pen, 1.5));
+    frame.painter.drawPath(path);
+    frame.painter.setPen(Qt::NoPen);
+    frame.painter.setBrush(pen);
+    frame.painter.drawPolygon(QPolygonF({end, end + QPointF(-7, -3.5), end + QPointF(-7, 3.5)}));
+}
+
+void paint_selection(const Frame& frame) {
+    const auto box = rect_of(frame, frame.state.selection);
+    if (box) outline(frame, *box, 2);
+    const auto* ref = std::get_if<SpanRef>(&frame.state.selection);
+    if (ref == nullptr || !frame.scene.layer(ref->side)) return;
+    const Links& links = frame.scene.layer(ref->side).document->links;
+    frame.painter.setRenderHint(QPainter::Antialiasing);
+    for (const std::uint32_t needed : links.needs(ref->index))
+        paint_arrow(frame, {needed, ref->side}, *ref, colour(frame.ground().text));
+    for (const std::uint32_t user : links.needed_by(ref->index))
+        paint_arrow(frame, *ref, {user, ref->side}, colour(frame.ground().accent));
+    frame.painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void paint_hits(const Frame& frame) {
+    std::size_t drawn = 0;
+    const TimeRange shown = frame.state.axis.shown();
+    for (const Selection& hit : frame.scene.hits) {
+        const auto range = range_of(frame.scene, hit);
+        if (!range || !range->meets(shown)) continue;
+        if (const auto box = rect_of(frame, hit)) outline(frame, *box, 1);
+        if (++drawn == kMostOutlines) return;
     }
+}
 
-private:
-    double x(Instant at) const { return Geometry::kGutter + axis_.x(at); }
-    double y(const Row& row, int row_y) const { return Geometry::y_of(row, row_y, state_.scroll); }
-    QRectF rect(const Row& row, Band band, TimeRange range) const {
-        return {QPointF(x(range.begin), y(row, band.y)),
-                QPointF(x(range.end), y(row, band.bottom()))};
+/// The bars of the path stand out already; lines join those that lie on different ranks.
+void paint_critical_path(const Frame& frame) {
+    if (!frame.state.critical_path) return;
+    const TimelineDocument& document = *frame.scene.main.document;
+    const TimeRange shown = frame.state.axis.shown();
+    const std::vector<std::size_t>& path = document.statistics.critical_path;
+    const auto in_sight = [&](std::size_t i) {
+        return frame.scene.main.on_axis(document.span(i)).meets(shown);
+    };
+    if (static_cast<std::size_t>(std::ranges::count_if(path, in_sight)) > kMostOutlines) return;
+    frame.painter.setRenderHint(QPainter::Antialiasing);
+    frame.painter.setPen(QPen(colour(frame.ground().accent), 1.5));
+    for (std::size_t i = 1; i < path.size(); ++i) {
+        if (!in_sight(path[i]) && !in_sight(path[i - 1])) continue;
+        const auto from = frame.rect(SpanRef{static_cast<std::uint32_t>(path[i - 1])});
+        const auto to = frame.rect(SpanRef{static_cast<std::uint32_t>(path[i])});
+        if (from && to && from->center().y() != to->center().y())
+            frame.painter.drawLine(QPointF(from->right(), from->center().y()),
+                                   QPointF(to->left(), to->center().y()));
     }
+    frame.painter.setRenderHint(QPainter::Antialiasing, false);
+}
 
-    template <class Visit>
-    void for_each_shown_row(Visit&& visit) const {
-        for (const Row& row : scene_.layout.rows)
-            if (geometry_.shows(scene_.layout, row, state_.scroll)) visit(row);
+void paint_measured(const Frame& frame) {
+    if (!frame.state.measured) return;
+    const TimeRange range = *frame.state.measured;
+    const QRectF lanes = frame.geometry.lanes();
+    const QRectF box(QPointF(frame.x(range.begin), lanes.top()),
+                     QPointF(frame.x(range.end), lanes.bottom()));
+    const QColor accent = colour(frame.ground().accent);
+    frame.painter.fillRect(box, colour(frame.ground().accent, 26));
+    frame.painter.setPen(accent);
+    frame.painter.drawLine(box.topLeft(), box.bottomLeft());
+    frame.painter.drawLine(box.topRight(), box.bottomRight());
+
+    const QString words = QString::fromStdString(svg::time_text(range.length()));
+    frame.painter.setFont(frame.look.font);
+    const double width = QFontMetricsF(frame.look.font).horizontalAdvance(words) + 12;
+    const double least = lanes.left();
+    const double left =
+        std::clamp(box.center().x() - width / 2, least, std::max(least, lanes.right() - width));
+    const QRectF plate(left, lanes.top() + 3, width, 18);
+    frame.painter.fillRect(plate, accent);
+    frame.painter.setPen(colour(ink_on(frame.ground().accent)));
+    frame.painter.drawText(plate, Qt::AlignCenter, words);
+}
+
+void paint_marks(const Frame& frame) {
+    frame.painter.setPen(QPen(colour(frame.ground().accent), 1, Qt::DashLine));
+    for (const Instant mark : frame.state.marks) {
+        const double x = std::floor(frame.x(mark)) + 0.5;
+        frame.painter.drawLine(QPointF(x, Geometry::kTop),
+                               QPointF(x, frame.geometry.size.height()));
     }
-
-    QFont small_font() const {
-        QFont font = look_.font;
-        font.setPixelSize(10);
-        return font;
-    }
-
-    void paint_memory_marks() {
-        const TimelineDocument& document = *scene_.main.document;
-        const MemoryScale scale{document.memory_top, document.memory_limit};
-        for_each_shown_row([&](const Row& row) {
-            if (row.heat || row.memory.height == 0) return;
-            if (document.memory_limit) {
-                QPen pen(colour(ground_.warning), 1, Qt::DashLine);
-                painter_.setPen(pen);
-                const double at =
-                    std::floor(y(row, scale.y(row.memory, *document.memory_limit))) + 0.5;
-                painter_.drawLine(QPointF(Geometry::kGutter, at),
-                                  QPointF(geometry_.size.width(), at));
-            }
-            const auto peak = peak_point(scene_, row, axis_);
-            if (!peak) return;
-            const bool too_much = gutter_text(document, document.devices[row.device]).too_much;
-            painter_.setRenderHint(QPainter::Antialiasing);
-            painter_.setPen(QPen(colour(ground_.window), 1));
-            painter_.setBrush(colour(too_much ? ground_.warning : ground_.text));
-            painter_.drawEllipse(
-                QPointF(Geometry::kGutter + peak->x, y(row, static_cast<int>(peak->y))), 3.5, 3.5);
-            painter_.setRenderHint(QPainter::Antialiasing, false);
-        });
-    }
-
-    /// Where the plan before ended.
-    void paint_ghost_end() {
-        if (!scene_.ghost()) return;
-        const double at = x(scene_.other.range().end);
-        painter_.setPen(QPen(colour(ground_.faint_text), 1, Qt::DotLine));
-        painter_.drawLine(QPointF(at, Geometry::kTop), QPointF(at, geometry_.size.height()));
-    }
-
-    void paint_selection() {
-        const auto* span = std::get_if<SpanRef>(&state_.selection);
-        const auto* bubble = std::get_if<BubbleRef>(&state_.selection);
-        if (span != nullptr) outline(*span, colour(ground_.accent), 2);
-        if (bubble == nullptr) return;
-        const TimelineDocument& document = *scene_.main.document;
-        const Bubble& b = document.bubble(bubble->index);
-        const Device* device = document.device_of(b.rank);
-        const Row* row =
-            scene_.layout.row_of(static_cast<std::size_t>(device - document.devices.data()));
-        if (row == nullptr) return;
-        frame(rect(*row, row->bars, {b.begin, b.end}), colour(ground_.accent), 2);
-    }
-
-    void frame(QRectF box, const QColor& pen, double width) {
-        box.setWidth(std::max(box.width(), 2.0));
-        painter_.setPen(QPen(pen, width));
-        painter_.setBrush(Qt::NoBrush);
-        painter_.drawRect(box.adjusted(-0.5, -0.5, 0.5, -0.5));
-    }
-
-    void outline(const SpanRef& ref, const QColor& pen, double width) {
-        const auto box = box_of(ref);
-        if (box) frame(*box, pen, width);
-    }
-
-    /// Where a span is drawn: its device's row, or the rows of its stream.
-    std::optional<QRectF> box_of(const SpanRef& ref) const {
-        const auto place = place_of(scene_, ref);
-        if (!place) return std::nullopt;
-        return rect(*place->row, place->band, place->range);
-    }
-
-    void paint_measured() {
-        if (!state_.measured) return;
-        const QRectF lanes = geometry_.lanes();
-        const double left = x(state_.measured->begin);
-        const double right = x(state_.measured->end);
-        painter_.fillRect(QRectF(QPointF(left, lanes.top()), QPointF(right, lanes.bottom())),
-                          colour(ground_.accent, 28));
-        painter_.setPen(colour(ground_.accent));
-        for (const double at : {left, right})
-            painter_.drawLine(QPointF(at, lanes.top()), QPointF(at, lanes.bottom()));
-    }
-
-    void paint_map() {
-        const QRectF map = geometry_.map();
-        const TimeAxis whole(scene_.range(), map.width());
-        if (look_.utilisation_of != scene_.main.colouring.get() ||
-            look_.utilisation.size() != static_cast<std::size_t>(std::lround(map.width()))) {
-            look_.utilisation = utilisation(*scene_.main.document, *scene_.main.colouring,
-                                            whole.shifted(scene_.main.shift));
-            look_.utilisation_of = scene_.main.colouring.get();
-        }
-        painter_.fillRect(map, colour(ground_.gutter));
-        const double top = map.top() + 3;
-        const double height = map.height() - 5;
-        painter_.setPen(Qt::NoPen);
-        painter_.setBrush(colour(ground_.memory_lasting));
-        QPainterPath area(QPointF(map.left(), top + height));
-        for (std::size_t i = 0; i < look_.utilisation.size(); ++i)
-            area.lineTo(map.left() + static_cast<double>(i),
-                        top + height * (1 - look_.utilisation[i]));
-        area.lineTo(map.right(), top + height);
-        painter_.drawPath(area);
-
-        // What is not in sight is dimmed, what is in sight has a frame.
-        const double left = map.left() + whole.x(axis_.shown().begin);
-        const double right = std::max(map.left() + whole.x(axis_.shown().end), left + 3);
-        painter_.fillRect(QRectF(QPointF(map.left(), map.top()), QPointF(left, map.bottom())),
-                          colour(ground_.gutter, 170));
-        painter_.fillRect(QRectF(QPointF(right, map.top()), QPointF(map.right(), map.bottom())),
-                          colour(ground_.gutter, 170));
-        painter_.setPen(colour(ground_.accent));
-        painter_.setBrush(Qt::NoBrush);
-        painter_.drawRect(QRectF(QPointF(left, map.top()), QPointF(right - 1, map.bottom() - 1)));
-    }
-
-    void paint_ruler() {
-        const QRectF ruler = geometry_.ruler();
-        painter_.setClipRect(ruler);
-        painter_.fillRect(ruler, colour(ground_.gutter));
-        painter_.setFont(small_font());
-        for (const Tick& tick : ticks_of(axis_, scene_.main.range().begin, 90)) {
-            const double at = std::floor(x(tick.at)) + 0.5;
-            painter_.setPen(colour(ground_.faint_text));
-            painter_.drawLine(QPointF(at, ruler.bottom() - 6), QPointF(at, ruler.bottom()));
-            painter_.drawText(QPointF(at + 4, ruler.bottom() - 6),
-                              QString::fromStdString(tick.text));
-        }
-        painter_.setPen(colour(ground_.accent));
-        for (const Instant mark : state_.marks) {
-            const double at = x(mark);
-            painter_.drawPolygon(QPolygonF(
-                {{at - 4, ruler.top() + 2}, {at + 4, ruler.top() + 2}, {at, ruler.bottom()}}));
-        }
-        painter_.setClipping(false);
-    }
-
-    void paint_gutter() {
-        const QRectF gutter(0, Geometry::kTop, Geometry::kGutter, geometry_.lanes_height());
-        const TimelineDocument& document = *scene_.main.document;
-        painter_.setClipRect(gutter);
-        for_each_shown_row([&](const Row& row) {
-            const Device& device = document.devices[row.device];
-            const QRectF box(8, y(row, row.whole.y), Geometry::kGutter - 14, row.whole.height);
-            if (row.stream)
-                return text(box, device.streams[*row.stream].name, ground_.faint_text,
-                            Qt::AlignRight);
-            paint_gutter_of(gutter_text(document, device), box);
-        });
-        painter_.setClipping(false);
-        painter_.setPen(colour(ground_.grid));
-        painter_.drawLine(QPointF(Geometry::kGutter - 0.5, 0),
-                          QPointF(Geometry::kGutter - 0.5, geometry_.size.height()));
-        painter_.setFont(look_.font);
-        text(QRectF(8, 0, Geometry::kGutter - 14, Geometry::kMap), "utilisation",
-             ground_.faint_text, Qt::AlignLeft);
-    }
-
-    void paint_gutter_of(const GutterText& words, QRectF box) {
-        const Rgb memory_colour = words.too_much ? ground_.warning : ground_.faint_text;
-        const bool three = box.height() >= 44;
-        const bool two = box.height() >= 30;
-        painter_.setFont(two ? look_.font : small_font());
-        const double line = three ? 14 : two ? 13 : box.height();
-        QRectF first(box.left(), box.top() + (two ? 1 : 0), box.width(), line);
-        text(first, words.name, ground_.text, Qt::AlignLeft);
-        painter_.setFont(small_font());
-        if (!two)
-            return text(first, words.too_much ? words.memory : words.idle, memory_colour,
-                        Qt::AlignRight);
-        text(first, words.copies, ground_.faint_text, Qt::AlignRight);
-        text(first.translated(0, line), words.idle, ground_.faint_text, Qt::AlignLeft);
-        text(three ? first.translated(0, 2 * line) : first.translated(0, line), words.memory,
-             memory_colour, three ? Qt::AlignLeft : Qt::AlignRight);
-    }
-
-    void text(const QRectF& box, const std::string& words, Rgb ink, Qt::Alignment side) {
-        painter_.setPen(colour(ink));
-        painter_.drawText(box, static_cast<int>(side | Qt::AlignVCenter),
-                          QString::fromStdString(words));
-    }
-
-    QPainter& painter_;
-    const Scene& scene_;
-    const ViewState& state_;
-    const Geometry& geometry_;
-    Look& look_;
-    const Ground& ground_;
-    TimeAxis axis_;
-};
+}
 
 }  // namespace
 
-void paint_overlays(QPainter& painter, const Scene& scene, const ViewState& state,
-                    const Geometry& geometry, Look& look) {
-    Overlays(painter, scene, state, geometry, look).paint();
+void paint_overlays(const Frame& frame) {
+    paint_memory_marks(frame);
+    frame.painter.setClipRect(frame.geometry.lanes());
+    paint_ghost_end(frame);
+    paint_critical_path(frame);
+    paint_hits(frame);
+    paint_selection(frame);
+    paint_marks(frame);
+    paint_measured(frame);
+    frame.painter.setClipping(false);
 }
 
 }  // namespace debubble::gui

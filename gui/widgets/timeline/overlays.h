@@ -1,16 +1,11 @@
 #pragma once
 
-#include "gui/viewmodel/timeline/scene.h"
-#include "gui/widgets/timeline/geometry.h"
-#include "gui/widgets/timeline/paint_frame.h"
-
-class QPainter;
+#include "gui/widgets/timeline/frame.h"
 
 namespace debubble::gui {
 
-/// All that is drawn on top of the rows: map, ruler, gutter, limits, peaks, what is selected and
-/// measured.
-void paint_overlays(QPainter& painter, const Scene& scene, const ViewState& state,
-                    const Geometry& geometry, Look& look);
+/// What is drawn on top of the lanes: limits and peaks of memory, what is selected with its
+/// dependencies, what was found, the critical path, what is measured.
+void paint_overlays(const Frame& frame);
 
 }  // namespace debubble::gui

@@ -4,7 +4,8 @@
 
 #include <QPainter>
 
-#include "gui/widgets/timeline/geometry.h"
+#include "gui/widgets/timeline/chrome.h"
+#include "gui/widgets/timeline/frame.h"
 #include "gui/widgets/timeline/overlays.h"
 
 namespace debubble::gui {
@@ -47,7 +48,9 @@ void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look
     paint_rows(canvas.from(left), scene, state, geometry, rows, ratio);
     QPainter painter(&image);
     painter.setFont(look.font);
-    paint_overlays(painter, scene, state, geometry, look);
+    const Frame frame{painter, scene, state, geometry, look};
+    paint_overlays(frame);
+    paint_chrome(frame);
 }
 
 }  // namespace debubble::gui

@@ -14,7 +14,8 @@ struct Look {
     LabelFonts label_fonts;
     /// The utilisation of the whole range; made again when it does not fit the map.
     std::vector<float> utilisation;
-    const Colouring* utilisation_of = nullptr;
+    std::shared_ptr<const Colouring> utilisation_of;
+    TimeRange utilisation_range;
 };
 
 /// Paints a whole timeline. The image has Format_RGB32 and a device pixel ratio; its size is the

@@ -41,6 +41,7 @@ void RowPainter::paint(const Canvas& canvas, const Row& row, int dy) {
     const Device& device = document.devices[row.device];
     if (row.stream) return paint_streams(canvas, row, dy);
     paint_work(canvas, scaled(row.bars, dy), scene_.main, device, true);
+    if (row.error.height > 0) paint_errors(canvas, scaled(row.error, dy), row.device);
     if (const Device* other = scene_.counterpart(device); other && row.other.height > 0)
         paint_work(canvas, scaled(row.other, dy), scene_.other, *other, scene_.comparison);
     if (row.links.height > 0) paint_streams(canvas, row, dy);
@@ -61,6 +62,15 @@ void RowPainter::paint_work(const Canvas& canvas, Band band, const Layer& layer,
     separate(canvas, band, device.work, axis,
              palette_of(theme_)[static_cast<std::size_t>(Paint::Bubble)], thin_);
     paint_labels(canvas, band, document, device, axis);
+}
+
+/// What A's actions are too long or too short by, between the two half-lanes.
+void RowPainter::paint_errors(const Canvas& canvas, Band band, std::size_t device) {
+    if (!scene_.error_colouring) return;
+    const ColourSums* track[] = {&scene_.error_colouring->devices[device].work};
+    const Rgb ground = ground_of(theme_).lane;
+    fill_columns(canvas, band,
+                 mean_colours(track, axis_.shifted(scene_.main.shift), {{}, ground, ground}));
 }
 
 void RowPainter::paint_halves(const Canvas& canvas, Band band, const DeviceColours& colours,
@@ -102,9 +112,8 @@ TextMasks& RowPainter::masks_of_size(int size) {
 /// The letter is the second channel beside the colour: rather smaller than without it.
 RowPainter::Labels RowPainter::labels_for(Band band, const TimelineDocument& document,
                                           const Device& device, const TimeAxis& axis) {
-    constexpr double kNarrowBar = 0.8;  // of the mean width: most of a row's bars are wider
     const int preferred = std::min(static_cast<int>(band.height / scale_ * 0.62), kLargestFont);
-    const double width = kNarrowBar * mean_width(device.work, axis);
+    const double width = mean_width(device.work, axis);
     Labels labels;
     for (int size = preferred; size >= kSmallestFont; --size) {
         const double letter = masks_of_size(size).letter_width();
@@ -143,14 +152,17 @@ void RowPainter::paint_labels(const Canvas& canvas, Band band, const TimelineDoc
 /// In the middle of what is in sight of a bar, in the ink that its colour there asks for.
 void RowPainter::paint_label(const Canvas& canvas, Band band, const Box& box, const Action& action,
                              const Labels& labels) {
-    const std::string text = label_of(action, labels.form);
-    if (text.empty()) return;
     const double left = std::max(box.left, 0.0);
     const double right = std::min(box.right, static_cast<double>(canvas.width));
     const Mask* fitting = nullptr;
-    for (int size = labels.size; fitting == nullptr && size >= kSmallestFont; --size)
-        if (const Mask& mask = masks_of_size(size).mask(text); mask.width + thin_ <= right - left)
-            fitting = &mask;
+    for (const LabelForm form : {labels.form, LabelForm::Number}) {
+        const std::string text = label_of(action, form);
+        if (text.empty()) continue;
+        for (const int size : {labels.size, std::max(labels.size - 1, kSmallestFont)})
+            if (const Mask& mask = masks_of_size(size).mask(text);
+                fitting == nullptr && mask.width + thin_ <= right - left)
+                fitting = &mask;
+    }
     if (fitting == nullptr) return;
     const Mask& mask = *fitting;
     const int x = static_cast<int>((left + right - mask.width) / 2);

@@ -29,6 +29,7 @@ private:
     Band scaled(Band band, int dy) const;
     void paint_work(const Canvas& canvas, Band band, const Layer& layer, const Device& device,
                     bool with_bubbles);
+    void paint_errors(const Canvas& canvas, Band band, std::size_t device);
     void paint_halves(const Canvas& canvas, Band band, const DeviceColours& colours,
                       const TimeAxis& axis, const BarGround& ground);
     void paint_bubbles(const Canvas& canvas, Band band, const TimelineDocument& document,

@@ -3,35 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include <QContextMenuEvent>
-#include <QHelpEvent>
-#include <QKeyEvent>
-#include <QMenu>
+#include <QEvent>
 #include <QPainter>
 #include <QScrollBar>
-#include <QToolTip>
 
 #include "gui/viewmodel/timeline/measure.h"
+#include "gui/viewmodel/timeline/search.h"
 
 namespace debubble::gui {
 namespace {
 
-constexpr double kZoomStep = 1.35;
-constexpr double kPanStep = 0.12;  ///< of the width
-constexpr double kDragStart = 4;   ///< pixels
 constexpr double kGhostFade = 0.62;
 
 Theme theme_of(const QPalette& palette) {
     return palette.color(QPalette::Window).lightness() < 128 ? Theme::Dark : Theme::Light;
-}
-
-QString html_of(const std::vector<Detail>& details) {
-    QString html = QStringLiteral("<table cellspacing='0'>");
-    for (const Detail& detail : details)
-        html += QStringLiteral("<tr><td style='color:gray'>%1&nbsp;&nbsp;</td><td>%2</td></tr>")
-                    .arg(QString::fromStdString(detail.name).toHtmlEscaped(),
-                         QString::fromStdString(detail.value).toHtmlEscaped());
-    return html + QStringLiteral("</table>");
 }
 
 }  // namespace
@@ -50,19 +35,39 @@ TimelineView::TimelineView(QWidget* parent) : QAbstractScrollArea(parent) {
 
 void TimelineView::set_document(Document document) {
     scene_.main = {std::move(document), nullptr, {}};
-    scene_.other = scene_.comparison ? Layer{} : scene_.other;
+    if (scene_.comparison) scene_.other = {};
     scene_.comparison = false;
-    state_.selection = {};
-    state_.measured.reset();
-    place_layers();
-    colour_again();
-    lay_out_again();
-    changed();
+    scene_.pairing = nullptr;
+    forget_choices();
+    show_again();
 }
 
 void TimelineView::set_ghost(Document document) {
+    if (scene_.comparison) forget_choices();
     scene_.other = {std::move(document), nullptr, {}};
     scene_.comparison = false;
+    scene_.pairing = nullptr;
+    show_again();
+}
+
+void TimelineView::set_comparison(Document a, Document b, std::shared_ptr<const Pairing> pairing) {
+    scene_.main = {std::move(a), nullptr, {}};
+    scene_.other = {std::move(b), nullptr, {}};
+    scene_.comparison = true;
+    scene_.pairing =
+        pairing ? std::move(pairing) : pair(*scene_.main.document, *scene_.other.document);
+    forget_choices();
+    show_again();
+}
+
+/// What was chosen in another document means nothing in this one.
+void TimelineView::forget_choices() {
+    state_.selection = {};
+    state_.measured.reset();
+    scene_.hits.clear();
+}
+
+void TimelineView::show_again() {
     place_layers();
     colour_again();
     lay_out_again();
@@ -72,26 +77,44 @@ void TimelineView::set_ghost(Document document) {
 /// Where the other layer begins, and what the axis can show at all.
 void TimelineView::place_layers() {
     if (!scene_.main) return;
-    if (scene_.other)
-        scene_.other.shift = scene_.main.range().begin - scene_.other.document->range.begin;
+    const TimelineDocument& document = *scene_.main.document;
+    if (scene_.comparison)
+        scene_.other.shift = shift_of(document, *scene_.other.document, *scene_.pairing,
+                                      state_.comparison.alignment, state_.selection);
+    else if (scene_.other)
+        scene_.other.shift = document.range.begin - scene_.other.document->range.begin;
     state_.axis.resize(geometry().lanes_width());
     state_.axis.set_whole(scene_.range());
 }
 
-void TimelineView::colour_again() {
-    if (!scene_.main) return;
+ColourScheme TimelineView::scheme_of(Side side) const {
     ColourScheme scheme{look_.theme, state_.colour_by, nullptr, nullptr, 0};
+    if (scene_.pairing) {
+        scheme.errors = scene_.pairing->of(side).error;
+        if (state_.comparison.only_differences)
+            scheme.meant = differing(*scene_.pairing, side, state_.comparison.threshold);
+    }
     if (state_.critical_path) {
-        auto meant = std::make_shared<std::vector<bool>>(scene_.main.document->trace.spans.size());
-        for (const std::size_t i : scene_.main.document->statistics.critical_path)
-            (*meant)[i] = true;
+        const TimelineDocument& document = *scene_.layer(side).document;
+        auto meant = std::make_shared<std::vector<bool>>(document.trace.spans.size());
+        for (const std::size_t i : document.statistics.critical_path) (*meant)[i] = true;
         scheme.meant = std::move(meant);
     }
-    scene_.main.colouring = colour(*scene_.main.document, scheme);
+    if (side == Side::B && !scene_.comparison) scheme.faded = kGhostFade;
+    return scheme;
+}
+
+void TimelineView::colour_again() {
+    if (!scene_.main) return;
+    scene_.main.colouring = colour(*scene_.main.document, scheme_of(Side::A));
+    scene_.error_colouring = nullptr;
     if (!scene_.other) return;
-    scheme.meant = nullptr;
-    scheme.faded = scene_.comparison ? 0 : kGhostFade;
-    scene_.other.colouring = colour(*scene_.other.document, scheme);
+    scene_.other.colouring = colour(*scene_.other.document, scheme_of(Side::B));
+    if (!scene_.comparison) return;
+    ColourScheme errors = scheme_of(Side::A);
+    errors.by = ColourBy::Error;
+    errors.meant = nullptr;
+    scene_.error_colouring = colour(*scene_.main.document, errors);
 }
 
 void TimelineView::lay_out_again() {
@@ -113,8 +136,9 @@ void TimelineView::changed() {
 }
 
 void TimelineView::set_state(ViewState state) {
-    const bool other_colours =
-        state.colour_by != state_.colour_by || state.critical_path != state_.critical_path;
+    const bool other_colours = state.colour_by != state_.colour_by ||
+                               state.critical_path != state_.critical_path ||
+                               state.comparison != state_.comparison;
     state_ = std::move(state);
     place_layers();
     if (other_colours) colour_again();
@@ -125,11 +149,9 @@ void TimelineView::set_state(ViewState state) {
 }
 
 std::vector<Detail> TimelineView::details() const {
-    if (const auto* span = std::get_if<SpanRef>(&state_.selection))
-        return details_of(*scene_.layer(span->side).document, span->index);
-    if (const auto* bubble = std::get_if<BubbleRef>(&state_.selection))
-        return details_of(*scene_.main.document, scene_.main.document->bubble(bubble->index));
-    return {};
+    if (!scene_.main) return {};
+    if (state_.measured) return details_of_range(scene_, *state_.measured, state_.measured_y);
+    return details_of(scene_, state_.selection);
 }
 
 QImage TimelineView::picture(QSize size, double ratio) {
@@ -149,8 +171,6 @@ QImage TimelineView::picture(QSize size, double ratio) {
     scene_.layout = layout;
     return image;
 }
-
-// ---- what is drawn -----------------------------------------------------------
 
 void TimelineView::paintEvent(QPaintEvent*) {
     const double ratio = viewport()->devicePixelRatioF();
@@ -187,30 +207,6 @@ void TimelineView::scrollContentsBy(int, int) {
     changed();
 }
 
-// ---- keys and slots ----------------------------------------------------------
-
-void TimelineView::keyPressEvent(QKeyEvent* event) {
-    if (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier))
-        return QAbstractScrollArea::keyPressEvent(event);
-    const double step = kPanStep * state_.axis.width();
-    switch (event->key()) {
-        case Qt::Key_W: return zoom(kZoomStep);
-        case Qt::Key_S: return zoom(1 / kZoomStep);
-        case Qt::Key_Left:
-        case Qt::Key_A: state_.axis.pan(-step); return changed();
-        case Qt::Key_Right:
-        case Qt::Key_D: state_.axis.pan(step); return changed();
-        case Qt::Key_F: return focus_selection();
-        case Qt::Key_Home: return fit();
-        case Qt::Key_Period: return next_op();
-        case Qt::Key_Comma: return previous_op();
-        case Qt::Key_M: return mark();
-        case Qt::Key_C: return toggle_critical_path();
-        case Qt::Key_Escape: return clear();
-        default: return QAbstractScrollArea::keyPressEvent(event);
-    }
-}
-
 /// About the pointer where it is over the lanes, else about the middle.
 void TimelineView::zoom(double factor) {
     const bool pointed = viewport()->underMouse() && geometry().lanes().contains(pointer_);
@@ -231,13 +227,7 @@ void TimelineView::fit() {
 }
 
 void TimelineView::focus_selection() {
-    std::optional<TimeRange> range = state_.measured;
-    if (const auto* span = std::get_if<SpanRef>(&state_.selection)) {
-        if (const auto place = place_of(scene_, *span)) range = place->range;
-    } else if (const auto* bubble = std::get_if<BubbleRef>(&state_.selection)) {
-        const Bubble& b = scene_.main.document->bubble(bubble->index);
-        range = TimeRange{b.begin + scene_.main.shift, b.end + scene_.main.shift};
-    }
+    const auto range = state_.measured ? state_.measured : range_of(scene_, state_.selection);
     if (!range) return fit();
     // First into the middle; if it is there already, as large as the window.
     const TimeAxis before = state_.axis;
@@ -254,6 +244,36 @@ void TimelineView::toggle_critical_path() {
     state_.critical_path = !state_.critical_path;
     colour_again();
     changed();
+}
+
+void TimelineView::set_comparison_choices(const ComparisonChoices& choices) {
+    ViewState state = state_;
+    state.comparison = choices;
+    set_state(std::move(state));
+}
+
+void TimelineView::search(const QString& query) {
+    if (!scene_.main) return;
+    SearchResult result;
+    if (!query.trimmed().isEmpty())
+        result = gui::search(*scene_.main.document, query.trimmed().toStdString());
+    scene_.hits = std::move(result.hits);
+    if (!scene_.hits.empty()) {
+        select(scene_.hits.front());
+        show_selected();
+    }
+    Q_EMIT searched(static_cast<qulonglong>(scene_.hits.size()),
+                    QString::fromStdString(result.mistake));
+    changed();
+}
+
+void TimelineView::step_hit(int by) {
+    if (scene_.hits.empty()) return;
+    const auto count = std::ssize(scene_.hits);
+    const auto at = std::ranges::find(scene_.hits, state_.selection) - scene_.hits.begin();
+    const auto next = at == count ? 0 : (at + by + count) % count;
+    select(scene_.hits[static_cast<std::size_t>(next)]);
+    show_selected();
 }
 
 void TimelineView::set_colour_by(ColourBy by) {
@@ -284,6 +304,7 @@ void TimelineView::clear() {
 
 void TimelineView::select(const Selection& selection) {
     state_.selection = selection;
+    if (scene_.comparison && state_.comparison.alignment == Alignment::SelectedOp) place_layers();
     Q_EMIT span_selected(state_.selection);
     changed();
 }
@@ -299,176 +320,18 @@ void TimelineView::step_op(int by) {
 
 /// Moves the view as little as it takes to bring the selection into it.
 void TimelineView::show_selected() {
-    const auto* ref = std::get_if<SpanRef>(&state_.selection);
-    const auto place = ref == nullptr ? std::nullopt : place_of(scene_, *ref);
-    if (!place) return;
-    const double left = state_.axis.x(place->range.begin);
-    const double right = state_.axis.x(place->range.end);
+    const auto range = range_of(scene_, state_.selection);
+    if (!range) return;
+    const double left = state_.axis.x(range->begin);
+    const double right = state_.axis.x(range->end);
     if (left < 0 || right > state_.axis.width())
         state_.axis.pan((left + right - state_.axis.width()) / 2);
-    const Row& row = *place->row;
-    if (!row.pinned) {
-        const int top = row.whole.y - scene_.layout.pinned_height;
-        const int bottom = row.whole.bottom() - geometry().lanes_height();
+    if (const Row* row = row_of(scene_, state_.selection); row != nullptr && !row->pinned) {
+        const int top = row->whole.y - scene_.layout.pinned_height;
+        const int bottom = row->whole.bottom() - geometry().lanes_height();
         verticalScrollBar()->setValue(std::clamp(state_.scroll, bottom, std::max(top, bottom)));
     }
     changed();
-}
-
-// ---- pointer -----------------------------------------------------------------
-
-Hit TimelineView::hit(QPointF at) const {
-    if (!geometry().lanes().contains(at)) return {};
-    const int y = Geometry::row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll);
-    return hit_test(scene_, state_.axis, axis_x(at), y);
-}
-
-void TimelineView::wheelEvent(QWheelEvent* event) {
-    const QPoint turned = event->angleDelta();
-    if (event->modifiers() & Qt::ControlModifier) {
-        state_.axis.zoom(std::pow(1.2, turned.y() / 120.0), axis_x(event->position()));
-        return changed();
-    }
-    const bool sideways = (event->modifiers() & Qt::ShiftModifier) != 0;
-    const int along = sideways ? turned.y() : turned.x();
-    if (along != 0) {
-        state_.axis.pan(-along / 120.0 * 60);
-        return changed();
-    }
-    QAbstractScrollArea::wheelEvent(event);
-}
-
-void TimelineView::mousePressEvent(QMouseEvent* event) {
-    if (event->button() != Qt::LeftButton || !scene_.main) return;
-    pressed_at_ = dragged_to_ = event->position();
-    const bool shift = (event->modifiers() & Qt::ShiftModifier) != 0;
-    if (geometry().map().contains(pressed_at_)) {
-        drag_ = Drag::Map;
-        pan_to_map(pressed_at_.x());
-    } else {
-        drag_ = shift ? Drag::Pan : Drag::Pending;
-    }
-}
-
-void TimelineView::mouseMoveEvent(QMouseEvent* event) {
-    pointer_ = event->position();
-    const bool far = (pointer_ - pressed_at_).manhattanLength() >= kDragStart;
-    if (drag_ == Drag::Pending && far && geometry().lanes().contains(pressed_at_))
-        drag_ = Drag::Measure;
-    if (drag_ == Drag::Measure) {
-        const auto [begin, end] = std::minmax(snapped(pressed_at_), snapped(pointer_));
-        state_.measured = TimeRange{begin, end};
-        Q_EMIT range_measured(*state_.measured);
-        changed();
-    } else if (drag_ == Drag::Pan) {
-        state_.axis.pan(dragged_to_.x() - pointer_.x());
-        verticalScrollBar()->setValue(state_.scroll +
-                                      static_cast<int>(dragged_to_.y() - pointer_.y()));
-        changed();
-    } else if (drag_ == Drag::Map) {
-        pan_to_map(pointer_.x());
-    }
-    dragged_to_ = pointer_;
-}
-
-void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
-    if (event->button() != Qt::LeftButton) return;
-    if (drag_ == Drag::Pending) click(event->position());
-    drag_ = Drag::None;
-}
-
-void TimelineView::mouseDoubleClickEvent(QMouseEvent*) {
-    focus_selection();
-    focus_selection();
-}
-
-void TimelineView::pan_to_map(double x) {
-    const TimeAxis whole(scene_.range(), geometry().map().width());
-    const Instant middle = whole.at(x - geometry().map().left());
-    const Duration half = state_.axis.shown().length() / 2;
-    state_.axis.show({middle - half, middle + half});
-    changed();
-}
-
-void TimelineView::click(QPointF at) {
-    const bool in_gutter = at.x() < Geometry::kGutter && at.y() >= Geometry::kTop;
-    if (in_gutter) {
-        const int y = Geometry::row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll);
-        if (const Row* row = scene_.layout.row_at(y))
-            toggle(state_.rows.streams, scene_.main.document->devices[row->device].rank.index);
-        return;
-    }
-    const Hit found = hit(at);
-    if (found.part == Hit::Part::Peak || found.part == Hit::Part::Memory) {
-        // The dot, and all of its lane, lead to what ran at the peak.
-        const Device& device = scene_.main.document->devices[found.row->device];
-        if (found.part == Hit::Part::Peak && device.peak_span) {
-            select(SpanRef{*device.peak_span, Side::A});
-            show_selected();
-        }
-        return;
-    }
-    state_.measured.reset();
-    select(found.selected);
-}
-
-void TimelineView::toggle(std::set<int>& ranks, int rank) {
-    if (ranks.erase(rank) == 0) ranks.insert(rank);
-    lay_out_again();
-    changed();
-}
-
-void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
-    const int y = Geometry::row_y(scene_.layout, event->y(), state_.scroll);
-    const Row* row =
-        scene_.main && event->y() >= Geometry::kTop ? scene_.layout.row_at(y) : nullptr;
-    if (row == nullptr) return;
-    const TimelineDocument& document = *scene_.main.document;
-    const int rank = document.devices[row->device].rank.index;
-    QMenu menu(this);
-    const auto add = [&](const QString& words, std::set<int>& ranks) {
-        QAction* action =
-            menu.addAction(words, this, [this, &ranks, rank] { toggle(ranks, rank); });
-        action->setCheckable(true);
-        action->setChecked(ranks.contains(rank));
-    };
-    add(tr("Show its streams"), state_.rows.streams);
-    add(tr("Keep at the top"), state_.rows.pinned);
-    add(tr("Make thin"), state_.rows.collapsed);
-    const auto replicas = std::ranges::count(document.devices, Rank{rank}, &Device::rank);
-    if (replicas > 1) add(tr("Show all %1 replicas").arg(replicas), state_.rows.replicas);
-    menu.exec(event->globalPos());
-}
-
-QString TimelineView::tool_tip(QPointF at) const {
-    const Hit found = hit(at);
-    const TimelineDocument& document = *scene_.main.document;
-    if (const auto* span = std::get_if<SpanRef>(&found.selected))
-        return html_of(details_of(*scene_.layer(span->side).document, span->index));
-    if (const auto* bubble = std::get_if<BubbleRef>(&found.selected))
-        return html_of(details_of(document, document.bubble(bubble->index)));
-    if (found.part == Hit::Part::Memory || found.part == Hit::Part::Peak)
-        return html_of(details_of_peak(document, document.devices[found.row->device]));
-    if (geometry().map().contains(at)) return QString::fromStdString(idle_summary(document));
-    return {};
-}
-
-bool TimelineView::viewportEvent(QEvent* event) {
-    if (event->type() != QEvent::ToolTip || !scene_.main)
-        return QAbstractScrollArea::viewportEvent(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const QString words = tool_tip(help->pos());
-    if (words.isEmpty())
-        QToolTip::hideText();
-    else
-        QToolTip::showText(help->globalPos(), words, viewport());
-    return true;
-}
-
-/// The nearest edge of a bar within a few pixels, on the row under the pointer.
-Instant TimelineView::snapped(QPointF at) const {
-    const int y = Geometry::row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll);
-    return snap(scene_, state_.axis, axis_x(at), y);
 }
 
 }  // namespace debubble::gui

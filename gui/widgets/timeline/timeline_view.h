@@ -8,6 +8,7 @@
 #include <QImage>
 
 #include "gui/viewmodel/timeline/hit.h"
+#include "gui/viewmodel/timeline/pairing.h"
 #include "gui/viewmodel/timeline/scene.h"
 #include "gui/viewmodel/timeline/wording.h"
 #include "gui/widgets/timeline/geometry.h"
@@ -18,8 +19,8 @@ namespace debubble::gui {
 /// A timeline: a row per device with bars, bubbles and memory; a map of the whole on top.
 ///
 /// Keys: W/S zoom, A/D pan, F centre the selection and then fit it, `.` and `,` the next and the
-/// previous op, M mark, C critical path, Home all, Esc clear. Ctrl+wheel zooms at the pointer,
-/// Shift+drag pans, a drag measures.
+/// previous op, N the next hit of a search (Shift+N the one before), M mark, C critical path, Home
+/// all, Esc clear. Ctrl+wheel zooms at the pointer, Shift+drag pans, a drag measures.
 class TimelineView : public QAbstractScrollArea {
     Q_OBJECT
 
@@ -31,11 +32,15 @@ public:
     /// The plan before, faint below the bars of this one; nullptr removes it.
     void set_ghost(Document document);
 
+    /// A above B on one axis. `pairing`: of these two; made here, which takes a second for a
+    /// million spans, if it is not given.
+    void set_comparison(Document a, Document b, std::shared_ptr<const Pairing> pairing = nullptr);
+
     const Scene& scene() const { return scene_; }
     const ViewState& state() const { return state_; }
     void set_state(ViewState state);
 
-    /// What is selected, in words; empty if nothing is.
+    /// What is measured, else what is selected, in words; empty if nothing is.
     std::vector<Detail> details() const;
     /// A picture of a size of one's own, as for an export.
     QImage picture(QSize size, double device_pixel_ratio);
@@ -46,9 +51,14 @@ public Q_SLOTS:
     void fit();
     void next_op() { step_op(1); }
     void previous_op() { step_op(-1); }
+    /// The first hit is selected; searched() says how many there are, or what is wrong.
+    void search(const QString& query);
+    void next_hit() { step_hit(1); }
+    void previous_hit() { step_hit(-1); }
     void focus_selection();
     void toggle_critical_path();
     void set_colour_by(debubble::gui::ColourBy by);
+    void set_comparison_choices(const debubble::gui::ComparisonChoices& choices);
     void mark();
     void clear();
     void select(const debubble::gui::Selection& selection);
@@ -56,6 +66,7 @@ public Q_SLOTS:
 Q_SIGNALS:
     void span_selected(const debubble::gui::Selection& selection);
     void range_measured(const debubble::gui::TimeRange& range);
+    void searched(qulonglong hits, const QString& mistake);
     void state_changed();
 
 protected:
@@ -73,6 +84,7 @@ protected:
     void scrollContentsBy(int dx, int dy) override;
 
 private:
+    static constexpr double kZoomStep = 1.35;
     enum class Drag { None, Pending, Measure, Pan, Map };
 
     Geometry geometry() const { return {viewport()->size()}; }
@@ -82,10 +94,14 @@ private:
     void lay_out_again();
     void colour_again();
     void place_layers();
+    void show_again();
+    void forget_choices();
+    ColourScheme scheme_of(Side side) const;
     void changed();
     void zoom(double factor);
     void pan_to_map(double x);
     void step_op(int by);
+    void step_hit(int by);
     void show_selected();
     void click(QPointF at);
     QString tool_tip(QPointF at) const;

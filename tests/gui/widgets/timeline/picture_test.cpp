@@ -52,5 +52,79 @@ INSTANTIATE_TEST_SUITE_P(Plans, Picture,
                              return name;
                          });
 
+/// A step of a simulated trace as if it had run: some passes longer, all a little late.
+Trace as_if_executed(Trace trace) {
+    trace.header.source = "executed";
+    std::int64_t late = 0;
+    for (std::size_t i = 0; i < trace.spans.size(); ++i) {
+        Span& span = trace.spans[i];
+        span.begin += Duration{late};
+        span.end += Duration{late};
+        if (!std::holds_alternative<Compute>(span.action)) continue;
+        const Duration length = span.length();
+        const int share = static_cast<int>(i * 7919 % 41) - 14;  // -14 % to 26 %
+        if (share < 0) span.end += length * share / 100;
+        late += length.count() / 400;
+    }
+    return trace;
+}
+
+TEST(ComparisonPicture, HasHalfLanesAndErrors) {
+    const Document a = predicted("gpt2-xl-zb-h1");
+    const Document b = make_document(as_if_executed(a->trace), a->memory_limit);
+    for (const Theme theme : {Theme::Light, Theme::Dark}) {
+        TimelineView view;
+        if (theme == Theme::Dark) view.setPalette(dark_palette());
+        view.resize(1280, 640);
+        view.set_comparison(a, b);
+        const std::string suffix = theme == Theme::Dark ? "-dark" : "-light";
+        const QImage all = view.picture({1280, 640}, 1);
+        keep(all, "comparison" + suffix);
+        ComparisonChoices choices;
+        choices.only_differences = true;
+        view.set_comparison_choices(choices);
+        const QImage differences = view.picture({1280, 640}, 1);
+        keep(differences, "comparison-differences" + suffix);
+        const Rgb forward = palette_of(theme)[0];
+        EXPECT_LT(count(differences, forward), count(all, forward));
+        EXPECT_GT(count(all, ground_of(theme).accent), 20U);  // A and B
+    }
+}
+
+TEST(InteractionPicture, HasArrowsMarksAndMeasures) {
+    TimelineView view;
+    view.resize(1280, 640);
+    view.set_document(predicted("gpt2-xl-zb-h1"));
+    view.set_ghost(predicted("gpt2-xl-zb-h1", {{"schedule", "1f1b"}}));
+    view.search("1F9");
+    view.search("");
+    ViewState state = view.state();
+    state.axis.zoom(2.2, 300);
+    const TimeRange shown = state.axis.shown();
+    state.marks = {shown.begin + shown.length() / 5};
+    state.measured = {shown.begin + shown.length() * 7 / 10, shown.begin + shown.length() * 8 / 10};
+    state.rows.streams = {1};
+    view.set_state(state);
+    const QImage image = view.picture({1280, 640}, 1);
+    keep(image, "interaction");
+    EXPECT_GT(count(image, ground_of(Theme::Light).accent), 500U);
+    view.clear();
+    view.toggle_critical_path();
+    keep(view.picture({1280, 640}, 1), "critical-path");
+}
+
+TEST(ManyDevices, HaveStripsOfHeat) {
+    TimelineView view;
+    view.resize(1280, 720);
+    const Document document = predicted("gpt3-175b", {{"schedule", "1f1b"},
+                                                      {"parallel.pipeline", "48"},
+                                                      {"nodes", "48"},
+                                                      {"training.global_batch", "96"}});
+    view.set_document(document);
+    const QImage image = view.picture({1280, 720}, 1);
+    keep(image, "many-devices");
+    EXPECT_TRUE(view.scene().layout.rows[0].heat);
+}
+
 }  // namespace
 }  // namespace debubble::gui

@@ -218,5 +218,96 @@ TEST_F(TimelineViewTest, IsEmptyWithoutADocument) {
     EXPECT_FALSE(empty.grab().isNull());
 }
 
+TEST_F(TimelineViewTest, SearchesAndWalksThroughWhatItFound) {
+    QSignalSpy spy(&view_, &TimelineView::searched);
+    view_.search("b rank 2");
+    ASSERT_EQ(spy.count(), 1);
+    EXPECT_EQ(spy.last().at(0).toULongLong(), 8U);
+    EXPECT_EQ(selected(), "2B0");
+    QTest::keyClick(&view_, Qt::Key_N);
+    EXPECT_EQ(selected(), "2B1");
+    QTest::keyClick(&view_, Qt::Key_N, Qt::ShiftModifier);
+    QTest::keyClick(&view_, Qt::Key_N, Qt::ShiftModifier);
+    EXPECT_EQ(selected(), "2B7");
+    view_.search("rank x");
+    EXPECT_EQ(spy.last().at(0).toULongLong(), 0U);
+    EXPECT_FALSE(spy.last().at(1).toString().isEmpty());
+}
+
+TEST_F(TimelineViewTest, ScrollsToWhatItFound) {
+    view_.set_document(document_of(plan("1f1b", 40, 8)));
+    view_.resize(kWidth, 200);
+    view_.search("39F3");
+    const Row* row = row_of(view_.scene(), view_.state().selection);
+    ASSERT_NE(row, nullptr);
+    const int top = Geometry::y_of(*row, row->whole.y, view_.state().scroll);
+    EXPECT_GE(top, Geometry::kTop);
+    EXPECT_LE(top + row->whole.height, 200);
+}
+
+TEST_F(TimelineViewTest, SaysWhatWasMeasured) {
+    drag(point(4, 0) + QPoint(2, 0), point(7, 0) + QPoint(2, 0));
+    EXPECT_EQ(view_.details().front().name, "measured");
+    EXPECT_EQ(view_.details().back().name, "gap");
+}
+
+TEST_F(TimelineViewTest, DrawsTheDependenciesOfTheSelection) {
+    const Rgb accent = ground_of(Theme::Light).accent;
+    const std::size_t before = count(view_.picture({1172, 450}, 1), accent);
+    view_.search("1F2");
+    view_.search("");  // what was found is outlined no more
+    EXPECT_EQ(selected(), "1F2");
+    EXPECT_GT(count(view_.picture({1172, 450}, 1), accent), before + 50);
+}
+
+TEST_F(TimelineViewTest, FadesWhatIsNotOnTheCriticalPath) {
+    const Rgb forward = palette_of(Theme::Light)[0];
+    const std::size_t before = count(view_.picture({1172, 450}, 1), forward);
+    QTest::keyClick(&view_, Qt::Key_C);
+    const std::size_t on_path = count(view_.picture({1172, 450}, 1), forward);
+    EXPECT_GT(on_path, 0U);
+    EXPECT_LT(on_path, before);
+    QTest::keyClick(&view_, Qt::Key_C);
+    EXPECT_EQ(count(view_.picture({1172, 450}, 1), forward), before);
+}
+
+TEST_F(TimelineViewTest, ComparesTwoDocumentsInHalfLanes) {
+    Trace slower = plan("1f1b", 4, 8);
+    for (Span& span : slower.spans)
+        if (to_text(span.action) == "3B2") span.end += std::chrono::microseconds(900);
+    const Document b = document_of(slower);
+    view_.set_comparison(document_, b);
+    ASSERT_TRUE(view_.scene().comparison);
+    EXPECT_EQ(view_.scene().layout.rows[0].error.height, 3);
+    ASSERT_EQ(view_.scene().pairing->worst.size(), 1U);
+
+    // The lower half of rank 3 is B's.
+    const Row& row = *view_.scene().layout.row_of(3);
+    click({point(5, 3).x(), Geometry::y_of(row, row.other.y + 3, 0)});
+    EXPECT_EQ(std::get<SpanRef>(view_.state().selection).side, Side::B);
+    EXPECT_EQ(view_.details().front(), (Detail{"of", "B"}));
+
+    const Rgb forward = palette_of(Theme::Light)[0];
+    const std::size_t all = count(view_.picture({1172, 450}, 1), forward);
+    ComparisonChoices choices;
+    choices.only_differences = true;
+    view_.set_comparison_choices(choices);
+    EXPECT_LT(count(view_.picture({1172, 450}, 1), forward), all / 20);
+
+    view_.set_document(document_);
+    EXPECT_FALSE(view_.scene().comparison);
+    EXPECT_EQ(view_.scene().layout.rows[0].error.height, 0);
+}
+
+TEST_F(TimelineViewTest, ColoursByWhatIsAsked) {
+    const Rgb forward = palette_of(Theme::Light)[0];
+    for (const ColourBy by : {ColourBy::MicroBatch, ColourBy::Stage, ColourBy::Error}) {
+        view_.set_colour_by(by);
+        EXPECT_EQ(count(view_.picture({1172, 450}, 1), forward), 0U);
+    }
+    view_.set_colour_by(ColourBy::Kind);
+    EXPECT_GT(count(view_.picture({1172, 450}, 1), forward), 1000U);
+}
+
 }  // namespace
 }  // namespace debubble::gui

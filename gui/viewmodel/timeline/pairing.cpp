@@ -1,0 +1,173 @@
+#include "gui/viewmodel/timeline/pairing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "gui/viewmodel/timeline/subject.h"
+#include "schedule/exporters/svg_text.h"
+
+namespace debubble::gui {
+namespace {
+
+struct Occurrence {
+    Rank rank;
+    Action action;
+    int number = 0;  ///< of the spans of this action on this rank, by time
+    std::uint32_t span = 0;
+
+    auto what() const { return std::tie(rank, action); }
+    auto key() const { return std::tie(rank, action, number); }
+};
+
+std::vector<Occurrence> occurrences_of(const TimelineDocument& document) {
+    std::vector<Occurrence> all;
+    for (std::uint32_t i = 0; i < document.trace.spans.size(); ++i) {
+        const Span& span = document.span(i);
+        const Device* device = document.device_of(span.rank);
+        if (device != nullptr && device->replica == span.replica)
+            all.push_back({span.rank, span.action, 0, i});
+    }
+    std::ranges::stable_sort(all, {}, &Occurrence::what);
+    for (std::size_t i = 1; i < all.size(); ++i)
+        if (all[i].what() == all[i - 1].what()) all[i].number = all[i - 1].number + 1;
+    return all;
+}
+
+Duration apart(const Beside<Duration>& length) {
+    return std::max(length.simulated, length.executed) -
+           std::min(length.simulated, length.executed);
+}
+
+/// The actions of both sides in one walk.
+std::vector<Pair> pairs_of(const TimelineDocument& a, const TimelineDocument& b, Pairing& out) {
+    const std::vector<Occurrence> of_a = occurrences_of(a);
+    const std::vector<Occurrence> of_b = occurrences_of(b);
+    std::vector<Pair> pairs;
+    auto x = of_a.begin();
+    auto y = of_b.begin();
+    while (x != of_a.end() && y != of_b.end()) {
+        if (x->key() < y->key()) {
+            ++out.only_a;
+            ++x;
+        } else if (y->key() < x->key()) {
+            ++out.only_b;
+            ++y;
+        } else {
+            pairs.push_back({x->span, y->span, {a.net_lengths[x->span], b.net_lengths[y->span]}});
+            ++x;
+            ++y;
+        }
+    }
+    out.only_a += static_cast<std::size_t>(of_a.end() - x);
+    out.only_b += static_cast<std::size_t>(of_b.end() - y);
+    return pairs;
+}
+
+std::vector<ErrorRow> kinds_of(const TimelineDocument& a, const std::vector<Pair>& pairs) {
+    std::vector<ErrorRow> rows;
+    for (const std::string& kind : kinds()) rows.push_back({kind, 0, {}, {}});
+    for (const Pair& pair : pairs) {
+        const auto place = &kind_of(a.span(pair.a).action) - kinds().data();
+        ErrorRow& row = rows[static_cast<std::size_t>(place)];
+        ++row.count;
+        row.sum.simulated += pair.length.simulated;
+        row.sum.executed += pair.length.executed;
+        row.apart += apart(pair.length);
+    }
+    std::erase_if(rows, [](const ErrorRow& row) { return row.count == 0; });
+    return rows;
+}
+
+std::vector<Pair> worst_of(std::vector<Pair> pairs) {
+    std::erase_if(pairs, [](const Pair& p) { return apart(p.length) == Duration{}; });
+    const std::size_t most = std::min(pairs.size(), kMostWorst);
+    const auto worse = [](const Pair& p, const Pair& q) {
+        return std::tuple(apart(q.length), p.a) < std::tuple(apart(p.length), q.a);
+    };
+    std::ranges::partial_sort(pairs, pairs.begin() + static_cast<std::ptrdiff_t>(most), worse);
+    pairs.resize(most);
+    return pairs;
+}
+
+std::optional<Instant> first_optimizer_step(const TimelineDocument& document) {
+    for (const Span& span : document.trace.spans)
+        if (std::holds_alternative<OptimizerStep>(span.action)) return span.begin;
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::shared_ptr<const Pairing> pair(const TimelineDocument& a, const TimelineDocument& b) {
+    auto out = std::make_shared<Pairing>();
+    const std::vector<Pair> pairs = pairs_of(a, b, *out);
+    out->a.partner.resize(a.trace.spans.size());
+    out->b.partner.resize(b.trace.spans.size());
+    auto errors_a = std::make_shared<std::vector<std::optional<float>>>(a.trace.spans.size());
+    auto errors_b = std::make_shared<std::vector<std::optional<float>>>(b.trace.spans.size());
+    for (const Pair& pair : pairs) {
+        out->a.partner[pair.a] = pair.b;
+        out->b.partner[pair.b] = pair.a;
+        const auto error = relative_error(pair.length);
+        if (!error && pair.length.simulated != Duration{}) continue;  // infinitely far off
+        (*errors_a)[pair.a] = (*errors_b)[pair.b] = static_cast<float>(error.value_or(0));
+    }
+    out->a.error = std::move(errors_a);
+    out->b.error = std::move(errors_b);
+    out->kinds = kinds_of(a, pairs);
+    out->worst = worst_of(pairs);
+    return out;
+}
+
+Duration shift_of(const TimelineDocument& a, const TimelineDocument& b, const Pairing& pairing,
+                  Alignment alignment, const Selection& selection) {
+    const Duration starts = a.range.begin - b.range.begin;
+    if (alignment == Alignment::OptimizerStep) {
+        const auto of_a = first_optimizer_step(a);
+        const auto of_b = first_optimizer_step(b);
+        return of_a && of_b ? *of_a - *of_b : starts;
+    }
+    const auto* ref = std::get_if<SpanRef>(&selection);
+    if (alignment != Alignment::SelectedOp || ref == nullptr) return starts;
+    const auto& partner = pairing.of(ref->side).partner;
+    if (ref->index >= partner.size() || !partner[ref->index]) return starts;
+    const std::uint32_t other = *partner[ref->index];
+    return ref->side == Side::A ? a.span(ref->index).begin - b.span(other).begin
+                                : a.span(other).begin - b.span(ref->index).begin;
+}
+
+std::shared_ptr<const std::vector<bool>> differing(const Pairing& pairing, Side side,
+                                                   double threshold) {
+    const std::vector<std::optional<float>>& errors = *pairing.of(side).error;
+    auto out = std::make_shared<std::vector<bool>>(errors.size());
+    for (std::size_t i = 0; i < errors.size(); ++i)
+        (*out)[i] = !errors[i] || std::abs(*errors[i]) >= threshold;
+    return out;
+}
+
+std::vector<Detail> details_of(const Scene& scene, const Selection& selection) {
+    if (const auto* bubble = std::get_if<BubbleRef>(&selection))
+        return details_of(*scene.main.document, scene.main.document->bubble(bubble->index));
+    const auto* ref = std::get_if<SpanRef>(&selection);
+    if (ref == nullptr || !scene.layer(ref->side)) return {};
+    std::vector<Detail> details = details_of(*scene.layer(ref->side).document, ref->index);
+    if (!scene.pairing) return details;
+    const bool of_a = ref->side == Side::A;
+    const Partners& partners = scene.pairing->of(ref->side);
+    const TimelineDocument& other = *scene.layer(of_a ? Side::B : Side::A).document;
+    const std::string name = of_a ? "B" : "A";
+    details.insert(details.begin(), {"of", of_a ? "A" : "B"});
+    if (!partners.partner[ref->index]) {
+        details.push_back({"in " + name, "does not occur"});
+        return details;
+    }
+    const std::uint32_t partner = *partners.partner[ref->index];
+    details.push_back({"in " + name, svg::time_text(other.span(partner).length())});
+    if (const auto error = (*partners.error)[ref->index])
+        details.push_back({"A against B", fmt::format("{:+.1f} %", 100 * *error)});
+    return details;
+}
+
+}  // namespace debubble::gui

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "gui/widgets/timeline/frame.h"
+
+namespace debubble::gui {
+
+/// What surrounds the lanes: the map of the whole, the ruler, the gutter.
+void paint_chrome(const Frame& frame);
+
+}  // namespace debubble::gui
