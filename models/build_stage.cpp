@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
@@ -100,7 +102,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     }
     if (!builder.mistakes.empty()) throw InputError(std::move(builder.mistakes));
     if (execution.attention_mask_tensor && graph.operators.size() > 1) add_attention_mask(builder);
-    return graph;
+    return std::move(builder.graph);
 }
 
 }  // namespace debubble::models

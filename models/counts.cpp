@@ -1,3 +1,4 @@
+#include "base/memo.h"
 #include "models/graph.h"
 
 namespace debubble::models {
@@ -18,11 +19,18 @@ std::int64_t parameters_with(Architecture architecture, int layers) {
     return uncut(architecture, {0, layers, true, true}).parameter_elements();
 }
 
+constexpr std::size_t kMostCountsKept = 16;
+
 }  // namespace
 
 std::int64_t parameter_count(const Architecture& architecture) {
-    const std::int64_t without = parameters_with(architecture, 0);
-    return without + architecture.layers * (parameters_with(architecture, 1) - without);
+    // The plans of a sweep ask again and again for the same.
+    static Memo<Architecture, const std::int64_t> known(kMostCountsKept);
+    return *known.get(architecture, [&] {
+        const std::int64_t without = parameters_with(architecture, 0);
+        const std::int64_t layer = parameters_with(architecture, 1) - without;
+        return std::make_unique<const std::int64_t>(without + architecture.layers * layer);
+    });
 }
 
 std::vector<Parameter> whole_parameters(const Architecture& architecture) {

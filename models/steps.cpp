@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "models/visits.h"
 
@@ -15,17 +16,16 @@ struct Use {
     Part part;
     int pass;  ///< 0 forward, 1 backward or backward-input, 2 backward-weight
 
-    std::vector<int> tensors() const {
+    /// Of the two halves of a fused backward, else one list and an empty one.
+    std::array<std::span<const int>, 2> tensors() const {
         switch (part) {
             case Part::Forward:
-            case Part::Again: return op->forward_uses;
-            case Part::Input: return op->backward_input_uses;
-            case Part::Weight: return op->backward_weight_uses;
+            case Part::Again: return {op->forward_uses, {}};
+            case Part::Input: return {op->backward_input_uses, {}};
+            case Part::Weight: return {op->backward_weight_uses, {}};
             case Part::Fused: break;
         }
-        std::vector<int> both = op->backward_input_uses;
-        both.insert(both.end(), op->backward_weight_uses.begin(), op->backward_weight_uses.end());
-        return both;
+        return {op->backward_input_uses, op->backward_weight_uses};
     }
     /// A forward makes everything it uses but its inputs anew.
     bool begins(int tensor) const {
@@ -69,14 +69,17 @@ struct Lifetimes {
     Lifetimes(const StageGraph& graph, const std::vector<Use>& visits)
         : born(visits.size()), dies(visits.size()) {
         std::vector<std::optional<std::size_t>> last(graph.tensors.size());
+        const auto use = [&](int tensor, std::size_t at) {
+            if (last[tensor] == at) return;  // named twice by one visit
+            if (!last[tensor] || visits[at].begins(tensor)) {
+                if (last[tensor]) dies[*last[tensor]].push_back(tensor);
+                born[at].push_back(tensor);
+            }
+            last[tensor] = at;
+        };
         for (std::size_t at = 0; at < visits.size(); ++at) {
-            for (const int tensor : visits[at].tensors()) {
-                if (last[tensor] == at) continue;  // named twice by one visit
-                if (!last[tensor] || visits[at].begins(tensor)) {
-                    if (last[tensor]) dies[*last[tensor]].push_back(tensor);
-                    born[at].push_back(tensor);
-                }
-                last[tensor] = at;
+            for (const std::span<const int> list : visits[at].tensors()) {
+                for (const int tensor : list) use(tensor, at);
             }
         }
         for (std::size_t tensor = 0; tensor < last.size(); ++tensor) {

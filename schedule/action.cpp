@@ -1,31 +1,34 @@
 #include "schedule/action.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
 namespace debubble {
 namespace {
 
-/// Writes one action's text piece by piece.
+/// Writes one action's text piece by piece, into a buffer that holds any.
 class TextWriter {
 public:
-    explicit TextWriter(std::string& text) : text_(text) {}
+    std::string_view text() const {
+        return {text_.data(), static_cast<std::size_t>(end_ - text_.data())};
+    }
 
     void operator()(const Compute& c) {
         number(c.stage.index);
-        text_ += letter_of(c.pass);
+        letter(letter_of(c.pass));
         micro_batch(c.micro_batch);
     }
     void operator()(const Recompute& r) { of_micro_batch(r.stage, "R", r.micro_batch); }
     void operator()(const Overlap& o) {
-        text_ += '(';
+        letter('(');
         (*this)(o.first);
-        text_ += ';';
+        letter(';');
         (*this)(o.second);
-        text_ += ")OVERLAP_";
-        text_ += direction(o.first);
-        text_ += '_';
-        text_ += direction(o.second);
+        word(")OVERLAP_");
+        letter(direction(o.first));
+        letter('_');
+        letter(direction(o.second));
     }
     void operator()(const Send& s) { message(s.message.producer.index, "SEND_", s.message); }
     void operator()(const Recv& r) { message(consumer(r.message), "RECV_", r.message); }
@@ -35,33 +38,36 @@ public:
     void operator()(const TiedGradReduce& t) { of_stage(t.stage, "TIED_GRAD"); }
     void operator()(const Offload& o) { of_micro_batch(o.stage, "OFFLOAD", o.micro_batch); }
     void operator()(const Reload& r) { of_micro_batch(r.stage, "RELOAD", r.micro_batch); }
-    void operator()(const GradNorm&) { text_ += "GRAD_NORM"; }
-    void operator()(const OptimizerStep&) { text_ += "OPTIMIZER_STEP"; }
+    void operator()(const GradNorm&) { word("GRAD_NORM"); }
+    void operator()(const OptimizerStep&) { word("OPTIMIZER_STEP"); }
 
     void micro_batch(const MicroBatch& mb) {
         number(mb.index);
         if (!mb.slice) return;
-        text_ += '.';
+        letter('.');
         number(*mb.slice);
     }
 
 private:
+    void letter(char c) { *end_++ = c; }
+    void word(std::string_view w) { end_ = std::copy(w.begin(), w.end(), end_); }
     void number(int value) {
-        std::array<char, 12> digits;
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-        text_.append(digits.data(), end);
+        if (value >= 0 && value < 10)
+            letter(static_cast<char>('0' + value));
+        else
+            end_ = std::to_chars(end_, text_.data() + text_.size(), value).ptr;
     }
-    void of_stage(Stage stage, std::string_view word) {
+    void of_stage(Stage stage, std::string_view what) {
         number(stage.index);
-        text_ += word;
+        word(what);
     }
-    void of_micro_batch(Stage stage, std::string_view word, const MicroBatch& mb) {
-        of_stage(stage, word);
+    void of_micro_batch(Stage stage, std::string_view what, const MicroBatch& mb) {
+        of_stage(stage, what);
         micro_batch(mb);
     }
-    void message(int stage, std::string_view word, const Message& m) {
-        of_stage(Stage{stage}, word);
-        text_ += m.kind == Message::Kind::Activation ? 'F' : 'B';
+    void message(int stage, std::string_view what, const Message& m) {
+        of_stage(Stage{stage}, what);
+        letter(m.kind == Message::Kind::Activation ? 'F' : 'B');
         micro_batch(m.micro_batch);
     }
     static char direction(const Compute& c) { return c.pass == Pass::Forward ? 'F' : 'B'; }
@@ -70,7 +76,9 @@ private:
         return m.producer.index + (m.kind == Message::Kind::Activation ? 1 : -1);
     }
 
-    std::string& text_;
+    /// The longest is an Overlap: six numbers of at most 11 characters and 20 letters.
+    std::array<char, 96> text_;
+    char* end_ = text_.data();
 };
 
 }  // namespace
@@ -81,13 +89,15 @@ char letter_of(Pass pass) {
 }
 
 std::string to_text(const MicroBatch& mb) {
-    std::string text;
-    TextWriter(text).micro_batch(mb);
-    return text;
+    TextWriter writer;
+    writer.micro_batch(mb);
+    return std::string(writer.text());
 }
 
 void append_text(std::string& text, const Action& action) {
-    std::visit(TextWriter(text), action);
+    TextWriter writer;
+    std::visit(writer, action);
+    text += writer.text();
 }
 
 std::string to_text(const Action& action) {

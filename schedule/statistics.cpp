@@ -175,7 +175,7 @@ std::vector<std::size_t> critical_path(const SpanGraph& graph) {
 
 }  // namespace
 
-Statistics statistics(const Trace& trace) {
+Statistics statistics(const Trace& trace, bool with_critical_path) {
     Statistics out;
     if (trace.spans.empty()) return out;
     Interval step;
@@ -212,7 +212,7 @@ Statistics statistics(const Trace& trace) {
         out.bubbles.insert(out.bubbles.end(), list.begin(), list.end());
     if (out.makespan > Duration{})
         out.bubble = 1 - work / (static_cast<double>(graph.units().size()) * seconds(out.makespan));
-    out.critical_path = critical_path(graph);
+    if (with_critical_path) out.critical_path = critical_path(graph);
     return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace debubble::sim {
 namespace {
@@ -25,7 +26,7 @@ void FlowNetwork::join(std::int32_t task, Bytes bytes, const FlowLinks& links) {
     for_each_link(links, [&](std::int32_t link) { on_link_[link].push_back(task); });
     system_.assign(1, active_.size() - 1);
     active_.back().in_system = true;
-    collect_neighbours(links);
+    collect_neighbours();
     share();
 }
 
@@ -40,35 +41,51 @@ bool FlowNetwork::leave_if_current(std::int32_t task, std::int32_t version) {
         tasks.erase(std::ranges::find(tasks, task));
     });
     system_.clear();
-    collect_neighbours(links);
+    add_sharers(links);
+    collect_neighbours();
     share();
     return true;
 }
 
-/// Adds to system_ every flow that shares a link with these, and theirs in turn.
-void FlowNetwork::collect_neighbours(const FlowLinks& links) {
-    const auto add_sharers = [&](const FlowLinks& of) {
-        for_each_link(of, [&](std::int32_t link) {
-            for (const std::int32_t task : on_link_[link]) {
-                const auto flow = std::ranges::find(active_, task, &Active::task);
-                if (flow->in_system) continue;
-                flow->in_system = true;
-                system_.push_back(static_cast<std::size_t>(flow - active_.begin()));
-            }
-        });
-    };
-    add_sharers(links);
+void FlowNetwork::add_sharers(const FlowLinks& links) {
+    for_each_link(links, [&](std::int32_t link) {
+        for (const std::int32_t task : on_link_[link]) {
+            const auto flow = std::ranges::find(active_, task, &Active::task);
+            if (flow->in_system) continue;
+            flow->in_system = true;
+            system_.push_back(static_cast<std::size_t>(flow - active_.begin()));
+        }
+    });
+}
+
+/// Adds to system_ every flow that shares a link with one in it, and theirs in turn.
+void FlowNetwork::collect_neighbours() {
     for (std::size_t i = 0; i < system_.size(); ++i) {
         const FlowLinks of = active_[system_[i]].links;  // active_ does not grow here
-        add_sharers(of);
+        if (!alone_on(of)) add_sharers(of);
     }
 }
 
+bool FlowNetwork::alone_on(const FlowLinks& links) const {
+    return std::ranges::all_of(
+        links, [&](std::int32_t link) { return link < 0 || on_link_[link].size() == 1; });
+}
+
+double FlowNetwork::narrowest(const FlowLinks& links) const {
+    double least = std::numeric_limits<double>::infinity();
+    for_each_link(links, [&](std::int32_t link) { least = std::min(least, capacity_[link]); });
+    return least;
+}
+
 void FlowNetwork::share() {
-    system_links_.clear();
-    for (const std::size_t index : system_) system_links_.push_back(active_[index].links);
     rates_.resize(system_.size());
-    if (!system_.empty()) solver_.solve(capacity_, system_links_, rates_);
+    if (system_.size() == 1 && alone_on(active_[system_.front()].links)) {
+        rates_.front() = narrowest(active_[system_.front()].links);
+    } else if (!system_.empty()) {
+        system_links_.clear();
+        for (const std::size_t index : system_) system_links_.push_back(active_[index].links);
+        solver_.solve(capacity_, system_links_, rates_);
+    }
     for (std::size_t i = 0; i < system_.size(); ++i) {
         active_[system_[i]].in_system = false;
         announce(active_[system_[i]], rates_[i]);

@@ -34,7 +34,10 @@ private:
         Instant since;
         bool in_system = false;
     };
-    void collect_neighbours(const FlowLinks& links);
+    void add_sharers(const FlowLinks& links);
+    void collect_neighbours();
+    bool alone_on(const FlowLinks& links) const;  ///< each is crossed once
+    double narrowest(const FlowLinks& links) const;
     void share();
     void announce(Active& flow, double rate);
 

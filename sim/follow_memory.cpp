@@ -1,6 +1,7 @@
 #include "sim/follow_memory.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace debubble::sim {
 namespace {
@@ -20,6 +21,27 @@ struct Change {
 
     bool allocates() const { return inside != nullptr || delta.count > 0; }
 };
+
+/// What changes are sorted by: a change is three times as long. No two are equal.
+struct ChangeKey {
+    Instant when;
+    bool allocates;
+    std::uint32_t index;  ///< as they were collected
+
+    friend bool operator<(const ChangeKey& a, const ChangeKey& b) {
+        if (a.when != b.when) return a.when < b.when;
+        return a.allocates != b.allocates ? b.allocates : a.index < b.index;
+    }
+};
+
+std::vector<ChangeKey> in_order_of_time(const std::vector<Change>& changes) {
+    std::vector<ChangeKey> keys;
+    keys.reserve(changes.size());
+    for (const Change& change : changes)
+        keys.push_back({change.when, change.allocates(), static_cast<std::uint32_t>(keys.size())});
+    std::sort(keys.begin(), keys.end());
+    return keys;
+}
 
 /// One rank's changes, collected from its list of actions.
 class RankChanges {
@@ -48,9 +70,6 @@ public:
             action_ = &list[i];
             std::visit([&](const auto& action) { add(action); }, list[i]);
         }
-        std::ranges::stable_sort(changes_, [](const Change& a, const Change& b) {
-            return a.when != b.when ? a.when < b.when : a.allocates() < b.allocates();
-        });
         return std::move(changes_);
     }
 
@@ -152,7 +171,7 @@ private:
     std::vector<Bytes> saved_;  ///< by a forward, per stage of this rank
 };
 
-/// Plays the changes in order of time.
+/// Plays changes in order of time.
 class Player {
 public:
     Player(Rank rank, const MemoryByClass& held, std::vector<MemorySample>* samples)
@@ -163,7 +182,7 @@ public:
 
     MemoryPeak play(const std::vector<Change>& changes) {
         peak_sum_ = total(held_);
-        for (const Change& change : changes) apply(change);
+        for (const ChangeKey& key : in_order_of_time(changes)) apply(changes[key.index]);
         if (peak_action_ != nullptr) peak_.action = to_text(*peak_action_);
         return peak_;
     }

@@ -245,12 +245,12 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     SimulateOptions how;
     how.steps = barrier ? 1 : 2;
     how.sends_block = scenario.framework.point_to_point_blocks;
-    how.record_spans = true;
+    how.sample_memory = options.keep_trace;
     Simulation simulation = simulate(plan.program, *priced.costs, how);
 
     PredictionWithTrace result;
     result.memory_limit = scenario.cluster.gpu.memory;
-    result.statistics = statistics(simulation.trace);
+    result.statistics = statistics(simulation.trace, options.keep_trace);
     Prediction& out = result.prediction;
     out.scenario = scenario.name;
     out.step_time_s = seconds(simulation.trace.header.step_time);

@@ -1,6 +1,7 @@
 #include "sim/simulate.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -104,31 +105,58 @@ Lane lane_of(const Action& action, Lane of_task) {
     return of_task;
 }
 
-std::vector<Span> record_spans(const Program& program, const TaskGraph& graph,
-                               const std::vector<TaskTimes>& times) {
-    std::vector<Span> spans;
+/// What a trace is sorted by: a span is five times as long. No two are equal.
+struct SpanKey {
+    Instant begin;
+    int rank;
+    Lane lane;
+    std::uint32_t position;  ///< in the rank's list
+
+    friend bool operator<(const SpanKey& a, const SpanKey& b) {
+        if (a.begin != b.begin) return a.begin < b.begin;
+        if (a.rank != b.rank) return a.rank < b.rank;
+        return a.lane != b.lane ? a.lane < b.lane : a.position < b.position;
+    }
+};
+
+std::vector<SpanKey> order_of_spans(const Program& program, const TaskGraph& graph,
+                                    const std::vector<TaskTimes>& times) {
+    std::vector<SpanKey> keys;
     std::size_t actions = 0;
     for (const ActionList& list : program.ranks) actions += list.size();
-    spans.reserve(actions);
+    keys.reserve(actions);
     for (int rank = 0; rank < program.shape.ranks; ++rank) {
         const ActionList& list = program.ranks[rank];
-        for (std::size_t i = 0; i < list.size(); ++i) {
+        for (std::uint32_t i = 0; i < list.size(); ++i) {
             const TaskId id = graph.task_of[rank][i];
-            const Task& task = graph.tasks[id];
-            Span span{
-                Rank{rank}, 0, lane_of(list[i], task.lane), list[i], times[id].begin, times[id].end,
-                {},         {}};
-            if (task.is_flow)
-                span.bytes = graph.flows[task.cost].payload;
-            else
-                span.exposed = graph.compute_costs[task.cost].exposed;
-            spans.push_back(span);
+            keys.push_back({times[id].begin, rank, lane_of(list[i], graph.tasks[id].lane), i});
         }
     }
-    std::ranges::stable_sort(spans, [](const Span& a, const Span& b) {
-        if (a.begin != b.begin) return a.begin < b.begin;
-        return a.rank != b.rank ? a.rank < b.rank : a.lane < b.lane;
-    });
+    std::sort(keys.begin(), keys.end());
+    return keys;
+}
+
+std::vector<Span> record_spans(const Program& program, const TaskGraph& graph,
+                               const std::vector<TaskTimes>& times) {
+    const std::vector<SpanKey> order = order_of_spans(program, graph, times);
+    std::vector<Span> spans;
+    spans.reserve(order.size());
+    for (const SpanKey& key : order) {
+        const TaskId id = graph.task_of[key.rank][key.position];
+        const Task& task = graph.tasks[id];
+        Span& span = spans.emplace_back(Span{Rank{key.rank},
+                                             0,
+                                             key.lane,
+                                             program.ranks[key.rank][key.position],
+                                             key.begin,
+                                             times[id].end,
+                                             {},
+                                             {}});
+        if (task.is_flow)
+            span.bytes = graph.flows[task.cost].payload;
+        else
+            span.exposed = graph.compute_costs[task.cost].exposed;
+    }
     return spans;
 }
 
@@ -154,8 +182,8 @@ Simulation simulate(const Program& program, const CostModel& costs,
         last = std::max(last, engine.times()[id].end);
     }
     if (options.follow_memory) {
-        FollowedMemory memory =
-            follow_memory(program, graph, engine.times(), costs, options.record_spans);
+        FollowedMemory memory = follow_memory(program, graph, engine.times(), costs,
+                                              options.record_spans && options.sample_memory);
         result.trace.memory = std::move(memory.samples);
         result.peaks = memory.peaks;
         result.trace.peaks = std::move(memory.peaks);

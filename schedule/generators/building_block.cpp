@@ -144,10 +144,11 @@ private:
 
         for (int i = 0; i < length; ++i) at.busy[pass.unit + i] = 0;
         for (int i = 0; i < length; ++i) at.busy[unit + i] = 1;
-        const int moved = is_forward(pass.row) ? 1 : frees(pass.row) ? -1 : 0;
-        if (moved != 0)
-            for (int i = unit; i < pass.unit; ++i)
-                at.live[moved > 0 ? i : i + freed_after(pass.row)] += moved;
+        if (is_forward(pass.row))
+            for (int i = unit; i < pass.unit; ++i) ++at.live[i];
+        else if (frees(pass.row))
+            for (int i = unit, after = freed_after(pass.row); i < pass.unit; ++i)
+                --at.live[i + after];
         at.placed[pass.row].push_back(unit);
         if (!is_forward(pass.row) && pass.row != kWeights)
             at.backwards.insert(std::upper_bound(at.backwards.begin(), at.backwards.end(), unit),

@@ -25,8 +25,12 @@ public:
     Duration time_of(int rank) const { return times_[rank]; }
     void set(int rank, Duration time) {
         times_[rank] = time;
-        for (unsigned node = (leaves_ + static_cast<unsigned>(rank)) / 2; node > 0; node /= 2)
+        for (unsigned node = (leaves_ + static_cast<unsigned>(rank)) / 2; node > 0; node /= 2) {
+            const int before = winners_[node];
             play(node);
+            // Where another rank won and wins again, nothing changes further up.
+            if (winners_[node] == before && before != rank) return;
+        }
     }
 
 private:

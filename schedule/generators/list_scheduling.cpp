@@ -11,6 +11,8 @@ namespace {
 
 using Choice = ListPolicy::Choice;
 constexpr Duration kNever = Duration::max();
+constexpr std::array kPasses{Pass::Forward, Pass::Backward, Pass::BackwardInput,
+                             Pass::BackwardWeight};
 
 struct RankState {
     Duration free{};
@@ -36,8 +38,15 @@ struct ListScheduler::State {
           backward_(problem.splits_backward ? Pass::BackwardInput : Pass::Backward),
           ranks_(problem.shape.ranks),
           wake_(problem.shape.ranks),
+          lengths_(ranks_.size()),
           order_(ranks_.size()) {
         for (StepOrder& order : order_) order.reserve(problem.passes() / ranks_.size());
+        for (int rank = 0; rank < problem.shape.ranks; ++rank)
+            for (int chunk = 0; chunk < problem.chunks(); ++chunk)
+                for (const Pass pass : kPasses) {
+                    const Step step{pass, static_cast<std::uint8_t>(chunk)};
+                    length_of(rank, step) = problem.length_of(rank, step);
+                }
     }
 
     std::optional<PlanLength> play(const ListPolicy& policy, const PlanLength& to_beat) {
@@ -166,13 +175,13 @@ private:
         return unit;
     }
 
-    std::optional<Step> weight_step(int rank, Duration now) const {
+    std::optional<Step> weight_step(int rank, Duration now) {
         const RankState& state = ranks_[rank];
         if (state.weights_done == state.weights.size()) return std::nullopt;
         const Step step{Pass::BackwardWeight, state.weights[state.weights_done]};
         if (next_input_ == kNever) return step;
         const Duration gap = next_input_ - now;
-        const Duration weight = problem_.length_of(rank, step);
+        const Duration weight = length_of(rank, step);
         bool runs = weight * policy_->weight_fits_percent / 100 <= gap;
         if (policy_->idle_allowance && weight > gap) runs = state.idle + gap > idlest_;
         return runs ? std::optional(step) : std::nullopt;
@@ -193,7 +202,7 @@ private:
             state.idle += now - state.free;
             idlest_ = std::max(idlest_, state.idle);
         }
-        const Duration length = problem_.length_of(rank, step);
+        const Duration length = length_of(rank, step);
         state.free = now + length;
         state.work_left -= length;
         wake_.set(rank, state.free);
@@ -231,9 +240,9 @@ private:
         const bool local = receiver == rank;
         const Duration arrival = local ? state.free : state.free + problem_.costs.link;
         inputs(forward)[cell(to, mb)] = arrival;
-        if (!local)
-            wake_.set(receiver,
-                      std::min(wake_.time_of(receiver), std::max(arrival, ranks_[receiver].free)));
+        if (local) return;
+        const Duration can_start = std::max(arrival, ranks_[receiver].free);
+        if (can_start < wake_.time_of(receiver)) wake_.set(receiver, can_start);
     }
 
     PlanLength total_length() const {
@@ -248,6 +257,9 @@ private:
         return {end - begin, span};
     }
 
+    Duration& length_of(int rank, const Step& step) {
+        return lengths_[rank][static_cast<std::size_t>(step.pass)][step.chunk];
+    }
     std::size_t cell(int stage, int mb) const {
         return static_cast<std::size_t>(stage) * micro_batches_ + mb;
     }
@@ -266,6 +278,8 @@ private:
     Duration next_input_ = kNever;         ///< of the rank that looks, among what has room
     std::vector<Duration> forward_input_;  ///< arrival by stage and microbatch
     std::vector<Duration> backward_input_;
+    /// By rank, pass and chunk.
+    std::vector<std::array<std::array<Duration, 2>, kPasses.size()>> lengths_;
     std::vector<StepOrder> order_;
 };
 

@@ -16,7 +16,10 @@ public:
         : list_(&list), before_(list.size() + 1), moved_(list.size(), false) {}
 
     void before(std::size_t position, Action action) {
-        before_[position].push_back(std::move(action));
+        Chain& chain = before_[position];
+        (chain.last == kNone ? chain.first : added_[chain.last].next) = added_.size();
+        chain.last = added_.size();
+        added_.push_back({std::move(action), kNone});
     }
     void move(std::size_t from, std::size_t position) {
         before(position, (*list_)[from]);
@@ -26,17 +29,29 @@ public:
 
     ActionList apply() && {
         ActionList result;
-        result.reserve(list_->size());
+        result.reserve(list_->size() + added_.size());
         for (std::size_t i = 0; i < before_.size(); ++i) {
-            for (Action& action : before_[i]) result.push_back(std::move(action));
+            for (std::size_t at = before_[i].first; at != kNone; at = added_[at].next)
+                result.push_back(std::move(added_[at].action));
             if (i < moved_.size() && !moved_[i]) result.push_back((*list_)[i]);
         }
         return result;
     }
 
 private:
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    struct Added {
+        Action action;
+        std::size_t next;  ///< at the same position, in added_
+    };
+    struct Chain {
+        std::size_t first = kNone;
+        std::size_t last = kNone;
+    };
+
     const ActionList* list_;
-    std::vector<ActionList> before_;
+    std::vector<Added> added_;
+    std::vector<Chain> before_;  ///< by position
     std::vector<bool> moved_;
 };
 
