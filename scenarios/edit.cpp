@@ -204,6 +204,22 @@ std::string with_key(const std::string& text, const std::string& file, const Ove
     return reads_as(candidate, file, to_flow(*wanted)) ? candidate : written_anew(*wanted);
 }
 
+std::string with_block(const std::string& text, const std::string& file, const std::string& key,
+                       const std::string& block) {
+    return with_key(text, file, {key, to_flow(*models::parse_yaml(block, key))});
+}
+
+std::vector<Override> entries_at(const std::string& text, const std::string& file,
+                                 const std::string& key) {
+    models::Shelf shelf;
+    const NodePtr root = with_includes(models::parse_yaml(text, file), shelf);
+    std::vector<Override> entries;
+    if (const Node* map = at_path(root, parts_of(key)))
+        for (const Node::Entry& entry : map->entries)
+            entries.emplace_back(entry.key, to_flow(*entry.value));
+    return entries;
+}
+
 std::optional<std::string> written_at(const std::string& text, const std::string& file,
                                       const std::string& key) {
     models::Shelf shelf;

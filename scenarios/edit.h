@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scenarios/read_scenario.h"
 
@@ -14,6 +15,15 @@ namespace debubble::scenarios {
 /// the top-level keys are written anew, one a line, and comments are lost. Throws InputError if
 /// the text or the value cannot be parsed.
 std::string with_key(const std::string& text, const std::string& file, const Override& change);
+
+/// The same for a value of any number of lines, which is put into one.
+std::string with_block(const std::string& text, const std::string& file, const std::string& key,
+                       const std::string& block);
+
+/// The entries of the map at a dotted key, in order, each value as flow YAML; empty if there is
+/// no map. Throws InputError.
+std::vector<Override> entries_at(const std::string& text, const std::string& file,
+                                 const std::string& key);
 
 /// What is written at a dotted key, as flow YAML, the included files seen too; nothing if it is
 /// absent or null. A word stands for the `name` of a map: `schedule.name` is found in

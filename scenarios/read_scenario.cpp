@@ -83,6 +83,17 @@ ScenarioTemplate::ScenarioTemplate(const std::string& name_or_path)
     const std::filesystem::path path = find_scenario(name_or_path);
     impl_->root = read_tree(path, impl_->shelf);
     impl_->name = name_from(path);
+    read_parts_once();
+}
+
+ScenarioTemplate::ScenarioTemplate(const std::string& text, const std::string& file)
+    : impl_(std::make_unique<Impl>()) {
+    impl_->root = with_includes(models::parse_yaml(text, file), impl_->shelf);
+    impl_->name = name_from(file);
+    read_parts_once();
+}
+
+void ScenarioTemplate::read_parts_once() {
     models::Mistakes later;  // overrides may mend them; instantiate tells those that stay
     impl_->parts = read_parts(impl_->root, impl_->shelf, later);
     if (!later.empty()) impl_->parts = {};

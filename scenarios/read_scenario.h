@@ -62,6 +62,8 @@ Sweep parse_sweep(const std::string& text, const std::string& file);
 class ScenarioTemplate {
 public:
     explicit ScenarioTemplate(const std::string& name_or_path);
+    /// Of a text that need not be on the disk; paths in it are seen from `file`.
+    ScenarioTemplate(const std::string& text, const std::string& file);
     ~ScenarioTemplate();
     ScenarioTemplate(ScenarioTemplate&&) noexcept;
     ScenarioTemplate& operator=(ScenarioTemplate&&) noexcept;
@@ -69,6 +71,7 @@ public:
 
 private:
     struct Impl;
+    void read_parts_once();
     std::unique_ptr<Impl> impl_;
 };
 

@@ -160,25 +160,36 @@ Grid::Grid(const std::string& name_or_path, std::vector<scenarios::Override> pin
     : scenario(name_or_path),
       sweep(without_repetition(scenarios::read_sweep(name_or_path))),
       pinned(std::move(pinned_keys)) {
+    choose_points(name_or_path);
+}
+
+Grid::Grid(const std::string& text, const std::string& file,
+           std::vector<scenarios::Override> pinned_keys)
+    : scenario(text, file),
+      sweep(without_repetition(scenarios::parse_sweep(text, file))),
+      pinned(std::move(pinned_keys)) {
+    choose_points(file);
+}
+
+void Grid::choose_points(const std::string& name) {
     if (sweep.keys.empty())
         throw InputError(
-            fmt::format("'{}' has no grid: a 'sweep:' map of keys and their values", name_or_path));
+            fmt::format("'{}' has no grid: a 'sweep:' map of keys and their values", name));
     double count = 1;
     for (const scenarios::SweepKey& key : sweep.keys) {
         count *= static_cast<double>(key.values.size());
-        for (const auto& [name, value] : pinned)
-            if (name == key.key)
-                throw InputError(fmt::format("--set {}: the grid sweeps this key", name));
+        for (const auto& [pinned_key, value] : pinned)
+            if (pinned_key == key.key)
+                throw InputError(fmt::format("--set {}: the grid sweeps this key", pinned_key));
     }
     if (count > static_cast<double>(kMostPoints))
-        throw InputError(fmt::format("the grid of '{}' has {:.3g} points, the limit is {}",
-                                     name_or_path, count, kMostPoints));
+        throw InputError(fmt::format("the grid of '{}' has {:.3g} points, the limit is {}", name,
+                                     count, kMostPoints));
     check_spelling(*this);
     for (std::size_t i = 0; i < sweep.points(); ++i)
         if (sweep.admits(i)) points.push_back(i);
     if (points.empty())
-        throw InputError(
-            fmt::format("no point of the grid of '{}' meets its conditions", name_or_path));
+        throw InputError(fmt::format("no point of the grid of '{}' meets its conditions", name));
 }
 
 scenarios::Scenario Grid::instantiate(std::size_t index) const {

@@ -14,6 +14,8 @@ namespace debubble::sim {
 struct Grid {
     /// `pinned` are set in every point (`--set`); they must not be swept keys.
     Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned);
+    /// Of a scenario's text that need not be on the disk.
+    Grid(const std::string& text, const std::string& file, std::vector<scenarios::Override> pinned);
 
     scenarios::ScenarioTemplate scenario;
     scenarios::Sweep sweep;
@@ -21,6 +23,9 @@ struct Grid {
     std::vector<std::size_t> points;  ///< indices that the conditions admit, in grid order
 
     scenarios::Scenario instantiate(std::size_t index) const;
+
+private:
+    void choose_points(const std::string& name);
 };
 
 /// A point of the grid and what became of it, as the texts of its CSV fields:

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "gui/widgets/message_strip.h"
+#include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
@@ -68,6 +69,9 @@ void MainWindow::build_docks() {
     QDockWidget* what_if = add_dock("what-if", tr("What if"), Qt::LeftDockWidgetArea, what_if_);
     QDockWidget* summary = add_dock("summary", tr("Summary"), Qt::RightDockWidgetArea, summary_);
     QDockWidget* text = add_dock("text", tr("Scenario"), Qt::BottomDockWidgetArea, text_);
+    sweep_ = new SweepPanel;
+    tabifyDockWidget(text, add_dock("sweep", tr("Sweep"), Qt::BottomDockWidgetArea, sweep_));
+    text->raise();
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
     resizeDocks({text}, {230}, Qt::Vertical);
@@ -80,6 +84,11 @@ void MainWindow::connect_parts() {
     connect(&session_, &PlanSession::text_changed, this, &MainWindow::show_text);
     connect(&session_, &PlanSession::answered, this, &MainWindow::show_answer);
     connect(&session_, &PlanSession::refused, messages_, &MessageStrip::warn);
+    connect(sweep_, &SweepPanel::chosen, this,
+            [this](const std::vector<scenarios::Override>& keys, const QString& what) {
+                if (plan_open_) session_.set_keys(keys, tr("point %1").arg(what));
+            });
+    connect(sweep_, &SweepPanel::failed, messages_, &MessageStrip::show_mistakes);
     messages_->on_place = [this](const SourceLocation& where) {
         findChild<QDockWidget*>("text")->show();
         text_->go_to(where.line, where.column);
@@ -103,6 +112,7 @@ void MainWindow::set_plan_open(bool open) {
     plan_open_ = open;
     what_if_->setEnabled(open);
     text_->setReadOnly(!open);
+    sweep_->setEnabled(open);
     save_->setEnabled(open);
     pin_->setEnabled(open);
 }
@@ -113,6 +123,7 @@ void MainWindow::show_text() {
     undo_->setEnabled(history.can_undo());
     redo_->setEnabled(history.can_redo());
     summary_->set_stale(true);
+    sweep_->set_scenario(history.now());
     unsaved_timer_.start();
     show_title();
 }

@@ -18,6 +18,7 @@ namespace debubble::gui {
 
 class MessageStrip;
 class SummaryPanel;
+class SweepPanel;
 class TimelineView;
 class WhatIfPanel;
 class YamlEditor;
@@ -99,6 +100,7 @@ private:
     WhatIfPanel* what_if_ = nullptr;
     SummaryPanel* summary_ = nullptr;
     YamlEditor* text_ = nullptr;
+    SweepPanel* sweep_ = nullptr;
     QLabel* status_ = nullptr;
     QMenu* recent_ = nullptr;
     QAction* undo_ = nullptr;

@@ -12,6 +12,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
@@ -22,6 +23,8 @@
 
 #include "base/file.h"
 #include "gui/viewmodel/export.h"
+#include "gui/widgets/sweep/scatter_view.h"
+#include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/yaml_editor.h"
 
@@ -253,6 +256,41 @@ TEST_F(Window, finds_a_command_by_some_of_its_letters) {
         QTest::keyClick(wanted, Qt::Key_Return);
     }));
     EXPECT_EQ(field("schedule")->currentText(), "1f1b");
+}
+
+TEST_F(Window, a_click_on_a_point_of_a_sweep_shows_that_plan) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    auto* sweep = window->findChild<SweepPanel*>();
+    part<QPlainTextEdit>("sweep-grid")
+        ->setPlainText("parallel.pipeline: [1, 2, 3, 4]\nschedule: [1f1b, gpipe]");
+    QSignalSpy finished(sweep, &SweepPanel::finished);
+    part<QPushButton>("sweep-start")->click();
+    ASSERT_TRUE(!finished.isEmpty() || finished.wait(kDeadline));
+    const SweepTable& table = sweep->table();
+    ASSERT_EQ(table.rows().size(), 8);
+
+    auto* plot = window->findChild<ScatterView*>();
+    const auto rows = table.order(table.columns().size(), false, "fits 4 gpipe");
+    ASSERT_EQ(rows.size(), 1);
+    auto points = points_of(table, rows, table.column_of("peak_memory_bytes"),
+                            table.column_of("tokens_per_s"));
+    points[0].x /= kGiB;  // as the plot's axis
+    plot->resize(400, 300);
+    ASSERT_TRUE(settles_after(
+        [&] { QTest::mouseClick(plot, Qt::LeftButton, {}, plot->place(points[0]).toPoint()); }));
+    EXPECT_EQ(field("parallel.pipeline")->currentText(), "4");
+    EXPECT_EQ(field("schedule")->currentText(), "gpipe");
+    EXPECT_EQ(shown().document->devices.size(), 4);
+}
+
+TEST_F(Window, a_mistake_in_the_grid_is_told_in_the_strip) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    auto* sweep = window->findChild<SweepPanel*>();
+    part<QPlainTextEdit>("sweep-grid")->setPlainText("parallel.tensr: [1, 2]");
+    QSignalSpy finished(sweep, &SweepPanel::finished);
+    part<QPushButton>("sweep-start")->click();
+    ASSERT_TRUE(!finished.isEmpty() || finished.wait(kDeadline));
+    EXPECT_TRUE(window->message().contains("tensr"));
 }
 
 TEST_F(Window, everything_that_takes_keys_has_a_name_for_who_cannot_see_it) {

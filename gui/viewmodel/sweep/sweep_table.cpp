@@ -1,0 +1,204 @@
+#include "gui/viewmodel/sweep/sweep_table.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "sim/csv_row.h"
+#include "sim/report_wording.h"
+
+namespace debubble::gui {
+namespace {
+
+/// Figures that a person chooses by; the others are in the CSV only.
+struct Shown {
+    std::string_view key;
+    std::string_view title;
+    Better better;
+    std::string (*text)(double);
+};
+
+std::string percent(double x) {
+    return sim::percent(x);
+}
+std::string time(double x) {
+    return sim::time_text(x);
+}
+std::string rate(double x) {
+    return sim::rate_text(x);
+}
+std::string one_decimal(double x) {
+    return fmt::format("{:.1f}", x);
+}
+std::string memory(double x) {
+    return fmt::format("{:.2f}", x / kGiB);
+}
+
+constexpr std::array kShown{
+    Shown{"tokens_per_s", "tokens/s", Better::More, rate},
+    Shown{"step_time_s", "step time", Better::Less, time},
+    Shown{"mfu", "MFU", Better::More, percent},
+    Shown{"tflops_per_gpu", "TFLOP/s per GPU", Better::More, one_decimal},
+    Shown{"bubble", "bubble", Better::Less, percent},
+    Shown{"peak_memory_bytes", "peak memory [GiB]", Better::Less, memory},
+};
+
+std::optional<double> parsed(const std::string& text) {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec != std::errc{} || read.ptr != end || !std::isfinite(value)) return std::nullopt;
+    return value;
+}
+
+bool all_numbers(const std::vector<std::string>& values) {
+    return std::ranges::all_of(values, [](const std::string& v) { return parsed(v).has_value(); });
+}
+
+std::size_t figure_index(std::string_view key) {
+    static const std::vector<std::string> names = sim::figure_names();
+    return static_cast<std::size_t>(std::ranges::find(names, key) - names.begin());
+}
+
+std::string state_of(const sim::SweepRow& row) {
+    return row.fits ? "fits" : row.possible() ? "out of memory" : "impossible";
+}
+
+}  // namespace
+
+SweepTable::SweepTable(const sim::Grid& grid) {
+    for (const scenarios::SweepKey& key : grid.sweep.keys)
+        columns_.push_back({key.key, key.key, all_numbers(key.values), Better::Neither, true});
+    keys_ = columns_.size();
+    for (const Shown& shown : kShown)
+        columns_.push_back(
+            {std::string(shown.key), std::string(shown.title), true, shown.better, false});
+    columns_.push_back({"fits", "memory", false, Better::Neither, false});
+    columns_.push_back({"reason", "why not", false, Better::Neither, false});
+}
+
+std::size_t SweepTable::column_of(std::string_view key) const {
+    return static_cast<std::size_t>(std::ranges::find(columns_, key, &SweepColumn::key) -
+                                    columns_.begin());
+}
+
+void SweepTable::add(std::vector<sim::SweepRow> rows) {
+    std::ranges::move(rows, std::back_inserter(rows_));
+}
+
+std::string SweepTable::field(std::size_t row, std::size_t column) const {
+    const sim::SweepRow& r = rows_[row];
+    if (column < keys_) return r.values[column];
+    if (column < keys_ + kShown.size()) return r.figures[figure_index(columns_[column].key)];
+    return columns_[column].key == "fits" ? state_of(r) : r.reason;
+}
+
+std::string SweepTable::text(std::size_t row, std::size_t column) const {
+    std::string field = this->field(row, column);
+    if (column < keys_ || column >= keys_ + kShown.size()) return field;
+    const auto value = parsed(field);
+    return value ? kShown[column - keys_].text(*value) : std::string();
+}
+
+std::optional<double> SweepTable::number(std::size_t row, std::size_t column) const {
+    return columns_[column].numeric ? parsed(field(row, column)) : std::nullopt;
+}
+
+std::vector<std::size_t> SweepTable::order(std::size_t column, bool descending,
+                                           const std::string& filter) const {
+    std::vector<std::string> wanted;
+    std::istringstream words(filter);
+    for (std::string word; words >> word;) wanted.push_back(word);
+    const auto holds = [&](std::size_t row, const std::string& word) {
+        for (std::size_t c = 0; c < columns_.size(); ++c)
+            if ((c < keys_ || !columns_[c].numeric) &&
+                field(row, c).find(word) != std::string::npos)
+                return true;
+        return false;
+    };
+    std::vector<std::size_t> order;
+    for (std::size_t row = 0; row < rows_.size(); ++row)
+        if (std::ranges::all_of(wanted, [&](const std::string& word) {
+                return word.starts_with('!') && word.size() > 1 ? !holds(row, word.substr(1))
+                                                                : holds(row, word);
+            }))
+            order.push_back(row);
+    if (column >= columns_.size()) return order;
+    if (columns_[column].numeric) {
+        const double last = std::numeric_limits<double>::infinity();
+        std::vector<double> keys(rows_.size());
+        for (const std::size_t row : order) {
+            const auto value = number(row, column);
+            keys[row] = !value ? last : descending ? -*value : *value;
+        }
+        std::ranges::stable_sort(order, {}, [&](std::size_t row) { return keys[row]; });
+    } else {
+        std::vector<std::string> keys(rows_.size());
+        for (const std::size_t row : order) keys[row] = field(row, column);
+        std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+            return descending ? keys[b] < keys[a] : keys[a] < keys[b];
+        });
+    }
+    return order;
+}
+
+std::string SweepTable::csv(std::span<const std::size_t> rows) const {
+    std::vector<std::string> fields;
+    for (std::size_t c = 0; c < keys_; ++c) fields.push_back(columns_[c].key);
+    for (std::string& name : sim::figure_names()) fields.push_back(std::move(name));
+    fields.insert(fields.end(), {"fits", "pareto", "reason"});
+    std::string text = sim::write_csv_row(fields);
+    std::vector<sim::SweepRow> marked = rows_;
+    sim::mark_pareto(marked);
+    for (const std::size_t i : rows) {
+        const sim::SweepRow& row = marked[i];
+        fields = row.values;
+        fields.insert(fields.end(), row.figures.begin(), row.figures.end());
+        fields.insert(fields.end(), {row.fits ? "true" : "false", row.pareto, row.reason});
+        text += sim::write_csv_row(fields);
+    }
+    return text;
+}
+
+std::vector<PlotPoint> points_of(const SweepTable& table, std::span<const std::size_t> rows,
+                                 std::size_t x, std::size_t y) {
+    std::vector<PlotPoint> points;
+    for (const std::size_t row : rows) {
+        const auto px = table.number(row, x);
+        const auto py = table.number(row, y);
+        if (px && py && table.rows()[row].possible())
+            points.push_back({row, *px, *py, table.rows()[row].fits});
+    }
+    return points;
+}
+
+std::vector<std::size_t> frontier(std::span<const PlotPoint> points, Better x, Better y) {
+    std::vector<std::size_t> best;
+    if (x == Better::Neither || y == Better::Neither) return best;
+    for (std::size_t i = 0; i < points.size(); ++i)
+        if (points[i].fits) best.push_back(i);
+    const auto cost = [](double value, Better better) {
+        return better == Better::More ? -value : value;
+    };
+    const auto costs = [&](std::size_t i) {
+        return std::pair{cost(points[i].x, x), cost(points[i].y, y)};
+    };
+    std::ranges::stable_sort(best, {}, costs);
+    double least = std::numeric_limits<double>::infinity();
+    std::erase_if(best, [&](std::size_t i) {  // by x, best first: each must be better in y
+        const double of_y = cost(points[i].y, y);
+        if (of_y >= least) return true;
+        least = of_y;
+        return false;
+    });
+    std::ranges::sort(best, {}, [&](std::size_t i) { return points[i].x; });
+    return best;
+}
+
+}  // namespace debubble::gui

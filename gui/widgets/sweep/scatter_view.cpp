@@ -1,0 +1,198 @@
+#include "gui/widgets/sweep/scatter_view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPainterPath>
+#include <QToolTip>
+
+#include "gui/widgets/colours.h"
+
+namespace debubble::gui {
+namespace {
+
+constexpr double kReach = 12;  ///< pixels from the pointer
+
+/// 1, 2 or 5 times a power of ten, so that some five ticks lie in the range.
+double tick_distance(double length) {
+    const double rough = length / 5;
+    const double power = std::pow(10, std::floor(std::log10(rough)));
+    for (const double factor : {1.0, 2.0, 5.0})
+        if (power * factor >= rough) return power * factor;
+    return power * 10;
+}
+
+QString number(double value) {
+    const double size = std::abs(value);
+    if (size >= 1e9) return QString::number(value / 1e9, 'g', 4) + " G";
+    if (size >= 1e6) return QString::number(value / 1e6, 'g', 4) + " M";
+    if (size >= 1e4) return QString::number(value / 1e3, 'g', 4) + " k";
+    return QString::number(value, 'g', 4);
+}
+
+}  // namespace
+
+ScatterView::ScatterView(QWidget* parent) : QWidget(parent) {
+    setAccessibleName(tr("Plans of the sweep"));
+    setMinimumSize(220, 140);
+    setMouseTracking(true);
+}
+
+void ScatterView::show_points(std::vector<PlotPoint> points, Axis x, Axis y) {
+    points_ = std::move(points);
+    x_ = std::move(x);
+    y_ = std::move(y);
+    for (PlotPoint& point : points_) {
+        point.x /= x_.unit;
+        point.y /= y_.unit;
+    }
+    frontier_ = gui::frontier(points_, x_.better, y_.better);
+    const auto range_of = [&](auto figure) {
+        if (points_.empty()) return Range{};
+        const auto [low, high] = std::ranges::minmax(points_ | std::views::transform(figure));
+        const double margin =
+            high > low ? 0.06 * (high - low) : std::max(std::abs(high), 1.0) * 0.1;
+        return Range{low - margin, high + margin};
+    };
+    x_range_ = range_of([](const PlotPoint& p) { return p.x; });
+    y_range_ = range_of([](const PlotPoint& p) { return p.y; });
+    update();
+}
+
+void ScatterView::select_row(std::optional<std::size_t> row) {
+    selected_ = row;
+    update();
+}
+
+QRectF ScatterView::plot() const {
+    const QFontMetricsF metrics(font());
+    return QRectF(rect()).adjusted(metrics.horizontalAdvance("0.0000 M") + 8, metrics.height() + 4,
+                                   -10, -2 * metrics.height() - 8);
+}
+
+QPointF ScatterView::place(const PlotPoint& point) const {
+    const QRectF area = plot();
+    return {
+        area.left() + area.width() * (point.x - x_range_.low) / (x_range_.high - x_range_.low),
+        area.bottom() - area.height() * (point.y - y_range_.low) / (y_range_.high - y_range_.low)};
+}
+
+void ScatterView::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), palette().color(QPalette::Base));
+    if (points_.empty()) {
+        painter.setPen(palette().color(QPalette::PlaceholderText));
+        painter.drawText(rect(), Qt::AlignCenter, tr("Plans appear here as they are predicted"));
+        return;
+    }
+    paint_axes(painter);
+    paint_points(painter);
+    paint_frontier(painter);
+}
+
+void ScatterView::paint_axes(QPainter& painter) const {
+    const QRectF area = plot();
+    const QColor ink = palette().color(QPalette::Text);
+    const QColor grid = between(palette().color(QPalette::Base), ink, 0.12);
+    const QFontMetricsF metrics(font());
+    const double dx = tick_distance(x_range_.high - x_range_.low);
+    for (double x = std::ceil(x_range_.low / dx) * dx; x <= x_range_.high; x += dx) {
+        const double at = place({0, x, y_range_.low, false}).x();
+        painter.setPen(grid);
+        painter.drawLine(QPointF(at, area.top()), QPointF(at, area.bottom()));
+        painter.setPen(ink);
+        painter.drawText(QRectF(at - 50, area.bottom() + 2, 100, metrics.height()), Qt::AlignCenter,
+                         number(std::abs(x) < dx / 1e6 ? 0 : x));
+    }
+    const double dy = tick_distance(y_range_.high - y_range_.low);
+    for (double y = std::ceil(y_range_.low / dy) * dy; y <= y_range_.high; y += dy) {
+        const double at = place({0, x_range_.low, y, false}).y();
+        painter.setPen(grid);
+        painter.drawLine(QPointF(area.left(), at), QPointF(area.right(), at));
+        painter.setPen(ink);
+        painter.drawText(QRectF(0, at - metrics.height() / 2, area.left() - 5, metrics.height()),
+                         Qt::AlignRight | Qt::AlignVCenter, number(std::abs(y) < dy / 1e6 ? 0 : y));
+    }
+    painter.setPen(ink);
+    painter.drawText(
+        QRectF(area.left(), height() - metrics.height() - 3, area.width(), metrics.height()),
+        Qt::AlignCenter, x_.title);
+    painter.drawText(QRectF(4, 1, width() - 8, metrics.height()), Qt::AlignLeft, y_.title);
+}
+
+/// Squares of whole pixels and no antialiasing: ten thousand take a few milliseconds.
+void ScatterView::paint_points(QPainter& painter) const {
+    QList<QRectF> fitting;
+    QPainterPath crosses;
+    for (const PlotPoint& point : points_) {
+        const QPointF at = place(point);
+        if (point.fits) {
+            fitting << QRectF(at - QPointF(2, 2), QSizeF(4, 4));
+        } else {
+            crosses.moveTo(at - QPointF(2.5, 2.5));
+            crosses.lineTo(at + QPointF(2.5, 2.5));
+            crosses.moveTo(at + QPointF(-2.5, 2.5));
+            crosses.lineTo(at + QPointF(2.5, -2.5));
+        }
+    }
+    painter.setPen(warning_colour(palette()));
+    painter.drawPath(crosses);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(is_dark(palette()) ? QColor(0x8AA8E8) : QColor(0x2F6FB5));
+    painter.drawRects(fitting);
+}
+
+void ScatterView::paint_frontier(QPainter& painter) const {
+    painter.setRenderHint(QPainter::Antialiasing);
+    const QColor accent = is_dark(palette()) ? QColor(0xFFC44D) : QColor(0x8A2A6B);
+    QPolygonF line;
+    for (const std::size_t i : frontier_) line << place(points_[i]);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(accent, 1.5));
+    painter.drawPolyline(line);
+    for (const QPointF& at : line) painter.drawEllipse(at, 4, 4);
+    for (const PlotPoint& point : points_) {
+        if (selected_ != point.row) continue;
+        painter.setPen(QPen(palette().color(QPalette::Text), 2));
+        painter.drawEllipse(place(point), 7, 7);
+    }
+}
+
+std::optional<std::size_t> ScatterView::point_at(QPointF at) const {
+    std::optional<std::size_t> nearest;
+    double least = kReach * kReach;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+        const QPointF away = place(points_[i]) - at;
+        const double distance = QPointF::dotProduct(away, away);
+        if (distance > least) continue;
+        least = distance;
+        nearest = i;
+    }
+    return nearest;
+}
+
+void ScatterView::mousePressEvent(QMouseEvent* event) {
+    if (const auto found = point_at(event->position())) Q_EMIT chosen(points_[*found].row);
+}
+
+bool ScatterView::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const auto found = point_at(help->pos());
+    if (!found) {
+        QToolTip::hideText();
+        return true;
+    }
+    const PlotPoint& point = points_[*found];
+    QString text =
+        QString("%1: %2\n%3: %4").arg(x_.title, number(point.x), y_.title, number(point.y));
+    if (!point.fits) text += '\n' + tr("out of memory");
+    QToolTip::showText(help->globalPos(), text, this);
+    return true;
+}
+
+}  // namespace debubble::gui

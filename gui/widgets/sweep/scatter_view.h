@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <QWidget>
+
+#include "gui/viewmodel/sweep/sweep_table.h"
+
+namespace debubble::gui {
+
+/// Any two figures of a sweep against each other: plans that fit, plans that are out of memory
+/// (crossed out), and the frontier of those that nothing beats.
+class ScatterView : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit ScatterView(QWidget* parent = nullptr);
+
+    struct Axis {
+        QString title;
+        Better better = Better::Neither;
+        double unit = 1;  ///< figures are divided by it
+    };
+    void show_points(std::vector<PlotPoint> points, Axis x, Axis y);
+    void select_row(std::optional<std::size_t> row);
+    const std::vector<std::size_t>& frontier() const { return frontier_; }
+
+    /// Where a point is drawn; for tests and for the pointer.
+    QPointF place(const PlotPoint& point) const;
+
+    QSize sizeHint() const override { return {360, 240}; }
+
+Q_SIGNALS:
+    void chosen(std::size_t row);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    struct Range {
+        double low = 0;
+        double high = 1;
+    };
+    QRectF plot() const;
+    std::optional<std::size_t> point_at(QPointF at) const;  ///< place in points_
+    void paint_axes(QPainter& painter) const;
+    void paint_points(QPainter& painter) const;
+    void paint_frontier(QPainter& painter) const;
+
+    std::vector<PlotPoint> points_;
+    std::vector<std::size_t> frontier_;
+    Axis x_;
+    Axis y_;
+    Range x_range_;
+    Range y_range_;
+    std::optional<std::size_t> selected_;
+};
+
+}  // namespace debubble::gui

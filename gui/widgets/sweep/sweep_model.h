@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <QAbstractTableModel>
+
+#include "gui/viewmodel/sweep/sweep_table.h"
+
+namespace debubble::gui {
+
+/// A SweepTable for Qt's table view, sorted and filtered.
+class SweepModel : public QAbstractTableModel {
+public:
+    SweepModel(const SweepTable& table, QObject* parent)
+        : QAbstractTableModel(parent), table_(table) {}
+
+    void set_filter(const std::string& filter) {
+        filter_ = filter;
+        refresh();
+    }
+    /// The table has other rows than before.
+    void refresh();
+    const std::vector<std::size_t>& order() const { return order_; }
+
+    int rowCount(const QModelIndex& parent) const override;
+    int columnCount(const QModelIndex& parent) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    void sort(int column, Qt::SortOrder order) override;
+
+private:
+    const SweepTable& table_;
+    std::vector<std::size_t> order_;
+    std::string filter_;
+    std::optional<std::size_t> column_;  ///< nothing: in the order in which they came
+    bool descending_ = false;
+};
+
+}  // namespace debubble::gui

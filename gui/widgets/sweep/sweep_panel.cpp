@@ -1,0 +1,244 @@
+#include "gui/widgets/sweep/sweep_panel.h"
+
+#include <QComboBox>
+#include <QFileDialog>
+#include <QFontDatabase>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "gui/widgets/sweep/scatter_view.h"
+#include "gui/widgets/sweep/sweep_model.h"
+
+namespace debubble::gui {
+namespace {
+
+constexpr int kPoll = 150;  ///< ms; a table of 10,000 rows is sorted in a few of them
+
+template <class Widget>
+Widget* named(Widget* widget, const char* name, const QString& accessible) {
+    widget->setObjectName(name);
+    widget->setAccessibleName(accessible);
+    return widget;
+}
+
+QWidget* column_of(std::initializer_list<QWidget*> widgets, QHBoxLayout* top) {
+    auto* page = new QWidget;
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(4, 4, 4, 4);
+    column->addLayout(top);
+    for (QWidget* widget : widgets) column->addWidget(widget);
+    return page;
+}
+
+}  // namespace
+
+SweepPanel::SweepPanel(QWidget* parent) : QWidget(parent), model_(new SweepModel(table_, this)) {
+    grid_ = named(new QPlainTextEdit, "sweep-grid", tr("Grid: a key and its values per line"));
+    grid_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    grid_->setLineWrapMode(QPlainTextEdit::NoWrap);
+    grid_->setToolTip(tr("A key and its values per line; 'where' holds conditions"));
+    start_ = named(new QPushButton(tr("Sweep")), "sweep-start", tr("Start or stop the sweep"));
+    progress_ = named(new QProgressBar, "sweep-progress", tr("Progress of the sweep"));
+    progress_->setMaximumWidth(160);
+    state_ = new QLabel(tr("A plan per point of the grid"));
+    state_->setWordWrap(true);
+    filter_ = named(new QLineEdit, "sweep-filter", tr("Filter of the table"));
+    filter_->setPlaceholderText(tr("Filter: fits, zb-h1, !impossible ..."));
+    filter_->setClearButtonEnabled(true);
+    csv_ = named(new QPushButton(tr("CSV...")), "sweep-csv", tr("Write the table as CSV"));
+    view_ = named(new QTableView, "sweep-table", tr("Plans of the sweep"));
+    view_->setModel(model_);
+    view_->setSortingEnabled(true);
+    view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
+    view_->setSelectionBehavior(QAbstractItemView::SelectRows);
+    view_->setSelectionMode(QAbstractItemView::SingleSelection);
+    view_->verticalHeader()->setDefaultSectionSize(view_->fontMetrics().height() + 4);
+    view_->verticalHeader()->hide();
+    x_ = named(new QComboBox, "sweep-x", tr("Across"));
+    y_ = named(new QComboBox, "sweep-y", tr("Up"));
+    plot_ = new ScatterView;
+
+    auto* run = new QHBoxLayout;
+    run->addWidget(start_);
+    run->addWidget(progress_, 1);
+    auto* find = new QHBoxLayout;
+    find->addWidget(filter_, 1);
+    find->addWidget(csv_);
+    auto* axes = new QHBoxLayout;
+    axes->addWidget(new QLabel(tr("up")));
+    axes->addWidget(y_, 1);
+    axes->addWidget(new QLabel(tr("across")));
+    axes->addWidget(x_, 1);
+    auto* splitter = new QSplitter;
+    splitter->addWidget(column_of({state_, grid_}, run));
+    splitter->addWidget(column_of({view_}, find));
+    splitter->addWidget(column_of({plot_}, axes));
+    splitter->setStretchFactor(1, 3);
+    splitter->setStretchFactor(2, 2);
+    splitter->setSizes({240, 520, 380});
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(splitter);
+
+    timer_.setInterval(kPoll);
+    connect(&timer_, &QTimer::timeout, this, &SweepPanel::poll);
+    connect(start_, &QPushButton::clicked, this, [this] { is_running() ? stop() : start(); });
+    connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+        model_->set_filter(text.toStdString());
+        refresh();
+    });
+    connect(csv_, &QPushButton::clicked, this, [this] {
+        const QString file = QFileDialog::getSaveFileName(this, tr("Write the table"),
+                                                          "results.csv", tr("CSV (*.csv)"));
+        if (!file.isEmpty()) write_csv(file);
+    });
+    connect(view_, &QTableView::clicked, this, [this](const QModelIndex& index) {
+        choose_row(model_->order()[std::size_t(index.row())]);
+    });
+    connect(view_, &QTableView::activated, this, [this](const QModelIndex& index) {
+        choose_row(model_->order()[std::size_t(index.row())]);
+    });
+    connect(plot_, &ScatterView::chosen, this, &SweepPanel::choose_row);
+    for (QComboBox* axis : {x_, y_})
+        connect(axis, &QComboBox::activated, this, [this] { refresh(); });
+}
+
+SweepPanel::~SweepPanel() = default;
+
+bool SweepPanel::is_running() const {
+    return timer_.isActive();
+}
+
+void SweepPanel::set_scenario(const ScenarioText& source) {
+    source_ = source;
+    const QString typed = grid_->toPlainText();
+    if (!typed.isEmpty() && typed != grid_shown_) return;  // somebody's own grid stays
+    grid_shown_ = QString::fromStdString(grid_lines(source));
+    if (typed != grid_shown_) grid_->setPlainText(grid_shown_);
+}
+
+void SweepPanel::start() {
+    run_.reset();
+    try {
+        run_ = std::make_unique<SweepRun>(with_grid(source_, grid_->toPlainText().toStdString()));
+    } catch (const InputError& error) {
+        Q_EMIT failed(error.diagnostics());
+        return;
+    }
+    chosen_.reset();
+    plot_->select_row({});
+    table_ = {};
+    model_->refresh();
+    refresh();
+    start_->setText(tr("Stop"));
+    timer_.start();
+}
+
+void SweepPanel::stop() {
+    if (run_) run_->stop();
+}
+
+void SweepPanel::poll() {
+    const SweepRun::Progress progress = run_->progress();
+    using State = SweepRun::State;
+    if (progress.state == State::Reading) return;
+    const bool over = progress.state != State::Running;
+    if (progress.state == State::Failed) {
+        Q_EMIT failed(run_->mistakes());
+    } else {
+        if (table_.columns().empty()) {
+            table_ = SweepTable(run_->grid());
+            model_->refresh();
+            fill_axes();
+        }
+        if (auto rows = run_->take_rows(); !rows.empty()) {
+            table_.add(std::move(rows));
+            model_->refresh();
+            refresh();
+        }
+    }
+    show_progress(progress);
+    if (!over) return;
+    timer_.stop();
+    start_->setText(tr("Sweep"));
+    view_->resizeColumnsToContents();
+    view_->setColumnWidth(int(table_.columns().size()) - 1, 300);
+    Q_EMIT finished();
+}
+
+void SweepPanel::show_progress(const SweepRun::Progress& progress) {
+    progress_->setRange(0, std::max(int(progress.total), 1));
+    progress_->setValue(int(progress.done));
+    std::size_t fit = 0;
+    for (const sim::SweepRow& row : table_.rows()) fit += row.fits ? 1 : 0;
+    QString text = tr("%1 of %2 plans, %3 fit").arg(progress.done).arg(progress.total).arg(fit);
+    if (progress.left) text += tr("; %1 s left").arg(progress.left->count());
+    if (progress.state == SweepRun::State::Stopped) text += tr("; stopped");
+    if (progress.state == SweepRun::State::Failed) text = tr("The grid has mistakes");
+    state_->setText(text);
+}
+
+void SweepPanel::fill_axes() {
+    const auto fill = [&](QComboBox* axis, std::string_view wanted) {
+        const QString before = axis->currentData().toString();
+        axis->clear();
+        for (const SweepColumn& column : table_.columns())
+            if (column.numeric)
+                axis->addItem(QString::fromStdString(column.title),
+                              QString::fromStdString(column.key));
+        const int at = axis->findData(before);
+        axis->setCurrentIndex(
+            at >= 0 ? at
+                    : axis->findData(QString::fromUtf8(wanted.data(), qsizetype(wanted.size()))));
+    };
+    fill(x_, "peak_memory_bytes");
+    fill(y_, "tokens_per_s");
+}
+
+void SweepPanel::refresh() {
+    if (x_->currentIndex() < 0 || table_.columns().empty()) return plot_->show_points({}, {}, {});
+    const auto axis_of = [&](const QComboBox* box, std::size_t& column) {
+        column = table_.column_of(box->currentData().toString().toStdString());
+        const SweepColumn& shown = table_.columns()[column];
+        return ScatterView::Axis{QString::fromStdString(shown.title), shown.better,
+                                 shown.key == "peak_memory_bytes" ? kGiB : 1};
+    };
+    std::size_t x = 0;
+    std::size_t y = 0;
+    const ScatterView::Axis x_axis = axis_of(x_, x);
+    const ScatterView::Axis y_axis = axis_of(y_, y);
+    plot_->show_points(points_of(table_, model_->order(), x, y), x_axis, y_axis);
+}
+
+void SweepPanel::choose_row(std::size_t row) {
+    chosen_ = row;
+    plot_->select_row(row);
+    const auto& order = model_->order();
+    const auto at = std::ranges::find(order, row) - order.begin();
+    if (at < std::ssize(order)) view_->selectRow(int(at));
+    const sim::SweepRow& plan = table_.rows()[row];
+    QStringList values;
+    for (const std::string& value : plan.values) values << QString::fromStdString(value);
+    Q_EMIT chosen(run_->grid().sweep.point(plan.index), values.join(", "));
+}
+
+void SweepPanel::write_csv(const QString& file) {
+    try {
+        write_file(file.toStdString(), table_.csv(model_->order()));
+    } catch (const std::exception& error) {
+        Q_EMIT failed({{{}, error.what(), {}}});
+    }
+}
+
+}  // namespace debubble::gui

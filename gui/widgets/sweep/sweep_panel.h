@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <QTimer>
+#include <QWidget>
+
+#include "gui/viewmodel/sweep/sweep_run.h"
+#include "gui/viewmodel/sweep/sweep_table.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QProgressBar;
+class QPushButton;
+class QTableView;
+
+namespace debubble::gui {
+
+class ScatterView;
+class SweepModel;
+
+/// Every plan of a grid: what to try, how far it is, a table and a plot that show the same rows.
+class SweepPanel : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit SweepPanel(QWidget* parent = nullptr);
+    ~SweepPanel() override;
+
+    /// The scenario that a grid is laid over; its own grid is shown if nobody has typed one.
+    void set_scenario(const ScenarioText& source);
+    void start();
+    void stop();
+    bool is_running() const;
+    const SweepTable& table() const { return table_; }
+    void write_csv(const QString& file);
+
+Q_SIGNALS:
+    /// A plan to be shown: what it sets.
+    void chosen(const std::vector<debubble::scenarios::Override>& keys, const QString& what);
+    void failed(const std::vector<debubble::Diagnostic>& mistakes);
+    void finished();
+
+private:
+    void poll();
+    void refresh();
+    void show_progress(const SweepRun::Progress& progress);
+    void choose_row(std::size_t row);
+    void fill_axes();
+
+    ScenarioText source_;
+    QString grid_shown_;  ///< the scenario's own
+    std::unique_ptr<SweepRun> run_;
+    SweepTable table_;
+    QTimer timer_;
+    std::optional<std::size_t> chosen_;
+
+    QPlainTextEdit* grid_ = nullptr;
+    QPushButton* start_ = nullptr;
+    QProgressBar* progress_ = nullptr;
+    QLabel* state_ = nullptr;
+    QLineEdit* filter_ = nullptr;
+    QPushButton* csv_ = nullptr;
+    QTableView* view_ = nullptr;
+    SweepModel* model_ = nullptr;
+    QComboBox* x_ = nullptr;
+    QComboBox* y_ = nullptr;
+    ScatterView* plot_ = nullptr;
+};
+
+}  // namespace debubble::gui
