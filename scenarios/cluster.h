@@ -25,6 +25,10 @@ struct Gpu {
     Bytes memory;                 ///< what a process can allocate
     BytesPerSecond memory_bandwidth;  ///< datasheet
     double gemm_efficiency = 0.825;  ///< of the peak, that an endless GEMM of the best tile reaches
+    /// Of the same peak, that flash attention of heads wider than 64 reaches on long sequences,
+    /// FLOPs as executed. As FlashAttention-2 does on A100 (Dao, 2307.08691, figures 4 to 6).
+    double attention_forward_efficiency = 0.70;
+    double attention_backward_efficiency = 0.60;
     double memory_efficiency =
         0.74;                      ///< of the bandwidth, that elementwise kernels reach on average
     Duration gemm_overhead{3000};  ///< per kernel, added

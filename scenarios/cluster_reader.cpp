@@ -33,13 +33,15 @@ constexpr std::pair<std::string_view, NodeLink::Kind> kLinkKinds[] = {
     {"pcie", NodeLink::Kind::Pcie}};
 
 /// Keys of the three parts, all of which are constants with an origin; `name` is not.
-constexpr std::array<std::string_view, 11> kGpuKeys{"sms",
+constexpr std::array<std::string_view, 13> kGpuKeys{"sms",
                                                     "bf16",
                                                     "fp16_flops",
                                                     "fp32_flops",
                                                     "memory",
                                                     "memory_bandwidth",
                                                     "gemm_efficiency",
+                                                    "attention_forward_efficiency",
+                                                    "attention_backward_efficiency",
                                                     "memory_efficiency",
                                                     "gemm_overhead",
                                                     "kernel_overhead",
@@ -63,6 +65,8 @@ Gpu read_gpu(const NodePtr& map, Mistakes& mistakes) {
     in.bytes("memory", gpu.memory);
     in.rate("memory_bandwidth", gpu.memory_bandwidth);
     in.real("gemm_efficiency", gpu.gemm_efficiency, 0.001, 1);
+    in.real("attention_forward_efficiency", gpu.attention_forward_efficiency, 0.001, 1);
+    in.real("attention_backward_efficiency", gpu.attention_backward_efficiency, 0.001, 1);
     in.real("memory_efficiency", gpu.memory_efficiency, 0.001, 1);
     in.duration("gemm_overhead", gpu.gemm_overhead);
     in.duration("kernel_overhead", gpu.kernel_overhead);

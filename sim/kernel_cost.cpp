@@ -22,14 +22,10 @@ constexpr std::array<Tile, 7> kTiles{{{256, 128, 1.0},
                                       {64, 64, 0.58},
                                       {32, 32, 0.25}}};
 
-/// Of the matrix peak, as FlashAttention-2 reaches it (Dao, 2307.08691, figures 4-6, A100, long
-/// sequences): head dimension up to 64, and above.
-struct AttentionEfficiency {
-    double forward;
-    double backward;
-};
-constexpr AttentionEfficiency kNarrowHeads{0.58, 0.52};
-constexpr AttentionEfficiency kWideHeads{0.70, 0.60};
+/// What heads of up to 64 reach of the rate of wider ones, as FlashAttention-2 does on A100 (Dao,
+/// 2307.08691, figures 4 to 6).
+constexpr double kNarrowForward = 0.58 / 0.70;
+constexpr double kNarrowBackward = 0.52 / 0.60;
 constexpr std::int64_t kAttentionBlock = 128;  ///< queries and keys per block
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
@@ -89,13 +85,15 @@ Duration kernel_time(const models::FlashAttention& attention, const scenarios::G
     const double width = as_double(attention.head_dim);
     const double flops =
         4 * heads * std::min(pairs, queries * keys) * width * (attention.backward ? 2.5 : 1);
-    const AttentionEfficiency& of_peak = attention.head_dim <= 64 ? kNarrowHeads : kWideHeads;
+    const bool narrow = attention.head_dim <= 64;
+    const double of_peak = attention.backward
+                               ? gpu.attention_backward_efficiency * (narrow ? kNarrowBackward : 1)
+                               : gpu.attention_forward_efficiency * (narrow ? kNarrowForward : 1);
     const std::int64_t blocks =
         attention.batch * attention.heads *
         divide_up(attention.backward ? attention.keys : attention.queries, kAttentionBlock);
     const double filled = std::min(1.0, as_double(blocks) / gpu.sms);
-    const double rate = peak_flops_per_s(gpu, attention.element_bytes) *
-                        (attention.backward ? of_peak.backward : of_peak.forward) * filled;
+    const double rate = peak_flops_per_s(gpu, attention.element_bytes) * of_peak * filled;
     const double q_bytes = heads * queries * width * attention.element_bytes;
     const double kv_bytes =
         as_double(attention.batch * attention.kv_heads) * keys * width * attention.element_bytes;

@@ -26,7 +26,8 @@ struct Habit {
     std::string_view parallel;  ///< further keys of `parallel`
     std::int64_t seq_length;
     std::int64_t vocab;
-    bool recomputes;  ///< in full, if no column says; tflops_per_gpu counts it
+    bool recomputes;   ///< in full, if no column says; tflops_per_gpu counts it
+    bool interleaves;  ///< in an unstated number of chunks, if no column says
 };
 constexpr std::string_view kSelene = "dgx-a100-80gb";
 constexpr std::string_view kMixed = "precision: fp16, attention: unfused";
@@ -34,19 +35,20 @@ constexpr std::string_view kMegatron = "{family: gpt2, dropout: 0.1";
 constexpr std::array<Habit, 5> kHabits{{
     // Megatron-DeepSpeed, 8 x A100 and 800 Gb/s per node.
     {"multi_node", kMegatron, "{base: dgx-a100-80gb, network: {nic_bandwidth: 100 Gb/s}}",
-     "megatron-2021", kMixed, "", 2048, 51200, true},
-    // Megatron-Core: all overlaps, distributed optimizer, sequence parallelism.
+     "megatron-2021", kMixed, "", 2048, 51200, true, false},
+    // Megatron-Core: all overlaps, that of the pipeline's messages among them, which it does for
+    // interleaved chunks only; distributed optimizer, sequence parallelism.
     {"h100", kMegatron, "hgx-h100", "megatron-2024",
      "precision: bf16, attention: flash, dropout: 0", "sequence: true, zero_stage: 1", 4096, 131072,
-     false},
+     false, true},
     // Korthikanti et al. 2022, arXiv:2205.05198, table 5.
     {"recompute", kMegatron, kSelene, "{base: megatron-2021, gradient_accumulation_fusion: true}",
-     kMixed, "", 2048, 51200, true},
+     kMixed, "", 2048, 51200, true, false},
     // The tutorial on training parallelism in plain PyTorch, on two A40.
     {"a40", "{family: llama", "a40-pair", "pytorch-eager", "precision: pure-bf16, attention: flash",
-     "", 256, 50257, false},
+     "", 256, 50257, false, false},
     // Narayanan et al., SC'21, arXiv:2104.04473, table 1.
-    {"", kMegatron, kSelene, "megatron-2021", kMixed, "", 2048, 51200, true},
+    {"", kMegatron, kSelene, "megatron-2021", kMixed, "", 2048, 51200, true, false},
 }};
 
 const Habit& habit_of(const std::string& file) {
@@ -159,10 +161,10 @@ double step_flops(const Shape& shape, bool recomputed) {
 }
 
 std::string scenario_text(const Shape& shape, const Habit& habit, const MeasuredOptions& options,
-                          std::int64_t micro_batch) {
+                          std::int64_t micro_batch, std::int64_t chunks) {
     std::string schedule = "1f1b";
-    if (shape.chunks > 1)
-        schedule = fmt::format("{{name: interleaved-1f1b, stages_per_rank: {}}}", shape.chunks);
+    if (chunks > 1)
+        schedule = fmt::format("{{name: interleaved-1f1b, stages_per_rank: {}}}", chunks);
     const auto more = [](std::string_view keys) {
         return keys.empty() ? std::string() : fmt::format(", {}", keys);
     };
@@ -192,6 +194,18 @@ double measured_seconds(const Cells& cells, const Shape& shape, const Habit& hab
     return flops / (cells.number("tflops_per_gpu", 1) * 1e12 * static_cast<double>(shape.gpus));
 }
 
+/// How many chunks per rank a row may stand for: all that divide its layers, where its table
+/// interleaves and does not say how far.
+std::vector<std::int64_t> chunks_of(const Shape& shape, const Cells& cells, const Habit& habit) {
+    if (!habit.interleaves || shape.pipeline == 1 || cells.has("virtual_stages"))
+        return {shape.chunks};
+    const std::int64_t layers = shape.layers / shape.pipeline;
+    std::vector<std::int64_t> all;
+    for (std::int64_t chunks = 1; chunks <= layers; ++chunks)
+        if (layers % chunks == 0) all.push_back(chunks);
+    return all;
+}
+
 MeasuredStep step_of(const Cells& cells, const Habit& habit, const MeasuredOptions& options) {
     for (const char* column : {"gpus", "hidden", "heads", "layers"}) cells.demand(column);
     cells.demand(cells.has("batch_per_gpu") ? "batch_per_gpu" : "global_batch");
@@ -211,7 +225,8 @@ MeasuredStep step_of(const Cells& cells, const Habit& habit, const MeasuredOptio
     }
     for (const std::int64_t micro_batch : micro_batches)
         if (micro_batches.size() == 1 || shape.batch % (shape.data * micro_batch) == 0)
-            step.scenarios.push_back(scenario_text(shape, habit, options, micro_batch));
+            for (const std::int64_t chunks : chunks_of(shape, cells, habit))
+                step.scenarios.push_back(scenario_text(shape, habit, options, micro_batch, chunks));
     return step;
 }
 

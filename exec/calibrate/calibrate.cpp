@@ -24,7 +24,7 @@ scenarios::Scenario variant(const CalibrateRequest& request, const std::string& 
     std::vector<scenarios::Override> overrides = request.set;
     overrides.emplace_back("framework", "debubble");
     if (request.ranks) overrides.emplace_back("parallel.pipeline", std::to_string(*request.ranks));
-    const scenarios::Scenario own = scenarios::read_scenario(name, overrides);
+    scenarios::Scenario own = scenarios::read_scenario(name, overrides);
     if (own.schedule.slices > 1) return own;
     overrides.emplace_back("schedule", schedule);
     if (own.parallel.stages_per_rank > 1) {
@@ -88,7 +88,8 @@ void put_origins(const std::string& source, Cluster& cluster) {
                             "gpu.memory_bandwidth", "node_link.bandwidth", "node_link.latency"})
         cluster.origins[key] = {Provenance::Measured, source};
     for (const char* key :
-         {"gpu.sms", "gpu.gemm_efficiency", "gpu.memory_efficiency", "gpu.gemm_overhead",
+         {"gpu.sms", "gpu.gemm_efficiency", "gpu.attention_forward_efficiency",
+          "gpu.attention_backward_efficiency", "gpu.memory_efficiency", "gpu.gemm_overhead",
           "gpu.kernel_overhead", "gpu.host_link", "node_link.kind", "node_link.base_latency",
           "node_link.half_bandwidth_size", "network.nic_bandwidth", "network.latency",
           "network.p2p_latency"})

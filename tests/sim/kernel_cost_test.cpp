@@ -85,5 +85,13 @@ TEST(KernelCost, OfAttentionBackwardIsAboutThreeForwards) {
     EXPECT_LT(ratio, 3.5);
 }
 
+TEST(KernelCost, OfLongAttentionIsItsFlopsAtTheRateOfTheDevice) {
+    scenarios::Gpu gpu = a100();
+    gpu.attention_forward_efficiency = 0.5;
+    const FlashAttention wide{1, 32, 32, 65536, 65536, 128, false, false};
+    const double flops = 4.0 * 32 * 65536 * 65536 * 128;
+    EXPECT_NEAR(seconds(kernel_time(wide, gpu)), flops / (0.5 * gpu.fp16_flops_per_s), 1e-5);
+}
+
 }  // namespace
 }  // namespace debubble::sim

@@ -76,6 +76,25 @@ TEST(ValidateCost, TakesTheFastestMicrobatchThatFitsWhereNoneIsStated) {
     EXPECT_NEAR(validation.rows[0].measured_s, 3.528, 1e-3);
 }
 
+/// The chunks per rank of every scenario that the only row of a table may stand for.
+std::vector<int> chunks_of(const std::string& table) {
+    std::vector<int> chunks;
+    validate_cost(read_measured(table, "h100_weak_scaling.csv"),
+                  [&](const scenarios::Scenario& scenario) {
+                      chunks.push_back(scenario.parallel.stages_per_rank);
+                      return Prediction{};
+                  });
+    return chunks;
+}
+
+TEST(ValidateCost, TriesAllChunksWhereATableInterleavesAndDoesNotSayHowFar) {
+    const std::string columns = "heads,hidden,layers,tensor,pipeline,gpus,global_batch,micro_batch";
+    const std::string row = "96,12288,12,8,2,16,32,1";
+    EXPECT_EQ(chunks_of(columns + ",tflops_per_gpu\n" + row + ",400\n"), (std::vector{1, 2, 3, 6}));
+    EXPECT_EQ(chunks_of(columns + ",tflops_per_gpu,virtual_stages\n" + row + ",400,3\n"),
+              std::vector{3});
+}
+
 TEST(ValidateCost, LeavesImpossibleRowsOutAndSaysWhy) {
     const auto table = read_measured(
         "gpus,global_batch,micro_batch,hidden,heads,layers,tensor,data,pipeline,iteration_s\n"
