@@ -1,5 +1,6 @@
 #include "exec/calibrate/measure_links.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <numeric>
@@ -79,6 +80,14 @@ double collective_seconds(Communicator& group, Kind kind, std::int64_t bytes,
     });
 }
 
+std::vector<Point> at_every_size(const std::function<double(std::int64_t)>& seconds) {
+    std::vector<Point> points(kBytes.size());
+    std::ranges::transform(kBytes, points.begin(), [&](std::int64_t bytes) {
+        return Point{static_cast<double>(bytes), seconds(bytes)};
+    });
+    return points;
+}
+
 std::vector<int> group_sizes(int ranks) {
     std::vector<int> sizes;
     for (int size = 2; size < ranks; size *= 2) sizes.push_back(size);
@@ -97,17 +106,14 @@ LinkTimings measure_local_links(int ranks, std::chrono::nanoseconds patience) {
             std::iota(members.begin(), members.end(), 0);
             const auto group = world.group(members);
             if (size == 2) {
-                std::vector<Point> points;
-                for (const std::int64_t bytes : kBytes)
-                    points.push_back(
-                        {static_cast<double>(bytes), message_seconds(*group, bytes, patience)});
+                const auto points = at_every_size(
+                    [&](std::int64_t bytes) { return message_seconds(*group, bytes, patience); });
                 if (world.rank() == 0) timings.message = fitted(points);
             }
             for (const Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter}) {
-                std::vector<Point> points;
-                for (const std::int64_t bytes : kBytes)
-                    points.push_back({static_cast<double>(bytes),
-                                      collective_seconds(*group, kind, bytes, patience)});
+                const auto points = at_every_size([&](std::int64_t bytes) {
+                    return collective_seconds(*group, kind, bytes, patience);
+                });
                 if (world.rank() == 0) timings.collectives[{kind, size}] = fitted(points);
             }
         }

@@ -16,8 +16,8 @@ double median(std::vector<double> values) {
 
 double deviation(const std::vector<double>& values) {
     const double middle = median(values);
-    std::vector<double> distances;
-    for (const double value : values) distances.push_back(std::abs(value - middle));
+    std::vector<double> distances = values;
+    for (double& value : distances) value = std::abs(value - middle);
     return median(std::move(distances));
 }
 

@@ -8,7 +8,7 @@
 namespace debubble::exec {
 
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path,
-                                     std::vector<NewTensor> tensors, Metadata metadata)
+                                     std::vector<NewTensor> tensors, const Metadata& metadata)
     : tensors_(std::move(tensors)), file_(path) {
     const std::string first = header(metadata);
     header_bytes_ = static_cast<std::int64_t>(first.size());

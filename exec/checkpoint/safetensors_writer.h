@@ -27,7 +27,7 @@ public:
     /// Tensors of distinct names, whose data will come in this order. `metadata` may be
     /// given anew at the end, with values as long as these.
     SafetensorsWriter(const std::filesystem::path& path, std::vector<NewTensor> tensors,
-                      Metadata metadata);
+                      const Metadata& metadata);
 
     /// The next bytes of the data.
     void append(std::string_view bytes);

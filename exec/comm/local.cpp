@@ -165,6 +165,7 @@ void run_local(int ranks, Transport transport, const std::function<void(Communic
     std::iota(all.begin(), all.end(), 0);
     FirstFailure failure;
     std::vector<std::jthread> threads;
+    threads.reserve(ranks);
     for (int rank = 0; rank < ranks; ++rank) {
         threads.emplace_back([&, rank] {
             LocalCommunicator communicator(world, all, rank);

@@ -38,7 +38,7 @@ std::shared_ptr<Meeting> World::join(const Place& place, const Terms& terms, std
         at_place->parties.resize(ranks.size());
         at_place->ranks = std::move(ranks);
     }
-    const std::shared_ptr<Meeting> meeting = at_place;
+    std::shared_ptr<Meeting> meeting = at_place;
     const bool agreed = meeting->terms == terms;
     if (copied) {
         meeting->copy = std::move(copy);

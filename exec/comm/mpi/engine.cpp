@@ -203,13 +203,13 @@ void Engine::accept(Announcement&& announcement) {
     if (const auto found = expected_.find(meeting); found != expected_.end()) {
         Incoming incoming = std::move(found->second);
         expected_.erase(found);
-        match(std::move(incoming), std::move(announcement));
+        match(incoming, std::move(announcement));
     } else {
         announced_.emplace(meeting, std::move(announcement));
     }
 }
 
-void Engine::match(Incoming incoming, Announcement&& announcement) {
+void Engine::match(const Incoming& incoming, Announcement&& announcement) {
     if (failure_) return;
     Operation& op = *incoming.operation;
     if (!(announcement.header.terms == op.terms)) {

@@ -99,7 +99,7 @@ private:
     void tell_failure();
     void begin_phase(const std::shared_ptr<Operation>& operation);
     void accept(Announcement&& announcement);
-    void match(Incoming incoming, Announcement&& announcement);
+    void match(const Incoming& incoming, Announcement&& announcement);
     void met(Operation& operation, int peer);
     void serve(const Announcement& ask);
     void piece_done(const std::shared_ptr<Operation>& operation);
