@@ -15,14 +15,6 @@ ColourArea area_of(Duration length, Rgb colour) {
 
 }  // namespace
 
-ColourArea& ColourArea::operator+=(const ColourArea& o) {
-    covered += o.covered;
-    red += o.red;
-    green += o.green;
-    blue += o.blue;
-    return *this;
-}
-
 Rgb blend(const ColourArea& area, Duration length, Rgb ground) {
     // Several tracks painted onto one lane may cover more than there is.
     const std::int64_t whole = std::max<std::int64_t>(area.covered, length.count());

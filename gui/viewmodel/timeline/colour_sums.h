@@ -17,7 +17,13 @@ struct ColourArea {
     std::int64_t blue = 0;
     friend bool operator==(const ColourArea&, const ColourArea&) = default;
 
-    ColourArea& operator+=(const ColourArea& o);
+    ColourArea& operator+=(const ColourArea& o) {
+        covered += o.covered;
+        red += o.red;
+        green += o.green;
+        blue += o.blue;
+        return *this;
+    }
     friend ColourArea operator-(const ColourArea& a, const ColourArea& b) {
         return {a.covered - b.covered, a.red - b.red, a.green - b.green, a.blue - b.blue};
     }

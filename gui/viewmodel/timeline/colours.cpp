@@ -56,24 +56,22 @@ Rgb hue(int index, Theme theme) {
     return {channel(5), channel(3), channel(1)};
 }
 
-Rgb colour_of_kind(const TimelineDocument& document, const Span& span, const Action& action,
-                   Theme theme) {
+Rgb colour_of_kind(const Device& device, const Action& action, Theme theme) {
     const Rgb colour = palette_of(theme)[static_cast<std::size_t>(paint_of(action))];
     const auto* compute = std::get_if<Compute>(&action);
-    const Device* device = compute == nullptr ? nullptr : document.device_of(span);
-    if (device == nullptr || device->stages.size() < 2) return colour;
-    const auto chunk = std::ranges::lower_bound(device->stages, compute->stage);
-    if ((chunk - device->stages.begin()) % 2 == 0) return colour;
+    if (compute == nullptr || device.stages.size() < 2) return colour;
+    const auto chunk = std::ranges::lower_bound(device.stages, compute->stage);
+    if ((chunk - device.stages.begin()) % 2 == 0) return colour;
     return mix(colour, ground_of(theme).window, kSecondChunk);
 }
 
-Rgb full_colour_of(const TimelineDocument& document, std::uint32_t index, const Action& action,
+Rgb full_colour_of(const Device& device, std::uint32_t index, const Action& action,
                    const ColourScheme& scheme) {
+    if (scheme.by == ColourBy::Kind) return colour_of_kind(device, action, scheme.theme);
     const Rgb neutral = mix(ground_of(scheme.theme).faint_text, ground_of(scheme.theme).lane, 0.5);
     const Subject subject = subject_of(action);
     switch (scheme.by) {
-        case ColourBy::Kind:
-            return colour_of_kind(document, document.span(index), action, scheme.theme);
+        case ColourBy::Kind: break;
         case ColourBy::MicroBatch:
             return subject.micro_batch ? hue(subject.micro_batch->index, scheme.theme) : neutral;
         case ColourBy::Stage:
@@ -84,11 +82,26 @@ Rgb full_colour_of(const TimelineDocument& document, std::uint32_t index, const 
     return colour_of_error(*(*scheme.errors)[index], scheme.theme);
 }
 
-std::vector<Rgb> colours_of(const TimelineDocument& document, const Bars& bars, bool second,
-                            const ColourScheme& scheme) {
+Rgb colour_on(const Device& device, std::uint32_t index, const Action& action,
+              const ColourScheme& scheme) {
+    const Rgb colour = full_colour_of(device, index, action, scheme);
+    const Rgb ground = palette_of(scheme.theme)[static_cast<std::size_t>(Paint::Bubble)];
+    const bool meant = !scheme.meant || (*scheme.meant)[index];
+    return mix(colour, ground, std::max(scheme.faded, meant ? 0 : kFadedShare));
+}
+
+std::vector<Rgb> colours_of(const TimelineDocument& document, const Device& device,
+                            const Bars& bars, bool second, const ColourScheme& scheme) {
     std::vector<Rgb> colours;
     colours.reserve(bars.size());
-    for (const Bar& bar : bars) colours.push_back(colour_of(document, bar.span, second, scheme));
+    for (const Bar& bar : bars) {
+        const Action& action = document.span(bar.span).action;
+        if (const auto* overlap = std::get_if<Overlap>(&action))
+            colours.push_back(
+                colour_on(device, bar.span, second ? overlap->second : overlap->first, scheme));
+        else
+            colours.push_back(colour_on(device, bar.span, action, scheme));
+    }
     return colours;
 }
 
@@ -119,25 +132,12 @@ Rgb colour_of_error(double error, Theme theme) {
     return mix(none, error < 0 ? kTooShort : kTooLong, share);
 }
 
-Rgb colour_of(const TimelineDocument& document, std::uint32_t span, bool second,
-              const ColourScheme& scheme) {
-    const Action& action = document.span(span).action;
-    const auto* overlap = std::get_if<Overlap>(&action);
-    const Action& part = overlap == nullptr ? action
-                         : second           ? Action{overlap->second}
-                                            : Action{overlap->first};
-    const Rgb colour = full_colour_of(document, span, part, scheme);
-    const Rgb ground = palette_of(scheme.theme)[static_cast<std::size_t>(Paint::Bubble)];
-    const bool meant = !scheme.meant || (*scheme.meant)[span];
-    return mix(colour, ground, std::max(scheme.faded, meant ? 0 : kFadedShare));
-}
-
 std::shared_ptr<const Colouring> colour(const TimelineDocument& document,
                                         const ColourScheme& scheme) {
     auto colouring = std::make_shared<Colouring>();
     for (const Device& device : document.devices) {
         const auto sums = [&](const Bars& bars, bool second) {
-            return ColourSums(bars, colours_of(document, bars, second, scheme));
+            return ColourSums(bars, colours_of(document, device, bars, second, scheme));
         };
         const bool overlaps = std::ranges::any_of(device.work, [&](const Bar& bar) {
             return std::holds_alternative<Overlap>(document.span(bar.span).action);

@@ -47,10 +47,6 @@ struct ColourScheme {
     double faded = 0;  ///< how far everything is; the plan before is a ghost
 };
 
-/// Of a span; of an Overlap its first compute, or its second.
-Rgb colour_of(const TimelineDocument& document, std::uint32_t span, bool second,
-              const ColourScheme& scheme);
-
 /// Blue for too short, red for too long, the ground's grey for equal; full at 30 %.
 Rgb colour_of_error(double error, Theme theme);
 

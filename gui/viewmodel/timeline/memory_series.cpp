@@ -78,16 +78,32 @@ MemorySeries::Extent MemorySeries::extent(std::size_t first, std::size_t last) c
     return sum;
 }
 
-MemorySeries::Extent MemorySeries::over(TimeRange window) const {
-    const auto after = std::ranges::upper_bound(steps_, window.begin, {}, &Step::at);
-    auto first = static_cast<std::size_t>(after - steps_.begin());
-    const auto end = std::ranges::lower_bound(after, steps_.end(), window.end, {}, &Step::at);
-    const auto last = static_cast<std::size_t>(end - steps_.begin());
-    if (first > 0) return extent(first - 1, last);
-    if (first == last) return {};
-    Extent sum = extent(first, last);
+std::size_t MemorySeries::first_from(std::size_t first, Instant at) const {
+    std::size_t stride = 1;
+    while (first + stride < steps_.size() && steps_[first + stride].at < at) stride *= 2;
+    const auto begin = steps_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end =
+        steps_.begin() + static_cast<std::ptrdiff_t>(std::min(first + stride + 1, steps_.size()));
+    return static_cast<std::size_t>(
+        std::ranges::lower_bound(begin, end, at, std::ranges::less{}, &Step::at) - steps_.begin());
+}
+
+MemorySeries::Extent MemorySeries::from(std::size_t next, Instant end) const {
+    const std::size_t last = first_from(next, end);
+    if (next > 0) return extent(next - 1, last);
+    if (next == last) return {};
+    Extent sum = extent(next, last);
     sum.least = Bytes{};
     return sum;
+}
+
+MemorySeries::Extent MemorySeries::over(TimeRange window) const {
+    return from(first_from(0, window.begin + Duration{1}), window.end);
+}
+
+MemorySeries::Extent MemorySeries::Walk::over(TimeRange window) {
+    next_ = series_->first_from(next_, window.begin + Duration{1});
+    return series_->from(next_, window.end);
 }
 
 }  // namespace debubble::gui

@@ -31,6 +31,17 @@ public:
     /// Over a window that is not empty.
     Extent over(TimeRange window) const;
 
+    /// Walks to the right: windows that begin no earlier than those before.
+    class Walk {
+    public:
+        explicit Walk(const MemorySeries& series) : series_(&series) {}
+        Extent over(TimeRange window);
+
+    private:
+        const MemorySeries* series_;
+        std::size_t next_ = 0;  ///< the first step after the window's begin
+    };
+
 private:
     struct Step {
         Instant at;
@@ -38,6 +49,10 @@ private:
         Bytes lasting;
     };
     static Extent joined(const Extent& a, const Extent& b);
+    /// Of the steps in force in a window: `next` is the first that comes after its begin.
+    Extent from(std::size_t next, Instant end) const;
+    /// The first step from `first` on that is not before `at`; fast where it is near.
+    std::size_t first_from(std::size_t first, Instant at) const;
     /// Of steps [first, last), not empty.
     Extent extent(std::size_t first, std::size_t last) const;
 

@@ -1,10 +1,13 @@
 #include "gui/viewmodel/timeline/raster.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace debubble::gui {
 namespace {
+
+constexpr int kHeatShades = 256;
 
 int column_of(double x) {
     return static_cast<int>(std::lround(x));
@@ -22,9 +25,13 @@ int columns_of(const TimeAxis& axis) {
 /// Calls visit(column, its stretch of time) from left to right; none is empty.
 template <class Visit>
 void for_each_column(const TimeAxis& axis, Visit&& visit) {
-    Instant begin = axis.at(0);
-    for (int x = 0; x < columns_of(axis); ++x) {
-        const Instant end = std::max(axis.at(x + 1), begin + Duration{1});
+    const double ns = axis.ns_per_pixel();
+    const Instant origin = axis.shown().begin;
+    Instant begin = origin;
+    const int columns = columns_of(axis);
+    for (int x = 0; x < columns; ++x) {
+        const Instant edge = origin + Duration{static_cast<Duration::rep>((x + 1) * ns + 0.5)};
+        const Instant end = std::max(edge, begin + Duration{1});
         visit(x, TimeRange{begin, end});
         begin = end;
     }
@@ -45,7 +52,7 @@ std::vector<std::uint32_t> mean_colours(std::span<const ColourSums* const> track
     std::vector<ColourArea> areas(static_cast<std::size_t>(columns_of(axis)));
     for (const ColourSums* track : tracks) {
         ColourSums::Walk walk(*track);
-        ColourArea left = walk.until(axis.at(0));
+        ColourArea left = walk.until(axis.shown().begin);
         for_each_column(axis, [&](int x, TimeRange column) {
             const ColourArea right = walk.until(column.end);
             areas[static_cast<std::size_t>(x)] += right - left;
@@ -109,9 +116,10 @@ void paint_memory(const Canvas& canvas, Band band, const MemorySeries& series, c
     if (series.empty()) return;
     const int limit = scale.limit ? scale.y(band, *scale.limit) : band.y - 1;
     const Band inside = clipped(canvas, band);
+    MemorySeries::Walk walk(series);
     for_each_column(axis, [&](int x, TimeRange column) {
         if (x >= canvas.width) return;
-        const MemorySeries::Extent held = series.over(column);
+        const MemorySeries::Extent held = walk.over(column);
         const int greatest = scale.y(band, held.greatest);
         const int least = scale.y(band, held.least);
         const int lasting = scale.y(band, held.lasting);
@@ -131,15 +139,21 @@ void paint_memory_heat(const Canvas& canvas, Band band, const MemorySeries& seri
                        const TimeAxis& axis, const MemoryScale& scale, const Ground& ground) {
     if (series.empty()) return;
     const Bytes full = scale.limit.value_or(scale.top);
+    const double per_byte =
+        (kHeatShades - 1) / static_cast<double>(std::max<std::int64_t>(full.count, 1));
+    std::array<std::uint32_t, kHeatShades> shades;
+    for (int i = 0; i < kHeatShades; ++i)
+        shades[static_cast<std::size_t>(i)] =
+            pixel(mix(ground.lane, ground.memory_edge, static_cast<double>(i) / (kHeatShades - 1)));
     std::vector<std::uint32_t> colours(static_cast<std::size_t>(columns_of(axis)));
+    MemorySeries::Walk walk(series);
     for_each_column(axis, [&](int x, TimeRange column) {
-        const Bytes held = series.over(column).greatest;
-        const double share = static_cast<double>(held.count) /
-                             static_cast<double>(std::max<std::int64_t>(full.count, 1));
-        colours[static_cast<std::size_t>(x)] =
-            pixel(scale.limit && held > full
-                      ? ground.warning
-                      : mix(ground.lane, ground.memory_edge, std::clamp(share, 0.0, 1.0)));
+        const Bytes held = walk.over(column).greatest;
+        const double shade = std::clamp(static_cast<double>(held.count) * per_byte, 0.0,
+                                        static_cast<double>(kHeatShades - 1));
+        colours[static_cast<std::size_t>(x)] = scale.limit && held > full
+                                                   ? pixel(ground.warning)
+                                                   : shades[static_cast<std::size_t>(shade)];
     });
     fill_columns(canvas, band, colours);
 }
@@ -171,7 +185,7 @@ std::vector<float> utilisation(const TimelineDocument& document, const Colouring
         if (document.devices[d].statistics == nullptr) continue;
         ++devices;
         ColourSums::Walk walk(colouring.devices[d].work);
-        std::int64_t left = walk.until(axis.at(0)).covered;
+        std::int64_t left = walk.until(axis.shown().begin).covered;
         for_each_column(axis, [&](int x, TimeRange column) {
             const std::int64_t right = walk.until(column.end).covered;
             shares[static_cast<std::size_t>(x)] +=

@@ -12,10 +12,6 @@ TimeAxis::TimeAxis(TimeRange whole, double width) : whole_(whole), width_(width)
     shown_ = whole_;
 }
 
-Instant TimeAxis::at(double x) const {
-    return shown_.begin + Duration{std::llround(x * ns_per_pixel())};
-}
-
 void TimeAxis::show(TimeRange range) {
     const Duration all = whole_.length();
     const Duration least = std::min(all, Duration{static_cast<Duration::rep>(std::ceil(width_))});

@@ -31,7 +31,11 @@ public:
     double x(Instant at) const {
         return static_cast<double>((at - shown_.begin).count()) / ns_per_pixel();
     }
-    Instant at(double x) const;  ///< the nearest nanosecond
+    /// The nearest nanosecond.
+    Instant at(double x) const {
+        const double ns = x * ns_per_pixel();
+        return shown_.begin + Duration{static_cast<Duration::rep>(ns + (ns < 0 ? -0.5 : 0.5))};
+    }
 
     void fit() { shown_ = whole_; }
     /// Moved, and cut or widened, as little as the limits ask for.

@@ -199,11 +199,9 @@ void RowPainter::paint_memory_lane(const Canvas& canvas, const Row& row, int dy)
     const Band band = scaled(row.memory, dy);
     const TimeAxis axis = axis_.shifted(scene_.main.shift);
     const Ground& ground = ground_of(theme_);
+    if (row.heat) return paint_memory_heat(canvas, band, series, axis, scale, ground);
     fill(canvas, 0, canvas.width, band, ground.lane);
-    if (row.heat)
-        paint_memory_heat(canvas, band, series, axis, scale, ground);
-    else
-        paint_memory(canvas, band, series, axis, scale, ground);
+    paint_memory(canvas, band, series, axis, scale, ground);
 }
 
 }  // namespace debubble::gui
