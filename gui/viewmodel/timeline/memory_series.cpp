@@ -79,6 +79,7 @@ MemorySeries::Extent MemorySeries::extent(std::size_t first, std::size_t last) c
 }
 
 std::size_t MemorySeries::first_from(std::size_t first, Instant at) const {
+    if (first == steps_.size() || steps_[first].at >= at) return first;
     std::size_t stride = 1;
     while (first + stride < steps_.size() && steps_[first + stride].at < at) stride *= 2;
     const auto begin = steps_.begin() + static_cast<std::ptrdiff_t>(first);

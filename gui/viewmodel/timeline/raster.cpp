@@ -49,21 +49,26 @@ void fill(const Canvas& canvas, int left, int right, Band band, Rgb colour) {
 
 std::vector<std::uint32_t> mean_colours(std::span<const ColourSums* const> tracks,
                                         const TimeAxis& axis, const BarGround& ground) {
-    std::vector<ColourArea> areas(static_cast<std::size_t>(columns_of(axis)));
-    for (const ColourSums* track : tracks) {
-        ColourSums::Walk walk(*track);
-        ColourArea left = walk.until(axis.shown().begin);
-        for_each_column(axis, [&](int x, TimeRange column) {
-            const ColourArea right = walk.until(column.end);
-            areas[static_cast<std::size_t>(x)] += right - left;
-            left = right;
-        });
+    struct Track {
+        ColourSums::Walk walk;
+        ColourArea left;
+    };
+    std::vector<Track> walks;
+    for (const ColourSums* sums : tracks) {
+        Track& track = walks.emplace_back(Track{ColourSums::Walk(*sums), {}});
+        track.left = track.walk.until(axis.shown().begin);
     }
-    std::vector<std::uint32_t> colours(areas.size());
+    std::vector<std::uint32_t> colours(static_cast<std::size_t>(columns_of(axis)));
     for_each_column(axis, [&](int x, TimeRange column) {
+        ColourArea area;
+        for (Track& track : walks) {
+            const ColourArea right = track.walk.until(column.end);
+            area += right - track.left;
+            track.left = right;
+        }
         const Rgb under = column.meets(ground.step) ? ground.idle : ground.outside;
-        const auto i = static_cast<std::size_t>(x);
-        colours[i] = pixel(blend(areas[i], column.length(), under));
+        colours[static_cast<std::size_t>(x)] =
+            area.covered == 0 ? pixel(under) : pixel(blend(area, column.length(), under));
     });
     return colours;
 }

@@ -40,7 +40,13 @@ void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look
                   image.bytesPerLine() / 4};
     const int left = static_cast<int>(std::lround(Geometry::kGutter * ratio));
     fill(canvas, 0, left, {0, canvas.height}, ground.gutter);
-    fill(canvas, left, canvas.width, {0, canvas.height}, ground.window);
+    // The rows cover the rest, down to the last one.
+    const int rows_height = scene.main ? scene.layout.height - state.scroll : 0;
+    const int rows_end = Geometry::kTop + rows_height;
+    const int below = std::max(static_cast<int>(std::lround(rows_end * ratio)) - 1, 0);
+    const int covered_from = static_cast<int>(std::lround(Geometry::kTop * ratio));
+    fill(canvas, left, canvas.width, {0, covered_from}, ground.window);
+    fill(canvas, left, canvas.width, {below, canvas.height - below}, ground.window);
     if (!scene.main || left >= canvas.width) return;
 
     const TimeAxis axis = state.axis.scaled(ratio);

@@ -39,6 +39,7 @@ Band RowPainter::scaled(Band band, int dy) const {
 void RowPainter::paint(const Canvas& canvas, const Row& row, int dy) {
     const TimelineDocument& document = *scene_.main.document;
     const Device& device = document.devices[row.device];
+    fill_gaps(canvas, row, dy);
     if (row.stream) return paint_streams(canvas, row, dy);
     paint_work(canvas, scaled(row.bars, dy), scene_.main, device, true);
     if (row.error.height > 0) paint_errors(canvas, scaled(row.error, dy), row.device);
@@ -46,6 +47,22 @@ void RowPainter::paint(const Canvas& canvas, const Row& row, int dy) {
         paint_work(canvas, scaled(row.other, dy), scene_.other, *other, scene_.comparison);
     if (row.links.height > 0) paint_streams(canvas, row, dy);
     if (row.memory.height > 0) paint_memory_lane(canvas, row, dy);
+}
+
+/// Between the bands, and what of them may stay empty. A frame is as long as its pixels are written
+/// often: the rest is written once.
+void RowPainter::fill_gaps(const Canvas& canvas, const Row& row, int dy) {
+    const Rgb window = ground_of(theme_).window;
+    int y = scaled(row.whole, dy).y;
+    for (const Band band : {row.bars, row.error, row.other, row.links, row.memory}) {
+        if (band.height == 0) continue;
+        const Band next = scaled(band, dy);
+        fill(canvas, 0, canvas.width, {y, next.y - y}, window);
+        y = next.bottom();
+    }
+    fill(canvas, 0, canvas.width, {y, scaled(row.whole, dy).bottom() - y}, window);
+    if (scene_.other && scene_.counterpart(scene_.main.document->devices[row.device]) == nullptr)
+        fill(canvas, 0, canvas.width, scaled(row.other, dy), window);
 }
 
 /// A ghost is colour only: it must not be taken for the plan itself.
@@ -66,7 +83,7 @@ void RowPainter::paint_work(const Canvas& canvas, Band band, const Layer& layer,
 
 /// What A's actions are too long or too short by, between the two half-lanes.
 void RowPainter::paint_errors(const Canvas& canvas, Band band, std::size_t device) {
-    if (!scene_.error_colouring) return;
+    if (!scene_.error_colouring) return fill(canvas, 0, canvas.width, band, ground_of(theme_).lane);
     const ColourSums* track[] = {&scene_.error_colouring->devices[device].work};
     const Rgb ground = ground_of(theme_).lane;
     fill_columns(canvas, band,
@@ -199,8 +216,8 @@ void RowPainter::paint_memory_lane(const Canvas& canvas, const Row& row, int dy)
     const Band band = scaled(row.memory, dy);
     const TimeAxis axis = axis_.shifted(scene_.main.shift);
     const Ground& ground = ground_of(theme_);
+    if (!row.heat || series.empty()) fill(canvas, 0, canvas.width, band, ground.lane);
     if (row.heat) return paint_memory_heat(canvas, band, series, axis, scale, ground);
-    fill(canvas, 0, canvas.width, band, ground.lane);
     paint_memory(canvas, band, series, axis, scale, ground);
 }
 

@@ -27,6 +27,7 @@ private:
         int size = 0;  ///< of the font, in the layout's pixels
     };
     Band scaled(Band band, int dy) const;
+    void fill_gaps(const Canvas& canvas, const Row& row, int dy);
     void paint_work(const Canvas& canvas, Band band, const Layer& layer, const Device& device,
                     bool with_bubbles);
     void paint_errors(const Canvas& canvas, Band band, std::size_t device);

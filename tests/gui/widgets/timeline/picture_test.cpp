@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/gui/viewmodel/timeline/plans.h"
 #include "tests/gui/widgets/timeline/views.h"
 
 /// Frames as a person sees them. With DEBUBBLE_PICTURES=FOLDER they are kept there to be looked at.
@@ -124,6 +125,53 @@ TEST(ManyDevices, HaveStripsOfHeat) {
     const QImage image = view.picture({1280, 720}, 1);
     keep(image, "many-devices");
     EXPECT_TRUE(view.scene().layout.rows[0].heat);
+}
+
+/// The image is kept from frame to frame: what is not painted would show the frame before.
+TEST(Frame, CoversEveryPixelWhateverIsShown) {
+    constexpr Rgb kStale{255, 0, 255};
+    const Document four = document_of(
+        plan("1f1b", 4, 8, std::chrono::milliseconds(1), std::chrono::microseconds(100)));
+    const Document two = document_of(plan("gpipe", 2, 12));
+    const Document many = document_of(plan("1f1b", 40, 8));
+    const Document held = predicted("gpt2-xl-zb-h1");
+    const auto stale = [&](const Scene& like, ViewState state, QSize size, double ratio) {
+        Scene scene = like;
+        const auto coloured = [](Layer& layer) {
+            if (layer) layer.colouring = colour(*layer.document, {});
+        };
+        coloured(scene.main);
+        coloured(scene.other);
+        QImage image(size * ratio, QImage::Format_RGB32);
+        image.setDevicePixelRatio(ratio);
+        image.fill(QColor(kStale.red, kStale.green, kStale.blue));
+        const Geometry geometry{size};
+        state.axis = TimeAxis(scene.range(), geometry.lanes_width());
+        if (scene.main)
+            scene.layout = lay_out(*scene.main.document, state.rows,
+                                   {scene.main.document == held || scene.main.document == many,
+                                    scene.ghost(), scene.comparison},
+                                   geometry.lanes_height());
+        Look look;
+        paint_frame(image, scene, state, look);
+        return count(image, kStale);
+    };
+    ViewState opened;
+    opened.rows = {{1, 2}, {}, {0}, {3}};
+    ViewState scrolled = opened;
+    scrolled.scroll = 37;
+    for (const double ratio : {1.0, 1.25, 1.5, 2.0})
+        for (const ViewState& state : {ViewState{}, opened, scrolled})
+            for (const Document& main : {four, many, held})
+                for (const Document& other : {Document{}, two, four})
+                    for (const bool comparison : {false, true}) {
+                        Scene scene;
+                        scene.main = {main, nullptr, {}};
+                        scene.other = {other, nullptr, {}};
+                        scene.comparison = comparison && other != nullptr;
+                        EXPECT_EQ(stale(scene, state, {501, 303}, ratio), 0U) << ratio;
+                    }
+    EXPECT_EQ(stale({}, {}, {501, 303}, 1), 0U);
 }
 
 }  // namespace
