@@ -21,6 +21,8 @@ FlowNetwork::FlowNetwork(std::span<const BytesPerSecond> links, EventQueue& queu
 }
 
 void FlowNetwork::join(std::int32_t task, Bytes bytes, const FlowLinks& links) {
+    if (static_cast<std::size_t>(task) >= place_of_.size()) place_of_.resize(task + 1, kNowhere);
+    place_of_[task] = static_cast<std::int32_t>(active_.size());
     active_.push_back(
         {task, next_version_++, links, static_cast<double>(bytes.count), 0, queue_.now(), false});
     for_each_link(links, [&](std::int32_t link) { on_link_[link].push_back(task); });
@@ -31,10 +33,12 @@ void FlowNetwork::join(std::int32_t task, Bytes bytes, const FlowLinks& links) {
 }
 
 bool FlowNetwork::leave_if_current(std::int32_t task, std::int32_t version) {
-    const auto flow = std::ranges::find(active_, version, &Active::version);
-    if (flow == active_.end() || flow->task != task) return false;
-    const FlowLinks links = flow->links;
-    *flow = active_.back();
+    const std::int32_t place = place_of_[task];
+    if (place == kNowhere || active_[place].version != version) return false;
+    const FlowLinks links = active_[place].links;
+    active_[place] = active_.back();
+    place_of_[active_[place].task] = place;
+    place_of_[task] = kNowhere;
     active_.pop_back();
     for_each_link(links, [&](std::int32_t link) {
         auto& tasks = on_link_[link];
@@ -50,10 +54,10 @@ bool FlowNetwork::leave_if_current(std::int32_t task, std::int32_t version) {
 void FlowNetwork::add_sharers(const FlowLinks& links) {
     for_each_link(links, [&](std::int32_t link) {
         for (const std::int32_t task : on_link_[link]) {
-            const auto flow = std::ranges::find(active_, task, &Active::task);
-            if (flow->in_system) continue;
-            flow->in_system = true;
-            system_.push_back(static_cast<std::size_t>(flow - active_.begin()));
+            Active& flow = active_[place_of_[task]];
+            if (flow.in_system) continue;
+            flow.in_system = true;
+            system_.push_back(static_cast<std::size_t>(place_of_[task]));
         }
     });
 }

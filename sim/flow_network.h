@@ -34,6 +34,7 @@ private:
         Instant since;
         bool in_system = false;
     };
+    static constexpr std::int32_t kNowhere = -1;
     void add_sharers(const FlowLinks& links);
     void collect_neighbours();
     bool alone_on(const FlowLinks& links) const;  ///< each is crossed once
@@ -44,7 +45,8 @@ private:
     EventQueue& queue_;
     MaxMinSolver solver_;
     std::vector<double> capacity_;
-    std::vector<Active> active_;                      ///< unordered; few at a time
+    std::vector<Active> active_;                      ///< unordered
+    std::vector<std::int32_t> place_of_;              ///< by task, its index in active_
     std::vector<std::vector<std::int32_t>> on_link_;  ///< tasks that cross a link now
     std::vector<std::size_t> system_;                 ///< indices into active_ to be shared anew
     std::vector<FlowLinks> system_links_;

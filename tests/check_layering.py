@@ -26,6 +26,7 @@ FOREIGN = {  # libraries, and the only folders that may see their headers
     re.compile(r"<(cuda|nccl|cublas|cudnn)"): {"exec/cuda"},
     re.compile(r"<(dnnl|oneapi/dnnl)"): {"exec/cpu"},
     re.compile(r"<mpi\.h"): {"exec/comm"},
+    re.compile(r"<simgrid/"): set(),
 }
 READERS = re.compile(r"yaml|reader")  # files that may include yaml-cpp
 
