@@ -6,6 +6,7 @@
 #include <QFontMetricsF>
 #include <QPainterPath>
 
+#include "gui/viewmodel/timeline/dependencies.h"
 #include "gui/viewmodel/timeline/wording.h"
 #include "schedule/exporters/svg_text.h"
 
@@ -87,11 +88,11 @@ void paint_selection(const Frame& frame) {
     if (box) outline(frame, *box, 2);
     const auto* ref = std::get_if<SpanRef>(&frame.state.selection);
     if (ref == nullptr || !frame.scene.layer(ref->side)) return;
-    const Links& links = frame.scene.layer(ref->side).document->links;
+    const TimelineDocument& document = *frame.scene.layer(ref->side).document;
     frame.painter.setRenderHint(QPainter::Antialiasing);
-    for (const std::uint32_t needed : links.needs(ref->index))
+    for (const std::uint32_t needed : direct_needs(document, ref->index))
         paint_arrow(frame, {needed, ref->side}, *ref, colour(frame.ground().text));
-    for (const std::uint32_t user : links.needed_by(ref->index))
+    for (const std::uint32_t user : direct_users(document, ref->index))
         paint_arrow(frame, *ref, {user, ref->side}, colour(frame.ground().accent));
     frame.painter.setRenderHint(QPainter::Antialiasing, false);
 }

@@ -140,6 +140,8 @@ void TimelineView::set_state(ViewState state) {
                                state.critical_path != state_.critical_path ||
                                state.comparison != state_.comparison;
     state_ = std::move(state);
+    // The state may be of another document, where it chose something that is not here.
+    if (!range_of(scene_, state_.selection)) state_.selection = {};
     place_layers();
     if (other_colours) colour_again();
     const int scroll = state_.scroll;

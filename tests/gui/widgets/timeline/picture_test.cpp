@@ -114,6 +114,20 @@ TEST(InteractionPicture, HasArrowsMarksAndMeasures) {
     keep(view.picture({1280, 640}, 1), "critical-path");
 }
 
+/// Overlaps are two halves of one bar; memory above the limit is red.
+TEST(SpecialPicture, HasOverlapsAndTooMuchMemory) {
+    TimelineView view;
+    view.resize(1280, 640);
+    view.set_document(predicted("gpt2-xl-dualpipe"));
+    keep(view.picture({1280, 640}, 1), "dualpipe");
+    const Document roomy = predicted("gpt3-175b", {{"schedule", "1f1b"}});
+    const Document tight = make_document(roomy->trace, Bytes{54LL << 30});
+    view.set_document(tight);
+    const QImage image = view.picture({1280, 640}, 1);
+    keep(image, "too-much-memory");
+    EXPECT_GT(count(image, ground_of(Theme::Light).warning), 1000U);
+}
+
 TEST(ManyDevices, HaveStripsOfHeat) {
     TimelineView view;
     view.resize(1280, 720);
