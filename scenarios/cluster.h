@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,8 @@ struct Gpu {
     Duration gemm_overhead{3000};  ///< per kernel, added
     Duration kernel_overhead{2000};  ///< per memory-bound kernel, added
     BytesPerSecond host_link{25e9};  ///< device to pinned host memory, one direction
+    /// Threads of a processor that are one such "GPU"; unset: it is one.
+    std::optional<int> threads = {};
     friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 

@@ -33,7 +33,7 @@ constexpr std::pair<std::string_view, NodeLink::Kind> kLinkKinds[] = {
     {"pcie", NodeLink::Kind::Pcie}};
 
 /// Keys of the three parts, all of which are constants with an origin; `name` is not.
-constexpr std::array<std::string_view, 13> kGpuKeys{"sms",
+constexpr std::array<std::string_view, 14> kGpuKeys{"sms",
                                                     "bf16",
                                                     "fp16_flops",
                                                     "fp32_flops",
@@ -45,7 +45,8 @@ constexpr std::array<std::string_view, 13> kGpuKeys{"sms",
                                                     "memory_efficiency",
                                                     "gemm_overhead",
                                                     "kernel_overhead",
-                                                    "host_link"};
+                                                    "host_link",
+                                                    "threads"};
 constexpr std::array<std::string_view, 8> kLinkKeys{
     "kind",    "bandwidth",    "efficiency",          "group_efficiency",
     "latency", "base_latency", "half_bandwidth_size", "in_network_reduction"};
@@ -71,6 +72,7 @@ Gpu read_gpu(const NodePtr& map, Mistakes& mistakes) {
     in.duration("gemm_overhead", gpu.gemm_overhead);
     in.duration("kernel_overhead", gpu.kernel_overhead);
     in.rate("host_link", gpu.host_link);
+    if (int threads = 0; in.whole("threads", threads, 1, 100'000)) gpu.threads = threads;
     in.finish();
     return gpu;
 }

@@ -9,6 +9,7 @@
 #include "models/graph.h"
 #include "scenarios/measured.h"
 #include "scenarios/plan.h"
+#include "scenarios/utilisation.h"
 #include "sim/memory_play.h"
 #include "sim/physical_cost_model.h"
 #include "sim/simulate.h"
@@ -114,37 +115,18 @@ PricedPlan price(const Scenario& scenario) {
     return {std::move(plan), std::move(costs)};
 }
 
-double recomputed_share(const Scenario& scenario) {
-    const models::Architecture& model = scenario.model;
-    const double all = models::model_flops_per_sample(model, scenario.training.seq_length);
-    const auto s = static_cast<double>(scenario.training.seq_length);
-    const auto width = static_cast<double>(model.heads * model.head_dim);
-    const double head = 2.0 * static_cast<double>(model.hidden * model.vocab) * s;
-    switch (scenario.training.recompute) {
-        case models::Recompute::None: return 0;
-        case models::Recompute::Selective:  // there is nothing to select in a fused kernel
-            if (scenario.training.attention == models::AttentionKernel::Flash) return 0;
-            return 4.0 * model.layers * width * s * s / all;
-        case models::Recompute::Full: return (all / 3 - head) / all;
-    }
-    return 0;
-}
-
 void fill_speed(Prediction& out, const Scenario& scenario) {
     const auto batch = static_cast<double>(scenario.training.global_batch);
     const auto tokens = batch * static_cast<double>(scenario.training.seq_length);
-    const double flops =
-        batch * models::model_flops_per_sample(scenario.model, scenario.training.seq_length);
-    const double per_gpu = flops / out.step_time_s / scenario.parallel.gpus();
+    const double per_gpu =
+        scenarios::model_flops_per_step(scenario) / out.step_time_s / scenario.parallel.gpus();
     out.tokens_per_s = tokens / out.step_time_s;
     out.samples_per_s = batch / out.step_time_s;
     out.tflops_per_gpu = per_gpu / 1e12;
-    const bool fp32 = scenario.training.precision.compute == models::DataType::Fp32;
-    const scenarios::Gpu& gpu = scenario.cluster.gpu;
-    const double peak = fp32 ? gpu.fp32_flops_per_s : gpu.fp16_flops_per_s;
-    if (peak <= 0) return;
-    out.mfu = per_gpu / peak;
-    out.hfu = *out.mfu * (1 + recomputed_share(scenario));
+    const std::optional<double> peak = scenarios::peak_flops_per_s(scenario);
+    if (!peak) return;
+    out.mfu = per_gpu / *peak;
+    out.hfu = *out.mfu * (1 + scenarios::recomputed_share(scenario));
 }
 
 void fill_ranks(Prediction& out, const Plan& plan, const Statistics& statistics,

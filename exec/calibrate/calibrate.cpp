@@ -56,7 +56,7 @@ std::string software(const MeasureOptions& how, int ranks) {
                        kernels->name(), version, how.threads, how.threads == 1 ? "" : "s", ranks);
 }
 
-void put_device(const DeviceFigures& device, Cluster& cluster) {
+void put_device(const DeviceFigures& device, int threads, Cluster& cluster) {
     scenarios::Gpu& gpu = cluster.gpu;
     gpu.name = "one rank's share of " + device.processor;
     gpu.sms = 1;
@@ -68,6 +68,7 @@ void put_device(const DeviceFigures& device, Cluster& cluster) {
     gpu.gemm_efficiency = gpu.memory_efficiency = 1;
     gpu.gemm_overhead = Duration{5000};
     gpu.kernel_overhead = Duration{2000};
+    gpu.threads = threads;
 }
 
 void put_links(const LinkTimings& links, Cluster& cluster, Measured& measured) {
@@ -84,8 +85,9 @@ void put_links(const LinkTimings& links, Cluster& cluster, Measured& measured) {
 }
 
 void put_origins(const std::string& source, Cluster& cluster) {
-    for (const char* key : {"gpu.fp16_flops", "gpu.fp32_flops", "gpu.bf16", "gpu.memory",
-                            "gpu.memory_bandwidth", "node_link.bandwidth", "node_link.latency"})
+    for (const char* key :
+         {"gpu.fp16_flops", "gpu.fp32_flops", "gpu.bf16", "gpu.memory", "gpu.memory_bandwidth",
+          "gpu.threads", "node_link.bandwidth", "node_link.latency"})
         cluster.origins[key] = {Provenance::Measured, source};
     for (const char* key :
          {"gpu.sms", "gpu.gemm_efficiency", "gpu.attention_forward_efficiency",
@@ -129,7 +131,7 @@ Cluster calibrate(const CalibrateRequest& request, const std::string& name,
     const std::string source = fmt::format("debubble calibrate --device cpu: {}", measured.with);
     cluster.source = fmt::format("{}; {} cores of {} ({})", source, device.cores, device.processor,
                                  device.features);
-    put_device(device, cluster);
+    put_device(device, request.how.threads, cluster);
     put_links(links, cluster, measured);
     put_origins(source, cluster);
     cluster.measured = std::make_shared<const Measured>(std::move(measured));

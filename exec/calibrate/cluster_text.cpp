@@ -44,6 +44,7 @@ std::string cluster_text(const scenarios::Cluster& cluster) {
         gpu.bf16, gpu.memory.count, gpu.memory_bandwidth.value, gpu.gemm_efficiency,
         gpu.attention_forward_efficiency, gpu.attention_backward_efficiency, gpu.memory_efficiency,
         in_ns(gpu.gemm_overhead), in_ns(gpu.kernel_overhead), gpu.host_link.value);
+    if (gpu.threads) out += fmt::format("  threads: {}\n", *gpu.threads);
     out += fmt::format(
         "node_link:\n  kind: switched\n  bandwidth: {} B/s\n  latency: {}\n  base_latency: {}\n"
         "  half_bandwidth_size: {} B\n",

@@ -130,7 +130,8 @@ ExitStatus carry_out(const Arguments& args) {
     if (alone || place.rank == job.loss_rank())
         progress.emplace(RunLength{job.start.first_step(), job.last_step,
                                    static_cast<double>(job.scenario.training.global_batch) *
-                                       static_cast<double>(job.scenario.training.seq_length)},
+                                       static_cast<double>(job.scenario.training.seq_length),
+                                   job.step_s_at_peak()},
                          out, alone,
                          args.request.metrics);  // mpirun gives its processes a terminal always
     const RunListener listener{[&](const std::string& note) { fmt::print(out, "{}\n", note); },

@@ -92,13 +92,22 @@ private:
         const bool is_copy = !is_on_compute_lane(action);
         if (!is_copy) post_receives(position_ + 1);
         const std::int64_t before = total(side_.arena.held()).count;
+        const Duration waited = communicated();
         Interval when{Clock::now(), {}};
         work();
         when.end = Clock::now();
         const std::int64_t after = total(side_.arena.held()).count;
-        recorder_.span(action, when, is_copy ? Bytes{std::abs(after - before)} : Bytes{});
+        recorder_.span(action, when, is_copy ? Bytes{std::abs(after - before)} : Bytes{},
+                       communicated() - waited);
         recorder_.level(when.begin, side_.arena.highest());
         recorder_.level(when.end, side_.arena.held());
+    }
+
+    /// Inside passes, so far.
+    Duration communicated() const {
+        Duration sum{};
+        for (const StageRunner* stage : side_.stages) sum += stage->communicated();
+        return sum;
     }
 
     int stage_count() const { return side_.program.stage_count(); }

@@ -26,9 +26,9 @@ Lane lane_of(const Action& action) {
                       action);
 }
 
-void Recorder::span(const Action& action, Interval when, Bytes moved) {
+void Recorder::span(const Action& action, Interval when, Bytes moved, Duration exposed) {
     record_.spans.push_back({record_.rank, record_.replica, lane_of(action), action,
-                             instant_of(when.begin), instant_of(when.end), Duration{}, moved});
+                             instant_of(when.begin), instant_of(when.end), exposed, moved});
 }
 
 void Recorder::level(Clock::time_point at, const MemoryByClass& held) {

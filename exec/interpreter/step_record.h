@@ -32,7 +32,8 @@ class Recorder {
 public:
     Recorder(Rank rank, std::int32_t replica) : record_{rank, replica, {}, {}, {}} {}
 
-    void span(const Action& action, Interval when, Bytes moved = {});
+    /// `exposed`: of a pass, in which it stood still for communication.
+    void span(const Action& action, Interval when, Bytes moved = {}, Duration exposed = {});
     /// The level of memory from `at` on; classes that have not changed are not repeated.
     void level(Clock::time_point at, const MemoryByClass& held);
     StepRecord finish(MemoryPeak peak) &&;

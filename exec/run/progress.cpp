@@ -28,6 +28,8 @@ std::string progress_line(const StepMetrics& metrics, const RunLength& length, d
         fmt::format("step {}/{}  loss {:.4f}  grad norm {:.3g}  lr {:.3g}  {:.0f} tokens/s",
                     metrics.step, length.last_step, metrics.loss, metrics.grad_norm, metrics.lr,
                     length.tokens_per_step / metrics.seconds);
+    if (length.step_s_at_peak)
+        line += fmt::format("  MFU {:.1f} %", 100 * *length.step_s_at_peak / metrics.seconds);
     if (metrics.skipped)
         line += fmt::format("  skipped: overflow at a loss scale of {:.6g}", metrics.loss_scale);
     if (metrics.rolled_back && !metrics.skipped) line += "  stepped again, clipped";
@@ -38,7 +40,7 @@ std::string progress_line(const StepMetrics& metrics, const RunLength& length, d
 }
 
 std::string metrics_line(const StepMetrics& metrics, const RunLength& length) {
-    const nlohmann::ordered_json json{
+    nlohmann::ordered_json json{
         {"step", metrics.step},
         {"loss", metrics.loss},
         {"grad_norm", std::isfinite(metrics.grad_norm) ? nlohmann::ordered_json(metrics.grad_norm)
@@ -48,6 +50,7 @@ std::string metrics_line(const StepMetrics& metrics, const RunLength& length) {
         {"step_time_s", metrics.seconds},
         {"loss_scale", metrics.loss_scale},
         {"skipped", metrics.skipped}};
+    if (length.step_s_at_peak) json["mfu"] = *length.step_s_at_peak / metrics.seconds;
     return json.dump();
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "exec/run/training_loop.h"
@@ -15,9 +16,11 @@ struct RunLength {
     std::int64_t first_step = 0;
     std::int64_t last_step = 0;
     double tokens_per_step = 0;
+    std::optional<double> step_s_at_peak = {};  ///< unset: no MFU is shown
 };
 
-/// "step 12/100  loss 3.4567  grad norm 1.23  lr 0.0003  12300 tokens/s  2 min 03 s left"
+/// "step 12/100  loss 3.4567  grad norm 1.23  lr 0.0003  12300 tokens/s  MFU 34.5 %  2 min 03 s
+/// left"
 std::string progress_line(const StepMetrics& metrics, const RunLength& length, double elapsed_s);
 /// "evaluation after step 12: loss 3.4567, 34.5 % right, over 4096 targets in 1.2 s"
 std::string progress_line(const Evaluation& evaluation);

@@ -10,6 +10,7 @@
 #include "exec/run/priced_program.h"
 #include "exec/stage/as_executed.h"
 #include "scenarios/read_scenario.h"
+#include "scenarios/utilisation.h"
 
 namespace debubble::exec {
 
@@ -33,6 +34,11 @@ int threads_of(const RunRequest& request, const RankGrid& grid, int processes_on
 }
 
 }  // namespace
+
+std::optional<double> RunJob::step_s_at_peak() const {
+    if (!peak.flops_per_s) return {};
+    return scenarios::model_flops_per_step(scenario) / (*peak.flops_per_s * grid.size());
+}
 
 int RunJob::loss_rank() const {
     const Stage last{plan.program.stage_count() - 1};
@@ -73,6 +79,7 @@ RunJob prepare_run(const RunRequest& request, int processes_on_this_host) {
     job.last_step = last_step_of(job.options, request, job.data.train);
     job.start = open_start(job.scenario, job.options, request.resume);
     job.threads = threads_of(request, job.grid, processes_on_this_host);
+    job.peak = peak_of_processor(asked, job.threads);
     return job;
 }
 

@@ -6,6 +6,7 @@
 
 #include "exec/comm/rank_grid.h"
 #include "exec/data/training_data.h"
+#include "exec/run/peak_rate.h"
 #include "exec/run/run_request.h"
 #include "exec/run/start.h"
 #include "scenarios/plan.h"
@@ -24,7 +25,10 @@ struct RunJob {
     Start start;
     std::int64_t last_step = 0;  ///< steps in all, those before a resumption too
     int threads = 1;             ///< of each rank's kernels
+    PeakRate peak = {};          ///< of a rank
 
+    /// Seconds that a step would take if all ranks computed at their peak rate.
+    std::optional<double> step_s_at_peak() const;
     /// The first of the global ranks that see the loss.
     int loss_rank() const;
 };

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "exec/stage/as_executed.h"
 #include "models/graph.h"
+#include "scenarios/utilisation.h"
 #include "schedule/statistics.h"
 
 namespace debubble::exec {
@@ -20,16 +22,38 @@ struct Speed {
     double tokens_per_s = 0;
     double samples_per_s = 0;
     double tflops_per_rank = 0;
+    std::optional<double> mfu;
+    std::optional<double> hfu;
 };
 
 Speed speed_of(const RunJob& job, const RunOutcome& outcome) {
     const scenarios::Training& how = job.scenario.training;
     const double s = outcome.step_time_s;
     const auto samples = static_cast<double>(how.global_batch);
-    const double flops =
-        samples * models::model_flops_per_sample(job.scenario.model, how.seq_length);
-    return {s, samples * static_cast<double>(how.seq_length) / s, samples / s,
-            flops / s / job.grid.size() / 1e12};
+    Speed speed{s, samples * static_cast<double>(how.seq_length) / s, samples / s};
+    speed.tflops_per_rank =
+        scenarios::model_flops_per_step(job.scenario) / s / job.grid.size() / 1e12;
+    if (const auto at_peak = job.step_s_at_peak()) {
+        speed.mfu = *at_peak / s;
+        speed.hfu = *speed.mfu * (1 + scenarios::recomputed_share(as_executed(job.scenario)));
+    }
+    return speed;
+}
+
+Json or_null(const std::optional<double>& number) {
+    return number ? Json(*number) : Json();
+}
+
+Json provenance(const RunJob& job) {
+    Json list = Json::array({{{"what", "step"}, {"origin", "measured"}, {"source", "this run"}}});
+    if (!job.peak.flops_per_s) return list;
+    const auto& origins = job.scenario.cluster.origins;
+    const bool fp32 = job.scenario.training.precision.compute == models::DataType::Fp32;
+    const auto origin = origins.find(fp32 ? "gpu.fp32_flops" : "gpu.fp16_flops");
+    const auto word =
+        origin == origins.end() ? scenarios::Provenance::Assumed : origin->second.provenance;
+    list.push_back({{"what", "peak rate"}, {"origin", name_of(word)}, {"source", job.peak.source}});
+    return list;
 }
 
 Json json_of(const MemoryByClass& held) {
@@ -96,8 +120,9 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
         {"step_time_s", speed.step_s},
         {"tokens_per_s", speed.tokens_per_s},
         {"samples_per_s", speed.samples_per_s},
-        {"mfu", nullptr},  // nobody has stated this processor's peak
-        {"hfu", nullptr},
+        {"mfu", or_null(speed.mfu)},
+        {"mfu_reason", speed.mfu ? Json() : Json(job.peak.source)},
+        {"hfu", or_null(speed.hfu)},
         {"tflops_per_gpu", speed.tflops_per_rank},
         {"bubble", measured.bubble},
         {"span_bubble", measured.span_bubble},
@@ -110,8 +135,7 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
         {"memory_limit_bytes", memory},
         {"ranks", std::move(ranks)},
         {"schedule_hash", job.program_hash},
-        {"provenance",
-         Json::array({{{"what", "step"}, {"origin", "measured"}, {"source", "this run"}}})},
+        {"provenance", provenance(job)},
         {"notes", job.scenario.notes},
         {"executed_in_order", outcome.disorder.empty()},
         {"first_step", job.start.first_step() + 1},
@@ -124,14 +148,16 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
 std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
     const Statistics measured = statistics(outcome.trace);
     const Speed speed = speed_of(job, outcome);
+    const std::string mfu = speed.mfu ? fmt::format(", MFU {:.1f} %", 100 * *speed.mfu)
+                                      : fmt::format("\nno MFU: {}", job.peak.source);
     Bytes most;
     for (const MemoryPeak& peak : outcome.trace.peaks) most = std::max(most, total(peak.held));
     return fmt::format(
         "step {:.4g} s (median), {:.0f} tokens/s, {:.3g} samples/s, {:.3g} TFLOP/s per "
-        "rank\n"
+        "rank{}\n"
         "bubble {:.1f} %, makespan {:.4g} s, peak memory {:.3g} GiB on the fullest rank\n"
         "the executed order equals program {}\n",
-        speed.step_s, speed.tokens_per_s, speed.samples_per_s, speed.tflops_per_rank,
+        speed.step_s, speed.tokens_per_s, speed.samples_per_s, speed.tflops_per_rank, mfu,
         100 * measured.bubble, seconds(measured.makespan), gib(most),
         job.program_hash.substr(0, 12));
 }

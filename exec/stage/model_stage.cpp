@@ -99,7 +99,7 @@ struct OffloadedTensor {
 class ModelStage final : public StageRunner {
 public:
     ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
-        : state_{tools, nullptr, {}, {}, {}, {}} {
+        : state_{tools, nullptr, {}, {}, {}, {}, {}} {
         for (models::StageGraph& graph : graphs) {
             models::PassVisits fused = visits_of(graph, false), split = visits_of(graph, true);
             slices_.push_back({std::move(graph), std::move(fused), std::move(split)});
@@ -192,6 +192,9 @@ public:
 
     double loss_total() const override { return state_.totals.view().as<double>()[0]; }
     double correct_total() const override { return state_.totals.view().as<double>()[1]; }
+    std::chrono::nanoseconds communicated() const override {
+        return state_.communicated + state_.tools.parameters.communicated();
+    }
 
 private:
     static bool is_empty(const std::pair<const MicroBatch, LiveTensors>& tensors) {

@@ -8,8 +8,12 @@ namespace debubble::exec {
 
 namespace {
 
-void wait(const OperatorCall& call, const Pending& request) {
-    request->wait(within(call.state.tools.patience));
+/// What `ask` asks for, done.
+template <class Ask>
+void communicate(const OperatorCall& call, const Ask& ask) {
+    const Clock::time_point begin = Clock::now();
+    ask(*call.state.tools.tensor)->wait(within(call.state.tools.patience));
+    call.state.communicated += Clock::now() - begin;
 }
 
 }  // namespace
@@ -64,17 +68,20 @@ ArenaTensor OperatorCall::temporary(const Shape& shape, DataType type) const {
 
 void OperatorCall::all_reduce(TensorView data, Reduction reduction) const {
     if (!state.tools.tensor) return;
-    wait(*this, state.tools.tensor->all_reduce(data, reduction, op.name));
+    communicate(*this,
+                [&](Communicator& group) { return group.all_reduce(data, reduction, op.name); });
 }
 
 void OperatorCall::all_gather(ConstTensorView mine, TensorView all) const {
     const ConstBuffer part{{mine.data, static_cast<std::size_t>(mine.bytes())}, mine.type};
-    wait(*this, state.tools.tensor->all_gather(part, all, op.name));
+    communicate(*this, [&](Communicator& group) { return group.all_gather(part, all, op.name); });
 }
 
 void OperatorCall::reduce_scatter(ConstTensorView all, TensorView mine) const {
     const ConstBuffer whole{{all.data, static_cast<std::size_t>(all.bytes())}, all.type};
-    wait(*this, state.tools.tensor->reduce_scatter(whole, mine, Reduction::Sum, op.name));
+    communicate(*this, [&](Communicator& group) {
+        return group.reduce_scatter(whole, mine, Reduction::Sum, op.name);
+    });
 }
 
 void OperatorCall::gather_columns(ConstTensorView mine, TensorView all) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -32,6 +33,7 @@ struct StageMemory {
     ArenaTensor cosines;  ///< of rotary positions
     ArenaTensor sines;
     std::map<std::pair<int, int>, SlicedKeys> sliced_keys;  ///< by microbatch and layer
+    std::chrono::nanoseconds communicated{};  ///< by operators, from asking to being done
 };
 
 /// Tokens that lie side by side both in a tensor and in a sample.

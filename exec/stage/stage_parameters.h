@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -21,6 +22,8 @@ public:
     /// parameters are sharded by layer: what open() gathered, close() drops.
     virtual void open(std::optional<int> /*layer*/) {}
     virtual void close(std::optional<int> /*layer*/) {}
+    /// How long these two have waited for other ranks, over all calls.
+    virtual std::chrono::nanoseconds communicated() const { return {}; }
 };
 
 }  // namespace debubble::exec

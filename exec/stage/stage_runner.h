@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 #include "base/ids.h"
 #include "exec/arena.h"
 #include "exec/stage/step_inputs.h"
@@ -40,6 +42,9 @@ public:
     virtual double loss_total() const = 0;
     /// Rows whose largest logit is the target's; the count of an evaluation.
     virtual double correct_total() const = 0;
+
+    /// How long passes have stood still for collectives inside them, since the first of all.
+    virtual std::chrono::nanoseconds communicated() const { return {}; }
 };
 
 }  // namespace debubble::exec

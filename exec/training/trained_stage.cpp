@@ -66,11 +66,13 @@ TensorView TrainedStage::gradient(int parameter) {
 
 void TrainedStage::open(std::optional<int> layer) {
     if (!policy_.gathers_in_passes) return;
+    const Clock::time_point begin = Clock::now();
     std::vector<Pending> requests;
     for (UnitState& unit : states_)
         if (unit.unit().layer == layer && !unit.values())
             requests.push_back(gather_unit(unit, unit.unit().name));
     for (const Pending& request : requests) request->wait(within(place_.patience));
+    communicated_ += Clock::now() - begin;
 }
 
 void TrainedStage::close(std::optional<int> layer) {
@@ -84,7 +86,9 @@ void TrainedStage::close(std::optional<int> layer) {
                                                  *arena_, unit.unit().name));
     }
     for (UnitReduction& reduction : reductions) {
+        const Clock::time_point begin = Clock::now();
         reduction.request->wait(within(place_.patience));
+        communicated_ += Clock::now() - begin;
         finish_reduction(reduction, policy_, *kernels_, *arena_);
     }
 }

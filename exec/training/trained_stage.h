@@ -37,6 +37,7 @@ public:
     TensorView gradient(int parameter) override;
     void open(std::optional<int> layer) override;
     void close(std::optional<int> layer) override;
+    std::chrono::nanoseconds communicated() const override { return communicated_; }
 
     /// Random weights, the same bits in every layout.
     void initialise(const models::Architecture& architecture, std::uint64_t seed);
@@ -70,6 +71,7 @@ private:
     std::vector<ParameterUnit> units_;
     std::vector<UnitState> states_;   ///< of units_
     std::vector<Address> addresses_;  ///< by parameter
+    std::chrono::nanoseconds communicated_{};
 };
 
 }  // namespace debubble::exec

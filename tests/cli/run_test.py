@@ -109,6 +109,41 @@ class Report(RunTest):
             self.assertEqual(sum(rank["memory"].values()), rank["peak_memory_bytes"])
             self.assertGreater(rank["busy_s"], 0)
 
+    def test_tells_the_mfu_where_the_peak_rate_is_known(self):
+        unknown = self.report()
+        self.assertIsNone(unknown["mfu"])
+        self.assertIn("is of GPUs, and this ran on a processor", unknown["mfu_reason"])
+        self.assertIn("\nno MFU: cluster 'dgx-a100-40gb'", self.run_it().stdout)
+
+        here = ["--set", "cluster=this-machine"]
+        metrics = self.folder / "metrics.jsonl"
+        for threads, sets, hardware in [(1, [], 1), (2, [], 1),
+                                        (1, ["--set", "training.recompute=full"], 1.2)]:
+            with self.subTest(threads=threads, sets=sets):
+                told = json.loads(self.run_it(*here, *sets, "--threads", threads, "--json", "-",
+                                              "--metrics", metrics).stdout)
+                peak = 220e9 * threads  # scenarios/clusters/this-machine.yaml, fp32
+                self.assertAlmostEqual(told["mfu"] * peak / 1e12 / told["tflops_per_gpu"], 1)
+                self.assertGreaterEqual(told["hfu"], hardware * told["mfu"])
+                self.assertIsNone(told["mfu_reason"])
+                self.assertEqual([row["what"] for row in told["provenance"]],
+                                 ["step", "peak rate"])
+                rows = [json.loads(line) for line in metrics.read_text().splitlines()]
+                for row in rows:
+                    flops = told["tflops_per_gpu"] * told["step_time_s"] / row["step_time_s"]
+                    self.assertAlmostEqual(row["mfu"] * peak / 1e12 / flops, 1)
+        self.assertRegex(self.run_it(*here).stdout, r"tokens/s  MFU \d+\.\d %")
+
+    def test_tells_communication_inside_passes_apart(self):
+        for layout in ["{tensor: 2}", "{data: 2, zero_stage: 3}"]:
+            for rank in self.report(f"parallel={layout}")["ranks"]:
+                self.assertGreater(rank["exposed_comm_s"], 0)
+        trace = self.folder / "trace.json"
+        self.run_it("--set", "parallel={tensor: 2}", "--trace", trace)
+        stood = [event for event in json.loads(trace.read_text())["traceEvents"]
+                 if event.get("args", {}).get("exposed_ns", 0) > 0]
+        self.assertGreaterEqual(len(stood), 2 * 4 * 2, "every pass on both ranks")
+
     def test_a_schedule_made_from_costs_is_the_predicted_one(self):
         schedule = ["--set", "schedule=v-min"]
         predicted = json.loads(

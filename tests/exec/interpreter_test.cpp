@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <set>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -173,16 +174,19 @@ Program gpipe_of_two() {
     return lower(generate("gpipe", {2, 1, 2, 1}), {});
 }
 
-/// Does what `before` says ahead of every forward.
+/// Does what `before` says ahead of every forward, and calls that communication.
 class Disturbed final : public StageRunner {
 public:
     Disturbed(std::unique_ptr<StageRunner> inner, std::function<void(const MicroBatch&)> before)
         : inner_(std::move(inner)), before_(std::move(before)) {}
+    std::chrono::nanoseconds communicated() const override { return communicated_; }
     ArenaTensor edge(Message::Kind kind) override { return inner_->edge(kind); }
     void begin_step(const StepInputs& inputs) override { inner_->begin_step(inputs); }
     void end_step() override { inner_->end_step(); }
     ArenaTensor forward(const MicroBatch& mb, ArenaTensor input) override {
+        const Clock::time_point begin = Clock::now();
         before_(mb);
+        communicated_ += Clock::now() - begin;
         return inner_->forward(mb, std::move(input));
     }
     ArenaTensor backward(const MicroBatch& mb, ArenaTensor gradient) override {
@@ -201,7 +205,29 @@ public:
 private:
     std::unique_ptr<StageRunner> inner_;
     std::function<void(const MicroBatch&)> before_;
+    std::chrono::nanoseconds communicated_{};
 };
+
+TEST(TheTraceOfAStep, TellsHowLongAPassStoodStill) {
+    Job job{gpipe_of_two(), {1, 1, 1, 2}};
+    job.wrap = [](Stage stage, std::unique_ptr<StageRunner> inner) -> std::unique_ptr<StageRunner> {
+        return std::make_unique<Disturbed>(std::move(inner), [stage](const MicroBatch& mb) {
+            if (stage.index == 1 && mb.index == 0)
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        });
+    };
+    Trace trace;
+    fake::run(job, &trace);
+    const Action stood{Compute{Pass::Forward, Stage{1}, {0, {}}}};
+    for (const Span& span : trace.spans) {
+        EXPECT_LE(span.exposed, span.length());
+        const auto* compute = std::get_if<Compute>(&span.action);
+        if (span.action == stood)
+            EXPECT_GE(span.exposed, std::chrono::milliseconds(20));
+        else if (compute == nullptr || compute->pass != Pass::Forward)
+            EXPECT_EQ(span.exposed, Duration{}) << to_text(span.action);
+    }
+}
 
 class EveryTransport : public testing::TestWithParam<Transport> {};
 

@@ -49,6 +49,22 @@ void expect_equal(const GlobalTensors& mine, const GlobalTensors& whole, double 
     }
 }
 
+/// Passes stand still for tensor parallelism's collectives and for gathers of layers, and for
+/// nothing else.
+void expect_exposed_communication(const Case& c, const std::vector<StepRecord>& records) {
+    const scenarios::Parallel& parallel = scenario_of(c).parallel;
+    const bool gathers = parallel.zero_stage == 3 && parallel.wrap == scenarios::Wrap::Layer;
+    const bool stands = parallel.tensor > 1 || (gathers && parallel.data > 1);
+    for (const StepRecord& record : records) {
+        Duration exposed{};
+        for (const Span& span : record.spans) {
+            EXPECT_LE(span.exposed, span.length());
+            exposed += span.exposed;
+        }
+        EXPECT_EQ(exposed > Duration{}, stands) << "rank " << record.rank.index;
+    }
+}
+
 /// The same training on one rank; made once for each kind of it.
 const Result& on_one_rank(const Case& c) {
     static std::map<std::string, Result> results;
@@ -106,6 +122,7 @@ void expect_training_of_one_rank(const Case& c, Result mine) {
         EXPECT_EQ(mine.gradients.at(name), whole.gradients.at(name)) << "bits of " << name;
     }
 
+    expect_exposed_communication(c, mine.records);
     Trace trace = trace_of(std::move(mine.records));
     trace.program = mine.plan.program;
     trace.header.program_hash = program_hash(mine.plan.program);
