@@ -1,7 +1,6 @@
 #include <csignal>
 #include <cstdio>
-#include <new>
-#include <system_error>
+#include <exception>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -11,7 +10,6 @@
 #include "exec/comm/communicator.h"
 #include "exec/commands/commands.h"
 #include "exec/run/launch.h"
-#include "scenarios/plan.h"
 
 /// The program `debubble-exec`: the verbs of `debubble` that compute on this machine.
 namespace debubble::exec {
@@ -58,16 +56,12 @@ ExitStatus run(int argc, char** argv) {
     return answer;
 }
 
-int report(ExitStatus code, std::string_view prefix, std::string_view message) {
-    std::fflush(stdout);
-    fmt::print(stderr, "{}{}{}", prefix, message, message.ends_with('\n') ? "" : "\n");
-    return static_cast<int>(code);
-}
-
-/// Of several processes one speaks about what all of them find; it leaves to another only
-/// what it cannot know.
-int report_of_many(ExitStatus code, std::string_view prefix, std::string_view message) {
-    return process_place().rank == 0 ? report(code, prefix, message) : static_cast<int>(code);
+/// Of several processes one speaks about what all of them find; it leaves to another only what
+/// it cannot know.
+int end(const std::exception_ptr& error, bool all_know) {
+    const Ending ending = ending_of(error);
+    if (!all_know || process_place().rank == 0) return report(ending);
+    return static_cast<int>(ending.status);
 }
 
 }  // namespace
@@ -75,23 +69,16 @@ int report_of_many(ExitStatus code, std::string_view prefix, std::string_view me
 
 int main(int argc, char** argv) {
     using namespace debubble;
-    using exec::ExitStatus;
     std::signal(SIGPIPE, SIG_DFL);
     try {
         return static_cast<int>(exec::run(argc, argv));
-    } catch (const scenarios::InvalidSchedule& error) {
-        return exec::report_of_many(ExitStatus::No, "", error.what());
-    } catch (const InputError& error) {
-        return exec::report_of_many(ExitStatus::BadInput, "", error.what());
-    } catch (const exec::Aborted& error) {
-        return exec::report_of_many(ExitStatus::World, "error: ", error.what());
-    } catch (const WorldError& error) {
-        return exec::report(ExitStatus::World, "error: ", error.what());
-    } catch (const std::system_error& error) {
-        return exec::report(ExitStatus::World, "error: ", error.what());
-    } catch (const std::bad_alloc&) {
-        return exec::report(ExitStatus::World, "error: ", "out of memory");
-    } catch (const std::exception& error) {
-        return exec::report(ExitStatus::World, "internal error, please report it: ", error.what());
+    } catch (const NegativeAnswer&) {
+        return exec::end(std::current_exception(), true);
+    } catch (const InputError&) {
+        return exec::end(std::current_exception(), true);
+    } catch (const exec::Aborted&) {
+        return exec::end(std::current_exception(), true);
+    } catch (...) {
+        return exec::end(std::current_exception(), false);
     }
 }

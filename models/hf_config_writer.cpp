@@ -25,6 +25,18 @@ struct Demands {
     }
 };
 
+/// What GPT-2 and ViT have in common.
+Demands of_the_first_transformers(const Architecture& a) {
+    Demands demands;
+    demands.must(a.norm == Norm::LayerNorm, "LayerNorm");
+    demands.must(!a.gated(), "an MLP without gates");
+    demands.must(a.positions == Positions::Learned, "learned positions");
+    demands.must(a.linear_bias, "biases");
+    demands.must(a.kv_heads == a.heads, "as many key-value heads as heads");
+    demands.must(a.heads * a.head_dim == a.hidden, "heads that make up the width");
+    return demands;
+}
+
 std::string_view activation_word(Activation activation) {
     switch (activation) {
         case Activation::Gelu: return "gelu";
@@ -41,13 +53,7 @@ Json start(const char* class_name, const char* type) {
 
 Json gpt2(const Architecture& a) {
     constexpr const char* kClass = "GPT2LMHeadModel";
-    Demands demands;
-    demands.must(a.norm == Norm::LayerNorm, "LayerNorm");
-    demands.must(!a.gated(), "an MLP without gates");
-    demands.must(a.positions == Positions::Learned, "learned positions");
-    demands.must(a.linear_bias, "biases");
-    demands.must(a.kv_heads == a.heads, "as many key-value heads as heads");
-    demands.must(a.heads * a.head_dim == a.hidden, "heads that make up the width");
+    Demands demands = of_the_first_transformers(a);
     demands.must(a.causal, "causal attention");
     demands.refuse(a, kClass);
     Json json = start(kClass, "gpt2");
@@ -99,13 +105,7 @@ Json llama(const Architecture& a) {
 
 Json vit(const Architecture& a) {
     constexpr const char* kClass = "ViTForImageClassification";
-    Demands demands;
-    demands.must(a.norm == Norm::LayerNorm, "LayerNorm");
-    demands.must(!a.gated(), "an MLP without gates");
-    demands.must(a.positions == Positions::Learned, "learned positions");
-    demands.must(a.linear_bias, "biases");
-    demands.must(a.kv_heads == a.heads, "as many key-value heads as heads");
-    demands.must(a.heads * a.head_dim == a.hidden, "heads that make up the width");
+    Demands demands = of_the_first_transformers(a);
     demands.must(!a.causal, "attention without a mask");
     demands.must(!a.tied_embedding, "a classifier of its own");
     demands.refuse(a, kClass);

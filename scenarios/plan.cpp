@@ -112,7 +112,7 @@ bool is_lowered(const Schedule& schedule) {
 }  // namespace
 
 InvalidSchedule::InvalidSchedule(const std::string& file, std::vector<Violation> violations)
-    : std::runtime_error(fmt::format("{}: not a valid schedule:\n{}", file, sentences(violations))),
+    : NegativeAnswer(fmt::format("{}: not a valid schedule:\n{}", file, sentences(violations))),
       violations_(std::move(violations)) {}
 
 std::vector<models::StageContent> partition_of(const Scenario& scenario, int stages) {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <vector>
 
+#include "base/exit_status.h"
 #include "models/graph.h"
 #include "scenarios/scenario.h"
 #include "schedule/lower.h"
@@ -14,7 +14,7 @@ namespace debubble::scenarios {
 
 /// A schedule file that cannot be run: the answer is no (exit code 1). what()
 /// names the file and lists every violation, a sentence a line.
-class InvalidSchedule : public std::runtime_error {
+class InvalidSchedule : public NegativeAnswer {
 public:
     InvalidSchedule(const std::string& file, std::vector<Violation> violations);
     const std::vector<Violation>& violations() const { return violations_; }

@@ -1,14 +1,11 @@
 #include <csignal>
-#include <cstdio>
-#include <new>
-#include <system_error>
+#include <exception>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
 #include "base/spelling.h"
-#include "scenarios/plan.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/output.h"
 #include "sim/commands/sibling.h"
@@ -28,7 +25,7 @@ constexpr const char* kFooter =
 Exit codes: 0 done, 1 the answer is no (does not fit, invalid schedule), 2 the input is wrong,
 3 the world failed (no device, disk full).)";
 
-void add_verbs(CLI::App& program, ExitCode& answer) {
+void add_verbs(CLI::App& program, ExitStatus& answer) {
     program.set_version_flag("--version", "debubble " DEBUBBLE_VERSION);
     program.require_subcommand(1);
     add_simulate(program, answer);
@@ -84,15 +81,15 @@ void check_verb(const CLI::App& program, std::string_view word) {
     throw InputError(fmt::format("{} (see debubble {} --help)", sentence, verb.get_name()));
 }
 
-ExitCode run(int argc, char** argv) {
+ExitStatus run(int argc, char** argv) {
     CLI::App program(kDescription, "debubble");
     program.footer(kFooter);
     program.get_formatter()->column_width(34);
-    ExitCode answer = ExitCode::Done;
+    ExitStatus answer = ExitStatus::Done;
     add_verbs(program, answer);
     if (argc < 2) {
         fmt::print("{}", program.help());
-        return ExitCode::BadInput;
+        return ExitStatus::BadInput;
     }
     check_verb(program, argv[1]);
     if (const SiblingVerb* verb = find_sibling_verb(argv[1])) become_sibling(*verb, argv);
@@ -107,32 +104,14 @@ ExitCode run(int argc, char** argv) {
     return answer;
 }
 
-int report(ExitCode code, std::string_view prefix, std::string_view message) {
-    std::fflush(stdout);
-    fmt::print(stderr, "{}{}{}", prefix, message, message.ends_with('\n') ? "" : "\n");
-    return static_cast<int>(code);
-}
-
 }  // namespace
 }  // namespace debubble::sim
 
 int main(int argc, char** argv) {
-    using namespace debubble;
-    using sim::ExitCode;
     std::signal(SIGPIPE, SIG_DFL);  // `debubble ... | head` ends without a word
     try {
-        return static_cast<int>(sim::run(argc, argv));
-    } catch (const scenarios::InvalidSchedule& error) {
-        return sim::report(ExitCode::No, "", error.what());
-    } catch (const InputError& error) {
-        return sim::report(ExitCode::BadInput, "", error.what());
-    } catch (const WorldError& error) {
-        return sim::report(ExitCode::World, "error: ", error.what());
-    } catch (const std::system_error& error) {
-        return sim::report(ExitCode::World, "error: ", error.what());
-    } catch (const std::bad_alloc&) {
-        return sim::report(ExitCode::World, "error: ", "out of memory");
-    } catch (const std::exception& error) {
-        return sim::report(ExitCode::World, "internal error, please report it: ", error.what());
+        return static_cast<int>(debubble::sim::run(argc, argv));
+    } catch (...) {
+        return report(debubble::ending_of(std::current_exception()));
     }
 }

@@ -56,22 +56,22 @@ std::vector<models::StageGraph> graphs_of(const scenarios::Scenario& scenario,
 
 RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
                  const TrainingOptions& options, Communicator& world, const JobOptions& how)
-    : plan_(plan),
+    : scenario_(as_executed(scenario)),
+      plan_(plan),
       forward_(forward_only(plan.program)),
       how_(how),
       arena_(how.capacity.count > 0 ? how.capacity : machine_memory()),
       kernels_(make_cpu_kernels(how.kernels, how.threads)),
-      training_(make_rank_training(as_executed(scenario), plan, options, world, *kernels_, arena_,
-                                   how.patience)) {
-    const scenarios::Scenario executed = as_executed(scenario);
+      training_(
+          make_rank_training(scenario_, plan, options, world, *kernels_, arena_, how.patience)) {
     const TrainingGroups& groups = *training_.groups;
     pipeline_ = world.group(groups.grid.pipeline_group(groups.place));
-    const double dropout = scenario.training.dropout.value_or(scenario.model.dropout);
+    const double dropout = scenario_.training.dropout.value_or(scenario_.model.dropout);
     for (const Stage stage : plan.program.placement.stages[rank().index]) {
         StageTools tools{
             *kernels_,    arena_,  training_.state_of(stage),       groups.tensor.get(),
             how.patience, dropout, recomputes(plan.program, stage), how.on_visit};
-        runners_.push_back(make_model_stage(graphs_of(executed, plan, stage), tools));
+        runners_.push_back(make_model_stage(graphs_of(scenario_, plan, stage), tools));
         stages_.push_back(runners_.back().get());
     }
 }

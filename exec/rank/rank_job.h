@@ -23,7 +23,8 @@ struct JobOptions {
 
 class RankJob {
 public:
-    /// All ranks of `world`, which are the scenario's, make theirs together. Throws InputError
+    /// All ranks of `world`, which are the scenario's, make theirs together; whatever framework
+    /// the scenario names, it is executed by this one's habits. Throws InputError
     /// for what the executor cannot run. The references must outlive this.
     RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
             const TrainingOptions& options, Communicator& world, const JobOptions& how);
@@ -51,6 +52,7 @@ public:
 private:
     StepRecord run(const Program& program, const StepInputs& inputs);
 
+    const scenarios::Scenario scenario_;  ///< as executed
     const scenarios::Plan& plan_;
     Program forward_;  ///< for evaluations
     JobOptions how_;

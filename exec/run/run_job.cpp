@@ -8,7 +8,6 @@
 #include "base/diagnostic.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/run/priced_program.h"
-#include "exec/stage/as_executed.h"
 #include "scenarios/read_scenario.h"
 #include "scenarios/utilisation.h"
 
@@ -62,14 +61,8 @@ RunJob prepare_run(const RunRequest& request, int processes_on_this_host) {
     const scenarios::Scenario asked = read_for_run(request);
     make_cpu_kernels(request.kernels, 1);  // the name is known
     const scenarios::Parallel& parallel = asked.parallel;
-    RunJob job{request,
-               as_executed(asked),
-               plan_for_run(request, asked),
-               {},
-               {},
-               {},
-               open_training_data(asked),
-               {}};
+    RunJob job{request, asked, plan_for_run(request, asked), {},
+               {},      {},    open_training_data(asked),    {}};
     job.program_hash = program_hash(job.plan.program);
     auto& keys = job.scenario.training.run_keys;
     if (request.steps && !keys.contains("steps") && !keys.contains("epochs"))

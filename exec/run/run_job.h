@@ -16,7 +16,7 @@ namespace debubble::exec {
 /// What all ranks of a run know before it begins. They only read it.
 struct RunJob {
     RunRequest request;
-    scenarios::Scenario scenario;  ///< with this executor's habits instead of its framework's
+    scenarios::Scenario scenario;
     scenarios::Plan plan;          ///< the very Program that `simulate` prices
     std::string program_hash;
     TrainingOptions options;

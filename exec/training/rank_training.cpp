@@ -4,7 +4,6 @@
 #include <cassert>
 
 #include "base/diagnostic.h"
-#include "exec/stage/as_executed.h"
 #include "scenarios/execution_of.h"
 
 namespace debubble::exec {
@@ -59,7 +58,7 @@ RankTraining make_rank_training(const scenarios::Scenario& scenario, const scena
     const RankGrid grid{parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
     assert(grid.size() == world.size() && "the job has the scenario's ranks");
     check_norm(plan.program, options);
-    const models::Execution execution = scenarios::execution_of(as_executed(scenario));
+    const models::Execution execution = scenarios::execution_of(scenario);
     const StatePolicy policy = state_policy(scenario, moments_of(options.optimizer));
 
     RankTraining training;

@@ -27,6 +27,7 @@ struct RankTraining {
 /// Allocates the state in the arena and draws the first weights from the seed. All ranks of
 /// `world`, which are the scenario's, call it together. Throws InputError if the Program steps
 /// without the GradNorm that clipping or loss scaling needs.
+/// Precondition: `scenario` is as_executed().
 RankTraining make_rank_training(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
                                 const TrainingOptions& options, Communicator& world,
                                 Kernels& kernels, Arena& arena, std::chrono::nanoseconds patience);

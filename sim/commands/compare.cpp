@@ -50,7 +50,7 @@ std::string picture(const Trace& simulated, const Trace& executed, const Compare
     return std::move(out).str();
 }
 
-ExitCode carry_out(const Arguments& args) {
+ExitStatus carry_out(const Arguments& args) {
     if (args.json == "-" && args.svg == "-")
         throw InputError("only one of --json and --svg can go to standard output");
     const Trace simulated = read(args.simulated);
@@ -58,14 +58,14 @@ ExitCode carry_out(const Arguments& args) {
     if (const auto why_not = why_not_comparable(simulated, executed)) {
         fmt::print(stderr, "{} and {} cannot be compared: {}\n", args.simulated, args.executed,
                    *why_not);
-        return ExitCode::No;
+        return ExitStatus::No;
     }
     const CompareReport report =
         compare_report(simulated, executed, {args.simulated, args.executed});
     if (!args.json.empty()) write_output(args.json, to_json(report));
     if (!args.svg.empty()) write_output(args.svg, picture(simulated, executed, report));
     if (args.json != "-" && args.svg != "-") fmt::print("{}", to_text(report));
-    return report.order.empty() ? ExitCode::Done : ExitCode::No;
+    return report.order.empty() ? ExitStatus::Done : ExitStatus::No;
 }
 
 constexpr const char* kFooter =
@@ -81,7 +81,7 @@ Examples:
 
 }  // namespace
 
-void add_compare(CLI::App& program, ExitCode& answer) {
+void add_compare(CLI::App& program, ExitStatus& answer) {
     auto args = std::make_shared<Arguments>();
     CLI::App* verb =
         program.add_subcommand("compare", "lay a run's trace beside the predicted one");

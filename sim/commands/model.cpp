@@ -115,10 +115,10 @@ std::string list_text() {
     return text;
 }
 
-ExitCode carry_out(const Arguments& args) {
+ExitStatus carry_out(const Arguments& args) {
     if (args.list) {
         write_output("-", list_text());
-        return ExitCode::Done;
+        return ExitStatus::Done;
     }
     if (args.model.empty()) throw InputError("a model is required (--list shows the names)");
     const models::Architecture architecture = models::read_model(args.model);
@@ -127,7 +127,7 @@ ExitCode carry_out(const Arguments& args) {
     if (!args.json.empty())
         write_output(args.json, model_json(architecture, execution, table).dump(2) + "\n");
     if (args.json != "-") write_output("-", model_text(architecture, execution, table));
-    return ExitCode::Done;
+    return ExitStatus::Done;
 }
 
 constexpr const char* kFooter =
@@ -142,7 +142,7 @@ Examples:
 
 }  // namespace
 
-void add_model(CLI::App& program, ExitCode& answer) {
+void add_model(CLI::App& program, ExitStatus& answer) {
     auto args = std::make_shared<Arguments>();
     args->execution.seq_length = 0;
     CLI::App* verb =

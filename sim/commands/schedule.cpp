@@ -155,7 +155,7 @@ constexpr const char* kFooter = R"(Examples:
 
 }  // namespace
 
-void add_schedule(CLI::App& program, ExitCode& answer) {
+void add_schedule(CLI::App& program, ExitStatus& answer) {
     auto args = std::make_shared<Arguments>();
     CLI::App* verb = program.add_subcommand("schedule", "write the order of a pipeline schedule");
     verb->add_option("--name", args->name, "which schedule; --list shows them");
@@ -185,7 +185,7 @@ void add_schedule(CLI::App& program, ExitCode& answer) {
     verb->footer(kFooter);
     verb->callback([args, &answer] {
         write_output(args->out, answer_text(*args));
-        answer = ExitCode::Done;
+        answer = ExitStatus::Done;
     });
 }
 

@@ -53,7 +53,7 @@ Json best_json(const SearchResult& result, const PredictionWithTrace& prediction
             {"prediction", report_json(prediction)}};
 }
 
-ExitCode carry_out(const Arguments& args) {
+ExitStatus carry_out(const Arguments& args) {
     const Grid grid = read_grid(args.grid);
     const Objective objective = parse_objective(args.objective);
     Interruption interruption;
@@ -69,19 +69,19 @@ ExitCode carry_out(const Arguments& args) {
     if (!result.finished) interruption.end_by_signal();
     if (!result.best) {
         fmt::print(stderr, "no plan of the grid fits ({})\n", ruled_out(result));
-        return ExitCode::No;
+        return ExitStatus::No;
     }
     const scenarios::Scenario scenario = grid.instantiate(result.best->index);
     const PredictionWithTrace prediction = predict(scenario);
     if (!args.json.empty())
         write_output(args.json, best_json(result, prediction, grid, args.objective).dump(2) + "\n");
-    if (args.json == "-") return ExitCode::Done;
+    if (args.json == "-") return ExitStatus::Done;
     const std::array best{&*result.best};
     fmt::print("{}\n\nbest by {}:\n{}\ndebubble simulate {}{}\n\n{}", ruled_out(result),
                args.objective, table_of(best, grid), args.grid.scenario,
                set_options(*result.best, grid),
                report_text(scenario, prediction, {.color = is_terminal(stdout)}));
-    return ExitCode::Done;
+    return ExitStatus::Done;
 }
 
 constexpr const char* kFooter =
@@ -94,7 +94,7 @@ Examples:
 
 }  // namespace
 
-void add_search(CLI::App& program, ExitCode& answer) {
+void add_search(CLI::App& program, ExitStatus& answer) {
     auto args = std::make_shared<Arguments>();
     CLI::App* verb = program.add_subcommand("search", "find the best plan of a grid that fits");
     add_grid_arguments(*verb, args->grid);

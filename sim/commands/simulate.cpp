@@ -131,14 +131,14 @@ void write_files(const Arguments& args, const std::vector<scenarios::Scenario>& 
     }
 }
 
-ExitCode carry_out(const Arguments& args) {
+ExitStatus carry_out(const Arguments& args) {
     const std::vector<scenarios::Scenario> scenarios = read_all(args);
     check_outputs(args, scenarios);
     const Answers answers = predict_all(scenarios);
     write_files(args, scenarios, answers);
     const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-" || args.csv == "-";
     const ReportOptions style{.color = is_terminal(stdout)};
-    ExitCode exit_code = ExitCode::Done;
+    ExitStatus exit_code = ExitStatus::Done;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         if (!quiet)
             fmt::print("{}{}", i > 0 ? "\n" : "", report_text(scenarios[i], answers[i], style));
@@ -146,7 +146,7 @@ ExitCode carry_out(const Arguments& args) {
         if (prediction.fits) continue;
         std::fflush(stdout);
         fmt::print(stderr, "{} does not fit: {}\n", prediction.scenario, prediction.reason);
-        exit_code = ExitCode::No;
+        exit_code = ExitStatus::No;
     }
     return exit_code;
 }
@@ -162,7 +162,7 @@ Examples:
 
 }  // namespace
 
-void add_simulate(CLI::App& program, ExitCode& answer) {
+void add_simulate(CLI::App& program, ExitStatus& answer) {
     auto args = std::make_shared<Arguments>();
     CLI::App* verb =
         program.add_subcommand("simulate", "predict time, memory and bubbles of a training step");

@@ -40,7 +40,7 @@ std::string summary(const SweepResult& result, const Grid& grid, const std::stri
     return text + fmt::format("\nall of them: {}\n", out);
 }
 
-ExitCode carry_out(const Arguments& args) {
+ExitStatus carry_out(const Arguments& args) {
     const Grid grid = read_grid(args.grid);
     Interruption interruption;
     SweepResult result;
@@ -62,7 +62,7 @@ ExitCode carry_out(const Arguments& args) {
         fmt::print(stderr, "{} points were already in {}\n", result.found, args.out);
     fmt::print("{}", summary(result, grid, args.out));
     const bool any = std::ranges::any_of(result.rows, &SweepRow::fits);
-    return any ? ExitCode::Done : ExitCode::No;
+    return any ? ExitStatus::Done : ExitStatus::No;
 }
 
 constexpr const char* kFooter = R"(The grid is the scenario's 'sweep:' map, as
@@ -75,7 +75,7 @@ Example:
 
 }  // namespace
 
-void add_sweep(CLI::App& program, ExitCode& answer) {
+void add_sweep(CLI::App& program, ExitStatus& answer) {
     auto args = std::make_shared<Arguments>();
     CLI::App* verb = program.add_subcommand("sweep", "predict every plan of a grid, resumable");
     add_grid_arguments(*verb, args->grid);

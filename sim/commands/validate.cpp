@@ -91,7 +91,7 @@ Json verdict_json(const Schedule& schedule, const std::vector<Violation>& violat
             {"violations", list}};
 }
 
-ExitCode carry_out(const Arguments& args) {
+ExitStatus carry_out(const Arguments& args) {
     const CsvResult read_in = read(args);
     if (read_in.dialect == Dialect::UntilPyTorch25)
         fmt::print(stderr,
@@ -102,7 +102,7 @@ ExitCode carry_out(const Arguments& args) {
     if (!args.json.empty())
         write_output(args.json, verdict_json(read_in.schedule, violations).dump(2) + "\n");
     if (args.json != "-") fmt::print("{}", verdict_text(read_in.schedule, violations));
-    return violations.empty() ? ExitCode::Done : ExitCode::No;
+    return violations.empty() ? ExitStatus::Done : ExitStatus::No;
 }
 
 constexpr const char* kFooter =
@@ -116,7 +116,7 @@ Examples:
 
 }  // namespace
 
-void add_validate(CLI::App& program, ExitCode& answer) {
+void add_validate(CLI::App& program, ExitStatus& answer) {
     auto args = std::make_shared<Arguments>();
     CLI::App* verb = program.add_subcommand("validate", "check a schedule file: does it finish?");
     verb->add_option("FILE", args->file, "schedule CSV")->required();

@@ -25,7 +25,7 @@ std::optional<std::string> unless_empty(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional(text);
 }
 
-ExitCode carry_out(const Arguments& args) {
+ExitStatus carry_out(const Arguments& args) {
     const MeasuredTable table =
         read_measured(read_file(args.file), args.file,
                       {unless_empty(args.cluster), unless_empty(args.framework)});
@@ -38,7 +38,7 @@ ExitCode carry_out(const Arguments& args) {
         });
     if (!args.json.empty()) write_output(args.json, to_json(validation));
     if (args.json != "-") fmt::print("{}", to_text(validation));
-    return ExitCode::Done;
+    return ExitStatus::Done;
 }
 
 constexpr const char* kFooter =
@@ -53,7 +53,7 @@ Examples:
 
 }  // namespace
 
-void add_validate_cost(CLI::App& program, ExitCode& answer) {
+void add_validate_cost(CLI::App& program, ExitStatus& answer) {
     auto args = std::make_shared<Arguments>();
     CLI::App* verb = program.add_subcommand("validate-cost",
                                             "check predictions against a table of measurements");

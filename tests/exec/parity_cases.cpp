@@ -16,17 +16,6 @@ std::string legal(std::string name) {
     return name;
 }
 
-Case layout(std::string name, std::string parallel, std::string schedule = "1f1b",
-            std::string model = "gpt2", std::string training = {}) {
-    Case c;
-    c.name = std::move(name);
-    c.parallel = std::move(parallel);
-    c.schedule = std::move(schedule);
-    c.model = std::move(model);
-    c.training = std::move(training);
-    return c;
-}
-
 Case of_batch(int micro_batches, Case c) {
     c.micro_batches = micro_batches;
     return c;
@@ -45,6 +34,17 @@ Case over(Transport transport, Case c) {
 }
 
 }  // namespace
+
+Case layout(std::string name, std::string parallel, std::string schedule, std::string model,
+            std::string training) {
+    Case c;
+    c.name = std::move(name);
+    c.parallel = std::move(parallel);
+    c.schedule = std::move(schedule);
+    c.model = std::move(model);
+    c.training = std::move(training);
+    return c;
+}
 
 std::vector<Case> generator_cases() {
     std::vector<Case> cases;

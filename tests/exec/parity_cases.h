@@ -7,6 +7,10 @@
 /// What is trained in every layout.
 namespace debubble::exec::parity {
 
+/// A layout `parallel` of the training of `model`; `training`: more keys of it.
+Case layout(std::string name, std::string parallel, std::string schedule = "1f1b",
+            std::string model = "gpt2", std::string training = {});
+
 /// Every generator, on 2 and 4 ranks, with p, 2p and 2p + 1 microbatches where it can.
 std::vector<Case> generator_cases();
 

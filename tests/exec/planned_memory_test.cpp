@@ -3,7 +3,7 @@
 
 #include "sim/memory_play.h"
 #include "sim/prediction.h"
-#include "tests/exec/parity_job.h"
+#include "tests/exec/parity_cases.h"
 
 /// What the simulator says that a rank will hold is what it holds when the Program runs.
 namespace debubble::exec::parity {
@@ -37,12 +37,8 @@ TEST_P(PlannedMemory, IsWhatTheExecutorAllocates) {
 
 Case wide(std::string name, std::string parallel, std::string schedule = "1f1b",
           std::string model = "gpt2-wide", std::string training = {}) {
-    Case c;
-    c.name = std::move(name);
-    c.parallel = std::move(parallel);
-    c.schedule = std::move(schedule);
-    c.model = std::move(model);
-    c.training = std::move(training);
+    Case c = layout(std::move(name), std::move(parallel), std::move(schedule), std::move(model),
+                    std::move(training));
     c.micro_batches = 8;
     c.seq_length = 64;
     c.optimizer = "adamw";

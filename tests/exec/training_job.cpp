@@ -258,7 +258,7 @@ training:
 }
 
 JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoint) {
-    const scenarios::Scenario scenario = scenario_of(layout);
+    const scenarios::Scenario scenario = as_executed(scenario_of(layout));
     const scenarios::Plan plan = scenarios::make_plan(scenario);
     const TrainingOptions options = read_training_options(scenario);
     JobResult result;
@@ -271,8 +271,8 @@ JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoi
                      make_rank_training(scenario, plan, options, world, *kernels, arena,
                                         std::chrono::seconds(60))};
         for (const models::StageContent& content : plan.stages)
-            rank.graphs.push_back(models::build_stage(
-                scenario.model, scenarios::execution_of(as_executed(scenario)), content));
+            rank.graphs.push_back(
+                models::build_stage(scenario.model, scenarios::execution_of(scenario), content));
         rank.gathers.resize(plan.stages.size());
         rank.reductions.resize(plan.stages.size());
         {
