@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,9 +15,8 @@ namespace debubble::exec {
 
 namespace {
 
-/// A causal network does not see what stands behind a token, so the text is filled up to a
-/// multiple of this: stages and oneDNN's primitives are made for few lengths.
-constexpr std::int64_t kLengthStep = 32;
+constexpr std::int64_t kChunk = 64;            ///< rows of a pass that reads a prompt, at most
+constexpr std::int64_t kWorthAChunk = 4;       ///< tokens; fewer are read one by one
 constexpr std::int64_t kWorkspace = 64 << 20;  ///< of operators, beyond the graph's tensors
 
 void check_continues_text(const SavedNetwork& network) {
@@ -32,13 +33,29 @@ void check_continues_text(const SavedNetwork& network) {
                         network.folder.string()));
 }
 
-models::Execution execution_of(std::int64_t length) {
+/// A text of `window` tokens in slices of `rows`.
+models::Execution execution_of(std::int64_t window, std::int64_t rows) {
     models::Execution how;
-    how.seq_length = length;
+    how.seq_length = window;
+    how.slices = static_cast<int>(window / rows);
     how.compute = models::DataType::Fp32;
     how.recompute = models::Recompute::Full;  // nothing is kept for a backward
     how.vocabulary_multiple = 1;
     return how;
+}
+
+/// The greatest number of rows, `most` at most, that cuts the window into equal slices.
+std::int64_t rows_that_divide(std::int64_t window, std::int64_t most) {
+    std::int64_t rows = std::min(window, most);
+    while (window % rows != 0) --rows;
+    return rows;
+}
+
+/// The least, such that a MicroBatch can number the slices.
+std::int64_t fewest_rows(std::int64_t window) {
+    std::int64_t rows = 1;
+    while (window % rows != 0 || window / rows > std::numeric_limits<std::int16_t>::max()) ++rows;
+    return rows;
 }
 
 class ViewedParameters final : public StageParameters {
@@ -54,42 +71,69 @@ private:
     std::vector<TensorView> views_;
 };
 
-/// The network without its head, for texts of one length.
-struct Layers {
-    std::int64_t length = 0;
-    ViewedParameters parameters;
+/// The text that is read, filled up with zeros, and the keys and values of its tokens in every
+/// layer: what passes over pieces of it share.
+struct Memory {
     Arena arena;
     Tensor tokens;
     Tensor targets;
-    std::unique_ptr<StageRunner> stage;
+    KeyCache keys;
 
-    Layers(models::StageGraph graph, const NetworkWeights& weights, Kernels& kernels)
-        : length(graph.execution.seq_length),
-          parameters(graph, weights),
-          arena(Bytes{bytes_of(graph)}),
-          tokens({1, length}, DataType::Int32),
-          targets({1, length}, DataType::Int32),
-          stage(make_model_stage({std::move(graph)}, {kernels, arena, parameters})) {}
+    Memory(const models::Architecture& model, std::int64_t window, std::int64_t bytes)
+        : arena(Bytes{bytes + kWorkspace + bytes_of_keys(model, window)}),
+          tokens({1, window}, DataType::Int32),
+          targets({1, window}, DataType::Int32) {}
 
-    static std::int64_t bytes_of(const models::StageGraph& graph) {
-        std::int64_t bytes = kWorkspace;
-        for (const models::Tensor& tensor : graph.tensors) bytes += 2 * tensor.bytes.count;
-        return bytes;
+    /// Those of one more layer are copied for the attention that looks at them.
+    static std::int64_t bytes_of_keys(const models::Architecture& model, std::int64_t window) {
+        const std::int64_t row = model.kv_heads * model.head_dim * size_of(DataType::Fp32);
+        return 2 * (model.layers + 1) * window * row;
     }
+};
 
-    /// The residual stream behind the last layer, [length, hidden].
-    ArenaTensor run(std::span<const std::int32_t> text) {
-        const View<std::int32_t> all = tokens.as<std::int32_t>();
-        std::ranges::copy(text, all.begin());
-        std::fill(all.begin() + text.size(), all.end(), 0);
+std::int64_t bytes_of(const models::StageGraph& graph) {
+    std::int64_t bytes = graph.execution.seq_length * graph.architecture.head_dim *
+                         size_of(DataType::Fp32);  // of rotary positions
+    for (const models::Tensor& tensor : graph.tensors) bytes += 2 * tensor.bytes.count;
+    return bytes;
+}
+
+/// The network without its head, over slices of some length.
+class Layers {
+public:
+    Layers(const models::StageGraph& graph, const NetworkWeights& weights, Kernels& kernels,
+           Memory& memory)
+        : rows_(graph.execution.seq_length / graph.execution.slices),
+          parameters_(graph, weights),
+          memory_(memory),
+          stage_(make_model_stage({graph}, tools(kernels))) {}
+
+    std::int64_t rows() const { return rows_; }
+
+    /// The residual stream behind the last layer, [rows, hidden]. The keys of all tokens before
+    /// the slice are there; those of the slice are made, whether they were or not. What stands
+    /// behind a token does not change it: the network is causal.
+    ArenaTensor run(std::int64_t slice) {
         StepInputs inputs;
         inputs.training = false;
-        inputs.micro_batches = {{tokens.view(), targets.view(), 0}};
-        stage->begin_step(inputs);
-        ArenaTensor stream = stage->forward(MicroBatch{0, {}}, {});
-        stage->end_step();
+        inputs.micro_batches = {{memory_.tokens.view(), memory_.targets.view(), 0}};
+        stage_->begin_step(inputs);
+        ArenaTensor stream = stage_->forward(MicroBatch{0, static_cast<std::int16_t>(slice)}, {});
+        stage_->end_step();
         return stream;
     }
+
+private:
+    StageTools tools(Kernels& kernels) {
+        StageTools tools{kernels, memory_.arena, parameters_};
+        tools.keys = &memory_.keys;
+        return tools;
+    }
+
+    std::int64_t rows_;
+    ViewedParameters parameters_;
+    Memory& memory_;
+    std::unique_ptr<StageRunner> stage_;
 };
 
 /// Final norm and product of one row.
@@ -136,38 +180,69 @@ private:
 };
 
 models::StageGraph whole_network(const models::Architecture& model) {
-    return models::build_stage(model, execution_of(1), {0, model.layers, true, true});
+    return models::build_stage(model, execution_of(1, 1), {0, model.layers, true, true});
+}
+
+models::StageGraph without_head(const models::Architecture& model, std::int64_t window,
+                                std::int64_t rows) {
+    return models::build_stage(model, execution_of(window, rows), {0, model.layers, true, false});
+}
+
+std::int64_t window_of(const SavedNetwork& network) {
+    const std::int64_t most = network.architecture.max_positions;
+    return std::min(most, network.trained_length.value_or(most));
 }
 
 }  // namespace
 
 struct LanguageModel::Body {
+    std::int64_t window;
     models::StageGraph whole;
+    models::StageGraph chunk;
+    models::StageGraph token;
     NetworkWeights weights;
     Head head;
     Kernels& kernels;
-    std::int64_t window = 0;
-    std::unique_ptr<Layers> layers;
+    Memory memory;
+    Layers by_chunk;
+    Layers by_token;
+    std::vector<std::int32_t> read;  ///< whose keys and values are there
 
     Body(const SavedNetwork& network, Kernels& computing)
-        : whole(whole_network(network.architecture)),
+        : window(window_of(network)),
+          whole(whole_network(network.architecture)),
+          chunk(without_head(network.architecture, window, rows_that_divide(window, kChunk))),
+          token(without_head(network.architecture, window, fewest_rows(window))),
           weights(whole, network.weights),
           head(whole, weights),
-          kernels(computing) {
-        window = std::min(network.architecture.max_positions,
-                          network.trained_length.value_or(network.architecture.max_positions));
-    }
+          kernels(computing),
+          memory(network.architecture, window, bytes_of(chunk) + bytes_of(token)),
+          by_chunk(chunk, weights, kernels, memory),
+          by_token(token, weights, kernels, memory) {}
 
-    Layers& layers_for(std::int64_t tokens) {
-        const std::int64_t length =
-            std::min(window, (tokens + kLengthStep - 1) / kLengthStep * kLengthStep);
-        if (layers && layers->length == length) return *layers;
-        layers.reset();
-        const models::Architecture& model = whole.architecture;
-        layers = std::make_unique<Layers>(
-            models::build_stage(model, execution_of(length), {0, model.layers, true, false}),
-            weights, kernels);
-        return *layers;
+    /// Reads what of the text was not read yet, its last token in any case. Returns the logits
+    /// behind that.
+    std::span<const float> logits(std::span<const std::int32_t> text) {
+        const auto known = std::ranges::mismatch(read, text).in2 - text.begin();
+        const std::int64_t count = std::ssize(text);
+        const View<std::int32_t> all = memory.tokens.as<std::int32_t>();
+        std::fill(std::ranges::copy(text, all.begin()).out, all.end(), 0);
+        read.clear();  // until all has been read
+        ArenaTensor stream;
+        std::int64_t first = 0;  ///< token of the stream
+        for (std::int64_t at = std::min<std::int64_t>(known, count - 1); at < count;) {
+            Layers& layers = count - at < kWorthAChunk ? by_token : by_chunk;
+            const std::int64_t slice = at / layers.rows();
+            stream = layers.run(slice);
+            first = slice * layers.rows();
+            at = first + layers.rows();
+        }
+        read.assign(text.begin(), text.end());
+        const std::int64_t hidden = whole.architecture.hidden;
+        const std::int64_t row_bytes = hidden * size_of(DataType::Fp32);
+        return head.logits(
+            kernels,
+            {stream.view().data + (count - 1 - first) * row_bytes, {1, hidden}, DataType::Fp32});
     }
 };
 
@@ -188,14 +263,7 @@ std::int64_t LanguageModel::vocab() const {
 
 std::span<const float> LanguageModel::logits(std::span<const std::int32_t> tokens) {
     assert(!tokens.empty() && "there is a token to go on from");
-    const auto seen = tokens.last(std::min(tokens.size(), static_cast<std::size_t>(window())));
-    const std::int64_t count = std::ssize(seen);
-    const ArenaTensor stream = body_->layers_for(count).run(seen);
-    const std::int64_t hidden = body_->whole.architecture.hidden;
-    const std::int64_t row_bytes = hidden * size_of(DataType::Fp32);
-    return body_->head.logits(
-        body_->kernels,
-        {stream.view().data + (count - 1) * row_bytes, {1, hidden}, DataType::Fp32});
+    return body_->logits(tokens.last(std::min(tokens.size(), static_cast<std::size_t>(window()))));
 }
 
 }  // namespace debubble::exec

@@ -9,8 +9,9 @@
 
 namespace debubble::exec {
 
-/// A trained network that says what may follow a text. It computes in fp32 and keeps no keys
-/// and values: every call runs the whole text. One thread uses it.
+/// A trained network that says what may follow a text. It computes in fp32 and keeps keys and
+/// values: a call runs what the text has beyond that of the call before. Once a text is longer
+/// than the window every token has moved, and all of it runs. One thread uses it.
 class LanguageModel {
 public:
     /// `kernels` must outlive it. Throws InputError for a network that continues no text, as a

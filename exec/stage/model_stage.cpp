@@ -137,7 +137,7 @@ public:
         ArenaTensor output = run_pass(micro_batch, slice.fused[0], slice.graph.output, false);
         if (!state_.step->training) {
             drop(live, -1);
-            if (micro_batch.slice.value_or(0) + 1 == static_cast<int>(slices_.size()))
+            if (micro_batch.slice.value_or(0) + 1 == slice.graph.execution.slices)
                 state_.sliced_keys.clear();
         } else if (state_.tools.recomputed) {
             drop(live, slice.graph.input.value_or(-1));
@@ -228,6 +228,7 @@ private:
     }
 
     const SlicePlan& slice_of(const MicroBatch& micro_batch) const {
+        if (slices_.size() == 1) return slices_.front();
         return slices_[static_cast<std::size_t>(micro_batch.slice.value_or(0))];
     }
 
@@ -269,7 +270,9 @@ private:
             for (const int tensor : visit.allocates)
                 if (!live[tensor]) live[tensor] = allocate(graph.tensors[tensor]);
             const bool repeated = again || visit.part == Part::Again;
-            run({graph, op, live, state_, micro_batch.index, repeated}, visit.part);
+            const int part_of_sequence = micro_batch.slice.value_or(0);
+            run({graph, op, live, state_, micro_batch.index, repeated, part_of_sequence},
+                visit.part);
             for (const int tensor : visit.frees) {
                 if (tensor == kept) result = std::move(live[tensor]);
                 live[tensor] = {};

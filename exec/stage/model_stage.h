@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "exec/comm/communicator.h"
@@ -21,6 +23,15 @@ namespace debubble::exec {
 using VisitListener = std::function<void(const models::StageGraph&, const models::Operator&,
                                          models::Part, std::chrono::nanoseconds)>;
 
+/// Keys and values of all slices of a microbatch at one attention, and their gradients.
+struct SlicedKeys {
+    ArenaTensor keys;
+    ArenaTensor values;
+    ArenaTensor key_gradients;
+    ArenaTensor value_gradients;
+};
+using KeyCache = std::map<std::pair<int, int>, SlicedKeys>;  ///< by microbatch and layer
+
 /// What a stage works with. Everything must outlive it; one thread uses it.
 struct StageTools {
     Kernels& kernels;
@@ -31,10 +42,13 @@ struct StageTools {
     double dropout = 0;       ///< probability, where the execution has hidden or attention dropout
     bool recomputed = false;  ///< a Recompute stands before every backward: keep the input only
     VisitListener on_visit = {};  ///< nobody listens in a training
+    /// Where evaluations keep keys and values beyond their step, so that others go on behind them,
+    /// in slices of another length too; nullptr: nowhere.
+    KeyCache* keys = nullptr;
 };
 
-/// `graphs`: one for each slice of the sequence, or one. Throws InputError for what the
-/// executor does not run: context parallelism, or a loss that is not made in place.
+/// `graphs`: one for each slice of the sequence, or one for all of them. Throws InputError for what
+/// the executor does not run: context parallelism, or a loss that is not made in place.
 std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
                                               const StageTools& tools);
 

@@ -17,14 +17,6 @@ namespace debubble::exec {
 /// The tensors of one microbatch (slice), by their index in the graph; empty if not alive.
 using LiveTensors = std::vector<ArenaTensor>;
 
-/// Keys and values of all slices of a microbatch at one attention, and their gradients.
-struct SlicedKeys {
-    ArenaTensor keys;
-    ArenaTensor values;
-    ArenaTensor key_gradients;
-    ArenaTensor value_gradients;
-};
-
 /// What belongs to the stage, not to a pass.
 struct StageMemory {
     StageTools tools;
@@ -32,7 +24,7 @@ struct StageMemory {
     ArenaTensor totals;   ///< fp64 [2]: loss, correct predictions
     ArenaTensor cosines;  ///< of rotary positions
     ArenaTensor sines;
-    std::map<std::pair<int, int>, SlicedKeys> sliced_keys;  ///< by microbatch and layer
+    KeyCache sliced_keys;                     ///< of a step
     std::chrono::nanoseconds communicated{};  ///< by operators, from asking to being done
 };
 
@@ -51,6 +43,7 @@ struct OperatorCall {
     StageMemory& state;
     int micro_batch = 0;
     bool again = false;  ///< a recomputation: totals have been counted
+    int slice = 0;       ///< of the sequence
 
     Kernels& kernels() const { return state.tools.kernels; }
     const models::Architecture& model() const { return graph.architecture; }
@@ -63,7 +56,7 @@ struct OperatorCall {
     std::int64_t tokens() const { return samples() * rows(); }
     /// Of the residual stream on this rank: a part under sequence parallelism.
     std::int64_t stream_tokens() const { return scattered() ? tokens() / how().tensor : tokens(); }
-    std::int64_t first_position() const { return how().slice * rows(); }
+    std::int64_t first_position() const { return slice * rows(); }
     bool scattered() const { return how().sequence_parallel && how().tensor > 1; }
     int tensor_rank() const { return state.tools.tensor ? state.tools.tensor->rank() : 0; }
     /// The residual stream's tokens on this rank.

@@ -43,8 +43,9 @@ QueryKeyValue parts_of(const OperatorCall& call, int split, const Heads& heads) 
     return parts;
 }
 
-bool slices(const OperatorCall& call) {
-    return call.how().slices > 1;
+/// Queries see keys of earlier passes.
+bool keeps_keys(const OperatorCall& call) {
+    return call.how().slices > 1 || call.state.tools.keys != nullptr;
 }
 
 /// The first `rows` positions of every sample of whole [samples, T, ...], as a copy.
@@ -61,7 +62,9 @@ void copy_rows(const OperatorCall& call, ConstTensorView from, std::int64_t from
 }
 
 SlicedKeys& sliced_keys(const OperatorCall& call) {
-    return call.state.sliced_keys[{call.micro_batch, call.op.layer.value_or(0)}];
+    KeyCache* const beyond = call.state.tools.keys;
+    KeyCache& keys = beyond != nullptr ? *beyond : call.state.sliced_keys;
+    return keys[{call.micro_batch, call.op.layer.value_or(0)}];
 }
 
 ArenaTensor held(const OperatorCall& call, const Shape& shape) {
@@ -107,7 +110,7 @@ struct Seen {
 
 Seen seen_by(const OperatorCall& call, const Heads& heads, const QueryKeyValue& mine,
              const TensorView& keys, const TensorView& values) {
-    if (!slices(call)) return {{}, mine.k, mine.v};
+    if (!keeps_keys(call)) return {{}, mine.k, mine.v};
     Seen seen;
     seen.memory[0] = call.temporary(heads.all_keys_shape(), call.compute_type());
     seen.memory[1] = call.temporary(heads.all_keys_shape(), call.compute_type());
@@ -157,7 +160,7 @@ void split_heads_forward(const OperatorCall& call) {
         call.kernels().rope_forward(call.first_position(), cosines, sines, out.q);
         call.kernels().rope_forward(call.first_position(), cosines, sines, out.k);
     }
-    if (slices(call)) keep_keys(call, out);
+    if (keeps_keys(call)) keep_keys(call, out);
 }
 
 void split_heads_backward_input(const OperatorCall& call) {
@@ -178,7 +181,7 @@ void attention_forward(const OperatorCall& call) {
     const Heads heads = heads_of(call, call.op.inputs[0]);
     const QueryKeyValue in = parts_of(call, call.op.inputs[0], heads);
     Seen seen;
-    if (slices(call)) {
+    if (keeps_keys(call)) {
         const SlicedKeys& kept = sliced_keys(call);
         seen = seen_by(call, heads, in, kept.keys.view(), kept.values.view());
     } else {
@@ -198,7 +201,7 @@ void attention_backward_input(const OperatorCall& call) {
     const TensorView out = call.tensor(call.op.outputs[0], heads.query_shape());
     const TensorView log_sum =
         call.tensor(call.op.saved[2], {heads.samples, heads.queries, heads.rows}, DataType::Fp32);
-    if (slices(call)) return sliced_backward(call, heads, in, dx, dout, out, log_sum);
+    if (keeps_keys(call)) return sliced_backward(call, heads, in, dx, dout, out, log_sum);
     call.kernels().fill_zero(dx.k);
     call.kernels().fill_zero(dx.v);
     call.kernels().attention_backward_input(attention_of(call, heads), dout, in.q, in.k, in.v, out,

@@ -85,16 +85,39 @@ TEST_P(Sample, OneCandidateIsGreedy) {
     EXPECT_EQ(continuation(model_, {5}, one), continuation(model_, {5}, greedy(20)));
 }
 
+std::vector<float> logits_of(LanguageModel& model, const Tokens& text) {
+    const std::span<const float> found = model.logits(text);
+    return {found.begin(), found.end()};
+}
+
+void expect_near(const std::vector<float>& mine, const std::vector<float>& expected) {
+    ASSERT_EQ(mine.size(), expected.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_NEAR(mine[i], expected[i], 1e-5) << i;
+}
+
 TEST_P(Sample, BeyondItsWindowItSeesTheLastTokens) {
     Tokens text;
     for (std::int32_t i = 0; i < 19; ++i) text.push_back(i * 7 % 29);
-    const auto logits = [&](const Tokens& tokens) {
-        const std::span<const float> found = model_.logits(tokens);
-        return std::vector<float>(found.begin(), found.end());
-    };
     EXPECT_EQ(model_.window(), 8);
-    EXPECT_EQ(logits(text), logits(Tokens(text.end() - 8, text.end())));
-    EXPECT_NE(logits(text), logits(Tokens(text.end() - 7, text.end())));
+    const std::vector<float> seen = logits_of(model_, text);
+    expect_near(seen, logits_of(model_, Tokens(text.end() - 8, text.end())));
+    EXPECT_NE(seen, logits_of(model_, Tokens(text.end() - 7, text.end())));
+}
+
+/// A network that has read nothing yet says what the one with kept keys and values says.
+TEST_P(Sample, WhatItHasReadChangesNothing) {
+    const auto anew = [&](const Tokens& text) {
+        LanguageModel fresh(network_, *kernels_);
+        return logits_of(fresh, text);
+    };
+    Tokens text;
+    for (std::int32_t i = 0; i < 12; ++i) {  // beyond the window of 8, too
+        text.push_back(i * 11 % 29);
+        expect_near(logits_of(model_, text), anew(text));
+    }
+    for (const Tokens& other : {Tokens{3, 1, 4, 1, 5}, Tokens{3, 1, 4, 2}, Tokens{3, 1, 4, 2, 7, 7},
+                                Tokens{3, 1}, Tokens{3, 1}, Tokens{9}, Tokens{3, 1, 4}})
+        expect_near(logits_of(model_, other), anew(other));
 }
 
 TEST_P(Sample, EndsAtTheEndOfText) {
