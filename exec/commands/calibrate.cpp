@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "exec/calibrate/calibrate.h"
 #include "exec/commands/commands.h"
+#include "exec/cpu/cpu_kernels.h"
 
 /// `debubble calibrate`: what this machine takes, as a cluster for `debubble simulate`.
 namespace debubble::exec {
@@ -28,6 +29,9 @@ void check(const Arguments& args) {
         throw WorldError("this version calibrates the processor: --device cpu");
     if (args.device != "cpu")
         throw InputError(fmt::format("--device is '{}'; it can be cpu", args.device));
+    make_cpu_kernels(args.request.how.kernels, 1);  // the name is known
+    if (std::filesystem::is_directory(args.out))
+        throw InputError(fmt::format("{} is a folder; --out names a file", args.out));
 }
 
 ExitStatus carry_out(Arguments& args) {

@@ -86,7 +86,7 @@ std::vector<float> fit(const Image& image, int side, int channels) {
                 float sum = 0;
                 for (std::size_t k = 0; k < down[y].weights.size(); ++k)
                     sum += down[y].weights[k] * narrow[(down[y].first + k) * side + x];
-                out.push_back(sum);
+                out.push_back(std::min(sum, 1.0F));  // taps add up to 1 but for rounding
             }
         }
     }

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 import subprocess
 import unittest
 
@@ -9,6 +10,7 @@ from program import BAD_INPUT, PROGRAM, ProgramTest, debubble
 
 SOURCE = pathlib.Path(__file__).parents[2]
 GOLDENS = SOURCE / "tests/exec/goldens/hugging_face"
+TOKENIZERS = SOURCE / "tests/exec/goldens/tokenizers"
 SCENARIO = """
 model: {name: tiny, family: gpt2, layers: 2, hidden: 48, heads: 4, vocab: 257, max_positions: 64,
         dropout: 0}
@@ -100,14 +102,65 @@ class Mistakes(ProgramTest):
             (["sample", gpt, "--prompt", "x", "--top-k", "-3"], "--top-k"),
             (["sample", gpt, "--prompt", "x", "--kernels", "fast"], "fast"),
             (["sample", gpt, "--prompt", "x", "--tokenizer", self.folder / "t.json"], "t.json"),
+            (["sample", gpt, "--prompt", "x", "--tokenizer", TOKENIZERS / "gpt2"],
+             "and is for no model with a vocabulary of "),
+            (["sample", gpt, "--prompt", "x", "--tokens", "-1"], "--tokens"),
+            (["sample", gpt, "--prompt", "x", "--threads", "0"], "--threads"),
+            (["sample", gpt, "--promt", "x"], "did you mean '--prompt'?"),
+            (["sample", gpt / "config.json", "--prompt", "x"], "is a file; a checkpoint is a"),
             (["export", gpt, "--format", "onnx", "--out", out], "--format is 'onnx'"),
             (["export", gpt, "--format", "hf", "--out", out, "--type", "int8"], "--type is"),
             (["export", self.folder / "none", "--format", "hf", "--out", out], "does not exist"),
             (["export", gpt, "--format", "hf"], "--out"),
+            (["export", gpt, "--out", out], "--format"),
+            (["export", gpt, "--format", "hf", "--out", gpt / "config.json"], "is a file; --out"),
         ]:
             with self.subTest(arguments):
                 self.ends(debubble(*arguments), BAD_INPUT, says=says)
                 self.assertEqual(self.left_behind(), [])
+
+    def copied(self):
+        """A folder of Hugging Face's that may be broken."""
+        folder = self.folder / "model"
+        shutil.copytree(GOLDENS / "gpt2", folder)
+        return folder, folder / "model.safetensors"
+
+    def both_say(self, says):
+        model, out = self.folder / "model", self.folder / "out"
+        self.ends(debubble("sample", model, "--prompt", "\x01"), BAD_INPUT, says=says)
+        self.ends(debubble("export", model, "--format", "hf", "--out", out), BAD_INPUT, says=says)
+        self.assertEqual(self.left_behind(), ["model"])
+
+    def test_of_weights_are_told_by_both_verbs(self):
+        _, weights = self.copied()
+        whole = weights.read_bytes()
+        weights.write_bytes(whole[:-1])
+        self.both_say("model.safetensors: error: ")
+        weights.write_bytes(b"")
+        self.both_say("model.safetensors: error: ")
+        weights.write_bytes(whole.replace(b"h.1.ln_1.bias", b"h.1.ln_1.boas"))
+        self.both_say("has no 'parameter' of 'h.1.ln_1.bias'")
+        weights.rename(weights.with_name("pytorch_model.bin"))
+        self.both_say("transformers' save_pretrained writes model.safetensors")
+
+    def test_of_the_configuration_are_told_by_both_verbs(self):
+        model, _ = self.copied()
+        config = model / "config.json"
+        good = json.loads(config.read_text())
+        config.write_text(json.dumps({**good, "n_embd": good["n_embd"] + 1}))
+        self.both_say("config.json")
+        config.write_text("{")
+        self.both_say("config.json:")
+
+    def test_weights_that_are_no_numbers_are_told(self):
+        model, weights = self.copied()
+        whole = bytearray(weights.read_bytes())
+        header = 8 + int.from_bytes(whole[:8], "little")
+        whole[header:] = b"\xff" * (len(whole) - header)  # NaN in every type
+        weights.write_bytes(whole)
+        result = debubble("sample", model, "--prompt", "\x01")
+        self.assertEqual(result.returncode, BAD_INPUT)
+        self.assertIn("logits are no finite numbers; its weights are broken", result.stderr)
 
     def test_a_reader_that_goes_ends_it(self):
         run = subprocess.Popen([PROGRAM, "sample", str(GOLDENS / "gpt2"), "--prompt", "\x01",

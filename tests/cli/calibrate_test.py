@@ -1,0 +1,82 @@
+"""`debubble calibrate`: this machine as a cluster file."""
+
+import json
+import unittest
+
+from program import BAD_INPUT, WORLD, ProgramTest, debubble
+
+SCENARIO = """
+model: {name: tiny, family: gpt2, layers: 2, hidden: 16, heads: 2, vocab: 260, max_positions: 16,
+        dropout: 0}
+cluster: this-machine
+gpus: 2
+parallel: {pipeline: 2}
+schedule: 1f1b
+framework: debubble
+training: {global_batch: 4, micro_batch: 1, seq_length: 16, precision: fp32, data: {text: TEXT}}
+"""
+
+
+class Calibrate(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        text = self.write("text.txt", "one two three four five six seven. " * 40)
+        self.scenario = self.write("tiny.yaml", SCENARIO.replace("TEXT", str(text)))
+
+    def calibrate(self, *options):
+        return debubble("calibrate", "--scenario", self.scenario, "--steps", 10, *options)
+
+    def test_writes_a_cluster_that_prices_the_scenario_and_knows_its_peak(self):
+        here = self.folder / "here.yaml"
+        told = self.ends(self.calibrate("--out", here, "--threads", 1), 0).stdout
+        self.assertIn("measuring tiny: gpipe on 2 ranks, 4 microbatches\n", told)
+        self.assertTrue(told.endswith(f"wrote {here}; debubble simulate SCENARIO --set "
+                                      f"cluster={here} --set framework=debubble\n"), told)
+        lines = here.read_text().splitlines()
+        self.assertEqual(lines[0], 'name: "here"')
+        self.assertRegex(lines[1], r"^source: \"debubble calibrate --device cpu: .* kernels, "
+                                   r"1 thread per rank, 2 ranks as threads at once; ")
+        for key in ["gpu:", "  threads: 1", "node_link:", "network:", "origins:",
+                    "  - provenance: measured", "measured:", "  operators:",
+                    "      part: backward_input", "      part: backward_weight"]:
+            self.assertIn(key, lines)
+
+        sets = ["--set", f"cluster={here}"]
+        predicted = json.loads(
+            self.done("simulate", self.scenario, *sets, "--json", "-").stdout)
+        sources = {row["source"] for row in predicted["provenance"] if row["origin"] == "measured"}
+        self.assertTrue(any("debubble calibrate" in source or "1 thread per rank" in source
+                            for source in sources), predicted["provenance"])
+        self.assertNotIn("not measured", " ".join(map(str, predicted["notes"])))
+        executed = json.loads(self.done("run", self.scenario, *sets, "--steps", 2, "--threads", 1,
+                                        "--json", "-").stdout)
+        self.assertGreater(executed["mfu"], 0)
+        self.assertEqual(executed["provenance"][1]["origin"], "measured")
+        self.assertIn("of cluster 'here'", executed["provenance"][1]["source"])
+
+    def test_mistakes_get_a_sentence_and_nothing_is_written(self):
+        before = self.left_behind()
+        out = ["--out", self.folder / "here.yaml"]
+        for options, code, says in [
+            ([], BAD_INPUT, "--out is required"),
+            ([*out, "--device", "tpu"], BAD_INPUT, "--device is 'tpu'; it can be cpu"),
+            ([*out, "--device", "cuda"], WORLD, "--device cpu"),
+            ([*out, "--steps", "5"], BAD_INPUT, "--steps"),
+            ([*out, "--threads", "0"], BAD_INPUT, "--threads"),
+            ([*out, "--ranks", "0"], BAD_INPUT, "--ranks"),
+            ([*out, "--deadline", "0"], BAD_INPUT, "--deadline"),
+            ([*out, "--kernels", "magic"], BAD_INPUT, "magic"),
+            ([*out, "--scenario", "nobodys"], BAD_INPUT, "unknown scenario 'nobodys'"),
+            ([*out, "--ranks", "7"], BAD_INPUT, "7"),
+            ([*out, "--set", "seq_length"], BAD_INPUT, "--set takes key=value"),
+            ([*out, "--set", "training.sequence=8"], BAD_INPUT, "unknown key 'sequence'"),
+            ([*out, "--outt", "x"], BAD_INPUT, "did you mean '--out'?"),
+            (["--out", self.folder], BAD_INPUT, "is a folder; --out names a file"),
+        ]:
+            with self.subTest(options):
+                self.ends(self.calibrate(*options), code, says=says)
+                self.assertEqual(self.left_behind(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
