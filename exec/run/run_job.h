@@ -17,7 +17,7 @@ namespace debubble::exec {
 struct RunJob {
     RunRequest request;
     scenarios::Scenario scenario;
-    scenarios::Plan plan;          ///< the very Program that `simulate` prices
+    scenarios::Plan plan;  ///< the very Program that `simulate` prices
     std::string program_hash;
     TrainingOptions options;
     RankGrid grid;
