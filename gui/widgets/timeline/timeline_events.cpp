@@ -91,7 +91,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
     if (drag_ == Drag::Pending && far && geometry().lanes().contains(pressed_at_))
         drag_ = Drag::Measure;
     if (drag_ == Drag::Measure) {
-        const auto [begin, end] = std::minmax(snapped(pressed_at_), snapped(pointer_));
+        const auto [begin, end] = std::minmax({snapped(pressed_at_), snapped(pointer_)});
         state_.measured = TimeRange{begin, end};
         state_.measured_y =
             Geometry::row_y(scene_.layout, static_cast<int>(pressed_at_.y()), state_.scroll);

@@ -118,6 +118,7 @@ void TimelineView::colour_again() {
 }
 
 void TimelineView::lay_out_again() {
+    scene_.layout = {};
     if (!scene_.main) return;
     const bool memory = std::ranges::any_of(scene_.main.document->devices,
                                             [](const Device& d) { return !d.memory.empty(); });

@@ -216,6 +216,11 @@ TEST_F(TimelineViewTest, IsEmptyWithoutADocument) {
         QTest::keyClick(&empty, key);
     empty.set_document(document_of({}));
     EXPECT_FALSE(empty.grab().isNull());
+    view_.set_document(nullptr);
+    EXPECT_FALSE(view_.grab().isNull());
+    click({20, 60});
+    click({400, 60});
+    EXPECT_TRUE(view_.details().empty());
 }
 
 TEST_F(TimelineViewTest, SearchesAndWalksThroughWhatItFound) {
