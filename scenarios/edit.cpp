@@ -187,6 +187,24 @@ std::string written_anew(const Node& root) {
     return text;
 }
 
+void collect_changes(const Node& before, const Node& after, const std::string& path,
+                     std::vector<Override>& changes) {
+    const auto at = [&](const std::string& key) { return path.empty() ? key : path + '.' + key; };
+    for (const Node::Entry& entry : after.entries) {
+        if (path.empty() && entry.key == "sweep") continue;
+        const Node::Entry* old = before.find(entry.key);
+        const std::string value = to_flow(*entry.value);
+        if (old != nullptr && to_flow(*old->value) == value) continue;
+        if (old != nullptr && old->value->is(Node::Kind::Map) && entry.value->is(Node::Kind::Map))
+            collect_changes(*old->value, *entry.value, at(entry.key), changes);
+        else
+            changes.emplace_back(at(entry.key), value);
+    }
+    for (const Node::Entry& entry : before.entries)
+        if (after.find(entry.key) == nullptr && !(path.empty() && entry.key == "sweep"))
+            changes.emplace_back(at(entry.key), "~");
+}
+
 bool reads_as(const std::string& text, const std::string& file, const std::string& wanted) {
     try {
         return to_flow(*models::parse_yaml(text, file)) == wanted;
@@ -218,6 +236,16 @@ std::vector<Override> entries_at(const std::string& text, const std::string& fil
         for (const Node::Entry& entry : map->entries)
             entries.emplace_back(entry.key, to_flow(*entry.value));
     return entries;
+}
+
+std::vector<Override> changes_between(const std::string& before, const std::string& after,
+                                      const std::string& file) {
+    models::Shelf shelf;
+    const NodePtr old = with_includes(models::parse_yaml(before, file), shelf);
+    const NodePtr now = with_includes(models::parse_yaml(after, file), shelf);
+    std::vector<Override> changes;
+    collect_changes(*old, *now, {}, changes);
+    return changes;
 }
 
 std::optional<std::string> written_at(const std::string& text, const std::string& file,

@@ -25,6 +25,12 @@ std::string with_block(const std::string& text, const std::string& file, const s
 std::vector<Override> entries_at(const std::string& text, const std::string& file,
                                  const std::string& key);
 
+/// The changes that make one text mean what another does, included files seen in both; what a
+/// sweep asks for is left out. Values that stay keep the paths that they are written with. Throws
+/// InputError.
+std::vector<Override> changes_between(const std::string& before, const std::string& after,
+                                      const std::string& file);
+
 /// What is written at a dotted key, as flow YAML, the included files seen too; nothing if it is
 /// absent or null. A word stands for the `name` of a map: `schedule.name` is found in
 /// `schedule: 1f1b`. Throws InputError.

@@ -4,6 +4,8 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/edit.h"
+#include "schedule/compare.h"
+#include "sim/compare_report.h"
 #include "sim/prediction.h"
 
 namespace debubble::gui {
@@ -46,16 +48,48 @@ Opened open_each(const std::vector<std::string>& files, const std::vector<std::s
     return opened;
 }
 
+std::string comparison_of(const Shown& a, const Shown& b) {
+    const Trace& simulated = a.document->trace;
+    const Trace& executed = b.document->trace;
+    if (const auto why_not = why_not_comparable(simulated, executed))
+        return fmt::format("Errors cannot be told: {}\n", *why_not);
+    return sim::to_text(sim::compare_report(simulated, executed, {a.file, b.file}));
+}
+
+/// `work` with what it throws as part of the answer.
+template <class Work>
+Opened attempted(Work work) {
+    try {
+        return work();
+    } catch (const InputError& error) {
+        Opened failed;
+        failed.mistakes = error.diagnostics();
+        return failed;
+    } catch (const std::exception& error) {
+        Opened failed;
+        failed.mistakes = {{{}, error.what(), {}}};
+        return failed;
+    }
+}
+
 }  // namespace
 
+Opened open_run(const Shown& predicted, const std::string& executed) {
+    return attempted([&] {
+        Opened opened = open_each({executed}, {});
+        opened.traces.insert(opened.traces.begin(), predicted);
+        opened.comparison = comparison_of(opened.traces[0], opened.traces[1]);
+        return opened;
+    });
+}
+
 Opened open_all(const std::vector<std::string>& files, const std::vector<std::string>& set) {
-    try {
-        return open_each(files, set);
-    } catch (const InputError& error) {
-        return {{}, {}, error.diagnostics()};
-    } catch (const std::exception& error) {
-        return {{}, {}, {{{}, error.what(), {}}}};
-    }
+    return attempted([&] {
+        Opened opened = open_each(files, set);
+        if (opened.traces.size() == 2)
+            opened.comparison = comparison_of(opened.traces[0], opened.traces[1]);
+        return opened;
+    });
 }
 
 }  // namespace debubble::gui

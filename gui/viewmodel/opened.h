@@ -20,10 +20,14 @@ struct Shown {
 struct Opened {
     std::optional<ScenarioText> scenario;
     std::vector<Shown> traces;
+    std::string comparison;            ///< of two traces, in words: what `debubble compare` prints
     std::vector<Diagnostic> mistakes;  ///< if there are any, there is nothing else
 };
 
 /// `set`: key=value of a scenario. Pure and thread-safe; takes as long as the largest trace.
 Opened open_all(const std::vector<std::string>& files, const std::vector<std::string>& set);
+
+/// A prediction beside the trace of its run.
+Opened open_run(const Shown& predicted, const std::string& executed);
 
 }  // namespace debubble::gui

@@ -69,7 +69,7 @@ int show_window(const CommandLine& line, int& argc, char** argv) {
     QLocale::setDefault(QLocale::c());  // files and figures read the same everywhere
     QApplication::setApplicationName("debubble");
     QApplication::setOrganizationName("debubble");
-    QApplication::setDesktopFileName("debubble");
+    QApplication::setDesktopFileName("org.debubble.debubble");
     QSettings::setDefaultFormat(QSettings::IniFormat);
     MainWindow window;
     window.show();

@@ -10,7 +10,10 @@
 #include <QStatusBar>
 #include <QVBoxLayout>
 
+#include "gui/widgets/compare/compare_panel.h"
+#include "gui/widgets/details_panel.h"
 #include "gui/widgets/message_strip.h"
+#include "gui/widgets/run/run_panel.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/summary_panel.h"
@@ -71,9 +74,15 @@ void MainWindow::build_docks() {
     QDockWidget* text = add_dock("text", tr("Scenario"), Qt::BottomDockWidgetArea, text_);
     sweep_ = new SweepPanel;
     tabifyDockWidget(text, add_dock("sweep", tr("Sweep"), Qt::BottomDockWidgetArea, sweep_));
+    run_ = new RunPanel;
+    tabifyDockWidget(text, add_dock("run", tr("Execute"), Qt::BottomDockWidgetArea, run_));
+    compare_ = new ComparePanel;
+    tabifyDockWidget(text, add_dock("compare", tr("Compare"), Qt::BottomDockWidgetArea, compare_));
+    details_ = new DetailsPanel(timeline_);
+    add_dock("details", tr("Details"), Qt::RightDockWidgetArea, details_);
     text->raise();
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
-    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
     resizeDocks({text}, {230}, Qt::Vertical);
     resizeDocks({what_if, summary}, {290, 350}, Qt::Horizontal);
 }
@@ -89,15 +98,29 @@ void MainWindow::connect_parts() {
                 if (plan_open_) session_.set_keys(keys, tr("point %1").arg(what));
             });
     connect(sweep_, &SweepPanel::failed, messages_, &MessageStrip::show_mistakes);
+    connect(run_, &RunPanel::failed, messages_, &MessageStrip::warn);
+    connect(run_, &RunPanel::started, this, [this] { executing_ = session_.answer().plan; });
+    connect(run_, &RunPanel::executed, this, [this](const QString& trace) {
+        OpenRequest request{{trace.toStdString()}, {}};
+        if (executing_)
+            request.beside = Shown{executing_->document, tr("what was predicted").toStdString()};
+        opener_->ask(std::move(request));
+    });
+    compare_->on_choice = [this](const ComparisonChoices& choices) {
+        timeline_->set_comparison_choices(choices);
+    };
     messages_->on_place = [this](const SourceLocation& where) {
-        findChild<QDockWidget*>("text")->show();
+        raise_dock("text");
         text_->go_to(where.line, where.column);
     };
     unsaved_timer_.setSingleShot(true);
     unsaved_timer_.setInterval(kKeepAfter);
     connect(&unsaved_timer_, &QTimer::timeout, this, &MainWindow::keep_unsaved);
     opener_ = std::make_unique<LatestWins<OpenRequest, Opened>>(
-        [](const OpenRequest& request) { return open_all(request.files, request.set); },
+        [](const OpenRequest& request) {
+            return request.beside ? open_run(*request.beside, request.files.front())
+                                  : open_all(request.files, request.set);
+        },
         [this](Opened opened) {
             QMetaObject::invokeMethod(
                 this, [this, opened = std::move(opened)] { take(opened); }, Qt::QueuedConnection);
@@ -113,6 +136,8 @@ void MainWindow::set_plan_open(bool open) {
     what_if_->setEnabled(open);
     text_->setReadOnly(!open);
     sweep_->setEnabled(open);
+    run_->setEnabled(open);
+    run_action_->setEnabled(open);
     save_->setEnabled(open);
     pin_->setEnabled(open);
 }
@@ -124,6 +149,7 @@ void MainWindow::show_text() {
     redo_->setEnabled(history.can_redo());
     summary_->set_stale(true);
     sweep_->set_scenario(history.now());
+    run_->set_scenario(history.now());
     unsaved_timer_.start();
     show_title();
 }
@@ -186,8 +212,10 @@ void MainWindow::show_traces(const std::vector<Shown>& traces) {
     set_plan_open(false);
     traces_ = traces;
     const Shown& first = traces.front();
-    timeline_->set_ghost(nullptr);
-    timeline_->set_document(first.document);
+    if (traces.size() == 2)
+        timeline_->set_comparison(first.document, traces[1].document);
+    else
+        timeline_->set_document(first.document);
     what_if_->show_delta({}, 0);
     summary_->show_rows(summary_of(first.document->trace, first.document->statistics,
                                    first.document->memory_limit));
@@ -198,6 +226,36 @@ void MainWindow::show_traces(const std::vector<Shown>& traces) {
     setWindowModified(false);
     status_->setText(tr("%n action(s)", nullptr, int(first.document->trace.spans.size())));
     messages_->clear_mistakes();
+}
+
+/// The plan stays open: its next change brings it back.
+void MainWindow::show_run(const Opened& run) {
+    timeline_->set_comparison(run.traces[0].document, run.traces[1].document);
+    compare_->show_text(run.comparison);
+    raise_dock("compare");
+    messages_->offer(tr("Above what was simulated, below what was executed"),
+                     tr("Back to the plan"), [this] {
+                         messages_->clear();
+                         show_current_plan();
+                     });
+}
+
+void MainWindow::show_current_plan() {
+    if (plan_open_ && session_.answer().plan) show_plan(session_.answer().plan);
+}
+
+void MainWindow::raise_dock(const QString& name) {
+    auto* dock = findChild<QDockWidget*>(name);
+    dock->show();
+    dock->raise();
+}
+
+void MainWindow::execute() {
+    raise_dock("run");
+    if (run_->is_running())
+        messages_->warn(tr("A run is under way; stop it first"));
+    else
+        run_->start();
 }
 
 void MainWindow::changeEvent(QEvent* event) {

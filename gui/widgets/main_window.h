@@ -16,7 +16,10 @@ class QMenu;
 
 namespace debubble::gui {
 
+class ComparePanel;
+class DetailsPanel;
 class MessageStrip;
+class RunPanel;
 class SummaryPanel;
 class SweepPanel;
 class TimelineView;
@@ -45,6 +48,8 @@ public Q_SLOTS:
     bool save_to(const QString& file);
     void export_to(const QString& file);
     void choose_export();
+    void execute();
+    void show_current_plan();
     void show_commands();
     void show_help();
 
@@ -62,6 +67,7 @@ private:
     struct OpenRequest {
         std::vector<std::string> files;
         std::vector<std::string> set;
+        std::optional<Shown> beside = {};  ///< the prediction of a run; `files` is its trace
     };
 
     void build_docks();
@@ -79,6 +85,8 @@ private:
     void show_mistakes();
     void show_plan(const std::shared_ptr<const Plan>& plan);
     void show_traces(const std::vector<Shown>& traces);
+    void show_run(const Opened& run);
+    void raise_dock(const QString& name);
     void show_title();
     void set_plan_open(bool open);
     void fill_recent();
@@ -101,12 +109,17 @@ private:
     SummaryPanel* summary_ = nullptr;
     YamlEditor* text_ = nullptr;
     SweepPanel* sweep_ = nullptr;
+    RunPanel* run_ = nullptr;
+    ComparePanel* compare_ = nullptr;
+    DetailsPanel* details_ = nullptr;
+    std::shared_ptr<const Plan> executing_;  ///< by the run under way
     QLabel* status_ = nullptr;
     QMenu* recent_ = nullptr;
     QAction* undo_ = nullptr;
     QAction* redo_ = nullptr;
     QAction* save_ = nullptr;
     QAction* pin_ = nullptr;
+    QAction* run_action_ = nullptr;
     std::unique_ptr<LatestWins<OpenRequest, Opened>> opener_;  ///< last: it calls back
 };
 

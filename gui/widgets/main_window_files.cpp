@@ -14,6 +14,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "gui/viewmodel/export.h"
+#include "gui/widgets/compare/compare_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/picture_export.h"
@@ -67,6 +68,12 @@ void MainWindow::take(const Opened& opened) {
         Q_EMIT settled();
         return;
     }
+    if (opened.traces.size() == 2 && plan_open_ && executing_ &&
+        opened.traces[0].document == executing_->document) {
+        show_run(opened);
+        Q_EMIT settled();
+        return;
+    }
     if (opened.scenario) {
         traces_.clear();
         set_plan_open(true);
@@ -76,6 +83,10 @@ void MainWindow::take(const Opened& opened) {
     }
     for (const Shown& trace : opened.traces) add_recent(QString::fromStdString(trace.file));
     show_traces(opened.traces);
+    if (opened.traces.size() == 2) {
+        compare_->show_text(opened.comparison);
+        raise_dock("compare");
+    }
     Q_EMIT settled();
 }
 

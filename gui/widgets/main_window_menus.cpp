@@ -4,8 +4,10 @@
 #include <QMenuBar>
 
 #include "gui/widgets/command_palette.h"
+#include "gui/widgets/details_panel.h"
 #include "gui/widgets/help_sheet.h"
 #include "gui/widgets/main_window.h"
+#include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "scenarios/read_scenario.h"
 
@@ -37,6 +39,20 @@ void MainWindow::build_menus() {
                   tr("The ghost and the differences are of this plan, not of the one before"));
     pin_->setCheckable(true);
     connect(pin_, &QAction::triggered, &session_, &PlanSession::pin);
+    QMenu* plan = menuBar()->addMenu(tr("&Plan"));
+    run_action_ =
+        action(plan, tr("E&xecute the plan"), QKeySequence("F5"),
+               tr("Train on this machine by it, and lay what ran beside what was predicted"));
+    connect(run_action_, &QAction::triggered, this, &MainWindow::execute);
+    QAction* shown =
+        action(plan, tr("Show the &plan"), QKeySequence("Ctrl+1"), tr("Instead of a comparison"));
+    connect(shown, &QAction::triggered, this, &MainWindow::show_current_plan);
+    QAction* sweep = action(plan, tr("&Sweep the grid"), QKeySequence("Ctrl+G"),
+                            tr("Predict every plan of the grid"));
+    connect(sweep, &QAction::triggered, this, [this] {
+        raise_dock("sweep");
+        if (plan_open_ && !sweep_->is_running()) sweep_->start();
+    });
     build_view_menu();
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     QAction* keys =
@@ -91,6 +107,12 @@ void MainWindow::build_view_menu() {
     add(tr("&Previous action"), ",", &TimelineView::previous_op);
     add(tr("&Mark"), "M", &TimelineView::mark);
     add(tr("&Critical path"), "C", &TimelineView::toggle_critical_path);
+    QAction* find =
+        action(view, tr("Find &actions..."), QKeySequence::Find, tr("By name, kind, rank, length"));
+    connect(find, &QAction::triggered, this, [this] {
+        raise_dock("details");
+        details_->focus_search();
+    });
     view->addSeparator();
     for (QDockWidget* dock : findChildren<QDockWidget*>()) {
         view->addAction(dock->toggleViewAction());

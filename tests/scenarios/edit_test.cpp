@@ -85,6 +85,25 @@ TEST(Written, is_found_in_the_file_and_in_what_it_includes) {
     EXPECT_EQ(written_at(text, "t.yaml", "parallel.zero_stage"), std::nullopt);
 }
 
+TEST(Changes, between_two_texts_make_the_second_of_the_first) {
+    const std::string before = read_file(find_scenario("gpt2-xl"));
+    std::string after = before;
+    const std::vector<Override> changes{{"parallel.tensor", "4"},
+                                        {"schedule", "{name: seq-1f1b, slices: 4}"},
+                                        {"training.optimizer.lr", "1e-3"},
+                                        {"parallel.zero_stage", "1"},
+                                        {"training.micro_batches", "~"}};
+    for (const Override& change : changes) after = with_key(after, "t.yaml", change);
+    Scenario set = parse_scenario(before, "t.yaml", changes_between(before, after, "t.yaml"));
+    const Scenario written = parse_scenario(after, "t.yaml");
+    EXPECT_EQ(set.parallel, written.parallel);
+    EXPECT_EQ(set.schedule.name, written.schedule.name);
+    EXPECT_EQ(set.schedule.slices, written.schedule.slices);
+    EXPECT_EQ(set.training.run_keys, written.training.run_keys);
+    EXPECT_EQ(set.training.micro_batches, written.training.micro_batches);
+    EXPECT_TRUE(changes_between(before, before, "t.yaml").empty());
+}
+
 TEST(KeyAt, names_the_key_that_a_mistake_stands_at) {
     const std::string text = "model: gpt2\nparallel: {tensor: 2, pipeline: 3}\n";
     EXPECT_EQ(key_at(text, "t.yaml", 1, 8), "model");

@@ -16,6 +16,7 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
@@ -23,6 +24,7 @@
 
 #include "base/file.h"
 #include "gui/viewmodel/export.h"
+#include "gui/widgets/run/run_panel.h"
 #include "gui/widgets/sweep/scatter_view.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
@@ -291,6 +293,55 @@ TEST_F(Window, a_mistake_in_the_grid_is_told_in_the_strip) {
     part<QPushButton>("sweep-start")->click();
     ASSERT_TRUE(!finished.isEmpty() || finished.wait(kDeadline));
     EXPECT_TRUE(window->message().contains("tensr"));
+}
+
+TEST_F(Window, two_traces_lie_beside_each_other_with_their_errors) {
+    const QString a = folder.filePath("a.json");
+    const QString b = folder.filePath("b.json");
+    write_file(a.toStdString(), exported(read_exhibit("gpt2-xl", {}), ExportFormat::Json));
+    write_file(b.toStdString(), exported(read_exhibit("gpt2-xl", {}), ExportFormat::Json));
+    ASSERT_TRUE(opens({a, b}));
+    EXPECT_TRUE(window->findChild<TimelineView*>()->scene().comparison);
+    EXPECT_TRUE(part<QPlainTextEdit>("compare-text")->toPlainText().contains("step time"));
+}
+
+TEST_F(Window, a_run_is_watched_and_laid_beside_its_prediction) {
+    const std::string programs = QCoreApplication::applicationDirPath().toStdString();
+    for (const char* program : {"/debubble", "/debubble-exec"})
+        if (!std::filesystem::exists(programs + program))
+            GTEST_SKIP() << programs << program << " is not built";
+    const QString plan = folder.filePath("plan.yaml");
+    write_file(plan.toStdString(),
+               "include: two-rank-gpt\ntraining: {seq_length: 64, data: {text: " DEBUBBLE_SOURCE_DIR
+               "/scenarios/data/tales.txt}}\n");
+    ASSERT_TRUE(opens({plan}));
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));  // not what the file says
+    auto* run = window->findChild<RunPanel*>();
+    part<QSpinBox>("run-steps")->setValue(3);
+    QSignalSpy failed(run, &RunPanel::failed);
+    QSignalSpy settled(window.get(), &MainWindow::settled);
+    window->execute();
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return !settled.isEmpty() || !failed.isEmpty(); }, 2 * kDeadline))
+        << part<QPlainTextEdit>("run-log")->toPlainText().toStdString();
+    ASSERT_TRUE(failed.isEmpty()) << failed[0][0].toString().toStdString();
+    EXPECT_EQ(run->steps().size(), 3);
+    const Scene& scene = window->findChild<TimelineView*>()->scene();
+    EXPECT_TRUE(scene.comparison);
+    EXPECT_EQ(scene.main.document->trace.header.source, "simulated");
+    EXPECT_EQ(scene.other.document->trace.header.source, "executed");
+    EXPECT_EQ(scene.main.document->trace.header.program_hash,
+              scene.other.document->trace.header.program_hash);
+    EXPECT_TRUE(part<QPlainTextEdit>("compare-text")->toPlainText().contains("executed"));
+}
+
+TEST_F(Window, a_launch_command_that_is_not_there_is_named) {
+    ASSERT_TRUE(opens({"two-rank-gpt"}));
+    part<QLineEdit>("run-launch")->setText("no-such-launcher -n 2");
+    QSignalSpy failed(window->findChild<RunPanel*>(), &RunPanel::failed);
+    window->execute();
+    ASSERT_TRUE(!failed.isEmpty() || failed.wait(kDeadline));
+    EXPECT_TRUE(window->message().contains("no-such-launcher"));
 }
 
 TEST_F(Window, everything_that_takes_keys_has_a_name_for_who_cannot_see_it) {

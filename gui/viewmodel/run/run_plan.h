@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gui/viewmodel/source.h"
+
+/// `debubble run` of the plan that is shown, as a child process.
+namespace debubble::gui {
+
+struct RunFolder {
+    std::string folder;
+    std::string metrics() const { return folder + "/metrics.jsonl"; }
+    std::string trace() const { return folder + "/executed.trace.json"; }
+    std::string json() const { return folder + "/run.json"; }
+};
+
+/// The words behind `debubble`. What the text changes of its file is said by --set, so that
+/// relative paths in the file still lead where they did. Throws InputError if the file cannot be
+/// read or the text is no scenario.
+std::vector<std::string> run_words(const ScenarioText& source, const RunFolder& out, int steps);
+
+/// A step as --metrics writes it.
+struct RunStep {
+    std::int64_t step = 0;
+    double loss = 0;
+    double tokens_per_s = 0;
+};
+
+/// Reads a growing file of metrics. Lines that are no steps are passed over.
+class MetricsReader {
+public:
+    /// More of the file; may end inside a line.
+    void add(std::string_view bytes);
+    const std::vector<RunStep>& steps() const { return steps_; }
+
+private:
+    void take_line(std::string_view line);
+
+    std::string rest_;
+    std::vector<RunStep> steps_;
+};
+
+}  // namespace debubble::gui

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include <QWidget>
+
+namespace debubble::gui {
+
+/// One figure over the steps of a run; a column of pixels shows its least and greatest value.
+class CurveView : public QWidget {
+public:
+    CurveView(const QString& title, QWidget* parent = nullptr);
+    void show_values(std::vector<double> values);
+    QSize sizeHint() const override { return {260, 120}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    QString title_;
+    std::vector<double> values_;
+};
+
+}  // namespace debubble::gui

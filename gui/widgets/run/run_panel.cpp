@@ -1,0 +1,178 @@
+#include "gui/widgets/run/run_panel.h"
+
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QDir>
+#include <QFontDatabase>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QStandardPaths>
+
+#include "base/diagnostic.h"
+#include "gui/widgets/run/curve_view.h"
+
+namespace debubble::gui {
+namespace {
+
+constexpr int kPoll = 300;         ///< ms
+constexpr int kLongestLog = 5000;  ///< lines
+constexpr int kPatience = 3000;    ///< ms that a killed run has to go when the window closes
+
+QString new_folder(const std::string& file) {
+    const QString place = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation);
+    const QString time = QDateTime::currentDateTime().toString("yyyyMMdd-hhmmss-zzz");
+    return QString("%1/runs/%2-%3").arg(place, QString::fromStdString(title_of(file)), time);
+}
+
+}  // namespace
+
+RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
+    launch_ = new QLineEdit;
+    launch_->setObjectName("run-launch");
+    launch_->setAccessibleName(tr("Launch command"));
+    launch_->setPlaceholderText(tr("none; or as: mpirun -n 4"));
+    launch_->setToolTip(tr("Put before 'debubble run ...'"));
+    steps_ = new QSpinBox;
+    steps_->setObjectName("run-steps");
+    steps_->setAccessibleName(tr("Training steps"));
+    steps_->setRange(0, 1'000'000'000);
+    steps_->setSpecialValueText(tr("as the scenario says"));
+    start_ = new QPushButton(tr("Run"));
+    start_->setObjectName("run-start");
+    start_->setAccessibleName(tr("Run or stop"));
+    state_ = new QLabel(tr("Trains on this machine by the plan that is shown"));
+    state_->setWordWrap(true);
+    loss_ = new CurveView(tr("loss"));
+    speed_ = new CurveView(tr("tokens/s"));
+    log_ = new QPlainTextEdit;
+    log_->setObjectName("run-log");
+    log_->setAccessibleName(tr("Log of the run"));
+    log_->setReadOnly(true);
+    log_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    log_->setMaximumBlockCount(kLongestLog);
+
+    auto* form = new QFormLayout;
+    form->addRow(tr("Steps"), steps_);
+    form->addRow(tr("Launch"), launch_);
+    form->addRow(start_);
+    form->addRow(state_);
+    auto* curves = new QVBoxLayout;
+    curves->addWidget(loss_);
+    curves->addWidget(speed_);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(4, 4, 4, 4);
+    row->addLayout(form, 2);
+    row->addLayout(curves, 3);
+    row->addWidget(log_, 4);
+
+    timer_.setInterval(kPoll);
+    process_.setProcessChannelMode(QProcess::MergedChannels);
+    connect(&timer_, &QTimer::timeout, this, &RunPanel::read_metrics);
+    connect(start_, &QPushButton::clicked, this, [this] { is_running() ? stop() : start(); });
+    connect(&process_, &QProcess::readyRead, this, &RunPanel::read_output);
+    connect(&process_, &QProcess::finished, this, &RunPanel::finish);
+    connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+        if (error != QProcess::FailedToStart) return;  // the others end in finished()
+        start_->setText(tr("Run"));
+        Q_EMIT failed(
+            tr("%1 cannot be started: %2").arg(process_.program(), process_.errorString()));
+    });
+}
+
+RunPanel::~RunPanel() {
+    process_.disconnect(this);
+    if (!is_running()) return;
+    process_.terminate();
+    if (!process_.waitForFinished(kPatience)) process_.kill();
+    process_.waitForFinished(kPatience);
+}
+
+void RunPanel::show_state(const QString& state) {
+    state_->setText(state);
+}
+
+void RunPanel::start() {
+    if (is_running()) return;
+    const QString folder = new_folder(source_.file);
+    out_ = {folder.toStdString()};
+    QStringList words = QProcess::splitCommand(launch_->text());
+    words << QCoreApplication::applicationDirPath() + "/debubble";
+    try {
+        for (const std::string& word : run_words(source_, out_, steps_->value()))
+            words << QString::fromStdString(word);
+    } catch (const InputError& error) {
+        Q_EMIT failed(QString::fromStdString(error.diagnostics().front().message));
+        return;
+    }
+    QDir().mkpath(folder);
+    metrics_ = MetricsReader{};
+    metrics_file_.close();
+    metrics_file_.setFileName(QString::fromStdString(out_.metrics()));
+    stopping_ = false;
+    log_->clear();
+    log_->appendPlainText("$ " + words.join(' '));
+    start_->setText(tr("Stop"));
+    show_state(tr("Runs; its files are in %1").arg(folder));
+    const QString program = words.takeFirst();
+    process_.start(program, words, QIODevice::ReadOnly);
+    timer_.start();
+    Q_EMIT started();
+}
+
+void RunPanel::stop() {
+    if (!is_running()) return;
+    if (stopping_) return process_.kill();
+    stopping_ = true;
+    process_.terminate();
+    start_->setText(tr("Kill"));
+    show_state(tr("Ends after the step that it is in"));
+}
+
+void RunPanel::read_output() {
+    QString text = QString::fromUtf8(process_.readAll());
+    while (text.endsWith('\n')) text.chop(1);
+    if (!text.isEmpty()) log_->appendPlainText(text);
+}
+
+void RunPanel::read_metrics() {
+    if (!metrics_file_.isOpen() && !metrics_file_.open(QIODevice::ReadOnly)) return;
+    const QByteArray more = metrics_file_.readAll();
+    if (more.isEmpty()) return;
+    metrics_->add({more.constData(), std::size_t(more.size())});
+    std::vector<double> loss;
+    std::vector<double> speed;
+    for (const RunStep& step : metrics_->steps()) {
+        loss.push_back(step.loss);
+        speed.push_back(step.tokens_per_s);
+    }
+    loss_->show_values(std::move(loss));
+    speed_->show_values(std::move(speed));
+}
+
+void RunPanel::finish(int code, QProcess::ExitStatus status) {
+    timer_.stop();
+    read_output();
+    read_metrics();
+    start_->setText(tr("Run"));
+    const QString trace = QString::fromStdString(out_.trace());
+    if (status == QProcess::NormalExit && code == 0) {
+        show_state(tr("Done: %n step(s)", nullptr, int(metrics_->steps().size())));
+        if (QFile::exists(trace)) Q_EMIT executed(trace);
+        return;
+    }
+    if (status == QProcess::CrashExit) {
+        show_state(stopping_ ? tr("Killed") : tr("It crashed"));
+        if (!stopping_) Q_EMIT failed(tr("The run crashed; its log says more"));
+        return;
+    }
+    show_state(tr("Ended with code %1").arg(code));
+    const QString log = log_->toPlainText();
+    Q_EMIT failed(tr("The run ended with code %1: %2").arg(code).arg(log.section('\n', -1)));
+}
+
+}  // namespace debubble::gui

@@ -1,0 +1,149 @@
+"""The window as a person uses it: under a display of its own, with keys and a mouse.
+
+Skipped, with the reason, where Xvfb or xdotool is absent."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+GUI = os.environ["DEBUBBLE_GUI_PROGRAM"]
+DEADLINE = 60
+MISSING = [tool for tool in ("Xvfb", "xdotool") if shutil.which(tool) is None]
+
+
+def wait_for(condition, what):
+    until = time.monotonic() + DEADLINE
+    while time.monotonic() < until:
+        if result := condition():
+            return result
+        time.sleep(0.1)
+    raise AssertionError(f"waited {DEADLINE} s in vain for {what}")
+
+
+@unittest.skipIf(MISSING, f"not installed: {', '.join(MISSING)}")
+class EndToEnd(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="debubble-gui-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        read_end, write_end = os.pipe()
+        self.display = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1400x900x24"],
+            pass_fds=[write_end], stderr=subprocess.DEVNULL)
+        os.close(write_end)
+        self.addCleanup(self.end, self.display)
+        with os.fdopen(read_end) as number:
+            self.environment = os.environ | {
+                "DISPLAY": f":{number.readline().strip()}", "XDG_CONFIG_HOME": str(self.folder),
+                "XDG_DATA_HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder)}
+        self.environment.pop("QT_QPA_PLATFORM", None)
+
+    @staticmethod
+    def end(process):
+        process.terminate()
+        try:
+            process.wait(DEADLINE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def start(self, *arguments):
+        window = subprocess.Popen([GUI, *arguments], env=self.environment, cwd=self.folder)
+        self.addCleanup(self.end, window)
+        return window
+
+    def xdotool(self, *words):
+        return subprocess.run(["xdotool", *words], env=self.environment, text=True,
+                              capture_output=True, timeout=DEADLINE).stdout.split()
+
+    def window_named(self, title):
+        return wait_for(lambda: self.xdotool("search", "--onlyvisible", "--name", title),
+                        f"a window named {title!r}")[0]
+
+    def kept(self):
+        """What the window keeps of a plan that is not saved."""
+        return [f.read_text() for f in self.folder.rglob("unsaved-*.json")]
+
+    def test_a_command_is_found_by_its_name_and_carried_out(self):
+        window = self.start("gpt2-xl")
+        handle = self.window_named("^gpt2-xl - debubble$")
+        self.xdotool("windowfocus", "--sync", handle)
+        self.xdotool("key", "ctrl+shift+p")
+        time.sleep(0.5)  # the list opens
+        self.xdotool("type", "--delay", "20", "quit")
+        self.xdotool("key", "Return")
+        self.assertEqual(window.wait(DEADLINE), 0)
+
+    def test_what_is_typed_into_the_text_is_kept_over_a_crash(self):
+        (self.folder / "plan.yaml").write_text(
+            "include: gpt2-xl\n# the end\n")
+        window = self.start("plan.yaml")
+        handle = self.window_named("^plan - debubble$")
+        self.xdotool("windowfocus", "--sync", handle)
+        geometry = dict(line.split("=") for line in
+                        self.xdotool("getwindowgeometry", "--shell", handle))
+        # Into the text, which lies at the bottom in the middle.
+        self.xdotool("mousemove", str(int(geometry["WIDTH"]) // 2),
+                     str(int(geometry["HEIGHT"]) - 120), "click", "1")
+        self.xdotool("key", "ctrl+End")
+        self.xdotool("type", "--delay", "20", "schedule: gpipe")
+        wait_for(lambda: any("schedule: gpipe" in text for text in self.kept()),
+                 "the kept text")
+        window.kill()
+        window.wait()
+        self.assertEqual((self.folder / "plan.yaml").read_text(), "include: gpt2-xl\n# the end\n")
+        self.start("plan.yaml")
+        self.window_named("^plan - debubble$")
+        self.assertTrue(any("schedule: gpipe" in text for text in self.kept()))
+
+
+class WithoutADisplay(unittest.TestCase):
+    ENVIRONMENT = {k: v for k, v in os.environ.items()
+                   if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
+
+    def run_gui(self, *arguments):
+        return subprocess.run([GUI, *arguments], env=self.ENVIRONMENT, text=True,
+                              capture_output=True, timeout=DEADLINE)
+
+    def test_says_so_in_one_sentence_and_ends_with_3(self):
+        done = self.run_gui("gpt2-xl")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1)
+        self.assertIn("--export", done.stderr)
+
+    def test_writes_every_format(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for ending, start in {"svg": b"<", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b"rank,",
+                                  "json": b"{"}.items():
+                file = pathlib.Path(folder) / f"plan.{ending}"
+                done = self.run_gui("--export", str(file), "gpt2-xl-zb-v")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(file.read_bytes().startswith(start), ending)
+
+    def test_an_ending_that_is_not_known_is_the_persons_mistake(self):
+        self.assertEqual(self.run_gui("--export", "plan.gif", "gpt2-xl").returncode, 2)
+
+
+class Desktop(unittest.TestCase):
+    FOLDER = pathlib.Path(__file__).parents[2] / "gui" / "desktop"
+
+    def accepted_by(self, tool, *words):
+        if shutil.which(tool) is None:
+            self.skipTest(f"not installed: {tool}")
+        done = subprocess.run([tool, *words], text=True, capture_output=True, timeout=DEADLINE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_entry_of_the_menu_is_valid(self):
+        self.accepted_by("desktop-file-validate", *map(str, self.FOLDER.glob("*.desktop")))
+
+    def test_the_description_of_the_program_is_valid(self):
+        self.accepted_by("appstreamcli", "validate", "--no-net",
+                         *map(str, self.FOLDER.glob("*.metainfo.xml")))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
