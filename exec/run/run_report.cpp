@@ -22,8 +22,8 @@ struct Speed {
     double tokens_per_s = 0;
     double samples_per_s = 0;
     double tflops_per_rank = 0;
-    std::optional<double> mfu;
-    std::optional<double> hfu;
+    std::optional<double> mfu = {};
+    std::optional<double> hfu = {};
 };
 
 Speed speed_of(const RunJob& job, const RunOutcome& outcome) {

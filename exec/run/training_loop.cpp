@@ -68,9 +68,11 @@ public:
         // The first step makes caches and touches memory.
         if (records_.size() > kKeptRecords || (records_.size() == 2 && number == first() + 1))
             records_.pop_front();
-        if (!std::isfinite(loss)) fail_together(diverged("the loss is " + word_for(loss)));
+        if (!std::isfinite(loss))
+            fail_together(diverged(fmt::format("the loss is {}", word_for(loss))));
         if (outcome.diverged)
-            fail_together(diverged("the norm of the gradient is " + word_for(outcome.norm)));
+            fail_together(
+                diverged(fmt::format("the norm of the gradient is {}", word_for(outcome.norm))));
         return sums[1] > 0;
     }
     const StepMetrics& metrics() const { return metrics_; }

@@ -222,10 +222,11 @@ TEST(TheTraceOfAStep, TellsHowLongAPassStoodStill) {
     for (const Span& span : trace.spans) {
         EXPECT_LE(span.exposed, span.length());
         const auto* compute = std::get_if<Compute>(&span.action);
-        if (span.action == stood)
+        if (span.action == stood) {
             EXPECT_GE(span.exposed, std::chrono::milliseconds(20));
-        else if (compute == nullptr || compute->pass != Pass::Forward)
+        } else if (compute == nullptr || compute->pass != Pass::Forward) {
             EXPECT_EQ(span.exposed, Duration{}) << to_text(span.action);
+        }
     }
 }
 
