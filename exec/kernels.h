@@ -155,6 +155,19 @@ public:
     /// total (fp64 [1]) += the sum of squares; not finite if an element is not.
     virtual void sum_of_squares(ConstTensorView gradient, TensorView total) = 0;
 
+    // Between the host's memory and the device's. Where they are one, copies.
+    virtual bool on_host() const { return true; }
+    /// `host` may change once this returns. Converts types.
+    virtual void upload(ConstTensorView host, TensorView device) {
+        copy(host, device);
+        finish();
+    }
+    /// Returns once the bytes are there. Both are of one type.
+    virtual void download(ConstTensorView device, TensorView host) {
+        copy(device, host);
+        finish();
+    }
+
     /// Returns once all work that was asked for is done.
     virtual void finish() = 0;
 };

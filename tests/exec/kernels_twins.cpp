@@ -1,16 +1,46 @@
 #include "tests/exec/kernels_twins.h"
 
+#include <stdexcept>
+
 #include "exec/cpu/convert.h"
-#include "exec/cpu/cpu_kernels.h"
 
 namespace debubble::exec {
 
-std::vector<BackEnd> back_ends() {
-    std::vector<BackEnd> all = {{"reference", [] { return make_reference_kernels(); }}};
-    if (!has_onednn()) return all;
-    all.push_back({"onednn", [] { return make_onednn_kernels(1); }});
-    all.push_back({"onednn_on_three_threads", [] { return make_onednn_kernels(3); }});
-    return all;
+namespace {
+
+constexpr Bytes kMirrored{std::int64_t{64} << 20};
+
+}  // namespace
+
+Mirror::Mirror(Device& device, Kernels& kernels)
+    : device_(device), kernels_(kernels), memory_(device.reserve(kMirrored)) {}
+
+TensorView Mirror::of(const TensorView& host) {
+    if (const auto found = copies_.find(host.data); found != copies_.end())
+        return found->second.second;
+    const TensorView there{memory_ + used_, host.shape, host.type};
+    used_ += (host.bytes() + 255) / 256 * 256;
+    if (used_ > kMirrored.count) throw std::logic_error("a test has more than its mirror");
+    kernels_.upload(host, there);
+    copies_.insert({host.data, {host, there}});
+    return there;
+}
+
+void Mirror::bring_back() {
+    for (const auto& [address, copy] : copies_) kernels_.download(copy.second, copy.first);
+    copies_.clear();
+    used_ = 0;
+}
+
+KernelsTest::KernelsTest() {
+    const BackEnd& which = std::get<BackEnd>(GetParam());
+    if (which.make) {
+        tested_ = which.make();
+        return;
+    }
+    device_ = which.make_device();
+    tested_ = device_->make_kernels();
+    mirror_ = std::make_unique<Mirror>(*device_, *tested_);
 }
 
 Twins KernelsTest::random(const Shape& shape, DataType stored) {

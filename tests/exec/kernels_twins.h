@@ -1,13 +1,34 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
 #include "exec/cpu/reference_kernels.h"
+#include "exec/device.h"
 #include "tests/exec/tensors.h"
 
 /// Lets one call run on two Kernels: those under test, in some type, and the reference in fp32.
 namespace debubble::exec {
+
+/// Copies of host tensors on a device, for the length of a call.
+class Mirror {
+public:
+    Mirror(Device& device, Kernels& kernels);
+    ~Mirror() { device_.release(memory_); }
+    Mirror(const Mirror&) = delete;
+    Mirror& operator=(const Mirror&) = delete;
+
+    TensorView of(const TensorView& host);
+    void bring_back();  ///< everything, and forgets it
+
+private:
+    Device& device_;
+    Kernels& kernels_;
+    std::byte* memory_;
+    std::int64_t used_ = 0;
+    std::map<std::byte*, std::pair<TensorView, TensorView>> copies_;  ///< host, device
+};
 
 /// A tensor of each of the two, with the same values: those that the narrower type has.
 struct Twins {
@@ -17,15 +38,18 @@ struct Twins {
     /// For kernels.h's views, as the side that a call is made on sees them.
     struct Side {
         bool reference = false;
+        Mirror* mirror = nullptr;
         TensorView operator()(const Twins& twins) const {
-            return (reference ? twins.expected : twins.tested).view();
+            if (reference) return twins.expected.view();
+            return mirror ? mirror->of(twins.tested.view()) : twins.tested.view();
         }
     };
 };
 
 struct BackEnd {
     std::string name;
-    std::unique_ptr<Kernels> (*make)();
+    std::unique_ptr<Kernels> (*make)() = nullptr;
+    std::unique_ptr<Device> (*make_device)() = nullptr;  ///< or the kernels of one
     friend void PrintTo(const BackEnd& which, std::ostream* out) { *out << which.name; }
 };
 
@@ -47,15 +71,20 @@ protected:
     /// Makes the call on both sides: call(kernels, side), where side(twins) is a view.
     template <class Call>
     void both(const Call& call) {
-        call(*tested_, Twins::Side{false});
+        call(*tested_, Twins::Side{false, mirror_.get()});
         tested_->finish();
+        if (mirror_) mirror_->bring_back();
         call(*reference_, Twins::Side{true});
     }
 
     /// The largest difference over the largest magnitude, within what the types promise.
     void expect_alike(const Twins& twins, const std::string& what, double slack = 1) const;
 
-    std::unique_ptr<Kernels> tested_ = std::get<BackEnd>(GetParam()).make();
+    KernelsTest();
+
+    std::unique_ptr<Device> device_;
+    std::unique_ptr<Kernels> tested_;
+    std::unique_ptr<Mirror> mirror_;  ///< where the tested kernels are a device's
     std::unique_ptr<Kernels> reference_ = make_reference_kernels();
 
 private:

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <memory>
+
+#include "exec/cuda/matmul.h"
+#include "exec/cuda/queue.h"
+#include "exec/kernels.h"
+
+namespace debubble::exec::cuda {
+
+/// The operators by kernels of exec/cuda/kernels and a library's products, on one queue. Knows
+/// no CUDA itself: tests run it on the emulated device.
+///
+/// The same calls leave the same bits in every run. Sums over rows are made in chunks whose
+/// number depends on the rows, so two microbatches in turn do not leave the bits of one.
+class CudaKernels final : public Kernels {
+public:
+    CudaKernels(Queue& queue, std::unique_ptr<Matmul> matmul)
+        : queue_(queue), matmul_(std::move(matmul)), scratch_(queue) {}
+    std::string_view name() const override { return "cuda"; }
+    bool on_host() const override { return false; }
+
+    void linear_forward(WeightLayout layout, ConstTensorView x, ConstTensorView weight,
+                        ConstTensorView bias, TensorView y) override;
+    void linear_backward_input(WeightLayout layout, ConstTensorView dy, ConstTensorView weight,
+                               TensorView dx, Write write) override;
+    void linear_backward_weight(WeightLayout layout, ConstTensorView x, ConstTensorView dy,
+                                TensorView dweight, TensorView dbias) override;
+    void add_bias(ConstTensorView bias, TensorView y) override;
+    void bias_backward_weight(ConstTensorView dy, TensorView dbias) override;
+
+    void token_embedding_forward(ConstTensorView tokens, std::int64_t first_entry,
+                                 ConstTensorView table, TensorView y) override;
+    void token_embedding_backward_weight(ConstTensorView tokens, std::int64_t first_entry,
+                                         ConstTensorView dy, TensorView dtable) override;
+    void position_embedding_forward(std::int64_t first_position, ConstTensorView x,
+                                    ConstTensorView table, TensorView y) override;
+    void position_embedding_backward_weight(std::int64_t first_position, ConstTensorView dy,
+                                            TensorView dtable) override;
+
+    void layer_norm_forward(double eps, ConstTensorView x, ConstTensorView weight,
+                            ConstTensorView bias, TensorView y, TensorView statistics) override;
+    void layer_norm_backward_input(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
+                                   ConstTensorView statistics, TensorView dx, Write write) override;
+    void layer_norm_backward_weight(ConstTensorView dy, ConstTensorView x,
+                                    ConstTensorView statistics, TensorView dweight,
+                                    TensorView dbias) override;
+    void rms_norm_forward(double eps, ConstTensorView x, ConstTensorView weight, TensorView y,
+                          TensorView statistics) override;
+    void rms_norm_backward_input(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
+                                 ConstTensorView statistics, TensorView dx, Write write) override;
+    void rms_norm_backward_weight(ConstTensorView dy, ConstTensorView x, ConstTensorView statistics,
+                                  TensorView dweight) override;
+
+    void split_heads_forward(std::int64_t first_row, ConstTensorView packed, TensorView q,
+                             TensorView k, TensorView v) override;
+    void split_heads_backward_input(std::int64_t first_row, ConstTensorView dq, ConstTensorView dk,
+                                    ConstTensorView dv, TensorView dpacked) override;
+    void rope_forward(std::int64_t first_position, ConstTensorView cosines, ConstTensorView sines,
+                      TensorView x) override;
+    void rope_backward_input(std::int64_t first_position, ConstTensorView cosines,
+                             ConstTensorView sines, TensorView dx) override;
+    void attention_forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
+                           ConstTensorView v, TensorView out, TensorView log_sum) override;
+    void attention_backward_input(const Attention& attention, ConstTensorView dout,
+                                  ConstTensorView q, ConstTensorView k, ConstTensorView v,
+                                  ConstTensorView out, ConstTensorView log_sum, TensorView dq,
+                                  TensorView dk, TensorView dv) override;
+
+    void activation_forward(Nonlinearity kind, ConstTensorView x, TensorView y) override;
+    void activation_backward_input(Nonlinearity kind, ConstTensorView dy, ConstTensorView x,
+                                   TensorView dx) override;
+    void swiglu_forward(ConstTensorView gate_up, TensorView y) override;
+    void swiglu_backward_input(ConstTensorView dy, ConstTensorView gate_up,
+                               TensorView dgate_up) override;
+    void residual_forward(ConstTensorView x, ConstTensorView branch, TensorView y) override;
+    void add(ConstTensorView term, TensorView total) override;
+    void dropout(const Dropout& dropout, const Window& window, ConstTensorView x,
+                 TensorView y) override;
+
+    void cross_entropy_largest(const CrossEntropy& loss, ConstTensorView logits,
+                               TensorView largest) override;
+    void cross_entropy_exponentials(const CrossEntropy& loss, ConstTensorView targets,
+                                    ConstTensorView largest, TensorView logits, TensorView sum,
+                                    TensorView target) override;
+    void cross_entropy_loss(const CrossEntropy& loss, ConstTensorView targets, ConstTensorView sum,
+                            ConstTensorView target, TensorView total) override;
+    void cross_entropy_gradient(const CrossEntropy& loss, ConstTensorView targets,
+                                ConstTensorView sum, ConstTensorView target,
+                                TensorView logits) override;
+    void count_correct(const CrossEntropy& loss, ConstTensorView targets, ConstTensorView logits,
+                       TensorView total) override;
+
+    void cut_patches(std::int64_t side, ConstTensorView images, TensorView patches) override;
+    void class_token_forward(ConstTensorView patches, ConstTensorView class_token,
+                             ConstTensorView positions, TensorView y) override;
+    void class_token_backward_input(ConstTensorView dy, TensorView dpatches) override;
+    void class_token_backward_weight(ConstTensorView dy, TensorView dclass_token,
+                                     TensorView dpositions) override;
+    void first_row_forward(ConstTensorView x, TensorView y) override;
+    void first_row_backward_input(ConstTensorView dy, TensorView dx) override;
+
+    void join_columns(int parts, ConstTensorView gathered, TensorView x) override;
+    void take_columns(int part, int parts, ConstTensorView x, TensorView y) override;
+    void fill_zero(TensorView x) override;
+    void copy(ConstTensorView from, TensorView to) override;
+    void scale(double factor, TensorView x) override;
+
+    void adam_step(const AdamOptions& options, std::int64_t step, double gradient_factor,
+                   ConstTensorView gradient, TensorView main, TensorView first_moment,
+                   TensorView second_moment, TensorView parameter) override;
+    void sgd_step(const SgdOptions& options, std::int64_t step, double gradient_factor,
+                  ConstTensorView gradient, TensorView main, TensorView velocity,
+                  TensorView parameter) override;
+    void sum_of_squares(ConstTensorView gradient, TensorView total) override;
+
+    void upload(ConstTensorView host, TensorView device) override;
+    void download(ConstTensorView device, TensorView host) override;
+    void finish() override { queue_.finish(); }
+
+private:
+    void add_column_sums(const ConstTensorView& x, const TensorView& total);
+
+    Queue& queue_;
+    std::unique_ptr<Matmul> matmul_;
+    Scratch scratch_;
+};
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,119 @@
+#include "exec/cuda/emulation/emulated_device.h"
+
+#include <sys/mman.h>
+
+#include <cassert>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/diagnostic.h"
+#include "exec/cuda/cuda_kernels.h"
+#include "exec/cuda/emulation/emulation.h"
+#include "exec/cuda/kernels/load.h"
+
+namespace debubble::exec::cuda {
+
+namespace {
+
+/// What the arena reserved, closed between kernels.
+class GuardedMemory final : public emulation::Memory {
+public:
+    std::byte* reserve(Bytes size) {
+        assert(begin_ == nullptr && "one arena");
+        size_ = static_cast<std::size_t>(size.count);
+        void* range =
+            ::mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (range == MAP_FAILED) throw WorldError("no addresses for an emulated device");
+        return begin_ = static_cast<std::byte*>(range);
+    }
+    void release() {
+        ::munmap(begin_, size_);
+        begin_ = nullptr;
+    }
+    void open() override { protect(PROT_READ | PROT_WRITE); }
+    void close() override { protect(PROT_NONE); }
+
+private:
+    void protect(int how) {
+        if (begin_ != nullptr) ::mprotect(begin_, size_, how);
+    }
+    std::byte* begin_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+class EmulatedQueue final : public Queue {
+public:
+    explicit EmulatedQueue(GuardedMemory& memory) : memory_(memory) {}
+    Stream stream() override { return memory_.stream(); }
+    void* allocate(std::int64_t size) override {
+        return std::malloc(static_cast<std::size_t>(size));
+    }
+    void free(void* memory) noexcept override { std::free(memory); }
+    void copy(const void* from, void* to, std::int64_t size) override {
+        memory_.open();
+        std::memcpy(to, from, static_cast<std::size_t>(size));
+        memory_.close();
+    }
+    void fill_zero(void* memory, std::int64_t size) override {
+        memory_.open();
+        std::memset(memory, 0, static_cast<std::size_t>(size));
+        memory_.close();
+    }
+    void finish() override {}
+
+private:
+    GuardedMemory& memory_;
+};
+
+float element(const Operand& x, const ColumnMajor& matrix, std::int64_t i, std::int64_t j) {
+    return matrix.transposed ? load(x, j + i * matrix.stride) : load(x, i + j * matrix.stride);
+}
+
+/// As BLAS would, on matrices by columns.
+class PlainMatmul final : public Matmul {
+public:
+    explicit PlainMatmul(GuardedMemory& memory) : memory_(memory) {}
+    void operator()(const Product& product) override {
+        memory_.open();
+        const ColumnMajorProduct by = by_columns(product);
+        for (std::int64_t j = 0; j < by.result.columns; ++j)
+            for (std::int64_t i = 0; i < by.result.rows; ++i) {
+                float sum = 0;
+                for (std::int64_t k = 0; k < product.k; ++k)
+                    sum += element(product.b.elements, by.first, i, k) *
+                           element(product.a.elements, by.second, k, j);
+                const std::int64_t to = i + j * by.result.stride;
+                if (product.bias) sum += load(product.bias, i);
+                store(product.c, to, product.adds ? load(product.c, to) + sum : sum);
+            }
+        memory_.close();
+    }
+
+private:
+    GuardedMemory& memory_;
+};
+
+class EmulatedDevice final : public Device {
+public:
+    explicit EmulatedDevice(Bytes room) : room_(room), queue_(memory_) {}
+    std::string name() const override { return "an emulated GPU"; }
+    Bytes room() const override { return room_; }
+    std::byte* reserve(Bytes size) override { return memory_.reserve(size); }
+    void release(std::byte*) noexcept override { memory_.release(); }
+    std::unique_ptr<Kernels> make_kernels() override {
+        return std::make_unique<CudaKernels>(queue_, std::make_unique<PlainMatmul>(memory_));
+    }
+
+private:
+    Bytes room_;
+    GuardedMemory memory_;
+    EmulatedQueue queue_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_emulated_device(Bytes room) {
+    return std::make_unique<EmulatedDevice>(room);
+}
+
+}  // namespace debubble::exec::cuda

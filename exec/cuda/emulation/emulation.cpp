@@ -1,0 +1,248 @@
+#include "exec/cuda/emulation/emulation.h"
+
+#include <csetjmp>
+
+#include <ucontext.h>
+
+#include <cassert>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define DEBUBBLE_JUMPS  // a jump, unlike swapcontext, leaves the signal mask and its system call
+#endif
+
+namespace debubble::exec::cuda {
+
+namespace emulation {
+
+thread_local int thread = 0;
+thread_local int threads = 0;
+thread_local std::int64_t block = 0;
+thread_local std::int64_t blocks = 0;
+
+namespace {
+
+constexpr std::size_t kStack = 256 * 1024;
+constexpr std::align_val_t kSharedAlignment{128};
+
+/// Somewhere code can stop and go on: the scheduler, or a thread of the emulated block.
+struct Fiber {
+    ucontext_t context{};
+    std::jmp_buf place{};
+    bool began = true;
+    std::unique_ptr<char[]> stack;
+    const void* bottom = nullptr;
+    std::size_t size = 0;
+    void* fake_stack = nullptr;  ///< AddressSanitizer's
+    void* race_fiber = nullptr;  ///< ThreadSanitizer's
+};
+
+void switch_between(Fiber& from, Fiber& to) {
+#if defined(DEBUBBLE_JUMPS)
+    if (_setjmp(from.place) != 0) return;
+    if (to.began) std::longjmp(to.place, 1);
+    to.began = true;
+    ::setcontext(&to.context);
+#else
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(&from.fake_stack, to.bottom, to.size);
+#endif
+#if defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(to.race_fiber, 0);
+#endif
+    ::swapcontext(&from.context, &to.context);
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(from.fake_stack, nullptr, nullptr);
+#endif
+#endif
+}
+
+/// Opens when so many have come, and counts how often it did.
+struct Barrier {
+    int expected = 0;
+    int arrived = 0;
+    std::uint64_t opened = 0;
+};
+
+struct Warp {
+    Barrier barrier;
+    std::uint64_t values[2][kWarp];  ///< in turn: the fastest lane is one exchange ahead at most
+};
+
+struct EmulatedThread {
+    Fiber fiber;
+    const Barrier* waits_at = nullptr;
+    std::uint64_t until = 0;
+    bool ended = false;
+};
+
+/// The block that this thread of the process emulates.
+class Block {
+public:
+    void run(const char* name, const Geometry& how, const std::function<void()>& body) {
+        begin(how, body);
+        for (int running = how.threads; running > 0;) {
+            const int before = running;
+            bool moved = false;
+            for (int i = 0; i < how.threads; ++i) {
+                EmulatedThread& next =
+                    threads_[static_cast<std::size_t>(backwards_ ? how.threads - 1 - i : i)];
+                if (next.ended || (next.waits_at && next.waits_at->opened == next.until)) continue;
+                moved = true;
+                resume(next);
+                if (next.ended) --running;
+            }
+            if (moved || running < before) continue;
+            give_up();
+            throw std::logic_error(std::string(name) + ": " + std::to_string(running) +
+                                   " threads of a block wait at a barrier that the others "
+                                   "do not reach");
+        }
+        ::operator delete(shared_, kSharedAlignment);
+        shared_ = nullptr;
+    }
+
+    void wait(Barrier& barrier) {
+        EmulatedThread& me = threads_[static_cast<std::size_t>(thread)];
+        if (++barrier.arrived == barrier.expected) {
+            barrier.arrived = 0;
+            ++barrier.opened;
+            return;
+        }
+        me.waits_at = &barrier;
+        me.until = barrier.opened;
+        switch_between(me.fiber, scheduler_);
+        me.waits_at = nullptr;
+    }
+    void wait_for_block() { wait(all_); }
+
+    Warp& meet(std::uint64_t value) {
+        Warp& warp = warps_[static_cast<std::size_t>(thread / kWarp)];
+        warp.values[warp.barrier.opened % 2][thread % kWarp] = value;
+        wait(warp.barrier);
+        return warp;  // barrier.opened - 1 was the number of this exchange
+    }
+
+    void* shared() const { return shared_; }
+    void turn() { backwards_ = !backwards_; }
+
+private:
+    void begin(const Geometry& how, const std::function<void()>& body) {
+        assert(how.threads % kWarp == 0 && how.threads <= kMaxThreads && "whole warps");
+        body_ = &body;
+        all_ = {how.threads, 0, 0};
+        warps_.assign(static_cast<std::size_t>(how.threads / kWarp), {});
+        for (Warp& warp : warps_) warp.barrier.expected = kWarp;
+        for (int i = 0; i < how.threads; ++i) prepare(threads_[static_cast<std::size_t>(i)]);
+        const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(how.shared_bytes, 1));
+        shared_ = ::operator new(bytes, kSharedAlignment);
+        std::memset(shared_, 0xff, bytes);  // NaN
+    }
+
+    /// A fiber lives as long as the thread of the process, and runs a body after the other.
+    void prepare(EmulatedThread& thread) {
+        thread.waits_at = nullptr;
+        thread.ended = false;
+        Fiber& fiber = thread.fiber;
+        if (fiber.stack) return;
+        fiber.stack = std::make_unique_for_overwrite<char[]>(kStack);
+#if defined(__SANITIZE_THREAD__)
+        fiber.race_fiber = __tsan_create_fiber(0);
+        scheduler_.race_fiber = __tsan_get_current_fiber();
+#endif
+        fiber.bottom = fiber.stack.get();
+        fiber.size = kStack;
+        fiber.began = false;
+        ::getcontext(&fiber.context);
+        fiber.context.uc_stack.ss_sp = fiber.stack.get();
+        fiber.context.uc_stack.ss_size = kStack;
+        fiber.context.uc_link = nullptr;
+        ::makecontext(&fiber.context, &Block::enter, 0);
+    }
+
+    void resume(EmulatedThread& next) {
+        emulation::thread = static_cast<int>(&next - threads_.data());
+        switch_between(scheduler_, next.fiber);
+    }
+
+    /// The fibers stand in the middle of a body that nobody will finish.
+    void give_up() {
+        threads_ = std::vector<EmulatedThread>(kMaxThreads);
+        ::operator delete(shared_, kSharedAlignment);
+        shared_ = nullptr;
+    }
+
+    static void enter();
+
+    Fiber scheduler_;
+    std::vector<EmulatedThread> threads_ = std::vector<EmulatedThread>(kMaxThreads);
+    std::vector<Warp> warps_;
+    Barrier all_;
+    void* shared_ = nullptr;
+    const std::function<void()>* body_ = nullptr;
+    bool backwards_ = false;
+};
+
+thread_local Block the_block;
+
+void Block::enter() {
+    Block& block = the_block;
+    EmulatedThread& me = block.threads_[static_cast<std::size_t>(thread)];
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(nullptr, &block.scheduler_.bottom, &block.scheduler_.size);
+#endif
+    for (;;) {
+        (*block.body_)();
+        me.ended = true;
+        switch_between(me.fiber, block.scheduler_);
+    }
+}
+
+}  // namespace
+
+void run(const char* name, const Geometry& how, Stream stream, const std::function<void()>& body) {
+    assert(how.blocks <= kMaxBlocks && how.shared_bytes <= kMaxSharedBytes && "the GPU has it");
+    threads = how.threads;
+    blocks = how.blocks;
+    the_block.turn();
+    auto* const memory = reinterpret_cast<Memory*>(stream);
+    if (memory != nullptr) memory->open();
+    for (block = 0; block < blocks; ++block) the_block.run(name, how, body);
+    if (memory != nullptr) memory->close();
+}
+
+void* shared() {
+    return the_block.shared();
+}
+
+std::uint64_t exchange(std::uint64_t value, int lanes) {
+    const Warp& warp = the_block.meet(value);
+    return warp.values[(warp.barrier.opened - 1) % 2][(thread % kWarp) ^ lanes];
+}
+
+}  // namespace emulation
+
+void block_barrier() {
+    emulation::the_block.wait_for_block();
+}
+
+unsigned warp_ballot(bool vote) {
+    const emulation::Warp& warp = emulation::the_block.meet(vote ? 1 : 0);
+    const auto& votes = warp.values[(warp.barrier.opened - 1) % 2];
+    unsigned all = 0;
+    for (int lane = 0; lane < kWarp; ++lane)
+        if (votes[lane] != 0) all |= 1U << lane;
+    return all;
+}
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+
+#include "exec/cuda/kernels/geometry.h"
+#include "exec/cuda/kernels/operands.h"
+#include "exec/half.h"
+
+/// A GPU played by the processor, so that the very code of the kernels is tested where there is
+/// none. The threads of a block are fibers that switch at barriers; the blocks run one after the
+/// other. It finds wrong indices (shared memory begins as NaN and ends where it was asked to),
+/// barriers that not all threads reach, and, since it runs threads forwards and backwards in
+/// turn, most that are missing. It says nothing of races between blocks, nor of speed.
+#define __global__
+#define __device__
+#define __host__
+#define __launch_bounds__(...)
+#define DEBUBBLE_UNROLL
+
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+
+namespace debubble::exec::cuda {
+
+namespace emulation {
+
+/// Memory that only kernels may touch, while they run. An emulated stream is one.
+class Memory {
+public:
+    virtual ~Memory() = default;
+    virtual void open() = 0;
+    virtual void close() = 0;
+    Stream stream() { return reinterpret_cast<Stream>(this); }
+};
+
+/// Runs `thread` once for each thread of each block. Throws std::logic_error where the threads
+/// of a block wait for each other.
+void run(const char* name, const Geometry& how, Stream memory, const std::function<void()>& thread);
+
+extern thread_local int thread;
+extern thread_local int threads;
+extern thread_local std::int64_t block;
+extern thread_local std::int64_t blocks;
+void* shared();
+/// What the thread of the warp whose lane differs in these bits gives.
+std::uint64_t exchange(std::uint64_t value, int lanes);
+
+}  // namespace emulation
+
+template <class... Parameters, class... Arguments>
+void launch(const char* name, void (*kernel)(Parameters...), const Geometry& how, Stream stream,
+            Arguments... arguments) {
+    emulation::run(name, how, stream, [&] { kernel(arguments...); });
+}
+
+inline int thread_index() {
+    return emulation::thread;
+}
+inline int thread_count() {
+    return emulation::threads;
+}
+inline std::int64_t block_index() {
+    return emulation::block;
+}
+inline std::int64_t block_count() {
+    return emulation::blocks;
+}
+void block_barrier();
+unsigned warp_ballot(bool vote);
+template <class T>
+T warp_xor(T value, int lanes) {
+    static_assert(sizeof(T) <= sizeof(std::uint64_t));
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    bits = emulation::exchange(bits, lanes);
+    std::memcpy(&value, &bits, sizeof(T));
+    return value;
+}
+template <class T>
+T* shared_memory() {
+    return static_cast<T*>(emulation::shared());
+}
+
+inline float from_bf16(std::uint16_t bits) {
+    return to_float(BFloat16{bits});
+}
+inline std::uint16_t to_bf16(float value) {
+    return to_bfloat16(value).bits;
+}
+inline float from_fp16(std::uint16_t bits) {
+    return to_float(Float16{bits});
+}
+inline std::uint16_t to_fp16(float value) {
+    return to_float16(value).bits;
+}
+
+}  // namespace debubble::exec::cuda

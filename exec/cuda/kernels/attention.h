@@ -1,0 +1,46 @@
+#pragma once
+
+#include "exec/cuda/kernels/operands.h"
+
+/// Scaled dot-product attention without a matrix of queries by keys (Dao et al. 2022,
+/// "FlashAttention"), in fp32 whatever the operands' type.
+///
+/// q, out [samples, queries, heads, head_dim]; k, v [samples, keys, kv_heads, head_dim]; log_sum
+/// fp32 [samples, heads, queries]. Query i stands at position first_query + i of the keys.
+namespace debubble::exec::cuda {
+
+/// As exec/operator_options.h; `scale` 0 means that nothing is dropped.
+struct DroppedScores {
+    std::uint64_t seed = 0;
+    std::uint64_t stream = 0;
+    std::uint32_t threshold = 0;
+    float scale = 0;
+    std::int64_t all_heads = 0;
+    std::int64_t all_positions = 0;
+    std::int64_t first_sample = 0;
+    std::int64_t first_head = 0;
+};
+
+struct AttentionShape {
+    std::int64_t samples = 0;
+    std::int64_t queries = 0;
+    std::int64_t keys = 0;
+    std::int64_t heads = 0;
+    std::int64_t kv_heads = 0;
+    std::int64_t head_dim = 0;  ///< kMaxHeadDim at most
+    bool causal = true;
+    std::int64_t first_query = 0;
+    float scale = 1;
+    DroppedScores dropped = {};
+};
+
+void attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k, Operand v,
+                       Result out, float* log_sum);
+
+/// Writes dq, adds into dk and dv, without atomics: dk and dv are summed by whoever owns a block
+/// of keys, dq by whoever owns a block of queries. `dots`: fp32 like log_sum, to work in.
+void attention_backward_input(Stream stream, const AttentionShape& shape, Operand dout, Operand q,
+                              Operand k, Operand v, Operand out, const float* log_sum, float* dots,
+                              Result dq, Result dk, Result dv);
+
+}  // namespace debubble::exec::cuda

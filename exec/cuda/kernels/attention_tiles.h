@@ -1,0 +1,90 @@
+#pragma once
+
+#include "exec/cuda/kernels/attention.h"
+#include "exec/cuda/kernels/load.h"
+#include "exec/cuda/kernels/philox.h"
+
+/// What the kernels of attention share. Only .cu files include this.
+///
+/// 256 threads stand as 16 x 16: a thread has some neighbouring rows of a tile, and every
+/// sixteenth column of them, so that the threads of a row are half a warp.
+namespace debubble::exec::cuda {
+
+inline constexpr int kAcross = 16;
+
+__device__ inline int thread_row() {
+    return thread_index() / kAcross;
+}
+__device__ inline int thread_column() {
+    return thread_index() % kAcross;
+}
+
+/// The rows of one head of one sample within [samples, rows, heads, head_dim].
+struct HeadRows {
+    std::int64_t first = 0;  ///< element of row 0
+    std::int64_t stride = 0;
+    std::int64_t count = 0;
+
+    __device__ HeadRows(std::int64_t sample, std::int64_t head, std::int64_t rows,
+                        std::int64_t heads, std::int64_t head_dim)
+        : first((sample * rows * heads + head) * head_dim), stride(heads * head_dim), count(rows) {}
+};
+
+/// tile [kRows][kHead] = rows from `row` on; what is beyond them or the head is zero.
+template <int kRows, int kHead>
+__device__ void load_tile(float* tile, const Operand& x, const HeadRows& rows, std::int64_t row,
+                          std::int64_t head_dim) {
+    for (int i = thread_index(); i < kRows * kHead; i += kAttentionThreads) {
+        const int r = i / kHead, d = i % kHead;
+        const bool there = row + r < rows.count && d < head_dim;
+        tile[r * tile_stride(kHead) + d] =
+            there ? load(x, rows.first + (row + r) * rows.stride + d) : 0.F;
+    }
+}
+
+/// a . b of two rows of tiles.
+template <int kHead>
+__device__ float dot(const float* a, const float* b) {
+    float sum = 0;
+    DEBUBBLE_UNROLL
+    for (int d = 0; d < kHead; ++d) sum += a[d] * b[d];
+    return sum;
+}
+
+/// Whether the query at this row sees the key; not if either does not exist.
+__device__ inline bool sees(const AttentionShape& shape, std::int64_t query, std::int64_t key) {
+    return query < shape.queries && key < shape.keys &&
+           (!shape.causal || key <= shape.first_query + query);
+}
+/// Keys that some query before `end` sees.
+__device__ inline std::int64_t seen_keys(const AttentionShape& shape, std::int64_t end) {
+    const std::int64_t last = end < shape.queries ? end : shape.queries;
+    const std::int64_t seen = shape.first_query + last;
+    return shape.causal && seen < shape.keys ? seen : shape.keys;
+}
+
+/// What a probability is multiplied by: 0 where it is dropped.
+__device__ inline float kept_factor(const AttentionShape& shape, std::int64_t sample,
+                                    std::int64_t head, std::int64_t query, std::int64_t key) {
+    const DroppedScores& how = shape.dropped;
+    if (how.scale == 0.F) return 1.F;
+    const std::int64_t line = (how.first_sample + sample) * how.all_heads + how.first_head + head;
+    const auto element = static_cast<std::uint64_t>(
+        (line * how.all_positions + shape.first_query + query) * how.all_positions + key);
+    const PhiloxWords words = philox(how.seed, how.stream, element / 4);
+    return words.at[element % 4] < how.threshold ? 0.F : how.scale;
+}
+
+/// Which head's tile a block has. The last rows, which see most under a causal mask, go first.
+struct BlockPlace {
+    std::int64_t sample, head, row;
+
+    __device__ BlockPlace(std::int64_t heads, std::int64_t rows, int tile_rows) {
+        const std::int64_t tiles = ceil_div(rows, tile_rows);
+        row = (tiles - 1 - block_index() % tiles) * tile_rows;
+        head = block_index() / tiles % heads;
+        sample = block_index() / tiles / heads;
+    }
+};
+
+}  // namespace debubble::exec::cuda

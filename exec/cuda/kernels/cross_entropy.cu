@@ -1,0 +1,128 @@
+#include "exec/cuda/kernels/cross_entropy.h"
+
+#include "exec/cuda/kernels/load.h"
+
+namespace debubble::exec::cuda {
+
+namespace {
+
+constexpr float kNothing = -INFINITY;
+
+/// The target's column, or -1 if another rank's share has it or it is ignored.
+__device__ std::int64_t column_of(const LossShape& shape, std::int32_t target) {
+    if (target == shape.ignore_index) return -1;
+    const std::int64_t column = target - shape.first_entry;
+    return column >= 0 && column < shape.entries ? column : -1;
+}
+
+__global__ void largest_kernel(LossShape shape, Operand logits, float* largest) {
+    const std::int64_t first = block_index() * shape.columns;
+    float mine = kNothing;
+    for (std::int64_t j = thread_index(); j < shape.entries; j += thread_count())
+        mine = Larger{}(mine, load(logits, first + j));
+    const float all = over_block(mine, Larger{}, shared_memory<float>());
+    if (thread_index() == 0) largest[block_index()] = all;
+}
+
+__global__ void exponentials_kernel(LossShape shape, const std::int32_t* targets,
+                                    const float* largest, Result logits, float* sum,
+                                    float* target) {
+    const std::int64_t token = block_index(), first = token * shape.columns;
+    const float shift = largest[token];
+    const std::int64_t column = column_of(shape, targets[token]);
+    if (thread_index() == 0)
+        target[token] = column < 0 ? 0.F : load(logits, first + column) - shift;
+    block_barrier();  // before the logit goes
+    float mine = 0;
+    for (std::int64_t j = thread_index(); j < shape.columns; j += thread_count()) {
+        const float e = j < shape.entries ? expf(load(logits, first + j) - shift) : 0.F;
+        store(logits, first + j, e);
+        mine += e;
+    }
+    const float all = over_block(mine, Add{}, shared_memory<float>());
+    if (thread_index() == 0) sum[token] = all;
+}
+
+__global__ void gradient_kernel(LossShape shape, float gradient_scale, const std::int32_t* targets,
+                                const float* sum, Result logits) {
+    const std::int64_t token = block_index(), first = token * shape.columns;
+    const bool ignored = targets[token] == shape.ignore_index;
+    const std::int64_t column = column_of(shape, targets[token]);
+    const float factor = ignored ? 0.F : gradient_scale / sum[token];
+    for (std::int64_t j = thread_index(); j < shape.columns; j += thread_count()) {
+        const float e = ignored ? 0.F : load(logits, first + j) * factor;
+        store(logits, first + j, j == column ? e - gradient_scale : e);
+    }
+}
+
+/// One block, so that the sum has one order.
+template <class Term>
+__global__ void add_to_total(std::int64_t count, Term term, double* total) {
+    double mine = 0;
+    for (std::int64_t i = thread_index(); i < count; i += thread_count()) mine += term(i);
+    const double all = over_block(mine, Add{}, shared_memory<double>());
+    if (thread_index() == 0) *total += all;
+}
+
+struct TokenLoss {
+    std::int32_t ignore_index;
+    const std::int32_t* targets;
+    const float* sum;
+    const float* target;
+    __device__ double operator()(std::int64_t i) const {
+        return targets[i] == ignore_index ? 0.0 : static_cast<double>(logf(sum[i]) - target[i]);
+    }
+};
+struct Flag {
+    const float* flags;
+    __device__ double operator()(std::int64_t i) const { return flags[i]; }
+};
+
+__global__ void correct_kernel(LossShape shape, const std::int32_t* targets, Operand logits,
+                               float* flags) {
+    const std::int64_t token = block_index(), first = token * shape.columns;
+    const std::int64_t column = column_of(shape, targets[token]);
+    const float wanted = column < 0 ? 0.F : load(logits, first + column);
+    float beaten = 0;  // by a larger one, or by an equal one that stands before
+    for (std::int64_t j = thread_index(); j < shape.entries; j += thread_count()) {
+        const float other = load(logits, first + j);
+        if (other > wanted || (other == wanted && j < column)) beaten = 1;
+    }
+    beaten = over_block(beaten, Larger{}, shared_memory<float>());
+    if (thread_index() == 0) flags[token] = column >= 0 && beaten == 0.F ? 1.F : 0.F;
+}
+
+}  // namespace
+
+void cross_entropy_largest(Stream stream, const LossShape& shape, Operand logits, float* largest) {
+    launch("cross_entropy_largest", largest_kernel, over_rows(shape.tokens), stream, shape, logits,
+           largest);
+}
+
+void cross_entropy_exponentials(Stream stream, const LossShape& shape, const std::int32_t* targets,
+                                const float* largest, Result logits, float* sum, float* target) {
+    launch("cross_entropy_exponentials", exponentials_kernel, over_rows(shape.tokens), stream,
+           shape, targets, largest, logits, sum, target);
+}
+
+void cross_entropy_loss(Stream stream, const LossShape& shape, const std::int32_t* targets,
+                        const float* sum, const float* target, double* total) {
+    launch("cross_entropy_loss", add_to_total<TokenLoss>, over_rows(1), stream, shape.tokens,
+           TokenLoss{shape.ignore_index, targets, sum, target}, total);
+}
+
+void cross_entropy_gradient(Stream stream, const LossShape& shape, float gradient_scale,
+                            const std::int32_t* targets, const float* sum, Result logits) {
+    launch("cross_entropy_gradient", gradient_kernel, over_rows(shape.tokens), stream, shape,
+           gradient_scale, targets, sum, logits);
+}
+
+void count_correct(Stream stream, const LossShape& shape, const std::int32_t* targets,
+                   Operand logits, float* flags, double* total) {
+    launch("count_correct", correct_kernel, over_rows(shape.tokens), stream, shape, targets, logits,
+           flags);
+    launch("count_correct", add_to_total<Flag>, over_rows(1), stream, shape.tokens, Flag{flags},
+           total);
+}
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,190 @@
+#include "exec/cuda/kernels/elements.h"
+
+#include "exec/cuda/kernels/load.h"
+
+namespace debubble::exec::cuda {
+
+namespace {
+
+template <class Body>
+__global__ void each_run(std::int64_t elements, Body body) {
+    const Run run = run_of_thread(elements);
+    if (run.count > 0) body(run);
+}
+
+template <class Body>
+void launch_each(const char* name, Stream stream, std::int64_t elements, const Body& body) {
+    launch(name, each_run<Body>, over_elements(elements), stream, elements, body);
+}
+
+struct Convert {
+    Operand from;
+    Result to;
+    __device__ void operator()(Run run) const { store_run(to, run, load_run(from, run)); }
+};
+
+struct Sum {
+    Operand a, b;
+    Result y;
+    __device__ void operator()(Run run) const {
+        Eight sum = load_run(a, run);
+        const Eight term = load_run(b, run);
+        for (int i = 0; i < kElementsEach; ++i) sum.at[i] += term.at[i];
+        store_run(y, run, sum);
+    }
+};
+
+struct Scale {
+    float factor;
+    Result x;
+    __device__ void operator()(Run run) const {
+        Eight values = load_run(x, run);
+        for (float& value : values.at) value *= factor;
+        store_run(x, run, values);
+    }
+};
+
+struct AddBias {
+    std::int64_t columns;
+    Operand bias;
+    Result y;
+    __device__ void operator()(Run run) const {
+        Eight values = load_run(y, run);
+        std::int64_t column = run.first % columns;
+        for (int i = 0; i < run.count; ++i) {
+            values.at[i] += load(bias, column);
+            if (++column == columns) column = 0;
+        }
+        store_run(y, run, values);
+    }
+};
+
+__device__ float sigmoid(float x) {
+    return 1.F / (1.F + expf(-x));
+}
+
+constexpr float kCubic = 0.044715F;
+constexpr float kTwoRootTwoOverPi = 1.59576912F;
+constexpr float kDensityAtZero = 0.398942280F;
+constexpr float kRootHalf = 0.707106781F;
+
+/// Half of (1 + tanh(u)) is sigmoid(2u).
+__device__ float value_at(Curve curve, float x) {
+    switch (curve) {
+        case Curve::Gelu: return 0.5F * x * erfcf(-x * kRootHalf);
+        case Curve::GeluTanh: return x * sigmoid(kTwoRootTwoOverPi * (x + kCubic * x * x * x));
+        case Curve::Relu: break;
+    }
+    return x < 0.F ? 0.F : x;  // a NaN stays one
+}
+
+__device__ float slope_at(Curve curve, float x) {
+    switch (curve) {
+        case Curve::Gelu:
+            return 0.5F * erfcf(-x * kRootHalf) + x * kDensityAtZero * expf(-0.5F * x * x);
+        case Curve::GeluTanh: {
+            const float s = sigmoid(kTwoRootTwoOverPi * (x + kCubic * x * x * x));
+            return s + x * s * (1.F - s) * kTwoRootTwoOverPi * (1.F + 3.F * kCubic * x * x);
+        }
+        case Curve::Relu: break;
+    }
+    return x > 0.F ? 1.F : 0.F;
+}
+
+struct ActivationForward {
+    Curve curve;
+    Operand x;
+    Result y;
+    __device__ void operator()(Run run) const {
+        Eight values = load_run(x, run);
+        for (float& value : values.at) value = value_at(curve, value);
+        store_run(y, run, values);
+    }
+};
+
+struct ActivationBackward {
+    Curve curve;
+    Operand dy, x;
+    Result dx;
+    __device__ void operator()(Run run) const {
+        Eight values = load_run(x, run);
+        const Eight above = load_run(dy, run);
+        for (int i = 0; i < kElementsEach; ++i)
+            values.at[i] = above.at[i] * slope_at(curve, values.at[i]);
+        store_run(dx, run, values);
+    }
+};
+
+struct SwigluForward {
+    std::int64_t ffn;
+    Operand gate_up;
+    Result y;
+    __device__ void operator()(Run run) const {
+        Eight values;
+        for (int i = 0; i < run.count; ++i) {
+            const std::int64_t at = run.first + i;
+            const std::int64_t gate = at / ffn * 2 * ffn + at % ffn;
+            const float g = load(gate_up, gate);
+            values.at[i] = g * sigmoid(g) * load(gate_up, gate + ffn);
+        }
+        store_run(y, run, values);
+    }
+};
+
+struct SwigluBackward {
+    std::int64_t ffn;
+    Operand dy, gate_up;
+    Result dgate_up;
+    __device__ void operator()(Run run) const {
+        const Eight above = load_run(dy, run);
+        for (int i = 0; i < run.count; ++i) {
+            const std::int64_t at = run.first + i;
+            const std::int64_t gate = at / ffn * 2 * ffn + at % ffn;
+            const float g = load(gate_up, gate);
+            const float s = sigmoid(g);
+            const float slope = s * (1.F + g * (1.F - s));
+            store(dgate_up, gate, above.at[i] * load(gate_up, gate + ffn) * slope);
+            store(dgate_up, gate + ffn, above.at[i] * g * s);
+        }
+    }
+};
+
+}  // namespace
+
+void convert(Stream stream, std::int64_t n, Operand from, Result to) {
+    launch_each("convert", stream, n, Convert{from, to});
+}
+
+void sum(Stream stream, std::int64_t n, Operand a, Operand b, Result y) {
+    launch_each("sum", stream, n, Sum{a, b, y});
+}
+
+void scale(Stream stream, std::int64_t n, float factor, Result x) {
+    launch_each("scale", stream, n, Scale{factor, x});
+}
+
+void add_bias(Stream stream, std::int64_t rows, std::int64_t columns, Operand bias, Result y) {
+    launch_each("add_bias", stream, rows * columns, AddBias{columns, bias, y});
+}
+
+void activation_forward(Stream stream, Curve curve, std::int64_t n, Operand x, Result y) {
+    launch_each("activation_forward", stream, n, ActivationForward{curve, x, y});
+}
+
+void activation_backward_input(Stream stream, Curve curve, std::int64_t n, Operand dy, Operand x,
+                               Result dx) {
+    launch_each("activation_backward_input", stream, n, ActivationBackward{curve, dy, x, dx});
+}
+
+void swiglu_forward(Stream stream, std::int64_t tokens, std::int64_t ffn, Operand gate_up,
+                    Result y) {
+    launch_each("swiglu_forward", stream, tokens * ffn, SwigluForward{ffn, gate_up, y});
+}
+
+void swiglu_backward_input(Stream stream, std::int64_t tokens, std::int64_t ffn, Operand dy,
+                           Operand gate_up, Result dgate_up) {
+    launch_each("swiglu_backward_input", stream, tokens * ffn,
+                SwigluBackward{ffn, dy, gate_up, dgate_up});
+}
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "exec/cuda/kernels/operands.h"
+
+/// Operators that take elements one by one. All operands of a call have `n` elements.
+namespace debubble::exec::cuda {
+
+void convert(Stream stream, std::int64_t n, Operand from, Result to);
+/// y may be a or b.
+void sum(Stream stream, std::int64_t n, Operand a, Operand b, Result y);
+void scale(Stream stream, std::int64_t n, float factor, Result x);
+/// y [rows, columns] += bias [columns].
+void add_bias(Stream stream, std::int64_t rows, std::int64_t columns, Operand bias, Result y);
+
+/// exec/operator_options.h says what they are.
+enum class Curve : std::uint8_t { Gelu, GeluTanh, Relu };
+void activation_forward(Stream stream, Curve curve, std::int64_t n, Operand x, Result y);
+void activation_backward_input(Stream stream, Curve curve, std::int64_t n, Operand dy, Operand x,
+                               Result dx);
+
+/// gate_up [tokens, 2 ffn], y [tokens, ffn].
+void swiglu_forward(Stream stream, std::int64_t tokens, std::int64_t ffn, Operand gate_up,
+                    Result y);
+void swiglu_backward_input(Stream stream, std::int64_t tokens, std::int64_t ffn, Operand dy,
+                           Operand gate_up, Result dgate_up);
+
+}  // namespace debubble::exec::cuda

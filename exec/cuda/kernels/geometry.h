@@ -1,0 +1,104 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+/// How many blocks and threads a kernel is launched with: plain arithmetic, tested without a GPU.
+namespace debubble::exec::cuda {
+
+/// A grid and its blocks have one dimension each; kernels take their indices apart.
+struct Geometry {
+    std::int64_t blocks = 0;        ///< 0: there is nothing to do, and nothing is launched
+    int threads = 0;                ///< of a block: a multiple of a warp's 32
+    std::int64_t shared_bytes = 0;  ///< of a block
+
+    friend bool operator==(const Geometry&, const Geometry&) = default;
+};
+
+// Limits of compute capability 8.0 and above (CUDA programming guide, table of technical
+// specifications).
+inline constexpr std::int64_t kMaxBlocks = 2147483647;
+inline constexpr int kMaxThreads = 1024;
+inline constexpr std::int64_t kMaxSharedBytes = 99 * 1024;  ///< 8.6 and 8.9; others have more
+inline constexpr int kWarp = 32;
+
+inline constexpr int kThreads = 256;     ///< of most blocks
+inline constexpr int kElementsEach = 8;  ///< 16 bytes of a 16-bit type
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+/// A thread takes eight elements that lie side by side.
+constexpr Geometry over_elements(std::int64_t elements) {
+    return {ceil_div(elements, std::int64_t{kThreads} * kElementsEach), kThreads, 0};
+}
+
+/// A block takes a row, with a slot for each warp's part of a sum.
+constexpr Geometry over_rows(std::int64_t rows) {
+    return {rows, kThreads, kWarp * 8};
+}
+
+/// Sums over rows: chunks of rows side by side, then the chunks in their order. The number of
+/// chunks, and so the order of the sum, depends on the number of rows alone.
+constexpr std::int64_t chunks_of(std::int64_t rows) {
+    return std::clamp<std::int64_t>(ceil_div(rows, 32), 1, 128);
+}
+constexpr std::int64_t first_of_chunk(std::int64_t chunk, std::int64_t chunks, std::int64_t rows) {
+    return rows * chunk / chunks;
+}
+/// A thread takes a column of a chunk; the blocks of a chunk are neighbours.
+constexpr Geometry over_column_chunks(std::int64_t rows, std::int64_t columns) {
+    return {rows == 0 ? 0 : chunks_of(rows) * ceil_div(columns, kThreads), kThreads, 0};
+}
+constexpr Geometry over_columns(std::int64_t columns) {
+    return {ceil_div(columns, kThreads), kThreads, 0};
+}
+
+/// A sum over many elements: partial sums of so many blocks, then one block adds them.
+constexpr std::int64_t kMaxPartials = 1024;
+constexpr Geometry over_partials(std::int64_t elements) {
+    return {std::min(kMaxPartials, ceil_div(elements, kThreads)), kThreads, kWarp * 8};
+}
+
+/// A block takes the vocabulary entries of one remainder and some columns, a warp's width.
+inline constexpr int kEmbeddingShares = 64;
+constexpr Geometry over_embedding(std::int64_t columns) {
+    return {kEmbeddingShares * ceil_div(columns, kWarp), kWarp, 0};
+}
+
+// Attention: a block takes 64 queries of a head, and meets 32 keys at a time; or the other way.
+inline constexpr int kAttentionThreads = 256;
+inline constexpr int kTileRows = 64;
+inline constexpr int kTileColumns = 32;
+inline constexpr int kMaxHeadDim = 128;
+
+/// The width that a head is filled up to in shared memory.
+constexpr int padded_head(std::int64_t head_dim) {
+    return head_dim <= 64 ? 64 : 128;
+}
+/// Rows of shared memory are one longer than what they hold, so that columns fall into
+/// different banks.
+constexpr int tile_stride(int columns) {
+    return columns + 1;
+}
+/// q, then k and v, then the scores.
+constexpr Geometry over_queries(std::int64_t heads, std::int64_t queries, std::int64_t head_dim) {
+    const std::int64_t floats =
+        (kTileRows + 2 * kTileColumns) * tile_stride(padded_head(head_dim)) +
+        kTileRows * tile_stride(kTileColumns);
+    return {heads * ceil_div(queries, kTileRows), kAttentionThreads, floats * 4};
+}
+/// Of the backward: q and dout, k and v, scores and their gradients.
+constexpr Geometry over_queries_backward(std::int64_t heads, std::int64_t queries,
+                                         std::int64_t head_dim) {
+    const std::int64_t floats = (kTileColumns * 4) * tile_stride(padded_head(head_dim)) +
+                                2 * kTileColumns * tile_stride(kTileColumns);
+    return {heads * ceil_div(queries, kTileColumns), kAttentionThreads, floats * 4};
+}
+constexpr Geometry over_keys_backward(std::int64_t kv_heads, std::int64_t keys,
+                                      std::int64_t head_dim) {
+    return over_queries_backward(kv_heads, keys, head_dim);
+}
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,130 @@
+#pragma once
+
+#include "exec/cuda/kernels/device.h"
+
+/// Elements of any type as fp32, one by one or eight at once, and sums over a block. Only .cu
+/// files include this.
+namespace debubble::exec::cuda {
+
+__device__ inline float load(const Operand& x, std::int64_t i) {
+    switch (x.type) {
+        case Type::Bf16: return from_bf16(static_cast<const std::uint16_t*>(x.data)[i]);
+        case Type::Fp16: return from_fp16(static_cast<const std::uint16_t*>(x.data)[i]);
+        default: return static_cast<const float*>(x.data)[i];
+    }
+}
+
+/// Rounds to nearest, ties to even.
+__device__ inline void store(const Result& y, std::int64_t i, float value) {
+    switch (y.type) {
+        case Type::Bf16: static_cast<std::uint16_t*>(y.data)[i] = to_bf16(value); return;
+        case Type::Fp16: static_cast<std::uint16_t*>(y.data)[i] = to_fp16(value); return;
+        default: static_cast<float*>(y.data)[i] = value;
+    }
+}
+
+/// The elements of one thread: kElementsEach, but for the last thread.
+struct Run {
+    std::int64_t first = 0;
+    int count = 0;
+};
+__device__ inline Run run_of_thread(std::int64_t elements) {
+    const std::int64_t first = (block_index() * thread_count() + thread_index()) * kElementsEach;
+    const std::int64_t left = elements - first;
+    return {first, left >= kElementsEach ? kElementsEach : left > 0 ? static_cast<int>(left) : 0};
+}
+
+struct Eight {
+    float at[kElementsEach];
+};
+
+__device__ inline bool is_aligned(const void* data) {
+    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
+}
+
+/// Eight elements in one or two loads of 16 bytes where they lie so.
+__device__ inline Eight load_run(const Operand& x, Run run) {
+    Eight values;
+    if (x.type == Type::Fp32) {
+        const auto* from = static_cast<const float*>(x.data) + run.first;
+        if (run.count == kElementsEach && is_aligned(from)) {
+            const float4 low = reinterpret_cast<const float4*>(from)[0];
+            const float4 high = reinterpret_cast<const float4*>(from)[1];
+            return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
+        }
+    } else {
+        const auto* from = static_cast<const std::uint16_t*>(x.data) + run.first;
+        if (run.count == kElementsEach && is_aligned(from)) {
+            const uint4 bits = *reinterpret_cast<const uint4*>(from);
+            const unsigned pairs[4] = {bits.x, bits.y, bits.z, bits.w};
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < 4; ++i) {
+                const auto low = static_cast<std::uint16_t>(pairs[i] & 0xffff);
+                const auto high = static_cast<std::uint16_t>(pairs[i] >> 16);
+                values.at[2 * i] = x.type == Type::Bf16 ? from_bf16(low) : from_fp16(low);
+                values.at[2 * i + 1] = x.type == Type::Bf16 ? from_bf16(high) : from_fp16(high);
+            }
+            return values;
+        }
+    }
+    DEBUBBLE_UNROLL
+    for (int i = 0; i < kElementsEach; ++i)
+        values.at[i] = i < run.count ? load(x, run.first + i) : 0.F;
+    return values;
+}
+
+__device__ inline void store_run(const Result& y, Run run, const Eight& values) {
+    if (y.type == Type::Fp32) {
+        auto* to = static_cast<float*>(y.data) + run.first;
+        if (run.count == kElementsEach && is_aligned(to)) {
+            const float* v = values.at;
+            reinterpret_cast<float4*>(to)[0] = float4{v[0], v[1], v[2], v[3]};
+            reinterpret_cast<float4*>(to)[1] = float4{v[4], v[5], v[6], v[7]};
+            return;
+        }
+    } else {
+        auto* to = static_cast<std::uint16_t*>(y.data) + run.first;
+        if (run.count == kElementsEach && is_aligned(to)) {
+            unsigned pairs[4];
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < 4; ++i) {
+                const float low = values.at[2 * i], high = values.at[2 * i + 1];
+                pairs[i] = y.type == Type::Bf16
+                               ? to_bf16(low) | static_cast<unsigned>(to_bf16(high)) << 16
+                               : to_fp16(low) | static_cast<unsigned>(to_fp16(high)) << 16;
+            }
+            *reinterpret_cast<uint4*>(to) = uint4{pairs[0], pairs[1], pairs[2], pairs[3]};
+            return;
+        }
+    }
+    DEBUBBLE_UNROLL
+    for (int i = 0; i < kElementsEach; ++i)
+        if (i < run.count) store(y, run.first + i, values.at[i]);
+}
+
+struct Add {
+    template <class T>
+    __device__ T operator()(T a, T b) const {
+        return a + b;
+    }
+};
+/// A NaN wins.
+struct Larger {
+    __device__ float operator()(float a, float b) const { return b > a || b != b ? b : a; }
+};
+
+/// Every thread gets all threads' values taken together, in one order. `scratch` has room for a
+/// value of each warp; all threads of the block call it.
+template <class T, class Join>
+__device__ T over_block(T value, Join join, T* scratch) {
+    for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) value = join(value, warp_xor(value, lanes));
+    const int warps = thread_count() / kWarp;
+    block_barrier();  // whoever read the scratch before is through
+    if (thread_index() % kWarp == 0) scratch[thread_index() / kWarp] = value;
+    block_barrier();
+    T all = scratch[0];
+    for (int w = 1; w < warps; ++w) all = join(all, scratch[w]);
+    return all;
+}
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,104 @@
+#include "exec/cuda/kernels/moving.h"
+
+#include "exec/cuda/kernels/load.h"
+#include "exec/cuda/kernels/philox.h"
+
+namespace debubble::exec::cuda {
+
+namespace {
+
+__global__ void copy_rows_kernel(Rows which, Operand from, Strides source, Result to,
+                                 Strides target) {
+    const Run run = run_of_thread(which.outer * which.rows * which.columns);
+    for (int i = 0; i < run.count; ++i) {
+        const std::int64_t at = run.first + i;
+        const std::int64_t column = at % which.columns;
+        const std::int64_t row = at / which.columns % which.rows;
+        const std::int64_t outer = at / which.columns / which.rows;
+        const std::int64_t read = source.first + outer * source.outer + row * source.row + column;
+        const std::int64_t write = target.first + outer * target.outer + row * target.row + column;
+        store(to, write, load(from, read));
+    }
+}
+
+__global__ void dropout_kernel(std::int64_t n, DropoutNumbers how, Operand x, Result y) {
+    const Run run = run_of_thread(n);
+    if (run.count == 0) return;
+    Eight values = load_run(x, run);
+    PhiloxWords words{};
+    std::uint64_t made = ~std::uint64_t{0};
+    for (int i = 0; i < run.count; ++i) {
+        const std::int64_t at = run.first + i;
+        const std::int64_t column = at % how.columns + how.first_column;
+        const std::int64_t row = at / how.columns % how.rows + how.first_row;
+        const std::int64_t sample = at / how.columns / how.rows + how.first_sample;
+        const auto element =
+            static_cast<std::uint64_t>((sample * how.all_rows + row) * how.all_columns + column);
+        if (element / 4 != made) words = philox(how.seed, how.stream, made = element / 4);
+        const std::uint32_t word = words.at[element % 4];
+        values.at[i] = word < how.threshold ? 0.F : values.at[i] * how.scale;
+    }
+    store_run(y, run, values);
+}
+
+/// A thread turns eight pairs.
+__global__ void rotate_kernel(Rotation how, const float* cosines, const float* sines, Result x) {
+    const std::int64_t half = how.head_dim / 2;
+    const Run run = run_of_thread(how.samples * how.rows * how.heads * half);
+    for (int i = 0; i < run.count; ++i) {
+        const std::int64_t pair = run.first + i;
+        const std::int64_t line = pair / half;
+        const std::int64_t position = how.first_position + line / how.heads % how.rows;
+        const std::int64_t low = line * how.head_dim + pair % half;
+        const float cosine = cosines[position * half + pair % half];
+        const float turn = how.direction * sines[position * half + pair % half];
+        const float a = load(x, low), b = load(x, low + half);
+        store(x, low, a * cosine - b * turn);
+        store(x, low + half, b * cosine + a * turn);
+    }
+}
+
+__global__ void cut_patches_kernel(Images how, Operand images, Result patches) {
+    const Run run = run_of_thread(how.samples * how.channels * how.height * how.width);
+    const std::int64_t across = how.width / how.side;
+    const std::int64_t down = how.height / how.side;
+    for (int i = 0; i < run.count; ++i) {
+        const std::int64_t at = run.first + i;  // [patch, channel, y, x]
+        const std::int64_t x = at % how.side;
+        const std::int64_t y = at / how.side % how.side;
+        const std::int64_t channel = at / (how.side * how.side) % how.channels;
+        const std::int64_t patch = at / (how.side * how.side * how.channels);
+        const std::int64_t sample = patch / (down * across);
+        const std::int64_t row = patch / across % down * how.side + y;
+        const std::int64_t column = patch % across * how.side + x;
+        const std::int64_t from =
+            ((sample * how.channels + channel) * how.height + row) * how.width + column;
+        store(patches, at, load(images, from));
+    }
+}
+
+}  // namespace
+
+void copy_rows(Stream stream, const Rows& which, Operand from, const Strides& from_strides,
+               Result to, const Strides& to_strides) {
+    launch("copy_rows", copy_rows_kernel, over_elements(which.elements()), stream, which, from,
+           from_strides, to, to_strides);
+}
+
+void dropout(Stream stream, std::int64_t n, const DropoutNumbers& how, Operand x, Result y) {
+    launch("dropout", dropout_kernel, over_elements(n), stream, n, how, x, y);
+}
+
+void rotate(Stream stream, const Rotation& how, const float* cosines, const float* sines,
+            Result x) {
+    const std::int64_t pairs = how.samples * how.rows * how.heads * (how.head_dim / 2);
+    launch("rotate", rotate_kernel, over_elements(pairs), stream, how, cosines, sines, x);
+}
+
+void cut_patches(Stream stream, const Images& how, Operand images, Result patches) {
+    const std::int64_t elements = how.samples * how.channels * how.height * how.width;
+    launch("cut_patches", cut_patches_kernel, over_elements(elements), stream, how, images,
+           patches);
+}
+
+}  // namespace debubble::exec::cuda

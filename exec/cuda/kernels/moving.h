@@ -1,0 +1,65 @@
+#pragma once
+
+#include "exec/cuda/kernels/operands.h"
+
+/// Rows that move, dropout, rotary positions and patches.
+namespace debubble::exec::cuda {
+
+/// Where [outer, rows, columns] lie in a larger array, in elements.
+struct Strides {
+    std::int64_t outer = 0;
+    std::int64_t row = 0;
+    std::int64_t first = 0;  ///< of the element [0, 0, 0]
+};
+
+struct Rows {
+    std::int64_t outer = 1;
+    std::int64_t rows = 1;
+    std::int64_t columns = 1;
+    std::int64_t elements() const { return outer * rows * columns; }
+};
+
+/// Copies, and converts types.
+void copy_rows(Stream stream, const Rows& which, Operand from, const Strides& from_strides,
+               Result to, const Strides& to_strides);
+
+/// Elements [samples, rows, columns] within the activation of a step, and their dropout: as
+/// exec/operator_options.h.
+struct DropoutNumbers {
+    std::uint64_t seed = 0;
+    std::uint64_t stream = 0;
+    std::uint32_t threshold = 0;
+    float scale = 1;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t all_rows = 0;
+    std::int64_t all_columns = 0;
+    std::int64_t first_sample = 0;
+    std::int64_t first_row = 0;
+    std::int64_t first_column = 0;
+};
+void dropout(Stream stream, std::int64_t n, const DropoutNumbers& how, Operand x, Result y);
+
+/// x [samples, rows, heads, head_dim] in place; cosines, sines fp32 [positions, head_dim / 2].
+/// `direction` is 1, or -1 to turn back.
+struct Rotation {
+    std::int64_t samples = 0;
+    std::int64_t rows = 0;
+    std::int64_t heads = 0;
+    std::int64_t head_dim = 0;
+    std::int64_t first_position = 0;
+    float direction = 1;
+};
+void rotate(Stream stream, const Rotation& how, const float* cosines, const float* sines, Result x);
+
+/// images [samples, channels, height, width] -> patches, as exec/cpu/reference/patches.h.
+struct Images {
+    std::int64_t samples = 0;
+    std::int64_t channels = 0;
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+    std::int64_t side = 0;  ///< of a patch
+};
+void cut_patches(Stream stream, const Images& how, Operand images, Result patches);
+
+}  // namespace debubble::exec::cuda

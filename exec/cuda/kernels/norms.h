@@ -1,0 +1,33 @@
+#pragma once
+
+#include "exec/cuda/kernels/operands.h"
+
+/// LayerNorm and RMSNorm over rows of `hidden` elements, and sums over rows.
+/// statistics: fp32 [rows, 2] of LayerNorm (mean, 1 / deviation), [rows] of RMSNorm.
+namespace debubble::exec::cuda {
+
+enum class Norm : std::uint8_t { Layer, Rms };
+
+struct NormShape {
+    Norm kind{};
+    std::int64_t rows = 0;
+    std::int64_t hidden = 0;
+};
+
+/// `bias` is empty for RMSNorm.
+void norm_forward(Stream stream, const NormShape& shape, float eps, Operand x, Operand weight,
+                  Operand bias, Result y, float* statistics);
+/// dx = or, if `adds`, += the gradient.
+void norm_backward_input(Stream stream, const NormShape& shape, Operand dy, Operand x,
+                         Operand weight, const float* statistics, Result dx, bool adds);
+/// dweight [hidden] += sum over the rows of dy times the normalised x. `partials`: fp32
+/// [chunks_of(rows), hidden].
+void norm_backward_weight(Stream stream, const NormShape& shape, Operand dy, Operand x,
+                          const float* statistics, float* partials, Result dweight);
+
+/// total [columns] += sum of x [rows, columns] over the rows. `partials`: fp32
+/// [chunks_of(rows), columns].
+void add_column_sums(Stream stream, std::int64_t rows, std::int64_t columns, Operand x,
+                     float* partials, Result total);
+
+}  // namespace debubble::exec::cuda

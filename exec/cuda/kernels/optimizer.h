@@ -1,0 +1,40 @@
+#pragma once
+
+#include "exec/cuda/kernels/operands.h"
+
+/// Steps of optimizers on flat shards: one kernel for all parameters that lie side by side. The
+/// numbers are those of exec/cpu/reference/optimizer.cpp, made once per step.
+namespace debubble::exec::cuda {
+
+struct AdamNumbers {
+    float step_size = 0;  ///< lr / (1 - beta1^t)
+    float root2 = 1;      ///< sqrt(1 - beta2^t)
+    float beta1 = 0;
+    float beta2 = 0;
+    float rest1 = 1;  ///< 1 - beta1
+    float rest2 = 1;
+    float eps = 0;
+    float unscale = 1;  ///< of the gradient: loss scale and clipping
+    float coupled = 0;  ///< weight decay through the gradient
+    float kept = 1;     ///< what AdamW's decay leaves of a weight
+};
+/// `parameter`, which may be empty, becomes `main` in its own type.
+void adam_step(Stream stream, std::int64_t n, const AdamNumbers& numbers, Operand gradient,
+               Result main, Result first_moment, Result second_moment, Result parameter);
+
+struct SgdNumbers {
+    float lr = 0;
+    float unscale = 1;
+    float decay = 0;
+    float momentum = 0;
+    float taken = 1;    ///< 1 - dampening; 1 in the first step
+    bool first = true;  ///< the velocity is overwritten
+    bool nesterov = false;
+};
+void sgd_step(Stream stream, std::int64_t n, const SgdNumbers& numbers, Operand gradient,
+              Result main, Result velocity, Result parameter);
+
+/// total [1] += the sum of squares in fp64. `partials`: fp64 [kMaxPartials].
+void add_sum_of_squares(Stream stream, std::int64_t n, Operand x, double* partials, double* total);
+
+}  // namespace debubble::exec::cuda

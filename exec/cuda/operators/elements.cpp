@@ -1,0 +1,101 @@
+#include "exec/cuda/kernels/elements.h"
+#include "exec/cuda/cuda_kernels.h"
+#include "exec/cuda/kernels/moving.h"
+#include "exec/cuda/operators/views.h"
+
+namespace debubble::exec::cuda {
+
+namespace {
+
+Curve curve_of(Nonlinearity kind) {
+    switch (kind) {
+        case Nonlinearity::Gelu: return Curve::Gelu;
+        case Nonlinearity::GeluTanh: return Curve::GeluTanh;
+        case Nonlinearity::Relu: return Curve::Relu;
+    }
+    return Curve::Relu;
+}
+
+}  // namespace
+
+void CudaKernels::activation_forward(Nonlinearity kind, ConstTensorView x, TensorView y) {
+    cuda::activation_forward(queue_.stream(), curve_of(kind), y.shape.elements(), in(x), out(y));
+}
+
+void CudaKernels::activation_backward_input(Nonlinearity kind, ConstTensorView dy,
+                                            ConstTensorView x, TensorView dx) {
+    cuda::activation_backward_input(queue_.stream(), curve_of(kind), dx.shape.elements(), in(dy),
+                                    in(x), out(dx));
+}
+
+void CudaKernels::swiglu_forward(ConstTensorView gate_up, TensorView y) {
+    cuda::swiglu_forward(queue_.stream(), rows_of(y), y.shape.columns(), in(gate_up), out(y));
+}
+
+void CudaKernels::swiglu_backward_input(ConstTensorView dy, ConstTensorView gate_up,
+                                        TensorView dgate_up) {
+    cuda::swiglu_backward_input(queue_.stream(), rows_of(dy), dy.shape.columns(), in(dy),
+                                in(gate_up), out(dgate_up));
+}
+
+void CudaKernels::residual_forward(ConstTensorView x, ConstTensorView branch, TensorView y) {
+    sum(queue_.stream(), y.shape.elements(), in(x), in(branch), out(y));
+}
+
+void CudaKernels::add(ConstTensorView term, TensorView total) {
+    sum(queue_.stream(), total.shape.elements(), in(total), in(term), out(total));
+}
+
+void CudaKernels::dropout(const Dropout& dropout, const Window& window, ConstTensorView x,
+                          TensorView y) {
+    assert(x.shape.rank() == 3 && "x, y [samples, rows, columns]");
+    const DropoutNumbers how{dropout.stream.seed, dropout.stream.id,
+                             dropout.threshold(), static_cast<float>(dropout.scale()),
+                             x.shape[1],          x.shape[2],
+                             window.all_rows,     window.all_columns,
+                             window.first_sample, window.first_row,
+                             window.first_column};
+    cuda::dropout(queue_.stream(), x.shape.elements(), how, in(x), out(y));
+}
+
+void CudaKernels::scale(double factor, TensorView x) {
+    cuda::scale(queue_.stream(), x.shape.elements(), static_cast<float>(factor), out(x));
+}
+
+void CudaKernels::join_columns(int parts, ConstTensorView gathered, TensorView x) {
+    const std::int64_t rows = rows_of(x), columns = x.shape.columns() / parts;
+    copy_rows(queue_.stream(), {parts, rows, columns}, in(gathered), {rows * columns, columns},
+              out(x), {columns, x.shape.columns()});
+}
+
+void CudaKernels::take_columns(int part, int parts, ConstTensorView x, TensorView y) {
+    const std::int64_t columns = x.shape.columns() / parts;
+    copy_rows(queue_.stream(), {1, rows_of(x), columns}, in(x),
+              {0, x.shape.columns(), part * columns}, out(y), {0, columns});
+}
+
+void CudaKernels::fill_zero(TensorView x) {
+    if (x) queue_.fill_zero(x.data, x.bytes());
+}
+
+void CudaKernels::copy(ConstTensorView from, TensorView to) {
+    assert(from.shape.elements() == to.shape.elements() && "a copy has the elements");
+    if (from.type == to.type) return queue_.copy(from.data, to.data, to.bytes());
+    convert(queue_.stream(), to.shape.elements(), in(from), out(to));
+}
+
+void CudaKernels::upload(ConstTensorView host, TensorView device) {
+    assert(host.shape.elements() == device.shape.elements() && "a copy has the elements");
+    if (host.type == device.type) return queue_.copy(host.data, device.data, device.bytes());
+    void* const there = scratch_.bytes(host.bytes());
+    queue_.copy(host.data, there, host.bytes());
+    convert(queue_.stream(), device.shape.elements(), {there, type_of(host.type)}, out(device));
+}
+
+void CudaKernels::download(ConstTensorView device, TensorView host) {
+    assert(host.type == device.type && host.bytes() == device.bytes() && "the host has its like");
+    queue_.copy(device.data, host.data, host.bytes());
+    queue_.finish();
+}
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,58 @@
+#include "exec/cuda/kernels/norms.h"
+#include "exec/cuda/cuda_kernels.h"
+#include "exec/cuda/kernels/geometry.h"
+#include "exec/cuda/operators/views.h"
+
+namespace debubble::exec::cuda {
+
+namespace {
+
+NormShape shape_of(Norm kind, const ConstTensorView& x) {
+    return {kind, rows_of(x), x.shape.columns()};
+}
+
+}  // namespace
+
+void CudaKernels::layer_norm_forward(double eps, ConstTensorView x, ConstTensorView weight,
+                                     ConstTensorView bias, TensorView y, TensorView statistics) {
+    norm_forward(queue_.stream(), shape_of(Norm::Layer, x), static_cast<float>(eps), in(x),
+                 in(weight), in(bias), out(y), elements<float>(statistics));
+}
+
+void CudaKernels::layer_norm_backward_input(ConstTensorView dy, ConstTensorView x,
+                                            ConstTensorView weight, ConstTensorView statistics,
+                                            TensorView dx, Write write) {
+    norm_backward_input(queue_.stream(), shape_of(Norm::Layer, x), in(dy), in(x), in(weight),
+                        elements<float>(statistics), out(dx), write == Write::Add);
+}
+
+void CudaKernels::layer_norm_backward_weight(ConstTensorView dy, ConstTensorView x,
+                                             ConstTensorView statistics, TensorView dweight,
+                                             TensorView dbias) {
+    const NormShape shape = shape_of(Norm::Layer, x);
+    norm_backward_weight(queue_.stream(), shape, in(dy), in(x), elements<float>(statistics),
+                         scratch_.floats(chunks_of(shape.rows) * shape.hidden), out(dweight));
+    add_column_sums(dy, dbias);
+}
+
+void CudaKernels::rms_norm_forward(double eps, ConstTensorView x, ConstTensorView weight,
+                                   TensorView y, TensorView statistics) {
+    norm_forward(queue_.stream(), shape_of(Norm::Rms, x), static_cast<float>(eps), in(x),
+                 in(weight), {}, out(y), elements<float>(statistics));
+}
+
+void CudaKernels::rms_norm_backward_input(ConstTensorView dy, ConstTensorView x,
+                                          ConstTensorView weight, ConstTensorView statistics,
+                                          TensorView dx, Write write) {
+    norm_backward_input(queue_.stream(), shape_of(Norm::Rms, x), in(dy), in(x), in(weight),
+                        elements<float>(statistics), out(dx), write == Write::Add);
+}
+
+void CudaKernels::rms_norm_backward_weight(ConstTensorView dy, ConstTensorView x,
+                                           ConstTensorView statistics, TensorView dweight) {
+    const NormShape shape = shape_of(Norm::Rms, x);
+    norm_backward_weight(queue_.stream(), shape, in(dy), in(x), elements<float>(statistics),
+                         scratch_.floats(chunks_of(shape.rows) * shape.hidden), out(dweight));
+}
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,75 @@
+#include "exec/cuda/cuda_kernels.h"
+#include "exec/cuda/kernels/elements.h"
+#include "exec/cuda/kernels/geometry.h"
+#include "exec/cuda/kernels/norms.h"
+#include "exec/cuda/operators/views.h"
+
+namespace debubble::exec::cuda {
+
+namespace {
+
+/// The weight as [inputs, outputs], however it is stored.
+Matrix inputs_by_outputs(WeightLayout layout, const ConstTensorView& weight, std::int64_t inputs,
+                         std::int64_t outputs) {
+    assert(weight.shape.elements() == inputs * outputs && "the weight joins all to all");
+    if (layout == WeightLayout::InputsOutputs) return {in(weight), outputs, false};
+    return {in(weight), inputs, true};
+}
+
+}  // namespace
+
+void CudaKernels::linear_forward(WeightLayout layout, ConstTensorView x, ConstTensorView weight,
+                                 ConstTensorView bias, TensorView y) {
+    const std::int64_t inputs = x.shape.columns(), outputs = y.shape.columns();
+    (*matmul_)({rows_of(x),
+                outputs,
+                inputs,
+                {in(x), inputs, false},
+                inputs_by_outputs(layout, weight, inputs, outputs),
+                out(y),
+                false,
+                in(bias)});
+}
+
+void CudaKernels::linear_backward_input(WeightLayout layout, ConstTensorView dy,
+                                        ConstTensorView weight, TensorView dx, Write write) {
+    const std::int64_t inputs = dx.shape.columns(), outputs = dy.shape.columns();
+    Matrix turned = inputs_by_outputs(layout, weight, inputs, outputs);
+    turned.transposed = !turned.transposed;
+    (*matmul_)({rows_of(dy),
+                inputs,
+                outputs,
+                {in(dy), outputs, false},
+                turned,
+                out(dx),
+                write == Write::Add});
+}
+
+void CudaKernels::linear_backward_weight(WeightLayout layout, ConstTensorView x, ConstTensorView dy,
+                                         TensorView dweight, TensorView dbias) {
+    const std::int64_t inputs = x.shape.columns(), outputs = dy.shape.columns();
+    assert(dweight.shape.elements() == inputs * outputs && "the weight joins all to all");
+    const Matrix rows_of_x{in(x), inputs, false}, columns_of_x{in(x), inputs, true};
+    const Matrix rows_of_dy{in(dy), outputs, false}, columns_of_dy{in(dy), outputs, true};
+    if (layout == WeightLayout::InputsOutputs)
+        (*matmul_)({inputs, outputs, rows_of(x), columns_of_x, rows_of_dy, out(dweight), true});
+    else
+        (*matmul_)({outputs, inputs, rows_of(x), columns_of_dy, rows_of_x, out(dweight), true});
+    if (dbias) add_column_sums(dy, dbias);
+}
+
+void CudaKernels::add_bias(ConstTensorView bias, TensorView y) {
+    cuda::add_bias(queue_.stream(), rows_of(y), y.shape.columns(), in(bias), out(y));
+}
+
+void CudaKernels::bias_backward_weight(ConstTensorView dy, TensorView dbias) {
+    add_column_sums(dy, dbias);
+}
+
+void CudaKernels::add_column_sums(const ConstTensorView& x, const TensorView& total) {
+    const std::int64_t rows = rows_of(x), columns = x.shape.columns();
+    cuda::add_column_sums(queue_.stream(), rows, columns, in(x),
+                          scratch_.floats(chunks_of(rows) * columns), out(total));
+}
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "base/units.h"
+#include "exec/kernels.h"
+
+namespace debubble::exec {
+
+/// Memory and kernels of an accelerator, as one rank has them. The processor is none: where a
+/// device may be missing (nullptr), tensors lie in the process's own memory.
+///
+/// Nobody reads or writes a device's memory but its kernels; see Kernels::upload and download.
+/// One thread uses it, and it outlives what it made.
+class Device {
+public:
+    virtual ~Device() = default;
+    virtual std::string name() const = 0;  ///< "NVIDIA H100 80GB HBM3"
+    virtual Bytes room() const = 0;        ///< for this rank's arena
+
+    /// One range of addresses, every one a multiple of 256 from its begin. Throws WorldError.
+    virtual std::byte* reserve(Bytes size) = 0;
+    virtual void release(std::byte* memory) noexcept = 0;
+    /// All kernels of a device work in one order.
+    virtual std::unique_ptr<Kernels> make_kernels() = 0;
+};
+
+}  // namespace debubble::exec

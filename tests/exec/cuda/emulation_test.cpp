@@ -1,0 +1,87 @@
+#include "exec/cuda/emulation/emulation.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+/// What the tests of kernels stand on: the emulated GPU behaves as one.
+namespace debubble::exec::cuda {
+namespace {
+
+void note_places(std::vector<int>* visits) {
+    (*visits)[static_cast<std::size_t>(block_index() * thread_count() + thread_index())] += 1;
+}
+
+TEST(Emulation, RunsEachThreadOfEachBlockOnce) {
+    std::vector<int> visits(5 * 96);
+    launch("visits", note_places, Geometry{5, 96, 0}, nullptr, &visits);
+    EXPECT_THAT(visits, testing::Each(1));
+}
+
+/// Each thread gives its number to the next one, over shared memory.
+void pass_on(std::vector<int>* got, bool waits) {
+    auto* const memory = shared_memory<int>();
+    memory[thread_index()] = thread_index();
+    if (waits) block_barrier();
+    (*got)[static_cast<std::size_t>(thread_index())] =
+        memory[(thread_index() + 1) % thread_count()];
+}
+
+std::vector<int> passed_on(bool waits) {
+    std::vector<int> got(64);
+    launch("pass_on", pass_on, Geometry{1, 64, 256}, nullptr, &got, waits);
+    return got;
+}
+
+TEST(Emulation, KeepsBarriersAndShowsThatOneIsMissing) {
+    std::vector<int> expected(64);
+    std::iota(expected.begin(), expected.end(), 1);
+    expected.back() = 0;
+    EXPECT_EQ(passed_on(true), expected);
+    EXPECT_EQ(passed_on(true), expected);
+    EXPECT_NE(passed_on(false), expected);
+}
+
+void sum_lanes(std::vector<int>* sums) {
+    int value = thread_index();
+    for (int lanes = 16; lanes > 0; lanes /= 2) value += warp_xor(value, lanes);
+    (*sums)[static_cast<std::size_t>(thread_index())] = value;
+}
+
+TEST(Emulation, ExchangesWithinAWarp) {
+    std::vector<int> sums(64);
+    launch("sum_lanes", sum_lanes, Geometry{1, 64, 0}, nullptr, &sums);
+    for (int i = 0; i < 64; ++i) EXPECT_EQ(sums[static_cast<std::size_t>(i)], i < 32 ? 496 : 1520);
+}
+
+void vote(std::vector<unsigned>* votes) {
+    (*votes)[static_cast<std::size_t>(thread_index())] = warp_ballot(thread_index() % 3 == 0);
+}
+
+TEST(Emulation, CollectsVotes) {
+    std::vector<unsigned> votes(32);
+    launch("vote", vote, Geometry{1, 32, 0}, nullptr, &votes);
+    EXPECT_THAT(votes, testing::Each(0x49249249U));
+}
+
+void half_of_them_wait() {
+    if (thread_index() < 16) block_barrier();
+}
+
+TEST(Emulation, RefusesABarrierThatNotAllThreadsReach) {
+    for (int time = 0; time < 2; ++time) {
+        try {
+            launch("half", half_of_them_wait, Geometry{1, 64, 0}, nullptr);
+            FAIL() << "nobody noticed";
+        } catch (const std::logic_error& error) {
+            EXPECT_STREQ(error.what(),
+                         "half: 16 threads of a block wait at a barrier that the others do not "
+                         "reach");
+        }
+    }
+}
+
+}  // namespace
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,74 @@
+#include "exec/cuda/kernels/geometry.h"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+#include "exec/cuda/matmul.h"
+
+/// What kernels are launched with, for the shapes of large models.
+namespace debubble::exec::cuda {
+namespace {
+
+void expect_legal(const Geometry& how) {
+    EXPECT_GT(how.blocks, 0);
+    EXPECT_LE(how.blocks, kMaxBlocks);
+    EXPECT_LE(how.threads, kMaxThreads);
+    EXPECT_EQ(how.threads % kWarp, 0);
+    EXPECT_LE(how.shared_bytes, kMaxSharedBytes);
+}
+
+TEST(Geometry, StaysWithinTheLimitsOfAGpu) {
+    constexpr std::int64_t kTokens = 1 << 20, kVocabulary = 256000, kParameters = 4'000'000'000;
+    for (const Geometry& how :
+         {over_elements(1), over_elements(kTokens * 65536), over_elements(kTokens * kVocabulary),
+          over_rows(kTokens), over_column_chunks(kTokens, 65536), over_columns(65536),
+          over_partials(kParameters), over_embedding(16384)})
+        expect_legal(how);
+    for (const std::int64_t head_dim : {1, 64, 65, 128})
+        for (const std::int64_t rows : {1, 63, 64, 65, 131072}) {
+            expect_legal(over_queries(1024, rows, head_dim));
+            expect_legal(over_queries_backward(1024, rows, head_dim));
+            expect_legal(over_keys_backward(1024, rows, head_dim));
+        }
+}
+
+TEST(Geometry, OfNothingLaunchesNothing) {
+    EXPECT_EQ(over_elements(0).blocks, 0);
+    EXPECT_EQ(over_rows(0).blocks, 0);
+    EXPECT_EQ(over_column_chunks(0, 5).blocks, 0);
+    EXPECT_EQ(over_partials(0).blocks, 0);
+    EXPECT_EQ(over_queries(4, 0, 64).blocks, 0);
+}
+
+TEST(Geometry, GivesEveryElementOneThread) {
+    for (const std::int64_t elements : {1, 7, 8, 9, 2047, 2048, 2049, 100003}) {
+        const Geometry how = over_elements(elements);
+        const std::int64_t reached = how.blocks * how.threads * kElementsEach;
+        EXPECT_GE(reached, elements);
+        EXPECT_LT(reached - elements, std::int64_t{how.threads} * kElementsEach)
+            << "no block has nothing to do";
+    }
+}
+
+TEST(Geometry, ChunksCoverAllRowsOnce) {
+    for (const std::int64_t rows : {1, 31, 32, 33, 111, 4096, 100001}) {
+        const std::int64_t chunks = chunks_of(rows);
+        EXPECT_EQ(first_of_chunk(0, chunks, rows), 0);
+        EXPECT_EQ(first_of_chunk(chunks, chunks, rows), rows);
+        for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
+            EXPECT_LT(first_of_chunk(chunk, chunks, rows), first_of_chunk(chunk + 1, chunks, rows));
+    }
+}
+
+TEST(Product, IsItsTransposeToALibraryThatCountsByColumns) {
+    // y [5, 3] = x [5, 7] w, w stored as [3, 7].
+    const Product product{5, 3, 7, {{}, 7, false}, {{}, 7, true}, {}, false, {}};
+    const ColumnMajorProduct by = by_columns(product);
+    EXPECT_EQ(by.first, (ColumnMajor{7, 3, 7, true}));    // w by columns is [7, 3]
+    EXPECT_EQ(by.second, (ColumnMajor{7, 5, 7, false}));  // x is [7, 5]
+    EXPECT_EQ(by.result, (ColumnMajor{3, 5, 3, false}));
+}
+
+}  // namespace
+}  // namespace debubble::exec::cuda
