@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "exec/device.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -26,12 +27,9 @@ namespace debubble::exec {
 namespace {
 
 constexpr std::int64_t kCacheLine = 64;
+constexpr std::int64_t kDeviceLine = 256;  ///< kernels and libraries do best on such addresses
 constexpr std::int64_t kGuard = 1 << 16;  ///< poisoned behind the last tensor
 
-/// What a tensor of so many bytes takes; an empty one has an address too.
-std::int64_t padded(std::int64_t bytes) {
-    return std::max(kCacheLine, (bytes + kCacheLine - 1) / kCacheLine * kCacheLine);
-}
 
 std::size_t index_of(MemoryClass held_as) {
     return static_cast<std::size_t>(held_as);
@@ -98,8 +96,15 @@ ArenaTensor::~ArenaTensor() {
     if (arena_ != nullptr) arena_->release(*this);
 }
 
-Arena::Arena(Bytes capacity)
-    : capacity_{padded(capacity.count)}, free_(std::make_unique<FreeList>()) {
+Arena::Arena(Bytes capacity, Device* device)
+    : device_(device), free_(std::make_unique<FreeList>()) {
+    capacity_ = Bytes{padded(capacity.count)};
+    free_->add(0, capacity_.count);
+    if (device_ != nullptr) {
+        base_ = device_->reserve(capacity_);
+        poisoned_ = capacity_.count;  // AddressSanitizer has no say there
+        return;
+    }
     const auto size = static_cast<std::size_t>(capacity_.count);
     void* range = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -107,11 +112,20 @@ Arena::Arena(Bytes capacity)
         throw WorldError(fmt::format("no addresses for an arena of {:.3g} GiB: {}", gib(capacity_),
                                      std::strerror(errno)));
     base_ = static_cast<std::byte*>(range);
-    free_->add(0, capacity_.count);
+}
+
+/// What a tensor of so many bytes takes; an empty one has an address too.
+std::int64_t Arena::padded(std::int64_t bytes) const {
+    const std::int64_t line = device_ != nullptr ? kDeviceLine : kCacheLine;
+    return std::max(line, (bytes + line - 1) / line * line);
 }
 
 Arena::~Arena() {
     assert(total(held_).count == 0 && "tensors do not outlive their arena");
+    if (device_ != nullptr) {
+        device_->release(base_);
+        return;
+    }
     ASAN_UNPOISON_MEMORY_REGION(base_, static_cast<std::size_t>(poisoned_));
     ::munmap(base_, static_cast<std::size_t>(capacity_.count));
 }
@@ -132,7 +146,8 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     tensor.view_.data = base_ + at;
     tensor.held_as_ = held_as;
     poison_up_to(at + padded(bytes) + kGuard);
-    ASAN_UNPOISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(bytes));
+    if (device_ == nullptr)
+        ASAN_UNPOISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(bytes));
 
     extent_ = std::max(extent_, Bytes{at + padded(bytes)});
     Bytes& held = held_[index_of(held_as)];
@@ -164,7 +179,8 @@ void Arena::forget_peak() {
 void Arena::release(const ArenaTensor& tensor) {
     const std::int64_t size = padded(tensor.view_.bytes());
     held_[index_of(tensor.held_as_)] -= Bytes{tensor.view_.bytes()};
-    ASAN_POISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(size));
+    if (device_ == nullptr)
+        ASAN_POISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(size));
     free_->give(tensor.view_.data - base_, size);
 }
 

@@ -14,6 +14,7 @@
 namespace debubble::exec {
 
 class Arena;
+class Device;
 
 /// A tensor inside an arena, which gets its bytes back when this ends.
 class ArenaTensor {
@@ -44,15 +45,16 @@ struct ArenaPeak {
 /// One thread uses an arena at a time. Tensors must not outlive it.
 class Arena {
 public:
-    /// Reserves addresses, not memory: a page is the process's once it is touched.
-    /// Throws WorldError if the addresses are not to be had.
-    explicit Arena(Bytes capacity);
+    /// Of the process's memory: reserves addresses, a page is had once it is touched; or of a
+    /// device's, which is had at once and must outlive this. Throws WorldError if there is not
+    /// so much.
+    explicit Arena(Bytes capacity, Device* device = nullptr);
     ~Arena();
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
     /// Uninitialised. Best fit, lowest address first; neighbours merge when freed; every
-    /// tensor begins on a cache line. Throws WorldError, naming the numbers, when full.
+    /// tensor begins on a cache line, of a device on a multiple of 256 bytes. Throws WorldError, naming the numbers, when full.
     ArenaTensor allocate(const Shape& shape, DataType type, MemoryClass held_as,
                          std::string_view name);
 
@@ -70,8 +72,10 @@ private:
     friend class ArenaTensor;
     struct FreeList;
     void release(const ArenaTensor& tensor);
+    std::int64_t padded(std::int64_t bytes) const;
     void poison_up_to(std::int64_t end);
 
+    Device* device_;
     std::byte* base_ = nullptr;
     Bytes capacity_;
     std::unique_ptr<FreeList> free_;

@@ -17,8 +17,9 @@ namespace debubble::exec {
 class Device {
 public:
     virtual ~Device() = default;
-    virtual std::string name() const = 0;  ///< "NVIDIA H100 80GB HBM3"
-    virtual Bytes room() const = 0;        ///< for this rank's arena
+    virtual std::string name() const = 0;          ///< "NVIDIA H100 80GB HBM3"
+    virtual Bytes room() const = 0;                ///< for this rank's arena
+    virtual std::int64_t widest_head() const = 0;  ///< that its attention takes
 
     /// One range of addresses, every one a multiple of 256 from its begin. Throws WorldError.
     virtual std::byte* reserve(Bytes size) = 0;

@@ -19,17 +19,14 @@ namespace {
 
 struct Arguments {
     RunRequest request;
-    std::string device = "cpu";
     int launch = 0;
     double deadline_s = 300;
 };
 
 void check(const Arguments& args) {
     const RunRequest& request = args.request;
-    if (args.device != "cpu" && args.device != "cuda")
-        throw InputError(fmt::format("--device is '{}'; it can be cpu", args.device));
-    if (args.device == "cuda")
-        throw WorldError("this version executes on the processor: --device cpu");
+    if (request.device != "cpu" && request.device != "cuda")
+        throw InputError(fmt::format("--device is '{}'; it can be cpu or cuda", request.device));
     if (request.json == "-" && request.trace == "-")
         throw InputError("only one of --json and --trace can go to standard output");
     if (args.launch > 0 && request.comm == "local")
@@ -82,11 +79,10 @@ void write_results(const RunJob& job, const RunOutcome& outcome, std::FILE* out)
 /// The same command line for each of the processes that mpirun starts.
 std::vector<std::string> words_for_processes(const Arguments& args) {
     const RunRequest& request = args.request;
-    std::vector<std::string> words{"run",        request.scenario,
-                                   "--comm",     "mpi",
-                                   "--resume",   request.resume,
-                                   "--kernels",  request.kernels,
-                                   "--deadline", fmt::format("{}", args.deadline_s)};
+    std::vector<std::string> words{
+        "run",       request.scenario, "--comm",     "mpi",
+        "--resume",  request.resume,   "--device",   request.device,
+        "--kernels", request.kernels,  "--deadline", fmt::format("{}", args.deadline_s)};
     const auto add = [&](const char* option, const std::string& value) {
         if (value.empty()) return;
         words.emplace_back(option);
@@ -115,7 +111,7 @@ ExitStatus carry_out(const Arguments& args) {
     const ProcessPlace place = process_place();
     const Transporter transporter = transporter_of(args.request.comm, place);
     const bool alone = transporter == Transporter::Threads;
-    const RunJob job = prepare_run(args.request, alone ? 1 : place.on_this_host);
+    const RunJob job = prepare_run(args.request, alone ? ProcessPlace{} : place);
 
     const bool quiet = args.request.json == "-" || args.request.trace == "-";
     std::FILE* const out = quiet ? stderr : stdout;
@@ -171,7 +167,7 @@ void add_run(CLI::App& program, ExitStatus& answer) {
     verb->add_option("SCENARIO", request.scenario, "name or file of a scenario")->required();
     verb->add_option("--set", request.set, "key=value of the scenario, as schedule=zb-h1")
         ->allow_extra_args(false);
-    verb->add_option("--device", args->device, "cpu");
+    verb->add_option("--device", request.device, "cpu, or cuda: the GPUs of this machine");
     verb->add_option("--comm", request.comm, "auto, local (threads) or mpi (processes)");
     verb->add_option("--launch", args->launch, "start so many processes with mpirun")
         ->check(CLI::PositiveNumber);

@@ -5,6 +5,10 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "exec/comm/staged.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/stage/as_executed.h"
 #include "exec/stage/model_stage.h"
@@ -41,6 +45,16 @@ bool recomputes(const Program& program, Stage stage) {
     });
 }
 
+void check_fits(const scenarios::Scenario& scenario, const Device& device) {
+    if (scenario.training.offload_optimizer)
+        throw InputError(
+            "training.offload_optimizer: a GPU steps what lies in its memory; only the processor "
+            "steps an optimizer that is offloaded");
+    if (scenario.model.head_dim > device.widest_head())
+        throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
+                                     scenario.model.head_dim, device.name(), device.widest_head()));
+}
+
 /// One graph for each slice of the sequence.
 std::vector<models::StageGraph> graphs_of(const scenarios::Scenario& scenario,
                                           const scenarios::Plan& plan, Stage stage) {
@@ -60,12 +74,19 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
       plan_(plan),
       forward_(forward_only(plan.program)),
       how_(how),
-      arena_(how.capacity.count > 0 ? how.capacity : machine_memory()),
-      kernels_(make_cpu_kernels(how.kernels, how.threads)),
+      arena_(how.capacity.count > 0 ? how.capacity
+             : how.device           ? how.device->room()
+                                    : machine_memory(),
+             how.device.get()),
+      kernels_(how.device ? how.device->make_kernels()
+                          : make_cpu_kernels(how.kernels, how.threads)),
+      staged_(how.device ? stage_through_host(world, *kernels_) : nullptr),
+      world_(staged_ ? *staged_ : world),
       training_(
-          make_rank_training(scenario_, plan, options, world, *kernels_, arena_, how.patience)) {
+          make_rank_training(scenario_, plan, options, world_, *kernels_, arena_, how.patience)) {
+    if (how.device) check_fits(scenario_, *how.device);
     const TrainingGroups& groups = *training_.groups;
-    pipeline_ = world.group(groups.grid.pipeline_group(groups.place));
+    pipeline_ = world_.group(groups.grid.pipeline_group(groups.place));
     const double dropout = scenario_.training.dropout.value_or(scenario_.model.dropout);
     for (const Stage stage : plan.program.placement.stages[rank().index]) {
         StageTools tools{

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "exec/device.h"
 #include "exec/interpreter/run_step.h"
 #include "exec/kernels.h"
 #include "exec/stage/model_stage.h"
@@ -19,6 +20,8 @@ struct JobOptions {
     Bytes capacity;                ///< of its arena; unset: as much as the machine has
     std::chrono::nanoseconds patience = std::chrono::minutes(5);
     VisitListener on_visit = {};  ///< on the rank's thread
+    /// What computes instead of the processor; `kernels` and `threads` then mean nothing.
+    std::shared_ptr<Device> device = {};
 };
 
 class RankJob {
@@ -58,6 +61,8 @@ private:
     JobOptions how_;
     Arena arena_;
     std::unique_ptr<Kernels> kernels_;
+    std::unique_ptr<Communicator> staged_;  ///< the world, for a device's tensors
+    Communicator& world_;
     RankTraining training_;
     std::unique_ptr<Communicator> pipeline_;
     std::vector<std::unique_ptr<StageRunner>> runners_;

@@ -41,14 +41,19 @@ ProcessPlace process_place() {
         const char* rank;
         const char* size;
         const char* on_this_host;
+        const char* rank_on_this_host;
     };
     constexpr std::array kLaunchers{
-        Words{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-        Words{"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"},
-        Words{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"}};
+        Words{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
+              "OMPI_COMM_WORLD_LOCAL_RANK"},
+        Words{"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
+        Words{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE",
+              "SLURM_LOCALID"}};
     for (const Words& words : kLaunchers) {
         const auto rank = number_in(words.rank), size = number_in(words.size);
-        if (rank && size) return {*rank, *size, number_in(words.on_this_host).value_or(*size)};
+        if (rank && size)
+            return {*rank, *size, number_in(words.on_this_host).value_or(*size),
+                    number_in(words.rank_on_this_host).value_or(*rank)};
     }
     return {};
 }

@@ -16,6 +16,7 @@ struct ProcessPlace {
     int rank = 0;
     int size = 1;
     int on_this_host = 1;  ///< processes
+    int rank_on_this_host = 0;
 };
 /// As Open MPI or Slurm tells it in the environment; one alone otherwise.
 ProcessPlace process_place();

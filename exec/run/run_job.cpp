@@ -57,8 +57,16 @@ scenarios::Scenario read_for_run(const RunRequest& request) {
     return scenario;
 }
 
-RunJob prepare_run(const RunRequest& request, int processes_on_this_host) {
+std::shared_ptr<Device> RunJob::device_of(int rank) const {
+    if (!cuda) return nullptr;
+    return place.size > 1 ? cuda->device_of(place.rank_on_this_host, place.on_this_host)
+                          : cuda->device_of(rank, grid.size());
+}
+
+RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     const scenarios::Scenario asked = read_for_run(request);
+    std::optional<CudaModule> cuda;
+    if (request.device == "cuda") cuda = CudaModule::load();
     make_cpu_kernels(request.kernels, 1);  // the name is known
     const scenarios::Parallel& parallel = asked.parallel;
     RunJob job{request, asked, plan_for_run(request, asked), {},
@@ -71,8 +79,10 @@ RunJob prepare_run(const RunRequest& request, int processes_on_this_host) {
     job.grid = {parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
     job.last_step = last_step_of(job.options, request, job.data.train);
     job.start = open_start(job.scenario, job.options, request.resume);
-    job.threads = threads_of(request, job.grid, processes_on_this_host);
-    job.peak = peak_of_processor(asked, job.threads);
+    job.threads = threads_of(request, job.grid, place.on_this_host);
+    if (!cuda) job.peak = peak_of_processor(asked, job.threads);
+    job.place = place;
+    job.cuda = std::move(cuda);
     return job;
 }
 

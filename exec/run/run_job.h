@@ -2,10 +2,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "exec/comm/rank_grid.h"
+#include "exec/cuda/load_module.h"
 #include "exec/data/training_data.h"
+#include "exec/run/launch.h"
 #include "exec/run/peak_rate.h"
 #include "exec/run/run_request.h"
 #include "exec/run/start.h"
@@ -25,7 +29,12 @@ struct RunJob {
     Start start;
     std::int64_t last_step = 0;  ///< steps in all, those before a resumption too
     int threads = 1;             ///< of each rank's kernels
-    PeakRate peak = {};          ///< of a rank
+    PeakRate peak = {};          ///< of a rank; unset of a GPU
+    ProcessPlace place = {};     ///< of this process; one alone has all ranks
+    std::optional<CudaModule> cuda = {};
+
+    /// The GPU of a rank that this thread has; none where the processor computes.
+    std::shared_ptr<Device> device_of(int rank) const;
 
     /// Seconds that a step would take if all ranks computed at their peak rate.
     std::optional<double> step_s_at_peak() const;
@@ -35,7 +44,7 @@ struct RunJob {
 
 /// Reads, plans and opens everything that can be wrong before ranks start. Throws InputError,
 /// InvalidSchedule, WorldError.
-RunJob prepare_run(const RunRequest& request, int processes_on_this_host);
+RunJob prepare_run(const RunRequest& request, const ProcessPlace& place);
 
 /// The scenario as it was asked for, and T x C x D x p: before the rest is opened.
 scenarios::Scenario read_for_run(const RunRequest& request);

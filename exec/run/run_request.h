@@ -18,6 +18,7 @@ struct RunRequest {
     std::string json;                   ///< files; "-" is standard output, empty is nowhere
     std::string trace;
     std::string metrics;
+    std::string device = "cpu";  ///< or cuda
     std::string kernels = "auto";
     std::optional<int> threads;                                   ///< of each rank's kernels
     std::chrono::nanoseconds patience = std::chrono::minutes(5);  ///< of every wait

@@ -81,6 +81,7 @@ std::vector<std::string> load_start(const Start& start, const scenarios::Scenari
                                     RankTraining& training) {
     if (start.resume) {
         load(start.resume->pieces, training.pieces_to_load(Wanted::Everything));
+        training.loaded();
         const TrainingState& was = start.resume->manifest.training;
         training.step->restore(was.optimizer_steps, was.loss_scale);
         return {};
@@ -97,6 +98,7 @@ std::vector<std::string> load_start(const Start& start, const scenarios::Scenari
         }
     }
     load(*start.weights, wanted);
+    training.loaded();
     return notes;
 }
 

@@ -29,7 +29,12 @@ public:
         : job_(job),
           world_(world),
           rank_(job.scenario, job.plan, job.options, world,
-                {job.request.kernels, job.threads, {}, job.request.patience}),
+                {job.request.kernels,
+                 job.threads,
+                 {},
+                 job.request.patience,
+                 {},
+                 job.device_of(world.rank())}),
           place_(rank_.groups().place),
           last_checkpoint_(job.start.resume ? job.start.resume->folder.string() : "") {
         for (const Stage stage : job.plan.program.placement.stages_of(rank_.rank())) {

@@ -1,8 +1,8 @@
 #include "exec/stage/model_stage.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
-#include <cstring>
 #include <map>
 #include <utility>
 
@@ -91,9 +91,7 @@ struct SlicePlan {
 /// Activations that wait outside the arena, by tensor.
 struct OffloadedTensor {
     int index = 0;
-    Shape shape;
-    DataType type{};
-    std::vector<std::byte> bytes;
+    Tensor host;
 };
 
 class ModelStage final : public StageRunner {
@@ -170,10 +168,8 @@ public:
         for (std::size_t i = 0; i < live.size(); ++i) {
             if (!live[i]) continue;
             const TensorView& view = live[i].view();
-            waiting.push_back({static_cast<int>(i),
-                               view.shape,
-                               view.type,
-                               {view.data, view.data + view.bytes()}});
+            waiting.push_back({static_cast<int>(i), Tensor(view.shape, view.type)});
+            state_.tools.kernels.download(view, waiting.back().host.view());
             live[i] = {};
         }
     }
@@ -183,15 +179,16 @@ public:
         LiveTensors& live = live_.at(micro_batch);
         for (const OffloadedTensor& tensor : offloaded_[micro_batch]) {
             live[tensor.index] =
-                state_.tools.arena.allocate(tensor.shape, tensor.type, MemoryClass::Activations,
+                state_.tools.arena.allocate(tensor.host.shape(), tensor.host.type(),
+                                            MemoryClass::Activations,
                                             graph.tensors[tensor.index].name);
-            std::memcpy(live[tensor.index].view().data, tensor.bytes.data(), tensor.bytes.size());
+            state_.tools.kernels.upload(tensor.host.view(), live[tensor.index].view());
         }
         offloaded_.erase(micro_batch);
     }
 
-    double loss_total() const override { return state_.totals.view().as<double>()[0]; }
-    double correct_total() const override { return state_.totals.view().as<double>()[1]; }
+    double loss_total() const override { return totals()[0]; }
+    double correct_total() const override { return totals()[1]; }
     std::chrono::nanoseconds communicated() const override {
         return state_.communicated + state_.tools.parameters.communicated();
     }
@@ -200,6 +197,12 @@ private:
     static bool is_empty(const std::pair<const MicroBatch, LiveTensors>& tensors) {
         return std::ranges::none_of(
             tensors.second, [](const ArenaTensor& tensor) { return static_cast<bool>(tensor); });
+    }
+
+    std::array<double, 2> totals() const {
+        const Tensor host({2}, DataType::Fp64);
+        state_.tools.kernels.download(state_.totals.view(), host.view());
+        return {host.as<double>()[0], host.as<double>()[1]};
     }
 
     /// Memory of a graph's tensor, in elements of the compute type: what it holds is the
@@ -222,9 +225,8 @@ private:
                               sines.as<float>());
         state_.cosines = arena.allocate(table, DataType::Fp32, MemoryClass::Buffers, "rope.cos");
         state_.sines = arena.allocate(table, DataType::Fp32, MemoryClass::Buffers, "rope.sin");
-        state_.tools.kernels.copy(cosines.view(), state_.cosines.view());
-        state_.tools.kernels.copy(sines.view(), state_.sines.view());
-        state_.tools.kernels.finish();  // the tables on the host go
+        state_.tools.kernels.upload(cosines.view(), state_.cosines.view());
+        state_.tools.kernels.upload(sines.view(), state_.sines.view());
     }
 
     const SlicePlan& slice_of(const MicroBatch& micro_batch) const {

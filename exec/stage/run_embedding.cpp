@@ -23,7 +23,7 @@ void copy_tokens(const OperatorCall& call) {
     const std::int64_t width = size_of(DataType::Int32);
     for (std::int64_t sample = 0; sample < call.samples(); ++sample) {
         const std::int64_t first = sample * call.how().seq_length + call.first_position();
-        call.kernels().copy(
+        call.kernels().upload(
             {all.data + first * width, {call.rows()}, DataType::Int32},
             {mine.data + sample * call.rows() * width, {call.rows()}, DataType::Int32});
     }

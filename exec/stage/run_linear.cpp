@@ -93,8 +93,15 @@ void linear_forward(const OperatorCall& call) {
     const LinearCall linear(call);
     Kernels& kernels = call.kernels();
     if (call.op.kind == models::OperatorKind::PatchEmbedding) {
+        ArenaTensor memory;
+        ConstTensorView images = call.inputs().inputs;
+        if (!kernels.on_host()) {
+            memory = call.temporary(images.shape, images.type);
+            kernels.upload(images, memory.view());
+            images = memory.view();
+        }
         kernels.cut_patches(
-            call.model().patch_size.value_or(1), call.inputs().inputs,
+            call.model().patch_size.value_or(1), images,
             call.tensor(call.op.inputs[0], {call.samples(), call.rows() - 1, linear.inputs}));
     }
     ArenaTensor own;

@@ -34,21 +34,29 @@ TrainedStage& RankTraining::state_of(Stage stage) {
 }
 
 std::vector<Piece> RankTraining::pieces_to_save() const {
+    copies.emplace(*kernels);
     std::vector<Piece> pieces;
     for (const LocalStage& local : stages) {
-        auto more = exec::pieces_to_save(*local.state, groups->stages.at(local.stage).first_holder);
+        auto more = exec::pieces_to_save(*local.state, groups->stages.at(local.stage).first_holder,
+                                         *copies);
         std::ranges::move(more, std::back_inserter(pieces));
     }
     return pieces;
 }
 
 std::vector<WantedPiece> RankTraining::pieces_to_load(Wanted wanted) {
+    copies.emplace(*kernels);
     std::vector<WantedPiece> pieces;
     for (const LocalStage& local : stages) {
-        auto more = exec::pieces_to_load(*local.state, wanted);
+        auto more = exec::pieces_to_load(*local.state, wanted, *copies);
         std::ranges::move(more, std::back_inserter(pieces));
     }
     return pieces;
+}
+
+void RankTraining::loaded() {
+    copies->write_back();
+    copies.reset();
 }
 
 RankTraining make_rank_training(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
@@ -62,6 +70,7 @@ RankTraining make_rank_training(const scenarios::Scenario& scenario, const scena
     const StatePolicy policy = state_policy(scenario, moments_of(options.optimizer));
 
     RankTraining training;
+    training.kernels = &kernels;
     training.groups = std::make_unique<TrainingGroups>(
         make_groups(world, grid, plan.program, plan.lowering.tied));
     const TrainingGroups& groups = *training.groups;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "exec/training/state_pieces.h"
@@ -17,11 +18,15 @@ struct RankTraining {
     std::vector<std::unique_ptr<TrainedStage>> states;
     std::vector<LocalStage> stages;  ///< of states, in the order of their numbers
     std::unique_ptr<TrainingStep> step;
+    Kernels* kernels = nullptr;
+    mutable std::optional<HostCopies> copies;  ///< the pieces of a device
 
     TrainedStage& state_of(Stage stage);
-    /// Every element of the whole job's state is in one rank's pieces.
+    /// Every element of the whole job's state is in one rank's pieces. A device's are copies,
+    /// made by the call, that last until the next one of these.
     std::vector<Piece> pieces_to_save() const;
     std::vector<WantedPiece> pieces_to_load(Wanted wanted);
+    void loaded();  ///< the pieces to load are filled
 };
 
 /// Allocates the state in the arena and draws the first weights from the seed. All ranks of

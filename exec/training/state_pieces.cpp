@@ -15,12 +15,13 @@ struct Collector {
     const TrainedStage& state;
     const UnitSlot& slot;
     std::vector<WantedPiece>& pieces;
+    HostCopies& copies;
 
     template <class ViewOf>
     void add(const char* kind, const FlatRange& range, ViewOf&& view_of) {
         const FlatRange part = intersection(slot.range, range);
         if (part.count == 0) return;
-        const TensorView view = view_of(part);
+        const TensorView view = copies.of(view_of(part));
         auto more =
             pieces_of<std::byte>(state.parameters()[static_cast<std::size_t>(slot.parameter)],
                                  state.execution(), state.place().tensor_rank, kind, view.type,
@@ -44,22 +45,23 @@ void add_slot(Collector collect, const UnitState& unit, const FlatRange& values,
 
 }  // namespace
 
-std::vector<Piece> pieces_to_save(const TrainedStage& state, bool first_holder) {
+std::vector<Piece> pieces_to_save(const TrainedStage& state, bool first_holder,
+                                  HostCopies& copies) {
     std::vector<WantedPiece> pieces;
     if (!first_holder) return {};
     for (const UnitState& unit : state.units())
         for (const UnitSlot& slot : unit.unit().slots)
             if (speaks_for(state, slot))
-                add_slot({state, slot, pieces}, unit, unit.owned(), unit.owned(),
+                add_slot({state, slot, pieces, copies}, unit, unit.owned(), unit.owned(),
                          !state.policy().main, true);
     return {pieces.begin(), pieces.end()};
 }
 
-std::vector<WantedPiece> pieces_to_load(TrainedStage& state, Wanted wanted) {
+std::vector<WantedPiece> pieces_to_load(TrainedStage& state, Wanted wanted, HostCopies& copies) {
     std::vector<WantedPiece> pieces;
     for (const UnitState& unit : state.units())
         for (const UnitSlot& slot : unit.unit().slots)
-            add_slot({state, slot, pieces}, unit, unit.values_held(), unit.stepped(), true,
+            add_slot({state, slot, pieces, copies}, unit, unit.values_held(), unit.stepped(), true,
                      wanted == Wanted::Everything);
     return pieces;
 }

@@ -107,13 +107,12 @@ void TrainedStage::initialise(const models::Architecture& architecture, std::uin
                     slices_of(parameter, execution_, place_.tensor_rank,
                               FlatRange{piece.first - slot.range.first, piece.count});
                 fill_initial(value, parameter, seed, slices, drawn.as<float>());
-                kernels_->copy(drawn.view(), state.held_values(piece));
+                kernels_->upload(drawn.view(), state.held_values(piece));
                 const FlatRange stepped = intersection(piece, state.stepped());
                 if (policy_.main && stepped.count > 0)
-                    kernels_->copy(
+                    kernels_->upload(
                         part_of(drawn.view(), stepped.first - piece.first, stepped.count),
                         state.main(stepped));
-                kernels_->finish();
             }
         }
     }

@@ -114,7 +114,9 @@ Pending TrainingStep::grad_norm() {
         sum_of_squares(stages_, groups_, kernels_, total.view());
         const Interval interval =
             groups_.world->all_reduce(total.view(), Reduction::Sum, "GRAD_NORM")->wait(deadline);
-        judge(total.view().as<double>()[0]);
+        const Tensor squares({1}, DataType::Fp64);
+        kernels_.download(total.view(), squares.view());
+        judge(squares.as<double>()[0]);
         if (std::exchange(stepped_, false)) validate(deadline);
         if (scaler_) scaler_->update(outcome_.skipped);
         return interval;

@@ -26,6 +26,8 @@ std::vector<AttentionCase> attention_cases() {
             {"a later slice", {2, 70, 4, 16}, 250, 4, true, 180},
             {"a middle slice with later keys unseen", {1, 70, 4, 16}, 250, 2, true, 101},
             {"bidirectional", {2, 197, 3, 16}, 197, 3, false},
+            {"wide heads", {1, 90, 2, 128}, 90, 1},
+            {"heads between the widths", {1, 33, 2, 80}, 70, 2, true, 37},
             {"with dropout", {2, 130, 4, 32}, 130, 4, true, 0, true}};
 }
 

@@ -38,6 +38,7 @@ KernelsTest::KernelsTest() {
         tested_ = which.make();
         return;
     }
+    if (!which.why_not.empty()) return;
     device_ = which.make_device();
     tested_ = device_->make_kernels();
     mirror_ = std::make_unique<Mirror>(*device_, *tested_);

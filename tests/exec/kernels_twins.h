@@ -50,6 +50,7 @@ struct BackEnd {
     std::string name;
     std::unique_ptr<Kernels> (*make)() = nullptr;
     std::unique_ptr<Device> (*make_device)() = nullptr;  ///< or the kernels of one
+    std::string why_not = {};  ///< why they cannot be tested here; empty if they can
     friend void PrintTo(const BackEnd& which, std::ostream* out) { *out << which.name; }
 };
 
@@ -81,6 +82,10 @@ protected:
     void expect_alike(const Twins& twins, const std::string& what, double slack = 1) const;
 
     KernelsTest();
+    void SetUp() override {
+        if (const auto& why = std::get<BackEnd>(GetParam()).why_not; !why.empty())
+            GTEST_SKIP() << why;
+    }
 
     std::unique_ptr<Device> device_;
     std::unique_ptr<Kernels> tested_;

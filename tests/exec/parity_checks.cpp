@@ -72,8 +72,8 @@ const Result& on_one_rank(const Case& c) {
     alone.parallel = "{data: 1}";
     alone.schedule = "1f1b";
     alone.transport = Transport::Buffered;
-    const std::string key = fmt::format("{} {} {} {} {}", c.model, c.micro_batches, c.seq_length,
-                                        c.optimizer, c.training);
+    const std::string key = fmt::format("{} {} {} {} {} {}", c.model, c.micro_batches, c.seq_length,
+                                        c.optimizer, c.training, c.device != nullptr);
     const auto found = results.find(key);
     if (found != results.end()) return found->second;
     return results.emplace(key, train(alone, 2)).first->second;
@@ -104,6 +104,20 @@ std::set<std::string> summed_alike(const Case& c, const scenarios::Plan& plan) {
 }
 
 }  // namespace
+
+void expect_training_of_the_processor(const Case& c) {
+    constexpr double kTolerance = 1e-5;
+    Case on_processor = c;
+    on_processor.device = nullptr;
+    const Result mine = train(c, 2), whole = train(on_processor, 2);
+    for (int step = 0; step < 2; ++step) {
+        EXPECT_NEAR(mine.losses[step], whole.losses[step], kTolerance * whole.losses[step]);
+        EXPECT_NEAR(mine.norms[step], whole.norms[step], kTolerance * whole.norms[step]);
+    }
+    EXPECT_NEAR(mine.evaluated, whole.evaluated, kTolerance * whole.evaluated);
+    expect_equal(mine.gradients, whole.gradients, kTolerance, "gradient");
+    expect_equal(mine.weights, whole.weights, kTolerance, "weight");
+}
 
 void expect_training_of_one_rank(const Case& c, Result mine) {
     const Result& whole = on_one_rank(c);

@@ -8,4 +8,7 @@ namespace debubble::exec::parity {
 /// out once for each kind of it: losses, norms, every gradient and weight, the order of actions.
 void expect_training_of_one_rank(const Case& c, Result mine);
 
+/// The job on its device, and on the processor: the same losses, gradients and weights.
+void expect_training_of_the_processor(const Case& c);
+
 }  // namespace debubble::exec::parity

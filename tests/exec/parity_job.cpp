@@ -74,13 +74,14 @@ std::int64_t counted(const scenarios::Scenario& scenario, int step) {
 
 /// What the rank holds of the reduced gradients of the last step.
 void put_gradients(RankTraining& training, GlobalTensors& gradients) {
+    HostCopies copies(*training.kernels);
     for (const LocalStage& local : training.stages) {
         TrainedStage& state = *local.state;
         for (const UnitState& unit : state.units()) {
             for (const UnitSlot& slot : unit.unit().slots) {
                 const FlatRange range = intersection(slot.range, unit.owned());
                 if (range.count == 0) continue;
-                const TensorView held = unit.held_gradients(range);
+                const TensorView held = copies.of(unit.held_gradients(range));
                 for (const Piece& piece : pieces_of<const std::byte>(
                          state.parameters()[slot.parameter], state.execution(),
                          state.place().tensor_rank, "gradient", held.type, held.data,
@@ -138,10 +139,12 @@ Job::Job(const Case& c)
     : scenario(scenario_of(c)),
       plan(scenarios::make_plan(scenario)),
       options(read_training_options(scenario)),
-      patience(c.patience) {}
+      patience(c.patience),
+      device(c.device) {}
 
 RankResult train_on(Communicator& world, const Job& job) {
-    const JobOptions how{"reference", 1, Bytes{1 << 28}, job.patience};
+    JobOptions how{"reference", 1, Bytes{1 << 28}, job.patience};
+    if (job.device) how.device = job.device(world.global_rank(), world.size());
     RankJob rank(job.scenario, job.plan, job.options, world, how);
     const GridPlace place = rank.groups().place;
     const auto loss_share = [&](int step) {

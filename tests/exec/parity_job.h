@@ -23,6 +23,8 @@ struct Case {
     std::string training = {};                  ///< more keys, a line each
     Transport transport = Transport::Buffered;  ///< of a local job
     std::chrono::seconds patience{60};          ///< of every wait
+    /// For a rank, on its thread; without one the processor computes.
+    std::unique_ptr<Device> (*device)(int rank, int ranks) = nullptr;
     friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 };
 
@@ -34,6 +36,7 @@ struct Job {
     TrainingOptions options;
     int steps = 2;
     std::chrono::seconds patience;
+    std::unique_ptr<Device> (*device)(int rank, int ranks) = nullptr;
 };
 
 /// What one rank knows afterwards. Elements of tensors that it does not hold are NaN.

@@ -98,6 +98,7 @@ public:
     explicit EmulatedDevice(Bytes room) : room_(room), queue_(memory_) {}
     std::string name() const override { return "an emulated GPU"; }
     Bytes room() const override { return room_; }
+    std::int64_t widest_head() const override { return kMaxHeadDim; }
     std::byte* reserve(Bytes size) override { return memory_.reserve(size); }
     void release(std::byte*) noexcept override { memory_.release(); }
     std::unique_ptr<Kernels> make_kernels() override {

@@ -230,6 +230,38 @@ std::uint64_t exchange(std::uint64_t value, int lanes) {
     return warp.values[(warp.barrier.opened - 1) % 2][(thread % kWarp) ^ lanes];
 }
 
+namespace {
+
+struct Fragments {
+    const unsigned* a;
+    const unsigned* b;
+};
+
+float half_of(bool bf16, unsigned pair, int which) {
+    const auto bits = static_cast<std::uint16_t>(pair >> (16 * which));
+    return bf16 ? from_bf16(bits) : from_fp16(bits);
+}
+
+}  // namespace
+
+void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b) {
+    const Fragments mine{a, b};
+    const Warp& warp = the_block.meet(reinterpret_cast<std::uintptr_t>(&mine));
+    const auto& all = warp.values[(warp.barrier.opened - 1) % 2];
+    const auto of = [&](int lane) { return reinterpret_cast<const Fragments*>(all[lane]); };
+    const int lane = thread % kWarp;
+    for (int i = 0; i < 4; ++i) {
+        const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+        for (int k = 0; k < 16; ++k) {
+            const int pair = k % 8 / 2;  // whose pair, of the lanes of a row or a column
+            const unsigned left = of(row % 8 * 4 + pair)->a[row / 8 + k / 8 * 2];
+            const unsigned right = of(column * 4 + pair)->b[k / 8];
+            d[i] += half_of(bf16, left, k % 2) * half_of(bf16, right, k % 2);
+        }
+    }
+    the_block.meet(0);  // nobody's fragments go before all have read them
+}
+
 }  // namespace emulation
 
 void block_barrier() {

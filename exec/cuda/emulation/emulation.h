@@ -19,6 +19,7 @@
 #define __host__
 #define __launch_bounds__(...)
 #define DEBUBBLE_UNROLL
+#define DEBUBBLE_UNROLL_SOME
 
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
@@ -86,6 +87,18 @@ T warp_xor(T value, int lanes) {
 template <class T>
 T* shared_memory() {
     return static_cast<T*>(emulation::shared());
+}
+
+namespace emulation {
+
+/// The product that kernels/device.h describes, of one lane.
+void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b);
+
+}  // namespace emulation
+
+template <Type kType>
+void tensor_product(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    emulation::multiply(kType == Type::Bf16, d, a, b);
 }
 
 inline float from_bf16(std::uint16_t bits) {

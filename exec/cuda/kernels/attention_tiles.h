@@ -46,7 +46,7 @@ __device__ void load_tile(float* tile, const Operand& x, const HeadRows& rows, s
 template <int kHead>
 __device__ float dot(const float* a, const float* b) {
     float sum = 0;
-    DEBUBBLE_UNROLL
+    DEBUBBLE_UNROLL_SOME
     for (int d = 0; d < kHead; ++d) sum += a[d] * b[d];
     return sum;
 }

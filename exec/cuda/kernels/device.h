@@ -9,6 +9,7 @@
 
 /// Before a loop over an array that is to stay in registers.
 #define DEBUBBLE_UNROLL _Pragma("unroll")
+#define DEBUBBLE_UNROLL_SOME _Pragma("unroll 8")
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -72,6 +73,27 @@ __device__ inline float from_fp16(std::uint16_t bits) {
 }
 __device__ inline std::uint16_t to_fp16(float value) {
     return __half_as_ushort(__float2half_rn(value));
+}
+
+/// d [16, 8] += a [16, 16] b [16, 8] of a whole warp on tensor cores, in fp32. With g = lane / 4
+/// and t = 2 (lane % 4), a lane has of a the pairs (g, t), (g + 8, t), (g, t + 8), (g + 8, t + 8)
+/// along its rows, of b the pairs (t, g), (t + 8, g) down its columns, and of d the elements
+/// (g, t), (g, t + 1), (g + 8, t), (g + 8, t + 1) (PTX, "Matrix fragments for mma.m16n8k16").
+template <Type kType>
+__device__ inline void tensor_product(float (&d)[4], const unsigned (&a)[4],
+                                      const unsigned (&b)[2]) {
+    if constexpr (kType == Type::Bf16)
+        asm volatile(
+            "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+            "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    else
+        asm volatile(
+            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 }  // namespace debubble::exec::cuda

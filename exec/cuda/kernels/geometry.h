@@ -101,4 +101,30 @@ constexpr Geometry over_keys_backward(std::int64_t kv_heads, std::int64_t keys,
     return over_queries_backward(kv_heads, keys, head_dim);
 }
 
+// Attention on tensor cores: four warps, each with 16 of 64 rows; they meet tiles of 64 or 32. Rows
+// of shared memory are 16 bytes longer than what they hold, which keeps lanes in different banks.
+inline constexpr int kTensorThreads = 128;
+inline constexpr int kTensorRows = 64;
+inline constexpr int kForwardKeys = 64;
+inline constexpr int kBackwardTile = 32;
+constexpr int half_stride(int columns) {
+    return columns + 8;
+}
+/// q, k, and v transposed.
+constexpr Geometry over_queries_tensor(std::int64_t heads, std::int64_t queries,
+                                       std::int64_t head_dim) {
+    const std::int64_t width = padded_head(head_dim);
+    const std::int64_t halves =
+        (kTensorRows + kForwardKeys) * (width + 8) + width * half_stride(kForwardKeys);
+    return {heads * ceil_div(queries, kTensorRows), kTensorThreads, halves * 2};
+}
+/// Two operands of its own rows, two of the tile that it meets, and `transposed` of those again.
+constexpr Geometry over_rows_tensor_backward(std::int64_t heads, std::int64_t rows,
+                                             std::int64_t head_dim, int transposed) {
+    const std::int64_t width = padded_head(head_dim);
+    const std::int64_t halves = 2 * (kTensorRows + kBackwardTile) * (width + 8) +
+                                transposed * width * half_stride(kBackwardTile);
+    return {heads * ceil_div(rows, kTensorRows), kTensorThreads, halves * 2};
+}
+
 }  // namespace debubble::exec::cuda

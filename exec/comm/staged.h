@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include "exec/comm/communicator.h"
+#include "exec/kernels.h"
+
+namespace debubble::exec {
+
+/// Carries tensors of a device over a communicator of host memory: each is copied out once the
+/// kernels that make it are through, and in when its request is waited for. So every
+/// communicator serves every device, in the order and with the bits that it has of its own.
+///
+/// `world` and `kernels` must outlive it and its groups. A request is waited for on the thread
+/// of the kernels.
+std::unique_ptr<Communicator> stage_through_host(Communicator& world, Kernels& kernels);
+
+}  // namespace debubble::exec

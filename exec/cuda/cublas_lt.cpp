@@ -1,0 +1,174 @@
+#include "exec/cuda/cublas_lt.h"
+
+#include <cublasLt.h>
+
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "base/diagnostic.h"
+
+namespace debubble::exec::cuda {
+
+namespace {
+
+constexpr std::int64_t kWorkspace = std::int64_t{32} << 20;
+
+void check(cublasStatus_t status, const char* what) {
+    if (status != CUBLAS_STATUS_SUCCESS)
+        throw WorldError(std::string(what) + ": " + cublasLtGetStatusString(status));
+}
+
+cudaDataType_t library_type(Type type) {
+    switch (type) {
+        case Type::Fp16: return CUDA_R_16F;
+        case Type::Bf16: return CUDA_R_16BF;
+        default: return CUDA_R_32F;
+    }
+}
+
+/// The largest power of two, up to 256, that an address is a multiple of.
+std::uint32_t alignment_of(const void* data) {
+    std::uint32_t alignment = 256;
+    while (reinterpret_cast<std::uintptr_t>(data) % alignment != 0) alignment /= 2;
+    return alignment;
+}
+
+/// What a plan depends on: products that are equal in it are done alike.
+using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Type, bool, bool, bool, bool,
+                       std::int64_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+Key key_of(const Product& p) {
+    return {p.m,
+            p.n,
+            p.k,
+            p.a.elements.type,
+            p.c.type,
+            p.a.transposed,
+            p.b.transposed,
+            p.adds,
+            static_cast<bool>(p.bias),
+            p.a.row_stride,
+            p.b.row_stride,
+            alignment_of(p.a.elements.data),
+            alignment_of(p.b.elements.data),
+            alignment_of(p.c.data)};
+}
+
+/// A layout of the library, of one of its matrices.
+class Layout {
+public:
+    Layout(Type type, const ColumnMajor& matrix) {
+        check(cublasLtMatrixLayoutCreate(&layout_, library_type(type),
+                                         static_cast<std::uint64_t>(matrix.rows),
+                                         static_cast<std::uint64_t>(matrix.columns), matrix.stride),
+              "a matrix of cuBLASLt");
+    }
+    ~Layout() { cublasLtMatrixLayoutDestroy(layout_); }
+    Layout(const Layout&) = delete;
+    Layout& operator=(const Layout&) = delete;
+    cublasLtMatrixLayout_t get() const { return layout_; }
+
+private:
+    cublasLtMatrixLayout_t layout_ = nullptr;
+};
+
+/// How one kind of product is made.
+class Plan {
+public:
+    Plan(cublasLtHandle_t library, const Product& p)
+        : by_(by_columns(p)),
+          first_(p.b.elements.type, by_.first),
+          second_(p.a.elements.type, by_.second),
+          result_(p.c.type, by_.result) {
+        check(cublasLtMatmulDescCreate(&how_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product");
+        set(CUBLASLT_MATMUL_DESC_TRANSA, by_.first.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+        set(CUBLASLT_MATMUL_DESC_TRANSB, by_.second.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+        if (p.bias) {
+            set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+            set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, library_type(p.bias.type));
+            set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.data);
+        }
+        choose(library, p);
+    }
+    ~Plan() { cublasLtMatmulDescDestroy(how_); }
+    Plan(const Plan&) = delete;
+    Plan& operator=(const Plan&) = delete;
+
+    void run(cublasLtHandle_t library, const Product& p, void* workspace, Stream stream) {
+        if (p.bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.data);
+        const float one = 1, kept = p.adds ? 1.F : 0.F;
+        check(
+            cublasLtMatmul(library, how_, &one, p.b.elements.data, first_.get(), p.a.elements.data,
+                           second_.get(), &kept, p.c.data, result_.get(), p.c.data, result_.get(),
+                           &chosen_.algo, workspace, static_cast<std::size_t>(kWorkspace), stream),
+            "a product of cuBLASLt");
+    }
+
+private:
+    template <class T>
+    void set(cublasLtMatmulDescAttributes_t what, T value) {
+        check(cublasLtMatmulDescSetAttribute(how_, what, &value, sizeof(value)), "a product");
+    }
+
+    void choose(cublasLtHandle_t library, const Product& p) {
+        cublasLtMatmulPreference_t wish = nullptr;
+        check(cublasLtMatmulPreferenceCreate(&wish), "a choice of cuBLASLt");
+        const auto want = [&](cublasLtMatmulPreferenceAttributes_t what, auto value) {
+            check(cublasLtMatmulPreferenceSetAttribute(wish, what, &value, sizeof(value)),
+                  "a choice of cuBLASLt");
+        };
+        want(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(kWorkspace));
+        want(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(p.b.elements.data));
+        want(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(p.a.elements.data));
+        want(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.c.data));
+        want(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(p.c.data));
+        int found = 0;
+        const cublasStatus_t status =
+            cublasLtMatmulAlgoGetHeuristic(library, how_, first_.get(), second_.get(),
+                                           result_.get(), result_.get(), wish, 1, &chosen_, &found);
+        cublasLtMatmulPreferenceDestroy(wish);
+        check(status, "a choice of cuBLASLt");
+        if (found == 0) throw WorldError("cuBLASLt knows no way to make a product");
+    }
+
+    ColumnMajorProduct by_;
+    Layout first_, second_, result_;
+    cublasLtMatmulDesc_t how_ = nullptr;
+    cublasLtMatmulHeuristicResult_t chosen_{};
+};
+
+class CublasLt final : public Matmul {
+public:
+    explicit CublasLt(Queue& queue) : queue_(queue) {
+        check(cublasLtCreate(&library_), "cuBLASLt");
+        workspace_ = queue_.allocate(kWorkspace);
+    }
+    ~CublasLt() override {
+        plans_.clear();
+        queue_.free(workspace_);
+        cublasLtDestroy(library_);
+    }
+    CublasLt(const CublasLt&) = delete;
+    CublasLt& operator=(const CublasLt&) = delete;
+
+    void operator()(const Product& product) override {
+        if (product.m == 0 || product.n == 0) return;
+        std::unique_ptr<Plan>& plan = plans_[key_of(product)];
+        if (!plan) plan = std::make_unique<Plan>(library_, product);
+        plan->run(library_, product, workspace_, queue_.stream());
+    }
+
+private:
+    Queue& queue_;
+    cublasLtHandle_t library_ = nullptr;
+    void* workspace_ = nullptr;
+    std::map<Key, std::unique_ptr<Plan>> plans_;
+};
+
+}  // namespace
+
+std::unique_ptr<Matmul> make_cublas_lt(Queue& queue) {
+    return std::make_unique<CublasLt>(queue);
+}
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "exec/cuda/matmul.h"
+#include "exec/cuda/queue.h"
+
+namespace debubble::exec::cuda {
+
+/// Products by cuBLASLt on the queue, each shape by the algorithm that its heuristic ranks
+/// first, kept. Only cublas_lt.cpp knows the library.
+std::unique_ptr<Matmul> make_cublas_lt(Queue& queue);
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,116 @@
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/diagnostic.h"
+#include "exec/cuda/cublas_lt.h"
+#include "exec/cuda/cuda_kernels.h"
+#include "exec/cuda/kernels/geometry.h"
+#include "exec/cuda/module.h"
+#include "exec/device.h"
+
+/// The GPU of a rank: a stream, memory, and what runs on it.
+namespace debubble::exec::cuda {
+
+const char* failed_launch();
+
+namespace {
+
+void check(cudaError_t status, const char* what) {
+    if (status != cudaSuccess)
+        throw WorldError(std::string(what) + ": " + cudaGetErrorString(status));
+}
+
+class CudaQueue final : public Queue {
+public:
+    explicit CudaQueue(int device) : device_(device) {
+        use();
+        check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a CUDA stream");
+    }
+    ~CudaQueue() override { cudaStreamDestroy(stream_); }
+    CudaQueue(const CudaQueue&) = delete;
+    CudaQueue& operator=(const CudaQueue&) = delete;
+
+    /// Of the calling thread, whose later launches go to this GPU.
+    void use() const { check(cudaSetDevice(device_), "the GPU"); }
+
+    Stream stream() override { return stream_; }
+    void* allocate(std::int64_t size) override {
+        void* memory = nullptr;
+        check(cudaMalloc(&memory, static_cast<std::size_t>(size)), "memory of the GPU");
+        return memory;
+    }
+    void free(void* memory) noexcept override { cudaFree(memory); }
+    void copy(const void* from, void* to, std::int64_t size) override {
+        check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(size), cudaMemcpyDefault, stream_),
+              "a copy on the GPU");
+    }
+    void fill_zero(void* memory, std::int64_t size) override {
+        check(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(size), stream_),
+              "memory of the GPU");
+    }
+    void finish() override {
+        const char* const failed = failed_launch();
+        check(cudaGetLastError(), failed ? failed : "a kernel");
+        check(cudaStreamSynchronize(stream_), "kernels on the GPU");
+    }
+
+private:
+    int device_;
+    Stream stream_ = nullptr;
+};
+
+class CudaDevice final : public Device {
+public:
+    CudaDevice(int device, int ranks_on_it) : queue_(device), ranks_on_it_(ranks_on_it) {
+        cudaDeviceProp properties{};
+        check(cudaGetDeviceProperties(&properties, device), "the GPU");
+        name_ = properties.name;
+    }
+    std::string name() const override { return name_; }
+
+    /// Ranks on one GPU share what is free; a tenth is left to libraries and scratch.
+    Bytes room() const override {
+        std::size_t free = 0, all = 0;
+        check(cudaMemGetInfo(&free, &all), "memory of the GPU");
+        const std::size_t share = std::min(free, all / static_cast<std::size_t>(ranks_on_it_));
+        return Bytes{static_cast<std::int64_t>(share / 10 * 9 / kPage * kPage)};
+    }
+    std::int64_t widest_head() const override { return kMaxHeadDim; }
+    std::byte* reserve(Bytes size) override {
+        return static_cast<std::byte*>(queue_.allocate(size.count));
+    }
+    void release(std::byte* memory) noexcept override { queue_.free(memory); }
+    std::unique_ptr<Kernels> make_kernels() override {
+        return std::make_unique<CudaKernels>(queue_, make_cublas_lt(queue_));
+    }
+
+private:
+    static constexpr std::size_t kPage = std::size_t{2} << 20;
+    CudaQueue queue_;
+    int ranks_on_it_;
+    std::string name_;
+};
+
+}  // namespace
+}  // namespace debubble::exec::cuda
+
+using debubble::WorldError;
+
+/// What exec/cuda/load_module.cpp asks for.
+extern "C" int debubble_cuda_count() {
+    const std::string none = "there is no GPU for CUDA to use: ";
+    int driver = 0;
+    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+        throw WorldError(none + "no NVIDIA driver is installed");
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess) throw WorldError(none + cudaGetErrorString(status));
+    if (count == 0) throw WorldError(none + "the driver shows none");
+    return count;
+}
+
+extern "C" debubble::exec::Device* debubble_cuda_device(int device, int ranks_on_it) {
+    return new debubble::exec::cuda::CudaDevice(device, ranks_on_it);
+}

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "exec/cuda/kernels/attention_tiles.h"
+
+/// What the kernels of attention on tensor cores share: tiles of 16-bit elements in shared memory,
+/// and the fragments that a lane takes of them. Only .cu files include this.
+namespace debubble::exec::cuda {
+
+using Half = std::uint16_t;
+
+/// Where a lane stands in the fragments of tensor_product().
+struct Lane {
+    int warp = thread_index() / kWarp;
+    int group = thread_index() % kWarp / 4;
+    int pair = thread_index() % 4 * 2;
+};
+
+__device__ inline unsigned pair_at(const Half* element) {
+    return *reinterpret_cast<const unsigned*>(element);
+}
+template <Type kType>
+__device__ unsigned packed(float low, float high) {
+    const Half a = kType == Type::Bf16 ? to_bf16(low) : to_fp16(low);
+    const Half b = kType == Type::Bf16 ? to_bf16(high) : to_fp16(high);
+    return a | static_cast<unsigned>(b) << 16;
+}
+
+/// Rows `first` .. first + 15 of a tile, columns `column` .. column + 15, as the left factor.
+struct Left {
+    unsigned at[4];
+    __device__ Left(const Half* tile, int stride, int first, int column, const Lane& lane) {
+        const Half* const low = tile + (first + lane.group) * stride + column + lane.pair;
+        at[0] = pair_at(low);
+        at[1] = pair_at(low + 8 * stride);
+        at[2] = pair_at(low + 8);
+        at[3] = pair_at(low + 8 * stride + 8);
+    }
+    /// Two neighbouring results [16, 8], rounded: 16 columns of the left factor of what follows.
+    template <Type kType>
+    __device__ static Left of(const float (&d)[4], const float (&next)[4]) {
+        Left left;
+        left.at[0] = packed<kType>(d[0], d[1]);
+        left.at[1] = packed<kType>(d[2], d[3]);
+        left.at[2] = packed<kType>(next[0], next[1]);
+        left.at[3] = packed<kType>(next[2], next[3]);
+        return left;
+    }
+
+private:
+    __device__ Left() {}
+};
+
+/// d += left times the transpose of eight rows of a tile, from `first` and `column` on.
+template <Type kType>
+__device__ void add_product(float (&d)[4], const Left& left, const Half* tile, int stride,
+                            int first, int column, const Lane& lane) {
+    const Half* const low = tile + (first + lane.group) * stride + column + lane.pair;
+    const unsigned right[2] = {pair_at(low), pair_at(low + 8)};
+    tensor_product<kType>(d, left.at, right);
+}
+
+/// Eight elements of a row, zero beyond it.
+struct EightHalves {
+    alignas(16) Half at[8];
+};
+__device__ inline EightHalves load_halves(const Operand& x, const HeadRows& rows, std::int64_t row,
+                                          int d, std::int64_t head_dim) {
+    EightHalves values{};
+    if (row >= rows.count || d >= head_dim) return values;
+    const Half* const from = static_cast<const Half*>(x.data) + rows.first + row * rows.stride + d;
+    if (d + 8 <= head_dim && is_aligned(from)) {
+        *reinterpret_cast<uint4*>(values.at) = *reinterpret_cast<const uint4*>(from);
+        return values;
+    }
+    DEBUBBLE_UNROLL
+    for (int i = 0; i < 8; ++i)
+        if (d + i < head_dim) values.at[i] = from[i];
+    return values;
+}
+
+/// tile [kRows][kHead] = rows from `row` on, and its transpose [kHead][kRows]; either may be null.
+template <int kRows, int kHead>
+__device__ void load_half_tile(Half* tile, Half* turned, const Operand& x, const HeadRows& rows,
+                               std::int64_t row, std::int64_t head_dim) {
+    for (int i = thread_index(); i < kRows * kHead / 8; i += kTensorThreads) {
+        const int r = i / (kHead / 8), d = i % (kHead / 8) * 8;
+        const EightHalves values = load_halves(x, rows, row + r, d, head_dim);
+        if (tile)
+            *reinterpret_cast<uint4*>(tile + r * half_stride(kHead) + d) =
+                *reinterpret_cast<const uint4*>(values.at);
+        if (!turned) continue;
+        DEBUBBLE_UNROLL
+        for (int j = 0; j < 8; ++j) turned[(d + j) * half_stride(kRows) + r] = values.at[j];
+    }
+}
+
+}  // namespace debubble::exec::cuda
