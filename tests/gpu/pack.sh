@@ -7,10 +7,12 @@ bin=${1:-build/release/bin}
 to=out/gpu-tests
 rm -rf "$to"
 mkdir -p "$to/bin" "$to/lib" "$to/share/models" "$to/share/scenarios"
-cp "$bin"/debubble-exec "$bin"/exec_gpu_tests "$bin"/debubble_cuda.so "$to/bin/"
+cp "$bin"/debubble-exec "$bin"/exec_gpu_tests "$bin"/debubble_cuda.so \
+    "$bin"/gpu_nccl_ranks "$bin"/gpu_green_contexts "$to/bin/"
 strip "$to"/bin/*
 # All but the C library and what CUDA brings.
-ldd "$bin/debubble-exec" "$bin/exec_gpu_tests" "$bin/debubble_cuda.so" |
+ldd "$bin/debubble-exec" "$bin/exec_gpu_tests" "$bin/debubble_cuda.so" \
+    "$bin/gpu_nccl_ranks" |
     awk '$3 ~ /^\// && $1 !~ /^(libc|libm|libpthread|libdl|librt|ld-linux|libcublas|libcuda)/ { print $3 }' |
     sort -u | xargs -r cp -L -t "$to/lib"
 cp -r models/zoo "$to/share/models/"

@@ -17,7 +17,8 @@ elif [ -d "$here/bin" ]; then
 else
     bin=$root/build/cuda/bin
     (cd "$root" && cmake --preset cuda -DDEBUBBLE_GUI=OFF >"$work/configure" 2>&1 &&
-        cmake --build build/cuda --parallel --target debubble-exec exec_gpu_tests) ||
+        cmake --build build/cuda --parallel --target \
+            debubble-exec exec_gpu_tests gpu_nccl_ranks gpu_green_contexts) ||
         { cat "$work/configure"; echo "FAILED: it does not build"; exit 1; }
 fi
 
@@ -55,11 +56,22 @@ speed() { # title precision
     fi
 }
 
+question() { # title program
+    local log=$work/question
+    [ -x "$bin/$2" ] || { row "$1" FAILED "$2 was not built"; return; }
+    if timeout 120 "$bin/$2" >"$log" 2>&1; then row "$1" passed "$(tail -1 "$log")"; else
+        row "$1" FAILED "$(tail -1 "$log")"
+        cat "$log"
+    fi
+}
+
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no nvidia-smi"
 suite "operators in fp32, bf16, fp16 against the reference" '*KernelsTest*' 180
 suite "trainings on the GPU against the processor's" '*AgainstTheProcessor*' 120
 suite "pipelines, TP, DP, ZeRO on one GPU against one rank" '*AgainstOneRank*' 180
 speed "GPT-2 124M, bf16, sequences of 1024" bf16
+question "several ranks of NCCL on one GPU (NCCL_HOSTID)" gpu_nccl_ranks
+question "green contexts have their own multiprocessors" gpu_green_contexts
 
 echo
 printf '%s\n' "${rows[@]}"

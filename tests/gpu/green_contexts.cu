@@ -1,0 +1,100 @@
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <vector>
+
+/// A question to a GPU: do green contexts give two ranks multiprocessors of their own? Runs a
+/// kernel in each of two at the same time and looks at where its blocks ran. Exits with 0 if the
+/// two sets are disjoint. The driver is asked for by name, never linked.
+namespace {
+
+void check(bool fine, const char* what) {
+    if (fine) return;
+    std::printf("green contexts: %s failed: %s\n", what, cudaGetErrorString(cudaGetLastError()));
+    std::exit(1);
+}
+
+template <class Function>
+Function driver(const char* name) {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    const cudaError_t status =
+        cudaGetDriverEntryPointByVersion(name, &found, CUDART_VERSION, cudaEnableDefault, &result);
+    check(status == cudaSuccess && result == cudaDriverEntryPointSuccess, name);
+    return reinterpret_cast<Function>(found);
+}
+
+/// Notes the multiprocessor of each block, and stays there for a while.
+__global__ void note_place(unsigned* places, long long cycles) {
+    unsigned place = 0;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(place));
+    if (threadIdx.x == 0) places[blockIdx.x] = place;
+    const long long begin = clock64();
+    while (clock64() - begin < cycles) continue;
+}
+
+struct Part {
+    CUgreenCtx context = nullptr;
+    cudaStream_t stream = nullptr;
+    unsigned* places = nullptr;
+};
+
+Part part_of(CUdevResource resource, CUdevice device) {
+    CUdevResourceDesc description = nullptr;
+    check(driver<decltype(&cuDevResourceGenerateDesc)>("cuDevResourceGenerateDesc")(
+              &description, &resource, 1) == CUDA_SUCCESS,
+          "cuDevResourceGenerateDesc");
+    Part part;
+    check(driver<decltype(&cuGreenCtxCreate)>("cuGreenCtxCreate")(
+              &part.context, description, device, CU_GREEN_CTX_DEFAULT_STREAM) == CUDA_SUCCESS,
+          "cuGreenCtxCreate");
+    check(driver<decltype(&cuGreenCtxStreamCreate)>("cuGreenCtxStreamCreate")(
+              &part.stream, part.context, CU_STREAM_NON_BLOCKING, 0) == CUDA_SUCCESS,
+          "cuGreenCtxStreamCreate");
+    return part;
+}
+
+}  // namespace
+
+int main() {
+    constexpr int kBlocks = 512;
+    constexpr long long kCycles = 1'000'000;
+    check(cudaSetDevice(0) == cudaSuccess && cudaFree(nullptr) == cudaSuccess, "the GPU");
+    CUdevice device = 0;
+    check(driver<decltype(&cuDeviceGet)>("cuDeviceGet")(&device, 0) == CUDA_SUCCESS, "cuDeviceGet");
+    CUdevResource all{};
+    check(driver<decltype(&cuDeviceGetDevResource)>("cuDeviceGetDevResource")(
+              device, &all, CU_DEV_RESOURCE_TYPE_SM) == CUDA_SUCCESS,
+          "cuDeviceGetDevResource");
+    CUdevResource half{}, rest{};
+    unsigned groups = 1;
+    check(driver<decltype(&cuDevSmResourceSplitByCount)>("cuDevSmResourceSplitByCount")(
+              &half, &groups, &all, &rest, 0, all.sm.smCount / 2) == CUDA_SUCCESS &&
+              groups == 1,
+          "cuDevSmResourceSplitByCount");
+    std::printf("multiprocessors: %u = %u + %u\n", all.sm.smCount, half.sm.smCount,
+                rest.sm.smCount);
+
+    Part parts[2] = {part_of(half, device), part_of(rest, device)};
+    for (Part& part : parts)
+        check(cudaMalloc(&part.places, kBlocks * sizeof(unsigned)) == cudaSuccess, "memory");
+    for (Part& part : parts) note_place<<<kBlocks, 1024, 0, part.stream>>>(part.places, kCycles);
+    check(cudaDeviceSynchronize() == cudaSuccess, "the kernels");
+    std::set<unsigned> ran[2];
+    for (int p = 0; p < 2; ++p) {
+        std::vector<unsigned> places(kBlocks);
+        check(cudaStreamSynchronize(parts[p].stream) == cudaSuccess, "a stream");
+        check(cudaMemcpy(places.data(), parts[p].places, kBlocks * sizeof(unsigned),
+                         cudaMemcpyDeviceToHost) == cudaSuccess,
+              "a copy");
+        ran[p].insert(places.begin(), places.end());
+    }
+    int shared = 0;
+    for (const unsigned place : ran[0]) shared += static_cast<int>(ran[1].count(place));
+    std::printf("blocks ran on %zu and %zu multiprocessors, %d of them shared\n", ran[0].size(),
+                ran[1].size(), shared);
+    return shared == 0 ? 0 : 1;
+}
