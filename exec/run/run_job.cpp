@@ -80,7 +80,8 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     job.last_step = last_step_of(job.options, request, job.data.train);
     job.start = open_start(job.scenario, job.options, request.resume);
     job.threads = threads_of(request, job.grid, place.on_this_host);
-    if (!cuda) job.peak = peak_of_processor(asked, job.threads);
+    job.peak = cuda ? PeakRate{{}, "the peak rate of the GPU is not known"}
+                    : peak_of_processor(asked, job.threads);
     job.place = place;
     job.cuda = std::move(cuda);
     return job;

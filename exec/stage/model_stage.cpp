@@ -178,10 +178,9 @@ public:
         const models::StageGraph& graph = slice_of(micro_batch).graph;
         LiveTensors& live = live_.at(micro_batch);
         for (const OffloadedTensor& tensor : offloaded_[micro_batch]) {
-            live[tensor.index] =
-                state_.tools.arena.allocate(tensor.host.shape(), tensor.host.type(),
-                                            MemoryClass::Activations,
-                                            graph.tensors[tensor.index].name);
+            live[tensor.index] = state_.tools.arena.allocate(
+                tensor.host.shape(), tensor.host.type(), MemoryClass::Activations,
+                graph.tensors[tensor.index].name);
             state_.tools.kernels.upload(tensor.host.view(), live[tensor.index].view());
         }
         offloaded_.erase(micro_batch);
