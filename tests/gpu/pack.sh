@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Packs the programs of tests/gpu/run.sh, with the libraries that a bare machine lacks, into
-# out/gpu-tests.tar.gz: unpack it beside a GPU and a CUDA 13 toolkit, and call its run.sh.
+# out/gpu-tests.tar.gz: unpack it beside a GPU and a CUDA 13 toolkit, and call its run.sh. NCCL, which
+# is large, is taken along with WITH_NCCL=1.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=${1:-build/release/bin}
@@ -10,10 +11,12 @@ mkdir -p "$to/bin" "$to/lib" "$to/share/models" "$to/share/scenarios"
 cp "$bin"/debubble-exec "$bin"/exec_gpu_tests "$bin"/debubble_cuda.so \
     "$bin"/gpu_nccl_ranks "$bin"/gpu_green_contexts "$to/bin/"
 strip "$to"/bin/*
+left_out='libc|libm|libpthread|libdl|librt|ld-linux|libcublas|libcublasLt|libcudart'
+[ -n "${WITH_NCCL:-}" ] || left_out+='|libnccl'
 # All but the C library and what CUDA brings.
 ldd "$bin/debubble-exec" "$bin/exec_gpu_tests" "$bin/debubble_cuda.so" \
     "$bin/gpu_nccl_ranks" |
-    awk '$3 ~ /^\// && $1 !~ /^(libc|libm|libpthread|libdl|librt|ld-linux|libcublas|libcuda)/ { print $3 }' |
+    awk -v out="^($left_out)[.-]" '$3 ~ /^\// && $1 !~ out { print $3 }' |
     sort -u | xargs -r cp -L -t "$to/lib"
 cp -r models/zoo "$to/share/models/"
 cp -r scenarios/*.yaml scenarios/clusters scenarios/frameworks "$to/share/scenarios/"
