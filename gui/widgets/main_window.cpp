@@ -254,6 +254,8 @@ void MainWindow::execute() {
     raise_dock("run");
     if (run_->is_running())
         messages_->warn(tr("A run is under way; stop it first"));
+    else if (session_.is_busy() || !session_.answer().plan)
+        messages_->warn(tr("There is no plan yet that could be executed"));
     else
         run_->start();
 }

@@ -222,7 +222,8 @@ ScenarioText with_change(const ScenarioText& source, const std::string& key,
 
 std::string field_of(const Diagnostic& mistake, const ScenarioText& source,
                      const std::vector<Field>& fields, const std::string& last_changed) {
-    if (mistake.where.file != source.file || mistake.where.line == 0) return last_changed;
+    if (!last_changed.empty() || mistake.where.file != source.file || mistake.where.line == 0)
+        return last_changed;
     std::string key;
     try {
         key = scenarios::key_at(source.text, source.file, mistake.where.line, mistake.where.column);

@@ -39,8 +39,8 @@ std::vector<scenarios::Override> changes_for(const ScenarioText& source, const s
 ScenarioText with_change(const ScenarioText& source, const std::string& key,
                          const std::string& value);
 
-/// The key of the field beside which a mistake is explained: the one that it stands at, else the
-/// one that was changed last.
+/// The key of the field beside which a mistake is explained: the one that was changed last, for it
+/// is there that a person looks; after typing in the text (none), the one that it stands at.
 std::string field_of(const Diagnostic& mistake, const ScenarioText& source,
                      const std::vector<Field>& fields, const std::string& last_changed);
 

@@ -154,6 +154,14 @@ void RunPanel::read_metrics() {
     speed_->show_values(std::move(speed));
 }
 
+/// The first line that tells an error, else the last one.
+QString RunPanel::complaint() const {
+    const QStringList lines = log_->toPlainText().split('\n');
+    for (const QString& line : lines)
+        if (line.contains("error: ")) return line;
+    return lines.back();
+}
+
 void RunPanel::finish(int code, QProcess::ExitStatus status) {
     timer_.stop();
     read_output();
@@ -171,8 +179,7 @@ void RunPanel::finish(int code, QProcess::ExitStatus status) {
         return;
     }
     show_state(tr("Ended with code %1").arg(code));
-    const QString log = log_->toPlainText();
-    Q_EMIT failed(tr("The run ended with code %1: %2").arg(code).arg(log.section('\n', -1)));
+    Q_EMIT failed(tr("The run ended with code %1: %2").arg(code).arg(complaint()));
 }
 
 }  // namespace debubble::gui

@@ -43,6 +43,7 @@ Q_SIGNALS:
 
 private:
     void finish(int code, QProcess::ExitStatus status);
+    QString complaint() const;
     void read_output();
     void read_metrics();
     void show_state(const QString& state);

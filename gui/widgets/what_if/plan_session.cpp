@@ -71,12 +71,14 @@ void PlanSession::set_keys(const std::vector<scenarios::Override>& keys, const Q
 
 void PlanSession::undo() {
     if (!history_.can_undo()) return;
+    last_changed_.clear();
     history_.undo();
     moved();
 }
 
 void PlanSession::redo() {
     if (!history_.can_redo()) return;
+    last_changed_.clear();
     history_.redo();
     moved();
 }

@@ -129,6 +129,7 @@ TEST_F(Window, an_impossible_plan_is_explained_beside_the_field_and_the_timeline
     for (const QLabel* label : window->findChildren<QLabel*>())
         if (label->objectName().startsWith("complaint:") && label->isVisibleTo(window.get())) {
             ++explained;
+            EXPECT_EQ(label->objectName(), "complaint:parallel.tensor");
             EXPECT_TRUE(label->text().contains("3")) << label->text().toStdString();
         }
     EXPECT_EQ(explained, 1);
@@ -333,6 +334,17 @@ TEST_F(Window, a_run_is_watched_and_laid_beside_its_prediction) {
     EXPECT_EQ(scene.main.document->trace.header.program_hash,
               scene.other.document->trace.header.program_hash);
     EXPECT_TRUE(part<QPlainTextEdit>("compare-text")->toPlainText().contains("executed"));
+}
+
+TEST_F(Window, a_run_that_cannot_be_says_why_in_the_strip) {
+    if (!std::filesystem::exists(QCoreApplication::applicationDirPath().toStdString() +
+                                 "/debubble"))
+        GTEST_SKIP() << "debubble is not built";
+    ASSERT_TRUE(opens({"two-rank-gpt"}));  // it names no data
+    QSignalSpy failed(window->findChild<RunPanel*>(), &RunPanel::failed);
+    window->execute();
+    ASSERT_TRUE(!failed.isEmpty() || failed.wait(kDeadline));
+    EXPECT_TRUE(window->message().contains("error: ")) << window->message().toStdString();
 }
 
 TEST_F(Window, a_launch_command_that_is_not_there_is_named) {
