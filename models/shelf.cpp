@@ -34,7 +34,7 @@ bool is_path(std::string_view word) {
 }
 
 fs::path seen_from(const Place& place, const std::string& path) {
-    const fs::path written(path);
+    fs::path written(path);
     if (written.is_absolute() || !place.source) return written;
     return (fs::path(place.source->file).parent_path() / written).lexically_normal();
 }

@@ -207,7 +207,7 @@ NodePtr parse_checked(const std::string& text, const std::shared_ptr<const Sourc
         mistakes.add({source, mark.line + 1, mark.column + 1}, "YAML: " + error.msg);
     }
     mistakes.throw_if_any();
-    if (const NodePtr root = builder.root()) return root;
+    if (NodePtr root = builder.root()) return root;
     auto nothing = std::make_shared<Node>();
     nothing->place = {source, 1, 1};
     return nothing;

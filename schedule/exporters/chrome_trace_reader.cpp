@@ -298,7 +298,7 @@ private:
         if (span.end < span.begin) throw Mistake{"\"end_ns\" is before \"begin_ns\""};
         span.exposed = Duration{whole_or_zero(args, "exposed_ns", span.length().count())};
         span.bytes = Bytes{whole_or_zero(args, "bytes", kMostBytes)};
-        trace_.spans.push_back(std::move(span));
+        trace_.spans.push_back(span);
     }
 
     void sample(const Json& json) {

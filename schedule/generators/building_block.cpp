@@ -167,7 +167,7 @@ private:
         std::size_t weights = 0;
         order.reserve(passes_.size() / ranks_);
         waiting.reserve(2 * micro_batches_);
-        for (const int row : row_at) {
+        for (const std::int8_t row : row_at) {
             if (row == kNothing) continue;
             const auto chunk = static_cast<std::uint8_t>(row % 2);
             if (row == kWeights) {
