@@ -28,8 +28,7 @@ namespace {
 
 constexpr std::int64_t kCacheLine = 64;
 constexpr std::int64_t kDeviceLine = 256;  ///< kernels and libraries do best on such addresses
-constexpr std::int64_t kGuard = 1 << 16;  ///< poisoned behind the last tensor
-
+constexpr std::int64_t kGuard = 1 << 16;   ///< poisoned behind the last tensor
 
 std::size_t index_of(MemoryClass held_as) {
     return static_cast<std::size_t>(held_as);

@@ -54,7 +54,8 @@ public:
     Arena& operator=(const Arena&) = delete;
 
     /// Uninitialised. Best fit, lowest address first; neighbours merge when freed; every
-    /// tensor begins on a cache line, of a device on a multiple of 256 bytes. Throws WorldError, naming the numbers, when full.
+    /// tensor begins on a cache line, of a device on a multiple of 256 bytes. Throws WorldError,
+    /// naming the numbers, when full.
     ArenaTensor allocate(const Shape& shape, DataType type, MemoryClass held_as,
                          std::string_view name);
 

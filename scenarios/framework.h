@@ -40,7 +40,7 @@ struct Framework {
     bool overlap_param_gather = false;
     PointToPoint point_to_point = PointToPoint::ScatterGather;
     bool point_to_point_blocks = false;  ///< the sender waits for its send
-    Bytes grad_bucket{40'000'000L * 4};   ///< of gradients reduced at once, when overlapped
+    Bytes grad_bucket{40'000'000L * 4};  ///< of gradients reduced at once, when overlapped
     // host: soft floor under a pass, (gpu^4 + host^4)^(1/4)
     Duration host_forward_layer{};
     Duration host_backward_layer{};

@@ -35,8 +35,7 @@ Override parse_override(const std::string& text) {
 
 std::filesystem::path find_scenario(const std::string& name_or_path) {
     if (models::is_path(name_or_path)) return name_or_path;
-    std::filesystem::path shipped =
-        models::data_folder() / kFolder / (name_or_path + ".yaml");
+    std::filesystem::path shipped = models::data_folder() / kFolder / (name_or_path + ".yaml");
     std::error_code error;
     if (std::filesystem::exists(shipped, error)) return shipped;
     if (std::filesystem::exists(name_or_path, error)) return name_or_path;

@@ -40,7 +40,8 @@ struct Staged {
 
 class StagedRequest final : public Request {
 public:
-    StagedRequest(Staged staged, Kernels& kernels) : staged_(std::move(staged)), kernels_(kernels) {}
+    StagedRequest(Staged staged, Kernels& kernels)
+        : staged_(std::move(staged)), kernels_(kernels) {}
     /// What the last stage holds comes here once it is through.
     StagedRequest(Staged staged, Kernels& kernels, const Buffer& target)
         : staged_(std::move(staged)), kernels_(kernels), target_(target) {}
@@ -95,8 +96,8 @@ public:
                            std::string_view label) override {
         Staged staged = filled(all);
         staged.stages.emplace_back(mine);
-        staged.request = inner_.reduce_scatter(staged.stages[0].buffer(),
-                                               staged.stages[1].buffer(), reduction, label);
+        staged.request = inner_.reduce_scatter(staged.stages[0].buffer(), staged.stages[1].buffer(),
+                                               reduction, label);
         return into(mine, std::move(staged));
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
