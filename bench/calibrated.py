@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Simulated beside executed: calibrates this machine, then simulates and runs a small GPT on two
-ranks by several schedules, and prints the table of docs/benchmarks.md.
+ranks by several schedules, several times over, and prints the table of docs/benchmarks.md.
 
 Wants a quiet machine with a core per rank: the figures are of the machine as it was during the
 calibration. Usage: bench/calibrated.py BUILD/bin [runs]
@@ -48,23 +48,28 @@ def main():
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     load = os.getloadavg()[0]
     cores = len(os.sched_getaffinity(0))
+    simulated = {schedule: [] for schedule in SCHEDULES}
+    executed = {schedule: [] for schedule in SCHEDULES}
     with tempfile.TemporaryDirectory() as folder:
         cluster = Path(folder) / "here.yaml"
-        debubble(bin_folder, "calibrate", "--scenario", SCENARIO, "--steps", "20", "--out", cluster)
-        print(f"load before: {load:.1f} on {cores} cores; {runs} runs of {STEPS} steps each\n")
-        print("| schedule | simulated, ms | executed, ms | least and most, ms | error |")
-        print("|---|---|---|---|---|")
-        for schedule in SCHEDULES:
-            simulated = step_time(bin_folder, "simulate", schedule, "--set", f"cluster={cluster}")
-            executed = [
-                step_time(bin_folder, "run", schedule, "--set", f"training.data.text={TEXT}",
-                          "--steps", str(STEPS), "--resume", "never")
-                for _ in range(runs)
-            ]
-            middle = statistics.median(executed)
-            print(f"| {schedule} | {1e3 * simulated:.2f} | {1e3 * middle:.2f} | "
-                  f"{1e3 * min(executed):.2f} to {1e3 * max(executed):.2f} | "
-                  f"{100 * (simulated / middle - 1):+.1f} % |", flush=True)
+        for _ in range(runs):  # a process computes a few per cent faster or slower than the next
+            debubble(bin_folder, "calibrate", "--scenario", SCENARIO, "--steps", "20",
+                     "--out", cluster)
+            for schedule in SCHEDULES:
+                simulated[schedule].append(
+                    step_time(bin_folder, "simulate", schedule, "--set", f"cluster={cluster}"))
+                executed[schedule].append(
+                    step_time(bin_folder, "run", schedule, "--set", f"training.data.text={TEXT}",
+                              "--steps", str(STEPS), "--resume", "never"))
+    print(f"load before: {load:.1f} on {cores} cores; {runs} calibrations, each with a run of "
+          f"{STEPS} steps\n")
+    print("| schedule | simulated, ms | executed, ms | error of the medians | of single runs |")
+    print("|---|---|---|---|---|")
+    for schedule in SCHEDULES:
+        said, was = statistics.median(simulated[schedule]), statistics.median(executed[schedule])
+        errors = [a / b - 1 for a, b in zip(simulated[schedule], executed[schedule])]
+        print(f"| {schedule} | {said * 1e3:.2f} | {was * 1e3:.2f} | {said / was - 1:+.1%} | "
+              f"{min(errors):+.1%} to {max(errors):+.1%} |")
 
 
 if __name__ == "__main__":
