@@ -2,26 +2,16 @@
 #include "exec/cpu/convert.h"
 #include "exec/cpu/operators/cpu_operators.h"
 #include "exec/cpu/reference/rope.h"
+#include "exec/packed_rows.h"
 
 namespace debubble::exec {
 
 namespace {
 
-/// The rows of packed queries, keys and values, line after line over the samples.
-struct RowWidths {
-    std::int64_t samples, rows, all_rows, first_row, query, key;
-
-    RowWidths(const ConstTensorView& q, const ConstTensorView& k, std::int64_t first)
-        : samples(q.shape[0]),
-          rows(q.shape[1]),
-          all_rows(k.shape[1]),
-          first_row(first),
-          query(q.shape.elements() / (samples * rows)),
-          key(k.shape.elements() / (samples * all_rows)) {
-        assert(k.shape[0] == samples && first + rows <= all_rows && "keys have all rows");
-    }
+/// The packed rows, line after line over the samples.
+struct PackedLines : PackedRows {
+    using PackedRows::PackedRows;
     std::int64_t lines() const { return samples * rows; }
-    std::int64_t packed() const { return query + 2 * key; }
     std::int64_t key_row(std::int64_t line) const {
         return line / rows * all_rows + first_row + line % rows;
     }
@@ -31,10 +21,10 @@ struct RowWidths {
 
 void CpuOperators::split_heads_forward(std::int64_t first_row, ConstTensorView packed, TensorView q,
                                        TensorView k, TensorView v) {
-    const RowWidths widths(q, k, first_row);
-    assert(packed.shape.elements() == widths.lines() * widths.packed() && "[q, k, v] side by side");
+    const PackedLines widths(q, k, first_row);
+    assert(packed.shape.elements() == widths.lines() * widths.width() && "[q, k, v] side by side");
     for (std::int64_t line = 0; line < widths.lines(); ++line) {
-        const std::int64_t from = line * widths.packed();
+        const std::int64_t from = line * widths.width();
         const std::int64_t key = widths.key_row(line) * widths.key;
         convert(piece(packed, from, widths.query), piece(q, line * widths.query, widths.query));
         convert(piece(packed, from + widths.query, widths.key), piece(k, key, widths.key));
@@ -46,11 +36,10 @@ void CpuOperators::split_heads_forward(std::int64_t first_row, ConstTensorView p
 void CpuOperators::split_heads_backward_input(std::int64_t first_row, ConstTensorView dq,
                                               ConstTensorView dk, ConstTensorView dv,
                                               TensorView dpacked) {
-    const RowWidths widths(dq, dk, first_row);
-    assert(dpacked.shape.elements() == widths.lines() * widths.packed() &&
-           "[q, k, v] side by side");
+    const PackedLines widths(dq, dk, first_row);
+    assert(dpacked.shape.elements() == widths.lines() * widths.width() && "[q, k, v] side by side");
     for (std::int64_t line = 0; line < widths.lines(); ++line) {
-        const std::int64_t to = line * widths.packed();
+        const std::int64_t to = line * widths.width();
         const std::int64_t key = widths.key_row(line) * widths.key;
         convert(piece(dq, line * widths.query, widths.query), piece(dpacked, to, widths.query));
         convert(piece(dk, key, widths.key), piece(dpacked, to + widths.query, widths.key));

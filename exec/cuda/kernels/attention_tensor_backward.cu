@@ -75,16 +75,8 @@ __global__ void __launch_bounds__(kTensorThreads)
                                          shape.head_dim);
             block_barrier();
             float scores[kTiles][4] = {}, above[kTiles][4] = {};
-            DEBUBBLE_UNROLL
-            for (int d = 0; d < kHead; d += 16) {
-                const Left key(k_tile, kStride, first_row, d, lane);
-                const Left value(v_tile, kStride, first_row, d, lane);
-                DEBUBBLE_UNROLL
-                for (int n = 0; n < kTiles; ++n) {
-                    add_product<kType>(scores[n], key, q_tile, kStride, n * 8, d, lane);
-                    add_product<kType>(above[n], value, dout_tile, kStride, n * 8, d, lane);
-                }
-            }
+            add_products_over_head<kType, kHead>(scores, k_tile, first_row, q_tile, lane);
+            add_products_over_head<kType, kHead>(above, v_tile, first_row, dout_tile, lane);
             DEBUBBLE_UNROLL
             for (int n = 0; n < kTiles; ++n) {
                 DEBUBBLE_UNROLL
@@ -148,16 +140,8 @@ __global__ void __launch_bounds__(kTensorThreads)
         load_half_tile<kTile, kHead>(v_tile, nullptr, v, keys, key, shape.head_dim);
         block_barrier();
         float scores[kTiles][4] = {}, above[kTiles][4] = {};
-        DEBUBBLE_UNROLL
-        for (int d = 0; d < kHead; d += 16) {
-            const Left query(q_tile, kStride, first_row, d, lane);
-            const Left up(dout_tile, kStride, first_row, d, lane);
-            DEBUBBLE_UNROLL
-            for (int n = 0; n < kTiles; ++n) {
-                add_product<kType>(scores[n], query, k_tile, kStride, n * 8, d, lane);
-                add_product<kType>(above[n], up, v_tile, kStride, n * 8, d, lane);
-            }
-        }
+        add_products_over_head<kType, kHead>(scores, q_tile, first_row, k_tile, lane);
+        add_products_over_head<kType, kHead>(above, dout_tile, first_row, v_tile, lane);
         DEBUBBLE_UNROLL
         for (int n = 0; n < kTiles; ++n) {
             DEBUBBLE_UNROLL

@@ -67,13 +67,7 @@ __global__ void __launch_bounds__(kTensorThreads)
         block_barrier();
 
         float scores[kTiles][4] = {};
-        DEBUBBLE_UNROLL
-        for (int d = 0; d < kHead; d += 16) {
-            const Left left(q_tile, kStride, first_row, d, lane);
-            DEBUBBLE_UNROLL
-            for (int n = 0; n < kTiles; ++n)
-                add_product<kType>(scores[n], left, k_tile, kStride, n * 8, d, lane);
-        }
+        add_products_over_head<kType, kHead>(scores, q_tile, first_row, k_tile, lane);
         DEBUBBLE_UNROLL
         for (int n = 0; n < kTiles; ++n) {
             DEBUBBLE_UNROLL

@@ -59,6 +59,21 @@ __device__ void add_product(float (&d)[4], const Left& left, const Half* tile, i
     tensor_product<kType>(d, left.at, right);
 }
 
+/// sums [16, 8 kCount] += 16 rows of a tile from `first` on times the transpose of another tile,
+/// over the width of a head: scores, or what reaches them from above.
+template <Type kType, int kHead, int kCount>
+__device__ void add_products_over_head(float (&sums)[kCount][4], const Half* left, int first,
+                                       const Half* right, const Lane& lane) {
+    constexpr int kStride = half_stride(kHead);
+    DEBUBBLE_UNROLL
+    for (int d = 0; d < kHead; d += 16) {
+        const Left factor(left, kStride, first, d, lane);
+        DEBUBBLE_UNROLL
+        for (int n = 0; n < kCount; ++n)
+            add_product<kType>(sums[n], factor, right, kStride, n * 8, d, lane);
+    }
+}
+
 /// Eight elements of a row, zero beyond it.
 struct EightHalves {
     alignas(16) Half at[8];

@@ -3,25 +3,14 @@
 #include "exec/cuda/kernels/geometry.h"
 #include "exec/cuda/kernels/moving.h"
 #include "exec/cuda/operators/views.h"
+#include "exec/packed_rows.h"
 
 namespace debubble::exec::cuda {
 
 namespace {
 
-/// q, k and v side by side in each row of the packed tensor, apart elsewhere.
-struct PackedRows {
-    std::int64_t samples, rows, all_rows, first_row, query, key;
-
-    PackedRows(const ConstTensorView& q, const ConstTensorView& k, std::int64_t first)
-        : samples(q.shape[0]),
-          rows(q.shape[1]),
-          all_rows(k.shape[1]),
-          first_row(first),
-          query(q.shape.elements() / (samples * rows)),
-          key(k.shape.elements() / (samples * all_rows)) {
-        assert(k.shape[0] == samples && first + rows <= all_rows && "keys have all rows");
-    }
-    std::int64_t width() const { return query + 2 * key; }
+struct PackedStrides : PackedRows {
+    using PackedRows::PackedRows;
     Strides packed(std::int64_t column) const { return {rows * width(), width(), column}; }
     Strides queries() const { return {rows * query, query}; }
     Strides keys() const { return {all_rows * key, key, first_row * key}; }
@@ -59,7 +48,7 @@ AttentionShape shape_of(const Attention& attention, const ConstTensorView& q,
 
 void CudaKernels::split_heads_forward(std::int64_t first_row, ConstTensorView packed, TensorView q,
                                       TensorView k, TensorView v) {
-    const PackedRows at(q, k, first_row);
+    const PackedStrides at(q, k, first_row);
     const Stream stream = queue_.stream();
     copy_rows(stream, at.of_queries(), in(packed), at.packed(0), out(q), at.queries());
     copy_rows(stream, at.of_keys(), in(packed), at.packed(at.query), out(k), at.keys());
@@ -69,7 +58,7 @@ void CudaKernels::split_heads_forward(std::int64_t first_row, ConstTensorView pa
 void CudaKernels::split_heads_backward_input(std::int64_t first_row, ConstTensorView dq,
                                              ConstTensorView dk, ConstTensorView dv,
                                              TensorView dpacked) {
-    const PackedRows at(dq, dk, first_row);
+    const PackedStrides at(dq, dk, first_row);
     const Stream stream = queue_.stream();
     copy_rows(stream, at.of_queries(), in(dq), at.queries(), out(dpacked), at.packed(0));
     copy_rows(stream, at.of_keys(), in(dk), at.keys(), out(dpacked), at.packed(at.query));
