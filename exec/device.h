@@ -9,6 +9,15 @@
 
 namespace debubble::exec {
 
+/// What a calibration says of the device that it measured.
+struct DeviceFacts {
+    int multiprocessors = 1;
+    Bytes memory;          ///< of the whole device
+    bool bf16 = true;      ///< has matrix units for it
+    int ranks = 1;         ///< that share it
+    std::string software;  ///< versions: "driver 13.0, CUDA 13.0, cuBLASLt 13.0.2"
+};
+
 /// Memory and kernels of an accelerator, as one rank has them. The processor is none: where a
 /// device may be missing (nullptr), tensors lie in the process's own memory.
 ///
@@ -20,6 +29,7 @@ public:
     virtual std::string name() const = 0;          ///< "NVIDIA H100 80GB HBM3"
     virtual Bytes room() const = 0;                ///< for this rank's arena
     virtual std::int64_t widest_head() const = 0;  ///< that its attention takes
+    virtual DeviceFacts facts() const = 0;
 
     /// One range of addresses, every one a multiple of 256 from its begin. Throws WorldError.
     virtual std::byte* reserve(Bytes size) = 0;

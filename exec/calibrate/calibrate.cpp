@@ -1,9 +1,13 @@
 #include "exec/calibrate/calibrate.h"
 
 #include <algorithm>
+#include <ctime>
+#include <initializer_list>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "exec/calibrate/device_rates.h"
 #include "exec/calibrate/measure_device.h"
 #include "exec/calibrate/measure_links.h"
 #include "exec/calibrate/statistics.h"
@@ -49,9 +53,16 @@ Measured medians_of(const JobTimings& timings) {
     return measured;
 }
 
+std::string software(const GpuFigures& gpu, int ranks) {
+    const DeviceFacts& facts = gpu.facts;
+    return fmt::format("cuda kernels ({}), {} rank{} as threads at once, {} on a GPU",
+                       facts.software, ranks, ranks == 1 ? "" : "s", facts.ranks);
+}
+
 std::string software(const MeasureOptions& how, int ranks) {
     const auto kernels = make_cpu_kernels(how.kernels, how.threads);
-    const std::string version = kernels->name() == "onednn" ? " " + onednn_version() : "";
+    const std::string version =
+        kernels->name() == "onednn" ? fmt::format(" {}", onednn_version()) : "";
     return fmt::format("{}{} kernels, {} thread{} per rank, {} ranks as threads at once",
                        kernels->name(), version, how.threads, how.threads == 1 ? "" : "s", ranks);
 }
@@ -84,18 +95,70 @@ void put_links(const LinkTimings& links, Cluster& cluster, Measured& measured) {
     cluster.network.latency = cluster.network.p2p_latency = Duration{50'000};
 }
 
-void put_origins(const std::string& source, Cluster& cluster) {
-    for (const char* key :
-         {"gpu.fp16_flops", "gpu.fp32_flops", "gpu.bf16", "gpu.memory", "gpu.memory_bandwidth",
-          "gpu.threads", "node_link.bandwidth", "node_link.latency"})
-        cluster.origins[key] = {Provenance::Measured, source};
-    for (const char* key :
-         {"gpu.sms", "gpu.gemm_efficiency", "gpu.attention_forward_efficiency",
-          "gpu.attention_backward_efficiency", "gpu.memory_efficiency", "gpu.gemm_overhead",
-          "gpu.kernel_overhead", "gpu.host_link", "node_link.kind", "node_link.base_latency",
-          "node_link.half_bandwidth_size", "network.nic_bandwidth", "network.latency",
-          "network.p2p_latency"})
-        cluster.origins[key] = {Provenance::Assumed, "of no account to what was measured whole"};
+using Keys = std::initializer_list<const char*>;
+void put_origin(Provenance provenance, const std::string& source, Keys keys, Cluster& cluster) {
+    for (const char* key : keys) cluster.origins[key] = {provenance, source};
+}
+
+/// Of both kinds of device.
+void put_link_origins(const std::string& source, Cluster& cluster) {
+    put_origin(Provenance::Measured, source, {"node_link.bandwidth", "node_link.latency"}, cluster);
+    put_origin(Provenance::Assumed, "of no account to what was measured whole",
+               {"node_link.kind", "node_link.base_latency", "node_link.half_bandwidth_size",
+                "network.nic_bandwidth", "network.latency", "network.p2p_latency"},
+               cluster);
+}
+
+void put_processor_origins(const std::string& source, Cluster& cluster) {
+    put_origin(Provenance::Measured, source,
+               {"gpu.fp16_flops", "gpu.fp32_flops", "gpu.bf16", "gpu.memory",
+                "gpu.memory_bandwidth", "gpu.threads"},
+               cluster);
+    put_origin(Provenance::Assumed, "of no account to what was measured whole",
+               {"gpu.sms", "gpu.gemm_efficiency", "gpu.attention_forward_efficiency",
+                "gpu.attention_backward_efficiency", "gpu.memory_efficiency", "gpu.gemm_overhead",
+                "gpu.kernel_overhead", "gpu.host_link"},
+               cluster);
+}
+
+/// Operators that were not measured whole are priced by these, so each says what it stands on.
+void put_gpu(const GpuFigures& gpu, Cluster& cluster) {
+    const DeviceFacts& facts = gpu.facts;
+    const std::optional<Cluster> sheet = shipped_cluster_of(gpu.name, facts.memory);
+    put_rates(facts, rates_of(gpu.timings), sheet, cluster.gpu);
+    cluster.gpu.name = facts.ranks > 1 ? fmt::format("one rank's share of {}", gpu.name) : gpu.name;
+    cluster.gpu.host_link = std::min(gpu.copies.to_device, gpu.copies.from_device);
+    cluster.gpu.threads.reset();
+    const std::string part = facts.ranks > 1 ? fmt::format(", cut by {}", facts.ranks) : "";
+    if (sheet)
+        put_origin(Provenance::Datasheet, fmt::format("as of cluster {}{}", sheet->name, part),
+                   {"gpu.fp16_flops", "gpu.fp32_flops", "gpu.memory_bandwidth"}, cluster);
+    else
+        put_origin(Provenance::Measured,
+                   "what the sweeps have reached, since no shipped cluster "
+                   "has this card's datasheet",
+                   {"gpu.fp16_flops", "gpu.fp32_flops", "gpu.memory_bandwidth"}, cluster);
+    put_origin(Provenance::Measured, fmt::format("what the driver says of the GPU{}", part),
+               {"gpu.sms", "gpu.bf16", "gpu.memory"}, cluster);
+    put_origin(Provenance::Measured,
+               fmt::format("a wave of products: {}", curve_text(gpu.timings, "product")),
+               {"gpu.gemm_efficiency", "gpu.gemm_overhead"}, cluster);
+    put_origin(
+        Provenance::Measured,
+        fmt::format("causal attention, heads of 128: {}", curve_text(gpu.timings, "attention")),
+        {"gpu.attention_forward_efficiency", "gpu.attention_backward_efficiency"}, cluster);
+    put_origin(Provenance::Measured,
+               fmt::format("sums: {}; GELU: {}; LayerNorm: {}", curve_text(gpu.timings, "sum"),
+                           curve_text(gpu.timings, "gelu"), curve_text(gpu.timings, "norm")),
+               {"gpu.memory_efficiency", "gpu.kernel_overhead"}, cluster);
+    put_origin(Provenance::Measured,
+               fmt::format("copies of pageable memory: {:.3g} GB/s to the GPU, {:.3g} from it",
+                           gpu.copies.to_device.value * 1e-9, gpu.copies.from_device.value * 1e-9),
+               {"gpu.host_link"}, cluster);
+}
+
+std::string today() {
+    return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
 }
 
 }  // namespace
@@ -103,13 +166,14 @@ void put_origins(const std::string& source, Cluster& cluster) {
 Cluster calibrate(const CalibrateRequest& request, const std::string& name,
                   const std::function<void(const std::string&)>& on_note) {
     JobTimings timings;
-    int ranks = 2;
+    int ranks = 2, gpu_ranks = 1;
     // All are read before the first is measured, so that mistakes show at once.
     std::vector<scenarios::Scenario> jobs;
     for (const std::string& scenario : request.scenarios)
         for (const char* schedule : {"gpipe", "zb-h1"}) {
             jobs.push_back(variant(request, scenario, schedule));
-            ranks = std::max(ranks, jobs.back().parallel.gpus());
+            gpu_ranks = std::max(gpu_ranks, jobs.back().parallel.gpus());
+            ranks = std::max(ranks, gpu_ranks);
             if (jobs.back().schedule.slices > 1) break;
         }
     for (const scenarios::Scenario& job : jobs) {
@@ -118,22 +182,34 @@ Cluster calibrate(const CalibrateRequest& request, const std::string& name,
         timings.add(measure_job(job, request.how));
     }
     on_note(fmt::format("messages and collectives of {} ranks", ranks));
-    const LinkTimings links = measure_local_links(ranks, request.how.patience);
-    on_note("rates of the processor");
-    const DeviceFigures device =
-        measure_device(ranks, request.how.kernels, request.how.threads, request.how.patience);
+    const LinkTimings links = measure_local_links(ranks, request.how);
 
     Cluster cluster;
     cluster.name = name;
     cluster.gpus_per_node = std::max(8, ranks);
     Measured measured = medians_of(timings);
-    measured.with = software(request.how, ranks);
-    const std::string source = fmt::format("debubble calibrate --device cpu: {}", measured.with);
-    cluster.source = fmt::format("{}; {} cores of {} ({})", source, device.cores, device.processor,
-                                 device.features);
-    put_device(device, request.how.threads, cluster);
     put_links(links, cluster, measured);
-    put_origins(source, cluster);
+    if (request.how.device) {
+        on_note("kernels of the GPU over growing shapes");
+        const GpuFigures gpu = measure_gpu(gpu_ranks, request.how);
+        measured.with = software(gpu, gpu_ranks);
+        const std::string source =
+            fmt::format("debubble calibrate --device cuda: {}", measured.with);
+        cluster.source = fmt::format("{}; {}; {}", source, gpu.name, today());
+        put_gpu(gpu, cluster);
+        put_link_origins(source, cluster);
+    } else {
+        on_note("rates of the processor");
+        const DeviceFigures device = measure_device(ranks, request.how);
+        measured.with = software(request.how, ranks);
+        const std::string source =
+            fmt::format("debubble calibrate --device cpu: {}", measured.with);
+        cluster.source = fmt::format("{}; {} cores of {} ({}); {}", source, device.cores,
+                                     device.processor, device.features, today());
+        put_device(device, request.how.threads, cluster);
+        put_processor_origins(source, cluster);
+        put_link_origins(source, cluster);
+    }
     cluster.measured = std::make_shared<const Measured>(std::move(measured));
     return cluster;
 }

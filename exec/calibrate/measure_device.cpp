@@ -69,16 +69,15 @@ std::string features() {
 
 }  // namespace
 
-DeviceFigures measure_device(int ranks, const std::string& kernels, int threads,
-                             std::chrono::nanoseconds patience) {
+DeviceFigures measure_device(int ranks, const MeasureOptions& how) {
     DeviceFigures figures;  // written by rank 0
     run_local(ranks, Transport::Buffered, [&](Communicator& world) {
-        const auto compute = make_cpu_kernels(kernels, threads);
-        world.barrier("calibrate")->wait(within(patience));
+        const auto compute = make_cpu_kernels(how.kernels, how.threads);
+        world.barrier("calibrate")->wait(within(how.patience));
         const double fp32 = product_rate(*compute, DataType::Fp32);
         const double bf16 = product_rate(*compute, DataType::Bf16);
         const double bytes = copy_rate(*compute);
-        world.barrier("calibrate")->wait(within(patience));
+        world.barrier("calibrate")->wait(within(how.patience));
         if (world.rank() != 0) return;
         figures.fp32_flops_per_s = fp32;
         figures.bf16_flops_per_s = bf16;
@@ -90,6 +89,23 @@ DeviceFigures measure_device(int ranks, const std::string& kernels, int threads,
     figures.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     figures.bf16 = figures.features.find("bf16") != std::string::npos;
     figures.memory = Bytes{std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE) / ranks};
+    return figures;
+}
+
+GpuFigures measure_gpu(int ranks, const MeasureOptions& how) {
+    GpuFigures figures;  // written by rank 0
+    run_local(ranks, Transport::Buffered, [&](Communicator& world) {
+        const std::shared_ptr<Device> device = how.device(world.rank(), world.size());
+        Arena arena(device->room(), device.get());
+        const std::unique_ptr<Kernels> kernels = device->make_kernels();
+        GpuFigures mine{device->name(), device->facts(), {}, {}};
+        world.barrier("calibrate")->wait(within(how.patience));
+        mine.timings = sweep_device(mine.facts, *kernels, arena, how.sweep);
+        world.barrier("calibrate")->wait(within(how.patience));
+        mine.copies = host_copy_rates(*kernels, arena, how.sweep);
+        world.barrier("calibrate")->wait(within(how.patience));
+        if (world.rank() == 0) figures = std::move(mine);
+    });
     return figures;
 }
 

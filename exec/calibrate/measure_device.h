@@ -1,11 +1,12 @@
 #pragma once
 
-#include <chrono>
 #include <string>
+#include <vector>
 
 #include "base/units.h"
+#include "exec/calibrate/measure_job.h"
 
-/// What one rank's share of the processor reaches while all ranks use theirs.
+/// What one rank's share of the processor, or of a GPU, reaches while all ranks use theirs.
 namespace debubble::exec {
 
 struct DeviceFigures {
@@ -19,7 +20,17 @@ struct DeviceFigures {
     Bytes memory;                     ///< of the machine, divided by the ranks
 };
 
-DeviceFigures measure_device(int ranks, const std::string& kernels, int threads,
-                             std::chrono::nanoseconds patience);
+DeviceFigures measure_device(int ranks, const MeasureOptions& how);
+
+/// Of the device of rank 0.
+struct GpuFigures {
+    std::string name;
+    DeviceFacts facts;
+    std::vector<KernelTiming> timings;
+    HostCopyRates copies;
+};
+
+/// Precondition: `how` names a device.
+GpuFigures measure_gpu(int ranks, const MeasureOptions& how);
 
 }  // namespace debubble::exec

@@ -66,8 +66,9 @@ RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::P
                          const MeasureOptions& how) {
     Listener listener;
     const RandomBatch batch(scenario);
-    RankJob job(scenario, plan, options, world,
-                {how.kernels, how.threads, {}, how.patience, listener.hook()});
+    JobOptions run{how.kernels, how.threads, {}, how.patience, listener.hook()};
+    if (how.device) run.device = how.device(world.rank(), world.size());
+    RankJob job(scenario, plan, options, world, run);
     RankTimings timings;
     timings.elements = stepped_elements(job.state());
     for (int step = 0; step < how.warm_up + how.steps; ++step) {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "exec/calibrate/device_sweep.h"
 #include "exec/rank/rank_job.h"
 #include "models/visits.h"
 #include "scenarios/scenario.h"
@@ -32,6 +35,10 @@ struct MeasureOptions {
     int warm_up = 3;               ///< steps that are not timed
     int steps = 10;                ///< that are
     std::chrono::nanoseconds patience = std::chrono::minutes(5);
+    /// For a rank of so many, on its thread: what computes instead of the processor. `kernels`
+    /// and `threads` then mean nothing.
+    std::function<std::shared_ptr<Device>(int rank, int ranks)> device = {};
+    SweepLimits sweep = {};  ///< of that device
 };
 
 /// Trains the scenario with its own Program on random data, every rank a thread. Throws

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "exec/comm/local.h"
+#include "exec/comm/staged.h"
 
 namespace debubble::exec {
 
@@ -17,14 +18,42 @@ constexpr int kWarmUp = 3;
 constexpr int kTimed = 20;
 constexpr std::array<std::int64_t, 4> kBytes{4 << 10, 64 << 10, 1 << 20, 4 << 20};
 
+/// A rank with the memory that its messages lie in.
+class Place {
+public:
+    Place(Communicator& world, const MeasureOptions& how)
+        : patience(how.patience),
+          device_(how.device ? how.device(world.rank(), world.size()) : nullptr),
+          arena_(Bytes{4 * kBytes.back()}, device_.get()) {
+        if (!device_) return;
+        kernels_ = device_->make_kernels();
+        staged_ = stage_through_host(world, *kernels_);
+    }
+    /// As the executor has it for tensors that lie there.
+    Communicator& world(Communicator& own) const { return staged_ ? *staged_ : own; }
+    ArenaTensor tensor(std::int64_t elements) {
+        return arena_.allocate({elements}, DataType::Fp32, MemoryClass::Buffers, "calibrate");
+    }
+    void finish() const {
+        if (kernels_) kernels_->finish();
+    }
+    const std::chrono::nanoseconds patience;
+
+private:
+    std::shared_ptr<Device> device_;
+    Arena arena_;
+    std::unique_ptr<Kernels> kernels_;
+    std::unique_ptr<Communicator> staged_;
+};
+
 /// Median seconds of what all members do together.
-double timed(Communicator& members, std::chrono::nanoseconds patience,
-             const std::function<void()>& exchange) {
+double timed(Communicator& members, const Place& place, const std::function<void()>& exchange) {
     std::vector<double> seconds;
     for (int i = 0; i < kWarmUp + kTimed; ++i) {
-        members.barrier("calibrate")->wait(within(patience));
+        members.barrier("calibrate")->wait(within(place.patience));
         const Clock::time_point begin = Clock::now();
         exchange();
+        place.finish();
         const std::chrono::duration<double> took = Clock::now() - begin;
         if (i >= kWarmUp) seconds.push_back(took.count());
     }
@@ -38,17 +67,17 @@ scenarios::MeasuredCollective fitted(const std::vector<Point>& points) {
 }
 
 /// Half of a message there and one back.
-double message_seconds(Communicator& world, std::int64_t bytes, std::chrono::nanoseconds patience) {
-    const Tensor data({bytes / 4});
+double message_seconds(Communicator& world, std::int64_t bytes, Place& place) {
+    const ArenaTensor data = place.tensor(bytes / 4);
     const int peer = 1 - world.rank();
     const Channel channel{peer, Message::Kind::Activation};
     const auto send = [&] {
-        world.send(channel, data.view(), "calibrate")->wait(within(patience));
+        world.send(channel, data.view(), "calibrate")->wait(within(place.patience));
     };
     const auto receive = [&] {
-        world.receive(channel, data.view(), "calibrate")->wait(within(patience));
+        world.receive(channel, data.view(), "calibrate")->wait(within(place.patience));
     };
-    return timed(world, patience,
+    return timed(world, place,
                  [&] {
                      if (world.rank() == 0) send();
                      receive();
@@ -57,11 +86,10 @@ double message_seconds(Communicator& world, std::int64_t bytes, std::chrono::nan
            2;
 }
 
-double collective_seconds(Communicator& group, Kind kind, std::int64_t bytes,
-                          std::chrono::nanoseconds patience) {
+double collective_seconds(Communicator& group, Kind kind, std::int64_t bytes, Place& place) {
     const std::int64_t part = bytes / 4 / group.size();
-    const Tensor all({part * group.size()}), mine({part});
-    return timed(group, patience, [&] {
+    const ArenaTensor all = place.tensor(part * group.size()), mine = place.tensor(part);
+    return timed(group, place, [&] {
         Pending request;
         switch (kind) {
             case Kind::AllReduce:
@@ -76,7 +104,7 @@ double collective_seconds(Communicator& group, Kind kind, std::int64_t bytes,
                 break;
             case Kind::AllToAll: return;  // no communicator has it
         }
-        request->wait(within(patience));
+        request->wait(within(place.patience));
     });
 }
 
@@ -97,9 +125,11 @@ std::vector<int> group_sizes(int ranks) {
 
 }  // namespace
 
-LinkTimings measure_local_links(int ranks, std::chrono::nanoseconds patience) {
+LinkTimings measure_local_links(int ranks, const MeasureOptions& how) {
     LinkTimings timings;  // written by rank 0
-    run_local(ranks, Transport::Buffered, [&](Communicator& world) {
+    run_local(ranks, Transport::Buffered, [&](Communicator& own) {
+        Place place(own, how);
+        Communicator& world = place.world(own);
         for (const int size : group_sizes(ranks)) {
             if (world.rank() >= size) continue;
             std::vector<int> members(static_cast<std::size_t>(size));
@@ -107,17 +137,17 @@ LinkTimings measure_local_links(int ranks, std::chrono::nanoseconds patience) {
             const auto group = world.group(members);
             if (size == 2) {
                 const auto points = at_every_size(
-                    [&](std::int64_t bytes) { return message_seconds(*group, bytes, patience); });
+                    [&](std::int64_t bytes) { return message_seconds(*group, bytes, place); });
                 if (world.rank() == 0) timings.message = fitted(points);
             }
             for (const Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter}) {
                 const auto points = at_every_size([&](std::int64_t bytes) {
-                    return collective_seconds(*group, kind, bytes, patience);
+                    return collective_seconds(*group, kind, bytes, place);
                 });
                 if (world.rank() == 0) timings.collectives[{kind, size}] = fitted(points);
             }
         }
-        world.barrier("calibrate")->wait(within(patience));
+        world.barrier("calibrate")->wait(within(how.patience));
     });
     return timings;
 }

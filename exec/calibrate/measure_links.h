@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "exec/calibrate/measure_job.h"
 #include "exec/calibrate/statistics.h"
 #include "exec/comm/communicator.h"
 #include "scenarios/measured.h"
@@ -15,7 +16,8 @@ struct LinkTimings {
 };
 
 /// Messages between ranks 0 and 1, and collectives over the first 2, 4, 8, ... and all of
-/// `ranks` threads, while the others wait. Precondition: two ranks at least.
-LinkTimings measure_local_links(int ranks, std::chrono::nanoseconds patience);
+/// `ranks` threads, while the others wait; between devices where `how` names some. Precondition:
+/// two ranks at least.
+LinkTimings measure_local_links(int ranks, const MeasureOptions& how);
 
 }  // namespace debubble::exec

@@ -10,6 +10,7 @@
 #include "exec/calibrate/calibrate.h"
 #include "exec/commands/commands.h"
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/cuda/load_module.h"
 
 /// `debubble calibrate`: what this machine takes, as a cluster for `debubble simulate`.
 namespace debubble::exec {
@@ -25,10 +26,8 @@ struct Arguments {
 };
 
 void check(const Arguments& args) {
-    if (args.device == "cuda")
-        throw WorldError("this version calibrates the processor: --device cpu");
-    if (args.device != "cpu")
-        throw InputError(fmt::format("--device is '{}'; it can be cpu", args.device));
+    if (args.device != "cpu" && args.device != "cuda")
+        throw InputError(fmt::format("--device is '{}'; it can be cpu or cuda", args.device));
     make_cpu_kernels(args.request.how.kernels, 1);  // the name is known
     if (std::filesystem::is_directory(args.out))
         throw InputError(fmt::format("{} is a folder; --out names a file", args.out));
@@ -37,6 +36,10 @@ void check(const Arguments& args) {
 ExitStatus carry_out(Arguments& args) {
     check(args);
     CalibrateRequest& request = args.request;
+    if (args.device == "cuda")
+        request.how.device = [cuda = CudaModule::load()](int rank, int ranks) {
+            return std::shared_ptr<Device>(cuda.device_of(rank, ranks));
+        };
     if (!args.scenarios.empty()) request.scenarios = args.scenarios;
     for (const std::string& text : args.set) request.set.push_back(scenarios::parse_override(text));
     request.how.patience =
@@ -59,6 +62,7 @@ whole and parted; operators of the same extents serve every other scenario. Leav
 Examples:
   debubble calibrate --out here.yaml
   debubble calibrate --scenario mine.yaml --ranks 4 --out here.yaml
+  debubble calibrate --device cuda --scenario mine.yaml --out my-gpus.yaml
   debubble simulate mine.yaml --set cluster=here.yaml --set framework=debubble)";
 
 }  // namespace
@@ -73,7 +77,7 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
         ->allow_extra_args(false);
     verb->add_option("--set", args->set, "key=value of the scenarios, as training.seq_length=256")
         ->allow_extra_args(false);
-    verb->add_option("--device", args->device, "cpu");
+    verb->add_option("--device", args->device, "cpu, or cuda: the GPUs of this machine");
     verb->add_option("--ranks", request.ranks, "pipeline ranks, instead of the scenarios'")
         ->check(CLI::Range(1, 1024));
     verb->add_option("--threads", request.how.threads, "of each rank")->check(CLI::Range(1, 1024));

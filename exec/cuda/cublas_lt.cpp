@@ -171,4 +171,8 @@ std::unique_ptr<Matmul> make_cublas_lt(Queue& queue) {
     return std::make_unique<CublasLt>(queue);
 }
 
+std::size_t cublas_lt_version() {
+    return cublasLtGetVersion();
+}
+
 }  // namespace debubble::exec::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "exec/cuda/matmul.h"
@@ -10,5 +11,6 @@ namespace debubble::exec::cuda {
 /// Products by cuBLASLt on the queue, each shape by the algorithm that its heuristic ranks
 /// first, kept. Only cublas_lt.cpp knows the library.
 std::unique_ptr<Matmul> make_cublas_lt(Queue& queue);
+std::size_t cublas_lt_version();  ///< 130102 is 13.1.2
 
 }  // namespace debubble::exec::cuda

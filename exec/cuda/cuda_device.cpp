@@ -1,7 +1,12 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <sstream>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "base/diagnostic.h"
 #include "exec/cuda/cublas_lt.h"
@@ -20,6 +25,29 @@ namespace {
 void check(cudaError_t status, const char* what) {
     if (status != cudaSuccess)
         throw WorldError(std::string(what) + ": " + cudaGetErrorString(status));
+}
+
+/// "570.86.15", as the kernel module says; empty where it does not.
+std::string driver_version() {
+    std::ifstream file("/proc/driver/nvidia/version");
+    std::string line, word, found;
+    std::getline(file, line);
+    for (std::istringstream words(line); found.empty() && words >> word;)
+        if (std::isdigit(static_cast<unsigned char>(word[0])) &&
+            word.find('.') != std::string::npos)
+            found = word;
+    return found;
+}
+
+/// CUDA counts 13.1 as 13010, cuBLASLt 13.1.2 as 130102.
+std::string versions() {
+    int driver = 0, runtime = 0;
+    check(cudaDriverGetVersion(&driver), "the driver");
+    check(cudaRuntimeGetVersion(&runtime), "CUDA");
+    const std::size_t library = cublas_lt_version();
+    return fmt::format("driver {} for CUDA {}.{}, CUDA {}.{}, cuBLASLt {}.{}.{}", driver_version(),
+                       driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10,
+                       library / 10000, library / 100 % 100, library % 100);
 }
 
 class CudaQueue final : public Queue {
@@ -67,6 +95,9 @@ public:
         cudaDeviceProp properties{};
         check(cudaGetDeviceProperties(&properties, device), "the GPU");
         name_ = properties.name;
+        facts_ = {properties.multiProcessorCount,
+                  Bytes{static_cast<std::int64_t>(properties.totalGlobalMem)},
+                  properties.major >= 8, ranks_on_it, versions()};
     }
     std::string name() const override { return name_; }
 
@@ -78,6 +109,7 @@ public:
         return Bytes{static_cast<std::int64_t>(share / 10 * 9 / kPage * kPage)};
     }
     std::int64_t widest_head() const override { return kMaxHeadDim; }
+    DeviceFacts facts() const override { return facts_; }
     std::byte* reserve(Bytes size) override {
         return static_cast<std::byte*>(queue_.allocate(size.count));
     }
@@ -91,6 +123,7 @@ private:
     CudaQueue queue_;
     int ranks_on_it_;
     std::string name_;
+    DeviceFacts facts_;
 };
 
 }  // namespace

@@ -59,8 +59,8 @@ class Calibrate(ProgramTest):
         out = ["--out", self.folder / "here.yaml"]
         for options, code, says in [
             ([], BAD_INPUT, "--out is required"),
-            ([*out, "--device", "tpu"], BAD_INPUT, "--device is 'tpu'; it can be cpu"),
-            ([*out, "--device", "cuda"], WORLD, "--device cpu"),
+            ([*out, "--device", "tpu"], BAD_INPUT, "--device is 'tpu'; it can be cpu or cuda"),
+            ([*out, "--device", "cuda"], WORLD, "CUDA"),
             ([*out, "--steps", "5"], BAD_INPUT, "--steps"),
             ([*out, "--threads", "0"], BAD_INPUT, "--threads"),
             ([*out, "--ranks", "0"], BAD_INPUT, "--ranks"),

@@ -56,6 +56,20 @@ speed() { # title precision
     fi
 }
 
+calibration() { # title
+    local text=$work/text.txt log=$work/calibrate cluster=$work/gpu.yaml
+    sed "s|TEXT|$text|" "$here/gpt2-124m.yaml" >"$work/gpt2.yaml"
+    if timeout 200 "$bin/debubble-exec" calibrate --device cuda --scenario "$work/gpt2.yaml" \
+        --out "$cluster" >"$log" 2>&1; then
+        row "$1" passed "$(awk '/gemm_eff|attention_.*_eff|memory_eff|host_link:/ {
+            sub("_efficiency", "", $1); printf "%s %s  ", $1, $2 }' "$cluster")"
+        grep -A1 'provenance: measured' "$cluster" | grep -E 'deep in|tokens forward|GELU|copies'
+    else
+        row "$1" FAILED "$(tail -1 "$log")"
+        tail -20 "$log"
+    fi
+}
+
 question() { # title program
     local log=$work/question
     [ -x "$bin/$2" ] || { row "$1" FAILED "$2 was not built"; return; }
@@ -69,7 +83,9 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>
 suite "operators in fp32, bf16, fp16 against the reference" '*KernelsTest*' 180
 suite "trainings on the GPU against the processor's" '*AgainstTheProcessor*' 120
 suite "pipelines, TP, DP, ZeRO on one GPU against one rank" '*AgainstOneRank*' 180
+suite "a calibration prices its scenario in a simulation" '*DeviceCalibrate*' 60
 speed "GPT-2 124M, bf16, sequences of 1024" bf16
+calibration "calibrate: shares of the datasheet's rates"
 question "several ranks of NCCL on one GPU (NCCL_HOSTID)" gpu_nccl_ranks
 question "green contexts have their own multiprocessors" gpu_green_contexts
 

@@ -99,6 +99,7 @@ public:
     std::string name() const override { return "an emulated GPU"; }
     Bytes room() const override { return room_; }
     std::int64_t widest_head() const override { return kMaxHeadDim; }
+    DeviceFacts facts() const override { return {1, room_, true, 1, "kernels as C++"}; }
     std::byte* reserve(Bytes size) override { return memory_.reserve(size); }
     void release(std::byte*) noexcept override { memory_.release(); }
     std::unique_ptr<Kernels> make_kernels() override {
