@@ -48,12 +48,17 @@ Opened open_each(const std::vector<std::string>& files, const std::vector<std::s
     return opened;
 }
 
-std::string comparison_of(const Shown& a, const Shown& b) {
+void compare_both(Opened& opened) {
+    const Shown& a = opened.traces[0];
+    const Shown& b = opened.traces[1];
     const Trace& simulated = a.document->trace;
     const Trace& executed = b.document->trace;
+    opened.pairing = pair(*a.document, *b.document);
     if (const auto why_not = why_not_comparable(simulated, executed))
-        return fmt::format("Errors cannot be told: {}\n", *why_not);
-    return sim::to_text(sim::compare_report(simulated, executed, {a.file, b.file}));
+        opened.comparison = fmt::format("Errors cannot be told: {}\n", *why_not);
+    else
+        opened.comparison =
+            sim::to_text(sim::compare_report(simulated, executed, {a.file, b.file}));
 }
 
 /// `work` with what it throws as part of the answer.
@@ -78,7 +83,7 @@ Opened open_run(const Shown& predicted, const std::string& executed) {
     return attempted([&] {
         Opened opened = open_each({executed}, {});
         opened.traces.insert(opened.traces.begin(), predicted);
-        opened.comparison = comparison_of(opened.traces[0], opened.traces[1]);
+        compare_both(opened);
         return opened;
     });
 }
@@ -86,8 +91,7 @@ Opened open_run(const Shown& predicted, const std::string& executed) {
 Opened open_all(const std::vector<std::string>& files, const std::vector<std::string>& set) {
     return attempted([&] {
         Opened opened = open_each(files, set);
-        if (opened.traces.size() == 2)
-            opened.comparison = comparison_of(opened.traces[0], opened.traces[1]);
+        if (opened.traces.size() == 2) compare_both(opened);
         return opened;
     });
 }

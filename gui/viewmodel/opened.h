@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gui/viewmodel/source.h"
-#include "gui/viewmodel/timeline/document.h"
+#include "gui/viewmodel/timeline/pairing.h"
 
 namespace debubble::gui {
 
@@ -20,6 +20,7 @@ struct Shown {
 struct Opened {
     std::optional<ScenarioText> scenario;
     std::vector<Shown> traces;
+    std::shared_ptr<const Pairing> pairing;  ///< of two traces
     std::string comparison;            ///< of two traces, in words: what `debubble compare` prints
     std::vector<Diagnostic> mistakes;  ///< if there are any, there is nothing else
 };

@@ -76,7 +76,7 @@ void MainWindow::build_docks() {
     tabifyDockWidget(text, add_dock("sweep", tr("Sweep"), Qt::BottomDockWidgetArea, sweep_));
     run_ = new RunPanel;
     tabifyDockWidget(text, add_dock("run", tr("Execute"), Qt::BottomDockWidgetArea, run_));
-    compare_ = new ComparePanel;
+    compare_ = new ComparePanel(timeline_);
     tabifyDockWidget(text, add_dock("compare", tr("Compare"), Qt::BottomDockWidgetArea, compare_));
     details_ = new DetailsPanel(timeline_);
     add_dock("details", tr("Details"), Qt::RightDockWidgetArea, details_);
@@ -106,9 +106,6 @@ void MainWindow::connect_parts() {
             request.beside = Shown{executing_->document, tr("what was predicted").toStdString()};
         opener_->ask(std::move(request));
     });
-    compare_->on_choice = [this](const ComparisonChoices& choices) {
-        timeline_->set_comparison_choices(choices);
-    };
     messages_->on_place = [this](const SourceLocation& where) {
         raise_dock("text");
         text_->go_to(where.line, where.column);
@@ -208,12 +205,19 @@ void MainWindow::show_mistakes() {
         messages_->show_mistakes(answer.mistakes);
 }
 
-void MainWindow::show_traces(const std::vector<Shown>& traces) {
+void MainWindow::show_comparison(const Opened& opened) {
+    const Document& a = opened.traces[0].document;
+    timeline_->set_comparison(a, opened.traces[1].document, opened.pairing);
+    compare_->show_comparison(*opened.pairing, *a, opened.comparison);
+    raise_dock("compare");
+}
+
+void MainWindow::show_traces(const Opened& opened) {
     set_plan_open(false);
-    traces_ = traces;
-    const Shown& first = traces.front();
-    if (traces.size() == 2)
-        timeline_->set_comparison(first.document, traces[1].document);
+    traces_ = opened.traces;
+    const Shown& first = traces_.front();
+    if (opened.pairing)
+        show_comparison(opened);
     else
         timeline_->set_document(first.document);
     what_if_->show_delta({}, 0);
@@ -221,7 +225,7 @@ void MainWindow::show_traces(const std::vector<Shown>& traces) {
                                    first.document->memory_limit));
     summary_->set_stale(false);
     QStringList names;
-    for (const Shown& trace : traces) names << QString::fromStdString(title_of(trace.file));
+    for (const Shown& trace : traces_) names << QString::fromStdString(title_of(trace.file));
     setWindowTitle(tr("%1 - debubble").arg(names.join(tr(" beside "))));
     setWindowModified(false);
     status_->setText(tr("%n action(s)", nullptr, int(first.document->trace.spans.size())));
@@ -230,9 +234,7 @@ void MainWindow::show_traces(const std::vector<Shown>& traces) {
 
 /// The plan stays open: its next change brings it back.
 void MainWindow::show_run(const Opened& run) {
-    timeline_->set_comparison(run.traces[0].document, run.traces[1].document);
-    compare_->show_text(run.comparison);
-    raise_dock("compare");
+    show_comparison(run);
     messages_->offer(tr("Above what was simulated, below what was executed"),
                      tr("Back to the plan"), [this] {
                          messages_->clear();

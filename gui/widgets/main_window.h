@@ -76,6 +76,7 @@ private:
     void build_menus();
     void build_file_menu();
     void build_view_menu();
+    void build_colour_menu(QMenu* menu);
     void connect_parts();
     QAction* action(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip);
 
@@ -84,7 +85,8 @@ private:
     void show_answer();
     void show_mistakes();
     void show_plan(const std::shared_ptr<const Plan>& plan);
-    void show_traces(const std::vector<Shown>& traces);
+    void show_comparison(const Opened& opened);
+    void show_traces(const Opened& opened);
     void show_run(const Opened& run);
     void raise_dock(const QString& name);
     void show_title();

@@ -14,7 +14,6 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "gui/viewmodel/export.h"
-#include "gui/widgets/compare/compare_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/picture_export.h"
@@ -82,11 +81,7 @@ void MainWindow::take(const Opened& opened) {
         return;  // settled when it is answered
     }
     for (const Shown& trace : opened.traces) add_recent(QString::fromStdString(trace.file));
-    show_traces(opened.traces);
-    if (opened.traces.size() == 2) {
-        compare_->show_text(opened.comparison);
-        raise_dock("compare");
-    }
+    show_traces(opened);
     Q_EMIT settled();
 }
 

@@ -1,4 +1,5 @@
 #include <QAction>
+#include <QActionGroup>
 #include <QDockWidget>
 #include <QMenu>
 #include <QMenuBar>
@@ -113,11 +114,30 @@ void MainWindow::build_view_menu() {
         raise_dock("details");
         details_->focus_search();
     });
+    build_colour_menu(view->addMenu(tr("Colour &by")));
     view->addSeparator();
     for (QDockWidget* dock : findChildren<QDockWidget*>()) {
         view->addAction(dock->toggleViewAction());
         addAction(dock->toggleViewAction());
     }
+}
+
+void MainWindow::build_colour_menu(QMenu* menu) {
+    auto* group = new QActionGroup(menu);
+    const auto add = [&](const QString& text, const QString& tip, ColourBy by) {
+        QAction* made = action(menu, text, {}, tip);
+        made->setCheckable(true);
+        group->addAction(made);
+        connect(made, &QAction::triggered, this, [this, by] { timeline_->set_colour_by(by); });
+        connect(timeline_, &TimelineView::state_changed, made,
+                [this, made, by] { made->setChecked(timeline_->state().colour_by == by); });
+    };
+    add(tr("Colour by &kind"), tr("Forward, backward, communication, optimizer"), ColourBy::Kind);
+    add(tr("Colour by &microbatch"), tr("A colour per microbatch"), ColourBy::MicroBatch);
+    add(tr("Colour by &stage"), tr("A colour per stage of the model"), ColourBy::Stage);
+    add(tr("Colour by &error"), tr("In a comparison: blue where A is shorter, red where longer"),
+        ColourBy::Error);
+    group->actions().front()->setChecked(true);
 }
 
 void MainWindow::show_commands() {

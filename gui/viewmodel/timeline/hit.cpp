@@ -27,32 +27,56 @@ const Bar* top_of_streams(const Device& device, Instant at) {
     return top;
 }
 
+/// In a comparison each side has its own lanes.
+struct SideLanes {
+    Side side = Side::A;
+    Band bars;
+    Band links;
+    Band memory;
+};
+
+Hit side_hit(const Scene& scene, const Row& row, const SideLanes& lanes, Instant at, int y) {
+    const Device* device = scene.device(row, lanes.side);
+    if (device == nullptr) return {Hit::Part::Lane, &row, {}};
+    if (inside(lanes.memory, y)) return {Hit::Part::Memory, &row, {}, lanes.side};
+    if (inside(lanes.links, y)) return span_hit(row, top_of_streams(*device, at), lanes.side);
+    if (!inside(lanes.bars, y)) return {Hit::Part::Lane, &row, {}};
+    if (row.stream) {
+        const Stream* stream = scene.stream(row, lanes.side);
+        return span_hit(row, stream == nullptr ? nullptr : bar_at(stream->bars, at), lanes.side);
+    }
+    const Bar* bar = bar_at(device->work, at);
+    if (bar != nullptr || lanes.side == Side::B) return span_hit(row, bar, lanes.side);
+    if (const auto bubble = bubble_at(*scene.main.document, *device, at))
+        return {Hit::Part::Bubble, &row, BubbleRef{*bubble}};
+    return {Hit::Part::Lane, &row, {}};
+}
+
 }  // namespace
 
 std::optional<Place> place_of(const Scene& scene, const SpanRef& ref) {
     const Layer& layer = scene.layer(ref.side);
     if (!layer || ref.index >= layer.document->trace.spans.size()) return std::nullopt;
     const Span& span = layer.document->span(ref.index);
-    const TimeRange range{span.begin + layer.shift, span.end + layer.shift};
+    const TimeRange range = layer.on_axis(span);
+    const bool of_a = ref.side == Side::A;
     const auto holds = [&](const Bars& bars) {
         const Bar* bar = bar_at(bars, span.begin);
         return bar != nullptr && bar->span == ref.index;
     };
-    const auto& devices = scene.main.document->devices;
+    const Row* closed = nullptr;  // the device's own row, where its streams share a strip
     for (const Row& row : scene.layout.rows) {
-        const Device& device = devices[row.device];
-        if (device.rank != span.rank) continue;
-        if (ref.side == Side::B) return Place{&row, row.other, range};
-        if (device.replica != span.replica) continue;
-        if (row.stream ? holds(device.streams[*row.stream].bars) : holds(device.work))
-            return Place{&row, row.bars, range};
+        if (scene.main.document->devices[row.device].rank != span.rank) continue;
+        const Device* device = scene.device(row, ref.side);
+        if (device == nullptr || device->replica != span.replica) continue;
+        const Stream* stream = scene.stream(row, ref.side);
+        if (row.stream ? stream != nullptr && holds(stream->bars) : holds(device->work))
+            return Place{&row, of_a ? row.bars : row.other, range};
+        if (!row.stream && closed == nullptr) closed = &row;
     }
-    const Device* device = layer.document->device_of(span);
-    const Row* row = ref.side == Side::A
-                         ? scene.layout.row_of(static_cast<std::size_t>(device - devices.data()))
-                         : nullptr;
-    if (row == nullptr) return std::nullopt;
-    return Place{row, row->links.height > 0 ? row->links : row->bars, range};
+    if (closed == nullptr) return std::nullopt;
+    const Band strip = of_a ? closed->links : closed->other_links;
+    return Place{closed, strip.height > 0 ? strip : of_a ? closed->bars : closed->other, range};
 }
 
 const Row* row_of(const Scene& scene, const Selection& selection) {
@@ -103,37 +127,34 @@ std::vector<std::uint32_t> wide_bubbles(const TimelineDocument& document, const 
     return wide;
 }
 
-std::optional<Point> peak_point(const Scene& scene, const Row& row, const TimeAxis& axis) {
-    const TimelineDocument& document = *scene.main.document;
-    const Device& device = document.devices[row.device];
-    if (row.stream || row.heat || row.memory.height == 0 || device.peak == nullptr)
-        return std::nullopt;
-    const MemoryScale scale{document.memory_top, document.memory_limit};
-    return Point{axis.x(device.peak->at),
-                 static_cast<double>(scale.y(row.memory, total(device.peak->held)))};
+std::optional<Point> peak_point(const Scene& scene, const Row& row, Side side,
+                                const TimeAxis& axis) {
+    const Band lane = side == Side::A ? row.memory : row.other_memory;
+    if (row.stream || row.heat || lane.height == 0) return std::nullopt;
+    const Device* device = scene.device(row, side);
+    if (device == nullptr || device->peak == nullptr) return std::nullopt;
+    const Instant at = device->peak->at + scene.layer(side).shift;
+    const int y = scene.memory_scale().y(lane, total(device->peak->held));
+    return Point{axis.x(at), static_cast<double>(y)};
 }
 
 Hit hit_test(const Scene& scene, const TimeAxis& axis, double x, int y) {
     const Row* row = scene.main ? scene.layout.row_at(y) : nullptr;
     if (row == nullptr) return {};
-    const TimelineDocument& document = *scene.main.document;
-    const Device& device = document.devices[row->device];
+    for (const Side side : {Side::A, Side::B})
+        if (const auto peak = peak_point(scene, *row, side, axis))
+            if (std::hypot(peak->x - x, peak->y - y) <= kPeakRadius)
+                return {Hit::Part::Peak, row, {}, side};
     const Instant at = axis.at(x);
-    if (row->stream) return span_hit(*row, bar_at(device.streams[*row->stream].bars, at), Side::A);
-    if (const auto peak = peak_point(scene, *row, axis))
-        if (std::hypot(peak->x - x, peak->y - y) <= kPeakRadius) return {Hit::Part::Peak, row, {}};
-    if (inside(row->memory, y)) return {Hit::Part::Memory, row, {}};
-    if (inside(row->links, y)) return span_hit(*row, top_of_streams(device, at), Side::A);
-    if (scene.comparison && inside(row->other, y)) {
-        const Device* other = scene.counterpart(device);
-        if (other == nullptr) return {Hit::Part::Lane, row, {}};
-        return span_hit(*row, bar_at(other->work, at - scene.other.shift), Side::B);
-    }
-    if (!inside(row->bars, y) && !inside(row->error, y)) return {Hit::Part::Lane, row, {}};
-    if (const Bar* bar = bar_at(device.work, at)) return span_hit(*row, bar, Side::A);
-    if (const auto bubble = bubble_at(document, device, at))
-        return {Hit::Part::Bubble, row, BubbleRef{*bubble}};
-    return {Hit::Part::Lane, row, {}};
+    const bool of_b = scene.comparison && (inside(row->other, y) || inside(row->other_links, y) ||
+                                           inside(row->other_memory, y));
+    if (of_b)
+        return side_hit(scene, *row, {Side::B, row->other, row->other_links, row->other_memory},
+                        at - scene.other.shift, y);
+    Band bars = row->bars;  // the strip of errors is about A's actions
+    bars.height += row->error.height;
+    return side_hit(scene, *row, {Side::A, bars, row->links, row->memory}, at - scene.main.shift,
+                    y);
 }
 
 }  // namespace debubble::gui

@@ -12,6 +12,7 @@ struct Hit {
     Part part = Part::Nothing;
     const Row* row = nullptr;  ///< of the scene's layout
     Selection selected;        ///< the span or the bubble
+    Side side = Side::A;       ///< whose memory
 };
 
 /// `x` on the axis, `y` from the top of the first row.
@@ -37,11 +38,12 @@ std::optional<std::uint32_t> bubble_at(const TimelineDocument& document, const D
 std::vector<std::uint32_t> wide_bubbles(const TimelineDocument& document, const Device& device,
                                         const TimeAxis& axis, double least_width);
 
-/// Where the peak of a device's memory is drawn; nothing without memory.
+/// Where the peak of a device's memory is drawn; nothing without memory. Of B in a comparison only.
 struct Point {
     double x = 0;
     double y = 0;
 };
-std::optional<Point> peak_point(const Scene& scene, const Row& row, const TimeAxis& axis);
+std::optional<Point> peak_point(const Scene& scene, const Row& row, Side side,
+                                const TimeAxis& axis);
 
 }  // namespace debubble::gui

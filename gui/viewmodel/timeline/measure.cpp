@@ -21,12 +21,13 @@ struct ShownBars {
 ShownBars bars_at(const Scene& scene, int y) {
     const Row* row = scene.main ? scene.layout.row_at(y) : nullptr;
     if (row == nullptr) return {};
-    const Device& device = scene.main.document->devices[row->device];
-    if (row->stream) return {&device.streams[*row->stream].bars, &scene.main};
-    const Device* other = scene.counterpart(device);
     const bool below = row->other.y <= y && y < row->other.bottom();
-    if (scene.comparison && other != nullptr && below) return {&other->work, &scene.other};
-    return {&device.work, &scene.main};
+    const Side side = scene.comparison && below ? Side::B : Side::A;
+    const Device* device = scene.device(*row, side);
+    if (device == nullptr) return {};
+    if (!row->stream) return {&device->work, &scene.layer(side)};
+    const Stream* stream = scene.stream(*row, side);
+    return stream == nullptr ? ShownBars{} : ShownBars{&stream->bars, &scene.layer(side)};
 }
 
 /// The bars before and after an instant, and the one at it: their edges are all that can be near.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -66,18 +67,36 @@ std::vector<Pair> pairs_of(const TimelineDocument& a, const TimelineDocument& b,
     return pairs;
 }
 
+void add(ErrorRow& row, const Pair& pair) {
+    ++row.count;
+    row.sum.simulated += pair.length.simulated;
+    row.sum.executed += pair.length.executed;
+    row.apart += apart(pair.length);
+}
+
 std::vector<ErrorRow> kinds_of(const TimelineDocument& a, const std::vector<Pair>& pairs) {
     std::vector<ErrorRow> rows;
     for (const std::string& kind : kinds()) rows.push_back({kind, 0, {}, {}});
-    for (const Pair& pair : pairs) {
-        const auto place = &kind_of(a.span(pair.a).action) - kinds().data();
-        ErrorRow& row = rows[static_cast<std::size_t>(place)];
-        ++row.count;
-        row.sum.simulated += pair.length.simulated;
-        row.sum.executed += pair.length.executed;
-        row.apart += apart(pair.length);
-    }
+    for (const Pair& pair : pairs)
+        add(rows[static_cast<std::size_t>(&kind_of(a.span(pair.a).action) - kinds().data())], pair);
     std::erase_if(rows, [](const ErrorRow& row) { return row.count == 0; });
+    return rows;
+}
+
+std::vector<ErrorRow> stages_of(const TimelineDocument& a, const std::vector<Pair>& pairs) {
+    std::map<Stage, ErrorRow> stages;
+    for (const Pair& pair : pairs) {
+        const Action& action = a.span(pair.a).action;
+        const bool computes = std::holds_alternative<Compute>(action) ||
+                              std::holds_alternative<Recompute>(action) ||
+                              std::holds_alternative<Overlap>(action);
+        if (computes) add(stages[*subject_of(action).stage], pair);
+    }
+    std::vector<ErrorRow> rows;
+    for (auto& [stage, row] : stages) {
+        row.name = fmt::format("stage {}", stage.index);
+        rows.push_back(std::move(row));
+    }
     return rows;
 }
 
@@ -117,6 +136,7 @@ std::shared_ptr<const Pairing> pair(const TimelineDocument& a, const TimelineDoc
     out->a.error = std::move(errors_a);
     out->b.error = std::move(errors_b);
     out->kinds = kinds_of(a, pairs);
+    out->stages = stages_of(a, pairs);
     out->worst = worst_of(pairs);
     return out;
 }
@@ -145,6 +165,13 @@ std::shared_ptr<const std::vector<bool>> differing(const Pairing& pairing, Side 
     for (std::size_t i = 0; i < errors.size(); ++i)
         (*out)[i] = !errors[i] || std::abs(*errors[i]) >= threshold;
     return out;
+}
+
+std::optional<SpanRef> partner_of(const Scene& scene, const SpanRef& ref) {
+    if (!scene.pairing) return std::nullopt;
+    const auto& partner = scene.pairing->of(ref.side).partner;
+    if (ref.index >= partner.size() || !partner[ref.index]) return std::nullopt;
+    return SpanRef{*partner[ref.index], ref.side == Side::A ? Side::B : Side::A};
 }
 
 std::vector<Detail> details_of(const Scene& scene, const Selection& selection) {

@@ -29,8 +29,9 @@ struct Pairing {
     Partners b;
     std::size_t only_a = 0;
     std::size_t only_b = 0;
-    std::vector<ErrorRow> kinds;  ///< that occur in both, in the order of kinds()
-    std::vector<Pair> worst;      ///< at most kMostWorst, the greatest difference first
+    std::vector<ErrorRow> kinds;   ///< that occur in both, in the order of kinds()
+    std::vector<ErrorRow> stages;  ///< computes; an Overlap counts for its first one's
+    std::vector<Pair> worst;       ///< at most kMostWorst, the greatest difference first
 
     const Partners& of(Side side) const { return side == Side::A ? a : b; }
 };
@@ -46,6 +47,9 @@ Duration shift_of(const TimelineDocument& a, const TimelineDocument& b, const Pa
 /// Per span of a side: it differs by the threshold or more, or has no partner.
 std::shared_ptr<const std::vector<bool>> differing(const Pairing& pairing, Side side,
                                                    double threshold);
+
+/// The same action on the other side; nothing without a comparison, or where only one has it.
+std::optional<SpanRef> partner_of(const Scene& scene, const SpanRef& ref);
 
 /// Details of what is selected; in a comparison, beside its partner's.
 std::vector<Detail> details_of(const Scene& scene, const Selection& selection);

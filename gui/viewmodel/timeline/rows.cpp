@@ -7,9 +7,12 @@ namespace {
 
 constexpr int kHighest = 130;
 constexpr int kLowest = 44;
+constexpr int kLowestOfTwo = 76;  ///< of a comparison
 constexpr int kLowestOfMany = 14;
+constexpr int kLowestOfManyTwo = 22;
 constexpr int kCollapsed = 11;
 constexpr int kStream = 18;
+constexpr int kStreamOfTwo = 26;
 constexpr int kHeatStrip = 4;
 constexpr int kErrorStrip = 3;
 constexpr int kMostStripHeight = 7;
@@ -39,6 +42,14 @@ Band take_bottom(Band& band, int height) {
     return {band.bottom(), height};
 }
 
+/// The lower half of a band, which keeps the upper one. One line parts them where there is room.
+Band take_half(Band& band) {
+    const int part = band.height >= 10 ? 1 : 0;
+    const Band lower = take_bottom(band, (band.height - part) / 2);
+    take_bottom(band, part);
+    return lower;
+}
+
 /// Bars and what lies between and below them.
 void divide_bars(Row& row, const RowNeeds& needs) {
     if (needs.comparison) {
@@ -56,19 +67,36 @@ void divide(Row& row, const RowNeeds& needs, bool has_streams) {
     if (!row.collapsed && needs.memory) {
         const int height =
             row.heat ? kHeatStrip : static_cast<int>(row.whole.height * kMemoryShare);
-        row.memory = take_bottom(row.bars, height);
+        row.memory = take_bottom(row.bars, needs.comparison && row.heat ? 2 * height : height);
         if (!row.heat) take_bottom(row.bars, 1);
     }
     if (!row.collapsed && !row.heat && has_streams) {
-        row.links = take_bottom(row.bars, std::min(kMostStripHeight, row.bars.height / 5));
+        const int height = std::min(kMostStripHeight, row.bars.height / 5);
+        if (needs.comparison) row.other_links = take_bottom(row.bars, height);
+        row.links = take_bottom(row.bars, height);
         take_bottom(row.bars, 1);
     }
+    if (needs.comparison) row.other_memory = take_half(row.memory);
     divide_bars(row, needs);
 }
 
-int device_height(std::size_t devices, int available) {
+int device_height(std::size_t devices, const RowNeeds& needs, int available) {
     const int share = available / static_cast<int>(std::max<std::size_t>(devices, 1));
-    return std::clamp(share, devices > kManyDevices ? kLowestOfMany : kLowest, kHighest);
+    const int lowest = devices > kManyDevices
+                           ? (needs.comparison ? kLowestOfManyTwo : kLowestOfMany)
+                           : (needs.comparison ? kLowestOfTwo : kLowest);
+    return std::clamp(share, lowest, kHighest);
+}
+
+Row stream_row(std::size_t device, std::size_t stream, bool pinned, const RowNeeds& needs, int y) {
+    const int height = needs.comparison ? kStreamOfTwo : kStream;
+    Row row{.device = device,
+            .stream = stream,
+            .pinned = pinned,
+            .whole = {y, height},
+            .bars = {y, height - 2}};
+    if (needs.comparison) row.other = take_half(row.bars);
+    return row;
 }
 
 }  // namespace
@@ -77,7 +105,7 @@ RowLayout lay_out(const TimelineDocument& document, const RowChoices& choices,
                   const RowNeeds& needs, int available) {
     RowLayout layout;
     const std::vector<std::size_t> shown = shown_devices(document, choices);
-    const int height = device_height(shown.size(), available);
+    const int height = device_height(shown.size(), needs, available);
     for (const std::size_t d : shown) {
         const Device& device = document.devices[d];
         const int rank = device.rank.index;
@@ -92,12 +120,8 @@ RowLayout lay_out(const TimelineDocument& document, const RowChoices& choices,
         layout.height += row.whole.height;
         layout.rows.push_back(row);
         for (std::size_t s = 0; choices.streams.contains(rank) && s < device.streams.size(); ++s) {
-            layout.rows.push_back({.device = d,
-                                   .stream = s,
-                                   .pinned = pinned,
-                                   .whole = {layout.height, kStream},
-                                   .bars = {layout.height, kStream - 2}});
-            layout.height += kStream;
+            layout.rows.push_back(stream_row(d, s, pinned, needs, layout.height));
+            layout.height += layout.rows.back().whole.height;
         }
         if (pinned) layout.pinned_height = layout.height;
     }

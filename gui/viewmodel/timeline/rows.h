@@ -38,9 +38,11 @@ struct Row {
     Band whole = {};
     Band bars = {};   ///< of a comparison: A's
     Band error = {};  ///< height 0, as of all that follow, where there is none
-    Band other = {};  ///< B's, or the ghost's
+    Band other = {};  ///< B's, or the ghost's; so are the other_ bands below
     Band links = {};  ///< messages and collectives
+    Band other_links = {};
     Band memory = {};
+    Band other_memory = {};
 };
 
 struct RowLayout {

@@ -82,6 +82,13 @@ struct Scene {
     const Layer& layer(Side side) const { return side == Side::A ? main : other; }
     /// The device of `other` that belongs to a device of `main`, if it has that rank.
     const Device* counterpart(const Device& device) const;
+    /// The devices of a row: A's, and B's or the ghost's.
+    const Device* device(const Row& row, Side side) const;
+    /// The track that a stream's row shows of a side; nothing if it has no such stream.
+    const Stream* stream(const Row& row, Side side) const;
+    /// Of all memory lanes; A's limit, or B's if A has none.
+    MemoryScale memory_scale() const;
+    RowNeeds needs() const;
     bool ghost() const { return other && !comparison; }
 };
 

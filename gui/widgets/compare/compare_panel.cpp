@@ -7,11 +7,17 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPlainTextEdit>
+#include <QSignalBlocker>
+#include <QSplitter>
 #include <QVBoxLayout>
+
+#include "gui/widgets/compare/error_tables.h"
+#include "gui/widgets/timeline/timeline_view.h"
 
 namespace debubble::gui {
 
-ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
+ComparePanel::ComparePanel(TimelineView* timeline, QWidget* parent)
+    : QWidget(parent), timeline_(timeline), errors_(new ErrorTable), worst_(new WorstTable) {
     alignment_ = new QComboBox;
     alignment_->setObjectName("compare-alignment");
     alignment_->setAccessibleName(tr("What is laid on what"));
@@ -23,6 +29,9 @@ ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
     threshold_->setRange(0, 1000);
     threshold_->setValue(100 * ComparisonChoices{}.threshold);
     threshold_->setSuffix(" %");
+    by_error_ = new QCheckBox(tr("Colour by error"));
+    by_error_->setObjectName("compare-by-error");
+    by_error_->setToolTip(tr("Blue: A is shorter than B; red: it is longer; full at 30 %"));
     text_ = new QPlainTextEdit;
     text_->setObjectName("compare-text");
     text_->setAccessibleName(tr("Differences in words"));
@@ -37,24 +46,44 @@ ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
     row->addSpacing(16);
     row->addWidget(only_);
     row->addWidget(threshold_);
+    row->addSpacing(16);
+    row->addWidget(by_error_);
     row->addStretch();
+    auto* tables = new QSplitter;
+    tables->addWidget(errors_);
+    tables->addWidget(worst_);
+    tables->addWidget(text_);
+    tables->setSizes({400, 360, 420});
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(4, 4, 4, 4);
     column->addLayout(row);
-    column->addWidget(text_);
+    column->addWidget(tables);
     connect(alignment_, &QComboBox::activated, this, [this] { choose(); });
     connect(only_, &QCheckBox::toggled, this, [this] { choose(); });
     connect(threshold_, &QDoubleSpinBox::valueChanged, this, [this] { choose(); });
+    connect(by_error_, &QCheckBox::toggled, this,
+            [this](bool on) { timeline_->set_colour_by(on ? ColourBy::Error : ColourBy::Kind); });
+    connect(worst_, &WorstTable::chosen, this, [this](quint32 span) {
+        timeline_->show_action({span, Side::A});
+    });
+    connect(timeline_, &TimelineView::state_changed, this, [this] { follow(); });
 }
 
-void ComparePanel::show_text(const std::string& text) {
-    text_->setPlainText(QString::fromStdString(text));
+void ComparePanel::show_comparison(const Pairing& pairing, const TimelineDocument& a,
+                                   const std::string& words) {
+    errors_->show_errors(pairing);
+    worst_->show_worst(pairing, a);
+    text_->setPlainText(QString::fromStdString(words));
 }
 
 void ComparePanel::choose() {
-    if (!on_choice) return;
-    on_choice({static_cast<Alignment>(alignment_->currentIndex()), only_->isChecked(),
-               threshold_->value() / 100});
+    timeline_->set_comparison_choices({static_cast<Alignment>(alignment_->currentIndex()),
+                                       only_->isChecked(), threshold_->value() / 100});
+}
+
+void ComparePanel::follow() {
+    const QSignalBlocker quiet(by_error_);
+    by_error_->setChecked(timeline_->state().colour_by == ColourBy::Error);
 }
 
 }  // namespace debubble::gui

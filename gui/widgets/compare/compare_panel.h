@@ -1,11 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include <QCoreApplication>
 #include <QWidget>
 
-#include "gui/viewmodel/timeline/scene.h"
+#include "gui/viewmodel/timeline/pairing.h"
 
 class QCheckBox;
 class QComboBox;
@@ -14,22 +15,31 @@ class QPlainTextEdit;
 
 namespace debubble::gui {
 
-/// How two timelines are laid beside each other, and their differences in words.
+class ErrorTable;
+class TimelineView;
+class WorstTable;
+
+/// How two timelines are laid beside each other, and their differences as tables and in words.
 class ComparePanel : public QWidget {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::ComparePanel)
 
 public:
-    explicit ComparePanel(QWidget* parent = nullptr);
-    void show_text(const std::string& text);
-
-    std::function<void(const ComparisonChoices&)> on_choice;
+    explicit ComparePanel(TimelineView* timeline, QWidget* parent = nullptr);
+    /// `words`: what `debubble compare` says of them.
+    void show_comparison(const Pairing& pairing, const TimelineDocument& a,
+                         const std::string& words);
 
 private:
     void choose();
+    void follow();  ///< what was chosen elsewhere
 
+    TimelineView* timeline_;
     QComboBox* alignment_ = nullptr;
     QCheckBox* only_ = nullptr;
     QDoubleSpinBox* threshold_ = nullptr;
+    QCheckBox* by_error_ = nullptr;
+    ErrorTable* errors_ = nullptr;
+    WorstTable* worst_ = nullptr;
     QPlainTextEdit* text_ = nullptr;
 };
 

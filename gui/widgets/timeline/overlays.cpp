@@ -7,6 +7,7 @@
 #include <QPainterPath>
 
 #include "gui/viewmodel/timeline/dependencies.h"
+#include "gui/viewmodel/timeline/pairing.h"
 #include "gui/viewmodel/timeline/wording.h"
 #include "schedule/exporters/svg_text.h"
 
@@ -15,30 +16,35 @@ namespace {
 
 constexpr std::size_t kMostOutlines = 600;  ///< beyond, they would cover what they point at
 
-void paint_memory_marks(const Frame& frame) {
-    const TimelineDocument& document = *frame.scene.main.document;
-    const MemoryScale scale{document.memory_top, document.memory_limit};
+void paint_limit(const Frame& frame, const Row& row, Band lane, const MemoryScale& scale) {
+    if (!scale.limit || lane.height == 0) return;
+    const double y = std::floor(frame.y(row, scale.y(lane, *scale.limit))) + 0.5;
+    frame.painter.setPen(QPen(colour(frame.ground().warning), 1, Qt::DashLine));
+    frame.painter.drawLine(QPointF(Geometry::kGutter, y), QPointF(frame.geometry.size.width(), y));
+}
+
+void paint_peak(const Frame& frame, const Row& row, Side side, const MemoryScale& scale) {
+    const auto peak = peak_point(frame.scene, row, side, frame.state.axis);
+    if (!peak) return;
+    const Bytes held = total(frame.scene.device(row, side)->peak->held);
+    const bool too_much = scale.limit && held > *scale.limit;
     const Ground& ground = frame.ground();
     QPainter& painter = frame.painter;
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(colour(ground.window), 1));
+    painter.setBrush(colour(too_much ? ground.warning : ground.text));
+    painter.drawEllipse(
+        QPointF(Geometry::kGutter + peak->x, frame.y(row, static_cast<int>(peak->y))), 3.5, 3.5);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void paint_memory_marks(const Frame& frame) {
+    const MemoryScale scale = frame.scene.memory_scale();
     frame.for_each_row([&](const Row& row) {
-        if (row.heat || row.memory.height == 0) return;
-        if (document.memory_limit) {
-            const int limit = scale.y(row.memory, *document.memory_limit);
-            const double y = std::floor(frame.y(row, limit)) + 0.5;
-            painter.setPen(QPen(colour(ground.warning), 1, Qt::DashLine));
-            painter.drawLine(QPointF(Geometry::kGutter, y),
-                             QPointF(frame.geometry.size.width(), y));
-        }
-        const auto peak = peak_point(frame.scene, row, frame.state.axis);
-        if (!peak) return;
-        const bool too_much = gutter_text(document, document.devices[row.device]).too_much;
-        painter.setRenderHint(QPainter::Antialiasing);
-        painter.setPen(QPen(colour(ground.window), 1));
-        painter.setBrush(colour(too_much ? ground.warning : ground.text));
-        painter.drawEllipse(
-            QPointF(Geometry::kGutter + peak->x, frame.y(row, static_cast<int>(peak->y))), 3.5,
-            3.5);
-        painter.setRenderHint(QPainter::Antialiasing, false);
+        if (row.heat) return;
+        paint_limit(frame, row, row.memory, scale);
+        paint_limit(frame, row, row.other_memory, scale);
+        for (const Side side : {Side::A, Side::B}) paint_peak(frame, row, side, scale);
     });
 }
 
@@ -83,11 +89,19 @@ void paint_arrow(const Frame& frame, const SpanRef& from, const SpanRef& to, con
     frame.painter.drawPolygon(QPolygonF({end, end + QPointF(-7, -3.5), end + QPointF(-7, 3.5)}));
 }
 
+/// The same action on the other side of a comparison.
+void paint_partner(const Frame& frame, const SpanRef& ref) {
+    const auto partner = partner_of(frame.scene, ref);
+    const auto box = partner ? frame.rect(*partner) : std::nullopt;
+    if (box) outline(frame, *box, 2);
+}
+
 void paint_selection(const Frame& frame) {
     const auto box = rect_of(frame, frame.state.selection);
     if (box) outline(frame, *box, 2);
     const auto* ref = std::get_if<SpanRef>(&frame.state.selection);
     if (ref == nullptr || !frame.scene.layer(ref->side)) return;
+    paint_partner(frame, *ref);
     const TimelineDocument& document = *frame.scene.layer(ref->side).document;
     frame.painter.setRenderHint(QPainter::Antialiasing);
     for (const std::uint32_t needed : direct_needs(document, ref->index))

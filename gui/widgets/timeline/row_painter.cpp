@@ -40,13 +40,18 @@ void RowPainter::paint(const Canvas& canvas, const Row& row, int dy) {
     const TimelineDocument& document = *scene_.main.document;
     const Device& device = document.devices[row.device];
     fill_gaps(canvas, row, dy);
-    if (row.stream) return paint_streams(canvas, row, dy);
+    if (row.stream) {
+        paint_streams(canvas, row, Side::A, dy);
+        return paint_streams(canvas, row, Side::B, dy);
+    }
     paint_work(canvas, scaled(row.bars, dy), scene_.main, device, true);
     if (row.error.height > 0) paint_errors(canvas, scaled(row.error, dy), row.device);
     if (const Device* other = scene_.counterpart(device); other && row.other.height > 0)
         paint_work(canvas, scaled(row.other, dy), scene_.other, *other, scene_.comparison);
-    if (row.links.height > 0) paint_streams(canvas, row, dy);
-    if (row.memory.height > 0) paint_memory_lane(canvas, row, dy);
+    for (const Side side : {Side::A, Side::B}) {
+        paint_streams(canvas, row, side, dy);
+        paint_memory_lane(canvas, row, side, dy);
+    }
 }
 
 /// Between the bands, and what of them may stay empty. A frame is as long as its pixels are written
@@ -54,15 +59,17 @@ void RowPainter::paint(const Canvas& canvas, const Row& row, int dy) {
 void RowPainter::fill_gaps(const Canvas& canvas, const Row& row, int dy) {
     const Rgb window = ground_of(theme_).window;
     int y = scaled(row.whole, dy).y;
-    for (const Band band : {row.bars, row.error, row.other, row.links, row.memory}) {
+    for (const Band band : {row.bars, row.error, row.other, row.links, row.other_links, row.memory,
+                            row.other_memory}) {
         if (band.height == 0) continue;
         const Band next = scaled(band, dy);
         fill(canvas, 0, canvas.width, {y, next.y - y}, window);
         y = next.bottom();
     }
     fill(canvas, 0, canvas.width, {y, scaled(row.whole, dy).bottom() - y}, window);
-    if (scene_.other && scene_.counterpart(scene_.main.document->devices[row.device]) == nullptr)
-        fill(canvas, 0, canvas.width, scaled(row.other, dy), window);
+    if (!scene_.other || scene_.device(row, Side::B) != nullptr) return;
+    for (const Band band : {row.other, row.other_links, row.other_memory})
+        fill(canvas, 0, canvas.width, scaled(band, dy), window);
 }
 
 /// A ghost is colour only: it must not be taken for the plan itself.
@@ -193,28 +200,33 @@ void RowPainter::paint_label(const Canvas& canvas, Band band, const Box& box, co
 }
 
 /// The strip below the bars, or a stream's own row.
-void RowPainter::paint_streams(const Canvas& canvas, const Row& row, int dy) {
-    const TimelineDocument& document = *scene_.main.document;
-    const Device& device = document.devices[row.device];
-    const DeviceColours& colours = scene_.main.colouring->devices[row.device];
+void RowPainter::paint_streams(const Canvas& canvas, const Row& row, Side side, int dy) {
+    const bool of_a = side == Side::A;
+    const Band strip = of_a ? row.links : row.other_links;
+    const Band band = scaled(!row.stream ? strip : of_a ? row.bars : row.other, dy);
+    const Device* device = band.height > 0 ? scene_.device(row, side) : nullptr;
+    if (device == nullptr) return;
+    const Layer& layer = scene_.layer(side);
+    const auto place = static_cast<std::size_t>(device - layer.document->devices.data());
+    const DeviceColours& colours = layer.colouring->devices[place];
+    const Stream* only = scene_.stream(row, side);
     std::vector<const ColourSums*> tracks;
-    for (std::size_t s = 0; s < device.streams.size(); ++s)
-        if (row.stream ? *row.stream == s : device.streams[s].lane != Lane::Compute)
+    for (std::size_t s = 0; s < device->streams.size(); ++s)
+        if (row.stream ? only == &device->streams[s] : device->streams[s].lane != Lane::Compute)
             tracks.push_back(&colours.streams[s]);
     const Ground& ground = ground_of(theme_);
-    const TimeAxis axis = axis_.shifted(scene_.main.shift);
-    const Band band = scaled(row.stream ? row.bars : row.links, dy);
+    const TimeAxis axis = axis_.shifted(layer.shift);
     fill_columns(canvas, band, mean_colours(tracks, axis, {{}, ground.lane, ground.lane}));
-    if (row.stream)
-        separate(canvas, band, device.streams[*row.stream].bars, axis, ground.lane, thin_);
+    if (only != nullptr) separate(canvas, band, only->bars, axis, ground.lane, thin_);
 }
 
-void RowPainter::paint_memory_lane(const Canvas& canvas, const Row& row, int dy) {
-    const TimelineDocument& document = *scene_.main.document;
-    const MemorySeries& series = document.devices[row.device].memory;
-    const MemoryScale scale{document.memory_top, document.memory_limit};
-    const Band band = scaled(row.memory, dy);
-    const TimeAxis axis = axis_.shifted(scene_.main.shift);
+void RowPainter::paint_memory_lane(const Canvas& canvas, const Row& row, Side side, int dy) {
+    const Band band = scaled(side == Side::A ? row.memory : row.other_memory, dy);
+    const Device* device = band.height > 0 ? scene_.device(row, side) : nullptr;
+    if (device == nullptr) return;
+    const MemorySeries& series = device->memory;
+    const MemoryScale scale = scene_.memory_scale();
+    const TimeAxis axis = axis_.shifted(scene_.layer(side).shift);
     const Ground& ground = ground_of(theme_);
     if (!row.heat || series.empty()) fill(canvas, 0, canvas.width, band, ground.lane);
     if (row.heat) return paint_memory_heat(canvas, band, series, axis, scale, ground);

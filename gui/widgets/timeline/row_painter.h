@@ -41,8 +41,8 @@ private:
                       const Device& device, const TimeAxis& axis);
     void paint_label(const Canvas& canvas, Band band, const Box& box, const Action& action,
                      const Labels& labels);
-    void paint_streams(const Canvas& canvas, const Row& row, int dy);
-    void paint_memory_lane(const Canvas& canvas, const Row& row, int dy);
+    void paint_streams(const Canvas& canvas, const Row& row, Side side, int dy);
+    void paint_memory_lane(const Canvas& canvas, const Row& row, Side side, int dy);
     Rgb ink(Rgb under);
     TextMasks& masks_of_size(int size);
     Labels labels_for(Band band, const TimelineDocument& document, const Device& device,

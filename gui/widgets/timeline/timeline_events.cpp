@@ -137,10 +137,9 @@ void TimelineView::click(QPointF at) {
     }
     const Hit found = hit(at);
     if (found.part == Hit::Part::Peak || found.part == Hit::Part::Memory) {
-        // The dot, and all of its lane, lead to what ran at the peak.
-        const Device& device = scene_.main.document->devices[found.row->device];
+        const Device& device = *scene_.device(*found.row, found.side);
         if (found.part == Hit::Part::Peak && device.peak_span) {
-            select(SpanRef{*device.peak_span, Side::A});
+            select(SpanRef{*device.peak_span, found.side});
             show_selected();
         }
         return;
@@ -179,11 +178,12 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
 
 QString TimelineView::tool_tip(QPointF at) const {
     const Hit found = hit(at);
-    const TimelineDocument& document = *scene_.main.document;
     if (found.selected != Selection{}) return html_of(details_of(scene_, found.selected));
     if (found.part == Hit::Part::Memory || found.part == Hit::Part::Peak)
-        return html_of(details_of_peak(document, document.devices[found.row->device]));
-    if (geometry().map().contains(at)) return QString::fromStdString(idle_summary(document));
+        return html_of(details_of_peak(*scene_.layer(found.side).document,
+                                       *scene_.device(*found.row, found.side)));
+    if (geometry().map().contains(at))
+        return QString::fromStdString(idle_summary(*scene_.main.document));
     return {};
 }
 

@@ -54,8 +54,7 @@ void TimelineView::set_comparison(Document a, Document b, std::shared_ptr<const 
     scene_.main = {std::move(a), nullptr, {}};
     scene_.other = {std::move(b), nullptr, {}};
     scene_.comparison = true;
-    scene_.pairing =
-        pairing ? std::move(pairing) : pair(*scene_.main.document, *scene_.other.document);
+    scene_.pairing = std::move(pairing);
     forget_choices();
     show_again();
 }
@@ -120,11 +119,8 @@ void TimelineView::colour_again() {
 void TimelineView::lay_out_again() {
     scene_.layout = {};
     if (!scene_.main) return;
-    const bool memory = std::ranges::any_of(scene_.main.document->devices,
-                                            [](const Device& d) { return !d.memory.empty(); });
-    const RowNeeds needs{memory, scene_.ghost(), scene_.comparison};
     const int height = geometry().lanes_height();
-    scene_.layout = lay_out(*scene_.main.document, state_.rows, needs, height);
+    scene_.layout = lay_out(*scene_.main.document, state_.rows, scene_.needs(), height);
     verticalScrollBar()->setRange(0, std::max(0, scene_.layout.height - height));
     verticalScrollBar()->setPageStep(height);
     verticalScrollBar()->setSingleStep(24);
@@ -164,11 +160,9 @@ QImage TimelineView::picture(QSize size, double ratio) {
     const RowLayout layout = scene_.layout;
     const Geometry drawn{size};
     state_.axis.resize(drawn.lanes_width());
-    if (scene_.main) {
-        const RowNeeds needs{!scene_.main.document->trace.memory.empty(), scene_.ghost(),
-                             scene_.comparison};
-        scene_.layout = lay_out(*scene_.main.document, state_.rows, needs, drawn.lanes_height());
-    }
+    if (scene_.main)
+        scene_.layout =
+            lay_out(*scene_.main.document, state_.rows, scene_.needs(), drawn.lanes_height());
     paint_frame(image, scene_, state_, look_);
     state_ = before;
     scene_.layout = layout;
@@ -310,6 +304,17 @@ void TimelineView::select(const Selection& selection) {
     if (scene_.comparison && state_.comparison.alignment == Alignment::SelectedOp) place_layers();
     Q_EMIT span_selected(state_.selection);
     changed();
+}
+
+void TimelineView::show_action(const SpanRef& action) {
+    const auto range = range_of(scene_, action);
+    if (!range) return;
+    state_.measured.reset();
+    select(action);
+    const Duration half = state_.axis.shown().length() / 2;
+    const Instant middle = range->begin + range->length() / 2;
+    state_.axis.show({middle - half, middle + half});
+    show_selected();
 }
 
 void TimelineView::step_op(int by) {

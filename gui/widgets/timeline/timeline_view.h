@@ -32,9 +32,8 @@ public:
     /// The plan before, faint below the bars of this one; nullptr removes it.
     void set_ghost(Document document);
 
-    /// A above B on one axis. `pairing`: of these two; made here, which takes a second for a
-    /// million spans, if it is not given.
-    void set_comparison(Document a, Document b, std::shared_ptr<const Pairing> pairing = nullptr);
+    /// A above B on one axis. `pairing`: of these two.
+    void set_comparison(Document a, Document b, std::shared_ptr<const Pairing> pairing);
 
     const Scene& scene() const { return scene_; }
     const ViewState& state() const { return state_; }
@@ -62,6 +61,8 @@ public Q_SLOTS:
     void mark();
     void clear();
     void select(const debubble::gui::Selection& selection);
+    /// Selected, in the middle of the view.
+    void show_action(const debubble::gui::SpanRef& action);
 
 Q_SIGNALS:
     void span_selected(const debubble::gui::Selection& selection);

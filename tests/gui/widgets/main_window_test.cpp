@@ -21,6 +21,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
+#include <QTreeWidget>
 
 #include "base/file.h"
 #include "gui/viewmodel/export.h"
@@ -304,6 +305,53 @@ TEST_F(Window, two_traces_lie_beside_each_other_with_their_errors) {
     ASSERT_TRUE(opens({a, b}));
     EXPECT_TRUE(window->findChild<TimelineView*>()->scene().comparison);
     EXPECT_TRUE(part<QPlainTextEdit>("compare-text")->toPlainText().contains("step time"));
+}
+
+TEST_F(Window, a_click_on_a_worst_action_brings_it_to_the_middle_and_selects_it) {
+    Exhibit step = read_exhibit("gpt2-xl", {});
+    const QString a = folder.filePath("a.json");
+    const QString b = folder.filePath("b.json");
+    write_file(a.toStdString(), exported(step, ExportFormat::Json));
+    const auto late = std::ranges::find(step.trace.spans, "1B100",
+                                        [](const Span& span) { return to_text(span.action); });
+    ASSERT_NE(late, step.trace.spans.end());
+    late->end += std::chrono::microseconds(200);
+    write_file(b.toStdString(), exported(step, ExportFormat::Json));
+    ASSERT_TRUE(opens({a, b}));
+    auto* errors = part<QTreeWidget>("compare-errors");
+    ASSERT_EQ(errors->topLevelItemCount(), 2);  // by kind, by stage
+    EXPECT_EQ(errors->topLevelItem(0)->child(0)->text(0), "F");
+    EXPECT_EQ(errors->topLevelItem(1)->child(1)->text(0), "stage 1");
+    auto* worst = part<QTreeWidget>("compare-worst");
+    ASSERT_GE(worst->topLevelItemCount(), 1);
+    EXPECT_EQ(worst->topLevelItem(0)->text(0), "1B100");
+
+    auto* timeline = window->findChild<TimelineView*>();
+    ViewState near = timeline->state();
+    near.axis.zoom(20, 0);
+    timeline->set_state(near);
+    Q_EMIT worst->itemClicked(worst->topLevelItem(0), 0);
+    const auto* ref = std::get_if<SpanRef>(&timeline->state().selection);
+    ASSERT_NE(ref, nullptr);
+    EXPECT_EQ(to_text(shown().document->span(ref->index).action), "1B100");
+    const TimeRange of = shown().on_axis(shown().document->span(ref->index));
+    const double middle = timeline->state().axis.x(of.begin + of.length() / 2);
+    EXPECT_NEAR(middle, timeline->state().axis.width() / 2, 2);
+}
+
+TEST_F(Window, colours_are_chosen_in_the_menu) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    const auto* timeline = window->findChild<TimelineView*>();
+    const auto command = [&](const QString& text) {
+        for (QAction* action : window->actions())
+            if (action->text().remove('&') == text) return action;
+        return static_cast<QAction*>(nullptr);
+    };
+    ASSERT_NE(command("Colour by stage"), nullptr);
+    command("Colour by stage")->trigger();
+    EXPECT_EQ(timeline->state().colour_by, ColourBy::Stage);
+    EXPECT_TRUE(command("Colour by stage")->isChecked());
+    EXPECT_FALSE(command("Colour by kind")->isChecked());
 }
 
 TEST_F(Window, a_run_is_watched_and_laid_beside_its_prediction) {

@@ -74,6 +74,44 @@ TEST(Hit, TellsTheHalfLanesOfAComparisonApart) {
     EXPECT_EQ(to_text(scene.other.document->span(ref.index).action), "1F3");
 }
 
+TEST(Hit, FindsEverySpanOfBothSidesOfAComparison) {
+    const Document a = document_of(plan("1f1b", 4, 6, milliseconds(1), microseconds(300)));
+    const Document b = document_of(plan("gpipe", 4, 6, milliseconds(1), microseconds(500)));
+    for (const RowChoices& choices : {RowChoices{}, RowChoices{.streams = {0, 1, 2, 3}}}) {
+        Scene scene = scene_of(a, choices, {.memory = true, .comparison = true});
+        scene.other = {b, nullptr, milliseconds(2)};
+        scene.comparison = true;
+        const TimeAxis axis(scene.range(), 100'000);
+        for (const Side side : {Side::A, Side::B})
+            for (std::uint32_t i = 0; i < scene.layer(side).document->trace.spans.size(); ++i) {
+                const auto place = place_of(scene, {i, side});
+                ASSERT_TRUE(place) << i;
+                const Instant middle = place->range.begin + place->range.length() / 2;
+                const Hit hit = hit_test(scene, axis, axis.x(middle), place->band.y);
+                const auto* found = std::get_if<SpanRef>(&hit.selected);
+                ASSERT_NE(found, nullptr) << i;
+                EXPECT_EQ(found->side, side);
+                if (choices.streams.empty()) continue;  // messages of a strip hide each other
+                EXPECT_EQ(found->index, i);
+            }
+    }
+}
+
+TEST(Hit, TellsWhoseMemoryIsPointedAt) {
+    Scene scene =
+        scene_of(document_of(plan("1f1b", 2, 4)), {}, {.memory = true, .comparison = true});
+    scene.other = {document_of(plan("gpipe", 2, 4)), nullptr, {}};
+    scene.comparison = true;
+    const TimeAxis axis(scene.range(), 1000);
+    const Row& row = scene.layout.rows[1];
+    const Hit upper = hit_test(scene, axis, 10, row.memory.y);
+    const Hit lower = hit_test(scene, axis, 10, row.other_memory.y);
+    EXPECT_EQ(upper.part, Hit::Part::Memory);
+    EXPECT_EQ(upper.side, Side::A);
+    EXPECT_EQ(lower.part, Hit::Part::Memory);
+    EXPECT_EQ(lower.side, Side::B);
+}
+
 TEST(WideBubbles, AreTheSameWhicheverWayTheyAreLookedFor) {
     const Document document = document_of(plan("1f1b", 8, 200, microseconds(10), microseconds(3)));
     for (const double width : {50.0, 2000.0}) {  // more bubbles than pixels, and fewer

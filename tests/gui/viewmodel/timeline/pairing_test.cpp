@@ -62,6 +62,13 @@ TEST(Pairing, AgreesWithTheComparisonOfTheCommandLine) {
         EXPECT_EQ(pairing->kinds[k].sum, expected.kinds[k].sum);
         EXPECT_EQ(pairing->kinds[k].apart, expected.kinds[k].apart);
     }
+    ASSERT_EQ(pairing->stages.size(), expected.stages.size());
+    for (std::size_t k = 0; k < expected.stages.size(); ++k) {
+        EXPECT_EQ(pairing->stages[k].name, expected.stages[k].name);
+        EXPECT_EQ(pairing->stages[k].count, expected.stages[k].count);
+        EXPECT_EQ(pairing->stages[k].sum, expected.stages[k].sum);
+        EXPECT_EQ(pairing->stages[k].apart, expected.stages[k].apart);
+    }
     ASSERT_EQ(pairing->worst.size(), expected.worst.size());
     for (std::size_t w = 0; w < expected.worst.size(); ++w)
         EXPECT_EQ(pairing->worst[w].length, expected.worst[w].length);

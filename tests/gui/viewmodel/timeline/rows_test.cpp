@@ -39,7 +39,8 @@ TEST(Rows, DivideIntoBandsThatDoNotOverlap) {
                 lay_out(*many_ranks(ranks), {}, {.memory = true, .comparison = comparison}, 700);
             for (const Row& row : layout.rows) {
                 int y = row.whole.y;
-                std::vector<Band> bands{row.bars, row.error, row.other, row.links, row.memory};
+                std::vector<Band> bands{row.bars,        row.error,  row.other,       row.links,
+                                        row.other_links, row.memory, row.other_memory};
                 std::erase_if(bands, [](const Band& band) { return band.height == 0; });
                 for (const Band& band : bands) {
                     EXPECT_GE(band.y, y);
@@ -48,6 +49,8 @@ TEST(Rows, DivideIntoBandsThatDoNotOverlap) {
                 EXPECT_LE(y, row.whole.bottom());
                 EXPECT_GE(row.bars.height, 4);
                 EXPECT_EQ(row.error.height, comparison ? 3 : 0);
+                EXPECT_EQ(row.other_memory.height > 0, comparison);
+                EXPECT_EQ(row.other_links.height, comparison ? row.links.height : 0);
             }
         }
 }

@@ -77,7 +77,7 @@ TEST(ComparisonPicture, HasHalfLanesAndErrors) {
         TimelineView view;
         if (theme == Theme::Dark) view.setPalette(dark_palette());
         view.resize(1280, 640);
-        view.set_comparison(a, b);
+        view.set_comparison(a, b, pair(*a, *b));
         const std::string suffix = theme == Theme::Dark ? "-dark" : "-light";
         const QImage all = view.picture({1280, 640}, 1);
         keep(all, "comparison" + suffix);

@@ -281,16 +281,23 @@ TEST_F(TimelineViewTest, ComparesTwoDocumentsInHalfLanes) {
     for (Span& span : slower.spans)
         if (to_text(span.action) == "3B2") span.end += std::chrono::microseconds(900);
     const Document b = document_of(slower);
-    view_.set_comparison(document_, b);
+    view_.set_comparison(document_, b, pair(*document_, *b));
     ASSERT_TRUE(view_.scene().comparison);
     EXPECT_EQ(view_.scene().layout.rows[0].error.height, 3);
     ASSERT_EQ(view_.scene().pairing->worst.size(), 1U);
 
     // The lower half of rank 3 is B's.
-    const Row& row = *view_.scene().layout.row_of(3);
+    const Row row = *view_.scene().layout.row_of(3);
     click({point(5, 3).x(), Geometry::y_of(row, row.other.y + 3, 0)});
     EXPECT_EQ(std::get<SpanRef>(view_.state().selection).side, Side::B);
     EXPECT_EQ(view_.details().front(), (Detail{"of", "B"}));
+    // The same action of A has a frame too.
+    const Rgb accent = ground_of(Theme::Light).accent;
+    const QImage both = view_.picture({1172, 450}, 1);
+    for (const Band half : {row.bars, row.other}) {
+        const QRect lane(Geometry::kGutter, Geometry::y_of(row, half.y, 0), 1000, half.height);
+        EXPECT_GT(count(both.copy(lane), accent), 20U);
+    }
 
     const Rgb forward = palette_of(Theme::Light)[0];
     const std::size_t all = count(view_.picture({1172, 450}, 1), forward);

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <QCoreApplication>
+#include <QTreeWidget>
+
+#include "gui/viewmodel/timeline/pairing.h"
+
+/// How far two timelines are apart, as tables.
+namespace debubble::gui {
+
+/// What actions of a kind, or of a stage, take on both sides, and how far they are apart.
+class ErrorTable : public QTreeWidget {
+    Q_DECLARE_TR_FUNCTIONS(debubble::gui::ErrorTable)
+
+public:
+    explicit ErrorTable(QWidget* parent = nullptr);
+    void show_errors(const Pairing& pairing);
+
+private:
+    void add_group(const QString& title, const std::vector<ErrorRow>& rows);
+};
+
+/// The actions that differ most, one per row.
+class WorstTable : public QTreeWidget {
+    Q_OBJECT
+
+public:
+    explicit WorstTable(QWidget* parent = nullptr);
+    /// `a`: the document of side A.
+    void show_worst(const Pairing& pairing, const TimelineDocument& a);
+
+Q_SIGNALS:
+    /// A person wants to see it: the action of side A.
+    void chosen(quint32 span);
+};
+
+}  // namespace debubble::gui
