@@ -14,16 +14,6 @@ namespace {
 
 constexpr int kLayersBuilt = 3;  ///< first, one that stands for all inner ones, last
 
-models::StageGraph build(const scenarios::Scenario& scenario, const models::StageContent& content,
-                         int slice) {
-    models::Execution execution = scenarios::execution_of(scenario);
-    execution.slice = slice;
-    models::StageContent built = content;
-    // Layers are alike unless a sharding table may name one of them.
-    if (scenario.model.sharding.empty()) built.layers = std::min(content.layers, kLayersBuilt);
-    return models::build_stage(scenario.model, execution, built);
-}
-
 /// Device and host work side by side; the longer one decides, the other still shows
 /// near the crossing.
 double soft_maximum(double device, double host) {
@@ -32,11 +22,25 @@ double soft_maximum(double device, double host) {
 
 }  // namespace
 
+models::StageGraph folded_graph(const scenarios::Scenario& scenario,
+                                const models::StageContent& content, int slice) {
+    models::Execution execution = scenarios::execution_of(scenario);
+    execution.slice = slice;
+    models::StageContent built = content;
+    // Layers are alike unless a sharding table may name one of them.
+    if (scenario.model.sharding.empty()) built.layers = std::min(content.layers, kLayersBuilt);
+    return models::build_stage(scenario.model, execution, built);
+}
+
+LayerFold fold_of(const models::StageContent& content, const models::StageGraph& graph) {
+    if (content.layers <= graph.content.layers) return {};
+    return {content.first_layer + 1, content.layers - kLayersBuilt + 1};
+}
+
 StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::StageContent& content, int slice, const PassesAsked& asked)
-    : layers_(content.layers), graph_(build(scenario, content, slice)) {
-    if (content.layers > graph_.content.layers)
-        fold_ = {content.first_layer + 1, content.layers - kLayersBuilt + 1};
+    : layers_(content.layers), graph_(folded_graph(scenario, content, slice)) {
+    fold_ = fold_of(content, graph_);
     count_parameters();
     boundary_ = graph_.boundary_bytes();
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };

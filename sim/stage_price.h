@@ -22,6 +22,12 @@ struct StageParameters {
     std::int64_t total = 0;
 };
 
+/// A stage's graph of at most three layers, where layers are alike: the inner one stands for all
+/// that are left out (fold_of).
+models::StageGraph folded_graph(const scenarios::Scenario& scenario,
+                                const models::StageContent& content, int slice);
+LayerFold fold_of(const models::StageContent& content, const models::StageGraph& graph);
+
 /// Which passes a schedule asks for, so that no others are priced.
 struct PassesAsked {
     bool fused = false;  ///< B

@@ -1,11 +1,16 @@
 #include "gui/widgets/details_panel.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include "gui/viewmodel/what_if/answer.h"
+#include "gui/viewmodel/what_if/pass_cost.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
 namespace debubble::gui {
@@ -22,10 +27,11 @@ DetailsPanel::DetailsPanel(TimelineView* timeline, QWidget* parent)
     search_->setClearButtonEnabled(true);
     hits_->setWordWrap(true);
     hits_->hide();
+    rows_->setObjectName("details-rows");
     rows_->setAccessibleName(tr("Details"));
     rows_->setColumnCount(2);
     rows_->setHeaderHidden(true);
-    rows_->setRootIsDecorated(false);
+    rows_->setIndentation(12);
     rows_->setWordWrap(true);
     rows_->setSelectionMode(QAbstractItemView::NoSelection);
     rows_->header()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
@@ -52,13 +58,51 @@ void DetailsPanel::focus_search() {
     search_->selectAll();
 }
 
+void DetailsPanel::set_plan(std::shared_ptr<const Plan> plan) {
+    plan_ = std::move(plan);
+    refresh();
+}
+
+/// Worked out once per action, for the view asks again with every move of the pointer.
+std::vector<Detail> DetailsPanel::cost_of(const SpanRef& ref) const {
+    const Document& document = timeline_->scene().layer(ref.side).document;
+    if (!plan_ || document != plan_->document) return {};
+    if (cost_of_ == std::pair(document, ref.index)) return cost_;
+    const Span& span = document->span(ref.index);
+    cost_ = details_of_cost(plan_->scenario, document->trace.program, span.action, span.rank);
+    cost_of_ = {document, ref.index};
+    return cost_;
+}
+
+std::vector<Detail> DetailsPanel::details() const {
+    std::vector<Detail> details = timeline_->details();
+    const ViewState& state = timeline_->state();
+    const auto* ref = std::get_if<SpanRef>(&state.selection);
+    if (ref != nullptr && !state.measured && !details.empty())
+        std::ranges::move(cost_of(*ref), std::back_inserter(details));
+    return details;
+}
+
+void DetailsPanel::add(const Detail& detail, QTreeWidgetItem* parent) {
+    const QString value = QString::fromStdString(detail.value);
+    auto* item = new QTreeWidgetItem({QString::fromStdString(detail.name), value});
+    item->setToolTip(1, value);
+    if (parent != nullptr)
+        parent->addChild(item);
+    else
+        rows_->addTopLevelItem(item);
+    for (const Detail& part : detail.parts) add(part, item);
+    item->setExpanded(parent == nullptr);
+}
+
 void DetailsPanel::refresh() {
+    std::vector<Detail> details = this->details();
+    if (shown_ == details) return;  // what a person has opened stays open
+    shown_ = std::move(details);
     rows_->clear();
-    for (const Detail& detail : timeline_->details()) {
-        const QString value = QString::fromStdString(detail.value);
-        auto* item = new QTreeWidgetItem(rows_, {QString::fromStdString(detail.name), value});
-        item->setToolTip(1, value);
-    }
+    rows_->setRootIsDecorated(
+        std::ranges::any_of(*shown_, [](const Detail& detail) { return !detail.parts.empty(); }));
+    for (const Detail& detail : *shown_) add(detail, nullptr);
     if (rows_->topLevelItemCount() > 0) return;
     auto* hint =
         new QTreeWidgetItem(rows_, {tr("Click an action or a bubble, or drag to measure")});

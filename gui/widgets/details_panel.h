@@ -1,14 +1,22 @@
 #pragma once
 
+#include <memory>
+#include <optional>
+
 #include <QCoreApplication>
 #include <QWidget>
+
+#include "gui/viewmodel/timeline/scene.h"
+#include "gui/viewmodel/timeline/wording.h"
 
 class QLabel;
 class QLineEdit;
 class QTreeWidget;
+class QTreeWidgetItem;
 
 namespace debubble::gui {
 
+struct Plan;
 class TimelineView;
 
 /// What is selected or measured, in words; and a search over the actions.
@@ -18,14 +26,24 @@ class DetailsPanel : public QWidget {
 public:
     explicit DetailsPanel(TimelineView* timeline, QWidget* parent = nullptr);
     void focus_search();
+    /// Whose actions can be explained by their costs; nullptr: nobody's.
+    void set_plan(std::shared_ptr<const Plan> plan);
 
 private:
     void refresh();
+    std::vector<Detail> details() const;
+    std::vector<Detail> cost_of(const SpanRef& ref) const;
+    void add(const Detail& detail, QTreeWidgetItem* parent);
 
     TimelineView* timeline_;
     QLineEdit* search_ = nullptr;
     QLabel* hits_ = nullptr;
     QTreeWidget* rows_ = nullptr;
+    std::shared_ptr<const Plan> plan_;
+    std::optional<std::vector<Detail>> shown_;
+    /// The costs that were worked out last, and whose they are.
+    mutable std::pair<Document, std::uint32_t> cost_of_;
+    mutable std::vector<Detail> cost_;
 };
 
 }  // namespace debubble::gui

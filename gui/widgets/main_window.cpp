@@ -172,6 +172,7 @@ void MainWindow::show_plan(const std::shared_ptr<const Plan>& plan) {
     const std::shared_ptr<const Plan> before = session_.reference();
     timeline_->set_document(plan->document);
     timeline_->set_ghost(before ? before->document : nullptr);
+    details_->set_plan(plan);
     summary_->show_rows(
         summary_of(plan->prediction, plan->document->statistics, plan->document->memory_limit));
     summary_->set_stale(false);

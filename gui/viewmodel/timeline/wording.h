@@ -20,6 +20,7 @@ std::string label_of(const Action& action, LabelForm form);
 struct Detail {
     std::string name;
     std::string value;
+    std::vector<Detail> parts = {};  ///< what it is made of
     friend bool operator==(const Detail&, const Detail&) = default;
 };
 

@@ -130,9 +130,12 @@ void paint_words(const Frame& frame, const GutterText& words, QRectF box) {
 void paint_sides(const Frame& frame, const Row& row) {
     if (!frame.scene.comparison) return;
     frame.painter.setFont(frame.small_font());
-    for (const auto& [name, band] : {std::pair("A", row.bars), std::pair("B", row.other)})
-        frame.text(QRectF(Geometry::kGutter - 18, frame.y(row, band.y), 12, band.height), name,
-                   frame.ground().accent, Qt::AlignRight);
+    constexpr int kLeast = 9;  // of a letter
+    for (const auto& [name, band] : {std::pair("A", row.bars), std::pair("B", row.other),
+                                     std::pair("A", row.memory), std::pair("B", row.other_memory)})
+        if (band.height >= kLeast)
+            frame.text(QRectF(Geometry::kGutter - 18, frame.y(row, band.y), 12, band.height), name,
+                       frame.ground().accent, Qt::AlignRight);
 }
 
 void paint_gutter(const Frame& frame) {

@@ -339,6 +339,25 @@ TEST_F(Window, a_click_on_a_worst_action_brings_it_to_the_middle_and_selects_it)
     EXPECT_NEAR(middle, timeline->state().axis.width() / 2, 2);
 }
 
+TEST_F(Window, the_cost_of_an_action_is_broken_down_into_its_operators) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    part<QLineEdit>("search")->setText("1F7");
+    auto* rows = part<QTreeWidget>("details-rows");
+    const auto cost = rows->findItems("cost", Qt::MatchExactly);
+    ASSERT_EQ(cost.size(), 1);
+    ASSERT_GT(cost[0]->childCount(), 5);
+    EXPECT_TRUE(cost[0]->isExpanded());
+    QTreeWidgetItem* longest = cost[0]->child(0);
+    QStringList explained;
+    for (int i = 0; i < longest->childCount(); ++i) explained << longest->child(i)->text(0);
+    EXPECT_TRUE(explained.contains("formula"));
+    // What is opened stays open while the view moves.
+    longest->setExpanded(true);
+    window->findChild<TimelineView*>()->zoom_in();
+    EXPECT_EQ(rows->findItems("cost", Qt::MatchExactly)[0]->child(0), longest);
+    EXPECT_TRUE(longest->isExpanded());
+}
+
 TEST_F(Window, colours_are_chosen_in_the_menu) {
     ASSERT_TRUE(opens({"gpt2-xl"}));
     const auto* timeline = window->findChild<TimelineView*>();

@@ -1,0 +1,157 @@
+#include "gui/viewmodel/what_if/kernel_formula.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "schedule/exporters/svg_text.h"
+#include "sim/kernel_cost.h"
+
+namespace debubble::gui {
+namespace {
+
+using svg::time_text;
+
+std::string size_text(Bytes bytes) {
+    constexpr double kMiB = 1024.0 * 1024.0;
+    return fmt::format("{:.4g} MiB", static_cast<double>(bytes.count) / kMiB);
+}
+
+std::string flops_text(double flops) {
+    return flops >= 1e12 ? fmt::format("{:.4g} TFLOP", flops / 1e12)
+                         : fmt::format("{:.4g} GFLOP", flops / 1e9);
+}
+
+/// "258 TFLOP/s, 83 % of the peak".
+std::string rate_text(double flops, Duration takes, double peak) {
+    const double rate = flops / std::max(seconds(takes), 1e-12);
+    std::string text = fmt::format("{:.3g} TFLOP/s", rate / 1e12);
+    if (peak > 0) text += fmt::format(", {:.0f} % of the peak", 100 * rate / peak);
+    return text;
+}
+
+Detail bytes_of(const models::Kernel& kernel, const scenarios::Gpu& gpu) {
+    const Bytes moved = models::traffic(kernel);
+    const BytesPerSecond bandwidth = sim::effective_memory_bandwidth(gpu);
+    return {"bytes", fmt::format("{} / {:.4g} GB/s = {}", size_text(moved), bandwidth.value / 1e9,
+                                 time_text(moved / bandwidth))};
+}
+
+std::string product(const models::Gemm& g) {
+    return g.batch > 1
+               ? fmt::format("2 \u00d7 {} \u00d7 {} \u00d7 {} \u00d7 {}", g.batch, g.m, g.n, g.k)
+               : fmt::format("2 \u00d7 {} \u00d7 {} \u00d7 {}", g.m, g.n, g.k);
+}
+
+std::string product(const models::FlashAttention& a) {
+    return fmt::format("{} \u00d7 {} heads \u00d7 {} queries \u00d7 {} keys \u00d7 {}{}",
+                       a.backward ? "10" : "4", a.batch * a.heads, a.queries, a.keys, a.head_dim,
+                       a.causal ? ", causal" : "");
+}
+
+std::string_view word_of(models::Collective::Kind kind) {
+    switch (kind) {
+        case models::Collective::Kind::AllReduce: return "all-reduce";
+        case models::Collective::Kind::AllGather: return "all-gather";
+        case models::Collective::Kind::ReduceScatter: return "reduce-scatter";
+        case models::Collective::Kind::AllToAll: return "all-to-all";
+    }
+    return "";
+}
+
+std::string_view word_of(models::Collective::Group group) {
+    switch (group) {
+        case models::Collective::Group::Tensor: return "tensor";
+        case models::Collective::Group::Context: return "context";
+        case models::Collective::Group::Data: return "data";
+    }
+    return "";
+}
+
+std::optional<sim::Flow> flow_of(const sim::CostModel& costs, const Placement& placement,
+                                 const Action& action, Rank rank) {
+    if (const auto* send = std::get_if<Send>(&action))
+        return costs.transfer(send->message, rank, send->to);
+    if (const auto* recv = std::get_if<Recv>(&action))
+        return costs.transfer(recv->message, recv->from, rank);
+    if (const auto* gather = std::get_if<Unshard>(&action))
+        return costs.unshard(gather->stage, rank);
+    if (const auto* reduce = std::get_if<ReduceGrad>(&action))
+        return costs.reduce_grad(reduce->stage, placement.ranks_of(reduce->stage));
+    if (const auto* offload = std::get_if<Offload>(&action))
+        return costs.offload(offload->stage, rank);
+    if (const auto* reload = std::get_if<Reload>(&action))
+        return costs.offload(reload->stage, rank);
+    if (std::holds_alternative<GradNorm>(action)) return costs.grad_norm();
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Detail> formula_of(const models::Kernel& kernel, const scenarios::Gpu& gpu,
+                               Duration takes) {
+    const double flops = models::flops(kernel);
+    if (const auto* gemm = std::get_if<models::Gemm>(&kernel.work)) {
+        const double peak = sim::peak_flops_per_s(gpu, gemm->element_bytes);
+        return {{"formula", fmt::format("{} = {}", product(*gemm), flops_text(flops))},
+                {"rate", rate_text(flops, takes, peak)},
+                bytes_of(kernel, gpu)};
+    }
+    if (const auto* attention = std::get_if<models::FlashAttention>(&kernel.work)) {
+        const double peak = sim::peak_flops_per_s(gpu, attention->element_bytes);
+        return {{"formula", fmt::format("{}: {}", product(*attention), flops_text(flops))},
+                {"rate", rate_text(flops, takes, peak)}};
+    }
+    const auto& traffic = std::get<models::Traffic>(kernel.work);
+    const BytesPerSecond bandwidth = sim::effective_memory_bandwidth(gpu);
+    return {{"formula", fmt::format("({} read + {} written) / {:.4g} GB/s + {}",
+                                    size_text(traffic.read), size_text(traffic.written),
+                                    bandwidth.value / 1e9, time_text(gpu.kernel_overhead))}};
+}
+
+std::vector<Detail> formula_of(const models::Collective& collective, Duration alone) {
+    return {{"formula",
+             fmt::format("{} of {} in the {} group: {} alone", word_of(collective.kind),
+                         size_text(collective.bytes), word_of(collective.group), time_text(alone))},
+            {"hidden", collective.hidden_by > 0
+                           ? fmt::format("beside the {} kernel(s) that follow, where the framework "
+                                         "overlaps them",
+                                         collective.hidden_by)
+                           : "by nothing"}};
+}
+
+Detail words_of(const PassCost& cost) {
+    Detail words{"cost",
+                 fmt::format("{} in {} operators", time_text(cost.takes), cost.parts.size())};
+    const double all = std::max(seconds(cost.takes), 1e-12);
+    for (const CostPart& part : cost.parts) {
+        Detail row{
+            part.times > 1 ? fmt::format("{} \u00d7 {}", part.times, part.name) : part.name,
+            fmt::format("{}, {:.1f} %", time_text(part.takes), 100 * seconds(part.takes) / all),
+            part.formula};
+        if (part.times > 1)
+            row.parts.insert(row.parts.begin(), {"each", time_text(part.takes / part.times)});
+        words.parts.push_back(std::move(row));
+    }
+    return words;
+}
+
+std::vector<Detail> words_of_flow(const sim::CostModel& costs, const Placement& placement,
+                                  const Action& action, Rank rank) {
+    const auto flow = flow_of(costs, placement, action, rank);
+    if (!flow) return {};
+    double slowest = 0;
+    for (const sim::Link link : flow->links) {
+        if (link < 0) continue;
+        const double bandwidth = costs.links()[static_cast<std::size_t>(link)].value;
+        slowest = slowest > 0 ? std::min(slowest, bandwidth) : bandwidth;
+    }
+    if (slowest <= 0) return {{"cost", fmt::format("{} alone", time_text(flow->latency))}};
+    const Duration moving = flow->bytes / BytesPerSecond{slowest};
+    return {{"cost", fmt::format("{} + {} / {:.4g} GB/s = {} alone", time_text(flow->latency),
+                                 size_text(flow->bytes), slowest / 1e9,
+                                 time_text(flow->latency + moving))}};
+}
+
+}  // namespace debubble::gui
