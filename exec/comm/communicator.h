@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/diagnostic.h"
 #include "exec/comm/buffer.h"
+#include "exec/device_lanes.h"
 #include "schedule/action.h"
 
 /// How ranks exchange tensors: the seam between the interpreter of Programs and what
@@ -24,10 +26,14 @@ inline Deadline within(std::chrono::nanoseconds patience) {
 }
 
 /// When a communication ran: from the moment that everybody it needs had asked for it
-/// to the moment that its bytes were there.
+/// to the moment that its bytes were there. Begin and end are the same where nothing was to be
+/// done.
 struct Interval {
     Clock::time_point begin;
     Clock::time_point end;
+    /// Of what a device does by itself: it will have run between these marks of the rank's lanes,
+    /// whose times are known once they are reached; begin and end say nothing then.
+    std::optional<MarkedInterval> marks = {};
 };
 
 /// A wait lasted beyond its deadline. Says which rank waited for what, how long, and who
@@ -44,6 +50,11 @@ class Aborted : public WorldError {
 /// A communication under way. Its buffers must live until wait() has returned or the
 /// request is destroyed. One that is destroyed before it is done aborts all ranks, since
 /// the other side would wait for ever.
+///
+/// Where a device moves its own memory (Communicator::on_device), no host waits for it: wait()
+/// lets the rank's kernels wait (DeviceLanes::hold_compute), and returns as soon as every rank
+/// that takes part has asked. Only what kernels are asked for behind it may touch the buffers,
+/// which for all others, such as who gives memory to another lane, are in use until done().
 class Request {
 public:
     virtual ~Request() = default;
@@ -51,8 +62,8 @@ public:
     /// overwritten. Throws DeadlinePassed or Aborted; no one touches the buffers then.
     /// Any thread of the rank may wait; a second wait returns at once.
     virtual Interval wait(Deadline deadline) = 0;
-    /// Whether wait() would return at once; false where that is not known without it.
-    /// Throws Aborted.
+    /// Whether wait() would return at once, and of a device, whether its lanes are through;
+    /// false where that is not known without it. Throws Aborted.
     virtual bool done() { return false; }
 };
 using Pending = std::unique_ptr<Request>;
@@ -65,8 +76,6 @@ struct Channel {
     std::int32_t tag = 0;  ///< >= 0; such as the stage, where one rank holds several
     friend auto operator<=>(const Channel&, const Channel&) = default;
 };
-
-enum class Reduction : std::uint8_t { Sum, Max };
 
 /// One rank's end of a group of ranks. Every call only asks; its request completes later.
 /// All ranks of a group ask for its collectives in the same order and with equal sizes
@@ -104,6 +113,12 @@ public:
     /// A communicator over some of the job's ranks, in this order, this rank among them.
     /// All its members ask for it, those who share several groups in the same order.
     virtual std::unique_ptr<Communicator> group(std::span<const int> global_ranks) = 0;
+
+    /// A communicator over the same ranks that moves tensors of their devices' memory, on lanes of
+    /// its own and without the host's; nullptr where this one cannot. Each communication begins
+    /// after what the rank's kernels had been asked for before it. All ranks ask for it together;
+    /// the lanes must outlive it.
+    virtual std::unique_ptr<Communicator> on_device(DeviceLanes& /*lanes*/) { return nullptr; }
 
     /// Ends every wait of every rank of the job, now and later, with this sentence. The
     /// first one counts. A rank that fails calls it before it unwinds.
