@@ -15,7 +15,7 @@ namespace debubble::exec {
 namespace {
 
 std::string duration_text(double s) {
-    const auto whole = static_cast<std::int64_t>(s + 0.5);
+    const auto whole = std::llround(s);
     if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
     if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
     return fmt::format("{} s", whole);

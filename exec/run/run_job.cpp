@@ -83,7 +83,7 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     job.peak = cuda ? PeakRate{{}, "the peak rate of the GPU is not known"}
                     : peak_of_processor(asked, job.threads);
     job.place = place;
-    job.cuda = std::move(cuda);
+    job.cuda = cuda;
     return job;
 }
 

@@ -248,7 +248,9 @@ void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b) {
     const Fragments mine{a, b};
     const Warp& warp = the_block.meet(reinterpret_cast<std::uintptr_t>(&mine));
     const auto& all = warp.values[(warp.barrier.opened - 1) % 2];
-    const auto of = [&](int lane) { return reinterpret_cast<const Fragments*>(all[lane]); };
+    const auto of = [&](int lane) {
+        return reinterpret_cast<const Fragments*>(all[lane]);  // NOLINT(performance-no-int-to-ptr)
+    };
     const int lane = thread % kWarp;
     for (int i = 0; i < 4; ++i) {
         const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;

@@ -14,10 +14,12 @@
 /// other. It finds wrong indices (shared memory begins as NaN and ends where it was asked to),
 /// barriers that not all threads reach, and, since it runs threads forwards and backwards in
 /// turn, most that are missing. It says nothing of races between blocks, nor of speed.
+// NOLINTBEGIN(bugprone-reserved-identifier): CUDA's words
 #define __global__
 #define __device__
 #define __host__
 #define __launch_bounds__(...)
+// NOLINTEND(bugprone-reserved-identifier)
 #define DEBUBBLE_UNROLL
 #define DEBUBBLE_UNROLL_SOME
 
