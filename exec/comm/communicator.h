@@ -14,7 +14,7 @@
 #include "schedule/action.h"
 
 /// How ranks exchange tensors: the seam between the interpreter of Programs and what
-/// moves the bytes (threads of one process, MPI).
+/// moves the bytes (threads of one process, MPI, TCP).
 namespace debubble::exec {
 
 using Clock = std::chrono::steady_clock;

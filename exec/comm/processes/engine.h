@@ -3,12 +3,14 @@
 #include <compare>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,14 +18,15 @@
 
 #include "exec/comm/communicator.h"
 #include "exec/comm/local/meeting.h"
+#include "exec/comm/processes/wire.h"
 
-/// The thread of a rank that calls MPI. All else hands it operations and waits, so that
+/// The thread of a rank that communicates. All else hands it operations and waits, so that
 /// messages move while the rank computes.
 ///
 /// Own rendezvous: the sender announces a piece (small ones travel with the announcement),
-/// the receiver asks for it, then the bytes go from memory to memory. MPI thus never
+/// the receiver asks for it, then the bytes go from memory to memory. The wire thus never
 /// holds a buffer of a rank that waits in vain, and a wait that fails may free it.
-namespace debubble::exec::mpi {
+namespace debubble::exec::processes {
 
 /// The n-th use of a channel of a group, or one phase of its n-th collective. Trivially
 /// copyable, since it travels.
@@ -59,16 +62,19 @@ struct Operation {
     // Guarded by the engine's mutex.
     std::size_t phase = 0;
     int open = 0;              ///< pieces of the phase that are not through
-    int moving = 0;            ///< of those, the ones that MPI works on
+    int moving = 0;            ///< of those, the ones that the wire works on
     std::vector<int> missing;  ///< peers that have not come, one entry per piece
     bool done = false;
     Interval when;
 };
 
-class Engine {
+/// Joins the job; called on the thread that will use the wire.
+using OpenWire = std::function<std::unique_ptr<Wire>()>;
+
+class Engine final : private Wire::Listener {
 public:
-    /// Starts MPI; throws WorldError if that fails.
-    Engine();
+    /// Throws what `open` throws.
+    explicit Engine(const OpenWire& open);
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
@@ -86,16 +92,18 @@ private:
     using Lock = std::unique_lock<std::mutex>;
     using Meeting = std::pair<int, Place>;  ///< peer and place
     struct Announcement;
-    struct Transfer;
     struct Incoming {
         std::shared_ptr<Operation> operation;
         Piece piece;
     };
 
-    void run();
+    void run(const OpenWire& open);
     bool step();
-    bool take_message();
-    bool finish_transfers();
+    void rest(Lock& lock);
+    void say_goodbye(Lock& lock);
+    void on_message(int peer, std::span<const std::byte> message) override;
+    void on_moved(Wire::Ticket ticket, bool whole) override;
+    void on_lost(int peer, const std::string& how) override;
     void tell_failure();
     void begin_phase(const std::shared_ptr<Operation>& operation);
     void accept(Announcement&& announcement);
@@ -103,29 +111,31 @@ private:
     void met(Operation& operation, int peer);
     void serve(const Announcement& ask);
     void piece_done(const std::shared_ptr<Operation>& operation);
-    void post(int peer, std::vector<std::byte> message);
-    void move(bool out, const Piece& piece, int tag, std::shared_ptr<Operation> operation);
+    Wire::Ticket moves(const std::shared_ptr<Operation>& operation, int peer);
     void throw_if_failed(Lock& lock, Operation& operation);
     void fail_locked(const std::string& sentence, bool tell);
-    void say_goodbye();
 
     int rank_ = 0;
     int ranks_ = 0;
+    std::unique_ptr<Wire> wire_;  ///< the thread's
     std::mutex mutex_;
-    std::condition_variable bell_;    ///< for who waits
-    std::condition_variable errand_;  ///< for the thread
+    std::condition_variable bell_;  ///< for who waits
     bool up_ = false;
+    std::exception_ptr not_up_;
     bool closing_ = false;
-    int goodbyes_ = 0;
+    std::set<int> gone_;  ///< peers that need nothing more, or that are lost
+    std::set<int> lost_;  ///< of those, the latter
     std::optional<std::string> failure_;
-    bool untold_ = false;  ///< the other ranks do not know of the failure
+    bool untold_ = false;     ///< the other ranks do not know of the failure
+    bool abandoned_ = false;  ///< the wire knows of it
     std::vector<std::shared_ptr<Operation>> fresh_;
     std::map<Meeting, Incoming> expected_;
     std::map<Meeting, Announcement> announced_;
     std::map<std::uint64_t, Incoming> offered_;  ///< by id: announced, not asked for yet
-    std::list<Transfer> transfers_;
+    std::map<Wire::Ticket, std::shared_ptr<Operation>> moving_;
     std::uint64_t next_id_ = 0;
+    Wire::Ticket next_ticket_ = 0;
     std::thread thread_;
 };
 
-}  // namespace debubble::exec::mpi
+}  // namespace debubble::exec::processes

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "exec/comm/mpi/engine.h"
+#include "exec/comm/processes/engine.h"
 
-// What the engine does on the threads of those who wait; no MPI here.
-namespace debubble::exec::mpi {
+// What the engine does on the threads of those who wait; of the wire only wake().
+namespace debubble::exec::processes {
 
 Interval Engine::wait(Operation& operation, Deadline deadline) {
     const Clock::time_point asked = Clock::now();
@@ -67,7 +67,7 @@ void Engine::fail_locked(const std::string& sentence, bool tell) {
     failure_ = sentence;
     untold_ = tell;
     bell_.notify_all();
-    errand_.notify_all();
+    wire_->wake();
 }
 
-}  // namespace debubble::exec::mpi
+}  // namespace debubble::exec::processes

@@ -4,22 +4,22 @@
 #include <cassert>
 #include <numeric>
 
-#include "exec/comm/mpi/engine.h"
+#include "exec/comm/processes/communicator.h"
 #include "exec/comm/reduce.h"
 
-namespace debubble::exec::mpi {
+namespace debubble::exec::processes {
 
 namespace {
 
 using local::Pattern;
 
-class MpiRequest final : public Request {
+class ProcessRequest final : public Request {
 public:
-    MpiRequest(std::shared_ptr<Engine> engine, std::shared_ptr<Operation> operation)
+    ProcessRequest(std::shared_ptr<Engine> engine, std::shared_ptr<Operation> operation)
         : engine_(std::move(engine)), operation_(std::move(operation)) {}
-    MpiRequest(const MpiRequest&) = delete;
-    MpiRequest& operator=(const MpiRequest&) = delete;
-    ~MpiRequest() override { engine_->leave(*operation_); }
+    ProcessRequest(const ProcessRequest&) = delete;
+    ProcessRequest& operator=(const ProcessRequest&) = delete;
+    ~ProcessRequest() override { engine_->leave(*operation_); }
     Interval wait(Deadline deadline) override { return engine_->wait(*operation_, deadline); }
     bool done() override { return engine_->done(*operation_); }
 
@@ -46,10 +46,10 @@ std::uint64_t number_of(const std::vector<int>& ranks, int count) {
 
 using GroupCounts = std::map<std::vector<int>, int>;
 
-class MpiCommunicator final : public Communicator {
+class ProcessCommunicator final : public Communicator {
 public:
-    MpiCommunicator(std::shared_ptr<Engine> engine, std::shared_ptr<GroupCounts> counts,
-                    std::vector<int> ranks)
+    ProcessCommunicator(std::shared_ptr<Engine> engine, std::shared_ptr<GroupCounts> counts,
+                        std::vector<int> ranks)
         : engine_(std::move(engine)), counts_(std::move(counts)), ranks_(std::move(ranks)) {
         const auto me = std::find(ranks_.begin(), ranks_.end(), engine_->rank());
         assert(me != ranks_.end() && "a rank asks for groups that it is in");
@@ -133,7 +133,7 @@ public:
     }
 
     std::unique_ptr<Communicator> group(std::span<const int> global_ranks) override {
-        return std::make_unique<MpiCommunicator>(
+        return std::make_unique<ProcessCommunicator>(
             engine_, counts_, std::vector(global_ranks.begin(), global_ranks.end()));
     }
     void abort(const std::string& sentence) override {
@@ -192,7 +192,7 @@ private:
     Pending start(std::shared_ptr<Operation> operation) {
         operation->content = local::to_text(operation->terms);
         engine_->start(operation);
-        return std::make_unique<MpiRequest>(engine_, std::move(operation));
+        return std::make_unique<ProcessRequest>(engine_, std::move(operation));
     }
 
     std::shared_ptr<Engine> engine_;
@@ -206,13 +206,11 @@ private:
 
 }  // namespace
 
-/// What exec/comm/mpi.cpp finds in the module.
-extern "C" __attribute__((visibility("default"))) Communicator* debubble_mpi_world() {
-    auto engine = std::make_shared<Engine>();
+std::unique_ptr<Communicator> join_world(const OpenWire& open) {
+    auto engine = std::make_shared<Engine>(open);
     std::vector<int> all(engine->ranks());
     std::iota(all.begin(), all.end(), 0);
-    return std::make_unique<MpiCommunicator>(engine, std::make_shared<GroupCounts>(), all)
-        .release();
+    return std::make_unique<ProcessCommunicator>(engine, std::make_shared<GroupCounts>(), all);
 }
 
-}  // namespace debubble::exec::mpi
+}  // namespace debubble::exec::processes

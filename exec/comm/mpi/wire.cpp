@@ -1,0 +1,172 @@
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <optional>
+
+#include "base/diagnostic.h"
+#include "exec/comm/processes/communicator.h"
+
+namespace debubble::exec::mpi {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kControlTag = 0;
+constexpr int kFirstDataTag = 1;
+constexpr int kDataTags = 32000;           ///< MPI grants 32767
+constexpr std::size_t kLargest = 1 << 30;  ///< bytes of one MPI call, whose counts are int
+
+int tag_of(std::uint64_t id) {
+    return kFirstDataTag + static_cast<int>(id % kDataTags);
+}
+
+class MpiWire final : public processes::Wire {
+public:
+    MpiWire() {
+        int provided = 0;
+        const int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+        if (error != MPI_SUCCESS || provided < MPI_THREAD_FUNNELED)
+            throw WorldError("MPI does not start, or not with threads");
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+        MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    }
+
+    int rank() const override { return rank_; }
+    int ranks() const override { return ranks_; }
+
+    void post(int peer, std::vector<std::byte> message) override {
+        Transfer& transfer = transfers_.emplace_back();
+        transfer.message = std::move(message);
+        MPI_Isend(transfer.message.data(), static_cast<int>(transfer.message.size()), MPI_BYTE,
+                  peer, kControlTag, MPI_COMM_WORLD, &transfer.requests.emplace_back());
+    }
+    void move_out(int peer, std::uint64_t id, std::span<const std::byte> bytes,
+                  Ticket ticket) override {
+        Transfer& transfer = transfers_.emplace_back();
+        transfer.ticket = ticket;
+        for_pieces(bytes.size(), [&](std::size_t at, int size) {
+            MPI_Isend(bytes.data() + at, size, MPI_BYTE, peer, tag_of(id), MPI_COMM_WORLD,
+                      &transfer.requests.emplace_back());
+        });
+    }
+    void move_in(int peer, std::uint64_t id, std::span<std::byte> bytes, Ticket ticket) override {
+        Transfer& transfer = transfers_.emplace_back();
+        transfer.ticket = ticket;
+        transfer.expected = bytes.size();
+        for_pieces(bytes.size(), [&](std::size_t at, int size) {
+            MPI_Irecv(bytes.data() + at, size, MPI_BYTE, peer, tag_of(id), MPI_COMM_WORLD,
+                      &transfer.requests.emplace_back());
+        });
+    }
+    /// Empty messages end the receives.
+    void refuse(int peer, std::uint64_t id, std::size_t bytes) override {
+        Transfer& transfer = transfers_.emplace_back();
+        for_pieces(bytes, [&](std::size_t, int) {
+            MPI_Isend(nullptr, 0, MPI_BYTE, peer, tag_of(id), MPI_COMM_WORLD,
+                      &transfer.requests.emplace_back());
+        });
+    }
+    void abandon() override {}  // what MPI has begun it ends
+
+    bool step(Listener& listener) override {
+        bool progress = false;
+        while (take_message(listener)) progress = true;
+        progress = finish_transfers(listener) || progress;
+        if (progress) pause_ = 0us;
+        return progress;
+    }
+    bool idle() const override { return transfers_.empty(); }
+
+    /// The pause grows while nothing happens: a rank that computes needs the core.
+    void rest() override {
+        pause_ = std::min<std::chrono::microseconds>(pause_ + 5us, 100us);
+        std::unique_lock lock(mutex_);
+        errand_.wait_for(lock, pause_, [&] { return woken_; });
+        woken_ = false;
+    }
+    void wake() override {
+        {
+            const std::lock_guard lock(mutex_);
+            woken_ = true;
+        }
+        errand_.notify_all();
+    }
+    void end(bool orderly) override { orderly ? MPI_Finalize() : MPI_Abort(MPI_COMM_WORLD, 3); }
+
+private:
+    struct Transfer {
+        std::vector<MPI_Request> requests;
+        std::vector<std::byte> message;  ///< which this owns
+        std::optional<Ticket> ticket;    ///< of a move
+        std::size_t expected = 0;        ///< bytes to receive
+    };
+
+    template <class Visitor>
+    static void for_pieces(std::size_t bytes, const Visitor& visit) {
+        for (std::size_t at = 0; at < bytes; at += kLargest)
+            visit(at, static_cast<int>(std::min(kLargest, bytes - at)));
+    }
+
+    static bool take_message(Listener& listener) {
+        int arrived = 0;
+        MPI_Message handle;
+        MPI_Status status;
+        MPI_Improbe(MPI_ANY_SOURCE, kControlTag, MPI_COMM_WORLD, &arrived, &handle, &status);
+        if (!arrived) return false;
+        int size = 0;
+        MPI_Get_count(&status, MPI_BYTE, &size);
+        std::vector<std::byte> message(static_cast<std::size_t>(size));
+        MPI_Mrecv(message.data(), size, MPI_BYTE, &handle, MPI_STATUS_IGNORE);
+        listener.on_message(status.MPI_SOURCE, message);
+        return true;
+    }
+
+    bool finish_transfers(Listener& listener) {
+        bool progress = false;
+        for (auto transfer = transfers_.begin(); transfer != transfers_.end();) {
+            int finished = 0;
+            std::vector<MPI_Status> statuses(transfer->requests.size());
+            MPI_Testall(static_cast<int>(statuses.size()), transfer->requests.data(), &finished,
+                        statuses.data());
+            if (!finished) {
+                ++transfer;
+                continue;
+            }
+            std::size_t received = 0;
+            for (const MPI_Status& status : statuses) {
+                int size = 0;
+                if (transfer->expected > 0) MPI_Get_count(&status, MPI_BYTE, &size);
+                received += static_cast<std::size_t>(size);
+            }
+            const std::optional<Ticket> ticket = transfer->ticket;
+            const bool whole = received == transfer->expected;
+            transfer = transfers_.erase(transfer);
+            progress = true;
+            if (ticket) listener.on_moved(*ticket, whole);
+        }
+        return progress;
+    }
+
+    int rank_ = 0;
+    int ranks_ = 0;
+    std::list<Transfer> transfers_;
+    std::chrono::microseconds pause_{};
+    std::mutex mutex_;
+    std::condition_variable errand_;
+    bool woken_ = false;
+};
+
+}  // namespace
+
+/// What exec/comm/mpi.cpp finds in the module.
+extern "C" __attribute__((visibility("default"))) Communicator* debubble_mpi_world() {
+    return processes::join_world([] { return std::make_unique<MpiWire>(); }).release();
+}
+
+}  // namespace debubble::exec::mpi

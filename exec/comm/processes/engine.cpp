@@ -1,0 +1,267 @@
+#include "exec/comm/processes/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "exec/comm/processes/control.h"
+
+// What the engine does on its own thread.
+namespace debubble::exec::processes {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kSmall = 4096;        ///< bytes that travel with their announcement
+constexpr std::size_t kLongest = 64 << 10;  ///< bytes of a sentence that travels
+constexpr auto kGoodbye = 10s;
+
+}  // namespace
+
+struct Engine::Announcement {
+    int peer = 0;
+    Control control;
+};
+
+Engine::Engine(const OpenWire& open) {
+    thread_ = std::thread([this, &open] { run(open); });
+    Lock lock(mutex_);
+    bell_.wait(lock, [&] { return up_ || not_up_; });
+    if (!up_) {
+        lock.unlock();
+        thread_.join();
+        std::rethrow_exception(not_up_);
+    }
+}
+
+Engine::~Engine() {
+    {
+        const Lock lock(mutex_);
+        closing_ = true;
+    }
+    wire_->wake();
+    thread_.join();
+}
+
+void Engine::run(const OpenWire& open) {
+    std::unique_ptr<Wire> wire;
+    std::exception_ptr not_up;
+    try {
+        wire = open();
+    } catch (...) {
+        not_up = std::current_exception();
+    }
+    Lock lock(mutex_);
+    if (wire) {
+        rank_ = wire->rank();
+        ranks_ = wire->ranks();
+        wire_ = std::move(wire);
+    }
+    up_ = wire_ != nullptr;
+    not_up_ = not_up;
+    bell_.notify_all();
+    if (!up_) return;
+    while (!closing_)
+        if (!step()) rest(lock);
+    say_goodbye(lock);
+}
+
+void Engine::rest(Lock& lock) {
+    lock.unlock();
+    wire_->rest();
+    lock.lock();
+}
+
+/// Everybody answers the others until all have said that they need nothing more.
+void Engine::say_goodbye(Lock& lock) {
+    step();
+    for (int peer = 0; peer < ranks_; ++peer)
+        if (peer != rank_) wire_->post(peer, pack({Word::Goodbye}, "", "", {}));
+    const Deadline deadline = within(kGoodbye);
+    const auto is_over = [&] {
+        return static_cast<int>(gone_.size()) == ranks_ - 1 && wire_->idle();
+    };
+    while (!is_over()) {
+        if (failure_ && Clock::now() > deadline) break;  // else the others are still at work
+        if (!step()) rest(lock);
+    }
+    const bool orderly = is_over() && lost_.empty();
+    lock.unlock();
+    wire_->end(orderly);
+}
+
+bool Engine::step() {
+    if (untold_) tell_failure();
+    if (failure_) {
+        fresh_.clear();  // their buffers may be gone
+        if (!std::exchange(abandoned_, true)) wire_->abandon();
+    }
+    const bool asked = !fresh_.empty();
+    for (const auto& operation : std::exchange(fresh_, {})) begin_phase(operation);
+    return wire_->step(*this) || asked;
+}
+
+void Engine::start(const std::shared_ptr<Operation>& operation) {
+    {
+        const Lock lock(mutex_);
+        if (failure_) return;
+        fresh_.push_back(operation);
+    }
+    wire_->wake();
+}
+
+void Engine::begin_phase(const std::shared_ptr<Operation>& operation) {
+    Operation& op = *operation;
+    for (;; ++op.phase) {
+        if (op.phase == op.phases.size()) {
+            op.done = true;
+            op.when.end = Clock::now();
+            if (op.when.begin == Clock::time_point{}) op.when.begin = op.when.end;
+            bell_.notify_all();
+            return;
+        }
+        const Operation::Phase& phase = op.phases[op.phase];
+        if (phase.begin) phase.begin();
+        if (!phase.out.empty() || !phase.in.empty()) break;
+    }
+    const Operation::Phase& phase = op.phases[op.phase];
+    op.open = static_cast<int>(phase.out.size() + phase.in.size());
+    op.missing.clear();
+    for (const Piece& piece : phase.out) op.missing.push_back(piece.peer);
+    for (const Piece& piece : phase.in) op.missing.push_back(piece.peer);
+    Place place = op.place;
+    if (place.kind < 0) place.kind -= static_cast<std::int32_t>(op.phase);
+
+    for (const Piece& piece : phase.out) {
+        Header header{Word::Announce, 0, place, op.terms, next_id_++};
+        const bool small = piece.bytes.size() <= kSmall;
+        // A message that travels with its announcement is on its way from now on.
+        if (small && op.terms.pattern == local::Pattern::Message) op.when.begin = Clock::now();
+        wire_->post(piece.peer, pack(header, op.description, op.content,
+                                     small ? piece.bytes : std::span<std::byte>{}));
+        offered_[header.id] = {operation, piece};
+    }
+    for (const Piece& piece : phase.in) {
+        const Meeting meeting{piece.peer, place};
+        if (const auto found = announced_.find(meeting); found != announced_.end()) {
+            Announcement announcement = std::move(found->second);
+            announced_.erase(found);
+            match({operation, piece}, std::move(announcement));
+        } else {
+            expected_[meeting] = {operation, piece};
+        }
+    }
+}
+
+void Engine::accept(Announcement&& announcement) {
+    const Meeting meeting{announcement.peer, announcement.control.header.place};
+    if (const auto found = expected_.find(meeting); found != expected_.end()) {
+        Incoming incoming = std::move(found->second);
+        expected_.erase(found);
+        match(incoming, std::move(announcement));
+    } else {
+        announced_.emplace(meeting, std::move(announcement));
+    }
+}
+
+void Engine::match(const Incoming& incoming, Announcement&& announcement) {
+    if (failure_) return;
+    Operation& op = *incoming.operation;
+    const Control& control = announcement.control;
+    if (!(control.header.terms == op.terms)) {
+        return fail_locked(
+            fmt::format("rank {} takes {} for {}, rank {} takes {} for {}", announcement.peer,
+                        control.description, control.content, rank_, op.description, op.content),
+            true);
+    }
+    Header ask{Word::Ask};
+    ask.id = control.header.id;
+    const std::span<std::byte> target = incoming.piece.bytes;
+    if (target.size() > kSmall) {
+        wire_->move_in(announcement.peer, ask.id, target,
+                       moves(incoming.operation, announcement.peer));
+        wire_->post(announcement.peer, pack(ask, "", "", {}));
+    } else {
+        if (control.inlined.size() != target.size())
+            return on_lost(announcement.peer, "it has announced what it does not send");
+        if (!target.empty()) std::memcpy(target.data(), control.inlined.data(), target.size());
+        wire_->post(announcement.peer, pack(ask, "", "", {}));
+        met(op, announcement.peer);
+        piece_done(incoming.operation);
+    }
+}
+
+void Engine::piece_done(const std::shared_ptr<Operation>& operation) {
+    if (--operation->open > 0 || failure_) return;
+    ++operation->phase;
+    begin_phase(operation);
+}
+
+void Engine::on_message(int peer, std::span<const std::byte> message) {
+    std::optional<Control> control = unpack(message);
+    if (!control) return on_lost(peer, "it has sent what is no message of this program");
+    switch (control->header.word) {
+        case Word::Announce: return accept({peer, std::move(*control)});
+        case Word::Fail: return fail_locked(control->description, false);
+        case Word::Goodbye: gone_.insert(peer); return;
+        case Word::Ask: return serve({peer, std::move(*control)});
+    }
+}
+
+void Engine::serve(const Announcement& ask) {
+    const auto found = offered_.find(ask.control.header.id);
+    if (found == offered_.end() || found->second.piece.peer != ask.peer)
+        return on_lost(ask.peer, "it has asked for what nobody offers");
+    const Incoming offer = std::move(found->second);
+    const std::uint64_t id = found->first;
+    offered_.erase(found);
+    const std::size_t size = offer.piece.bytes.size();
+    if (size <= kSmall) {
+        met(*offer.operation, ask.peer);
+        return piece_done(offer.operation);
+    }
+    if (failure_) return wire_->refuse(ask.peer, id, size);  // the bytes may be gone
+    wire_->move_out(ask.peer, id, offer.piece.bytes, moves(offer.operation, ask.peer));
+}
+
+void Engine::met(Operation& operation, int peer) {
+    std::erase(operation.missing, peer);
+    const bool on_its_way = operation.when.begin != Clock::time_point{};
+    if (operation.missing.empty() && operation.phase == 0 && !on_its_way)
+        operation.when.begin = Clock::now();
+}
+
+Wire::Ticket Engine::moves(const std::shared_ptr<Operation>& operation, int peer) {
+    ++operation->moving;
+    met(*operation, peer);
+    moving_[next_ticket_] = operation;
+    return next_ticket_++;
+}
+
+void Engine::on_moved(Wire::Ticket ticket, bool whole) {
+    const auto found = moving_.find(ticket);
+    const std::shared_ptr<Operation> operation = std::move(found->second);
+    moving_.erase(found);
+    --operation->moving;
+    if (failure_) bell_.notify_all();
+    if (whole) piece_done(operation);  // else its sender has failed and says so
+}
+
+void Engine::on_lost(int peer, const std::string& how) {
+    if (gone_.insert(peer).second) {
+        lost_.insert(peer);
+        fail_locked(fmt::format("rank {} has lost rank {}: {}", rank_, peer, how), true);
+    }
+}
+
+void Engine::tell_failure() {
+    untold_ = false;
+    for (int peer = 0; peer < ranks_; ++peer) {
+        if (peer != rank_)
+            wire_->post(peer, pack({Word::Fail}, failure_->substr(0, kLongest), "", {}));
+    }
+}
+
+}  // namespace debubble::exec::processes

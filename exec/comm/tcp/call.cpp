@@ -1,0 +1,87 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+
+#include "exec/comm/tcp/handshake.h"
+#include "exec/comm/tcp/handshake_words.h"
+
+namespace debubble::exec::tcp {
+
+namespace {
+
+using boost::system::error_code;
+
+/// Starts an operation, hands it a handler, and waits; an error if the deadline comes first.
+template <class Start>
+error_code finish(asio::io_context& io, Socket& socket, Deadline deadline, const Start& start) {
+    std::optional<error_code> result;
+    start([&](const error_code& error, const auto&...) { result = error; });
+    const auto done = [&] { return result.has_value(); };
+    if (!run_until(io, deadline, done)) {
+        error_code ignored;
+        socket.close(ignored);
+        run_until(io, within(std::chrono::seconds(10)), done);  // it ends as aborted
+        return asio::error::timed_out;
+    }
+    return *result;
+}
+
+template <class Word>
+error_code read(asio::io_context& io, Socket& socket, Word& word, Deadline deadline) {
+    return finish(io, socket, deadline, [&](auto handler) {
+        asio::async_read(socket, asio::buffer(&word, sizeof word), handler);
+    });
+}
+
+/// What a stranger says is shown as one line of printable characters.
+std::string printable(std::string text) {
+    std::ranges::replace_if(
+        text, [](char c) { return c < ' ' || c > '~'; }, ' ');
+    return text;
+}
+
+}  // namespace
+
+Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Member& me, int to,
+          std::uint16_t port, Deadline deadline) {
+    Socket socket(io);
+    error_code error = finish(io, socket, deadline,
+                              [&](auto handler) { asio::async_connect(socket, address, handler); });
+    if (error) return {std::nullopt, error.message()};
+    const std::string where =
+        fmt::format("{}:{}", address[0].address().to_string(), address[0].port());
+    Greeting greeting;
+    error = read(io, socket, greeting, deadline);
+    if (error) return {std::nullopt, "the connection was made, and nobody greeted"};
+    if (!is_ours(greeting))
+        throw WorldError(
+            fmt::format("what listens at {} is no rank of this version of debubble", where));
+    Hello hello;
+    hello.from = static_cast<std::uint32_t>(me.rank);
+    hello.to = static_cast<std::uint32_t>(to);
+    hello.ranks = static_cast<std::uint32_t>(me.ranks);
+    hello.port = port;
+    hello.nonce = fresh_nonce();
+    hello.proof = proof_of(me.secret, hello, greeting.nonce);
+    error = finish(io, socket, deadline, [&](auto handler) {
+        asio::async_write(socket, asio::buffer(&hello, sizeof hello), handler);
+    });
+    Verdict verdict;
+    if (!error) error = read(io, socket, verdict, deadline);
+    if (error) return {std::nullopt, fmt::format("no answer to a hello: {}", error.message())};
+    if (verdict.accepted != 1) {
+        std::string why(std::min(verdict.refusal, kLongestRefusal), ' ');
+        error = finish(io, socket, deadline,
+                       [&](auto handler) { asio::async_read(socket, asio::buffer(why), handler); });
+        throw WorldError(fmt::format("rank {} of the job at {} has refused rank {}: {}", to, where,
+                                     me.rank, error ? "no reason was given" : printable(why)));
+    }
+    if (!same(verdict.proof, answer_to(me.secret, hello.proof)))
+        throw WorldError(fmt::format("what listens at {} does not know this job's secret", where));
+    return {std::move(socket), ""};
+}
+
+}  // namespace debubble::exec::tcp

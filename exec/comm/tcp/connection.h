@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "exec/comm/processes/wire.h"
+#include "exec/comm/tcp/handshake.h"
+
+namespace debubble::exec::tcp {
+
+/// What stands before all that travels.
+struct Frame {
+    enum class Kind : std::uint32_t { Message = 1, Piece = 2 };
+    Kind kind{};
+    std::uint32_t size = 0;  ///< bytes that follow
+    std::uint64_t id = 0;    ///< the sender's, of the move whose next piece this is
+};
+inline constexpr std::uint32_t kLargestPiece = 1 << 20;
+inline constexpr std::uint32_t kLargestMessage = 1 << 20;
+
+/// What has come from a peer, or become of a move to or from it.
+struct Arrived {
+    std::vector<std::byte> message;
+};
+struct Moved {
+    processes::Wire::Ticket ticket = 0;
+    bool whole = false;
+};
+struct Lost {
+    std::string how;
+};
+struct Event {
+    int peer = 0;
+    std::variant<Arrived, Moved, Lost> what;
+};
+
+/// The connection to one peer. One thread; what happens is appended to `events`.
+class Connection {
+public:
+    using Ticket = processes::Wire::Ticket;
+    Connection(int peer, Socket socket, std::vector<Event>& events);
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    void post(std::vector<std::byte> message);
+    void move_out(std::uint64_t id, std::span<const std::byte> bytes, Ticket ticket);
+    void move_in(std::uint64_t id, std::span<std::byte> bytes, Ticket ticket);
+    void abandon();
+    bool idle() const {
+        return !socket_.is_open() || (!out_ && messages_.empty() && out_moves_.empty());
+    }
+
+    /// Writes what the socket takes, and goes on once it takes more.
+    void flush();
+    /// From now on, as long as the context runs.
+    void read();
+    void close();
+
+private:
+    struct OutMove {
+        std::uint64_t id = 0;
+        std::span<const std::byte> rest;
+        Ticket ticket = 0;
+    };
+    struct InMove {
+        std::span<std::byte> rest;
+        Ticket ticket = 0;
+    };
+    struct Outgoing {
+        Frame frame;
+        std::vector<std::byte> owned;     ///< a message, or what is left of an abandoned piece
+        std::span<const std::byte> body;  ///< where the bytes are
+        std::size_t sent = 0;             ///< of frame and body
+        std::optional<Ticket> last_of;    ///< move that is through with it
+    };
+    struct Incoming {
+        Frame frame;
+        std::size_t got = 0;  ///< of frame and body
+        std::vector<std::byte> message;
+        std::span<std::byte> target;  ///< of a piece; empty: nobody wants it any more
+    };
+
+    bool next_outgoing();
+    bool begin_body();
+    void end_body();
+    bool receive_some(std::size_t& received);
+    void receive_all();
+    void lost(const std::string& how);
+
+    int peer_;
+    Socket socket_;
+    std::vector<Event>& events_;
+    std::deque<std::vector<std::byte>> messages_;
+    std::deque<OutMove> out_moves_;
+    std::map<std::uint64_t, InMove> in_moves_;
+    std::optional<Outgoing> out_;
+    Incoming in_;
+    std::vector<std::byte> scrap_;  ///< where unwanted bytes go
+    bool abandoned_ = false;
+    bool waits_to_write_ = false;
+};
+
+}  // namespace debubble::exec::tcp

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "exec/comm/tcp/proof.h"
+
+/// What travels in a handshake, byte for byte; processors of another byte order see a wrong
+/// number and are refused.
+namespace debubble::exec::tcp {
+
+using Magic = std::array<char, 8>;
+inline constexpr Magic kMagic{'d', 'e', 'b', 'u', 'b', 'b', 'l', 'e'};
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kByteOrder = 0x01020304;
+inline constexpr std::uint32_t kLongestRefusal = 300;
+
+struct Greeting {
+    Magic magic = kMagic;
+    std::uint32_t version = kVersion;
+    std::uint32_t byte_order = kByteOrder;
+    Nonce nonce{};
+};
+struct Hello {
+    Magic magic = kMagic;
+    std::uint32_t version = kVersion;
+    std::uint32_t byte_order = kByteOrder;
+    std::uint32_t from = 0, to = 0, ranks = 0;
+    std::uint32_t port = 0;
+    Nonce nonce{};
+    Proof proof{};
+};
+struct Verdict {
+    std::uint32_t accepted = 0;
+    std::uint32_t refusal = 0;  ///< bytes of a sentence that follow
+    Proof proof{};
+};
+
+template <class Word>
+bool is_ours(const Word& word) {
+    return word.magic == kMagic && word.version == kVersion && word.byte_order == kByteOrder;
+}
+
+/// Of the caller: all that it says, under the nonce of who is called.
+inline Proof proof_of(const std::string& secret, Hello hello, const Nonce& nonce) {
+    hello.proof = {};
+    std::array<std::byte, sizeof hello + sizeof nonce> bytes;
+    std::memcpy(bytes.data(), &hello, sizeof hello);
+    std::memcpy(bytes.data() + sizeof hello, nonce.data(), sizeof nonce);
+    return prove(secret, bytes);
+}
+/// Of who is called: the caller's own proof, turned round by one more byte.
+inline Proof answer_to(const std::string& secret, const Proof& proof) {
+    std::array<std::byte, sizeof proof + 1> bytes{std::byte{1}};
+    std::memcpy(bytes.data() + 1, proof.data(), sizeof proof);
+    return prove(secret, bytes);
+}
+
+}  // namespace debubble::exec::tcp

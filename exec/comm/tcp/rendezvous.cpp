@@ -1,0 +1,251 @@
+#include "exec/comm/tcp/rendezvous.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <boost/asio/ip/host_name.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+
+namespace debubble::exec::tcp {
+
+namespace {
+
+using asio::ip::address_v4;
+using asio::ip::address_v6;
+using boost::system::error_code;
+constexpr auto kBetweenCalls = std::chrono::milliseconds(50);
+
+/// Where a rank listens, as it travels. No address: on the host of rank 0, which everybody knows
+/// by an address of its own.
+struct Place {
+    std::array<std::uint8_t, 16> address{};  ///< of version 6, or 4 mapped into it
+    std::uint16_t port = 0;
+    std::uint8_t is_on_host_of_0 = 0;
+    std::uint8_t reserved = 0;
+};
+
+class Rendezvous {
+public:
+    Rendezvous(asio::io_context& io, const TcpJob& job)
+        : io_(io),
+          job_(job),
+          me_{job.rank, job.ranks, job.secret},
+          deadline_(within(job.patience)) {}
+
+    std::map<int, Socket> meet() {
+        job_.rank == 0 ? host() : join();
+        for (auto& [rank, socket] : peers_) {
+            socket.set_option(asio::ip::tcp::no_delay(true));
+            socket.non_blocking(true);
+        }
+        return std::move(peers_);
+    }
+
+private:
+    /// Rank 0: lets all others in, then tells each where all listen.
+    void host() {
+        Acceptor acceptor = job_.listening >= 0 ? inherited() : listen(job_.port);
+        const bool has_file = !job_.file.empty();
+        if (has_file) {
+            const std::string secret = fresh_job_secret();
+            write_meeting(job_.file, {stays_here() ? "127.0.0.1" : asio::ip::host_name(),
+                                      acceptor.local_endpoint().port(), secret});
+            me_.secret += secret;
+        }
+        receive(std::move(acceptor), 1);
+        if (has_file) std::filesystem::remove(job_.file);
+        std::vector<Place> places(static_cast<std::size_t>(job_.ranks));
+        for (auto& [rank, guest] : reception_->guests()) {
+            const auto address = guest.socket.remote_endpoint().address();
+            Place& place = places[static_cast<std::size_t>(rank)];
+            place.port = guest.port;
+            place.is_on_host_of_0 = address == guest.socket.local_endpoint().address();
+            place.address = as_v6(address).to_bytes();
+        }
+        take_guests();
+        for (auto& [rank, socket] : peers_) {
+            error_code error;
+            asio::write(socket, asio::buffer(places), error);
+            if (error) lost(rank, error);
+        }
+    }
+
+    /// The others: call rank 0, hear from it, call those before and let in those behind.
+    void join() {
+        std::vector<Endpoint> address;
+        std::string why = "it has not written its file";
+        // Listening begins before the first call, which says on what port.
+        receive_later();
+        while (!try_rank_0(address, why)) {
+            if (Clock::now() + kBetweenCalls > deadline_)
+                throw WorldError(fmt::format("rank {} waited {:.3g} s for rank 0 {}: {}", job_.rank,
+                                             patience_s(), where(), why));
+            std::this_thread::sleep_for(kBetweenCalls);
+        }
+        std::vector<Place> places(static_cast<std::size_t>(job_.ranks));
+        std::optional<error_code> heard;
+        Socket& to_0 = peers_.at(0);
+        asio::async_read(to_0, asio::buffer(places),
+                         [&](const error_code& error, std::size_t) { heard = error; });
+        if (!run_until(io_, deadline_, [&] { return heard.has_value(); })) {
+            error_code ignored;
+            to_0.close(ignored);
+            io_.restart();
+            io_.poll();
+            throw WorldError(fmt::format(
+                "rank {} waited {:.3g} s for rank 0 {}: it is there, and other ranks are not",
+                job_.rank, patience_s(), where()));
+        }
+        if (*heard) lost(0, *heard);
+        const auto address_of_0 = to_0.remote_endpoint().address();
+        for (int rank = 1; rank < job_.rank; ++rank) {
+            const Place& place = places[static_cast<std::size_t>(rank)];
+            const Endpoint there{
+                place.is_on_host_of_0 ? address_of_0 : plain(address_v6(place.address)),
+                place.port};
+            Call answer = call(io_, {there}, me_, rank, reception_->port(), deadline_);
+            if (!answer.socket)
+                throw WorldError(fmt::format("rank {} cannot reach rank {} at {}:{}: {}", job_.rank,
+                                             rank, there.address().to_string(), there.port(),
+                                             answer.why));
+            peers_.emplace(rank, std::move(*answer.socket));
+        }
+        wait_for_guests();
+        take_guests();
+    }
+
+    bool try_rank_0(std::vector<Endpoint>& address, std::string& why) {
+        Member me = me_;
+        std::string host = job_.host;
+        int port = job_.port;
+        if (!job_.file.empty()) {
+            const auto meeting = read_meeting(job_.file);
+            if (!meeting) return false;
+            host = meeting->host;
+            port = meeting->port;
+            me.secret += meeting->secret;
+        }
+        address = resolve(host, port, why);
+        if (address.empty()) return false;
+        Call answer = call(io_, address, me, 0, reception_->port(), deadline_);
+        why = answer.why;
+        if (!answer.socket) return false;
+        peers_.emplace(0, std::move(*answer.socket));
+        reception_->learn(me.secret);
+        me_ = me;
+        return true;
+    }
+
+    std::vector<Endpoint> resolve(const std::string& host, int port, std::string& why) {
+        asio::ip::tcp::resolver resolver(io_);
+        error_code error;
+        std::vector<Endpoint> found;
+        for (const auto& entry : resolver.resolve(host, std::to_string(port), error))
+            found.push_back(entry.endpoint());
+        if (error) why = fmt::format("{}: {}", host, error.message());
+        return found;
+    }
+
+    /// Where this process listens: nowhere that another host can reach, if none need.
+    bool stays_here() const {
+        return job_.one_host &&
+               (!job_.file.empty() || job_.host == "127.0.0.1" || job_.host == "localhost");
+    }
+    Acceptor listen(int port) {
+        Acceptor acceptor(io_);
+        error_code error;
+        acceptor.open(asio::ip::tcp::v6(), error);
+        const bool both = !stays_here() && !error;  // version 6, and 4 mapped into it
+        if (!both) {
+            error_code ignored;
+            acceptor.close(ignored);
+            acceptor.open(asio::ip::tcp::v4());
+        }
+        if (both) acceptor.set_option(asio::ip::v6_only(false));
+        acceptor.set_option(Acceptor::reuse_address(true));
+        const auto here = stays_here() ? asio::ip::address(address_v4::loopback())
+                          : both       ? asio::ip::address(address_v6::any())
+                                       : asio::ip::address(address_v4::any());
+        acceptor.bind({here, static_cast<std::uint16_t>(port)}, error);
+        if (!error) acceptor.listen(Acceptor::max_listen_connections, error);
+        if (error)
+            throw WorldError(fmt::format("rank {} cannot listen at port {}: {}", job_.rank, port,
+                                         error.message()));
+        return acceptor;
+    }
+    Acceptor inherited() {
+        error_code error;
+        Acceptor acceptor(io_);
+        acceptor.assign(asio::ip::tcp::v4(), job_.listening, error);
+        if (!error) acceptor.local_endpoint(error);
+        if (error)
+            throw WorldError(fmt::format("rank {} was given no socket to listen at: {}", job_.rank,
+                                         error.message()));
+        return acceptor;
+    }
+
+    void receive_later() { receive_from(listen(0), job_.rank + 1); }
+    void receive_from(Acceptor acceptor, int first) {
+        std::set<int> expected;
+        for (int rank = first; rank < job_.ranks; ++rank) expected.insert(rank);
+        reception_ = std::make_shared<Reception>(std::move(acceptor), me_, std::move(expected));
+        reception_->open();
+    }
+    void receive(Acceptor acceptor, int first) {
+        receive_from(std::move(acceptor), first);
+        wait_for_guests();
+    }
+    void wait_for_guests() {
+        if (run_until(io_, deadline_, [&] { return reception_->complete(); })) return;
+        const auto& missing = reception_->expected();
+        throw WorldError(fmt::format("rank {} waited {:.3g} s for rank{} {} to join it{}{}",
+                                     job_.rank, patience_s(), missing.size() == 1 ? "" : "s",
+                                     fmt::join(missing, ", "), job_.rank == 0 ? " " + where() : "",
+                                     reception_->refusals()));
+    }
+    void take_guests() {
+        for (auto& [rank, guest] : reception_->guests())
+            peers_.emplace(rank, std::move(guest.socket));
+        reception_->close();
+    }
+
+    [[noreturn]] void lost(int rank, const error_code& error) const {
+        throw WorldError(fmt::format("rank {} has lost rank {} while the job came together: {}",
+                                     job_.rank, rank, error.message()));
+    }
+    double patience_s() const { return std::chrono::duration<double>(job_.patience).count(); }
+    std::string where() const {
+        if (!job_.file.empty()) return fmt::format("by the file {}", job_.file.string());
+        return fmt::format("at {}:{}", job_.host,
+                           job_.rank == 0 ? static_cast<int>(reception_->port()) : job_.port);
+    }
+
+    static address_v6 as_v6(const asio::ip::address& address) {
+        return address.is_v6() ? address.to_v6()
+                               : asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4());
+    }
+    static asio::ip::address plain(const address_v6& address) {
+        if (address.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, address);
+        return address;
+    }
+
+    asio::io_context& io_;
+    const TcpJob& job_;
+    Member me_;
+    Deadline deadline_;
+    std::shared_ptr<Reception> reception_;
+    std::map<int, Socket> peers_;
+};
+
+}  // namespace
+
+std::map<int, Socket> meet(asio::io_context& io, const TcpJob& job) {
+    return Rendezvous(io, job).meet();
+}
+
+}  // namespace debubble::exec::tcp

@@ -1,0 +1,281 @@
+#include "exec/comm/tcp.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <tuple>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "comm_checks.h"
+#include "comm_conformance.h"
+#include "exec/comm/tcp/handshake_words.h"
+#include "exec/comm/tcp/rendezvous.h"
+#include "scratch_folder.h"
+#include "tcp_world.h"
+
+namespace debubble::exec {
+namespace {
+
+class TcpCommunicator : public testing::TestWithParam<std::tuple<int, ConformanceCase>> {};
+
+TEST_P(TcpCommunicator, KeepsThePromise) {
+    const auto& [ranks, promise] = GetParam();
+    EXPECT_EQ(run_tcp(ranks, promise.body), std::vector<std::string>(ranks));
+}
+
+std::string name_of_case(const testing::TestParamInfo<TcpCommunicator::ParamType>& run) {
+    return "Over" + std::to_string(std::get<0>(run.param)) + std::get<1>(run.param).name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Conformance, TcpCommunicator,
+                         testing::Combine(testing::Values(2, 3, 4),
+                                          testing::ValuesIn(conformance_cases())),
+                         name_of_case);
+
+TEST(TcpWorld, OneRankIsAJobToo) {
+    EXPECT_EQ(
+        run_tcp(
+            1,
+            [](Communicator& c) {
+                int value = 7;
+                c.all_reduce(buffer_of(std::span(&value, 1)), Reduction::Sum, "SUM")->wait(soon());
+                check(value == 7, "a sum of one");
+            }),
+        std::vector<std::string>(1));
+}
+
+/// A small message goes its way while a large one to the same rank is written.
+TEST(TcpWorld, MessagesOvertakeLargeOnes) {
+    const auto failures = run_tcp(2, [](Communicator& c) {
+        std::vector<float> large(64 << 20);
+        float small = 1;
+        const Channel big{1 - c.rank(), Message::Kind::Activation};
+        const Channel little{1 - c.rank(), Message::Kind::Gradient};
+        const Buffer all = buffer_of(std::span(large)), one = buffer_of(std::span(&small, 1));
+        const Pending first = c.rank() == 0 ? c.send(big, all, "BIG") : c.receive(big, all, "BIG");
+        const Pending second =
+            c.rank() == 0 ? c.send(little, one, "LITTLE") : c.receive(little, one, "LITTLE");
+        const Interval overtook = second->wait(soon());
+        check(overtook.end <= first->wait(soon()).end, "256 MiB do not hold 4 bytes up");
+    });
+    EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
+/// A rank of a job of two.
+TcpJob job_at(int rank, int port, std::chrono::nanoseconds patience = 60s) {
+    TcpJob job;
+    job.rank = rank;
+    job.ranks = 2;
+    job.port = port;
+    job.secret = "of this test";
+    job.one_host = true;
+    job.patience = patience;
+    return job;
+}
+TcpJob job_of(const TcpListener& listener, std::chrono::nanoseconds patience = 60s) {
+    TcpJob job = job_at(0, listener.port, patience);
+    job.listening = listener.descriptor;
+    return job;
+}
+
+std::string failure_to_connect(const TcpJob& job) {
+    return failure_of([&] { connect_tcp(job); });
+}
+
+/// Meets the other, sums up, and parts.
+int sum_at(const TcpJob& job) {
+    const auto world = connect_tcp(job);
+    int value = world->rank() + 1;
+    world->all_reduce(buffer_of(std::span(&value, 1)), Reduction::Sum, "SUM")->wait(soon());
+    return value;
+}
+
+/// Somebody who connects and knows nothing of the job.
+class Stranger {
+public:
+    explicit Stranger(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+        sockaddr_in there{};
+        there.sin_family = AF_INET;
+        there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        there.sin_port = htons(static_cast<std::uint16_t>(port));
+        EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&there), sizeof there), 0);
+        const timeval patience{20, 0};
+        ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    }
+    ~Stranger() { ::close(socket_); }
+    Stranger(const Stranger&) = delete;
+    Stranger& operator=(const Stranger&) = delete;
+
+    template <class Word>
+    void say(const Word& word) const {
+        EXPECT_EQ(::send(socket_, &word, sizeof word, MSG_NOSIGNAL),
+                  static_cast<ssize_t>(sizeof word));
+    }
+    template <class Word>
+    Word hear() const {
+        Word word;
+        EXPECT_EQ(::recv(socket_, &word, sizeof word, MSG_WAITALL),
+                  static_cast<ssize_t>(sizeof word));
+        return word;
+    }
+    std::string hear_text(std::size_t size) const {
+        std::string text(size, ' ');
+        text.resize(static_cast<std::size_t>(
+            std::max<ssize_t>(::recv(socket_, text.data(), size, MSG_WAITALL), 0)));
+        return text;
+    }
+
+private:
+    int socket_;
+};
+
+TEST(TcpRendezvous, SaysWhoHasNotCome) {
+    const TcpListener listener = listen_here();
+    const std::string address = "at 127.0.0.1:" + std::to_string(listener.port);
+    EXPECT_EQ(failure_to_connect(job_of(listener, 50ms)),
+              "rank 0 waited 0.05 s for rank 1 to join it " + address);
+}
+
+TEST(TcpRendezvous, SaysThatRank0IsNotThere) {
+    const TcpListener listener = listen_here();
+    ::close(listener.descriptor);
+    EXPECT_EQ(failure_to_connect(job_at(1, listener.port, 200ms)),
+              "rank 1 waited 0.2 s for rank 0 at 127.0.0.1:" + std::to_string(listener.port) +
+                  ": Connection refused");
+}
+
+TEST(TcpRendezvous, ASecondJobAtThePortIsRefusedInWords) {
+    const TcpListener listener = listen_here();
+    auto first =
+        std::async(std::launch::async, [&] { return failure_to_connect(job_of(listener, 1s)); });
+    TcpJob second = job_at(1, listener.port);
+    second.secret = "of another";
+    const std::string where = "127.0.0.1:" + std::to_string(listener.port);
+    EXPECT_EQ(failure_to_connect(second),
+              "rank 0 of the job at " + where + " has refused rank 1: it belongs to another job");
+    EXPECT_EQ(first.get(), "rank 0 waited 1 s for rank 1 to join it at " + where +
+                               "; a stranger was refused, since it belongs to another job");
+}
+
+TEST(TcpRendezvous, APortThatIsTakenIsSaid) {
+    const TcpListener listener = listen_here();
+    EXPECT_EQ(failure_to_connect(job_at(0, listener.port)), "rank 0 cannot listen at port " +
+                                                                std::to_string(listener.port) +
+                                                                ": Address already in use");
+    ::close(listener.descriptor);
+}
+
+TEST(TcpRendezvous, StrangersDoNotHoldTheJobUp) {
+    const TcpListener listener = listen_here();
+    const Stranger silent(listener.port), talkative(listener.port), impostor(listener.port);
+    talkative.say(std::array<char, 512>{"GET / HTTP/1.1"});
+    auto rank_0 = std::async(std::launch::async, [&] { return sum_at(job_of(listener)); });
+    const auto greeting = impostor.hear<tcp::Greeting>();
+    EXPECT_TRUE(is_ours(greeting));
+    tcp::Hello hello;
+    hello.from = 1;
+    hello.ranks = 2;
+    hello.proof = proof_of("a guess", hello, greeting.nonce);
+    impostor.say(hello);
+    const auto verdict = impostor.hear<tcp::Verdict>();
+    EXPECT_EQ(verdict.accepted, 0u);
+    EXPECT_EQ(verdict.proof, tcp::Proof{}) << "who is refused learns nothing of the secret";
+    EXPECT_EQ(impostor.hear_text(verdict.refusal), "it belongs to another job");
+    EXPECT_EQ(sum_at(job_at(1, listener.port)), 3);
+    EXPECT_EQ(rank_0.get(), 3);
+}
+
+TEST(TcpRendezvous, WhoSendsRubbishAfterJoiningIsLost) {
+    for (const std::uint32_t size : {16u, 0xffffffffu}) {
+        const TcpListener listener = listen_here();
+        auto rank_0 = std::async(std::launch::async, [&] {
+            const auto world = connect_tcp(job_of(listener));
+            return failure_of([&] { world->barrier("BARRIER")->wait(soon()); });
+        });
+        const Stranger insider(listener.port);
+        const auto greeting = insider.hear<tcp::Greeting>();
+        tcp::Hello hello;
+        hello.from = 1;
+        hello.ranks = 2;
+        hello.proof = proof_of("of this test", hello, greeting.nonce);
+        insider.say(hello);
+        EXPECT_EQ(insider.hear<tcp::Verdict>().accepted, 1u);
+        insider.say(std::array<std::uint32_t, 8>{1, size, 0, 0, 99, 99, 99, 99});
+        EXPECT_EQ(rank_0.get(),
+                  "rank 0 stopped waiting for BARRIER among ranks 0, 1: rank 0 has lost rank 1: it "
+                  "has sent what is no message of this program");
+    }
+}
+
+/// Who listens there neither speaks the protocol nor knows the secret.
+TEST(TcpRendezvous, WhatListensInsteadOfRank0IsTold) {
+    for (const bool speaks : {false, true}) {
+        const TcpListener listener = listen_here();
+        auto caller = std::async(std::launch::async,
+                                 [&] { return failure_to_connect(job_at(1, listener.port)); });
+        const int taken = ::accept(listener.descriptor, nullptr, nullptr);
+        const tcp::Greeting greeting;
+        const std::array<char, sizeof greeting> other{"HTTP/1.1 200 OK"};
+        ::send(taken, speaks ? static_cast<const void*>(&greeting) : other.data(), sizeof greeting,
+               MSG_NOSIGNAL);
+        tcp::Verdict verdict;
+        verdict.accepted = 1;
+        ::send(taken, &verdict, sizeof verdict, MSG_NOSIGNAL);
+        check_has(caller.get(), speaks ? "does not know this job's secret"
+                                       : "is no rank of this version of debubble");
+        ::close(taken);
+        ::close(listener.descriptor);
+    }
+}
+
+TEST(TcpRendezvous, AFileBringsRanksTogether) {
+    const ScratchFolder folder;
+    TcpJob a = job_at(0, 0), b = job_at(1, 0);
+    a.file = b.file = folder.path() / "job";
+    auto rank_1 = std::async(std::launch::async, [&] { return sum_at(b); });
+    EXPECT_EQ(sum_at(a), 3);
+    EXPECT_EQ(rank_1.get(), 3);
+    EXPECT_FALSE(std::filesystem::exists(a.file)) << "it is removed once all are there";
+}
+
+TEST(TcpRendezvous, AFileThatAnEarlierJobLeftIsPassedOver) {
+    const ScratchFolder folder;
+    const TcpListener gone = listen_here();
+    ::close(gone.descriptor);
+    TcpJob a = job_at(0, 0), b = job_at(1, 0);
+    a.file = b.file = folder.path() / "job";
+    tcp::write_meeting(a.file, {"127.0.0.1", gone.port, "of the dead"});
+    struct stat status {};
+    ASSERT_EQ(::stat(a.file.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600u) << "it holds a secret";
+    auto late = std::async(std::launch::async, [&] {
+        std::this_thread::sleep_for(200ms);
+        return sum_at(a);
+    });
+    EXPECT_EQ(sum_at(b), 3);
+    EXPECT_EQ(late.get(), 3);
+}
+
+TEST(TcpRendezvous, AFileOfSomethingElseIsNoMeeting) {
+    const ScratchFolder folder;
+    const auto file = folder.path() / "job";
+    const auto holds = [&](const std::string& text) {
+        std::ofstream(file) << text;
+        return tcp::read_meeting(file).has_value();
+    };
+    EXPECT_FALSE(holds(""));
+    EXPECT_FALSE(holds("debubble job 1\nhere\n80\n"));
+    EXPECT_FALSE(holds("debubble job 1\nhere\n99999\nsecret\n"));
+    EXPECT_FALSE(holds("debubble job 1\nhere\n-1\nsecret\n"));
+    EXPECT_FALSE(holds("debubble job 1\nhere\n123456789012345678901\nsecret\n"));
+    EXPECT_TRUE(holds("debubble job 1\nhere\n80\nsecret\n"));
+}
+
+}  // namespace
+}  // namespace debubble::exec
