@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "exec/commands/commands.h"
 #include "exec/run/launch.h"
+#include "exec/run/local_launcher.h"
 #include "exec/run/progress.h"
 #include "exec/run/run_report.h"
 #include "schedule/exporters/chrome_trace.h"
@@ -76,11 +77,11 @@ void write_results(const RunJob& job, const RunOutcome& outcome, std::FILE* out)
     std::fflush(out);
 }
 
-/// The same command line for each of the processes that mpirun starts.
-std::vector<std::string> words_for_processes(const Arguments& args) {
+/// The same command line for each of the processes that are started together.
+std::vector<std::string> words_for_processes(const Arguments& args, const std::string& comm) {
     const RunRequest& request = args.request;
     std::vector<std::string> words{
-        "run",       request.scenario, "--comm",     "mpi",
+        "run",       request.scenario, "--comm",     comm,
         "--resume",  request.resume,   "--device",   request.device,
         "--kernels", request.kernels,  "--deadline", fmt::format("{}", args.deadline_s)};
     const auto add = [&](const char* option, const std::string& value) {
@@ -92,23 +93,37 @@ std::vector<std::string> words_for_processes(const Arguments& args) {
     add("--json", request.json);
     add("--trace", request.trace);
     add("--metrics", request.metrics);
+    add("--rendezvous", request.rendezvous);
     if (request.steps) add("--steps", std::to_string(*request.steps));
     if (request.threads) add("--threads", std::to_string(*request.threads));
     return words;
 }
 
-ExitStatus carry_out(const Arguments& args) {
+/// Whether this process is to start the ranks, which nobody has started.
+bool starts_ranks(const Arguments& args, const ProcessPlace& place) {
+    return place.starter == Starter::Nobody && (args.launch > 0 || args.request.comm == "tcp");
+}
+
+/// Unset where one rank needs no other process.
+std::optional<ExitStatus> start_ranks_of(const Arguments& args) {
+    const int ranks = read_for_run(args.request).parallel.gpus();
+    if (args.launch > 0 && ranks != args.launch)
+        throw InputError(
+            fmt::format("--launch {} does not fit the scenario, which has {} ranks "
+                        "(tensor x context x data x pipeline)",
+                        args.launch, ranks));
+    if (args.request.comm == "mpi") become_mpirun(ranks, words_for_processes(args, "mpi"));
+    if (ranks == 1) return std::nullopt;
+    return static_cast<ExitStatus>(start_ranks(ranks, words_for_processes(args, "tcp")));
+}
+
+ExitStatus carry_out(Arguments args) {
     check(args);
-    if (args.launch > 0) {
-        const int ranks = read_for_run(args.request).parallel.gpus();
-        if (ranks != args.launch)
-            throw InputError(
-                fmt::format("--launch {} does not fit the scenario, which has {} ranks "
-                            "(tensor x context x data x pipeline)",
-                            args.launch, ranks));
-        become_mpirun(args.launch, words_for_processes(args));
-    }
     const ProcessPlace place = process_place();
+    if (starts_ranks(args, place)) {
+        if (const auto status = start_ranks_of(args)) return *status;
+        args.request.comm = "local";
+    }
     const Transporter transporter = transporter_of(args.request.comm, place);
     const bool alone = transporter == Transporter::Threads;
     const RunJob job = prepare_run(args.request, alone ? ProcessPlace{} : place);
@@ -134,10 +149,11 @@ ExitStatus carry_out(const Arguments& args) {
                                [&](const StepMetrics& step) { progress->show(step); },
                                [&](const Evaluation& evaluation) { progress->show(evaluation); }};
     RunOutcome outcome;
-    run_ranks(transporter, job.grid.size(), job.request.patience, [&](Communicator& world) {
-        RunOutcome mine = train(job, world, stop, listener);
-        if (world.rank() == 0) outcome = std::move(mine);
-    });
+    run_ranks(transporter, job.grid.size(), {place, job.request.rendezvous, job.request.patience},
+              [&](Communicator& world) {
+                  RunOutcome mine = train(job, world, stop, listener);
+                  if (world.rank() == 0) outcome = std::move(mine);
+              });
     progress.reset();
     if (!speaks) return ExitStatus::Done;
     if (outcome.steps.empty()) {
@@ -150,13 +166,17 @@ ExitStatus carry_out(const Arguments& args) {
 
 constexpr const char* kFooter =
     R"(A SCENARIO is the name of a shipped one or a YAML file; its keys training.* say how to train, on what
-data, and where checkpoints go. Ranks are threads of this process, or processes under mpirun and srun.
+data, and where checkpoints go. Ranks are threads of this process (--comm local), processes that --comm tcp
+or --launch starts on this host, or those that mpirun, srun or torchrun has started, one per rank. Over TCP
+ranks of several hosts meet at MASTER_ADDR and MASTER_PORT, or by a --rendezvous file; those of another
+DEBUBBLE_JOB_SECRET are refused.
 
 Examples:
   debubble run mine.yaml --steps 20 --metrics run.jsonl
   debubble run mine.yaml --set schedule=zb-h1 --trace run.trace.json --json -
-  debubble run mine.yaml --launch 4
-  mpirun -n 4 debubble run mine.yaml)";
+  debubble run mine.yaml --comm tcp
+  mpirun -n 4 debubble run mine.yaml
+  srun -n 4 debubble run mine.yaml --comm tcp --rendezvous /shared/mine.job)";
 
 }  // namespace
 
@@ -168,9 +188,10 @@ void add_run(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--set", request.set, "key=value of the scenario, as schedule=zb-h1")
         ->allow_extra_args(false);
     verb->add_option("--device", request.device, "cpu, or cuda: the GPUs of this machine");
-    verb->add_option("--comm", request.comm, "auto, local (threads) or mpi (processes)");
-    verb->add_option("--launch", args->launch, "start so many processes with mpirun")
+    verb->add_option("--comm", request.comm, "auto, local (threads), tcp or mpi (processes)");
+    verb->add_option("--launch", args->launch, "start so many processes here")
         ->check(CLI::PositiveNumber);
+    verb->add_option("--rendezvous", request.rendezvous, "a file by which ranks over TCP meet");
     verb->add_option("--steps", request.steps, "number of the last step")
         ->check(CLI::PositiveNumber);
     verb->add_option("--resume", request.resume, "auto, never, or a checkpoint's folder");

@@ -1,11 +1,9 @@
 #include "exec/run/launch.h"
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 
 #include <unistd.h>
 
@@ -14,18 +12,12 @@
 #include "base/diagnostic.h"
 #include "exec/comm/local.h"
 #include "exec/comm/mpi.h"
+#include "exec/comm/tcp.h"
 #include "exec/run/watchdog.h"
-#include "models/quantity.h"
 
 namespace debubble::exec {
 
 namespace {
-
-std::optional<int> number_in(const char* variable) {
-    const char* text = std::getenv(variable);
-    const auto number = text != nullptr ? models::parse_whole(text) : std::nullopt;
-    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
-}
 
 void check_size(int started, int wanted) {
     if (started != wanted)
@@ -34,41 +26,35 @@ void check_size(int started, int wanted) {
             wanted, started, started == 1 ? "process was" : "processes were"));
 }
 
-}  // namespace
-
-ProcessPlace process_place() {
-    struct Words {
-        const char* rank;
-        const char* size;
-        const char* on_this_host;
-        const char* rank_on_this_host;
-    };
-    constexpr std::array kLaunchers{
-        Words{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
-              "OMPI_COMM_WORLD_LOCAL_RANK"},
-        Words{"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
-        Words{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE",
-              "SLURM_LOCALID"}};
-    for (const Words& words : kLaunchers) {
-        const auto rank = number_in(words.rank), size = number_in(words.size);
-        if (rank && size)
-            return {*rank, *size, number_in(words.on_this_host).value_or(*size),
-                    number_in(words.rank_on_this_host).value_or(*rank)};
-    }
-    return {};
+std::unique_ptr<Communicator> connect_over_tcp(const Meeting& meeting) {
+    TcpJob job = tcp_job(meeting.place, meeting.file);
+    job.patience = meeting.patience;
+    return connect_tcp(job);
 }
+
+}  // namespace
 
 Transporter transporter_of(const std::string& comm, const ProcessPlace& place) {
     if (comm == "local") return Transporter::Threads;
-    if (comm == "mpi") return Transporter::Processes;
-    if (comm == "auto") return place.size > 1 ? Transporter::Processes : Transporter::Threads;
-    throw InputError(fmt::format("--comm is '{}'; it can be auto, local or mpi", comm));
+    if (comm == "mpi") return Transporter::Mpi;
+    if (comm == "tcp") return Transporter::Tcp;
+    if (comm != "auto")
+        throw InputError(fmt::format("--comm is '{}'; it can be auto, local, mpi or tcp", comm));
+    switch (place.starter) {
+        case Starter::Nobody: return Transporter::Threads;
+        case Starter::Torchrun: return Transporter::Tcp;
+        case Starter::Mpirun:
+        case Starter::Srun: return Transporter::Mpi;
+    }
+    return Transporter::Threads;
 }
 
-void run_ranks(Transporter transporter, int ranks, std::chrono::nanoseconds patience,
+void run_ranks(Transporter transporter, int ranks, const Meeting& meeting,
                const std::function<void(Communicator&)>& body) {
-    if (transporter == Transporter::Processes) {
-        const std::unique_ptr<Communicator> world = connect_mpi();
+    if (transporter != Transporter::Threads) {
+        if (transporter == Transporter::Tcp) check_size(meeting.place.size, ranks);
+        const std::unique_ptr<Communicator> world =
+            transporter == Transporter::Mpi ? connect_mpi() : connect_over_tcp(meeting);
         check_size(world->size(), ranks);
         try {
             return body(*world);
@@ -79,7 +65,7 @@ void run_ranks(Transporter transporter, int ranks, std::chrono::nanoseconds pati
             throw;
         }
     }
-    Watchdog watchdog(patience);
+    Watchdog watchdog(meeting.patience);
     run_local(ranks, Transport::Buffered, [&](Communicator& world) {
         try {
             body(world);

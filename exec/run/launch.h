@@ -6,24 +6,24 @@
 #include <vector>
 
 #include "exec/comm/communicator.h"
+#include "exec/run/process_place.h"
 
 /// How the ranks of a run come to life: threads of this process, or one per process that
-/// mpirun or srun has started.
+/// mpirun, srun, torchrun or this program has started.
 namespace debubble::exec {
 
-/// This process among those that were started together.
-struct ProcessPlace {
-    int rank = 0;
-    int size = 1;
-    int on_this_host = 1;  ///< processes
-    int rank_on_this_host = 0;
-};
-/// As Open MPI or Slurm tells it in the environment; one alone otherwise.
-ProcessPlace process_place();
+enum class Transporter { Threads, Mpi, Tcp };
 
-enum class Transporter { Threads, Processes };
-/// `comm`: auto, local or mpi. Throws InputError for another word.
+/// `comm`: auto, local, mpi or tcp. `auto` takes threads in a process that nobody started together
+/// with others. Throws InputError for another word.
 Transporter transporter_of(const std::string& comm, const ProcessPlace& place);
+
+/// Where ranks are to be found.
+struct Meeting {
+    ProcessPlace place;  ///< of this process
+    std::string file;    ///< where ranks over TCP meet, instead of at MASTER_ADDR
+    std::chrono::nanoseconds patience = std::chrono::minutes(5);
+};
 
 /// Runs `body` for each of the ranks that this process has. Throws what the first rank to
 /// fail has thrown; InputError if the job has another number of ranks.
@@ -31,7 +31,7 @@ Transporter transporter_of(const std::string& comm, const ProcessPlace& place);
 /// A rank that hangs in a computation cannot be stopped: if the threads have not ended
 /// `patience` after the first of them failed, the process ends with that rank's sentence and
 /// exit code 3.
-void run_ranks(Transporter transporter, int ranks, std::chrono::nanoseconds patience,
+void run_ranks(Transporter transporter, int ranks, const Meeting& meeting,
                const std::function<void(Communicator&)>& body);
 
 /// Becomes `mpirun -n ranks` of this program with these arguments. Throws WorldError if

@@ -87,13 +87,25 @@ class Training(RunTest):
                 for loss, wanted in zip(report["losses"], expected):
                     self.assertAlmostEqual(loss, wanted, delta=2e-4 * wanted)
 
-    @needs_mpi
-    def test_processes_compute_what_threads_do(self):
-        result = self.run_it("--launch", 2, "--json", self.folder / "mpi.json", env=MPI)
+    def expect_what_threads_compute(self, *how):
+        result = self.run_it(*how, "--json", self.folder / "processes.json", env=MPI)
         self.assertEqual(result.stdout.count("step 1/"), 1, "one rank shows the steps")
-        by_mpi = json.loads((self.folder / "mpi.json").read_text())
-        self.assertEqual(by_mpi["losses"], self.report()["losses"])
-        self.assertTrue(by_mpi["executed_in_order"])
+        self.assertIn("on 2 processes", result.stdout)
+        processes = json.loads((self.folder / "processes.json").read_text())
+        self.assertEqual(processes["losses"], self.report()["losses"])
+        self.assertTrue(processes["executed_in_order"])
+
+    def test_processes_compute_what_threads_do(self):
+        self.expect_what_threads_compute("--comm", "tcp")
+        self.expect_what_threads_compute("--launch", 2)
+
+    @needs_mpi
+    def test_processes_of_mpi_compute_what_threads_do(self):
+        self.expect_what_threads_compute("--comm", "mpi", "--launch", 2)
+
+    def test_one_rank_over_tcp_needs_no_other_process(self):
+        result = self.run_it("--comm", "tcp", "--set", "gpus=1", "--set", "parallel.pipeline=1")
+        self.assertIn("on 1 threads", result.stdout)
 
 
 class Report(RunTest):

@@ -1,4 +1,4 @@
-#include "tests/exec/mpi/parity_gather.h"
+#include "tests/exec/parity_gather.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,0 +1,182 @@
+"""Ranks that the program starts on this host: they end together, whatever ends one of them."""
+
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SUITE, PROGRAM = sys.argv[1:3]
+IN_TIME = 60  # seconds
+RANKS = 2
+FOREVER = 1_000_000
+SCENARIO = """
+model: {name: tiny, family: gpt2, layers: 2, hidden: 16, heads: 2, vocab: 260, max_positions: 16,
+        dropout: 0}
+cluster: dgx-a100-40gb
+gpus: 2
+parallel: {pipeline: 2}
+schedule: 1f1b
+framework: debubble
+training:
+  global_batch: 4
+  micro_batch: 1
+  seq_length: 16
+  precision: fp32
+  seed: 3
+  optimizer: {name: adamw, lr: 0.01}
+  data: {text: TEXT}
+  checkpoint: {dir: CHECKPOINTS}
+"""
+ALONE = {key: value for key, value in os.environ.items()
+         if not key.startswith(("OMPI_", "PMI_", "SLURM_", "MASTER_")) and key != "RANK"}
+
+
+def children(pid):
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [int(child) for child in task.read_text().split()]
+    return found
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Launcher(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        text = self.folder / "text.txt"
+        text.write_text("one two three four five six seven eight nine ten. " * 40)
+        self.scenario = self.folder / "tiny.yaml"
+        self.scenario.write_text(SCENARIO.replace("TEXT", str(text)).replace(
+            "CHECKPOINTS", str(self.folder / "kept")))
+
+    def start(self, *command, **how):
+        job = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, **{"env": ALONE, **how})
+        self.addCleanup(job.stdout.close)
+        self.addCleanup(job.kill)
+        return job
+
+    def training(self, steps=FOREVER, **how):
+        return self.start(PROGRAM, "run", self.scenario, "--comm", "tcp", "--steps", steps, **how)
+
+    def read_until(self, job, line_holds):
+        output = ""
+        for line in job.stdout:  # ctest ends this if none comes
+            output += line
+            if re.search(line_holds, line):
+                return output
+        self.fail(output)
+
+    def end_of(self, job, output=""):
+        output += job.communicate(timeout=IN_TIME)[0]
+        return job.returncode, output
+
+    def assert_gone(self, ranks):
+        deadline = time.monotonic() + IN_TIME
+        while any(is_alive(rank) for rank in ranks):
+            self.assertLess(time.monotonic(), deadline, f"{ranks} are left over")
+            time.sleep(0.05)
+
+    def lose_one(self, how, number, patience=IN_TIME):
+        job = self.start(SUITE, RANKS, "--gtest_repeat=200", "--gtest_fail_fast", patience)
+        output = self.read_until(job, r"\[       OK \]")
+        ranks = children(job.pid)
+        self.assertEqual(len(ranks), RANKS, output)
+        os.kill(ranks[number], how)
+        code, output = self.end_of(job, output)
+        self.assertNotEqual(code, 0, output)
+        self.assert_gone(ranks)
+        return code, output, ranks[number]
+
+    def test_a_killed_rank_ends_the_job_and_is_named(self):
+        for number in range(RANKS):
+            with self.subTest(rank=number):
+                code, output, process = self.lose_one(signal.SIGKILL, number)
+                self.assertEqual(code, 3, output)
+                self.assertIn(f"rank {number} (process {process}) was ended by signal 9: Killed",
+                              output)
+                self.assertRegex(output, f"has lost rank {number}: (its connection was closed|"
+                                         "Connection reset by peer)")
+
+    def test_a_rank_that_stands_still_is_named_and_ended(self):
+        _, output, _ = self.lose_one(signal.SIGSTOP, 1, patience=3)
+        self.assertRegex(output, r"rank 0 waited 3(\.\d+)? s for .*: rank 1 has not come to it")
+
+    def test_a_signal_saves_and_stops_all_ranks(self):
+        for how in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=how):
+                job = self.training()
+                output = self.read_until(job, "step [0-9]+/")
+                ranks = children(job.pid)
+                job.send_signal(how)
+                code, output = self.end_of(job, output)
+                self.assertEqual(code, 0, output)
+                said = re.search(r"stopped by a signal behind step (\d+) of \d+, which is saved",
+                                 output)
+                self.assertTrue(said, output)
+                saved = sorted((self.folder / "kept").glob("step_*/manifest.json"))
+                self.assertIn(int(said[1]), [int(at.parent.name[5:]) for at in saved])
+                self.assert_gone(ranks)
+
+    def test_ranks_end_with_the_process_that_started_them(self):
+        job = self.training()
+        self.read_until(job, "step [0-9]+/")
+        ranks = children(job.pid)
+        self.assertEqual(len(ranks), RANKS)
+        job.kill()
+        self.assert_gone(ranks)
+
+    def test_what_all_ranks_find_wrong_is_said_once(self):
+        code, output = self.end_of(self.start(PROGRAM, "run", self.scenario, "--comm", "tcp",
+                                              "--steps", 2, "--kernels", "magic"))
+        self.assertEqual(code, 2, output)
+        self.assertEqual(output.count("magic"), 1, output)
+
+    def join(self, rank, *words, **variables):
+        own = {"RANK": rank, "WORLD_SIZE": RANKS, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": RANKS}
+        env = {**ALONE, **{key: str(value) for key, value in {**own, **variables}.items()}}
+        return self.start(PROGRAM, "run", self.scenario, "--steps", 2, "--resume", "never",
+                          *words, env=env)
+
+    def expect_a_job(self, *words, **variables):
+        jobs = [self.join(rank, *words, **variables) for rank in range(RANKS)]
+        for job in jobs:
+            code, output = self.end_of(job)
+            self.assertEqual(code, 0, output)
+            self.assertEqual(children(job.pid), [], "who was started with others starts none")
+
+    def test_ranks_of_torchrun_join(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+        self.expect_a_job(MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+
+    def test_ranks_join_by_a_file(self):
+        self.expect_a_job("--rendezvous", self.folder / "job")
+
+    def test_who_does_not_know_where_to_meet_is_told_how(self):
+        code, output = self.end_of(self.join(0))
+        self.assertEqual(code, 2, output)
+        self.assertIn("set MASTER_ADDR and MASTER_PORT", output)
+
+    def test_the_port_that_torchrun_keeps_is_told(self):
+        code, output = self.end_of(self.join(0, MASTER_ADDR="127.0.0.1", MASTER_PORT=29500,
+                                             TORCHELASTIC_USE_AGENT_STORE="True"))
+        self.assertEqual(code, 2, output)
+        self.assertIn("TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1", output)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
