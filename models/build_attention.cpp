@@ -9,7 +9,8 @@ namespace {
 struct Core {
     GraphBuilder& builder;
     OperatorPlace place;
-    Value qkv;  ///< split heads
+    SplitHeads split;
+    Value qkv;  ///< of it
     Value out;  ///< context, [T, q]
     Operator op;
 
@@ -34,6 +35,7 @@ struct Core {
     void unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
                          const std::vector<int>& kept) const;
     void context_parallel();
+    void earlier_slices();
 };
 
 void Core::flash() {
@@ -152,27 +154,69 @@ void Core::context_parallel() {
     }
 }
 
+/// Keys and values of the slices up to this one are put side by side, and their gradients
+/// taken apart again: every slice holds its own.
+void Core::earlier_slices() {
+    if (split.keys < 0) return;
+    op.keys = split.keys;
+    op.key_gradient = split.key_gradient;
+    op.inputs.push_back(split.keys);
+    op.saved.push_back(split.keys);
+    op.forward_uses.push_back(split.keys);
+    op.backward_input_uses.push_back(split.keys);
+    op.backward_input_uses.push_back(split.key_gradient);
+    const Sizes& size = builder.size;
+    const std::int64_t slices = builder.how().slice + 1;
+    const std::int64_t seen = 2 * size.element * size.tokens * size.key_width * slices;
+    const auto joins = [&](const char* suffix) {
+        return moves(place.kernel + suffix, place.layer, seen, seen);
+    };
+    // Tensors have the same indices in all slices.
+    const int forward = builder.scratch(place.kernel + ".keys.seen", seen);
+    const int backward = builder.scratch(place.kernel + ".keys.seen.again", seen);
+    const int gradient = builder.scratch("d." + place.kernel + ".keys.seen", seen);
+    if (slices == 1) return;
+    op.forward_uses.push_back(forward);
+    op.forward.insert(op.forward.begin(), joins(".keys.join"));
+    op.backward_input_uses.insert(op.backward_input_uses.end(), {backward, gradient});
+    op.backward_input.insert(op.backward_input.begin(),
+                             {joins(".keys.rejoin"), joins(".dkeys.join")});
+    op.backward_input.push_back(joins(".dkeys.part"));
+}
+
 /// Bias, rotation and the copy into queries, keys and values.
-Value split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
+SplitHeads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
     const Sizes& size = builder.size;
     const std::int64_t rotated = size.tokens * (size.query_width + size.key_width);
     const bool rope = builder.model().positions == Positions::Rope;
     const std::int64_t bytes = size.element * (rotated + size.tokens * size.key_width);
-    const std::int64_t viewed = !builder.how().attention_copies ? 0
+    const bool sliced = builder.how().slices > 1;
+    const std::int64_t viewed = !builder.how().attention_copies || sliced ? 0
                                 : rope ? size.element * size.tokens * size.key_width
                                        : bytes;
     const std::int64_t copied = bytes - viewed;
-    const Value split{builder.tensor(place.kernel + ".out", copied),
-                      builder.tensor("d." + place.kernel + ".out", bytes), packed.cut};
+    const std::int64_t keys = sliced ? 2 * size.element * size.tokens * size.key_width : 0;
+    SplitHeads split{{builder.tensor(place.kernel + ".out", copied - keys),
+                      builder.tensor("d." + place.kernel + ".out", bytes - keys), packed.cut}};
     Operator op = start(place, rope ? OperatorKind::Rope : OperatorKind::SplitHeads);
     op.inputs = {packed.tensor};
-    op.outputs = {split.tensor};
+    op.outputs = {split.queries.tensor};
     op.input_gradient = packed.gradient;
-    op.output_gradient = split.gradient;
+    op.output_gradient = split.queries.gradient;
     op.forward = {moves(place.kernel, place.layer, copied, copied)};
     op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes, bytes)};
-    op.forward_uses = {packed.tensor, split.tensor};
-    op.backward_input_uses = {split.gradient, packed.gradient};
+    op.forward_uses = {packed.tensor, split.queries.tensor};
+    op.backward_input_uses = {split.queries.gradient, packed.gradient};
+    if (sliced) {
+        split.keys = op.keys = builder.tensor(place.kernel + ".keys", keys);
+        split.key_gradient = op.key_gradient = builder.tensor("d." + place.kernel + ".keys", keys);
+        builder.graph.tensors[split.keys].slices = Across::Seen;
+        builder.graph.tensors[split.key_gradient].slices = Across::Summed;
+        op.inputs.push_back(split.keys);  // what is run again writes where it is
+        op.outputs.push_back(split.keys);
+        op.forward_uses.push_back(split.keys);
+        op.backward_input_uses.push_back(split.key_gradient);
+    }
     if (rope && !builder.how().fused_rope) {
         // cosine product, rotated half, sine product, sum; tables of queries and of keys kept
         op.saved = {builder.tensor(place.kernel + ".tables",
@@ -188,12 +232,14 @@ Value split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packe
     return split;
 }
 
-Value core(GraphBuilder& builder, const OperatorPlace& place, Value qkv, Value packed) {
+Value core(GraphBuilder& builder, const OperatorPlace& place, const SplitHeads& split,
+           Value packed) {
+    const Value qkv = split.queries;
     const std::int64_t bytes =
         builder.size.element * builder.size.tokens * builder.size.query_width;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
                     builder.tensor("d." + place.kernel + ".out", bytes), qkv.cut};
-    Core part{builder, place, qkv, out, start(place, OperatorKind::Attention)};
+    Core part{builder, place, split, qkv, out, start(place, OperatorKind::Attention)};
     part.op.inputs = {qkv.tensor};
     part.op.outputs = {out.tensor};
     part.op.input_gradient = qkv.gradient;
@@ -204,7 +250,8 @@ Value core(GraphBuilder& builder, const OperatorPlace& place, Value qkv, Value p
         part.unfused();
     }
     part.context_parallel();
-    if (builder.how().attention_copies) {
+    part.earlier_slices();
+    if (builder.how().attention_copies && split.keys < 0) {
         part.op.inputs.push_back(packed.tensor);
         part.op.saved.push_back(packed.tensor);
         part.op.forward_uses.push_back(packed.tensor);
@@ -250,8 +297,8 @@ Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient) {
     const LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
                                size.query_width + 2 * size.key_width, in_cut, bias};
     const Value packed = linear(builder, at(names.qkv, "attn.qkv"), in_shape, in_weights, normed);
-    const Value qkv = split_heads(builder, at(names.attention, "attn.split"), packed);
-    Value context = core(builder, at(names.attention, "attn.core"), qkv, packed);
+    const SplitHeads split = split_heads(builder, at(names.attention, "attn.split"), packed);
+    Value context = core(builder, at(names.attention, "attn.core"), split, packed);
     if (builder.how().attention_copies) {
         context = copy_context(builder, at(names.attention, "attn.copy"), context);
     }

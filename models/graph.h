@@ -27,11 +27,19 @@ struct Parameter {
     std::int64_t elements_of_rank(const Execution& execution) const;
 };
 
+/// What the other slices of the sequence have to do with a tensor of one slice.
+enum class Across : std::uint8_t {
+    None,
+    Seen,    ///< later slices read it: recomputation and offloading leave it where it is
+    Summed,  ///< later slices add into it: the last one's backward allocates it in all of them
+};
+
 /// A device tensor of one microbatch (or one pass) of the stage.
 struct Tensor {
     std::string name;
     Bytes bytes;
     MemoryClass held_as = MemoryClass::Activations;
+    Across slices = Across::None;
 };
 
 enum class OperatorKind : std::uint8_t {
@@ -59,11 +67,13 @@ struct Operator {
     std::optional<int> layer;  ///< of the model
     std::vector<int> inputs;   ///< indices into StageGraph::tensors
     std::vector<int> outputs;
-    int input_gradient = -1;      ///< of inputs[0]; -1 if it takes none
-    int output_gradient = -1;     ///< of outputs[0]
-    int branch_gradient = -1;     ///< of inputs[1] of a Residual; may be the output's own
-    int through = -1;             ///< of a Norm: what reaches its input past the branch it opens
-    std::vector<int> saved;       ///< tensors that its backward reads
+    int input_gradient = -1;   ///< of inputs[0]; -1 if it takes none
+    int output_gradient = -1;  ///< of outputs[0]
+    int branch_gradient = -1;  ///< of inputs[1] of a Residual; may be the output's own
+    int through = -1;          ///< of a Norm: what reaches its input past the branch it opens
+    int keys = -1;           ///< keys, then values, apart from the queries where slices share them
+    int key_gradient = -1;   ///< of both
+    std::vector<int> saved;  ///< tensors that its backward reads
     std::vector<int> parameters;  ///< indices into StageGraph::parameters
     std::vector<Kernel> forward;
     std::vector<Kernel> backward_input;
@@ -116,7 +126,8 @@ struct Step {
 /// A pass of one microbatch, in execution order. Tensors allocated by the
 /// forward and not freed there are what the stage holds until its backward.
 /// Over a forward and its backward every Allocate has one Free; a recomputed
-/// tensor is allocated a second time.
+/// tensor is allocated a second time. What is there already is not allocated:
+/// sums over slices (Across::Summed), but in the last slice's backward.
 struct PassSteps {
     std::vector<Kernel> kernels;
     std::vector<Step> steps;

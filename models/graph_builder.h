@@ -49,6 +49,14 @@ struct Value {
     bool cut = false;  ///< a rank has 1/t of its columns, by tensor parallelism
 };
 
+/// Queries, keys and values of an attention: in one tensor, or where the sequence is sliced
+/// in two, since later slices see the keys.
+struct SplitHeads {
+    Value queries;  ///< or all three
+    int keys = -1;
+    int key_gradient = -1;
+};
+
 struct GraphBuilder {
     StageGraph graph;
     Sizes size;

@@ -34,6 +34,7 @@ struct ComputeCost {
     Duration exposed{};  ///< communication in it that nothing hides; part of duration
     Duration host{};     ///< what the host's launching adds to the device's time; part of duration
     Bytes held_after;    ///< change of live activations at its end; negative for a backward
+    Bytes stays;         ///< of held_after, what later slices see: offloading leaves it there
     Bytes peak_above;    ///< greatest live memory inside, above what was live before it
     MemoryByClass at_peak{};      ///< peak_above by class; sums to it
     std::string_view op_at_peak;  ///< operator that allocated last; outlives the model

@@ -106,8 +106,9 @@ private:
         takes_input(c);
         compute_runs();
         bears_gradients(c);
-        if (c.pass == Pass::Forward)
-            saved(c.stage) = graph_.compute_costs[graph_.tasks[task_].cost].held_after;
+        if (c.pass != Pass::Forward) return;
+        const ComputeCost& cost = graph_.compute_costs[graph_.tasks[task_].cost];
+        saved(c.stage) = cost.held_after - cost.stays;
     }
     void add(const Overlap& o) {
         takes_input(o.first);

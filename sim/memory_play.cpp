@@ -131,6 +131,8 @@ std::size_t played_part(RankStages& stages, const ActionList& list) {
     return end;
 }
 
+using AtStage = std::pair<Stage, MicroBatch>;
+
 /// Carries out a rank's list on a MemoryLog.
 class Player {
 public:
@@ -192,11 +194,12 @@ private:
     void add(const Offload& o) { leaving_.emplace_back(o.stage, o.micro_batch); }
     void add(const Reload& r) {
         free_offloaded();
-        const models::StageGraph& graph = stages_.graph(r.stage, r.micro_batch.slice.value_or(0));
-        std::vector<int>& handles = passes_[{r.stage, r.micro_batch}];
-        for (const std::size_t tensor : offloaded_[{r.stage, r.micro_batch}])
+        const AtStage key{r.stage, r.micro_batch};
+        const models::StageGraph& graph = graph_of(key);
+        std::vector<int>& handles = passes_[key];
+        for (const std::size_t tensor : offloaded_[key])
             handles[tensor] = allocate(graph.tensors[tensor], "reload");
-        offloaded_.erase({r.stage, r.micro_batch});
+        offloaded_.erase(key);
     }
     void add(const ReduceGrad&) {}
     void add(const TiedGradReduce&) {}
@@ -210,7 +213,7 @@ private:
         for (const auto& key : leaving_) {
             std::vector<int>& handles = passes_[key];
             for (std::size_t tensor = 0; tensor < handles.size(); ++tensor) {
-                if (handles[tensor] == MemoryLog::kNone) continue;
+                if (handles[tensor] == MemoryLog::kNone || seen_later(key, tensor)) continue;
                 log_.free(handles[tensor]);
                 handles[tensor] = MemoryLog::kNone;
                 offloaded_[key].push_back(tensor);
@@ -243,7 +246,7 @@ private:
             received_.erase(arrived);
         }
         pass(c);
-        if (forward && recomputed_.contains(c.stage)) keep_input_only(c);
+        if (forward && recomputed_.contains(c.stage)) keep_input_only({c.stage, c.micro_batch});
         free_sent();
         free_offloaded();
         if (c.pass == Pass::Backward || c.pass == Pass::BackwardWeight) {
@@ -251,55 +254,69 @@ private:
             passes_.erase({c.stage, c.micro_batch});
         }
     }
-    void keep_input_only(const Compute& c) {
-        const models::StageGraph& graph = stages_.graph(c.stage, c.micro_batch.slice.value_or(0));
-        std::vector<int>& handles = passes_[{c.stage, c.micro_batch}];
+    const models::StageGraph& graph_of(const AtStage& of) {
+        return stages_.graph(of.first, of.second.slice.value_or(0));
+    }
+    bool seen_later(const AtStage& of, std::size_t tensor) {
+        return graph_of(of).tensors[tensor].slices == models::Across::Seen;
+    }
+    /// And what later slices see.
+    void keep_input_only(const AtStage& of) {
+        const models::StageGraph& graph = graph_of(of);
+        std::vector<int>& handles = passes_[of];
         for (std::size_t tensor = 0; tensor < handles.size(); ++tensor) {
             if (static_cast<int>(tensor) == graph.input.value_or(-1)) continue;
+            if (seen_later(of, tensor)) continue;
             log_.free(handles[tensor]);
             handles[tensor] = MemoryLog::kNone;
         }
     }
     /// A pass, and beside it what is gathered for it.
     void pass(const Compute& c) {
-        const models::StageGraph& graph = stages_.graph(c.stage, c.micro_batch.slice.value_or(0));
-        std::vector<int>& handles = passes_[{c.stage, c.micro_batch}];
-        handles.resize(graph.tensors.size(), MemoryLog::kNone);
+        const AtStage key{c.stage, c.micro_batch};
+        const models::StageGraph& graph = graph_of(key);
+        passes_[key].resize(graph.tensors.size(), MemoryLog::kNone);
         const MemoryByClass transient = stages_.transient(c.stage, c.pass != Pass::Forward);
         std::vector<int> gathered;
         for (std::size_t k = 0; k < kMemoryClasses; ++k)
             if (transient[k].count > 0)
                 gathered.push_back(log_.allocate(transient[k], static_cast<MemoryClass>(k),
                                                  "gathered", "unshard"));
-        run(graph, stages_.steps(c), handles);
+        run(key, stages_.steps(c));
         for (const int handle : gathered) log_.free(handle);
     }
-    void run(const models::StageGraph& graph, const models::PassSteps& pass,
-             std::vector<int>& handles) {
+    void run(const AtStage& key, const models::PassSteps& pass) {
+        const models::StageGraph& graph = graph_of(key);
         for (std::size_t i = 0; i < pass.steps.size(); ++i) {
             const Step& step = pass.steps[i];
             if (step.kind == Step::Kind::Run) continue;
-            int& handle = handles[step.index];
+            const models::Tensor& tensor = graph.tensors[step.index];
             if (step.kind == Step::Kind::Free) {
+                int& handle = passes_[key][step.index];
                 log_.free(handle);
                 handle = MemoryLog::kNone;
                 continue;
             }
-            if (handle == MemoryLog::kNone)
-                handle = allocate(graph.tensors[step.index], kernel_after(pass, i));
+            AtStage of = key;
+            const int slice = key.second.slice.value_or(0);
+            for (int s = tensor.slices == models::Across::Summed ? 0 : slice; s <= slice; ++s) {
+                if (key.second.slice) of.second.slice = static_cast<std::int16_t>(s);
+                int& handle = passes_[of][step.index];
+                if (handle == MemoryLog::kNone) handle = allocate(tensor, kernel_after(pass, i));
+            }
         }
     }
 
     RankStages& stages_;
     const models::StaticMemory& level_;
     MemoryLog& log_;
-    std::map<std::pair<Stage, MicroBatch>, std::vector<int>> passes_;
+    std::map<AtStage, std::vector<int>> passes_;
     std::map<std::tuple<bool, Stage, MicroBatch>, int> received_;
     std::vector<int> sent_;
     std::set<Stage> recomputed_;  ///< keep their input only until Recompute
     std::map<Stage, int> unsharded_;
-    std::vector<std::pair<Stage, MicroBatch>> leaving_;  ///< by copies that have begun
-    std::map<std::pair<Stage, MicroBatch>, std::vector<std::size_t>> offloaded_;  ///< tensors
+    std::vector<AtStage> leaving_;                           ///< by copies that have begun
+    std::map<AtStage, std::vector<std::size_t>> offloaded_;  ///< tensors
     bool born_ = false;
 };
 

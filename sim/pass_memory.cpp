@@ -21,16 +21,28 @@ struct Segment {
     std::size_t peak_step = 0;  ///< 0 and no bytes if it only frees
 };
 
+/// What an allocation adds: sums over the slices are allocated for all of them at once.
+Bytes added_by(const models::StageGraph& graph, const models::Tensor& tensor, bool again) {
+    const models::Execution& how = graph.execution;
+    switch (tensor.slices) {
+        case models::Across::None: return tensor.bytes;
+        case models::Across::Seen: return again ? Bytes{} : tensor.bytes;
+        case models::Across::Summed: break;
+    }
+    return how.slice + 1 == how.slices ? how.slices * tensor.bytes : Bytes{};
+}
+
 Segment play_segment(const models::StageGraph& graph, std::span<const Step> steps,
-                     std::size_t begin, std::size_t end) {
+                     std::size_t begin, std::size_t end, bool again) {
     Segment segment;
     Bytes sum;
     for (std::size_t i = begin; i < end; ++i) {
         if (steps[i].kind == Step::Kind::Run) continue;
         const models::Tensor& tensor = graph.tensors[steps[i].index];
-        const std::int64_t sign = steps[i].kind == Step::Kind::Allocate ? 1 : -1;
-        segment.change[static_cast<std::size_t>(tensor.held_as)] += sign * tensor.bytes;
-        sum += sign * tensor.bytes;
+        const Bytes change = steps[i].kind == Step::Kind::Allocate ? added_by(graph, tensor, again)
+                                                                   : Bytes{-tensor.bytes.count};
+        segment.change[static_cast<std::size_t>(tensor.held_as)] += change;
+        sum += change;
         if (sum <= segment.peak_sum) continue;
         segment.peak_sum = sum;
         segment.peak = segment.change;
@@ -69,7 +81,8 @@ std::string op_for(const models::PassSteps& pass, std::size_t step) {
 
 }  // namespace
 
-PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold) {
+PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold,
+                bool again) {
     const Range folded = fold.times > 1 ? range_of(pass, fold.layer) : Range{};
     PassMemory memory;
     MemoryByClass level{};
@@ -81,7 +94,7 @@ PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, 
         memory.op_at_peak = op_for(pass, segment.peak_step);
     };
     const auto run = [&](std::size_t begin, std::size_t end, int times) {
-        const Segment segment = play_segment(graph, pass.steps, begin, end);
+        const Segment segment = play_segment(graph, pass.steps, begin, end, again);
         raise(level, segment);
         raise(plus(level, segment.change, times - 1), segment);
         level = plus(level, segment.change, times);

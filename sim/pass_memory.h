@@ -17,8 +17,9 @@ struct PassMemory {
 };
 
 /// Plays the allocations and frees of a pass, the folded layer as often as it
-/// stands for: the levels are those of the unfolded pass.
-PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass,
-                LayerFold fold = {});
+/// stands for: the levels are those of the unfolded pass. A forward that runs `again`
+/// finds there what its first run has left for later slices.
+PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold = {},
+                bool again = false);
 
 }  // namespace debubble::sim

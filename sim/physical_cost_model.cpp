@@ -56,12 +56,12 @@ public:
         tensor_gather_ = tensor_gather();
     }
 
-    /// The forward of a stage that is run again keeps its input only.
+    /// The forward of a stage that is run again keeps its input, and what later slices see.
     ComputeCost compute(const Compute& action, Rank) const override {
         const StagePrice& stage = price(action.stage, action.micro_batch);
         ComputeCost cost = stage.of(action.pass);
         if (action.pass == Pass::Forward && recomputed_[action.stage.index])
-            cost.held_after = stage.input();
+            cost.held_after = stage.left_to_run_again();
         return cost;
     }
     /// The input is there already; all else that the forward keeps is made anew.
@@ -102,7 +102,8 @@ public:
         return flow;
     }
     Flow offload(Stage stage, Rank rank) const override {
-        return topology_.host_copy(rank, compute({Pass::Forward, stage, {}}, rank).held_after);
+        const ComputeCost forward = compute({Pass::Forward, stage, {}}, rank);
+        return topology_.host_copy(rank, forward.held_after - forward.stays);
     }
     Duration optimizer_step(Rank rank) const override {
         return optimizer_time(scenario_, stepped_elements(rank));

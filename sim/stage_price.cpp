@@ -64,6 +64,14 @@ Bytes StagePrice::input() const {
     return graph_.input ? graph_.tensors[static_cast<std::size_t>(*graph_.input)].bytes : Bytes{};
 }
 
+Bytes StagePrice::seen_by_later_slices() const {
+    Bytes seen;
+    for (const models::Tensor& tensor : graph_.tensors)
+        if (tensor.slices == models::Across::Seen) seen += tensor.bytes;
+    const int built = graph_.content.layers;  // every layer has as much
+    return built > 0 ? Bytes{seen.count / built * layers_} : Bytes{};
+}
+
 void StagePrice::count_parameters() {
     std::int64_t in_layers = 0;
     for (const models::Operator& op : graph_.operators)
@@ -116,7 +124,7 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
 void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::PassSteps& steps, std::size_t which) {
     PassTime time = pricer.time(steps.kernels, fold_);
-    PassMemory memory = play(graph_, steps, fold_);
+    PassMemory memory = play(graph_, steps, fold_, which == kAgain);
     const double inside = time.exposed;
     if (gathers_in_passes(scenario)) {
         const ShardedUnits units{layers_, parameters_.layer, parameters_.ends};
@@ -134,6 +142,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     cost.exposed = from_seconds(std::min(time.exposed, takes));
     cost.host = from_seconds(takes - time.total());
     cost.held_after = memory.held_after;
+    if (which == static_cast<std::size_t>(Pass::Forward)) cost.stays = seen_by_later_slices();
     cost.peak_above = memory.peak_above;
     cost.at_peak = memory.at_peak;
     cost.op_at_peak = op_names_[which];

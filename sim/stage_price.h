@@ -50,7 +50,10 @@ public:
     const ComputeCost& of(Pass pass) const { return costs_[static_cast<std::size_t>(pass)]; }
     const ComputeCost& again() const { return costs_[kAgain]; }
     const StageParameters& parameters() const { return parameters_; }
-    Bytes input() const;  ///< that a stage before it sends; nothing for the first
+    /// What a forward that will be run again leaves: the input that a stage before it sends, and
+    /// what later slices see.
+    Bytes left_to_run_again() const { return input() + of(Pass::Forward).stays; }
+    Bytes input() const;
     Bytes boundary() const { return boundary_; }  ///< activation to the next stage, per rank
     /// At most three of its layers.
     const models::StageGraph& graph() const { return graph_; }
@@ -60,6 +63,7 @@ public:
 private:
     static constexpr std::size_t kAgain = 4;  // behind the four passes
     void count_parameters();
+    Bytes seen_by_later_slices() const;
     void price(const scenarios::Scenario& scenario, const PassPricer& pricer,
                const models::PassSteps& steps, std::size_t which);
     double host_seconds(const scenarios::Scenario& scenario, std::size_t which,

@@ -122,9 +122,8 @@ public:
 
     void end_step() override {
         state_.tools.kernels.finish();
-        assert(std::ranges::all_of(live_, is_empty) && "a step leaves no activation behind");
-        assert(state_.sliced_keys.empty() && "a step leaves no keys behind");
-        live_.clear();
+        assert(std::ranges::all_of(state_.live, is_empty) && "a step leaves no activation behind");
+        state_.live.clear();
         state_.step = nullptr;
     }
 
@@ -134,11 +133,11 @@ public:
         if (slice.graph.input) live[*slice.graph.input] = std::move(input);
         ArenaTensor output = run_pass(micro_batch, slice.fused[0], slice.graph.output, false);
         if (!state_.step->training) {
-            drop(live, -1);
-            if (micro_batch.slice.value_or(0) + 1 == slice.graph.execution.slices)
-                state_.sliced_keys.clear();
+            drop_evaluated(micro_batch);
         } else if (state_.tools.recomputed) {
-            drop(live, slice.graph.input.value_or(-1));
+            keep(live, [&](int tensor) {
+                return tensor == slice.graph.input || seen_later(slice.graph, tensor);
+            });
         }
         return output;
     }
@@ -162,11 +161,12 @@ public:
     }
 
     void offload(const MicroBatch& micro_batch) override {
-        LiveTensors& live = live_.at(micro_batch);
+        const models::StageGraph& graph = slice_of(micro_batch).graph;
+        LiveTensors& live = state_.live.at(micro_batch);
         state_.tools.kernels.finish();
         std::vector<OffloadedTensor>& waiting = offloaded_[micro_batch];
         for (std::size_t i = 0; i < live.size(); ++i) {
-            if (!live[i]) continue;
+            if (!live[i] || seen_later(graph, static_cast<int>(i))) continue;
             const TensorView& view = live[i].view();
             waiting.push_back({static_cast<int>(i), Tensor(view.shape, view.type)});
             state_.tools.kernels.download(view, waiting.back().host.view());
@@ -176,7 +176,7 @@ public:
 
     void reload(const MicroBatch& micro_batch) override {
         const models::StageGraph& graph = slice_of(micro_batch).graph;
-        LiveTensors& live = live_.at(micro_batch);
+        LiveTensors& live = state_.live.at(micro_batch);
         for (const OffloadedTensor& tensor : offloaded_[micro_batch]) {
             live[tensor.index] = state_.tools.arena.allocate(
                 tensor.host.shape(), tensor.host.type(), MemoryClass::Activations,
@@ -234,21 +234,52 @@ private:
     }
 
     LiveTensors& begin(const MicroBatch& micro_batch) {
-        LiveTensors& live = live_[micro_batch];
+        LiveTensors& live = state_.live[micro_batch];
         live.resize(slice_of(micro_batch).graph.tensors.size());
         return live;
     }
 
-    static void drop(LiveTensors& live, int but) {
+    static bool seen_later(const models::StageGraph& graph, int tensor) {
+        return graph.tensors[tensor].slices == models::Across::Seen;
+    }
+
+    template <class Test>
+    static void keep(LiveTensors& live, const Test& is_kept) {
         for (std::size_t i = 0; i < live.size(); ++i)
-            if (static_cast<int>(i) != but) live[i] = {};
+            if (!is_kept(static_cast<int>(i))) live[i] = {};
+    }
+
+    /// An evaluation leaves nothing but what the later slices of its microbatch see.
+    void drop_evaluated(const MicroBatch& micro_batch) {
+        const models::StageGraph& graph = slice_of(micro_batch).graph;
+        const int slice = micro_batch.slice.value_or(0);
+        const bool last = slice + 1 == graph.execution.slices || state_.tools.keys != nullptr;
+        keep(state_.live.at(micro_batch),
+             [&](int tensor) { return !last && seen_later(graph, tensor); });
+        for (MicroBatch earlier = micro_batch; last && earlier.slice.value_or(0) > 0;) {
+            --*earlier.slice;
+            state_.live.erase(earlier);
+        }
+    }
+
+    /// Sums over slices have room in all of them, once the last one's backward begins.
+    void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph, int index) {
+        const models::Tensor& tensor = graph.tensors[index];
+        LiveTensors& live = state_.live.at(micro_batch);
+        if (!live[index]) live[index] = allocate(tensor);
+        if (tensor.slices != models::Across::Summed) return;
+        for (MicroBatch earlier = micro_batch; *earlier.slice > 0;) {
+            --*earlier.slice;
+            LiveTensors& of_slice = state_.live.at(earlier);
+            if (!of_slice[index]) of_slice[index] = allocate(tensor);
+        }
     }
 
     ArenaTensor backward_pass(const MicroBatch& micro_batch, const std::vector<Visit>& visits,
                               ArenaTensor output_gradient) {
         const models::StageGraph& graph = slice_of(micro_batch).graph;
         if (graph.output_gradient)
-            live_.at(micro_batch)[*graph.output_gradient] = std::move(output_gradient);
+            state_.live.at(micro_batch)[*graph.output_gradient] = std::move(output_gradient);
         return run_pass(micro_batch, visits, graph.input_gradient, false);
     }
 
@@ -256,7 +287,7 @@ private:
     ArenaTensor run_pass(const MicroBatch& micro_batch, const std::vector<Visit>& visits,
                          std::optional<int> kept, bool again) {
         const models::StageGraph& graph = slice_of(micro_batch).graph;
-        LiveTensors& live = live_.at(micro_batch);
+        LiveTensors& live = state_.live.at(micro_batch);
         ArenaTensor result;
         StageParameters& parameters = state_.tools.parameters;
         Clock::time_point begin = listens() ? Clock::now() : Clock::time_point{};
@@ -268,8 +299,7 @@ private:
                 parameters.open(op.layer);
                 opened = &op;
             }
-            for (const int tensor : visit.allocates)
-                if (!live[tensor]) live[tensor] = allocate(graph.tensors[tensor]);
+            for (const int tensor : visit.allocates) make_room(micro_batch, graph, tensor);
             const bool repeated = again || visit.part == Part::Again;
             const int part_of_sequence = micro_batch.slice.value_or(0);
             run({graph, op, live, state_, micro_batch.index, repeated, part_of_sequence},
@@ -295,7 +325,6 @@ private:
 
     StageMemory state_;
     std::vector<SlicePlan> slices_;
-    std::map<MicroBatch, LiveTensors> live_;
     std::map<MicroBatch, std::vector<OffloadedTensor>> offloaded_;
 };
 

@@ -23,14 +23,12 @@ namespace debubble::exec {
 using VisitListener = std::function<void(const models::StageGraph&, const models::Operator&,
                                          models::Part, std::chrono::nanoseconds)>;
 
-/// Keys and values of all slices of a microbatch at one attention, and their gradients.
-struct SlicedKeys {
+/// Keys and values of a whole sequence, [T, kv_heads, head_dim] each, as far as it was read.
+struct KeptKeys {
     ArenaTensor keys;
     ArenaTensor values;
-    ArenaTensor key_gradients;
-    ArenaTensor value_gradients;
 };
-using KeyCache = std::map<std::pair<int, int>, SlicedKeys>;  ///< by microbatch and layer
+using KeyCache = std::map<int, KeptKeys>;  ///< by layer
 
 /// What a stage works with. Everything must outlive it; one thread uses it.
 struct StageTools {
@@ -42,8 +40,8 @@ struct StageTools {
     double dropout = 0;       ///< probability, where the execution has hidden or attention dropout
     bool recomputed = false;  ///< a Recompute stands before every backward: keep the input only
     VisitListener on_visit = {};  ///< nobody listens in a training
-    /// Where evaluations keep keys and values beyond their step, so that others go on behind them,
-    /// in slices of another length too; nullptr: nowhere.
+    /// Where evaluations of one sample keep keys and values beyond their step, so that others go
+    /// on behind them, in slices of another length too; nullptr: nowhere.
     KeyCache* keys = nullptr;
 };
 

@@ -43,11 +43,24 @@ std::vector<TokenRun> OperatorCall::stream_runs() const {
     return runs;
 }
 
-TensorView OperatorCall::tensor(int index, const Shape& shape, DataType type) const {
+namespace {
+
+TensorView viewed(const LiveTensors& live, int index, const Shape& shape, DataType type) {
     assert(index >= 0 && live[index] && "the plan has allocated what an operator uses");
     const TensorView& memory = live[index].view();
     assert(shape.elements() * size_of(type) <= memory.bytes() && "the plan has room for it");
     return {memory.data, shape, type};
+}
+
+}  // namespace
+
+TensorView OperatorCall::tensor(int index, const Shape& shape, DataType type) const {
+    return viewed(live, index, shape, type);
+}
+
+TensorView OperatorCall::tensor_of_slice(int of, int index, const Shape& shape) const {
+    const MicroBatch key{micro_batch, static_cast<std::int16_t>(of)};
+    return viewed(state.live.at(key), index, shape, compute_type());
 }
 
 TensorView OperatorCall::rows_of(int index, std::int64_t columns) const {

@@ -24,7 +24,7 @@ struct StageMemory {
     ArenaTensor totals;   ///< fp64 [2]: loss, correct predictions
     ArenaTensor cosines;  ///< of rotary positions
     ArenaTensor sines;
-    KeyCache sliced_keys;                     ///< of a step
+    std::map<MicroBatch, LiveTensors> live;   ///< of a step
     std::chrono::nanoseconds communicated{};  ///< by operators, from asking to being done
 };
 
@@ -68,6 +68,8 @@ struct OperatorCall {
     TensorView tensor(int index, const Shape& shape) const {
         return tensor(index, shape, compute_type());
     }
+    /// The tensor as another slice of the microbatch holds it.
+    TensorView tensor_of_slice(int of, int index, const Shape& shape) const;
     /// Rows of the tensor, as many as fill it with so many columns.
     TensorView rows_of(int index, std::int64_t columns) const;
     TensorView stream(int index) const { return tensor(index, {stream_tokens(), model().hidden}); }

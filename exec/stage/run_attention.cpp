@@ -3,7 +3,8 @@
 #include "exec/stage/operator_call.h"
 
 /// Heads out of the packed product, rotated, and attention over them. Queries, keys and values
-/// lie one after the other in the tensor that the split leaves.
+/// lie one after the other in the tensor that the split leaves; where the sequence is sliced,
+/// keys and values have one of their own in every slice.
 namespace debubble::exec {
 
 namespace {
@@ -22,33 +23,38 @@ struct Heads {
 Heads heads_of(const OperatorCall& call, int split) {
     const models::Architecture& model = call.model();
     const std::int64_t width = call.rows_of(split, model.head_dim).shape[0] / call.tokens();
-    const std::int64_t whole = model.heads + 2 * model.kv_heads;
+    const std::int64_t whole = model.heads + (call.op.keys < 0 ? 2 * model.kv_heads : 0);
     const std::int64_t queries = model.heads * width / whole;
     const std::int64_t keys = model.kv_heads * width / whole;
     return {call.samples(), call.rows(),    queries,
             keys,           model.head_dim, call.first_position() + call.rows()};
 }
 
-struct QueryKeyValue {
-    TensorView q, k, v;
+struct KeysAndValues {
+    TensorView k, v;
 };
 
-/// The three parts of a split tensor, or of its gradient.
-QueryKeyValue parts_of(const OperatorCall& call, int split, const Heads& heads) {
+/// Keys and behind them values, of this shape each.
+KeysAndValues pair_at(std::byte* data, const Shape& each, DataType type) {
+    const TensorView k{data, each, type};
+    return {k, {data + k.bytes(), each, type}};
+}
+
+struct QueryKeyValue {
+    TensorView q;
+    KeysAndValues kv;
+};
+
+/// The three parts of a split tensor, or of its gradient; `keys`: where they lie apart.
+QueryKeyValue parts_of(const OperatorCall& call, int split, int keys, const Heads& heads) {
     const TensorView all = call.rows_of(split, heads.head_dim);
-    QueryKeyValue parts;
-    parts.q = {all.data, heads.query_shape(), all.type};
-    parts.k = {parts.q.data + parts.q.bytes(), heads.key_shape(), all.type};
-    parts.v = {parts.k.data + parts.k.bytes(), heads.key_shape(), all.type};
-    return parts;
+    const TensorView q{all.data, heads.query_shape(), all.type};
+    std::byte* const behind =
+        keys < 0 ? q.data + q.bytes() : call.rows_of(keys, heads.head_dim).data;
+    return {q, pair_at(behind, heads.key_shape(), all.type)};
 }
 
-/// Queries see keys of earlier passes.
-bool keeps_keys(const OperatorCall& call) {
-    return call.how().slices > 1 || call.state.tools.keys != nullptr;
-}
-
-/// The first `rows` positions of every sample of whole [samples, T, ...], as a copy.
+/// Rows of every sample of [samples, T, ...].
 void copy_rows(const OperatorCall& call, ConstTensorView from, std::int64_t from_row, TensorView to,
                std::int64_t to_row, std::int64_t rows) {
     const std::int64_t width = from.shape[2] * from.shape[3];
@@ -61,27 +67,54 @@ void copy_rows(const OperatorCall& call, ConstTensorView from, std::int64_t from
     }
 }
 
-SlicedKeys& sliced_keys(const OperatorCall& call) {
-    KeyCache* const beyond = call.state.tools.keys;
-    KeyCache& keys = beyond != nullptr ? *beyond : call.state.sliced_keys;
-    return keys[{call.micro_batch, call.op.layer.value_or(0)}];
-}
-
-ArenaTensor held(const OperatorCall& call, const Shape& shape) {
-    return call.state.tools.arena.allocate(shape, call.compute_type(), MemoryClass::Activations,
-                                           call.op.name);
-}
-
-/// Keys and values of this slice join those of the earlier ones.
-void keep_keys(const OperatorCall& call, const QueryKeyValue& mine) {
-    SlicedKeys& kept = sliced_keys(call);
-    const Shape whole{mine.k.shape[0], call.how().seq_length, mine.k.shape[2], mine.k.shape[3]};
-    if (!kept.keys) {
-        kept.keys = held(call, whole);
-        kept.values = held(call, whole);
+/// Between the tensors of the slices up to this one and `all`, in which they lie side by side.
+enum class Direction { Join, Part };
+void move_slices(const OperatorCall& call, const Heads& heads, int tensor, Direction direction,
+                 const KeysAndValues& all) {
+    for (int slice = 0; slice <= call.slice; ++slice) {
+        const TensorView memory = call.tensor_of_slice(
+            slice, tensor, {2, heads.samples * heads.rows, heads.keys, heads.head_dim});
+        const KeysAndValues one = pair_at(memory.data, heads.key_shape(), memory.type);
+        const std::int64_t first = slice * heads.rows;
+        if (direction == Direction::Join) {
+            copy_rows(call, one.k, 0, all.k, first, heads.rows);
+            copy_rows(call, one.v, 0, all.v, first, heads.rows);
+        } else {
+            copy_rows(call, all.k, first, one.k, 0, heads.rows);
+            copy_rows(call, all.v, first, one.v, 0, heads.rows);
+        }
     }
-    copy_rows(call, mine.k, 0, kept.keys.view(), call.first_position(), call.rows());
-    copy_rows(call, mine.v, 0, kept.values.view(), call.first_position(), call.rows());
+}
+
+/// Scratch of the plan for the keys and values that any query of the pass sees.
+KeysAndValues all_slices(const OperatorCall& call, const Heads& heads, int scratch) {
+    Shape both = heads.all_keys_shape();
+    both = {2 * both[0], both[1], both[2], both[3]};
+    const TensorView memory = call.tensor(scratch, both);
+    return pair_at(memory.data, heads.all_keys_shape(), memory.type);
+}
+
+/// The first rows of what an evaluation keeps of its one sample.
+KeysAndValues kept(const OperatorCall& call, const Heads& heads, const Shape& shape) {
+    assert(heads.samples == 1 && "keys are kept of one sample");
+    KeptKeys& kept = (*call.state.tools.keys)[call.op.layer.value_or(0)];
+    if (!kept.keys) {
+        const Shape whole{1, call.how().seq_length, heads.keys, heads.head_dim};
+        const auto held = [&] {
+            return call.state.tools.arena.allocate(whole, call.compute_type(),
+                                                   MemoryClass::Activations, call.op.name);
+        };
+        kept.keys = held();
+        kept.values = held();
+    }
+    return {{kept.keys.view().data, shape, call.compute_type()},
+            {kept.values.view().data, shape, call.compute_type()}};
+}
+
+void keep(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine) {
+    const KeysAndValues all = kept(call, heads, heads.all_keys_shape());
+    copy_rows(call, mine.k, 0, all.k, call.first_position(), call.rows());
+    copy_rows(call, mine.v, 0, all.v, call.first_position(), call.rows());
 }
 
 Attention attention_of(const OperatorCall& call, const Heads& heads) {
@@ -102,110 +135,90 @@ Attention attention_of(const OperatorCall& call, const Heads& heads) {
     return attention;
 }
 
-/// Keys and values that this pass's queries see: of one slice they are its own.
-struct Seen {
-    ArenaTensor memory[2];
-    TensorView k, v;
-};
-
-Seen seen_by(const OperatorCall& call, const Heads& heads, const QueryKeyValue& mine,
-             const TensorView& keys, const TensorView& values) {
-    if (!keeps_keys(call)) return {{}, mine.k, mine.v};
-    Seen seen;
-    seen.memory[0] = call.temporary(heads.all_keys_shape(), call.compute_type());
-    seen.memory[1] = call.temporary(heads.all_keys_shape(), call.compute_type());
-    seen.k = seen.memory[0].view();
-    seen.v = seen.memory[1].view();
-    copy_rows(call, keys, 0, seen.k, 0, heads.all_rows);
-    copy_rows(call, values, 0, seen.v, 0, heads.all_rows);
-    return seen;
+/// What the queries see: where there are no earlier slices their own keys.
+KeysAndValues seen(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine,
+                   const std::vector<int>& uses, std::string_view scratch) {
+    if (call.state.tools.keys != nullptr) return kept(call, heads, heads.all_keys_shape());
+    if (call.slice == 0) return mine;
+    const KeysAndValues all = all_slices(call, heads, call.named(uses, scratch));
+    move_slices(call, heads, call.op.keys, Direction::Join, all);
+    return all;
 }
 
-/// Gradients of keys and values gather over the slices, whose backward comes last one first.
-void sliced_backward(const OperatorCall& call, const Heads& heads, const QueryKeyValue& mine,
-                     const QueryKeyValue& gradients, ConstTensorView dout, ConstTensorView out,
-                     ConstTensorView log_sum) {
-    SlicedKeys& kept = sliced_keys(call);
-    Kernels& kernels = call.kernels();
-    if (!kept.key_gradients) {
-        kept.key_gradients = held(call, kept.keys.view().shape);
-        kept.value_gradients = held(call, kept.keys.view().shape);
-        kernels.fill_zero(kept.key_gradients.view());
-        kernels.fill_zero(kept.value_gradients.view());
+/// Gradients of keys and values sum up over the slices, whose backward comes last one first.
+KeysAndValues sums_so_far(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine) {
+    if (call.slice == 0) {
+        if (call.op.keys < 0) {
+            call.kernels().fill_zero(mine.k);
+            call.kernels().fill_zero(mine.v);
+        }
+        return mine;
     }
-    const Seen seen = seen_by(call, heads, mine, kept.keys.view(), kept.values.view());
-    const Seen sums =
-        seen_by(call, heads, mine, kept.key_gradients.view(), kept.value_gradients.view());
-    kernels.attention_backward_input(attention_of(call, heads), dout, mine.q, seen.k, seen.v, out,
-                                     log_sum, gradients.q, sums.k, sums.v);
-    const std::int64_t first = call.first_position();
-    copy_rows(call, sums.k, first, gradients.k, 0, call.rows());
-    copy_rows(call, sums.v, first, gradients.v, 0, call.rows());
-    copy_rows(call, sums.k, 0, kept.key_gradients.view(), 0, first);
-    copy_rows(call, sums.v, 0, kept.value_gradients.view(), 0, first);
-    if (first == 0)  // nobody looks at this microbatch any more
-        call.state.sliced_keys.erase({call.micro_batch, call.op.layer.value_or(0)});
+    const int scratch = call.named(call.op.backward_input_uses, ".keys.seen");
+    const KeysAndValues all = all_slices(call, heads, scratch);
+    if (call.slice + 1 == call.how().slices) {
+        call.kernels().fill_zero(all.k);
+        call.kernels().fill_zero(all.v);
+    } else {
+        move_slices(call, heads, call.op.key_gradient, Direction::Join, all);
+    }
+    return all;
 }
 
 }  // namespace
 
 void split_heads_forward(const OperatorCall& call) {
     const Heads heads = heads_of(call, call.op.outputs[0]);
-    const QueryKeyValue out = parts_of(call, call.op.outputs[0], heads);
+    const QueryKeyValue out = parts_of(call, call.op.outputs[0], call.op.keys, heads);
     const std::int64_t width = (heads.queries + 2 * heads.keys) * heads.head_dim;
     const TensorView packed = call.tensor(call.op.inputs[0], {heads.samples, heads.rows, width});
-    call.kernels().split_heads_forward(0, packed, out.q, out.k, out.v);
+    call.kernels().split_heads_forward(0, packed, out.q, out.kv.k, out.kv.v);
     if (call.op.kind == models::OperatorKind::Rope) {
         const TensorView cosines = call.state.cosines.view(), sines = call.state.sines.view();
         call.kernels().rope_forward(call.first_position(), cosines, sines, out.q);
-        call.kernels().rope_forward(call.first_position(), cosines, sines, out.k);
+        call.kernels().rope_forward(call.first_position(), cosines, sines, out.kv.k);
     }
-    if (keeps_keys(call)) keep_keys(call, out);
+    if (call.state.tools.keys != nullptr) keep(call, heads, out.kv);
 }
 
 void split_heads_backward_input(const OperatorCall& call) {
     const Heads heads = heads_of(call, call.op.output_gradient);
-    const QueryKeyValue dout = parts_of(call, call.op.output_gradient, heads);
+    const QueryKeyValue dout = parts_of(call, call.op.output_gradient, call.op.key_gradient, heads);
     if (call.op.kind == models::OperatorKind::Rope) {
         const TensorView cosines = call.state.cosines.view(), sines = call.state.sines.view();
         call.kernels().rope_backward_input(call.first_position(), cosines, sines, dout.q);
-        call.kernels().rope_backward_input(call.first_position(), cosines, sines, dout.k);
+        call.kernels().rope_backward_input(call.first_position(), cosines, sines, dout.kv.k);
     }
     const std::int64_t width = (heads.queries + 2 * heads.keys) * heads.head_dim;
     call.kernels().split_heads_backward_input(
-        0, dout.q, dout.k, dout.v,
+        0, dout.q, dout.kv.k, dout.kv.v,
         call.tensor(call.op.input_gradient, {heads.samples, heads.rows, width}));
 }
 
 void attention_forward(const OperatorCall& call) {
     const Heads heads = heads_of(call, call.op.inputs[0]);
-    const QueryKeyValue in = parts_of(call, call.op.inputs[0], heads);
-    Seen seen;
-    if (keeps_keys(call)) {
-        const SlicedKeys& kept = sliced_keys(call);
-        seen = seen_by(call, heads, in, kept.keys.view(), kept.values.view());
-    } else {
-        seen = seen_by(call, heads, in, {}, {});
-    }
+    const QueryKeyValue in = parts_of(call, call.op.inputs[0], call.op.keys, heads);
+    const KeysAndValues kv = seen(call, heads, in.kv, call.op.forward_uses, ".keys.seen");
     call.kernels().attention_forward(
-        attention_of(call, heads), in.q, seen.k, seen.v,
+        attention_of(call, heads), in.q, kv.k, kv.v,
         call.tensor(call.op.outputs[0], heads.query_shape()),
         call.tensor(call.op.saved[2], {heads.samples, heads.queries, heads.rows}, DataType::Fp32));
 }
 
 void attention_backward_input(const OperatorCall& call) {
     const Heads heads = heads_of(call, call.op.inputs[0]);
-    const QueryKeyValue in = parts_of(call, call.op.inputs[0], heads);
-    const QueryKeyValue dx = parts_of(call, call.op.input_gradient, heads);
+    const QueryKeyValue in = parts_of(call, call.op.inputs[0], call.op.keys, heads);
+    const QueryKeyValue dx = parts_of(call, call.op.input_gradient, call.op.key_gradient, heads);
     const TensorView dout = call.tensor(call.op.output_gradient, heads.query_shape());
     const TensorView out = call.tensor(call.op.outputs[0], heads.query_shape());
     const TensorView log_sum =
         call.tensor(call.op.saved[2], {heads.samples, heads.queries, heads.rows}, DataType::Fp32);
-    if (keeps_keys(call)) return sliced_backward(call, heads, in, dx, dout, out, log_sum);
-    call.kernels().fill_zero(dx.k);
-    call.kernels().fill_zero(dx.v);
-    call.kernels().attention_backward_input(attention_of(call, heads), dout, in.q, in.k, in.v, out,
-                                            log_sum, dx.q, dx.k, dx.v);
+    const KeysAndValues kv =
+        seen(call, heads, in.kv, call.op.backward_input_uses, ".keys.seen.again");
+    const KeysAndValues sums = sums_so_far(call, heads, dx.kv);
+    call.kernels().attention_backward_input(attention_of(call, heads), dout, in.q, kv.k, kv.v, out,
+                                            log_sum, dx.q, sums.k, sums.v);
+    if (call.slice > 0) move_slices(call, heads, call.op.key_gradient, Direction::Part, sums);
 }
 
 }  // namespace debubble::exec

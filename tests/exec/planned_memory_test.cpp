@@ -57,7 +57,18 @@ INSTANTIATE_TEST_SUITE_P(
         wide("dp2_zero1", "{data: 2, zero_stage: 1}"),
         wide("dp2_zero3", "{data: 2, zero_stage: 3}"),
         wide("recompute", "{pipeline: 2, data: 1}", "1f1b", "gpt2-wide", "recompute: full"),
-        wide("llama", "{pipeline: 2, data: 1}", "zb-h1", "llama-wide")),
+        wide("llama", "{pipeline: 2, data: 1}", "zb-h1", "llama-wide"),
+        wide("offload", "{pipeline: 2, data: 1}", "1f1b", "gpt2-wide", "offload_activations: true"),
+        wide("slices", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 4}"),
+        wide("slices_alone", "{data: 1}", "{name: seq-1f1b, slices: 2}"),
+        wide("slices_recompute", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 4}",
+             "gpt2-wide", "recompute: full"),
+        wide("slices_grouped", "{pipeline: 4, data: 1}", "{name: seq-1f1b, slices: 4}",
+             "llama-wide"),
+        wide("slices_grouped_recompute", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 8}",
+             "llama-wide", "recompute: full"),
+        wide("slices_tp2_sp", "{tensor: 2, pipeline: 2, data: 1, sequence: true}",
+             "{name: seq-1f1b, slices: 2}", "llama-wide")),
     [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -195,10 +195,12 @@ TEST_P(StageOf, ALossOverChunksIsTheSame) {
 
 TEST_P(StageOf, SlicesOfTheSequenceAddUp) {
     if (GetParam() == "vit") GTEST_SKIP() << "a ViT sees its patches at once";
-    for (const Passes passes : {Passes::Fused, Passes::Split}) {
-        run({{1, 1}, passes, 2});
-        expect_the_networks_gradients(2e-6);
-    }
+    for (const models::Recompute recompute : {models::Recompute::None, models::Recompute::Full})
+        for (const int slices : {2, 4})
+            for (const Passes passes : {Passes::Fused, Passes::Split, Passes::SplitLate}) {
+                run({{1, 1}, passes, slices, recompute});
+                expect_the_networks_gradients(2e-6);
+            }
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, StageOf, testing::Values("gpt2", "llama", "vit"));
