@@ -10,6 +10,7 @@
 #include "models/partition.h"
 #include "models/visits.h"
 #include "scenarios/execution_of.h"
+#include "schedule/complete.h"
 #include "schedule/csv.h"
 
 namespace debubble::scenarios {
@@ -100,15 +101,6 @@ models::LayerCosts costs_by_flops(const Scenario& scenario) {
     return {std::vector<double>(layers, flops->layer), 0, flops->with_head - flops->layer};
 }
 
-bool is_lowered(const Schedule& schedule) {
-    for (const ActionList& list : schedule.ranks)
-        for (const Action& action : list)
-            if (!std::holds_alternative<Compute>(action) &&
-                !std::holds_alternative<Overlap>(action))
-                return true;
-    return false;
-}
-
 }  // namespace
 
 InvalidSchedule::InvalidSchedule(const std::string& file, std::vector<Violation> violations)
@@ -152,7 +144,14 @@ Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& cos
     plan.schedule = schedule_of(scenario, costs);
     plan.stages = partition_of(scenario, plan.schedule.stage_count());
     plan.lowering = lowering_of(scenario, plan.schedule);
-    plan.program = is_lowered(plan.schedule) ? plan.schedule : lower(plan.schedule, plan.lowering);
+    if (scenario.schedule.csv.empty()) {
+        plan.program = lower(plan.schedule, plan.lowering);
+        return plan;
+    }
+    plan.program = complete(plan.schedule, plan.lowering);
+    auto violations = validate(plan.program);
+    if (violations.empty()) violations = check_training(plan.program, plan.lowering);
+    if (!violations.empty()) throw InvalidSchedule(scenario.schedule.csv, std::move(violations));
     return plan;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "schedule/checks/checks.h"
+#include "schedule/passes/edit.h"
 
 namespace debubble {
 namespace {
@@ -76,17 +77,19 @@ private:
     }
 
     void visit(std::size_t i, const Action& action) {
-        for_each_compute(action, [&](const Compute& c) { visit_compute(i, c); });
+        for_each_compute(action, [&](const Compute& c) { visit_compute(i, c, action); });
         std::visit(Overloaded{
                        [&](const Unshard& u) { set_gathered(i, u.stage, true, action); },
                        [&](const Reshard& r) { set_gathered(i, r.stage, false, action); },
                        [&](const ReduceGrad& r) {
                            check_held(i, r.stage, action);
+                           check_unused(i, action);
                            ++facts(r.stage).reductions;
                            facts(r.stage).unreduced = false;
                        },
                        [&](const TiedGradReduce& t) {
                            check_held(i, t.stage, action);
+                           check_unused(i, action);
                            if (facts(t.stage).tied)
                                add(Kind::Duplicate, i, to_text(action) + " stands twice");
                            facts(t.stage).tied = true;
@@ -101,7 +104,7 @@ private:
                    action);
     }
 
-    void visit_compute(std::size_t i, const Compute& c) {
+    void visit_compute(std::size_t i, const Compute& c, const Action& action) {
         StageFacts& stage = facts(c.stage);
         const std::string text = to_text(Action{c});
         if (stage.sharded && !stage.gathered)
@@ -112,8 +115,17 @@ private:
             add(Kind::Order, i, fmt::format("{} stands behind OPTIMIZER_STEP", text));
         if (c.pass == Pass::Forward || c.pass == Pass::BackwardInput) return;
         stage.unreduced = true;
+        check_unused(i, action);
         if (stage.tied)
             add(Kind::Order, i, fmt::format("{} stands behind {}TIED_GRAD", text, c.stage.index));
+    }
+
+    /// What changes gradients stands before what uses all of them.
+    void check_unused(std::size_t i, const Action& action) {
+        if (norms_[rank_] > 0)
+            add(Kind::Order, i, fmt::format("{} stands behind GRAD_NORM", to_text(action)));
+        else if (steps_[rank_] > 0 && !is_compute(action))
+            add(Kind::Order, i, fmt::format("{} stands behind OPTIMIZER_STEP", to_text(action)));
     }
 
     void set_gathered(std::size_t i, Stage stage, bool gathered, const Action& action) {

@@ -87,6 +87,20 @@ class Training(RunTest):
                 for loss, wanted in zip(report["losses"], expected):
                     self.assertAlmostEqual(loss, wanted, delta=2e-4 * wanted)
 
+    def test_a_program_from_elsewhere_gets_what_training_needs_beyond_it(self):
+        """Lowered for a model without tied embeddings; and computes and gathers, as by PyTorch."""
+        lowered = self.folder / "lowered.csv"
+        self.done("schedule", "--name", "zb-v", "--ranks", 2, "--stages-per-rank", 2,
+                  "--micro-batches", 4, "--lower", "--format", "csv", "--out", lowered)
+        computes = ",".join("{0}" + name for name in "F0 F1 F2 F3 B0 B1 B2 B3".split())
+        row = f"{{0}}UNSHARD,{computes},{{0}}REDUCE_GRAD,{{0}}RESHARD\n"
+        gathers = self.write("gathers.csv", row.format(0) + row.format(1))
+        expected = self.one_rank()["losses"]
+        for order in [f"{{csv: {lowered}, placement: v}}", f"{{csv: {gathers}}}"]:
+            with self.subTest(order):
+                for loss, wanted in zip(self.report(f"schedule={order}")["losses"], expected):
+                    self.assertAlmostEqual(loss, wanted, delta=2e-4 * wanted)
+
     def expect_what_threads_compute(self, *how):
         result = self.run_it(*how, "--json", self.folder / "processes.json", env=MPI)
         self.assertEqual(result.stdout.count("step 1/"), 1, "one rank shows the steps")
