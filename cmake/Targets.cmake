@@ -38,9 +38,12 @@ function(debubble_library name)
     target_link_libraries(${target} ${kind} ${arg_USES})
 endfunction()
 
-# debubble_tests(<name> SOURCES ... USES ...): one executable and one ctest entry per folder.
+# debubble_tests(<name> [THREADS] SOURCES ... USES ...): one executable and one ctest entry per
+# folder. THREADS: what it tests runs on several threads, so that thread sanitizer shall see it (the
+# label `threads` and the target threads_tests).
+add_custom_target(threads_tests)
 function(debubble_tests name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "THREADS" "" "SOURCES;USES")
     set(target ${name}_tests)
     add_executable(${target} ${arg_SOURCES})
     target_link_libraries(${target} PRIVATE debubble_options debubble_test_libraries ${arg_USES})
@@ -51,6 +54,10 @@ function(debubble_tests name)
     endif()
     add_test(NAME ${name} COMMAND ${target})
     set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+    if(arg_THREADS)
+        set_tests_properties(${name} PROPERTIES LABELS threads)
+        add_dependencies(threads_tests ${target})
+    endif()
 endfunction()
 
 # debubble_fuzzer(<name> SOURCES ... USES ...): the program <name>_fuzz. With DEBUBBLE_FUZZ (clang)
