@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cancelled.h"
 #include "models/graph.h"
 #include "scenarios/measured.h"
 #include "scenarios/plan.h"
@@ -219,6 +220,7 @@ void judge_memory(Prediction& out, Bytes limit) {
 }  // namespace
 
 PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& options) {
+    give_up_if(options.stop);
     const PricedPlan priced = price(scenario);
     const Plan& plan = priced.plan;
 
@@ -228,8 +230,10 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     how.steps = barrier ? 1 : 2;
     how.sends_block = scenario.framework.point_to_point_blocks;
     how.sample_memory = options.keep_trace;
+    how.stop = options.stop;
     Simulation simulation = simulate(plan.program, *priced.costs, how);
 
+    give_up_if(options.stop);
     PredictionWithTrace result;
     result.memory_limit = scenario.cluster.gpu.memory;
     result.statistics = statistics(simulation.trace, options.keep_trace);
@@ -246,9 +250,11 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     fill_ranks(out, plan, result.statistics, simulation.peaks);
     judge_memory(out, result.memory_limit);
     if (options.play_allocator)
-        for (RankPrediction& rank : out.ranks)
+        for (RankPrediction& rank : out.ranks) {
+            give_up_if(options.stop);
             rank.reserved =
                 play_memory(scenario, plan.stages, plan.program, rank.rank).peak_reserved;
+        }
     out.schedule_hash = simulation.trace.header.program_hash;
     out.notes = scenario.notes;
     say_what_sets_the_pace(out, host_share(plan.program, *priced.costs));

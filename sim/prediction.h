@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,7 @@ struct Prediction {
 struct PredictOptions {
     bool keep_trace = true;      ///< else only the figures
     bool play_allocator = true;  ///< reserved memory too; slower
+    std::stop_token stop = {};   ///< the answer is no longer wanted: throws Cancelled soon
 };
 
 struct PredictionWithTrace {

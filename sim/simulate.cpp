@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "sim/event_queue.h"
 #include "sim/flow_network.h"
@@ -21,12 +22,14 @@ public:
     Engine(TaskGraph& graph, const CostModel& costs)
         : graph_(graph), network_(costs.links(), queue_), times_(graph.tasks.size()) {}
 
-    void run() {
+    void run(const std::stop_token& stop) {
+        constexpr std::size_t kEventsBetween = 4096;  // some 0.2 ms
         const auto tasks = static_cast<TaskId>(graph_.tasks.size());
         for (TaskId task = 0; task < tasks; ++task)
             if (graph_.tasks[task].open_edges == 0) ready_.push_back(task);
         begin_ready();
         while (!queue_.empty()) {
+            if (queue_.handled() % kEventsBetween == 0) give_up_if(stop);
             handle(queue_.next());
             begin_ready();
         }
@@ -171,7 +174,8 @@ Simulation simulate(const Program& program, const CostModel& costs,
                     const SimulateOptions& options) {
     TaskGraph graph = build_task_graph(program, costs, options.steps, options.sends_block);
     Engine engine(graph, costs);
-    engine.run();
+    give_up_if(options.stop);
+    engine.run(options.stop);
     if (engine.ended() != graph.tasks.size()) report_deadlock(program, graph);
 
     Simulation result;
@@ -181,6 +185,7 @@ Simulation simulate(const Program& program, const CostModel& costs,
         Instant& last = result.step_ends[static_cast<std::size_t>(graph.tasks[id].step)];
         last = std::max(last, engine.times()[id].end);
     }
+    give_up_if(options.stop);
     if (options.follow_memory) {
         FollowedMemory memory = follow_memory(program, graph, engine.times(), costs,
                                               options.record_spans && options.sample_memory);
@@ -194,6 +199,7 @@ Simulation simulate(const Program& program, const CostModel& costs,
     header.pipeline = program.shape.ranks;
     header.sends_block = options.sends_block;
     header.step_time = last_step(result.step_ends);
+    give_up_if(options.stop);
     if (options.record_spans) {
         result.trace.spans = record_spans(program, graph, engine.times());
         result.trace.program = program;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stop_token>
+
 #include "schedule/schedule.h"
 #include "schedule/trace.h"
 #include "sim/cost_model.h"
@@ -12,6 +14,7 @@ struct SimulateOptions {
     bool sample_memory = true;  ///< off: only the peaks
     bool record_spans = true;   ///< off: only the times below, for searches
     int steps = 1;              ///< consecutive training steps played
+    std::stop_token stop = {};  ///< the trace is no longer wanted: throws Cancelled soon
 };
 
 struct Simulation {

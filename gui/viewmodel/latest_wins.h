@@ -1,30 +1,34 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
+#include "base/cancelled.h"
+
 namespace debubble::gui {
 
-/// A worker for questions that supersede each other: while one is being answered, of all that come
-/// the last one waits; an answer that is out of date is dropped. The destructor waits for the
-/// answer under way.
+/// A worker for questions that supersede each other: what is being answered is told to stop when
+/// another one comes, of which the last waits; an answer that is out of date is dropped. The
+/// destructor waits for the answer under way to stop.
 template <class Question, class Answer>
 class LatestWins {
 public:
-    /// `work` runs in the worker. So does `deliver`, with the answer to a question that nothing
-    /// has superseded when it is called.
-    LatestWins(std::function<Answer(const Question&)> work, std::function<void(Answer)> deliver)
+    /// `work` runs in the worker; it may throw Cancelled when its token says so. So does `deliver`,
+    /// with the answer to a question that nothing has superseded when it is called.
+    using Work = std::function<Answer(const Question&, const std::stop_token&)>;
+    LatestWins(Work work, std::function<void(Answer)> deliver)
         : work_(std::move(work)), deliver_(std::move(deliver)), thread_([this] { run(); }) {}
 
     ~LatestWins() {
         {
             const std::lock_guard lock(mutex_);
             ending_ = true;
+            stop_.request_stop();
         }
         wake_.notify_all();
         thread_.join();
@@ -36,6 +40,7 @@ public:
         {
             const std::lock_guard lock(mutex_);
             next_ = std::move(question);
+            stop_.request_stop();
         }
         wake_.notify_all();
     }
@@ -44,7 +49,7 @@ public:
     void forget() {
         const std::lock_guard lock(mutex_);
         next_.reset();
-        ++forgotten_;
+        stop_.request_stop();
     }
 
 private:
@@ -55,23 +60,32 @@ private:
             if (ending_) return;
             const Question question = std::move(*next_);
             next_.reset();
-            const std::uint64_t forgotten = forgotten_;
+            stop_ = {};
+            const std::stop_token stop = stop_.get_token();
             lock.unlock();
-            Answer answer = work_(question);
+            std::optional<Answer> answer = attempt(question, stop);
             lock.lock();
-            if (ending_ || next_ || forgotten != forgotten_) continue;
+            if (!answer || stop.stop_requested()) continue;
             lock.unlock();
-            deliver_(std::move(answer));
+            deliver_(*std::move(answer));
             lock.lock();
         }
     }
 
-    std::function<Answer(const Question&)> work_;
+    std::optional<Answer> attempt(const Question& question, const std::stop_token& stop) {
+        try {
+            return work_(question, stop);
+        } catch (const Cancelled&) {
+            return std::nullopt;
+        }
+    }
+
+    Work work_;
     std::function<void(Answer)> deliver_;
     std::mutex mutex_;
     std::condition_variable wake_;
     std::optional<Question> next_;
-    std::uint64_t forgotten_ = 0;
+    std::stop_source stop_;  ///< of the answer under way
     bool ending_ = false;
     std::thread thread_;  ///< last: it uses all of the above
 };

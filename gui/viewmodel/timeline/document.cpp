@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cancelled.h"
 #include "schedule/net_length.h"
 
 namespace debubble::gui {
@@ -138,7 +139,8 @@ const Device* TimelineDocument::device_of(const Span& span) const {
     return nullptr;
 }
 
-Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> limit) {
+Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> limit,
+                       const std::stop_token& stop) {
     auto document = std::make_shared<TimelineDocument>();
     document->trace = std::move(trace);
     document->statistics = std::move(statistics);
@@ -151,10 +153,14 @@ Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> 
         range = {std::min(range.begin, span.begin), std::max(range.end, span.end)};
     if (range.begin > range.end) range = {};
 
+    give_up_if(stop);
     const SpanGraph graph(document->trace);
+    give_up_if(stop);
     document->devices = make_devices(graph);
+    give_up_if(stop);
     document->links = Links(graph);
     document->net_lengths = net_lengths(graph);
+    give_up_if(stop);
     add_statistics(*document);
     add_memory(*document);
     return document;

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -65,8 +66,10 @@ struct TimelineDocument {
 
 using Document = std::shared_ptr<const TimelineDocument>;
 
-/// `limit`: memory of one device. `statistics` must be of this trace. O(n log n).
-Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> limit);
+/// `limit`: memory of one device. `statistics` must be of this trace. O(n log n). Throws Cancelled
+/// soon after it is no longer wanted.
+Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> limit,
+                       const std::stop_token& stop = {});
 Document make_document(Trace trace, std::optional<Bytes> limit);
 
 }  // namespace debubble::gui

@@ -1,5 +1,6 @@
 #include "gui/viewmodel/what_if/answer.h"
 
+#include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "scenarios/plan.h"
 #include "sim/report_text.h"
@@ -11,23 +12,27 @@ Diagnostic without_place(const std::string& message) {
     return {{}, message, {}};
 }
 
-std::shared_ptr<const Plan> plan_of(scenarios::Scenario scenario) {
-    sim::PredictionWithTrace predicted = sim::predict(scenario);
+std::shared_ptr<const Plan> plan_of(scenarios::Scenario scenario, const std::stop_token& stop) {
+    sim::PredictOptions options;
+    options.stop = stop;
+    sim::PredictionWithTrace predicted = sim::predict(scenario, options);
+    give_up_if(stop);
     SvgOptions picture = sim::picture_of(scenario, predicted);
     Document document = make_document(std::move(predicted.trace), std::move(predicted.statistics),
-                                      predicted.memory_limit);
+                                      predicted.memory_limit, stop);
     return std::make_shared<const Plan>(Plan{std::move(scenario), std::move(predicted.prediction),
                                              std::move(document), std::move(picture)});
 }
 
 }  // namespace
 
-Answer answer(const ScenarioText& source) {
+Answer answer(const ScenarioText& source, const std::stop_token& stop) {
     Answer answer{source, nullptr, {}, {}};
     try {
         scenarios::Scenario scenario = scenarios::parse_scenario(source.text, source.file);
         answer.fields = fields_of(source, scenario);
-        answer.plan = plan_of(std::move(scenario));
+        give_up_if(stop);
+        answer.plan = plan_of(std::move(scenario), stop);
     } catch (const InputError& error) {
         answer.mistakes = error.diagnostics();
     } catch (const std::exception& error) {  // an invalid schedule file, a disk that fails

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Answer {
 };
 
 /// Reads, predicts and prepares for drawing. Pure and thread-safe; mistakes of the person and of
-/// the world are part of the answer.
-Answer answer(const ScenarioText& source);
+/// the world are part of the answer. Throws Cancelled soon after it is no longer wanted.
+Answer answer(const ScenarioText& source, const std::stop_token& stop = {});
 
 }  // namespace debubble::gui

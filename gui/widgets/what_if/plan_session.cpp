@@ -15,7 +15,9 @@ PlanSession::PlanSession(QObject* parent) : QObject(parent) {
     debounce_.setSingleShot(true);
     debounce_.setInterval(kDebounce);
     worker_ = std::make_unique<LatestWins<ScenarioText, Answer>>(
-        [](const ScenarioText& source) { return gui::answer(source); },
+        [](const ScenarioText& source, const std::stop_token& stop) {
+            return gui::answer(source, stop);
+        },
         [this](Answer answer) {
             QMetaObject::invokeMethod(
                 this, [this, answer = std::move(answer)] { take(answer); }, Qt::QueuedConnection);
