@@ -15,6 +15,10 @@ namespace fs = std::filesystem;
 fs::path data_folder() {
     if (const char* chosen = std::getenv("DEBUBBLE_DATA_DIR"); chosen && *chosen) return chosen;
     std::error_code error;
+    // Wherever the program was installed, its data went with it.
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    const fs::path beside = program.parent_path().parent_path() / "share/debubble";
+    if (!error && fs::is_directory(beside / "scenarios", error)) return beside;
     if (fs::is_directory(DEBUBBLE_SOURCE_DATA_DIR, error)) return DEBUBBLE_SOURCE_DATA_DIR;
     return DEBUBBLE_INSTALLED_DATA_DIR;
 }

@@ -12,8 +12,12 @@ namespace {
 constexpr const char* kModule = "debubble_mpi.so";
 
 std::string module_path() {
-    const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path() / kModule;
-    return std::filesystem::exists(beside) ? beside.string() : kModule;
+    const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    const auto beside = programs / kModule;
+    const auto installed = programs.parent_path() / "lib/debubble" / kModule;
+    return std::filesystem::exists(beside)      ? beside.string()
+           : std::filesystem::exists(installed) ? installed.string()
+                                                : kModule;
 }
 
 }  // namespace

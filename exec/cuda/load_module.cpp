@@ -23,7 +23,9 @@ Function find(void* module, const char* name) {
 }  // namespace
 
 CudaModule CudaModule::load() {
-    const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / kModule;
+    const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    auto path = programs / kModule;
+    if (!std::filesystem::exists(path)) path = programs.parent_path() / "lib/debubble" / kModule;
     if (!std::filesystem::exists(path))
         throw WorldError(
             "this build has no CUDA back end: it was configured without a CUDA toolkit (nvcc), or "
