@@ -47,12 +47,15 @@ SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
     SweepResult result{file.found(), grid.points.size(), file.found().size()};
     check_still_true(result.rows, grid, results);
     const std::vector<std::size_t> to_do = still_to_do(grid, result.rows);
+    if (options.row)
+        for (const SweepRow& row : result.rows) options.row(row, true);
 
     std::mutex mutex;
     run_parallel(to_do.size(), options.jobs, options.stop, [&](std::size_t i) {
         SweepRow row = evaluate(grid, to_do[i]);
         const std::lock_guard lock(mutex);
         file.append(row);
+        if (options.row) options.row(row, false);
         result.rows.push_back(std::move(row));
         if (options.progress) options.progress(result.rows.size(), result.total);
     });

@@ -16,6 +16,8 @@ struct BatchOptions {
     const std::atomic<bool>* stop = nullptr;  ///< becomes true: finish what is begun, then return
     /// Called after each point, from any thread, one call at a time.
     std::function<void(std::size_t done, std::size_t total)> progress;
+    /// Of a sweep: called with each row as it comes, those that were found first; one at a time.
+    std::function<void(const SweepRow& row, bool found)> row;
 };
 
 struct SweepResult {

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/diagnostic.h"
+#include "base/sha256.h"
 #include "scenarios/edit.h"
-#include "sim/parallel.h"
+#include "sim/sweep.h"
 
 namespace debubble::gui {
 namespace {
@@ -37,8 +40,15 @@ ScenarioText with_grid(const ScenarioText& source, const std::string& lines) {
     return {scenarios::with_block(source.text, source.file, "sweep", lines), source.file};
 }
 
-SweepRun::SweepRun(ScenarioText source)
+std::filesystem::path results_of(const std::filesystem::path& folder, const ScenarioText& source) {
+    constexpr std::size_t kDigits = 16;
+    const std::string digest = sha256(source.file + '\0' + source.text).substr(0, kDigits);
+    return folder / fmt::format("{}-{}.csv", title_of(source.file), digest);
+}
+
+SweepRun::SweepRun(ScenarioText source, std::filesystem::path results)
     : source_(std::move(source)),
+      results_(std::move(results)),
       begun_(std::chrono::steady_clock::now()),
       thread_([this] { run(); }) {}
 
@@ -52,6 +62,23 @@ void SweepRun::set_state(State state) {
     state_ = state;
 }
 
+void SweepRun::add(const sim::SweepRow& row, bool found) {
+    const std::lock_guard lock(mutex_);
+    rows_.push_back(row);
+    rows_.back().pareto.clear();  // of what is shown, not of what the file knew
+    ++done_;
+    if (found) ++found_;
+}
+
+void SweepRun::sweep(const sim::Grid& grid) {
+    sim::BatchOptions options;
+    options.jobs = jobs();
+    options.stop = &stop_;
+    options.row = [this](const sim::SweepRow& row, bool found) { add(row, found); };
+    const bool finished = sim::sweep(grid, results_, options).finished();
+    set_state(finished ? State::Finished : State::Stopped);
+}
+
 void SweepRun::run() {
     try {
         auto grid = std::make_unique<const sim::Grid>(source_.text, source_.file,
@@ -62,14 +89,13 @@ void SweepRun::run() {
             state_ = State::Running;
             begun_ = std::chrono::steady_clock::now();
         }
-        sim::run_parallel(grid_->points.size(), jobs(), &stop_, [this](std::size_t i) {
-            sim::SweepRow row = sim::evaluate(*grid_, grid_->points[i]);
-            const std::lock_guard lock(mutex_);
-            rows_.push_back(std::move(row));
-            ++done_;
-        });
-        const std::lock_guard lock(mutex_);
-        state_ = done_ == grid_->points.size() ? State::Finished : State::Stopped;
+        try {
+            sweep(*grid_);
+        } catch (const InputError&) {
+            // What the file holds is no longer true: a model, a cluster or the program has changed.
+            std::filesystem::remove(results_);
+            sweep(*grid_);
+        }
     } catch (const InputError& error) {
         mistakes_ = error.diagnostics();
         set_state(State::Failed);
@@ -81,11 +107,11 @@ void SweepRun::run() {
 
 SweepRun::Progress SweepRun::progress() const {
     const std::lock_guard lock(mutex_);
-    Progress progress{state_, done_, grid_ ? grid_->points.size() : 0, {}};
-    if (state_ == State::Running && done_ > 0) {
+    Progress progress{state_, done_, grid_ ? grid_->points.size() : 0, found_, {}};
+    if (state_ == State::Running && done_ > found_) {
         const auto passed = std::chrono::steady_clock::now() - begun_;
         const double share =
-            static_cast<double>(progress.total - done_) / static_cast<double>(done_);
+            static_cast<double>(progress.total - done_) / static_cast<double>(done_ - found_);
         progress.left = std::chrono::ceil<std::chrono::seconds>(passed * share);
     }
     return progress;

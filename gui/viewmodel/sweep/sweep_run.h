@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,11 +22,17 @@ std::string grid_lines(const ScenarioText& source);
 /// The scenario with these lines as its `sweep:`. Throws InputError.
 ScenarioText with_grid(const ScenarioText& source, const std::string& lines);
 
-/// A sweep under way, on all cores but one. Made, asked and ended by one thread; the destructor
-/// stops it and waits for the points that are begun.
+/// Where the rows of a sweep are kept while it is not finished, and after: a file per grid, scenario
+/// and folder of data.
+std::filesystem::path results_of(const std::filesystem::path& folder, const ScenarioText& source);
+
+/// A sweep under way, on all cores but one, into a file as `debubble sweep` writes it: what an
+/// earlier one has left there is not computed again, unless the scenario now gives other results.
+/// Made, asked and ended by one thread; the destructor stops it and waits for the points that are
+/// begun.
 class SweepRun {
 public:
-    explicit SweepRun(ScenarioText source);  ///< with its grid
+    SweepRun(ScenarioText source, std::filesystem::path results);  ///< with its grid
     ~SweepRun();
     SweepRun(const SweepRun&) = delete;
     SweepRun& operator=(const SweepRun&) = delete;
@@ -37,6 +44,7 @@ public:
         State state = State::Reading;
         std::size_t done = 0;
         std::size_t total = 0;
+        std::size_t found = 0;  ///< of those done, by an earlier sweep
         std::optional<std::chrono::seconds> left;  ///< at the pace so far
     };
     Progress progress() const;
@@ -50,14 +58,18 @@ public:
 
 private:
     void run();
+    void sweep(const sim::Grid& grid);
+    void add(const sim::SweepRow& row, bool found);
     void set_state(State state);
 
     ScenarioText source_;
+    std::filesystem::path results_;
     std::atomic<bool> stop_ = false;
     mutable std::mutex mutex_;
     State state_ = State::Reading;
     std::vector<sim::SweepRow> rows_;
     std::size_t done_ = 0;
+    std::size_t found_ = 0;
     std::chrono::steady_clock::time_point begun_;
     std::unique_ptr<const sim::Grid> grid_;
     std::vector<Diagnostic> mistakes_;

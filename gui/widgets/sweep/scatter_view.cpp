@@ -7,7 +7,6 @@
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QPainterPath>
 #include <QToolTip>
 
 #include "gui/widgets/colours.h"
@@ -127,20 +126,18 @@ void ScatterView::paint_axes(QPainter& painter) const {
 /// Squares of whole pixels and no antialiasing: ten thousand take a few milliseconds.
 void ScatterView::paint_points(QPainter& painter) const {
     QList<QRectF> fitting;
-    QPainterPath crosses;
+    QList<QLineF> crosses;
     for (const PlotPoint& point : points_) {
         const QPointF at = place(point);
         if (point.fits) {
             fitting << QRectF(at - QPointF(2, 2), QSizeF(4, 4));
         } else {
-            crosses.moveTo(at - QPointF(2.5, 2.5));
-            crosses.lineTo(at + QPointF(2.5, 2.5));
-            crosses.moveTo(at + QPointF(-2.5, 2.5));
-            crosses.lineTo(at + QPointF(2.5, -2.5));
+            crosses << QLineF(at - QPointF(2.5, 2.5), at + QPointF(2.5, 2.5))
+                    << QLineF(at + QPointF(-2.5, 2.5), at + QPointF(2.5, -2.5));
         }
     }
     painter.setPen(warning_colour(palette()));
-    painter.drawPath(crosses);
+    painter.drawLines(crosses);
     painter.setPen(Qt::NoPen);
     painter.setBrush(is_dark(palette()) ? QColor(0x8AA8E8) : QColor(0x2F6FB5));
     painter.drawRects(fitting);

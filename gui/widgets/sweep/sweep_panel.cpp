@@ -1,5 +1,8 @@
 #include "gui/widgets/sweep/sweep_panel.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include <QComboBox>
 #include <QFileDialog>
 #include <QFontDatabase>
@@ -11,6 +14,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSplitter>
+#include <QStandardPaths>
 #include <QTableView>
 #include <QVBoxLayout>
 
@@ -24,6 +28,23 @@ namespace debubble::gui {
 namespace {
 
 constexpr int kPoll = 150;  ///< ms; a table of 10,000 rows is sorted in a few of them
+
+/// The files of the last sweeps; older ones are removed.
+std::filesystem::path results_folder() {
+    constexpr std::size_t kMostKept = 50;
+    const std::filesystem::path folder =
+        QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation).toStdString() +
+        "/sweeps";
+    std::error_code error;
+    std::vector<std::filesystem::directory_entry> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+        if (entry.path().extension() == ".csv") files.push_back(entry);
+    std::ranges::sort(files, std::ranges::greater{},
+                      [&](const auto& entry) { return entry.last_write_time(error); });
+    for (std::size_t i = kMostKept; i < files.size(); ++i)
+        std::filesystem::remove(files[i].path(), error);
+    return folder;
+}
 
 template <class Widget>
 Widget* named(Widget* widget, const char* name, const QString& accessible) {
@@ -131,7 +152,9 @@ void SweepPanel::set_scenario(const ScenarioText& source) {
 void SweepPanel::start() {
     run_.reset();
     try {
-        run_ = std::make_unique<SweepRun>(with_grid(source_, grid_->toPlainText().toStdString()));
+        ScenarioText source = with_grid(source_, grid_->toPlainText().toStdString());
+        const std::filesystem::path results = results_of(results_folder(), source);
+        run_ = std::make_unique<SweepRun>(std::move(source), results);
     } catch (const InputError& error) {
         Q_EMIT failed(error.diagnostics());
         return;
@@ -183,6 +206,7 @@ void SweepPanel::show_progress(const SweepRun::Progress& progress) {
     std::size_t fit = 0;
     for (const sim::SweepRow& row : table_.rows()) fit += row.fits ? 1 : 0;
     QString text = tr("%1 of %2 plans, %3 fit").arg(progress.done).arg(progress.total).arg(fit);
+    if (progress.found > 0) text += tr("; %1 from an earlier sweep").arg(progress.found);
     if (progress.left) text += tr("; %1 s left").arg(progress.left->count());
     if (progress.state == SweepRun::State::Stopped) text += tr("; stopped");
     if (progress.state == SweepRun::State::Failed) text = tr("The grid has mistakes");

@@ -2,6 +2,9 @@
 #include <random>
 #include <thread>
 
+#include <stdlib.h>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
@@ -26,6 +29,22 @@ ScenarioText shipped(const std::string& name) {
 constexpr const char* kSmallGrid =
     "parallel.pipeline: [1, 2, 3, 4]\nschedule: [1f1b, gpipe]\nwhere: parallel.pipeline > 1\n";
 
+/// Of a test's results.
+class Folder {
+public:
+    Folder() : path_(std::filesystem::temp_directory_path() / "debubble-sweep-XXXXXX") {
+        std::string name = path_.string();
+        path_ = ::mkdtemp(name.data());
+    }
+    ~Folder() { std::filesystem::remove_all(path_); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    std::filesystem::path file() const { return path_ / "results.csv"; }
+
+private:
+    std::filesystem::path path_;
+};
+
 State wait_for(const SweepRun& run) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (std::chrono::steady_clock::now() < deadline) {
@@ -46,13 +65,15 @@ TEST(SweepGrid, is_shown_as_lines_and_read_back) {
 
 TEST(SweepGrid, has_lines_to_begin_with_where_the_scenario_has_none) {
     const ScenarioText source = shipped("gpt2-xl");
-    SweepRun run(with_grid(source, grid_lines(source)));
+    const Folder folder;
+    SweepRun run(with_grid(source, grid_lines(source)), folder.file());
     EXPECT_EQ(wait_for(run), State::Finished);
 }
 
 TEST(Sweep, of_the_window_gives_the_rows_of_the_command_line) {
     const ScenarioText source = with_grid(shipped("gpt2-xl"), kSmallGrid);
-    SweepRun run(source);
+    const Folder here;
+    SweepRun run(source, here.file());
     ASSERT_EQ(wait_for(run), State::Finished);
     SweepTable table(run.grid());
     table.add(run.take_rows());
@@ -84,21 +105,99 @@ TEST(Sweep, of_the_window_gives_the_rows_of_the_command_line) {
 }
 
 TEST(Sweep, can_be_stopped) {
-    SweepRun run(shipped("gpt2-xl-sweep"));
+    const Folder folder;
+    SweepRun run(shipped("gpt2-xl-sweep"), folder.file());
     run.stop();
     EXPECT_EQ(wait_for(run), State::Stopped);
     const SweepRun::Progress progress = run.progress();
     EXPECT_LT(progress.done, progress.total);
 }
 
+std::vector<std::string> rows_of(SweepRun& run) {
+    std::vector<std::string> rows;
+    for (const sim::SweepRow& row : run.take_rows())
+        rows.push_back(fmt::format("{}", fmt::join(row.figures, ",")) + row.reason);
+    std::ranges::sort(rows);
+    return rows;
+}
+
+TEST(Sweep, goes_on_where_it_was_stopped) {
+    const Folder folder;
+    const Folder other;
+    const ScenarioText source = with_grid(shipped("gpt2-xl"), kSmallGrid);
+    SweepRun whole(source, other.file());
+    ASSERT_EQ(wait_for(whole), State::Finished);
+    {  // as if killed after two points
+        const std::string all = read_file(other.file());
+        std::size_t end = 0;
+        for (int lines = 0; lines < 3; ++lines) end = all.find('\n', end) + 1;
+        write_file(folder.file(), all.substr(0, end));
+    }
+    SweepRun resumed(source, folder.file());
+    ASSERT_EQ(wait_for(resumed), State::Finished);
+    EXPECT_EQ(resumed.progress().found, 2);
+    EXPECT_EQ(resumed.progress().done, resumed.progress().total);
+    EXPECT_EQ(rows_of(resumed), rows_of(whole));
+    EXPECT_EQ(read_file(folder.file()), read_file(other.file()));
+}
+
+TEST(Sweep, begins_anew_where_the_file_is_no_longer_true) {
+    const Folder folder;
+    const ScenarioText source = with_grid(shipped("gpt2-xl"), kSmallGrid);
+    {
+        SweepRun run(source, folder.file());
+        ASSERT_EQ(wait_for(run), State::Finished);
+    }
+    std::string text = read_file(folder.file());
+    const std::size_t digit = text.find("gpt2-xl,0.") + 10;  // of a step's time
+    ASSERT_LT(digit, text.size());
+    text[digit] = text[digit] == '9' ? '1' : '9';
+    write_file(folder.file(), text);
+    SweepRun again(source, folder.file());
+    ASSERT_EQ(wait_for(again), State::Finished);
+    EXPECT_EQ(again.progress().found, 0);
+    EXPECT_EQ(again.progress().done, again.progress().total);
+}
+
+TEST(Sweep, keeps_the_rows_of_every_grid_apart) {
+    const ScenarioText a = with_grid(shipped("gpt2-xl"), kSmallGrid);
+    const ScenarioText b = with_grid(shipped("gpt2-xl"), "schedule: [1f1b]");
+    EXPECT_NE(results_of("/data", a), results_of("/data", b));
+    EXPECT_EQ(results_of("/data", a), results_of("/data", a));
+    EXPECT_THAT(results_of("/data", a).string(), testing::StartsWith("/data/gpt2-xl-"));
+}
+
+/// Ten thousand made-up plans: what the window does with each of them between two frames.
+TEST(SweepTable, of_ten_thousand_rows_is_sorted_filtered_and_plotted_at_once) {
+    const Folder folder;
+    SweepRun run(with_grid(shipped("gpt2-xl"), kSmallGrid), folder.file());
+    (void)wait_for(run);
+    SweepTable table(run.grid());
+    std::vector<sim::SweepRow> rows = run.take_rows();
+    const std::vector<sim::SweepRow> few = rows;
+    while (rows.size() < 10'000) rows.push_back(few[rows.size() % few.size()]);
+    table.add(rows);
+    const auto begun = std::chrono::steady_clock::now();
+    const auto order = table.order(table.column_of("tokens_per_s"), true, "gpipe");
+    const auto points = points_of(table, order, table.column_of("peak_memory_bytes"),
+                                  table.column_of("tokens_per_s"));
+    const auto best = frontier(points, Better::Less, Better::More);
+    const auto took = std::chrono::steady_clock::now() - begun;
+    EXPECT_THAT(order.size(), testing::AllOf(testing::Ge(4000), testing::Le(6000)));
+    EXPECT_FALSE(best.empty());
+    RecordProperty("milliseconds", std::to_string(took / std::chrono::milliseconds(1)));
+}
+
 TEST(Sweep, tells_what_is_wrong_with_the_grid) {
-    SweepRun run(with_grid(shipped("gpt2-xl"), "parallel.tensr: [1, 2]\n"));
+    const Folder folder;
+    SweepRun run(with_grid(shipped("gpt2-xl"), "parallel.tensr: [1, 2]\n"), folder.file());
     ASSERT_EQ(wait_for(run), State::Failed);
     EXPECT_THAT(run.mistakes().front().message, HasSubstr("tensr"));
 }
 
 SweepTable small_table() {
-    SweepRun run(with_grid(shipped("gpt2-xl"), kSmallGrid));
+    const Folder folder;
+    SweepRun run(with_grid(shipped("gpt2-xl"), kSmallGrid), folder.file());
     (void)wait_for(run);
     SweepTable table(run.grid());
     table.add(run.take_rows());
