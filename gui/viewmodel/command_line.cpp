@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,8 @@ constexpr std::array kEndings{Ending{".svg", ExportFormat::Svg}, Ending{".csv", 
 /// Qt's own options that take a value as the next word.
 constexpr std::array<std::string_view, 6> kQtOptions{"-platform", "-style",    "-stylesheet",
                                                      "-display",  "-geometry", "-qwindowgeometry"};
+
+constexpr int kMostPixels = 8000;  ///< of a side
 
 class Reader {
 public:
@@ -45,6 +48,8 @@ private:
             line_.version = true;
         else if (is_option(word, "--export"))
             line_.export_to = value_of(word, "--export");
+        else if (is_option(word, "--size"))
+            read_size(value_of(word, "--size"));
         else if (is_option(word, "--set"))
             line_.set.push_back(value_of(word, "--set"));
         else if (std::ranges::find(kQtOptions, word) != kQtOptions.end())
@@ -66,8 +71,25 @@ private:
         return {};
     }
 
+    /// "1920x1080".
+    void read_size(const std::string& text) {
+        PictureSize size;
+        char between = 0;
+        std::istringstream in(text);
+        const bool read = bool(in >> size.width >> between >> size.height) && in.eof();
+        const auto possible = [](int side) { return 64 <= side && side <= kMostPixels; };
+        if (read && between == 'x' && possible(size.width) && possible(size.height))
+            line_.size = size;
+        else
+            complain(
+                fmt::format("'{}' is no size of a picture: --size wants WIDTHxHEIGHT in pixels, "
+                            "64 to {}, as 1920x1080",
+                            text, kMostPixels));
+    }
+
     void unknown(const std::string& word) {
-        static const std::array<std::string, 4> known{"--export", "--set", "--help", "--version"};
+        static const std::array<std::string, 5> known{"--export", "--size", "--set", "--help",
+                                                      "--version"};
         const auto guess = did_you_mean(word.substr(0, word.find('=')), known);
         complain(fmt::format("gui takes no '{}'{} (see debubble gui --help)", word,
                              guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
@@ -111,13 +133,15 @@ bool is_text_format(ExportFormat format) {
 }
 
 std::string usage() {
-    return R"(usage: debubble gui [--export FILE] [--set key=value]... [FILE]...
+    return R"(usage: debubble gui [--export FILE [--size WxH]] [--set key=value]... [FILE]...
 
 A FILE is a scenario (YAML, or the name of a shipped one) or a trace (Chrome JSON, as simulate and run
 write it). Two traces are laid beside each other: the first is A, the second B.
 
   --export FILE      write a picture or a table and end, without a window; by its ending:
                      .svg, .png, .pdf, .json (a trace for Perfetto), .csv (a row per action)
+  --size WIDTHxHEIGHT  of a .png or .pdf, in pixels of the screen (a .png has two for each);
+                     1920 wide and as high as its rows unless said
   --set key=value    change a key of the scenario, as parallel.tensor=4
   --help, --version
 

@@ -10,10 +10,17 @@ namespace debubble::gui {
 /// What a picture or a table is written as; by the ending of its file.
 enum class ExportFormat { Svg, Csv, Json, Png, Pdf };
 
+struct PictureSize {
+    int width = 0;
+    int height = 0;
+    friend bool operator==(const PictureSize&, const PictureSize&) = default;
+};
+
 struct CommandLine {
     std::vector<std::string> files;  ///< scenarios or traces, as given
     std::vector<std::string> set;    ///< key=value of the scenario
     std::optional<std::string> export_to;
+    std::optional<PictureSize> size;  ///< of what is exported as PNG or PDF
     bool help = false;
     bool version = false;
 };

@@ -22,8 +22,6 @@
 namespace debubble::gui {
 namespace {
 
-constexpr QSize kPictureSize(1600, 900);
-
 std::string_view environment(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
@@ -78,24 +76,24 @@ int show_window(const CommandLine& line, int& argc, char** argv) {
 }
 
 void export_picture(const CommandLine& line, int& argc, char** argv) {
-    if (line.files.size() > 1)
-        throw InputError(fmt::format("--export {} takes one file", *line.export_to));
     const Opened opened = open_all(line.files, line.set);
     if (!opened.mistakes.empty()) throw InputError(opened.mistakes);
-    Document document;
+    std::shared_ptr<const Plan> plan;
     if (opened.scenario) {
         const Answer answer = gui::answer(*opened.scenario);
         if (!answer.plan) throw InputError(answer.mistakes);
-        document = answer.plan->document;
-    } else {
-        document = opened.traces.front().document;
+        plan = answer.plan;
     }
     ::setenv("QT_QPA_PLATFORM", "offscreen", 1);
     const QApplication application(argc, argv);
     TimelineView view;
-    view.resize(kPictureSize);
-    view.set_document(document);
-    write_picture(view, QString::fromStdString(*line.export_to), export_format_of(*line.export_to));
+    if (opened.pairing)
+        view.set_comparison(opened.traces[0].document, opened.traces[1].document, opened.pairing);
+    else
+        view.set_document(plan ? plan->document : opened.traces.front().document);
+    const QSize size = line.size ? QSize(line.size->width, line.size->height) : QSize();
+    write_picture(view, QString::fromStdString(*line.export_to), export_format_of(*line.export_to),
+                  size);
 }
 
 }  // namespace debubble::gui

@@ -1,5 +1,7 @@
 #include "gui/widgets/picture_export.h"
 
+#include <algorithm>
+
 #include <QBuffer>
 #include <QImage>
 #include <QMarginsF>
@@ -14,36 +16,42 @@
 namespace debubble::gui {
 namespace {
 
-constexpr double kFineness = 2;           ///< pixels of the picture for one on the screen
-constexpr double kPointsPerPixel = 0.75;  ///< 96 dots an inch
+constexpr double kFineness = 2;      ///< pixels of a PNG for one on the screen
+constexpr int kMostPixels = 16'000;  ///< of a PNG's side
+constexpr int kDotsPerInch = 96;
+constexpr double kPointsPerPixel = 72.0 / kDotsPerInch;
 
-void write_png(const QImage& image, QIODevice& out) {
-    if (!image.save(&out, "PNG")) throw WorldError("the picture cannot be written as PNG");
+void write_png(TimelineView& timeline, QSize size, QIODevice& out) {
+    const int longest = std::max(size.width(), size.height());
+    const double ratio = std::min(kFineness, static_cast<double>(kMostPixels) / longest);
+    if (!timeline.picture(size, ratio).save(&out, "PNG"))
+        throw WorldError("the picture cannot be written as PNG");
 }
 
-void write_pdf(const QImage& image, QIODevice& out) {
+void write_pdf(TimelineView& timeline, QSize size, QIODevice& out) {
     QPdfWriter writer(&out);
     writer.setCreator("debubble");
-    const QSizeF size = image.deviceIndependentSize();
+    writer.setResolution(kDotsPerInch);  // fonts and hatches are as large as on the screen
     writer.setPageSize(
-        QPageSize(size * kPointsPerPixel, QPageSize::Point, {}, QPageSize::ExactMatch));
+        QPageSize(QSizeF(size) * kPointsPerPixel, QPageSize::Point, {}, QPageSize::ExactMatch));
     writer.setPageMargins(QMarginsF());
     QPainter painter;
     if (!painter.begin(&writer)) throw WorldError("the picture cannot be written as PDF");
-    painter.drawImage(QRectF(0, 0, writer.width(), writer.height()), image);
+    painter.scale(writer.width() / double(size.width()), writer.height() / double(size.height()));
+    timeline.paint_page(painter, size);
 }
 
 }  // namespace
 
-void write_picture(TimelineView& timeline, const QString& file, ExportFormat format) {
-    const QImage image = timeline.picture(timeline.viewport()->size(), kFineness);
+void write_picture(TimelineView& timeline, const QString& file, ExportFormat format, QSize size) {
+    if (size.isEmpty()) size = timeline.export_size();
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);
     if (format == ExportFormat::Pdf)
-        write_pdf(image, buffer);
+        write_pdf(timeline, size, buffer);
     else
-        write_png(image, buffer);
+        write_png(timeline, size, buffer);
     write_file(file.toStdString(), std::string_view(bytes.constData(), std::size_t(bytes.size())));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QSize>
 #include <QString>
 
 #include "gui/viewmodel/command_line.h"
@@ -8,8 +9,9 @@ namespace debubble::gui {
 
 class TimelineView;
 
-/// The timeline as it is shown, twice as fine, into a PNG or a page of PDF; written aside and
+/// The timeline as it is shown into a PNG, twice as fine, or as shapes and text onto a page of PDF.
+/// `size`: in pixels of the screen; an empty one is TimelineView::export_size(). Written aside and
 /// renamed. Throws WorldError.
-void write_picture(TimelineView& timeline, const QString& file, ExportFormat format);
+void write_picture(TimelineView& timeline, const QString& file, ExportFormat format, QSize size);
 
 }  // namespace debubble::gui

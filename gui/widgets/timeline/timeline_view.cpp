@@ -153,9 +153,8 @@ std::vector<Detail> TimelineView::details() const {
     return details_of(scene_, state_.selection);
 }
 
-QImage TimelineView::picture(QSize size, double ratio) {
-    QImage image(size * ratio, QImage::Format_RGB32);
-    image.setDevicePixelRatio(ratio);
+template <class Paint>
+void TimelineView::laid_out_for(QSize size, Paint&& paint) {
     const ViewState before = state_;
     const RowLayout layout = scene_.layout;
     const Geometry drawn{size};
@@ -163,10 +162,32 @@ QImage TimelineView::picture(QSize size, double ratio) {
     if (scene_.main)
         scene_.layout =
             lay_out(*scene_.main.document, state_.rows, scene_.needs(), drawn.lanes_height());
-    paint_frame(image, scene_, state_, look_);
+    state_.scroll =
+        std::clamp(state_.scroll, 0, std::max(0, scene_.layout.height - drawn.lanes_height()));
+    paint();
     state_ = before;
     scene_.layout = layout;
+}
+
+QImage TimelineView::picture(QSize size, double ratio) {
+    QImage image(size * ratio, QImage::Format_RGB32);
+    image.setDevicePixelRatio(ratio);
+    laid_out_for(size, [&] { paint_frame(image, scene_, state_, look_); });
     return image;
+}
+
+void TimelineView::paint_page(QPainter& painter, QSize size) {
+    laid_out_for(size, [&] { gui::paint_page(painter, size, scene_, state_, look_); });
+}
+
+QSize TimelineView::export_size() const {
+    constexpr QSize kLeast(1920, 1080);
+    const QSize size = viewport()->size().expandedTo(kLeast);
+    if (!scene_.main) return size;
+    const Geometry drawn{size};
+    const int rows =
+        lay_out(*scene_.main.document, state_.rows, scene_.needs(), drawn.lanes_height()).height;
+    return {size.width(), Geometry::kTop + rows};
 }
 
 void TimelineView::paintEvent(QPaintEvent*) {
@@ -193,7 +214,7 @@ void TimelineView::changeEvent(QEvent* event) {
     }
     if (event->type() == QEvent::FontChange) {
         look_.font = font();
-        look_.label_fonts.clear();
+        look_.label_fonts = {};
     }
     viewport()->update();
     QAbstractScrollArea::changeEvent(event);

@@ -43,6 +43,10 @@ public:
     std::vector<Detail> details() const;
     /// A picture of a size of one's own, as for an export.
     QImage picture(QSize size, double device_pixel_ratio);
+    /// The same as shapes and text; the painter's units are those of `size`.
+    void paint_page(QPainter& painter, QSize size);
+    /// Wide enough to be read on a page, and as high as the rows; at least what is on the screen.
+    QSize export_size() const;
 
 public Q_SLOTS:
     void zoom_in();
@@ -98,6 +102,9 @@ private:
     void show_again();
     void forget_choices();
     ColourScheme scheme_of(Side side) const;
+    /// Calls paint(state) with everything laid out for another size.
+    template <class Paint>
+    void laid_out_for(QSize size, Paint&& paint);
     void changed();
     void zoom(double factor);
     void pan_to_map(double x);

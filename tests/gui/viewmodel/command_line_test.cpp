@@ -31,6 +31,15 @@ TEST(CommandLineOfTheWindow, leaves_the_options_of_qt_and_their_values_alone) {
     EXPECT_THAT(line.files, ElementsAre("a.yaml"));
 }
 
+TEST(CommandLineOfTheWindow, takes_the_size_of_a_picture) {
+    const CommandLine line = read_command_line({"--export", "a.png", "--size", "1280x720", "x"});
+    EXPECT_EQ(line.size, (PictureSize{1280, 720}));
+    for (const char* wrong : {"1280", "1280x", "1280x720x3", "-5x9", "10x10", "99999x720", "axb"})
+        EXPECT_THAT(complaint_about({"--export", "a.png", "--size", wrong, "x"}),
+                    HasSubstr("is no size of a picture"))
+            << wrong;
+}
+
 TEST(CommandLineOfTheWindow, suggests_the_option_that_was_meant) {
     EXPECT_THAT(complaint_about({"--exprt=a.svg", "x"}), HasSubstr("did you mean '--export'?"));
 }

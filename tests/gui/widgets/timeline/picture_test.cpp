@@ -186,6 +186,14 @@ TEST(Frame, CoversEveryPixelWhateverIsShown) {
                         EXPECT_EQ(stale(scene, state, {501, 303}, ratio), 0U) << ratio;
                     }
     EXPECT_EQ(stale({}, {}, {501, 303}, 1), 0U);
+    // So large that it is painted by two threads.
+    Scene large;
+    large.main = {held, nullptr, {}};
+    large.other = {four, nullptr, {}};
+    large.comparison = true;
+    EXPECT_EQ(stale(large, scrolled, {1400, 900}, 1), 0U);
+    large.main = {many, nullptr, {}};
+    EXPECT_EQ(stale(large, opened, {1400, 900}, 2), 0U);
 }
 
 }  // namespace
