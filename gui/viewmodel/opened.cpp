@@ -79,6 +79,15 @@ Opened attempted(Work work) {
 
 }  // namespace
 
+Opened open_both(const Shown& a, const Shown& b) {
+    return attempted([&] {
+        Opened opened;
+        opened.traces = {a, b};
+        compare_both(opened);
+        return opened;
+    });
+}
+
 Opened open_run(const Shown& predicted, const std::string& executed) {
     return attempted([&] {
         Opened opened = open_each({executed}, {});

@@ -28,6 +28,9 @@ struct Opened {
 /// `set`: key=value of a scenario. Pure and thread-safe; takes as long as the largest trace.
 Opened open_all(const std::vector<std::string>& files, const std::vector<std::string>& set);
 
+/// Two that are there already.
+Opened open_both(const Shown& a, const Shown& b);
+
 /// A prediction beside the trace of its run.
 Opened open_run(const Shown& predicted, const std::string& executed);
 

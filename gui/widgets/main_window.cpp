@@ -6,6 +6,7 @@
 #include <QDockWidget>
 #include <QLabel>
 #include <QMenu>
+#include <QScreen>
 #include <QStandardPaths>
 #include <QStatusBar>
 #include <QVBoxLayout>
@@ -35,7 +36,8 @@ MainWindow::MainWindow() : unsaved_(data_place()) {
     setWindowTitle(tr("debubble"));
     setAcceptDrops(true);
     setDockNestingEnabled(true);
-    resize(1500, 950);
+    const QSize room = screen()->availableSize() - QSize(16, 48);  // the frame of the window
+    resize(QSize(1500, 950).boundedTo(room));
     timeline_ = new TimelineView;
     messages_ = new MessageStrip;
     auto* centre = new QWidget;
@@ -114,7 +116,8 @@ void MainWindow::connect_parts() {
     unsaved_timer_.setInterval(kKeepAfter);
     connect(&unsaved_timer_, &QTimer::timeout, this, &MainWindow::keep_unsaved);
     opener_ = std::make_unique<LatestWins<OpenRequest, Opened>>(
-        [](const OpenRequest& request) {
+        [](const OpenRequest& request, const std::stop_token&) {
+            if (request.below) return open_both(*request.beside, *request.below);
             return request.beside ? open_run(*request.beside, request.files.front())
                                   : open_all(request.files, request.set);
         },
@@ -173,6 +176,7 @@ void MainWindow::show_plan(const std::shared_ptr<const Plan>& plan) {
     timeline_->set_document(plan->document);
     timeline_->set_ghost(before ? before->document : nullptr);
     details_->set_plan(plan);
+    recall_view();
     summary_->show_rows(
         summary_of(plan->prediction, plan->document->statistics, plan->document->memory_limit));
     summary_->set_stale(false);
@@ -209,7 +213,9 @@ void MainWindow::show_mistakes() {
 void MainWindow::show_comparison(const Opened& opened) {
     const Document& a = opened.traces[0].document;
     timeline_->set_comparison(a, opened.traces[1].document, opened.pairing);
-    compare_->show_comparison(*opened.pairing, *a, opened.comparison);
+    compare_->show_comparison(*opened.pairing, *a,
+                              beside(figures_of(a), figures_of(opened.traces[1].document)),
+                              opened.comparison);
     raise_dock("compare");
 }
 
@@ -234,13 +240,32 @@ void MainWindow::show_traces(const Opened& opened) {
 }
 
 /// The plan stays open: its next change brings it back.
-void MainWindow::show_run(const Opened& run) {
-    show_comparison(run);
-    messages_->offer(tr("Above what was simulated, below what was executed"),
-                     tr("Back to the plan"), [this] {
-                         messages_->clear();
-                         show_current_plan();
-                     });
+void MainWindow::show_beside_plan(const Opened& opened, const QString& what) {
+    show_comparison(opened);
+    messages_->offer(what, tr("Back to the plan"), [this] {
+        messages_->clear();
+        show_current_plan();
+    });
+}
+
+/// Of a plan that was predicted, all that is known; of a trace, what it holds.
+std::vector<SummaryRow> MainWindow::figures_of(const Document& document) const {
+    for (const auto& plan : {session_.answer().plan, executing_, below_})
+        if (plan && plan->document == document)
+            return summary_of(plan->prediction, document->statistics, document->memory_limit);
+    return summary_of(document->trace, document->statistics, document->memory_limit);
+}
+
+void MainWindow::compare_plans() {
+    const std::shared_ptr<const Plan> plan = session_.answer().plan;
+    below_ = session_.reference();
+    if (!plan_open_ || session_.is_busy() || !plan || !below_ || below_ == plan)
+        return messages_->warn(
+            tr("There is no other plan to compare with: pin one (Ctrl+K) and change something"));
+    OpenRequest request;
+    request.beside = Shown{plan->document, tr("this plan").toStdString()};
+    request.below = Shown{below_->document, tr("the plan before").toStdString()};
+    opener_->ask(std::move(request));
 }
 
 void MainWindow::show_current_plan() {

@@ -8,7 +8,9 @@
 #include "gui/viewmodel/command_line.h"
 #include "gui/viewmodel/latest_wins.h"
 #include "gui/viewmodel/opened.h"
+#include "gui/viewmodel/timeline/scene.h"
 #include "gui/viewmodel/unsaved.h"
+#include "gui/viewmodel/what_if/figures.h"
 #include "gui/widgets/what_if/plan_session.h"
 
 class QLabel;
@@ -50,6 +52,8 @@ public Q_SLOTS:
     void choose_export();
     void execute();
     void show_current_plan();
+    /// The plan that is shown above the one that was pinned, or the one before.
+    void compare_plans();
     void show_commands();
     void show_help();
 
@@ -68,6 +72,7 @@ private:
         std::vector<std::string> files;
         std::vector<std::string> set;
         std::optional<Shown> beside = {};  ///< the prediction of a run; `files` is its trace
+        std::optional<Shown> below = {};   ///< another plan, to be laid below the one beside
     };
 
     void build_docks();
@@ -87,7 +92,8 @@ private:
     void show_plan(const std::shared_ptr<const Plan>& plan);
     void show_comparison(const Opened& opened);
     void show_traces(const Opened& opened);
-    void show_run(const Opened& run);
+    void show_beside_plan(const Opened& opened, const QString& what);
+    std::vector<SummaryRow> figures_of(const Document& document) const;
     void raise_dock(const QString& name);
     void show_title();
     void set_plan_open(bool open);
@@ -95,6 +101,10 @@ private:
     void add_recent(const QString& file);
     void restore();
     void remember();
+    void look_at(const QString& name);
+    void remember_view();
+    void recall_view();
+    ViewState fresh_view() const;
     void keep_unsaved();
     void offer_unsaved();
     void take_up(const ScenarioText& left);
@@ -102,6 +112,8 @@ private:
     PlanSession session_;
     bool plan_open_ = false;  ///< else traces are looked at
     std::vector<Shown> traces_;
+    QString looked_at_;    ///< whose view is remembered; empty until it is shown
+    bool recall_ = false;  ///< when it is shown for the first time
     UnsavedFolder unsaved_;
     QTimer unsaved_timer_;
 
@@ -115,6 +127,7 @@ private:
     ComparePanel* compare_ = nullptr;
     DetailsPanel* details_ = nullptr;
     std::shared_ptr<const Plan> executing_;  ///< by the run under way
+    std::shared_ptr<const Plan> below_;      ///< of the comparison of two plans
     QLabel* status_ = nullptr;
     QMenu* recent_ = nullptr;
     QAction* undo_ = nullptr;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <QAction>
 #include <QCloseEvent>
@@ -13,7 +14,9 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "base/sha256.h"
 #include "gui/viewmodel/export.h"
+#include "gui/viewmodel/remembered_view.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/picture_export.h"
@@ -25,6 +28,7 @@ namespace debubble::gui {
 namespace {
 
 constexpr int kMostRecent = 10;
+constexpr int kMostViews = 100;
 constexpr const char* kFirstExample = "gpt2-xl-zb-v";
 
 /// Files that came with the program are not overwritten.
@@ -33,6 +37,11 @@ bool is_shipped(const std::string& file) {
     const auto folder = std::filesystem::weakly_canonical(models::data_folder(), error);
     const auto path = std::filesystem::weakly_canonical(file, error);
     return std::ranges::mismatch(folder, path).in1 == folder.end();
+}
+
+/// A name that settings can have.
+QString view_key(const QString& file) {
+    return QString::fromStdString(sha256(file.toStdString()).substr(0, 24));
 }
 
 QStringList local_files(const QMimeData& data) {
@@ -67,13 +76,27 @@ void MainWindow::take(const Opened& opened) {
         Q_EMIT settled();
         return;
     }
-    if (opened.traces.size() == 2 && plan_open_ && executing_ &&
-        opened.traces[0].document == executing_->document) {
-        show_run(opened);
+    const auto lies_above = [&](const std::shared_ptr<const Plan>& plan) {
+        return opened.traces.size() == 2 && plan_open_ && plan &&
+               opened.traces[0].document == plan->document;
+    };
+    const bool of_plans =
+        below_ && opened.traces.size() == 2 && opened.traces[1].document == below_->document;
+    if (of_plans) {
+        if (lies_above(session_.answer().plan))  // else it has changed meanwhile
+            show_beside_plan(opened, session_.is_pinned()
+                                         ? tr("Above this plan, below the one that was pinned")
+                                         : tr("Above this plan, below the one before"));
+        Q_EMIT settled();
+        return;
+    }
+    if (lies_above(executing_)) {
+        show_beside_plan(opened, tr("Above what was simulated, below what was executed"));
         Q_EMIT settled();
         return;
     }
     if (opened.scenario) {
+        look_at(QString::fromStdString(opened.scenario->file));
         traces_.clear();
         set_plan_open(true);
         session_.start(*opened.scenario);
@@ -81,7 +104,11 @@ void MainWindow::take(const Opened& opened) {
         return;  // settled when it is answered
     }
     for (const Shown& trace : opened.traces) add_recent(QString::fromStdString(trace.file));
+    QStringList names;
+    for (const Shown& trace : opened.traces) names << QString::fromStdString(trace.file);
+    look_at(names.join('|'));
     show_traces(opened);
+    recall_view();
     Q_EMIT settled();
 }
 
@@ -133,7 +160,7 @@ void MainWindow::export_to(const QString& file) {
         const Layer& shown = timeline_->scene().main;
         if (!shown) throw InputError("nothing is open that could be exported");
         if (!is_text_format(format)) {
-            write_picture(*timeline_, file, format);
+            write_picture(*timeline_, file, format, {});
         } else if (plan_open_ && session_.answer().plan) {
             const Plan& plan = *session_.answer().plan;
             write_file(
@@ -193,6 +220,41 @@ void MainWindow::remember() {
     QSettings settings;
     settings.setValue("window/geometry", saveGeometry());
     settings.setValue("window/docks", saveState());
+    remember_view();
+}
+
+/// Another file, or two: the view of the one before is kept.
+void MainWindow::look_at(const QString& name) {
+    remember_view();
+    looked_at_ = name;
+    recall_ = true;
+}
+
+void MainWindow::remember_view() {
+    if (looked_at_.isEmpty() || recall_ || !timeline_->scene().main) return;
+    const QString key = view_key(looked_at_);
+    QSettings settings;
+    QStringList order = settings.value("views/order").toStringList();
+    order.removeAll(key);
+    order.prepend(key);
+    while (order.size() > kMostViews) settings.remove("views/" + order.takeLast());
+    settings.setValue("views/order", order);
+    settings.setValue("views/" + key, QString::fromStdString(remembered(timeline_->state())));
+}
+
+/// Once the file is shown for the first time.
+void MainWindow::recall_view() {
+    if (!std::exchange(recall_, false)) return;
+    const QString kept = QSettings().value("views/" + view_key(looked_at_)).toString();
+    timeline_->set_state(recalled(kept.toStdString(), fresh_view()));
+}
+
+/// A file that nobody has looked at is shown as a whole, whatever was chosen in the one before.
+ViewState MainWindow::fresh_view() const {
+    ViewState state;
+    state.axis = timeline_->state().axis;
+    state.axis.fit();
+    return state;
 }
 
 void MainWindow::keep_unsaved() {

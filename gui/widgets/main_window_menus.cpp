@@ -1,5 +1,6 @@
 #include <QAction>
 #include <QActionGroup>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QMenu>
 #include <QMenuBar>
@@ -10,6 +11,7 @@
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/what_if/what_if_panel.h"
 #include "scenarios/read_scenario.h"
 
 /// The menus. Every command is an action of the window, so that the palette finds it.
@@ -41,6 +43,16 @@ void MainWindow::build_menus() {
     pin_->setCheckable(true);
     connect(pin_, &QAction::triggered, &session_, &PlanSession::pin);
     QMenu* plan = menuBar()->addMenu(tr("&Plan"));
+    QAction* schedule = action(plan, tr("Change the sche&dule"), QKeySequence("Ctrl+D"),
+                               tr("Opens the list of schedules"));
+    connect(schedule, &QAction::triggered, this, [this] {
+        auto* box = what_if_->findChild<QComboBox*>("schedule");
+        if (box == nullptr || !box->isEnabled()) return;
+        raise_dock("what-if");
+        what_if_->ensureWidgetVisible(box);
+        box->setFocus();
+        box->showPopup();
+    });
     run_action_ =
         action(plan, tr("E&xecute the plan"), QKeySequence("F5"),
                tr("Train on this machine by it, and lay what ran beside what was predicted"));
@@ -48,6 +60,10 @@ void MainWindow::build_menus() {
     QAction* shown =
         action(plan, tr("Show the &plan"), QKeySequence("Ctrl+1"), tr("Instead of a comparison"));
     connect(shown, &QAction::triggered, this, &MainWindow::show_current_plan);
+    QAction* both = action(plan, tr("&Lay it above the pinned plan"), QKeySequence("Ctrl+2"),
+                           tr("On one axis, with the differences; without a pin, above the one "
+                              "before"));
+    connect(both, &QAction::triggered, this, &MainWindow::compare_plans);
     QAction* sweep = action(plan, tr("&Sweep the grid"), QKeySequence("Ctrl+G"),
                             tr("Predict every plan of the grid"));
     connect(sweep, &QAction::triggered, this, [this] {

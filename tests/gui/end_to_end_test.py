@@ -2,6 +2,8 @@
 
 Skipped, with the reason, where Xvfb or xdotool is absent."""
 
+import collections
+import json
 import os
 import pathlib
 import shutil
@@ -12,7 +14,7 @@ import time
 import unittest
 
 GUI = os.environ["DEBUBBLE_GUI_PROGRAM"]
-DEADLINE = 60
+DEADLINE = 90
 MISSING = [tool for tool in ("Xvfb", "xdotool") if shutil.which(tool) is None]
 
 
@@ -67,6 +69,51 @@ class EndToEnd(unittest.TestCase):
     def kept(self):
         """What the window keeps of a plan that is not saved."""
         return [f.read_text() for f in self.folder.rglob("unsaved-*.json")]
+
+    def on_screen(self):
+        """How many pixels of the screen have which colour, as 0xRRGGBB."""
+        done = subprocess.run(["import", "-window", "root", "-depth", "8", "rgb:-"],
+                              env=self.environment, capture_output=True, timeout=DEADLINE)
+        pixels = done.stdout
+        return collections.Counter(zip(pixels[0::3], pixels[1::3], pixels[2::3]))
+
+    def count(self, colour):
+        return self.on_screen()[(colour >> 16, colour >> 8 & 255, colour & 255)]
+
+    @unittest.skipIf(shutil.which("import") is None, "not installed: import (ImageMagick)")
+    def test_a_plan_is_changed_swept_executed_and_compared(self):
+        weight_pass, point, accent = 0x036838, 0x2F6FB5, 0xD11A6B
+        settings = self.folder / "debubble"
+        settings.mkdir()
+        (settings / "debubble.ini").write_text("[run]\nsteps=2\n")
+        self.start("tales")
+        handle = self.window_named("^tales - debubble$")
+        self.xdotool("windowfocus", "--sync", handle)
+        wait_for(lambda: self.count(weight_pass) > 500, "the W of ZB-H1 on the screen")
+
+        self.xdotool("key", "ctrl+d")  # the list of schedules
+        time.sleep(0.5)
+        self.xdotool("type", "--delay", "20", "gpipe")
+        self.xdotool("key", "Return")
+        wait_for(lambda: any("schedule: gpipe" in text for text in self.kept()), "the new schedule")
+        # Only the ghost of the plan before has any W, and it is paler.
+        wait_for(lambda: self.count(weight_pass) < 50, "GPipe, which has no W, on the screen")
+
+        self.assertEqual(self.count(point), 0)
+        self.xdotool("key", "ctrl+g")
+        rows = wait_for(lambda: list(self.folder.rglob("sweeps/tales-*.csv")), "a sweep")[0]
+        wait_for(lambda: len(rows.read_text().splitlines()) == 1 + 4 * 4 * 3 * 3,
+                 "every point of the grid")
+        wait_for(lambda: self.count(point) > 10, "points on the screen")
+
+        self.assertEqual(len(list(self.folder.rglob("executed.trace.json"))), 0)
+        before = self.count(accent)
+        self.xdotool("key", "F5")
+        wait_for(lambda: list(self.folder.rglob("runs/*/executed.trace.json")), "a trace of the run")
+        report = wait_for(lambda: list(self.folder.rglob("runs/*/run.json")), "the run's report")[0]
+        self.assertEqual(len(json.loads(report.read_text())["losses"]), 2)
+        # The letters A and B beside the half-lanes.
+        wait_for(lambda: self.count(accent) > before, "the comparison on the screen")
 
     def test_a_command_is_found_by_its_name_and_carried_out(self):
         window = self.start("gpt2-xl")

@@ -117,6 +117,25 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
     return summary.done();
 }
 
+std::vector<BesideRow> beside(const std::vector<SummaryRow>& a, const std::vector<SummaryRow>& b) {
+    std::vector<BesideRow> rows;
+    for (const SummaryRow& row : a)
+        if (!row.name.empty()) rows.push_back({row.name, row.value, {}, row.value.empty()});
+    std::size_t place = 0;  // behind the row of B before this one
+    for (const SummaryRow& row : b) {
+        if (row.name.empty()) continue;
+        const auto same = std::ranges::find(rows, row.name, &BesideRow::name);
+        if (same != rows.end()) {
+            same->b = row.value;
+            place = static_cast<std::size_t>(same - rows.begin()) + 1;
+        } else {
+            rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(place++),
+                        {row.name, {}, row.value, row.value.empty()});
+        }
+    }
+    return rows;
+}
+
 std::vector<SummaryRow> summary_of(const Trace& trace, const Statistics& statistics,
                                    std::optional<Bytes> limit) {
     Summary summary;

@@ -26,6 +26,17 @@ struct SummaryRow {
 
 std::vector<SummaryRow> summary_of(const sim::Prediction& prediction, const Statistics& statistics,
                                    std::optional<Bytes> limit);
+/// A figure of two plans beside each other; an empty value where only the other has it.
+struct BesideRow {
+    std::string name;
+    std::string a;
+    std::string b;
+    bool headline = false;
+    bool differs() const { return a != b; }
+};
+/// In the order of A; what only B has stands where B has it.
+std::vector<BesideRow> beside(const std::vector<SummaryRow>& a, const std::vector<SummaryRow>& b);
+
 /// Of a trace that nobody predicted.
 std::vector<SummaryRow> summary_of(const Trace& trace, const Statistics& statistics,
                                    std::optional<Bytes> limit);

@@ -17,7 +17,11 @@
 namespace debubble::gui {
 
 ComparePanel::ComparePanel(TimelineView* timeline, QWidget* parent)
-    : QWidget(parent), timeline_(timeline), errors_(new ErrorTable), worst_(new WorstTable) {
+    : QWidget(parent),
+      timeline_(timeline),
+      figures_(new FiguresTable),
+      errors_(new ErrorTable),
+      worst_(new WorstTable) {
     alignment_ = new QComboBox;
     alignment_->setObjectName("compare-alignment");
     alignment_->setAccessibleName(tr("What is laid on what"));
@@ -50,10 +54,11 @@ ComparePanel::ComparePanel(TimelineView* timeline, QWidget* parent)
     row->addWidget(by_error_);
     row->addStretch();
     auto* tables = new QSplitter;
+    tables->addWidget(figures_);
     tables->addWidget(errors_);
     tables->addWidget(worst_);
     tables->addWidget(text_);
-    tables->setSizes({400, 360, 420});
+    tables->setSizes({360, 380, 340, 360});
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(4, 4, 4, 4);
     column->addLayout(row);
@@ -70,7 +75,9 @@ ComparePanel::ComparePanel(TimelineView* timeline, QWidget* parent)
 }
 
 void ComparePanel::show_comparison(const Pairing& pairing, const TimelineDocument& a,
+                                   const std::vector<BesideRow>& figures,
                                    const std::string& words) {
+    figures_->show_rows(figures);
     errors_->show_errors(pairing);
     worst_->show_worst(pairing, a);
     text_->setPlainText(QString::fromStdString(words));

@@ -7,6 +7,7 @@
 #include <QWidget>
 
 #include "gui/viewmodel/timeline/pairing.h"
+#include "gui/viewmodel/what_if/figures.h"
 
 class QCheckBox;
 class QComboBox;
@@ -16,6 +17,7 @@ class QPlainTextEdit;
 namespace debubble::gui {
 
 class ErrorTable;
+class FiguresTable;
 class TimelineView;
 class WorstTable;
 
@@ -27,7 +29,7 @@ public:
     explicit ComparePanel(TimelineView* timeline, QWidget* parent = nullptr);
     /// `words`: what `debubble compare` says of them.
     void show_comparison(const Pairing& pairing, const TimelineDocument& a,
-                         const std::string& words);
+                         const std::vector<BesideRow>& figures, const std::string& words);
 
 private:
     void choose();
@@ -38,6 +40,7 @@ private:
     QCheckBox* only_ = nullptr;
     QDoubleSpinBox* threshold_ = nullptr;
     QCheckBox* by_error_ = nullptr;
+    FiguresTable* figures_ = nullptr;
     ErrorTable* errors_ = nullptr;
     WorstTable* worst_ = nullptr;
     QPlainTextEdit* text_ = nullptr;

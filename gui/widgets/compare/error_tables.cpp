@@ -85,6 +85,34 @@ void ErrorTable::add_group(const QString& title, const std::vector<ErrorRow>& ro
     }
 }
 
+FiguresTable::FiguresTable(QWidget* parent) : QTreeWidget(parent) {
+    setObjectName("compare-figures");
+    setAccessibleName(tr("Figures of both"));
+    setSelectionMode(QAbstractItemView::NoSelection);
+    set_up(*this, {tr("figure"), tr("A"), tr("B")});
+}
+
+void FiguresTable::show_rows(const std::vector<BesideRow>& rows) {
+    clear();
+    QFont bold = font();
+    bold.setBold(true);
+    for (const BesideRow& row : rows) {
+        auto* item = new QTreeWidgetItem(
+            this, {QString::fromStdString(row.name), QString::fromStdString(row.a),
+                   QString::fromStdString(row.b)});
+        align_figures(*item);
+        if (row.headline) item->setFont(0, bold);
+        for (const int column : {1, 2}) {
+            item->setToolTip(column, item->text(column));
+            if (row.differs()) item->setFont(column, bold);
+        }
+    }
+    for (const int column : {1, 2}) {
+        header()->setSectionResizeMode(column, QHeaderView::Interactive);
+        header()->resizeSection(column, 110);
+    }
+}
+
 WorstTable::WorstTable(QWidget* parent) : QTreeWidget(parent) {
     setObjectName("compare-worst");
     setAccessibleName(tr("Actions that differ most"));

@@ -4,6 +4,7 @@
 #include <QTreeWidget>
 
 #include "gui/viewmodel/timeline/pairing.h"
+#include "gui/viewmodel/what_if/figures.h"
 
 /// How far two timelines are apart, as tables.
 namespace debubble::gui {
@@ -18,6 +19,15 @@ public:
 
 private:
     void add_group(const QString& title, const std::vector<ErrorRow>& rows);
+};
+
+/// All figures of both sides; those that differ stand out.
+class FiguresTable : public QTreeWidget {
+    Q_DECLARE_TR_FUNCTIONS(debubble::gui::FiguresTable)
+
+public:
+    explicit FiguresTable(QWidget* parent = nullptr);
+    void show_rows(const std::vector<BesideRow>& rows);
 };
 
 /// The actions that differ most, one per row.

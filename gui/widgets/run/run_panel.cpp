@@ -10,6 +10,7 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSettings>
 #include <QSpinBox>
 #include <QStandardPaths>
 
@@ -70,6 +71,9 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     row->addLayout(curves, 3);
     row->addWidget(log_, 4);
 
+    const QSettings settings;
+    steps_->setValue(settings.value("run/steps").toInt());
+    launch_->setText(settings.value("run/launch").toString());
     timer_.setInterval(kPoll);
     process_.setProcessChannelMode(QProcess::MergedChannels);
     connect(&timer_, &QTimer::timeout, this, &RunPanel::read_metrics);
@@ -98,6 +102,9 @@ void RunPanel::show_state(const QString& state) {
 
 void RunPanel::start() {
     if (is_running()) return;
+    QSettings settings;
+    settings.setValue("run/steps", steps_->value());
+    settings.setValue("run/launch", launch_->text());
     const QString folder = new_folder(source_.file);
     out_ = {folder.toStdString()};
     QStringList words = QProcess::splitCommand(launch_->text());

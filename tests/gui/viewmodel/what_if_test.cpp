@@ -181,6 +181,19 @@ TEST_F(Undo, knows_whether_the_file_is_what_is_shown) {
     EXPECT_TRUE(history.is_saved());
 }
 
+TEST(Figures, of_two_plans_lie_beside_each_other) {
+    const std::vector<SummaryRow> a{{"step time", "2 s"}, {"MFU", "40 %"}, {"Peak memory", ""}};
+    const std::vector<SummaryRow> b{{"step time", "3 s"}, {"program", "abc"}, {"Peak memory", ""}};
+    const std::vector<BesideRow> rows = beside(a, b);
+    ASSERT_EQ(rows.size(), 4);
+    EXPECT_EQ(rows[0].a + "|" + rows[0].b, "2 s|3 s");
+    EXPECT_TRUE(rows[0].differs());
+    EXPECT_EQ(rows[1].name, "program");
+    EXPECT_EQ(rows[2].a + "|" + rows[2].b, "40 %|");
+    EXPECT_TRUE(rows[3].headline);
+    EXPECT_FALSE(rows[3].differs());
+}
+
 TEST(LatestWins, answers_the_first_and_the_last_of_many_and_drops_what_is_out_of_date) {
     std::promise<void> begun;
     std::promise<void> go;
@@ -189,7 +202,7 @@ TEST(LatestWins, answers_the_first_and_the_last_of_many_and_drops_what_is_out_of
     std::vector<int> delivered;
     {
         LatestWins<int, int> worker(
-            [&](const int& question) {
+            [&](const int& question, const std::stop_token&) {
                 worked.push_back(question);
                 if (question == 0) {
                     begun.set_value();
@@ -209,6 +222,74 @@ TEST(LatestWins, answers_the_first_and_the_last_of_many_and_drops_what_is_out_of
     }
     EXPECT_THAT(worked, ElementsAre(0, 5));
     EXPECT_THAT(delivered, ElementsAre(5));
+}
+
+/// The first would never end by itself.
+TEST(LatestWins, a_newer_question_stops_the_answer_under_way) {
+    std::promise<void> begun;
+    std::promise<int> last;
+    LatestWins<int, int> worker(
+        [&](const int& question, const std::stop_token& stop) {
+            if (question == 0) begun.set_value();
+            while (question == 0) give_up_if(stop);
+            return question;
+        },
+        [&](int answer) { last.set_value(answer); });
+    worker.ask(0);
+    begun.get_future().wait();
+    worker.ask(1);
+    EXPECT_EQ(last.get_future().get(), 1);
+}
+
+TEST(LatestWins, what_is_forgotten_stops_and_is_not_delivered) {
+    std::atomic<bool> stopped = false;
+    std::promise<void> begun;
+    bool delivered = false;
+    {
+        LatestWins<int, int> worker(
+            [&](const int&, const std::stop_token& stop) {
+                begun.set_value();
+                while (!stop.stop_requested()) std::this_thread::yield();
+                stopped = true;
+                return 1;
+            },
+            [&](int) { delivered = true; });
+        worker.ask(0);
+        begun.get_future().wait();
+        worker.forget();
+    }
+    EXPECT_TRUE(stopped);
+    EXPECT_FALSE(delivered);
+}
+
+/// A plan of a hundred thousand actions: whenever one is cancelled, a newer question need not
+/// wait for the rest of it.
+TEST(WhatIf, an_answer_that_is_no_longer_wanted_gives_up) {
+    ScenarioText large = with_change(shipped("gpt3-175b"), "training.global_batch", "3072");
+    large = with_change(large, "schedule", "1f1b");
+    using Clock = std::chrono::steady_clock;
+    const auto begun = Clock::now();
+    ASSERT_TRUE(answer(large).plan);
+    const auto whole = Clock::now() - begun;
+    for (const int percent : {0, 20, 50, 80}) {
+        std::stop_source stop;
+        std::promise<bool> gave_up;
+        const std::jthread worker([&] {
+            try {
+                answer(large, stop.get_token());
+                gave_up.set_value(false);
+            } catch (const Cancelled&) {
+                gave_up.set_value(true);
+            }
+        });
+        std::this_thread::sleep_for(whole * percent / 100);
+        const auto cancelled = Clock::now();
+        stop.request_stop();
+        const bool early = gave_up.get_future().get();
+        const auto after = Clock::now() - cancelled;
+        EXPECT_TRUE(early || percent > 20) << percent;
+        EXPECT_LT(after, whole / 2) << percent;
+    }
 }
 
 }  // namespace

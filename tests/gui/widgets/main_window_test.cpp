@@ -307,6 +307,29 @@ TEST_F(Window, two_traces_lie_beside_each_other_with_their_errors) {
     EXPECT_TRUE(part<QPlainTextEdit>("compare-text")->toPlainText().contains("step time"));
 }
 
+TEST_F(Window, a_plan_lies_above_the_pinned_one_with_all_figures_of_both) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    const Document pinned = shown().document;
+    window->session().pin(true);
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    const Document changed = shown().document;
+    ASSERT_TRUE(settles_after([&] { window->compare_plans(); }));
+    const Scene& scene = window->findChild<TimelineView*>()->scene();
+    ASSERT_TRUE(scene.comparison);
+    EXPECT_EQ(scene.main.document, changed);
+    EXPECT_EQ(scene.other.document, pinned);
+    auto* figures = part<QTreeWidget>("compare-figures");
+    for (const char* name : {"step time", "throughput", "MFU", "bubble", "memory"}) {
+        const auto rows = figures->findItems(name, Qt::MatchExactly);
+        ASSERT_EQ(rows.size(), 1) << name;
+        EXPECT_FALSE(rows[0]->text(1).isEmpty());
+        EXPECT_FALSE(rows[0]->text(2).isEmpty());
+    }
+    window->show_current_plan();
+    EXPECT_FALSE(scene.comparison);
+    EXPECT_EQ(ghost().document, pinned);
+}
+
 TEST_F(Window, a_click_on_a_worst_action_brings_it_to_the_middle_and_selects_it) {
     Exhibit step = read_exhibit("gpt2-xl", {});
     const QString a = folder.filePath("a.json");
@@ -356,6 +379,59 @@ TEST_F(Window, the_cost_of_an_action_is_broken_down_into_its_operators) {
     window->findChild<TimelineView*>()->zoom_in();
     EXPECT_EQ(rows->findItems("cost", Qt::MatchExactly)[0]->child(0), longest);
     EXPECT_TRUE(longest->isExpanded());
+}
+
+TEST_F(Window, remembers_how_each_file_was_looked_at) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    auto* timeline = window->findChild<TimelineView*>();
+    ViewState looked = timeline->state();
+    looked.axis.zoom(4, 100);
+    looked.rows = {{1}, {}, {0}, {3}};
+    looked.colour_by = ColourBy::Stage;
+    timeline->set_state(looked);
+    ASSERT_TRUE(opens({"gpt2-xl-zb-h1"}));
+    EXPECT_EQ(timeline->state().axis.shown(), shown().range());
+    EXPECT_EQ(timeline->state().rows, RowChoices{});
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    EXPECT_EQ(timeline->state().rows, looked.rows);
+    EXPECT_EQ(timeline->state().axis.shown(), looked.axis.shown());
+    EXPECT_EQ(timeline->state().colour_by, ColourBy::Stage);
+
+    window->close();  // and over the next start
+    window = std::make_unique<MainWindow>();
+    window->resize(1400, 900);
+    window->show();
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    EXPECT_EQ(window->findChild<TimelineView*>()->state().rows, looked.rows);
+}
+
+TEST_F(Window, opens_a_file_whose_remembered_view_is_damaged) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    window->close();
+    QSettings settings;
+    for (const QString& key : settings.value("views/order").toStringList())
+        settings.setValue("views/" + key, "{\"shown\": [\xff");
+    settings.sync();
+    window = std::make_unique<MainWindow>();
+    window->show();
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    EXPECT_EQ(window->findChild<TimelineView*>()->state().axis.shown(), shown().range());
+}
+
+TEST_F(Window, fits_a_screen_of_1440_by_900) {
+    EXPECT_LE(window->minimumSizeHint().width(), 1424);
+    EXPECT_LE(window->minimumSizeHint().height(), 852);
+}
+
+TEST_F(Window, a_page_of_pdf_holds_shapes_and_text_and_a_picture_is_wide) {
+    ASSERT_TRUE(opens({"gpt2-xl-zb-h1"}));
+    const QString pdf = folder.filePath("plan.pdf");
+    window->export_to(pdf);
+    // A few bars as shapes take no image; those of a zoomed-out long plan would.
+    EXPECT_EQ(read_file(pdf.toStdString()).find("/Subtype /Image"), std::string::npos);
+    const QString png = folder.filePath("plan.png");
+    window->export_to(png);
+    EXPECT_EQ(QImage(png).width(), 2 * 1920);
 }
 
 TEST_F(Window, colours_are_chosen_in_the_menu) {
