@@ -2,11 +2,10 @@
 #include <cstdio>
 #include <exception>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
-#include "base/spelling.h"
+#include "base/unknown_argument.h"
 #include "exec/comm/communicator.h"
 #include "exec/commands/commands.h"
 #include "exec/run/launch.h"
@@ -14,26 +13,6 @@
 /// The program `debubble-exec`: the verbs of `debubble` that compute on this machine.
 namespace debubble::exec {
 namespace {
-
-std::string suggestion(std::string_view word, const CLI::App& verb) {
-    std::vector<std::string> known;
-    for (const CLI::Option* option : verb.get_options())
-        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    const auto guess = did_you_mean(word, known);
-    return guess ? fmt::format("; did you mean '{}'?", *guess) : std::string();
-}
-
-[[noreturn]] void refuse(const CLI::App& program, const CLI::ParseError& error) {
-    const auto parsed = program.get_subcommands();
-    if (parsed.empty()) throw InputError(fmt::format("{}; see debubble --help", error.what()));
-    const CLI::App& verb = *parsed.front();
-    std::string sentence = error.what();
-    if (const auto extras = verb.remaining(); !extras.empty()) {
-        const std::string word = extras.front().substr(0, extras.front().find('='));
-        sentence = fmt::format("{} takes no '{}'{}", verb.get_name(), word, suggestion(word, verb));
-    }
-    throw InputError(fmt::format("{} (see debubble {} --help)", sentence, verb.get_name()));
-}
 
 ExitStatus run(int argc, char** argv) {
     CLI::App program("The verbs of debubble that compute on this machine.", "debubble");
@@ -50,7 +29,7 @@ ExitStatus run(int argc, char** argv) {
     } catch (const CLI::Success& help_or_version) {
         program.exit(help_or_version);
     } catch (const CLI::ParseError& error) {
-        refuse(program, error);
+        refuse_arguments(program, error.what());
     }
     if (std::fflush(stdout) != 0) throw WorldError("standard output cannot be written");
     return answer;

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
-#include "base/spelling.h"
+#include "base/unknown_argument.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/output.h"
 #include "sim/commands/sibling.h"
@@ -47,18 +47,6 @@ std::vector<std::string> verb_names(const CLI::App& program) {
     return names;
 }
 
-std::vector<std::string> option_names(const CLI::App& verb) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : verb.get_options())
-        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    return names;
-}
-
-std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
-    const auto guess = did_you_mean(word, known);
-    return guess ? fmt::format("; did you mean '{}'?", *guess) : std::string();
-}
-
 void check_verb(const CLI::App& program, std::string_view word) {
     const std::vector<std::string> names = verb_names(program);
     if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
@@ -66,19 +54,6 @@ void check_verb(const CLI::App& program, std::string_view word) {
     throw InputError(
         fmt::format("unknown verb '{}'{}", word,
                     guess.empty() ? fmt::format("; known: {}", fmt::join(names, ", ")) : guess));
-}
-
-[[noreturn]] void refuse(const CLI::App& program, const CLI::ParseError& error) {
-    const auto parsed = program.get_subcommands();
-    if (parsed.empty()) throw InputError(fmt::format("{}; see debubble --help", error.what()));
-    const CLI::App& verb = *parsed.front();
-    std::string sentence = error.what();
-    if (const auto extras = verb.remaining(); !extras.empty()) {
-        const std::string word = extras.front().substr(0, extras.front().find('='));
-        sentence = fmt::format("{} takes no '{}'{}", verb.get_name(), word,
-                               suggestion(word, option_names(verb)));
-    }
-    throw InputError(fmt::format("{} (see debubble {} --help)", sentence, verb.get_name()));
 }
 
 ExitStatus run(int argc, char** argv) {
@@ -98,7 +73,7 @@ ExitStatus run(int argc, char** argv) {
     } catch (const CLI::Success& help_or_version) {
         program.exit(help_or_version);
     } catch (const CLI::ParseError& error) {
-        refuse(program, error);
+        refuse_arguments(program, error.what());
     }
     flush_standard_output();
     return answer;
