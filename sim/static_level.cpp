@@ -16,7 +16,8 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     policy.gradient_buffer = framework.main_grad_buffer;
     policy.ddp_buckets = framework.ddp_buckets && scenario.parallel.data > 1;
     policy.foreach_optimizer = framework.optimizer == scenarios::OptimizerKind::ForeachAdam;
-    policy.library_workspace = framework.library_workspace;
+    if (!scenario.cluster.gpu.threads)  // which only GPUs' matrix products want
+        policy.library_workspace = framework.library_workspace;
     if (scenario.training.offload_optimizer) {  // on the host
         policy.main_parameters.reset();
         policy.moments_exist = false;

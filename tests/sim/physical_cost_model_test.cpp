@@ -154,6 +154,16 @@ TEST(PhysicalCostModel, HoldsEighteenBytesPerParameterInMixedPrecision) {
     EXPECT_EQ(total(price(scenario)->static_memory(Rank{0})).count, 18 * parameters);
 }
 
+TEST(PhysicalCostModel, HoldsNoWorkspaceOfAGpusLibraryOnAProcessor) {
+    auto scenario = gpt_job(1, 1, 1);
+    const auto held = [&] { return total(price(scenario)->static_memory(Rank{0})); };
+    const Bytes without = held();
+    scenario.framework.library_workspace = Bytes{32 << 20};
+    EXPECT_EQ(held(), without + scenario.framework.library_workspace);
+    scenario.cluster.gpu.threads = 8;
+    EXPECT_EQ(held(), without);
+}
+
 TEST(PhysicalCostModel, OverlappedPassesHideEachOthersCommunication) {
     const auto model = price(gpt_job(8, 1, 1));
     const Compute forward{Pass::Forward, Stage{0}, {1, {}}};
