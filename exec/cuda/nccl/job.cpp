@@ -1,0 +1,190 @@
+#include "exec/cuda/nccl/job.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace debubble::exec::nccl {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto kBetweenLooks = 10ms;
+constexpr auto kBetweenAnswers = 100us;
+constexpr auto kToPart = 10s;
+
+}  // namespace
+
+Job::Job(Communicator& host, DeviceLanes& lanes, std::unique_ptr<Calls> calls,
+         std::chrono::nanoseconds patience)
+    : host_(host),
+      watched_(host.group(host.ranks())),
+      lanes_(lanes),
+      calls_(std::move(calls)),
+      patience_(patience) {
+    if (const int size = watched_->size(); size > 1) {
+        const int before = (watched_->rank() + size - 1) % size;
+        alive_ = watched_->receive({before, {}}, buffer_of(std::span(&token_, 1)), "NCCL_END");
+    }
+    thread_ = std::thread([this] { watch(); });
+}
+
+Job::~Job() {
+    {
+        const Lock lock(mutex_);
+        closing_ = true;
+    }
+    bell_.notify_all();
+    thread_.join();
+    if (!failure_) part();
+    for (Handle communicator : communicators_)
+        failure_ ? calls_->abort(communicator) : calls_->destroy(communicator);
+}
+
+/// Nobody takes communicators down while others may need them.
+void Job::part() {
+    if (!alive_) return;
+    try {
+        std::int32_t token = 0;
+        const int after = (watched_->rank() + 1) % watched_->size();
+        const Pending told =
+            watched_->send({after, {}}, buffer_of(std::span(&token, 1)), "NCCL_END");
+        alive_->wait(within(kToPart));
+        told->wait(within(kToPart));
+    } catch (const std::exception& error) {
+        failure_ = error.what();
+    }
+}
+
+Handle Job::join(int ranks, const Id& id, int rank, const std::string& what) {
+    Handle made = nullptr;
+    Answer answer;
+    {
+        const Lock lock(mutex_);
+        answer = calls_->init(made, ranks, id, rank);
+        if (made != nullptr) communicators_.push_back(made);
+    }
+    settle(made, answer, what);
+    throw_if_failed(what);
+    return made;
+}
+
+void Job::settle(Handle communicator, Answer answer, const std::string& what) {
+    const Deadline deadline = within(patience_);
+    while (answer.in_progress) {
+        std::this_thread::sleep_for(kBetweenAnswers);
+        if (has_failed()) return;
+        if (Clock::now() >= deadline) {
+            const std::string sentence =
+                fmt::format("rank {} waited {:.3g} s for NCCL to begin {}", host_.global_rank(),
+                            std::chrono::duration<double>(patience_).count(), what);
+            fail(sentence);
+            throw DeadlinePassed(sentence);
+        }
+        const Lock lock(mutex_);
+        if (failure_) return;
+        answer = calls_->state(communicator);
+    }
+    if (!answer.error.empty()) {
+        const std::string sentence = fmt::format("NCCL cannot begin {}: {}", what, answer.error);
+        fail(sentence);
+        throw WorldError(sentence);
+    }
+}
+
+MarkedInterval Job::issue(Handle communicator, DeviceLane lane, const std::string& description,
+                          const std::function<Answer()>& call) {
+    lanes_.wait(lane, lanes_.mark(kComputeLane));
+    const Mark begin = lanes_.mark(lane);
+    const bool works = call && !has_failed();  // who waits hears of a failure
+    if (works) {
+        Answer answer;
+        {
+            const Lock lock(mutex_);
+            if (!failure_) answer = call();
+        }
+        settle(communicator, answer, description);
+    }
+    const Mark end = lanes_.mark(lane);
+    const Lock lock(mutex_);
+    if (works)
+        records_[lane.number].open.push_back({description, calls_->point(lane), Clock::now()});
+    return {begin, end};
+}
+
+bool Job::has_failed() {
+    const Lock lock(mutex_);
+    return failure_.has_value();
+}
+
+void Job::throw_if_failed(const std::string& description) {
+    const Lock lock(mutex_);
+    if (failure_)
+        throw Aborted(fmt::format("rank {} stopped waiting for {}: {}", host_.global_rank(),
+                                  description, *failure_));
+}
+
+void Job::fail(const std::string& sentence) {
+    const Lock lock(mutex_);
+    fail_locked(sentence, true);
+}
+
+void Job::fail_locked(const std::string& sentence, bool tell) {
+    if (failure_) return;
+    failure_ = sentence;
+    if (tell) host_.abort(sentence);
+    for (Handle communicator : std::exchange(communicators_, {})) calls_->abort(communicator);
+}
+
+void Job::watch() {
+    Lock lock(mutex_);
+    while (!closing_ && !failure_) {
+        bell_.wait_for(lock, kBetweenLooks);
+        try {
+            if (alive_) alive_->done();
+        } catch (const WorldError& error) {
+            fail_locked(error.what(), false);  // all know of it
+        }
+        try {
+            if (const auto why = trouble()) fail_locked(*why, true);
+        } catch (const WorldError& error) {
+            fail_locked(error.what(), true);
+        }
+    }
+}
+
+std::optional<std::string> Job::trouble() {
+    for (Handle communicator : communicators_) {
+        const Answer answer = calls_->state(communicator);
+        if (!answer.error.empty())
+            return fmt::format("NCCL reports on rank {}: {}; {}", host_.global_rank(), answer.error,
+                               lanes_text());
+    }
+    std::optional<std::string> stalled;
+    for (auto& [number, lane] : records_) {
+        while (!lane.open.empty() && calls_->passed(lane.open.front().end)) {
+            lane.completed = std::move(lane.open.front().description);
+            lane.open.pop_front();
+        }
+        if (!lane.open.empty() && !stalled && Clock::now() - lane.open.front().at > patience_)
+            stalled = lane.open.front().description;
+    }
+    if (!stalled) return std::nullopt;
+    return fmt::format("rank {} waited {:.3g} s for {} to end on its stream; {}",
+                       host_.global_rank(), std::chrono::duration<double>(patience_).count(),
+                       *stalled, lanes_text());
+}
+
+/// Of each stream that has something left to do.
+std::string Job::lanes_text() const {
+    std::vector<std::string> streams;
+    for (const auto& [number, lane] : records_) {
+        if (lane.open.empty()) continue;
+        streams.push_back(fmt::format("stream {}: last issued {}, last completed {}", number,
+                                      lane.open.back().description,
+                                      lane.completed.empty() ? "nothing" : lane.completed));
+    }
+    return streams.empty() ? "all that was issued is done"
+                           : fmt::format("{}", fmt::join(streams, "; "));
+}
+
+}  // namespace debubble::exec::nccl

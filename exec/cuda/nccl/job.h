@@ -1,0 +1,91 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "exec/comm/communicator.h"
+#include "exec/cuda/nccl/calls.h"
+
+namespace debubble::exec::nccl {
+
+/// What one rank has asked of NCCL, and a thread that watches over it: an error that NCCL reports
+/// later, a rank that is lost, or a stream that stands still ends the job on all ranks.
+class Job {
+public:
+    /// `host` carries what ranks must know of each other; all ranks make theirs together.
+    Job(Communicator& host, DeviceLanes& lanes, std::unique_ptr<Calls> calls,
+        std::chrono::nanoseconds patience);
+    /// Waits a moment for the others, unless the job has failed.
+    ~Job();
+    Job(const Job&) = delete;
+    Job& operator=(const Job&) = delete;
+
+    DeviceLanes& lanes() { return lanes_; }
+    Calls& calls() { return *calls_; }
+    std::chrono::nanoseconds patience() const { return patience_; }
+
+    /// A communicator of NCCL, once all its ranks are there. `what` names it in errors.
+    Handle join(int ranks, const Id& id, int rank, const std::string& what);
+
+    /// Lets a lane do something behind what the kernels were asked for until now; it will have run
+    /// between the marks. Nothing is asked of a job that has failed.
+    MarkedInterval issue(Handle communicator, DeviceLane lane, const std::string& description,
+                         const std::function<Answer()>& call);
+
+    /// Tells groups apart in the names of their lanes.
+    int next_group() { return groups_++; }
+
+    /// Throws Aborted with the reason, if the job has failed.
+    void throw_if_failed(const std::string& description);
+    /// Ends the job on all ranks; the first sentence counts.
+    void fail(const std::string& sentence);
+
+private:
+    /// What a lane was asked for, in order.
+    struct Asked {
+        std::string description;
+        Point end = 0;
+        Clock::time_point at;
+    };
+    struct LaneRecord {
+        std::list<Asked> open;
+        std::string completed;  ///< last; empty: nothing yet
+    };
+    using Lock = std::unique_lock<std::mutex>;
+
+    bool has_failed();
+    /// Until NCCL has taken it, or the job has failed.
+    void settle(Handle communicator, Answer answer, const std::string& what);
+    void watch();
+    std::optional<std::string> trouble();
+    std::string lanes_text() const;
+    void fail_locked(const std::string& sentence, bool tell);
+    void part();
+
+    Communicator& host_;
+    std::unique_ptr<Communicator> watched_;  ///< over the same ranks, for the watch alone
+    DeviceLanes& lanes_;
+    std::unique_ptr<Calls> calls_;
+    std::chrono::nanoseconds patience_;
+
+    std::mutex mutex_;  ///< guards all below, and calls of NCCL
+    std::condition_variable bell_;
+    bool closing_ = false;
+    std::optional<std::string> failure_;
+    std::vector<Handle> communicators_;  ///< in the order made, which all their ranks share
+    std::map<std::int32_t, LaneRecord> records_;
+    int groups_ = 0;  ///< the issuing thread's
+    std::int32_t token_ = 0;
+    Pending alive_;  ///< is done when the rank before this one parts; fails with the job
+    std::thread thread_;
+};
+
+}  // namespace debubble::exec::nccl

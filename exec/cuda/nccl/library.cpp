@@ -1,0 +1,219 @@
+#include <cuda_runtime.h>
+#include <nccl.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "exec/cuda/nccl/communicator.h"
+#include "exec/cuda/nccl/setup.h"
+
+/// NCCL itself.
+namespace debubble::exec::nccl {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr int kMostCtas = 4;  ///< multiprocessors that a collective may take from the kernels
+constexpr auto kToEnd = 10s;
+constexpr std::int64_t kScratch = 256;
+
+void check(cudaError_t status, const char* what) {
+    if (status != cudaSuccess)
+        throw WorldError(fmt::format("{}: {}", what, cudaGetErrorString(status)));
+}
+
+ncclDataType_t type_of(DataType type) {
+    switch (type) {
+        case DataType::Fp64: return ncclFloat64;
+        case DataType::Fp32: return ncclFloat32;
+        case DataType::Fp16: return ncclFloat16;
+        case DataType::Bf16: return ncclBfloat16;
+        case DataType::Int32: return ncclInt32;
+    }
+    return ncclInt8;
+}
+ncclRedOp_t operation_of(Reduction reduction) {
+    return reduction == Reduction::Sum ? ncclSum : ncclMax;
+}
+
+ncclComm_t comm_of(Handle handle) {
+    return static_cast<ncclComm_t>(handle);
+}
+
+Answer answer_of(ncclResult_t result, Handle handle) {
+    if (result == ncclSuccess) return {};
+    if (result == ncclInProgress) return {true, ""};
+    const char* detail = handle != nullptr ? ncclGetLastError(comm_of(handle)) : nullptr;
+    std::string error = ncclGetErrorString(result);
+    if (detail != nullptr && *detail != 0) error += fmt::format(" ({})", detail);
+    return {false, std::move(error)};
+}
+
+class NcclLibrary final : public Calls {
+public:
+    explicit NcclLibrary(const Setup& setup) : setup_(setup), device_(setup.lanes.memory()) {
+        check(cudaSetDevice(device_), "the GPU");
+        check(cudaMalloc(&scratch_, kScratch), "memory of the GPU");
+    }
+    ~NcclLibrary() override {
+        for (cudaEvent_t event : events_) cudaEventDestroy(event);
+        cudaFree(scratch_);
+    }
+    NcclLibrary(const NcclLibrary&) = delete;
+    NcclLibrary& operator=(const NcclLibrary&) = delete;
+
+    Id fresh_id() override {
+        ncclUniqueId made;
+        const ncclResult_t result = ncclGetUniqueId(&made);
+        if (result != ncclSuccess)
+            throw WorldError(fmt::format("NCCL gives no id: {}", ncclGetErrorString(result)));
+        Id id;
+        static_assert(sizeof id == sizeof made);
+        std::memcpy(id.data(), &made, sizeof made);
+        return id;
+    }
+    Answer init(Handle& made, int ranks, const Id& id, int rank) override {
+        check(cudaSetDevice(device_), "the GPU");
+        ncclUniqueId same;
+        std::memcpy(&same, id.data(), sizeof same);
+        ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+        config.blocking = 0;
+        config.maxCTAs = ranks == 2 ? kMostCtas / 2 : kMostCtas;
+        ncclComm_t comm = nullptr;
+        const ncclResult_t result = ncclCommInitRankConfig(&comm, ranks, same, rank, &config);
+        made = comm;
+        return answer_of(result, made);
+    }
+    Answer state(Handle handle) override {
+        ncclResult_t state = ncclSuccess;
+        const ncclResult_t asked = ncclCommGetAsyncError(comm_of(handle), &state);
+        return answer_of(asked == ncclSuccess ? state : asked, handle);
+    }
+
+    Answer send(Handle handle, ConstBuffer data, int to, DeviceLane lane) override {
+        return answer_of(ncclSend(data.bytes.data(), data.elements(), type_of(data.type), to,
+                                  comm_of(handle), stream(lane)),
+                         handle);
+    }
+    Answer receive(Handle handle, Buffer data, int from, DeviceLane lane) override {
+        return answer_of(ncclRecv(data.bytes.data(), data.elements(), type_of(data.type), from,
+                                  comm_of(handle), stream(lane)),
+                         handle);
+    }
+    Answer all_reduce(Handle handle, Buffer data, Reduction reduction, DeviceLane lane) override {
+        return answer_of(
+            ncclAllReduce(data.bytes.data(), data.bytes.data(), data.elements(), type_of(data.type),
+                          operation_of(reduction), comm_of(handle), stream(lane)),
+            handle);
+    }
+    Answer all_gather(Handle handle, ConstBuffer mine, Buffer all, DeviceLane lane) override {
+        return answer_of(ncclAllGather(mine.bytes.data(), all.bytes.data(), mine.elements(),
+                                       type_of(mine.type), comm_of(handle), stream(lane)),
+                         handle);
+    }
+    Answer reduce_scatter(Handle handle, ConstBuffer all, Buffer mine, Reduction reduction,
+                          DeviceLane lane) override {
+        return answer_of(ncclReduceScatter(all.bytes.data(), mine.bytes.data(), mine.elements(),
+                                           type_of(mine.type), operation_of(reduction),
+                                           comm_of(handle), stream(lane)),
+                         handle);
+    }
+    Answer broadcast(Handle handle, Buffer data, int root, DeviceLane lane) override {
+        return answer_of(ncclBroadcast(data.bytes.data(), data.bytes.data(), data.elements(),
+                                       type_of(data.type), root, comm_of(handle), stream(lane)),
+                         handle);
+    }
+
+    Point point(DeviceLane lane) override {
+        if (free_.empty()) {
+            cudaEvent_t event = nullptr;
+            check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event");
+            free_.push_back(static_cast<Point>(events_.size()));
+            events_.push_back(event);
+        }
+        const Point point = free_.back();
+        free_.pop_back();
+        check(cudaEventRecord(events_[static_cast<std::size_t>(point)], stream(lane)), "an event");
+        return point;
+    }
+    bool passed(Point point) override {
+        const cudaError_t status = cudaEventQuery(events_[static_cast<std::size_t>(point)]);
+        if (status == cudaErrorNotReady) return false;
+        check(status, "communication on the GPU");
+        free_.push_back(point);
+        return true;
+    }
+    Buffer scratch() override { return {{static_cast<std::byte*>(scratch_), 4}, DataType::Fp32}; }
+
+    void destroy(Handle handle) noexcept override {
+        Answer answer = answer_of(ncclCommFinalize(comm_of(handle)), handle);
+        const auto deadline = std::chrono::steady_clock::now() + kToEnd;
+        while (answer.in_progress && std::chrono::steady_clock::now() < deadline) {
+            std::this_thread::sleep_for(1ms);
+            answer = state(handle);
+        }
+        if (answer.in_progress || !answer.error.empty()) return abort(handle);
+        ncclCommDestroy(comm_of(handle));
+    }
+    void abort(Handle handle) noexcept override { ncclCommAbort(comm_of(handle)); }
+
+private:
+    cudaStream_t stream(DeviceLane lane) {
+        return static_cast<cudaStream_t>(setup_.stream_of(setup_.lanes, lane));
+    }
+
+    const Setup setup_;
+    int device_;
+    void* scratch_ = nullptr;
+    std::vector<cudaEvent_t> events_;
+    std::vector<Point> free_;
+};
+
+/// Before NCCL reads its environment, which it does once. What a person has set stays.
+void set_environment(bool some_share_a_gpu) {
+    // One thread issues to many communicators: their kernels start in that order everywhere.
+    ::setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
+    if (!some_share_a_gpu) return;
+    // NCCL refuses two ranks on one GPU of one host, so each process is a host of its own, and
+    // what needs one memory or fabric is off. Right, and slow.
+    char name[256] = {};
+    ::gethostname(name, sizeof name - 1);
+    ::setenv("NCCL_HOSTID", fmt::format("{}-{}", name, ::getpid()).c_str(), 0);
+    for (const auto& [variable, value] : {std::pair{"NCCL_SOCKET_IFNAME", "lo"},
+                                          {"NCCL_NET", "Socket"},
+                                          {"NCCL_IB_DISABLE", "1"},
+                                          {"NCCL_MNNVL_ENABLE", "0"},
+                                          {"NCCL_NVLS_ENABLE", "0"},
+                                          {"NCCL_MAX_NCHANNELS", "2"}})
+        ::setenv(variable, value, 0);
+}
+
+bool any(Communicator& host, bool here, std::chrono::nanoseconds patience) {
+    std::int32_t flag = here ? 1 : 0;
+    host.all_reduce({std::as_writable_bytes(std::span(&flag, 1)), DataType::Int32}, Reduction::Max,
+                    "NCCL_SHARED_GPU")
+        ->wait(within(patience));
+    return flag != 0;
+}
+
+}  // namespace
+}  // namespace debubble::exec::nccl
+
+using debubble::exec::nccl::Setup;
+
+extern "C" __attribute__((visibility("default"))) debubble::exec::Communicator*
+debubble_nccl_connect(const Setup& setup) {
+    using namespace debubble::exec::nccl;
+    set_environment(any(setup.host, setup.shares_its_gpu, setup.patience));
+    return connect(setup.host, setup.lanes, std::make_unique<NcclLibrary>(setup), setup.plan,
+                   setup.patience)
+        .release();
+}

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+
+#include "exec/comm/communicator.h"
+#include "exec/cuda/nccl/plan.h"
+
+namespace debubble::exec::nccl {
+
+/// What the module debubble_nccl needs of whoever loads it.
+struct Setup {
+    Communicator& host;
+    DeviceLanes& lanes;  ///< of this rank's GPU, whose number is lanes.memory()
+    void* (*stream_of)(DeviceLanes& lanes, DeviceLane lane) = nullptr;  ///< cudaStream_t
+    Plan plan;
+    std::chrono::nanoseconds patience;
+    bool shares_its_gpu = false;  ///< with another process
+};
+
+}  // namespace debubble::exec::nccl
+
+extern "C" {
+/// The caller's to delete. Throws WorldError.
+debubble::exec::Communicator* debubble_nccl_connect(const debubble::exec::nccl::Setup& setup);
+}
