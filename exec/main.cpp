@@ -1,6 +1,8 @@
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 
@@ -35,11 +37,15 @@ ExitStatus run(int argc, char** argv) {
     return answer;
 }
 
-/// Of several processes one speaks about what all of them find; it leaves to another only what
-/// it cannot know.
+/// Whoever started the processes ends all of them as soon as one has failed.
+constexpr std::chrono::seconds kTimeToSpeak{2};
+
+/// Of several processes one speaks about what all of them find, and the others give it the time
+/// to; it leaves to another only what it cannot know.
 int end(const std::exception_ptr& error, bool all_know) {
     const Ending ending = ending_of(error);
     if (!all_know || process_place().rank == 0) return report(ending);
+    std::this_thread::sleep_for(kTimeToSpeak);
     return static_cast<int>(ending.status);
 }
 
