@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMostPerPixel = 1;  ///< bars in sight; beyond, lanes are blended
 constexpr double kLeastParted = 4;   ///< width of a bar that is parted from the next
-constexpr double kGap = 0.5;
+constexpr double kGap = 1;
 constexpr double kLeastHatched = 5;  ///< as on the screen
 constexpr double kLargestFont = 11;
 constexpr double kSmallestFont = 5;  ///< a page can be enlarged
