@@ -214,6 +214,11 @@ std::vector<scenarios::Override> changes_for(const ScenarioText& source, const s
 
 ScenarioText with_change(const ScenarioText& source, const std::string& key,
                          const std::string& value) {
+    const auto says = [&](const std::string& what) {
+        return scenarios::written_at(source.text, source.file, what) == value;
+    };
+    // Chosen once more: what else the text says of it stays.
+    if (says(key) || (key == "schedule" && says("schedule.name"))) return source;
     ScenarioText changed = source;
     for (const scenarios::Override& change : changes_for(source, key, value))
         changed.text = scenarios::with_key(changed.text, changed.file, change);

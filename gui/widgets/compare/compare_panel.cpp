@@ -9,6 +9,7 @@
 #include <QPlainTextEdit>
 #include <QSignalBlocker>
 #include <QSplitter>
+#include <QTabWidget>
 #include <QVBoxLayout>
 
 #include "gui/widgets/compare/error_tables.h"
@@ -57,12 +58,17 @@ ComparePanel::ComparePanel(TimelineView* timeline, QWidget* parent)
     tables->addWidget(figures_);
     tables->addWidget(errors_);
     tables->addWidget(worst_);
-    tables->addWidget(text_);
-    tables->setSizes({360, 380, 340, 360});
+    tables->setSizes({360, 390, 340});
+    auto* pages = new QTabWidget;
+    pages->setAccessibleName(tr("Tables, or the same in words"));
+    pages->setTabPosition(QTabWidget::East);
+    pages->setDocumentMode(true);
+    pages->addTab(tables, tr("Tables"));
+    pages->addTab(text_, tr("In words"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(4, 4, 4, 4);
     column->addLayout(row);
-    column->addWidget(tables);
+    column->addWidget(pages);
     connect(alignment_, &QComboBox::activated, this, [this] { choose(); });
     connect(only_, &QCheckBox::toggled, this, [this] { choose(); });
     connect(threshold_, &QDoubleSpinBox::valueChanged, this, [this] { choose(); });

@@ -109,7 +109,7 @@ void FiguresTable::show_rows(const std::vector<BesideRow>& rows) {
     }
     for (const int column : {1, 2}) {
         header()->setSectionResizeMode(column, QHeaderView::Interactive);
-        header()->resizeSection(column, 110);
+        header()->resizeSection(column, 96);
     }
 }
 

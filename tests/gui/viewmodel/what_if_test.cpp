@@ -181,6 +181,17 @@ TEST_F(Undo, knows_whether_the_file_is_what_is_shown) {
     EXPECT_TRUE(history.is_saved());
 }
 
+TEST(WhatIf, a_value_that_is_chosen_once_more_changes_nothing) {
+    const ScenarioText source{
+        "include: gpt3-175b\n"
+        "schedule: {name: interleaved-1f1b, stages_per_rank: 3}\n"
+        "parallel: {tensor: 8}\n",
+        "plan.yaml"};
+    EXPECT_EQ(with_change(source, "schedule", "interleaved-1f1b"), source);
+    EXPECT_EQ(with_change(source, "parallel.tensor", "8"), source);
+    EXPECT_NE(with_change(source, "schedule", "gpipe"), source);
+}
+
 TEST(Figures, of_two_plans_lie_beside_each_other) {
     const std::vector<SummaryRow> a{{"step time", "2 s"}, {"MFU", "40 %"}, {"Peak memory", ""}};
     const std::vector<SummaryRow> b{{"step time", "3 s"}, {"program", "abc"}, {"Peak memory", ""}};

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <QAction>
 #include <QComboBox>
@@ -305,6 +306,30 @@ TEST_F(Window, two_traces_lie_beside_each_other_with_their_errors) {
     ASSERT_TRUE(opens({a, b}));
     EXPECT_TRUE(window->findChild<TimelineView*>()->scene().comparison);
     EXPECT_TRUE(part<QPlainTextEdit>("compare-text")->toPlainText().contains("step time"));
+}
+
+/// The time itself is the machine's affair: it is printed, and in docs/benchmarks.md.
+TEST_F(Window, a_plan_of_gpt3_is_painted_after_the_last_key) {
+    ASSERT_TRUE(opens({"gpt3-175b"}));
+    auto* timeline = window->findChild<TimelineView*>();
+    std::vector<double> took;
+    for (const char* batch : {"72", "80", "88", "96", "104", "112", "120"}) {
+        const Document before = shown().document;
+        QLineEdit* box = field("training.global_batch")->lineEdit();
+        const auto begun = std::chrono::steady_clock::now();
+        ASSERT_TRUE(settles_after([&] {
+            box->selectAll();
+            QTest::keyClicks(box, batch);
+        }));
+        timeline->viewport()->repaint();
+        took.push_back(
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun)
+                .count());
+        EXPECT_NE(shown().document, before);
+    }
+    std::ranges::sort(took);
+    fmt::print("from the key to the paint: {:.0f} to {:.0f} ms, median {:.0f} ms\n", took.front(),
+               took.back(), took[took.size() / 2]);
 }
 
 TEST_F(Window, a_plan_lies_above_the_pinned_one_with_all_figures_of_both) {
