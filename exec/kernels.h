@@ -46,9 +46,9 @@ public:
                                                  ConstTensorView dy, TensorView dtable) = 0;
     /// x, y [samples, rows, hidden]; y may be x.
     virtual void position_embedding_forward(std::int64_t first_position, ConstTensorView x,
-                                            ConstTensorView table, TensorView y) = 0;
+                                            ConstTensorView table, TensorView y);
     virtual void position_embedding_backward_weight(std::int64_t first_position, ConstTensorView dy,
-                                                    TensorView dtable) = 0;
+                                                    TensorView dtable);
 
     // Normalisation over the last extent. statistics: fp32 [tokens, 2] of LayerNorm (mean,
     // 1 / deviation), [tokens] of RMSNorm.
@@ -105,6 +105,33 @@ public:
     /// x [samples, rows, columns]; y may be x. The backward is the same call on gradients.
     virtual void dropout(const Dropout& dropout, const Window& window, ConstTensorView x,
                          TensorView y) = 0;
+
+    // Two operators in a row, and what a norm's backward does, at once. These defaults compose
+    // them; who has better says so, and is asked for pairs (exec/stage/pairs.h).
+    virtual bool makes_pairs() const { return false; }
+    /// wide = x weight + bias, kept for the backward; y = activation(wide).
+    virtual void linear_activation_forward(WeightLayout layout, Nonlinearity kind,
+                                           ConstTensorView x, ConstTensorView weight,
+                                           ConstTensorView bias, TensorView wide, TensorView y);
+    /// dwide, from dy of a product whose input was activation(wide).
+    virtual void linear_activation_backward_input(WeightLayout layout, Nonlinearity kind,
+                                                  ConstTensorView dy, ConstTensorView weight,
+                                                  ConstTensorView wide, TensorView dwide);
+    /// sum = x + branch; y = norm(sum). y may be branch.
+    virtual void residual_layer_norm_forward(double eps, ConstTensorView x, ConstTensorView branch,
+                                             ConstTensorView weight, ConstTensorView bias,
+                                             TensorView sum, TensorView y, TensorView statistics);
+    virtual void residual_rms_norm_forward(double eps, ConstTensorView x, ConstTensorView branch,
+                                           ConstTensorView weight, TensorView sum, TensorView y,
+                                           TensorView statistics);
+    /// dx = the norm's gradient, plus `through` (what reaches x past the norm) if there is some;
+    /// dx may be `through`. Adds into dweight and dbias.
+    virtual void layer_norm_backward(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
+                                     ConstTensorView statistics, ConstTensorView through,
+                                     TensorView dx, TensorView dweight, TensorView dbias);
+    virtual void rms_norm_backward(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
+                                   ConstTensorView statistics, ConstTensorView through,
+                                   TensorView dx, TensorView dweight);
 
     // Cross-entropy, in place: logits [tokens, share of the vocabulary] become their gradient.
     // largest, sum, target: fp32 [tokens], to be reduced over tensor-parallel ranks by maximum,

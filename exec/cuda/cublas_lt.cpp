@@ -36,7 +36,8 @@ std::uint32_t alignment_of(const void* data) {
 
 /// What a plan depends on: products that are equal in it are done alike.
 using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Type, bool, bool, bool, bool,
-                       std::int64_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+                       std::int64_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t,
+                       Epilogue, bool, bool>;
 Key key_of(const Product& p) {
     return {p.m,
             p.n,
@@ -51,7 +52,22 @@ Key key_of(const Product& p) {
             p.b.row_stride,
             alignment_of(p.a.elements.data),
             alignment_of(p.b.elements.data),
-            alignment_of(p.c.data)};
+            alignment_of(p.c.data),
+            p.epilogue,
+            p.sums != nullptr,
+            p.sums_of_b};
+}
+
+/// What the library does behind the product. Its A is our b.
+cublasLtEpilogue_t epilogue_of(const Product& p) {
+    if (p.sums) return p.sums_of_b ? CUBLASLT_EPILOGUE_BGRADA : CUBLASLT_EPILOGUE_BGRADB;
+    switch (p.epilogue) {
+        case Epilogue::Gelu:
+            return p.bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
+        case Epilogue::GeluGradient: return CUBLASLT_EPILOGUE_DGELU;
+        case Epilogue::None: break;
+    }
+    return p.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
 /// A layout of the library, of one of its matrices.
@@ -83,19 +99,24 @@ public:
         check(cublasLtMatmulDescCreate(&how_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product");
         set(CUBLASLT_MATMUL_DESC_TRANSA, by_.first.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
         set(CUBLASLT_MATMUL_DESC_TRANSB, by_.second.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-        if (p.bias) {
-            set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-            set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, library_type(p.bias.type));
-            set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.data);
+        set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p));
+        if (p.bias) set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, library_type(p.bias.type));
+        if (p.sums) set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
+        if (p.wide) {
+            set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.n);
+            set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, library_type(p.wide.type));
         }
+        point(p);
         choose(library, p);
     }
     ~Plan() { cublasLtMatmulDescDestroy(how_); }
     Plan(const Plan&) = delete;
     Plan& operator=(const Plan&) = delete;
 
+    bool is_possible() const { return possible_; }
+
     void run(cublasLtHandle_t library, const Product& p, void* workspace, Stream stream) {
-        if (p.bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.data);
+        point(p);
         const float one = 1, kept = p.adds ? 1.F : 0.F;
         check(
             cublasLtMatmul(library, how_, &one, p.b.elements.data, first_.get(), p.a.elements.data,
@@ -108,6 +129,13 @@ private:
     template <class T>
     void set(cublasLtMatmulDescAttributes_t what, T value) {
         check(cublasLtMatmulDescSetAttribute(how_, what, &value, sizeof(value)), "a product");
+    }
+
+    /// To the vectors and matrices of this product.
+    void point(const Product& p) {
+        if (p.bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.data);
+        if (p.sums) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.sums);
+        if (p.wide) set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, p.wide.data);
     }
 
     void choose(cublasLtHandle_t library, const Product& p) {
@@ -127,14 +155,14 @@ private:
             cublasLtMatmulAlgoGetHeuristic(library, how_, first_.get(), second_.get(),
                                            result_.get(), result_.get(), wish, 1, &chosen_, &found);
         cublasLtMatmulPreferenceDestroy(wish);
-        check(status, "a choice of cuBLASLt");
-        if (found == 0) throw WorldError("cuBLASLt knows no way to make a product");
+        possible_ = status == CUBLAS_STATUS_SUCCESS && found > 0;
     }
 
     ColumnMajorProduct by_;
     Layout first_, second_, result_;
     cublasLtMatmulDesc_t how_ = nullptr;
     cublasLtMatmulHeuristicResult_t chosen_{};
+    bool possible_ = false;
 };
 
 class CublasLt final : public Matmul {
@@ -152,10 +180,18 @@ public:
     CublasLt& operator=(const CublasLt&) = delete;
 
     void operator()(const Product& product) override {
-        if (product.m == 0 || product.n == 0) return;
+        if (!at_once(product)) throw WorldError("cuBLASLt knows no way to make a product");
+    }
+    bool at_once(const Product& product) override {
+        if (product.m == 0 || product.n == 0) return true;
+        // Other types of the sums, and other strides, are not among what the library supports.
+        if (product.wide && product.n % 8 != 0) return false;
+        if (product.sums && product.c.type != Type::Fp32) return false;
         std::unique_ptr<Plan>& plan = plans_[key_of(product)];
         if (!plan) plan = std::make_unique<Plan>(library_, product);
+        if (!plan->is_possible()) return false;
         plan->run(library_, product, workspace_, queue_.stream());
+        return true;
     }
 
 private:

@@ -33,10 +33,6 @@ public:
                                  ConstTensorView table, TensorView y) override;
     void token_embedding_backward_weight(ConstTensorView tokens, std::int64_t first_entry,
                                          ConstTensorView dy, TensorView dtable) override;
-    void position_embedding_forward(std::int64_t first_position, ConstTensorView x,
-                                    ConstTensorView table, TensorView y) override;
-    void position_embedding_backward_weight(std::int64_t first_position, ConstTensorView dy,
-                                            TensorView dtable) override;
 
     void layer_norm_forward(double eps, ConstTensorView x, ConstTensorView weight,
                             ConstTensorView bias, TensorView y, TensorView statistics) override;
@@ -77,6 +73,26 @@ public:
     void add(ConstTensorView term, TensorView total) override;
     void dropout(const Dropout& dropout, const Window& window, ConstTensorView x,
                  TensorView y) override;
+
+    bool makes_pairs() const override { return true; }
+    void linear_activation_forward(WeightLayout layout, Nonlinearity kind, ConstTensorView x,
+                                   ConstTensorView weight, ConstTensorView bias, TensorView wide,
+                                   TensorView y) override;
+    void linear_activation_backward_input(WeightLayout layout, Nonlinearity kind,
+                                          ConstTensorView dy, ConstTensorView weight,
+                                          ConstTensorView wide, TensorView dwide) override;
+    void residual_layer_norm_forward(double eps, ConstTensorView x, ConstTensorView branch,
+                                     ConstTensorView weight, ConstTensorView bias, TensorView sum,
+                                     TensorView y, TensorView statistics) override;
+    void residual_rms_norm_forward(double eps, ConstTensorView x, ConstTensorView branch,
+                                   ConstTensorView weight, TensorView sum, TensorView y,
+                                   TensorView statistics) override;
+    void layer_norm_backward(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
+                             ConstTensorView statistics, ConstTensorView through, TensorView dx,
+                             TensorView dweight, TensorView dbias) override;
+    void rms_norm_backward(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
+                           ConstTensorView statistics, ConstTensorView through, TensorView dx,
+                           TensorView dweight) override;
 
     void cross_entropy_largest(const CrossEntropy& loss, ConstTensorView logits,
                                TensorView largest) override;

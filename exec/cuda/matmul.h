@@ -14,6 +14,13 @@ struct Matrix {
     bool transposed = false;
 };
 
+/// What is done to the product, with its bias, before it is written. GELU is the one with tanh.
+enum class Epilogue : std::uint8_t {
+    None,
+    Gelu,          ///< c = gelu(product); `wide` [m, n] = product, kept for the backward
+    GeluGradient,  ///< c = product gelu'(wide)
+};
+
 /// c [m, n] = or, if `adds`, += a [m, k] b [k, n], + bias [n] to every row if there is one.
 /// a, b and bias are of one type, c of that type or fp32; sums are made in fp32.
 struct Product {
@@ -25,12 +32,24 @@ struct Product {
     Result c;
     bool adds = false;
     Operand bias = {};
+    Epilogue epilogue = Epilogue::None;
+    Result wide = {};
+    /// fp32: sums over k, of b [n] if `sums_of_b`, else of a [m]. Of the dy in a weight's gradient
+    /// they are the bias's.
+    float* sums = nullptr;
+    bool sums_of_b = false;
+
+    bool is_plain() const { return epilogue == Epilogue::None && sums == nullptr; }
 };
 
 class Matmul {
 public:
     virtual ~Matmul() = default;
+    /// Precondition: the product is plain.
     virtual void operator()(const Product& product) = 0;
+    /// One that is not; false, and nothing is done, where the library has no kernel that does
+    /// all of it.
+    virtual bool at_once(const Product& product) = 0;
 };
 
 /// A matrix as BLAS sees it: element (i, j) is i + j stride elements behind the first.

@@ -10,6 +10,7 @@
 
 #include "exec/cpu/reference/rope.h"
 #include "exec/stage/operator_call.h"
+#include "exec/stage/pairs.h"
 #include "models/visits.h"
 
 namespace debubble::exec {
@@ -292,26 +293,73 @@ private:
         StageParameters& parameters = state_.tools.parameters;
         Clock::time_point begin = listens() ? Clock::now() : Clock::time_point{};
         const models::Operator* opened = nullptr;  ///< one of the layer whose parameters are open
-        for (const Visit& visit : visits) {
-            const models::Operator& op = graph.operators[visit.op];
-            if (opened == nullptr || opened->layer != op.layer) {
-                if (opened != nullptr) parameters.close(opened->layer);
-                parameters.open(op.layer);
-                opened = &op;
-            }
-            for (const int tensor : visit.allocates) make_room(micro_batch, graph, tensor);
+        const auto open_for = [&](const models::Operator& op) {
+            if (opened != nullptr && opened->layer == op.layer) return;
+            if (opened != nullptr) parameters.close(opened->layer);
+            parameters.open(op.layer);
+            opened = &op;
+        };
+        const auto call_of = [&](const Visit& visit) {
             const bool repeated = again || visit.part == Part::Again;
-            const int part_of_sequence = micro_batch.slice.value_or(0);
-            run({graph, op, live, state_, micro_batch.index, repeated, part_of_sequence},
-                visit.part);
+            return OperatorCall{
+                graph,    graph.operators[visit.op],    live, state_, micro_batch.index,
+                repeated, micro_batch.slice.value_or(0)};
+        };
+        const auto free = [&](const Visit& visit) {
             for (const int tensor : visit.frees) {
                 if (tensor == kept) result = std::move(live[tensor]);
                 live[tensor] = {};
             }
-            if (listens()) begin = tell(graph, op, repeated ? Part::Again : visit.part, begin);
+        };
+        for (std::size_t at = 0; at < visits.size(); ++at) {
+            const Visit& visit = visits[at];
+            const OperatorCall call = call_of(visit);
+            const Part part = call.again ? Part::Again : visit.part;
+            const auto pair = state_.tools.kernels.makes_pairs()
+                                  ? pair_at(graph, visits, at, call.dropout() > 0)
+                                  : std::nullopt;
+            if (!pair) {
+                open_for(call.op);
+                make_room(micro_batch, graph, visit, -1);
+                run(call, visit.part);
+                free(visit);
+                if (listens()) begin = tell(graph, call.op, part, begin);
+                continue;
+            }
+            const Visit& next = visits[++at];
+            const OperatorCall second = call_of(next);
+            open_for(call.op.parameters.empty() ? second.op : call.op);
+            make_room(micro_batch, graph, visit, pair->skipped);
+            make_room(micro_batch, graph, next, pair->becomes);
+            if (pair->reused >= 0) live[pair->becomes] = std::move(live[pair->reused]);
+            run_pair(pair->kind, call, second, visit.part);
+            free(visit);
+            free(next);
+            if (!listens()) continue;
+            begin = tell(graph, call.op, part, begin);
+            begin = tell(graph, second.op, part, begin);  // next to nothing: the first has it all
         }
         if (opened != nullptr) parameters.close(opened->layer);
         return result;
+    }
+
+    /// For what the visit wants, but for one tensor.
+    void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph,
+                   const Visit& visit, int but) {
+        for (const int tensor : visit.allocates)
+            if (tensor != but) make_room(micro_batch, graph, tensor);
+    }
+
+    static void run_pair(VisitPair::Kind kind, const OperatorCall& first,
+                         const OperatorCall& second, Part part) {
+        switch (kind) {
+            case VisitPair::Kind::LinearActivation: return linear_activation_forward(first, second);
+            case VisitPair::Kind::ActivationLinear:
+                linear_activation_backward_input(first, second);
+                if (part == Part::Fused) run_backward_weight(first);
+                return;
+            case VisitPair::Kind::ResidualNorm: return residual_norm_forward(first, second);
+        }
     }
 
     bool listens() const { return static_cast<bool>(state_.tools.on_visit); }

@@ -96,6 +96,7 @@ struct OperatorCall {
 };
 
 DataType executed_type(models::DataType type);
+Nonlinearity nonlinearity_of(models::Activation activation);
 
 // The operators by kind: forward, backward-input, backward-weight. A kind without weights
 // has no third.
@@ -121,5 +122,12 @@ void gather_forward(const OperatorCall& call);
 void gather_backward_input(const OperatorCall& call);
 void loss_forward(const OperatorCall& call);
 void loss_backward_input(const OperatorCall& call);
+
+// Two operators that stand in a row (pairs.h), each with what its own visit would see.
+void linear_activation_forward(const OperatorCall& linear, const OperatorCall& activation);
+/// The product's weight gradient is not made.
+void linear_activation_backward_input(const OperatorCall& linear, const OperatorCall& activation);
+/// The branch lies where the norm's result goes.
+void residual_norm_forward(const OperatorCall& residual, const OperatorCall& norm);
 
 }  // namespace debubble::exec

@@ -16,6 +16,14 @@ struct NormCall {
         DataType::Fp32);
 };
 
+/// [tokens, columns of the rank]
+TensorView wide(const OperatorCall& call, int index) {
+    const std::int64_t bytes = call.live[index].view().bytes();
+    return call.rows_of(index, bytes / size_of(call.compute_type()) / call.tokens());
+}
+
+}  // namespace
+
 Nonlinearity nonlinearity_of(models::Activation activation) {
     switch (activation) {
         case models::Activation::Gelu: return Nonlinearity::Gelu;
@@ -25,14 +33,6 @@ Nonlinearity nonlinearity_of(models::Activation activation) {
     }
     return Nonlinearity::GeluTanh;
 }
-
-/// [tokens, columns of the rank]
-TensorView wide(const OperatorCall& call, int index) {
-    const std::int64_t bytes = call.live[index].view().bytes();
-    return call.rows_of(index, bytes / size_of(call.compute_type()) / call.tokens());
-}
-
-}  // namespace
 
 void norm_forward(const OperatorCall& call) {
     const NormCall norm{call};
@@ -48,21 +48,29 @@ void norm_forward(const OperatorCall& call) {
 
 void norm_backward_input(const OperatorCall& call) {
     const NormCall norm{call};
-    Kernels& kernels = call.kernels();
     const TensorView dy = call.stream(call.op.output_gradient);
     const TensorView dx = call.stream(call.op.input_gradient);
+    const TensorView through = call.op.through >= 0 ? call.stream(call.op.through) : TensorView{};
     const TensorView dweight = call.gradient(call.op.parameters[0]);
-    const Write write = call.op.through >= 0 ? Write::Add : Write::Overwrite;
-    if (call.op.through >= 0 && call.op.through != call.op.input_gradient)
-        kernels.copy(call.stream(call.op.through), dx);
-    if (norm.layer_norm) {
-        kernels.layer_norm_backward_weight(dy, norm.x, norm.statistics, dweight,
-                                           call.gradient(call.op.parameters[1]));
-        kernels.layer_norm_backward_input(dy, norm.x, norm.weight, norm.statistics, dx, write);
-    } else {
-        kernels.rms_norm_backward_weight(dy, norm.x, norm.statistics, dweight);
-        kernels.rms_norm_backward_input(dy, norm.x, norm.weight, norm.statistics, dx, write);
-    }
+    if (norm.layer_norm)
+        call.kernels().layer_norm_backward(dy, norm.x, norm.weight, norm.statistics, through, dx,
+                                           dweight, call.gradient(call.op.parameters[1]));
+    else
+        call.kernels().rms_norm_backward(dy, norm.x, norm.weight, norm.statistics, through, dx,
+                                         dweight);
+}
+
+void residual_norm_forward(const OperatorCall& residual, const OperatorCall& call) {
+    const NormCall norm{call};
+    const TensorView x = residual.stream(residual.op.inputs[0]);
+    const TensorView y = call.stream(call.op.outputs[0]), branch = y;
+    if (norm.layer_norm)
+        call.kernels().residual_layer_norm_forward(norm.eps, x, branch, norm.weight,
+                                                   call.parameter(call.op.parameters[1]), norm.x, y,
+                                                   norm.statistics);
+    else
+        call.kernels().residual_rms_norm_forward(norm.eps, x, branch, norm.weight, norm.x, y,
+                                                 norm.statistics);
 }
 
 void activation_forward(const OperatorCall& call) {

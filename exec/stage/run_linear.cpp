@@ -162,4 +162,23 @@ void linear_backward_weight(const OperatorCall& call) {
                                             linear.bias_gradient());
 }
 
+void linear_activation_forward(const OperatorCall& call, const OperatorCall& activation) {
+    const LinearCall linear(call);
+    ArenaTensor own;
+    const ConstTensorView x = linear.gathered_input(call.op.forward_uses, ".gathered", own);
+    const Shape shape{linear.tokens, linear.outputs};
+    call.kernels().linear_activation_forward(
+        linear.layout, nonlinearity_of(call.model().activation), x, linear.weight, linear.bias,
+        call.tensor(call.op.outputs[0], shape), activation.tensor(activation.op.outputs[0], shape));
+}
+
+void linear_activation_backward_input(const OperatorCall& call, const OperatorCall& activation) {
+    const LinearCall linear(call);
+    const Shape shape{linear.tokens, linear.inputs};
+    call.kernels().linear_activation_backward_input(
+        linear.layout, nonlinearity_of(call.model().activation), output_gradient(linear, true),
+        linear.weight, activation.tensor(activation.op.inputs[0], shape),
+        activation.tensor(activation.op.input_gradient, shape));
+}
+
 }  // namespace debubble::exec

@@ -50,6 +50,32 @@ TEST_P(KernelsTest, LinearLayers) {
     }
 }
 
+TEST_P(KernelsTest, ProductsWithTheirActivation) {
+    for (const auto layout : {WeightLayout::InputsOutputs, WeightLayout::OutputsInputs})
+        for (const auto kind : {Nonlinearity::GeluTanh, Nonlinearity::Gelu})
+            for (const std::int64_t ffn : {72, 37}) {  // not all fill whole vectors
+                const std::int64_t hidden = 33, tokens = 19;
+                const auto weight_of = [&](std::int64_t inputs, std::int64_t outputs) {
+                    return layout == WeightLayout::InputsOutputs ? Shape{inputs, outputs}
+                                                                 : Shape{outputs, inputs};
+                };
+                const Twins x = random({tokens, hidden}), bias = random({ffn});
+                const Twins up = random(weight_of(hidden, ffn));
+                const Twins down = random(weight_of(ffn, hidden));
+                const Twins wide = random({tokens, ffn}), y = random({tokens, ffn});
+                const Twins dy = random({tokens, hidden}), dwide = random({tokens, ffn});
+                both([&](Kernels& kernels, Side side) {
+                    kernels.linear_activation_forward(layout, kind, side(x), side(up), side(bias),
+                                                      side(wide), side(y));
+                    kernels.linear_activation_backward_input(layout, kind, side(dy), side(down),
+                                                             side(wide), side(dwide));
+                });
+                expect_alike(wide, "wide");
+                expect_alike(y, "y", 2);  // of a wide that may be rounded
+                expect_alike(dwide, "dwide", 4);
+            }
+}
+
 TEST_P(KernelsTest, ProjectionsOfAFewRowsOfMany) {
     // The weight [outputs, inputs] of a head, with a vocabulary beyond one block of columns.
     const Twins x = random({5, 40}), weight = random({1101, 40}), y = random({5, 1101});
@@ -78,6 +104,48 @@ TEST_P(KernelsTest, Embeddings) {
     expect_alike(both_embeddings, "with positions");
     expect_alike(dtable, "dtable");
     expect_alike(dpositions, "dpositions");
+}
+
+/// The sum of a residual and its norm at once, and the norm's whole backward.
+TEST_P(KernelsTest, NormsOfSums) {
+    for (const std::int64_t hidden : {1, 31, 64, 770, 4104, 8200, 16400}) {
+        const std::int64_t rows = hidden > 1000 ? 2 : 19;
+        const Shape shape{2, rows, hidden};
+        const Twins x = random(shape), weight = random({hidden}), bias = random({hidden});
+        const Twins layer_branch = random(shape), layer_sum = random(shape);
+        const Twins layer_statistics = fp32({2, rows, 2});
+        const Twins rms_branch = random(shape), rms_sum = random(shape), rms_y = random(shape);
+        const Twins rms_statistics = fp32({2, rows});
+        const Twins dy = random(shape), through = random(shape), dx = random(shape);
+        const Twins in_place = random(shape), alone = random(shape);
+        const Twins dweight = fp32({hidden}), dbias = fp32({hidden}), dgain = fp32({hidden});
+        both([&](Kernels& kernels, Side side) {
+            kernels.residual_layer_norm_forward(1e-2, side(x), side(layer_branch), side(weight),
+                                                side(bias), side(layer_sum), side(layer_branch),
+                                                side(layer_statistics));
+            kernels.residual_rms_norm_forward(1e-2, side(x), side(rms_branch), side(weight),
+                                              side(rms_sum), side(rms_y), side(rms_statistics));
+            kernels.layer_norm_backward(side(dy), side(layer_sum), side(weight),
+                                        side(layer_statistics), side(through), side(dx),
+                                        side(dweight), side(dbias));
+            kernels.rms_norm_backward(side(dy), side(rms_sum), side(weight), side(rms_statistics),
+                                      side(in_place), side(in_place), side(dgain));
+            kernels.rms_norm_backward(side(dy), side(rms_sum), side(weight), side(rms_statistics),
+                                      {}, side(alone), side(dgain));
+        });
+        expect_alike(layer_sum, "sum");
+        expect_alike(rms_sum, "sum");
+        expect_alike(layer_branch, "LayerNorm", 4);  // of a sum that was rounded
+        expect_alike(rms_y, "RMSNorm", 4);
+        expect_alike(layer_statistics, "statistics of LayerNorm", 4);
+        expect_alike(rms_statistics, "statistics of RMSNorm", 4);
+        expect_alike(dx, "dx of LayerNorm", 4);
+        expect_alike(in_place, "dx of RMSNorm, in place", 4);
+        expect_alike(alone, "dx of RMSNorm alone", 4);
+        expect_alike(dweight, "dweight", 4);
+        expect_alike(dbias, "dbias");
+        expect_alike(dgain, "dweight of RMSNorm", 4);
+    }
 }
 
 TEST_P(KernelsTest, LayerNorm) {

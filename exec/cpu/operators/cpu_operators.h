@@ -24,10 +24,6 @@ public:
                                  ConstTensorView table, TensorView y) override;
     void token_embedding_backward_weight(ConstTensorView tokens, std::int64_t first_entry,
                                          ConstTensorView dy, TensorView dtable) override;
-    void position_embedding_forward(std::int64_t first_position, ConstTensorView x,
-                                    ConstTensorView table, TensorView y) override;
-    void position_embedding_backward_weight(std::int64_t first_position, ConstTensorView dy,
-                                            TensorView dtable) override;
     void layer_norm_forward(double eps, ConstTensorView x, ConstTensorView weight,
                             ConstTensorView bias, TensorView y, TensorView statistics) override;
     void layer_norm_backward_input(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,

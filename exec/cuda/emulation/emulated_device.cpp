@@ -3,8 +3,10 @@
 #include <sys/mman.h>
 
 #include <cassert>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <numbers>
 
 #include "base/diagnostic.h"
 #include "exec/cuda/cuda_kernels.h"
@@ -69,11 +71,31 @@ float element(const Operand& x, const ColumnMajor& matrix, std::int64_t i, std::
     return matrix.transposed ? load(x, j + i * matrix.stride) : load(x, i + j * matrix.stride);
 }
 
-/// As BLAS would, on matrices by columns.
+double gelu(double x, double* slope) {
+    const double root = std::sqrt(2 / std::numbers::pi), cubic = 0.044715;
+    const double t = std::tanh(root * (x + cubic * x * x * x));
+    *slope = 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * root * (1 + 3 * cubic * x * x);
+    return 0.5 * x * (1 + t);
+}
+
+/// As BLAS would, on matrices by columns; epilogues as cuBLASLt describes them.
 class PlainMatmul final : public Matmul {
 public:
     explicit PlainMatmul(GuardedMemory& memory) : memory_(memory) {}
     void operator()(const Product& product) override {
+        assert(product.is_plain() && "the others are asked for at_once");
+        make(product);
+    }
+    /// As the library: rows of what GELU keeps are whole vectors, and sums are of fp32 results.
+    bool at_once(const Product& product) override {
+        if (product.epilogue != Epilogue::None && product.n % 8 != 0) return false;
+        if (product.sums && product.c.type != Type::Fp32) return false;
+        make(product);
+        return true;
+    }
+
+private:
+    void make(const Product& product) {
         memory_.open();
         const ColumnMajorProduct by = by_columns(product);
         for (std::int64_t j = 0; j < by.result.columns; ++j)
@@ -84,12 +106,32 @@ public:
                            element(product.a.elements, by.second, k, j);
                 const std::int64_t to = i + j * by.result.stride;
                 if (product.bias) sum += load(product.bias, i);
+                sum = finished(product, to, sum);
                 store(product.c, to, product.adds ? load(product.c, to) + sum : sum);
             }
+        for (std::int64_t i = 0; product.sums && i < of_sums(product); ++i) {
+            product.sums[i] = 0;
+            for (std::int64_t k = 0; k < product.k; ++k)
+                product.sums[i] += product.sums_of_b ? element(product.b.elements, by.first, i, k)
+                                                     : element(product.a.elements, by.second, k, i);
+        }
         memory_.close();
     }
+    static std::int64_t of_sums(const Product& product) {
+        return product.sums_of_b ? product.n : product.m;
+    }
+    static float finished(const Product& product, std::int64_t to, float sum) {
+        double slope = 0;
+        switch (product.epilogue) {
+            case Epilogue::None: return sum;
+            case Epilogue::Gelu:
+                store(product.wide, to, sum);
+                return static_cast<float>(gelu(sum, &slope));
+            case Epilogue::GeluGradient: gelu(load(product.wide, to), &slope); break;
+        }
+        return static_cast<float>(sum * slope);
+    }
 
-private:
     GuardedMemory& memory_;
 };
 

@@ -15,11 +15,25 @@ __device__ std::int64_t column_of(const LossShape& shape, std::int32_t target) {
     return column >= 0 && column < shape.entries ? column : -1;
 }
 
+/// Calls body(run, first column of it) for this thread's share of a row's leading `columns`.
+template <class Body>
+__device__ void each_run(const LossShape& shape, std::int64_t columns, const Body& body) {
+    const std::int64_t begin = block_index() * shape.columns;
+    const AlignedRow row{begin, begin + columns};
+    for (std::int64_t index = thread_index(); index < row.runs(); index += thread_count()) {
+        const Run run = row.run(index);
+        body(run, run.first - begin);
+    }
+}
+
 __global__ void largest_kernel(LossShape shape, Operand logits, float* largest) {
-    const std::int64_t first = block_index() * shape.columns;
     float mine = kNothing;
-    for (std::int64_t j = thread_index(); j < shape.entries; j += thread_count())
-        mine = Larger{}(mine, load(logits, first + j));
+    each_run(shape, shape.entries, [&](Run run, std::int64_t) {
+        const Eight values = load_run(logits, run);
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i)
+            if (i < run.count) mine = Larger{}(mine, values.at[i]);
+    });
     const float all = over_block(mine, Larger{}, shared_memory<float>());
     if (thread_index() == 0) largest[block_index()] = all;
 }
@@ -27,32 +41,42 @@ __global__ void largest_kernel(LossShape shape, Operand logits, float* largest) 
 __global__ void exponentials_kernel(LossShape shape, const std::int32_t* targets,
                                     const float* largest, Result logits, float* sum,
                                     float* target) {
-    const std::int64_t token = block_index(), first = token * shape.columns;
+    const std::int64_t token = block_index();
     const float shift = largest[token];
     const std::int64_t column = column_of(shape, targets[token]);
     if (thread_index() == 0)
-        target[token] = column < 0 ? 0.F : load(logits, first + column) - shift;
+        target[token] = column < 0 ? 0.F : load(logits, token * shape.columns + column) - shift;
     block_barrier();  // before the logit goes
     float mine = 0;
-    for (std::int64_t j = thread_index(); j < shape.columns; j += thread_count()) {
-        const float e = j < shape.entries ? expf(load(logits, first + j) - shift) : 0.F;
-        store(logits, first + j, e);
-        mine += e;
-    }
+    each_run(shape, shape.columns, [&](Run run, std::int64_t first) {
+        Eight values = load_run(logits, run);
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) {
+            const bool counts = i < run.count && first + i < shape.entries;
+            values.at[i] = counts ? expf(values.at[i] - shift) : 0.F;
+            mine += values.at[i];
+        }
+        store_run(logits, run, values);
+    });
     const float all = over_block(mine, Add{}, shared_memory<float>());
     if (thread_index() == 0) sum[token] = all;
 }
 
 __global__ void gradient_kernel(LossShape shape, float gradient_scale, const std::int32_t* targets,
                                 const float* sum, Result logits) {
-    const std::int64_t token = block_index(), first = token * shape.columns;
+    const std::int64_t token = block_index();
     const bool ignored = targets[token] == shape.ignore_index;
     const std::int64_t column = column_of(shape, targets[token]);
     const float factor = ignored ? 0.F : gradient_scale / sum[token];
-    for (std::int64_t j = thread_index(); j < shape.columns; j += thread_count()) {
-        const float e = ignored ? 0.F : load(logits, first + j) * factor;
-        store(logits, first + j, j == column ? e - gradient_scale : e);
-    }
+    each_run(shape, shape.columns, [&](Run run, std::int64_t first) {
+        Eight values = load_run(logits, run);
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) {
+            const float e = ignored ? 0.F : values.at[i] * factor;
+            values.at[i] = first + i == column ? e - gradient_scale : e;
+        }
+        store_run(logits, run, values);
+    });
 }
 
 /// One block, so that the sum has one order.
@@ -84,10 +108,14 @@ __global__ void correct_kernel(LossShape shape, const std::int32_t* targets, Ope
     const std::int64_t column = column_of(shape, targets[token]);
     const float wanted = column < 0 ? 0.F : load(logits, first + column);
     float beaten = 0;  // by a larger one, or by an equal one that stands before
-    for (std::int64_t j = thread_index(); j < shape.entries; j += thread_count()) {
-        const float other = load(logits, first + j);
-        if (other > wanted || (other == wanted && j < column)) beaten = 1;
-    }
+    each_run(shape, shape.entries, [&](Run run, std::int64_t j) {
+        const Eight others = load_run(logits, run);
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i)
+            if (i < run.count &&
+                (others.at[i] > wanted || (others.at[i] == wanted && j + i < column)))
+                beaten = 1;
+    });
     beaten = over_block(beaten, Larger{}, shared_memory<float>());
     if (thread_index() == 0) flags[token] = column >= 0 && beaten == 0.F ? 1.F : 0.F;
 }

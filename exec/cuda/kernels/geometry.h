@@ -39,20 +39,37 @@ constexpr Geometry over_rows(std::int64_t rows) {
     return {rows, kThreads, kWarp * 8};
 }
 
+/// A norm's row stays in the registers of its block: a thread has one run of eight elements of it,
+/// or two or four. The widest rows are read again instead.
+inline constexpr int kNormThreads = 512;  ///< at most: with 128 registers each
+constexpr Geometry over_norm_rows(std::int64_t rows, std::int64_t hidden) {
+    const std::int64_t warps = ceil_div(hidden, std::int64_t{kWarp} * kElementsEach);
+    return {rows,
+            static_cast<int>(std::clamp<std::int64_t>(warps, 1, kNormThreads / kWarp)) * kWarp,
+            kWarp * 8};
+}
+/// 0: more than registers have room for.
+constexpr int runs_of_norm(std::int64_t hidden) {
+    const std::int64_t runs = ceil_div(hidden, std::int64_t{kNormThreads} * kElementsEach);
+    return runs <= 1 ? 1 : runs <= 2 ? 2 : runs <= 4 ? 4 : 0;
+}
+
 /// Sums over rows: chunks of rows side by side, then the chunks in their order. The number of
 /// chunks, and so the order of the sum, depends on the number of rows alone.
 constexpr std::int64_t chunks_of(std::int64_t rows) {
-    return std::clamp<std::int64_t>(ceil_div(rows, 32), 1, 128);
+    return std::clamp<std::int64_t>(ceil_div(rows, 32), 1, 512);
 }
 constexpr std::int64_t first_of_chunk(std::int64_t chunk, std::int64_t chunks, std::int64_t rows) {
     return rows * chunk / chunks;
 }
-/// A thread takes a column of a chunk; the blocks of a chunk are neighbours.
+/// A thread takes eight columns of a chunk; the threads of a chunk are neighbours.
 constexpr Geometry over_column_chunks(std::int64_t rows, std::int64_t columns) {
-    return {rows == 0 ? 0 : chunks_of(rows) * ceil_div(columns, kThreads), kThreads, 0};
+    const std::int64_t threads = chunks_of(rows) * ceil_div(columns, std::int64_t{kElementsEach});
+    return {rows == 0 ? 0 : ceil_div(threads, kThreads), kThreads, 0};
 }
+/// A block takes a warp's width of columns; each of its warps adds up a part of the chunks.
 constexpr Geometry over_columns(std::int64_t columns) {
-    return {ceil_div(columns, kThreads), kThreads, 0};
+    return {ceil_div(columns, kWarp), kThreads, kThreads * 4};
 }
 
 /// A sum over many elements: partial sums of so many blocks, then one block adds them.

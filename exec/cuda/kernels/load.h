@@ -34,6 +34,35 @@ __device__ inline Run run_of_thread(std::int64_t elements) {
     return {first, left >= kElementsEach ? kElementsEach : left > 0 ? static_cast<int>(left) : 0};
 }
 
+/// The runs of a row of `columns` elements, of which the block's threads take one each in turn;
+/// empty beyond its end.
+__device__ inline Run run_of_row(std::int64_t columns, int turn) {
+    const std::int64_t column =
+        (static_cast<std::int64_t>(turn) * thread_count() + thread_index()) * kElementsEach;
+    const std::int64_t left = columns - column;
+    return {column, left >= kElementsEach ? kElementsEach : left > 0 ? static_cast<int>(left) : 0};
+}
+__device__ inline Run shifted(Run run, std::int64_t by) {
+    return {run.first + by, run.count};
+}
+
+/// The same elements in runs that end at multiples of eight of the whole tensor, so that all but
+/// the row's first and last are read at once, wherever the row begins.
+struct AlignedRow {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+
+    __device__ std::int64_t runs() const {
+        return end > begin ? (end - 1) / kElementsEach - begin / kElementsEach + 1 : 0;
+    }
+    __device__ Run run(std::int64_t index) const {
+        const std::int64_t first = (begin / kElementsEach + index) * kElementsEach;
+        const std::int64_t from = first < begin ? begin : first;
+        const std::int64_t to = first + kElementsEach > end ? end : first + kElementsEach;
+        return {from, static_cast<int>(to - from)};
+    }
+};
+
 struct Eight {
     float at[kElementsEach];
 };
@@ -100,6 +129,16 @@ __device__ inline void store_run(const Result& y, Run run, const Eight& values) 
     DEBUBBLE_UNROLL
     for (int i = 0; i < kElementsEach; ++i)
         if (i < run.count) store(y, run.first + i, values.at[i]);
+}
+
+/// The values as they are once they are stored.
+__device__ inline Eight rounded(Type type, Eight values) {
+    DEBUBBLE_UNROLL
+    for (float& value : values.at) {
+        if (type == Type::Bf16) value = from_bf16(to_bf16(value));
+        if (type == Type::Fp16) value = from_fp16(to_fp16(value));
+    }
+    return values;
 }
 
 struct Add {

@@ -2,47 +2,105 @@
 
 #include "exec/cuda/kernels/load.h"
 
+/// Loops over the runs of a row: their number is known where they stay in registers.
+#if defined(__CUDACC__)
+#define DEBUBBLE_UNROLL_BY_RUNS _Pragma("unroll (kRuns > 0 ? kRuns : 1)")
+#else
+#define DEBUBBLE_UNROLL_BY_RUNS
+#endif
+
 namespace debubble::exec::cuda {
 
 namespace {
 
-/// The sum over a row of term(column), given to every thread of the row's block.
-template <class Term>
-__device__ float over_row(std::int64_t hidden, const Term& term) {
-    float sum = 0;
-    for (std::int64_t j = thread_index(); j < hidden; j += thread_count()) sum += term(j);
-    return over_block(sum, Add{}, shared_memory<float>());
+__device__ float over_row(float mine) {
+    return over_block(mine, Add{}, shared_memory<float>());
 }
 
-__global__ void layer_norm_forward_kernel(NormShape shape, float eps, Operand x, Operand weight,
-                                          Operand bias, Result y, float* statistics) {
+/// What a thread has of a row: kRuns runs in registers, or as many as there are, read again, if
+/// kRuns is 0.
+template <int kRuns>
+struct Kept {
+    Eight at[kRuns > 0 ? kRuns : 1];
+
+    __device__ static int turns(std::int64_t hidden) {
+        if constexpr (kRuns > 0) return kRuns;
+        const int turn = thread_count() * kElementsEach;
+        return (static_cast<int>(hidden) + turn - 1) / turn;
+    }
+    __device__ void keep(int turn, const Eight& run) {
+        if constexpr (kRuns > 0) at[turn] = run;
+    }
+    template <class Read>
+    __device__ Eight get(int turn, const Read& read) const {
+        if constexpr (kRuns > 0) return at[turn];
+        return read(turn);
+    }
+};
+
+/// A block has a row.
+template <int kRuns>
+__global__ void __launch_bounds__(kNormThreads, 1)
+    norm_forward_kernel(NormShape shape, float eps, NormInput input, Operand weight, Operand bias,
+                        Result y, float* statistics) {
     const std::int64_t row = block_index(), first = row * shape.hidden;
     const auto width = static_cast<float>(shape.hidden);
-    const float mean =
-        over_row(shape.hidden, [&](std::int64_t j) { return load(x, first + j); }) / width;
-    const float variance = over_row(shape.hidden,
-                                    [&](std::int64_t j) {
-                                        const float off = load(x, first + j) - mean;
-                                        return off * off;
-                                    }) /
-                           width;
-    const float scale = 1.F / sqrtf(variance + eps);
-    for (std::int64_t j = thread_index(); j < shape.hidden; j += thread_count())
-        store(y, first + j, (load(x, first + j) - mean) * scale * load(weight, j) + load(bias, j));
+    const int turns = Kept<kRuns>::turns(shape.hidden);
+    Kept<kRuns> kept;
+    float sum = 0;
+    DEBUBBLE_UNROLL_BY_RUNS
+    for (int r = 0; r < turns; ++r) {
+        const Run run = shifted(run_of_row(shape.hidden, r), first);
+        Eight x = load_run(input.x, run);
+        if (input.branch) {
+            const Eight branch = load_run(input.branch, run);
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < kElementsEach; ++i) x.at[i] += branch.at[i];
+            x = rounded(input.sum.type, x);  // as who reads the sum will have it
+            store_run(input.sum, run, x);
+        }
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) sum += x.at[i];
+        kept.keep(r, x);
+    }
+    const auto again = [=](int r) {
+        const Operand x = input.branch ? Operand(input.sum) : input.x;
+        return load_run(x, shifted(run_of_row(shape.hidden, r), first));
+    };
+    const float mean = shape.kind == Norm::Layer ? over_row(sum) / width : 0.F;
+    float squares = 0;
+    DEBUBBLE_UNROLL_BY_RUNS
+    for (int r = 0; r < turns; ++r) {
+        const int count = run_of_row(shape.hidden, r).count;
+        const Eight x = kept.get(r, again);
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) {
+            const float off = i < count ? x.at[i] - mean : 0.F;
+            squares += off * off;
+        }
+    }
+    const float scale = 1.F / sqrtf(over_row(squares) / width + eps);
+    DEBUBBLE_UNROLL_BY_RUNS
+    for (int r = 0; r < turns; ++r) {
+        const Run columns = run_of_row(shape.hidden, r);
+        Eight x = kept.get(r, again);
+        const Eight w = load_run(weight, columns);
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) x.at[i] = (x.at[i] - mean) * scale * w.at[i];
+        if (bias) {
+            const Eight b = load_run(bias, columns);
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < kElementsEach; ++i) x.at[i] += b.at[i];
+        }
+        store_run(y, shifted(columns, first), x);
+    }
     if (thread_index() != 0) return;
-    statistics[2 * row] = mean;
-    statistics[2 * row + 1] = scale;
-}
-
-__global__ void rms_norm_forward_kernel(NormShape shape, float eps, Operand x, Operand weight,
-                                        Result y, float* statistics) {
-    const std::int64_t row = block_index(), first = row * shape.hidden;
-    const float squares = over_row(
-        shape.hidden, [&](std::int64_t j) { return load(x, first + j) * load(x, first + j); });
-    const float scale = 1.F / sqrtf(squares / static_cast<float>(shape.hidden) + eps);
-    for (std::int64_t j = thread_index(); j < shape.hidden; j += thread_count())
-        store(y, first + j, load(x, first + j) * scale * load(weight, j));
-    if (thread_index() == 0) statistics[row] = scale;
+    if (shape.kind == Norm::Rms) {
+        statistics[row] = scale;
+    } else {
+        statistics[2 * row] = mean;
+        statistics[2 * row + 1] = scale;
+    }
 }
 
 /// What a row's x is normalised by.
@@ -58,103 +116,178 @@ __device__ RowScale scale_of(Norm kind, const float* statistics, std::int64_t ro
 
 /// With g = dy * weight: dx = scale (g - mean(g) - xhat mean(g xhat)); RMSNorm takes no mean
 /// away, so neither does its gradient.
-__global__ void norm_backward_input_kernel(NormShape shape, Operand dy, Operand x, Operand weight,
-                                           const float* statistics, Result dx, bool adds) {
+template <int kRuns>
+__global__ void __launch_bounds__(kNormThreads, 1)
+    norm_backward_input_kernel(NormShape shape, Operand dy, Operand x, Operand weight,
+                               const float* statistics, Operand through, Result dx) {
     const std::int64_t row = block_index(), first = row * shape.hidden;
     const RowScale normalised = scale_of(shape.kind, statistics, row);
     const auto width = static_cast<float>(shape.hidden);
-    const auto g = [&](std::int64_t j) { return load(dy, first + j) * load(weight, j); };
-    const float mean_g = shape.kind == Norm::Layer ? over_row(shape.hidden, g) / width : 0.F;
-    const float mean_gx =
-        over_row(shape.hidden,
-                 [&](std::int64_t j) { return g(j) * normalised(load(x, first + j)); }) /
-        width;
-    for (std::int64_t j = thread_index(); j < shape.hidden; j += thread_count()) {
-        const float before = adds ? load(dx, first + j) : 0.F;
-        const float xhat = normalised(load(x, first + j));
-        store(dx, first + j, before + normalised.scale * (g(j) - mean_g - xhat * mean_gx));
+    const int turns = Kept<kRuns>::turns(shape.hidden);
+    const auto read_g = [=](int r) {
+        const Run columns = run_of_row(shape.hidden, r);
+        Eight g = load_run(dy, shifted(columns, first));
+        const Eight w = load_run(weight, columns);  // 0 beyond the row
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) g.at[i] *= w.at[i];
+        return g;
+    };
+    const auto read_xhat = [=](int r) {
+        Eight xhat = load_run(x, shifted(run_of_row(shape.hidden, r), first));
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) xhat.at[i] = normalised(xhat.at[i]);
+        return xhat;
+    };
+    Kept<kRuns> kept_g, kept_xhat;
+    float sum_g = 0, sum_gx = 0;
+    DEBUBBLE_UNROLL_BY_RUNS
+    for (int r = 0; r < turns; ++r) {
+        const Eight g = read_g(r), xhat = read_xhat(r);
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) {
+            sum_g += g.at[i];
+            sum_gx += g.at[i] * xhat.at[i];
+        }
+        kept_g.keep(r, g);
+        kept_xhat.keep(r, xhat);
+    }
+    const float mean_g = shape.kind == Norm::Layer ? over_row(sum_g) / width : 0.F;
+    const float mean_gx = over_row(sum_gx) / width;
+    DEBUBBLE_UNROLL_BY_RUNS
+    for (int r = 0; r < turns; ++r) {
+        const Run run = shifted(run_of_row(shape.hidden, r), first);
+        const Eight g = kept_g.get(r, read_g), xhat = kept_xhat.get(r, read_xhat);
+        Eight total{};
+        if (through) total = load_run(through, run);
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i)
+            total.at[i] += normalised.scale * (g.at[i] - mean_g - xhat.at[i] * mean_gx);
+        store_run(dx, run, total);
     }
 }
 
+/// What is summed over rows: for each of its sums eight columns of a row.
 struct RowTerm {
+    static constexpr int kSums = 1;
     Operand x;
-    std::int64_t columns;
-    __device__ float operator()(std::int64_t row, std::int64_t column) const {
-        return load(x, row * columns + column);
+    __device__ void add(std::int64_t, Run run, Eight (&sums)[1]) const {
+        const Eight values = load_run(x, run);
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) sums[0].at[i] += values.at[i];
     }
 };
+template <Norm kKind>
 struct NormTerm {
-    Norm kind;
+    static constexpr int kSums = kKind == Norm::Layer ? 2 : 1;
     Operand dy, x;
     const float* statistics;
-    std::int64_t columns;
-    __device__ float operator()(std::int64_t row, std::int64_t column) const {
-        const std::int64_t at = row * columns + column;
-        return load(dy, at) * scale_of(kind, statistics, row)(load(x, at));
+    __device__ void add(std::int64_t row, Run run, Eight (&sums)[kSums]) const {
+        const Eight above = load_run(dy, run), values = load_run(x, run);
+        const RowScale normalised = scale_of(kKind, statistics, row);
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) {
+            sums[0].at[i] += above.at[i] * normalised(values.at[i]);
+            if constexpr (kSums == 2) sums[1].at[i] += above.at[i];
+        }
     }
 };
 
 template <class Term>
 __global__ void column_sums_kernel(std::int64_t rows, std::int64_t columns, std::int64_t chunks,
                                    Term term, float* partials) {
-    const std::int64_t across = ceil_div(columns, thread_count());
-    const std::int64_t chunk = block_index() / across;
-    const std::int64_t column = block_index() % across * thread_count() + thread_index();
-    if (column >= columns) return;
-    float sum = 0;
-    for (std::int64_t row = first_of_chunk(chunk, chunks, rows);
-         row < first_of_chunk(chunk + 1, chunks, rows); ++row)
-        sum += term(row, column);
-    partials[chunk * columns + column] = sum;
+    const std::int64_t across = ceil_div(columns, std::int64_t{kElementsEach});
+    const std::int64_t index = block_index() * thread_count() + thread_index();
+    const std::int64_t chunk = index / across, column = index % across * kElementsEach;
+    if (chunk >= chunks) return;
+    const std::int64_t left = columns - column;
+    const int count = left < kElementsEach ? static_cast<int>(left) : kElementsEach;
+    Eight sums[Term::kSums] = {};
+    const std::int64_t end = first_of_chunk(chunk + 1, chunks, rows);
+    for (std::int64_t row = first_of_chunk(chunk, chunks, rows); row < end; ++row)
+        term.add(row, {row * columns + column, count}, sums);
+    DEBUBBLE_UNROLL
+    for (int s = 0; s < Term::kSums; ++s)
+        store_run({partials, Type::Fp32}, {(s * chunks + chunk) * columns + column, count},
+                  sums[s]);
 }
 
+/// Each warp has a part of the chunks; the first adds the parts in their order.
 __global__ void add_partials_kernel(std::int64_t chunks, std::int64_t columns,
                                     const float* partials, Result total) {
-    const std::int64_t column = block_index() * thread_count() + thread_index();
-    if (column >= columns) return;
-    float sum = load(total, column);
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += partials[chunk * columns + column];
-    store(total, column, sum);
+    const int lane = thread_index() % kWarp, part = thread_index() / kWarp;
+    const int parts = thread_count() / kWarp;
+    const std::int64_t column = block_index() * kWarp + lane;
+    float sum = 0;
+    if (column < columns)
+        for (std::int64_t chunk = first_of_chunk(part, parts, chunks);
+             chunk < first_of_chunk(part + 1, parts, chunks); ++chunk)
+            sum += partials[chunk * columns + column];
+    auto* const sums = shared_memory<float>();
+    sums[thread_index()] = sum;
+    block_barrier();
+    if (part != 0 || column >= columns) return;
+    float all = load(total, column);
+    for (int p = 0; p < parts; ++p) all += sums[p * kWarp + lane];
+    store(total, column, all);
 }
 
+/// totals: one for each of the term's sums.
 template <class Term>
 void add_sums(const char* name, Stream stream, std::int64_t rows, std::int64_t columns,
-              const Term& term, float* partials, Result total) {
+              const Term& term, float* partials, const Result (&totals)[Term::kSums]) {
     if (rows == 0) return;
     const std::int64_t chunks = chunks_of(rows);
     launch(name, column_sums_kernel<Term>, over_column_chunks(rows, columns), stream, rows, columns,
            chunks, term, partials);
-    launch(name, add_partials_kernel, over_columns(columns), stream, chunks, columns, partials,
-           total);
+    for (int s = 0; s < Term::kSums; ++s)
+        launch(name, add_partials_kernel, over_columns(columns), stream, chunks, columns,
+               partials + s * chunks * columns, totals[s]);
 }
 
 }  // namespace
 
-void norm_forward(Stream stream, const NormShape& shape, float eps, Operand x, Operand weight,
-                  Operand bias, Result y, float* statistics) {
-    if (shape.kind == Norm::Layer)
-        launch("layer_norm_forward", layer_norm_forward_kernel, over_rows(shape.rows), stream,
-               shape, eps, x, weight, bias, y, statistics);
-    else
-        launch("rms_norm_forward", rms_norm_forward_kernel, over_rows(shape.rows), stream, shape,
-               eps, x, weight, y, statistics);
+void norm_forward(Stream stream, const NormShape& shape, float eps, const NormInput& input,
+                  Operand weight, Operand bias, Result y, float* statistics) {
+    const Geometry how = over_norm_rows(shape.rows, shape.hidden);
+    const auto with = [&](auto kernel) {
+        launch("norm_forward", kernel, how, stream, shape, eps, input, weight, bias, y, statistics);
+    };
+    switch (runs_of_norm(shape.hidden)) {
+        case 1: return with(norm_forward_kernel<1>);
+        case 2: return with(norm_forward_kernel<2>);
+        case 4: return with(norm_forward_kernel<4>);
+        default: return with(norm_forward_kernel<0>);
+    }
 }
 
 void norm_backward_input(Stream stream, const NormShape& shape, Operand dy, Operand x,
-                         Operand weight, const float* statistics, Result dx, bool adds) {
-    launch("norm_backward_input", norm_backward_input_kernel, over_rows(shape.rows), stream, shape,
-           dy, x, weight, statistics, dx, adds);
+                         Operand weight, const float* statistics, Operand through, Result dx) {
+    const Geometry how = over_norm_rows(shape.rows, shape.hidden);
+    const auto with = [&](auto kernel) {
+        launch("norm_backward_input", kernel, how, stream, shape, dy, x, weight, statistics,
+               through, dx);
+    };
+    switch (runs_of_norm(shape.hidden)) {
+        case 1: return with(norm_backward_input_kernel<1>);
+        case 2: return with(norm_backward_input_kernel<2>);
+        case 4: return with(norm_backward_input_kernel<4>);
+        default: return with(norm_backward_input_kernel<0>);
+    }
 }
 
 void norm_backward_weight(Stream stream, const NormShape& shape, Operand dy, Operand x,
-                          const float* statistics, float* partials, Result dweight) {
-    add_sums("norm_backward_weight", stream, shape.rows, shape.hidden,
-             NormTerm{shape.kind, dy, x, statistics, shape.hidden}, partials, dweight);
+                          const float* statistics, float* partials, Result dweight, Result dbias) {
+    if (shape.kind == Norm::Rms)
+        add_sums("norm_backward_weight", stream, shape.rows, shape.hidden,
+                 NormTerm<Norm::Rms>{dy, x, statistics}, partials, {dweight});
+    else
+        add_sums("norm_backward_weight", stream, shape.rows, shape.hidden,
+                 NormTerm<Norm::Layer>{dy, x, statistics}, partials, {dweight, dbias});
 }
 
 void add_column_sums(Stream stream, std::int64_t rows, std::int64_t columns, Operand x,
                      float* partials, Result total) {
-    add_sums("add_column_sums", stream, rows, columns, RowTerm{x, columns}, partials, total);
+    add_sums("add_column_sums", stream, rows, columns, RowTerm{x}, partials, {total});
 }
 
 }  // namespace debubble::exec::cuda

@@ -14,16 +14,23 @@ struct NormShape {
     std::int64_t hidden = 0;
 };
 
-/// `bias` is empty for RMSNorm.
-void norm_forward(Stream stream, const NormShape& shape, float eps, Operand x, Operand weight,
-                  Operand bias, Result y, float* statistics);
-/// dx = or, if `adds`, += the gradient.
+/// What is normalised: x, or, if `branch` is not empty, x + branch as `sum` keeps it.
+struct NormInput {
+    Operand x;
+    Operand branch = {};
+    Result sum = {};
+};
+
+/// `bias` is empty for RMSNorm. y may be the branch.
+void norm_forward(Stream stream, const NormShape& shape, float eps, const NormInput& input,
+                  Operand weight, Operand bias, Result y, float* statistics);
+/// dx = the gradient, plus `through` if there is some; dx may be `through`.
 void norm_backward_input(Stream stream, const NormShape& shape, Operand dy, Operand x,
-                         Operand weight, const float* statistics, Result dx, bool adds);
-/// dweight [hidden] += sum over the rows of dy times the normalised x. `partials`: fp32
-/// [chunks_of(rows), hidden].
+                         Operand weight, const float* statistics, Operand through, Result dx);
+/// dweight [hidden] += sum over the rows of dy times the normalised x; dbias of LayerNorm += that
+/// of dy. `partials`: fp32 [chunks_of(rows), hidden], two of them for LayerNorm.
 void norm_backward_weight(Stream stream, const NormShape& shape, Operand dy, Operand x,
-                          const float* statistics, float* partials, Result dweight);
+                          const float* statistics, float* partials, Result dweight, Result dbias);
 
 /// total [columns] += sum of x [rows, columns] over the rows. `partials`: fp32
 /// [chunks_of(rows), columns].

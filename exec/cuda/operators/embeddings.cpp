@@ -23,26 +23,6 @@ void CudaKernels::token_embedding_backward_weight(ConstTensorView tokens, std::i
                                           in(dy), out(dtable));
 }
 
-void CudaKernels::position_embedding_forward(std::int64_t first_position, ConstTensorView x,
-                                             ConstTensorView table, TensorView y) {
-    assert(x.shape.rank() == 3 && "x, y [samples, rows, hidden]");
-    assert(first_position + x.shape[1] <= rows_of(table) && "the table has all positions");
-    const std::int64_t size = x.shape[1] * x.shape[2];
-    const ConstTensorView positions = piece(table, first_position * x.shape[2], size);
-    for (std::int64_t sample = 0; sample < x.shape[0]; ++sample)
-        residual_forward(piece(x, sample * size, size), positions, piece(y, sample * size, size));
-}
-
-void CudaKernels::position_embedding_backward_weight(std::int64_t first_position,
-                                                     ConstTensorView dy, TensorView dtable) {
-    assert(dy.shape.rank() == 3 && "dy [samples, rows, hidden]");
-    assert(first_position + dy.shape[1] <= rows_of(dtable) && "the table has all positions");
-    const std::int64_t size = dy.shape[1] * dy.shape[2];
-    const TensorView positions = piece(dtable, first_position * dy.shape[2], size);
-    for (std::int64_t sample = 0; sample < dy.shape[0]; ++sample)
-        add(piece(dy, sample * size, size), positions);
-}
-
 void CudaKernels::cut_patches(std::int64_t side, ConstTensorView images, TensorView patches) {
     assert(images.shape.rank() == 4 && "images [samples, channels, height, width]");
     cuda::cut_patches(queue_.stream(),

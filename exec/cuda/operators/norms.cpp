@@ -15,15 +15,24 @@ NormShape shape_of(Norm kind, const ConstTensorView& x) {
 
 void CudaKernels::layer_norm_forward(double eps, ConstTensorView x, ConstTensorView weight,
                                      ConstTensorView bias, TensorView y, TensorView statistics) {
-    norm_forward(queue_.stream(), shape_of(Norm::Layer, x), static_cast<float>(eps), in(x),
+    norm_forward(queue_.stream(), shape_of(Norm::Layer, x), static_cast<float>(eps), {in(x)},
                  in(weight), in(bias), out(y), elements<float>(statistics));
+}
+
+void CudaKernels::residual_layer_norm_forward(double eps, ConstTensorView x, ConstTensorView branch,
+                                              ConstTensorView weight, ConstTensorView bias,
+                                              TensorView sum, TensorView y, TensorView statistics) {
+    norm_forward(queue_.stream(), shape_of(Norm::Layer, x), static_cast<float>(eps),
+                 {in(x), in(branch), out(sum)}, in(weight), in(bias), out(y),
+                 elements<float>(statistics));
 }
 
 void CudaKernels::layer_norm_backward_input(ConstTensorView dy, ConstTensorView x,
                                             ConstTensorView weight, ConstTensorView statistics,
                                             TensorView dx, Write write) {
     norm_backward_input(queue_.stream(), shape_of(Norm::Layer, x), in(dy), in(x), in(weight),
-                        elements<float>(statistics), out(dx), write == Write::Add);
+                        elements<float>(statistics),
+                        write == Write::Add ? Operand(out(dx)) : Operand{}, out(dx));
 }
 
 void CudaKernels::layer_norm_backward_weight(ConstTensorView dy, ConstTensorView x,
@@ -31,28 +40,53 @@ void CudaKernels::layer_norm_backward_weight(ConstTensorView dy, ConstTensorView
                                              TensorView dbias) {
     const NormShape shape = shape_of(Norm::Layer, x);
     norm_backward_weight(queue_.stream(), shape, in(dy), in(x), elements<float>(statistics),
-                         scratch_.floats(chunks_of(shape.rows) * shape.hidden), out(dweight));
-    add_column_sums(dy, dbias);
+                         scratch_.floats(2 * chunks_of(shape.rows) * shape.hidden), out(dweight),
+                         out(dbias));
+}
+
+void CudaKernels::layer_norm_backward(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
+                                      ConstTensorView statistics, ConstTensorView through,
+                                      TensorView dx, TensorView dweight, TensorView dbias) {
+    layer_norm_backward_weight(dy, x, statistics, dweight, dbias);
+    norm_backward_input(queue_.stream(), shape_of(Norm::Layer, x), in(dy), in(x), in(weight),
+                        elements<float>(statistics), in(through), out(dx));
 }
 
 void CudaKernels::rms_norm_forward(double eps, ConstTensorView x, ConstTensorView weight,
                                    TensorView y, TensorView statistics) {
-    norm_forward(queue_.stream(), shape_of(Norm::Rms, x), static_cast<float>(eps), in(x),
+    norm_forward(queue_.stream(), shape_of(Norm::Rms, x), static_cast<float>(eps), {in(x)},
                  in(weight), {}, out(y), elements<float>(statistics));
+}
+
+void CudaKernels::residual_rms_norm_forward(double eps, ConstTensorView x, ConstTensorView branch,
+                                            ConstTensorView weight, TensorView sum, TensorView y,
+                                            TensorView statistics) {
+    norm_forward(queue_.stream(), shape_of(Norm::Rms, x), static_cast<float>(eps),
+                 {in(x), in(branch), out(sum)}, in(weight), {}, out(y),
+                 elements<float>(statistics));
 }
 
 void CudaKernels::rms_norm_backward_input(ConstTensorView dy, ConstTensorView x,
                                           ConstTensorView weight, ConstTensorView statistics,
                                           TensorView dx, Write write) {
     norm_backward_input(queue_.stream(), shape_of(Norm::Rms, x), in(dy), in(x), in(weight),
-                        elements<float>(statistics), out(dx), write == Write::Add);
+                        elements<float>(statistics),
+                        write == Write::Add ? Operand(out(dx)) : Operand{}, out(dx));
 }
 
 void CudaKernels::rms_norm_backward_weight(ConstTensorView dy, ConstTensorView x,
                                            ConstTensorView statistics, TensorView dweight) {
     const NormShape shape = shape_of(Norm::Rms, x);
     norm_backward_weight(queue_.stream(), shape, in(dy), in(x), elements<float>(statistics),
-                         scratch_.floats(chunks_of(shape.rows) * shape.hidden), out(dweight));
+                         scratch_.floats(chunks_of(shape.rows) * shape.hidden), out(dweight), {});
+}
+
+void CudaKernels::rms_norm_backward(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
+                                    ConstTensorView statistics, ConstTensorView through,
+                                    TensorView dx, TensorView dweight) {
+    rms_norm_backward_weight(dy, x, statistics, dweight);
+    norm_backward_input(queue_.stream(), shape_of(Norm::Rms, x), in(dy), in(x), in(weight),
+                        elements<float>(statistics), in(through), out(dx));
 }
 
 }  // namespace debubble::exec::cuda

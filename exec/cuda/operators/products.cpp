@@ -45,17 +45,59 @@ void CudaKernels::linear_backward_input(WeightLayout layout, ConstTensorView dy,
                 write == Write::Add});
 }
 
+void CudaKernels::linear_activation_forward(WeightLayout layout, Nonlinearity kind,
+                                            ConstTensorView x, ConstTensorView weight,
+                                            ConstTensorView bias, TensorView wide, TensorView y) {
+    const std::int64_t inputs = x.shape.columns(), outputs = y.shape.columns();
+    Product product{rows_of(x),
+                    outputs,
+                    inputs,
+                    {in(x), inputs, false},
+                    inputs_by_outputs(layout, weight, inputs, outputs),
+                    out(y),
+                    false,
+                    in(bias)};
+    product.epilogue = Epilogue::Gelu;
+    product.wide = out(wide);
+    if (kind == Nonlinearity::GeluTanh && matmul_->at_once(product)) return;
+    Kernels::linear_activation_forward(layout, kind, x, weight, bias, wide, y);
+}
+
+void CudaKernels::linear_activation_backward_input(WeightLayout layout, Nonlinearity kind,
+                                                   ConstTensorView dy, ConstTensorView weight,
+                                                   ConstTensorView wide, TensorView dwide) {
+    const std::int64_t inputs = dwide.shape.columns(), outputs = dy.shape.columns();
+    Matrix turned = inputs_by_outputs(layout, weight, inputs, outputs);
+    turned.transposed = !turned.transposed;
+    Product product{rows_of(dy), inputs,     outputs, {in(dy), outputs, false},
+                    turned,      out(dwide), false};
+    product.epilogue = Epilogue::GeluGradient;
+    product.wide = {const_cast<std::byte*>(wide.data), type_of(wide.type)};  // which is read
+    if (kind == Nonlinearity::GeluTanh && matmul_->at_once(product)) return;
+    Kernels::linear_activation_backward_input(layout, kind, dy, weight, wide, dwide);
+}
+
 void CudaKernels::linear_backward_weight(WeightLayout layout, ConstTensorView x, ConstTensorView dy,
                                          TensorView dweight, TensorView dbias) {
     const std::int64_t inputs = x.shape.columns(), outputs = dy.shape.columns();
     assert(dweight.shape.elements() == inputs * outputs && "the weight joins all to all");
     const Matrix rows_of_x{in(x), inputs, false}, columns_of_x{in(x), inputs, true};
     const Matrix rows_of_dy{in(dy), outputs, false}, columns_of_dy{in(dy), outputs, true};
-    if (layout == WeightLayout::InputsOutputs)
-        (*matmul_)({inputs, outputs, rows_of(x), columns_of_x, rows_of_dy, out(dweight), true});
-    else
-        (*matmul_)({outputs, inputs, rows_of(x), columns_of_dy, rows_of_x, out(dweight), true});
-    if (dbias) add_column_sums(dy, dbias);
+    const bool inputs_first = layout == WeightLayout::InputsOutputs;
+    Product product =
+        inputs_first
+            ? Product{inputs, outputs, rows_of(x), columns_of_x, rows_of_dy, out(dweight), true}
+            : Product{outputs, inputs, rows_of(x), columns_of_dy, rows_of_x, out(dweight), true};
+    if (!dbias) return (*matmul_)(product);
+    // dy's sums over the tokens come with the product. Beside the product that makes dy (cuBLASLt's
+    // DGELU_BGRAD) they would be rounded to dy's type.
+    Product with_sums = product;
+    with_sums.sums = scratch_.floats(outputs);
+    with_sums.sums_of_b = inputs_first;
+    if (matmul_->at_once(with_sums))
+        return sum(queue_.stream(), outputs, out(dbias), {with_sums.sums, Type::Fp32}, out(dbias));
+    (*matmul_)(product);
+    add_column_sums(dy, dbias);
 }
 
 void CudaKernels::add_bias(ConstTensorView bias, TensorView y) {

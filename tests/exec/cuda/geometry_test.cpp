@@ -22,8 +22,8 @@ TEST(Geometry, StaysWithinTheLimitsOfAGpu) {
     constexpr std::int64_t kTokens = 1 << 20, kVocabulary = 256000, kParameters = 4'000'000'000;
     for (const Geometry& how :
          {over_elements(1), over_elements(kTokens * 65536), over_elements(kTokens * kVocabulary),
-          over_rows(kTokens), over_column_chunks(kTokens, 65536), over_columns(65536),
-          over_partials(kParameters), over_embedding(16384)})
+          over_rows(kTokens), over_norm_rows(kTokens, 768), over_column_chunks(kTokens, 65536),
+          over_columns(65536), over_partials(kParameters), over_embedding(16384)})
         expect_legal(how);
     for (const std::int64_t head_dim : {1, 64, 65, 128})
         for (const std::int64_t rows : {1, 63, 64, 65, 131072}) {
@@ -49,6 +49,33 @@ TEST(Geometry, GivesEveryElementOneThread) {
         EXPECT_LT(reached - elements, std::int64_t{how.threads} * kElementsEach)
             << "no block has nothing to do";
     }
+}
+
+TEST(Geometry, GivesEveryElementOfANormsRowToARun) {
+    for (const std::int64_t hidden : {1, 255, 256, 257, 768, 1600, 4096, 4097, 12288, 16384}) {
+        const Geometry how = over_norm_rows(5, hidden);
+        expect_legal(how);
+        EXPECT_EQ(how.blocks, 5);
+        EXPECT_LE(how.threads, kNormThreads);
+        const std::int64_t turn = std::int64_t{how.threads} * kElementsEach;
+        const int runs = runs_of_norm(hidden);
+        EXPECT_GE(turn * runs, hidden);
+        EXPECT_LE(turn * runs / 2, std::max<std::int64_t>(hidden, kWarp * kElementsEach));
+    }
+    EXPECT_EQ(runs_of_norm(16385), 0);  // read again
+    EXPECT_EQ(over_norm_rows(5, 65536).threads, kNormThreads);
+    EXPECT_EQ(over_norm_rows(0, 64).blocks, 0);
+}
+
+TEST(Geometry, GivesEveryColumnOfAChunkToAThread) {
+    for (const std::int64_t rows : {1, 33, 4096, 100001})
+        for (const std::int64_t columns : {1, 8, 9, 768, 50257}) {
+            const Geometry how = over_column_chunks(rows, columns);
+            const std::int64_t wanted = chunks_of(rows) * ceil_div(columns, std::int64_t{8});
+            EXPECT_GE(how.blocks * how.threads, wanted);
+            EXPECT_LT(how.blocks * how.threads - wanted, how.threads);
+            EXPECT_EQ(over_columns(columns).blocks, ceil_div(columns, std::int64_t{kWarp}));
+        }
 }
 
 TEST(Geometry, ChunksCoverAllRowsOnce) {

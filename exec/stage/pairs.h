@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "models/visits.h"
+
+/// Visits of two operators that stand in a row and that one call of the kernels can make
+/// together, within the memory that the plan has for them apart.
+namespace debubble::exec {
+
+struct VisitPair {
+    enum class Kind : std::uint8_t {
+        LinearActivation,  ///< forward: bias and GELU behind a product
+        ActivationLinear,  ///< backward of the product that reads a GELU, and the GELU's
+        ResidualNorm,      ///< forward: the norm of a sum
+    };
+    Kind kind{};
+    /// Of the first visit's tensors: it stands between the two and is never made; -1 if none is.
+    int skipped = -1;
+    /// Which is the first visit's to free, and becomes the second's `becomes`, for the result
+    /// overwrites it element by element; -1 if none does.
+    int reused = -1;
+    int becomes = -1;
+};
+
+/// The pair that visits[at] begins. `drops`: this pass drops elements of residual branches.
+std::optional<VisitPair> pair_at(const models::StageGraph& graph,
+                                 std::span<const models::Visit> visits, std::size_t at, bool drops);
+
+}  // namespace debubble::exec
