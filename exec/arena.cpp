@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -173,6 +174,16 @@ void Arena::note(std::string_view action) {
 
 void Arena::forget_peak() {
     peak_ = {held_, during_, "", std::chrono::steady_clock::now()};
+}
+
+std::shared_ptr<std::byte> Arena::beside(Bytes size) const {
+    size.count = std::max<std::int64_t>(size.count, 1);
+    if (device_ != nullptr)
+        return {device_->reserve_host(size),
+                [device = device_](std::byte* memory) { device->release_host(memory); }};
+    constexpr std::align_val_t kLine{kCacheLine};
+    return {static_cast<std::byte*>(::operator new(static_cast<std::size_t>(size.count), kLine)),
+            [](std::byte* memory) { ::operator delete(memory, kLine); }};
 }
 
 void Arena::release(const ArenaTensor& tensor) {

@@ -59,6 +59,10 @@ public:
     ArenaTensor allocate(const Shape& shape, DataType type, MemoryClass held_as,
                          std::string_view name);
 
+    /// Memory of the host that is no part of the range, and that the arena's device reaches too:
+    /// for what is offloaded and still computed with. Outlives neither. Not set to anything.
+    std::shared_ptr<std::byte> beside(Bytes size) const;
+
     /// An action begins: peaks are named after it.
     void note(std::string_view action);
     const MemoryByClass& held() const { return held_; }  ///< bytes of tensors, without padding

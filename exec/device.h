@@ -34,6 +34,10 @@ public:
     /// One range of addresses, every one a multiple of 256 from its begin. Throws WorldError.
     virtual std::byte* reserve(Bytes size) = 0;
     virtual void release(std::byte* memory) noexcept = 0;
+    /// The host's memory, page-locked, that kernels read and write over the link to it; copies can
+    /// have it on either side. Throws WorldError.
+    virtual std::byte* reserve_host(Bytes size) = 0;
+    virtual void release_host(std::byte* memory) noexcept = 0;
     /// All kernels of a device work in one order.
     virtual std::unique_ptr<Kernels> make_kernels() = 0;
 };

@@ -114,6 +114,13 @@ public:
         return static_cast<std::byte*>(queue_.allocate(size.count));
     }
     void release(std::byte* memory) noexcept override { queue_.free(memory); }
+    std::byte* reserve_host(Bytes size) override {
+        void* memory = nullptr;
+        check(cudaHostAlloc(&memory, static_cast<std::size_t>(size.count), cudaHostAllocMapped),
+              "page-locked memory of the host");
+        return static_cast<std::byte*>(memory);
+    }
+    void release_host(std::byte* memory) noexcept override { cudaFreeHost(memory); }
     std::unique_ptr<Kernels> make_kernels() override {
         return std::make_unique<CudaKernels>(queue_, make_cublas_lt(queue_));
     }

@@ -46,10 +46,6 @@ bool recomputes(const Program& program, Stage stage) {
 }
 
 void check_fits(const scenarios::Scenario& scenario, const Device& device) {
-    if (scenario.training.offload_optimizer)
-        throw InputError(
-            "training.offload_optimizer: a GPU steps what lies in its memory; only the processor "
-            "steps an optimizer that is offloaded");
     if (scenario.model.head_dim > device.widest_head())
         throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
                                      scenario.model.head_dim, device.name(), device.widest_head()));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "exec/arena.h"
 #include "exec/tensor.h"
 
@@ -10,14 +12,18 @@ class HeldTensor {
 public:
     HeldTensor() = default;
     HeldTensor(ArenaTensor tensor) : inside_(std::move(tensor)) {}
-    HeldTensor(Tensor tensor) : beside_(std::move(tensor)) {}
+    /// Beside the arena.
+    HeldTensor(const Arena& arena, const Shape& shape, DataType type)
+        : beside_(arena.beside(Bytes{shape.elements() * size_of(type)})),
+          view_{beside_.get(), shape, type} {}
 
     explicit operator bool() const { return inside_ || beside_; }
-    TensorView view() const { return inside_ ? inside_.view() : beside_.view(); }
+    TensorView view() const { return inside_ ? inside_.view() : view_; }
 
 private:
     ArenaTensor inside_;
-    Tensor beside_;
+    std::shared_ptr<std::byte> beside_;
+    TensorView view_;
 };
 
 /// Elements [first, first + count) of a flat tensor; empty of an empty one.

@@ -26,7 +26,7 @@ UnitState::UnitState(const ParameterUnit& unit, const StatePolicy& policy, int s
     else
         have_gradients();
     const auto optimizer = [&](DataType type, const char* what) -> HeldTensor {
-        if (policy.offload_optimizer) return Tensor({stepped().count}, type);
+        if (policy.offload_optimizer) return {arena, {stepped().count}, type};
         return allocate(stepped().count, type, MemoryClass::Optimizer, what);
     };
     if (policy.main) main_ = optimizer(*policy.main, "main parameters");

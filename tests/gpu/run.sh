@@ -83,6 +83,7 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>
 suite "operators in fp32, bf16, fp16 against the reference" '*KernelsTest*' 180
 suite "trainings on the GPU against the processor's" '*AgainstTheProcessor*' 120
 suite "pipelines, TP, DP, ZeRO on one GPU against one rank" '*AgainstOneRank*' 180
+suite "an offloaded optimizer leaves the resident one's bits" '*OffloadedOptimizer*' 60
 suite "a calibration prices its scenario in a simulation" '*DeviceCalibrate*' 60
 speed "GPT-2 124M, bf16, sequences of 1024" bf16
 calibration "calibrate: shares of the datasheet's rates"

@@ -144,6 +144,10 @@ public:
     DeviceFacts facts() const override { return {1, room_, true, 1, "kernels as C++"}; }
     std::byte* reserve(Bytes size) override { return memory_.reserve(size); }
     void release(std::byte*) noexcept override { memory_.release(); }
+    std::byte* reserve_host(Bytes size) override {
+        return static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(size.count)));
+    }
+    void release_host(std::byte* memory) noexcept override { std::free(memory); }
     std::unique_ptr<Kernels> make_kernels() override {
         return std::make_unique<CudaKernels>(queue_, std::make_unique<PlainMatmul>(memory_));
     }

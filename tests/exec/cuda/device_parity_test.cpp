@@ -54,6 +54,31 @@ INSTANTIATE_TEST_SUITE_P(
                     momentum(on_device("gpt2", "gpt2"))),
     name_of_case);
 
+/// Main parameters and moments in the host's memory, which kernels step where they lie.
+class OffloadedOptimizer : public DeviceParity {};
+TEST_P(OffloadedOptimizer, LeavesTheBitsOfTheResidentOne) {
+    Case offloaded = GetParam();
+    offloaded.training += "\n  offload_optimizer: true";
+    const Result there = train(offloaded, 3), here = train(GetParam(), 3);
+    EXPECT_EQ(there.losses, here.losses);
+    EXPECT_EQ(there.weights, here.weights);
+    for (std::size_t rank = 0; rank < there.static_memory.size(); ++rank) {
+        const auto optimizer = [&](const Result& result) {
+            return result.static_memory[rank][static_cast<std::size_t>(MemoryClass::Optimizer)];
+        };
+        EXPECT_EQ(optimizer(there), Bytes{});
+        EXPECT_GT(optimizer(here), Bytes{});
+    }
+}
+INSTANTIATE_TEST_SUITE_P(Trainings, OffloadedOptimizer,
+                         testing::Values(adamw(on_device("gpt2", "gpt2")),
+                                         adamw(on_device("llama_pp2_dp2_zero1", "llama", "zb-h1",
+                                                         "{pipeline: 2, data: 2, zero_stage: 1}",
+                                                         "clip_norm: 0.1")),
+                                         momentum(on_device("vit_dp2_zero3", "vit", "1f1b",
+                                                            "{data: 2, zero_stage: 3}"))),
+                         name_of_case);
+
 class AgainstOneRank : public DeviceParity {};
 TEST_P(AgainstOneRank, IsTheSameTraining) {
     expect_training_of_one_rank(GetParam(), train(GetParam(), 2));
