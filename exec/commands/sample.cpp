@@ -12,6 +12,7 @@
 #include "base/diagnostic.h"
 #include "exec/commands/commands.h"
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/cuda/load_module.h"
 #include "exec/sample/continue_text.h"
 
 /// `debubble sample`: a trained network goes on with a text.
@@ -25,6 +26,7 @@ struct Arguments {
     Continuation how;
     std::string kernels = "auto";
     std::optional<int> threads;
+    std::string device = "cpu";
 };
 
 void check(const Sampling& how) {
@@ -45,11 +47,16 @@ void write(const std::string& text) {
 
 ExitStatus carry_out(const Arguments& args) {
     check(args.how.sampling);
+    if (args.device != "cpu" && args.device != "cuda")
+        throw InputError(fmt::format("--device is '{}'; it can be cpu or cuda", args.device));
+    const std::unique_ptr<Device> gpu =
+        args.device == "cuda" ? CudaModule::load().device_of(0, 1) : nullptr;
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    const auto kernels = make_cpu_kernels(args.kernels, args.threads.value_or(cores));
+    const auto kernels =
+        gpu ? gpu->make_kernels() : make_cpu_kernels(args.kernels, args.threads.value_or(cores));
     const SavedNetwork network = open_saved_network(args.checkpoint);
     for (const std::string& note : network.notes) fmt::print(stderr, "{}\n", note);
-    LanguageModel model(network, *kernels);
+    LanguageModel model(network, *kernels, gpu.get());
     const NetworkTokenizer tokenizer = tokenizer_of(network, args.tokenizer);
     Continuation how = args.how;
     how.end_of_text = tokenizer.end_of_text;
@@ -89,6 +96,7 @@ void add_sample(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--seed", sampling.seed, "another continuation; 0 if not given");
     verb->add_option("--tokenizer", args->tokenizer,
                      "tokenizer.json, vocab.json, a folder, or bytes; else the training's");
+    verb->add_option("--device", args->device, "cpu, or cuda: the first GPU");
     verb->add_option("--kernels", args->kernels, "auto, reference or onednn");
     verb->add_option("--threads", args->threads, "all cores if not given")
         ->check(CLI::Range(1, 1024));

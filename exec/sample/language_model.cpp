@@ -33,6 +33,13 @@ void check_continues_text(const SavedNetwork& network) {
                         network.folder.string()));
 }
 
+void check_heads(const SavedNetwork& network, const Device* device) {
+    const std::int64_t width = network.architecture.head_dim;
+    if (device != nullptr && width > device->widest_head())
+        throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
+                                     width, device->name(), device->widest_head()));
+}
+
 /// A text of `window` tokens in slices of `rows`.
 models::Execution execution_of(std::int64_t window, std::int64_t rows) {
     models::Execution how;
@@ -79,8 +86,9 @@ struct Memory {
     Tensor targets;
     KeyCache keys;
 
-    Memory(const models::Architecture& model, std::int64_t window, std::int64_t bytes)
-        : arena(Bytes{bytes + kWorkspace + bytes_of_keys(model, window)}),
+    Memory(const models::Architecture& model, std::int64_t window, std::int64_t bytes,
+           Device* device)
+        : arena(Bytes{bytes + kWorkspace + bytes_of_keys(model, window)}, device),
           tokens({1, window}, DataType::Int32),
           targets({1, window}, DataType::Int32) {}
 
@@ -139,12 +147,16 @@ private:
 /// Final norm and product of one row.
 class Head {
 public:
-    Head(const models::StageGraph& whole, const NetworkWeights& weights)
+    Head(const models::StageGraph& whole, const NetworkWeights& weights, Arena& arena)
         : norm_(whole.architecture.norm),
           eps_(whole.architecture.norm_eps),
-          normed_({1, whole.architecture.hidden}),
-          statistics_({1, 2}),
-          logits_({1, whole.architecture.vocab}) {
+          told_({1, whole.architecture.vocab}) {
+        const auto allocate = [&](const Shape& shape) {
+            return arena.allocate(shape, DataType::Fp32, MemoryClass::Buffers, "head");
+        };
+        normed_ = allocate({1, whole.architecture.hidden});
+        statistics_ = allocate({1, 2});
+        logits_ = allocate(told_.shape());
         for (const models::Operator& op : whole.operators) {
             if (op.layer) continue;
             const auto weight = [&](std::size_t i) {
@@ -168,16 +180,23 @@ public:
                                      {statistics_.view().data, {1}, DataType::Fp32});
         kernels.linear_forward(WeightLayout::OutputsInputs, normed_.view(), weight_, {},
                                logits_.view());
-        kernels.finish();
-        return {logits_.as<float>().data, static_cast<std::size_t>(logits_.shape()[1])};
+        kernels.download(logits_.view(), told_.view());
+        return {told_.as<float>().data, static_cast<std::size_t>(told_.shape()[1])};
     }
 
 private:
     models::Norm norm_;
     double eps_;
     TensorView gain_, shift_, weight_;
-    Tensor normed_, statistics_, logits_;
+    ArenaTensor normed_, statistics_, logits_;
+    Tensor told_;  ///< on the host
 };
+
+/// Where the kernels compute.
+NetworkWeights placed(NetworkWeights weights, Kernels& kernels, Arena& arena) {
+    if (!kernels.on_host()) weights.move_to(kernels, arena);
+    return weights;
+}
 
 models::StageGraph whole_network(const models::Architecture& model) {
     return models::build_stage(model, execution_of(1, 1), {0, model.layers, true, true});
@@ -200,23 +219,26 @@ struct LanguageModel::Body {
     models::StageGraph whole;
     models::StageGraph chunk;
     models::StageGraph token;
-    NetworkWeights weights;
-    Head head;
     Kernels& kernels;
     Memory memory;
+    NetworkWeights weights;
+    Head head;
     Layers by_chunk;
     Layers by_token;
     std::vector<std::int32_t> read;  ///< whose keys and values are there
 
-    Body(const SavedNetwork& network, Kernels& computing)
+    Body(const SavedNetwork& network, Kernels& computing, Device* device)
         : window(window_of(network)),
           whole(whole_network(network.architecture)),
           chunk(without_head(network.architecture, window, rows_that_divide(window, kChunk))),
           token(without_head(network.architecture, window, fewest_rows(window))),
-          weights(whole, network.weights),
-          head(whole, weights),
           kernels(computing),
-          memory(network.architecture, window, bytes_of(chunk) + bytes_of(token)),
+          memory(
+              network.architecture, window,
+              bytes_of(chunk) + bytes_of(token) + (device ? NetworkWeights::size(whole).count : 0),
+              device),
+          weights(placed(NetworkWeights(whole, network.weights), computing, memory.arena)),
+          head(whole, weights, memory.arena),
           by_chunk(chunk, weights, kernels, memory),
           by_token(token, weights, kernels, memory) {}
 
@@ -246,9 +268,10 @@ struct LanguageModel::Body {
     }
 };
 
-LanguageModel::LanguageModel(const SavedNetwork& network, Kernels& kernels) {
+LanguageModel::LanguageModel(const SavedNetwork& network, Kernels& kernels, Device* device) {
     check_continues_text(network);
-    body_ = std::make_unique<Body>(network, kernels);
+    check_heads(network, device);
+    body_ = std::make_unique<Body>(network, kernels, device);
 }
 
 LanguageModel::~LanguageModel() = default;

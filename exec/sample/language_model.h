@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "exec/device.h"
 #include "exec/kernels.h"
 #include "exec/sample/saved_network.h"
 
@@ -14,9 +15,10 @@ namespace debubble::exec {
 /// than the window every token has moved, and all of it runs. One thread uses it.
 class LanguageModel {
 public:
-    /// `kernels` must outlive it. Throws InputError for a network that continues no text, as a
+    /// `kernels`, and the device whose they are (nullptr: the processor), must outlive it. Throws
+    /// InputError for a network that continues no text, as a
     /// Vision Transformer, and where the weights are missing or damaged.
-    LanguageModel(const SavedNetwork& network, Kernels& kernels);
+    LanguageModel(const SavedNetwork& network, Kernels& kernels, Device* device = nullptr);
     ~LanguageModel();
 
     /// Tokens that it sees at once: no more than it was trained on.

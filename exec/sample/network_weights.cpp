@@ -37,9 +37,7 @@ std::vector<const models::Parameter*> side_by_side(const models::StageGraph& gra
 
 NetworkWeights::NetworkWeights(const models::StageGraph& whole, const PieceSource& source) {
     const std::vector<const models::Parameter*> order = side_by_side(whole);
-    std::int64_t elements = 0;
-    for (const models::Parameter* parameter : order) elements += parameter->elements();
-    memory_ = Tensor({elements});
+    memory_ = Tensor({size(whole).count / size_of(DataType::Fp32)});
     std::vector<WantedPiece> wanted;
     std::byte* place = memory_.view().data;
     for (const models::Parameter* parameter : order) {
@@ -52,6 +50,23 @@ NetworkWeights::NetworkWeights(const models::StageGraph& whole, const PieceSourc
     }
     check_stored(source, wanted);
     load(source, wanted);
+}
+
+Bytes NetworkWeights::size(const models::StageGraph& whole) {
+    std::int64_t elements = 0;
+    for (const models::Parameter* parameter : side_by_side(whole))
+        elements += parameter->elements();
+    return Bytes{elements * size_of(DataType::Fp32)};
+}
+
+void NetworkWeights::move_to(Kernels& kernels, Arena& arena) {
+    on_device_ =
+        arena.allocate(memory_.shape(), DataType::Fp32, MemoryClass::Parameters, "weights");
+    kernels.upload(memory_.view(), on_device_.view());
+    kernels.finish();
+    for (auto& [name, view] : views_)
+        view.data = on_device_.view().data + (view.data - memory_.view().data);
+    memory_ = {};
 }
 
 const TensorView& NetworkWeights::of(const models::Parameter& parameter) const {

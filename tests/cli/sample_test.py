@@ -101,6 +101,8 @@ class Mistakes(ProgramTest):
             (["sample", gpt, "--prompt", "x", "--top-p", "1.5"], "--top-p is 1.5"),
             (["sample", gpt, "--prompt", "x", "--top-k", "-3"], "--top-k"),
             (["sample", gpt, "--prompt", "x", "--kernels", "fast"], "fast"),
+            (["sample", gpt, "--prompt", "x", "--device", "tpu"],
+             "--device is 'tpu'; it can be cpu or cuda"),
             (["sample", gpt, "--prompt", "x", "--tokenizer", self.folder / "t.json"], "t.json"),
             (["sample", gpt, "--prompt", "x", "--tokenizer", TOKENIZERS / "gpt2"],
              "and is for no model with a vocabulary of "),
