@@ -18,8 +18,11 @@ TimeUnit fine_unit(Duration longest) {
     return unit_of(kShorter * seconds(longest));
 }
 
+/// From ten times on, what is wrong is the factor.
 std::string error_text(const std::optional<double>& error) {
-    return error ? fmt::format("{:+.1f} %", 100 * *error) : "-";
+    if (!error) return "-";
+    return *error < 9 ? fmt::format("{:+.1f} %", 100 * *error)
+                      : fmt::format("x {:.3g}", 1 + *error);
 }
 
 std::string points_text(double simulated, double executed) {

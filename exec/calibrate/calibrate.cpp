@@ -29,6 +29,11 @@ scenarios::Scenario variant(const CalibrateRequest& request, const std::string& 
     overrides.emplace_back("framework", "debubble");
     if (request.ranks) overrides.emplace_back("parallel.pipeline", std::to_string(*request.ranks));
     scenarios::Scenario own = scenarios::read_scenario(name, overrides);
+    if (own.parallel.zero_stage == 3)
+        throw InputError(fmt::format(
+            "{}: parallel.zero_stage is 3, which gathers parameters inside passes: the wait would "
+            "count as their operators' and again as the gathers'; calibrate with 0, 1 or 2",
+            own.name));
     if (own.schedule.slices > 1) return own;
     overrides.emplace_back("schedule", schedule);
     if (own.parallel.stages_per_rank > 1) {

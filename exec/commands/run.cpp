@@ -41,13 +41,19 @@ void write_output(const std::string& where, const std::string& content) {
     if (std::fflush(stdout) != 0) throw WorldError("standard output cannot be written");
 }
 
+/// "1 stage", "2 stages", "2 processes", "2 microbatches".
+std::string counted(int count, const std::string& word) {
+    const bool hisses = word.ends_with("s") || word.ends_with("h");
+    return fmt::format("{} {}{}", count, word, count == 1 ? "" : hisses ? "es" : "s");
+}
+
 std::string intro(const RunJob& job, Transporter transporter) {
     const PipelineShape& shape = job.plan.program.shape;
     return fmt::format(
-        "{}: {} on {} {}, {} pipeline ranks x {} stages, {} microbatches, program {}\n",
-        job.scenario.name, job.plan.program.name, job.grid.size(),
-        transporter == Transporter::Threads ? "threads" : "processes", shape.ranks,
-        shape.stages_per_rank, shape.micro_batches, job.program_hash.substr(0, 12));
+        "{}: {} on {}, {} x {}, {}, program {}\n", job.scenario.name, job.plan.program.name,
+        counted(job.grid.size(), transporter == Transporter::Threads ? "thread" : "process"),
+        counted(shape.ranks, "pipeline rank"), counted(shape.stages_per_rank, "stage"),
+        counted(shape.micro_batches, "microbatch"), job.program_hash.substr(0, 12));
 }
 
 std::string ending(const RunJob& job, const RunOutcome& outcome) {

@@ -70,6 +70,7 @@ class Calibrate(ProgramTest):
             ([*out, "--ranks", "7"], BAD_INPUT, "7"),
             ([*out, "--set", "seq_length"], BAD_INPUT, "--set takes key=value"),
             ([*out, "--set", "training.sequence=8"], BAD_INPUT, "unknown key 'sequence'"),
+            ([*out, "--set", "parallel.zero_stage=3"], BAD_INPUT, "calibrate with 0, 1 or 2"),
             ([*out, "--outt", "x"], BAD_INPUT, "did you mean '--out'?"),
             (["--out", self.folder], BAD_INPUT, "is a folder; --out names a file"),
         ]:

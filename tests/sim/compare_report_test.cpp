@@ -67,6 +67,14 @@ TEST(CompareReport, TellsErrorsOfPricesFromThoseOfOrder) {
         << "the durations are as predicted: all of the error is of gaps";
 }
 
+TEST(CompareReport, SaysByWhichFactorAPredictionIsFarOff) {
+    const Trace executed = simulate(small(), DistinctCosts()).trace;
+    Trace simulated = executed;
+    simulated.header.step_time = executed.header.step_time * 150;
+    const std::string text = to_text(compare_report(simulated, executed, {"a", "b"}));
+    EXPECT_THAT(text, HasSubstr("x 150"));
+}
+
 TEST(CompareReport, SaysWhatWasNotExecutedAndThatItCannotBeReplayed) {
     const Trace simulated = simulate(small(), DistinctCosts()).trace;
     Trace executed = simulated;
