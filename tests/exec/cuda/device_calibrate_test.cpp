@@ -46,7 +46,7 @@ protected:
             request.how.device = [](int rank, int ranks) {
                 return std::shared_ptr<Device>(tested_device(rank, ranks));
             };
-            request.how.sweep = {std::chrono::milliseconds(1), 1024, 256, 1 << 16};
+            request.how.sweep = {std::chrono::milliseconds(1), 1024, 128, 1 << 16};
             cluster = calibrate(request, "a device", [](const std::string&) {});
         }
     };
