@@ -9,6 +9,7 @@
 #include <map>
 #include <new>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -135,7 +136,7 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     ArenaTensor tensor;
     tensor.view_ = {nullptr, shape, type};
     const std::int64_t bytes = tensor.view_.bytes();
-    const std::int64_t at = free_->take(padded(bytes));
+    const std::int64_t at = take(padded(bytes));
     if (at < 0)
         throw WorldError(
             fmt::format("the arena is full: {} ({}) needs {} bytes, {} of {} are held and the "
@@ -157,6 +158,41 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     if (total(held_) > total(peak_.held))
         peak_ = {held_, during_, std::string(name), std::chrono::steady_clock::now()};
     return tensor;
+}
+
+/// The address, or -1 if it is full. What is lent is waited for only if nothing else is left.
+std::int64_t Arena::take(std::int64_t size) {
+    using Clock = std::chrono::steady_clock;
+    take_back_what_is_over();
+    std::int64_t at = free_->take(size);
+    const Clock::time_point asked = Clock::now();
+    while (at < 0 && !lent_.empty() && Clock::now() - asked < patience_) {
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+        take_back_what_is_over();
+        at = free_->take(size);
+    }
+    return at;
+}
+
+void Arena::lend(ArenaTensor tensor, std::function<bool()> is_over) {
+    assert(tensor.arena_ == this && "a tensor of this arena");
+    const std::int64_t bytes = tensor.view_.bytes();
+    held_[index_of(tensor.held_as_)] -= Bytes{bytes};
+    lent_.push_back({tensor.view_.data - base_, padded(bytes), std::move(is_over)});
+    tensor.arena_ = nullptr;
+}
+
+void Arena::take_back_what_is_over() {
+    std::erase_if(lent_, [&](const Lent& lent) {
+        if (!lent.is_over()) return false;
+        free_->give(lent.at, lent.size);
+        return true;
+    });
+}
+
+void Arena::take_back() {
+    take_back_what_is_over();
+    assert(lent_.empty() && "nobody uses what was lent");
 }
 
 /// AddressSanitizer's notes on untouched addresses would take memory for all of them.

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -63,6 +65,13 @@ public:
     /// for what is offloaded and still computed with. Outlives neither. Not set to anything.
     std::shared_ptr<std::byte> beside(Bytes size) const;
 
+    /// The rank gives the tensor up while its device still uses it: from now on it counts as freed,
+    /// and its bytes come back once `is_over` says so, for which an arena that is full waits.
+    void lend(ArenaTensor tensor, std::function<bool()> is_over);
+    /// Everything that was lent is over.
+    void take_back();
+    void set_patience(std::chrono::nanoseconds patience) { patience_ = patience; }
+
     /// An action begins: peaks are named after it.
     void note(std::string_view action);
     const MemoryByClass& held() const { return held_; }  ///< bytes of tensors, without padding
@@ -76,7 +85,14 @@ public:
 private:
     friend class ArenaTensor;
     struct FreeList;
+    struct Lent {
+        std::int64_t at = 0;
+        std::int64_t size = 0;
+        std::function<bool()> is_over;
+    };
     void release(const ArenaTensor& tensor);
+    std::int64_t take(std::int64_t size);
+    void take_back_what_is_over();
     std::int64_t padded(std::int64_t bytes) const;
     void poison_up_to(std::int64_t end);
 
@@ -84,6 +100,8 @@ private:
     std::byte* base_ = nullptr;
     Bytes capacity_;
     std::unique_ptr<FreeList> free_;
+    std::deque<Lent> lent_;
+    std::chrono::nanoseconds patience_ = std::chrono::minutes(5);
     MemoryByClass held_{};
     MemoryByClass highest_{};
     ArenaPeak peak_;

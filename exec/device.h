@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/units.h"
+#include "exec/device_lanes.h"
 #include "exec/kernels.h"
 
 namespace debubble::exec {
@@ -29,6 +30,8 @@ public:
     virtual std::string name() const = 0;          ///< "NVIDIA H100 80GB HBM3"
     virtual Bytes room() const = 0;                ///< for this rank's arena
     virtual std::int64_t widest_head() const = 0;  ///< that its attention takes
+    /// A sentence for the log on how ranks share it; empty where there is nothing to say.
+    virtual std::string note() const { return {}; }
     virtual DeviceFacts facts() const = 0;
 
     /// One range of addresses, every one a multiple of 256 from its begin. Throws WorldError.
@@ -38,8 +41,9 @@ public:
     /// have it on either side. Throws WorldError.
     virtual std::byte* reserve_host(Bytes size) = 0;
     virtual void release_host(std::byte* memory) noexcept = 0;
-    /// All kernels of a device work in one order.
+    /// All kernels of a device work in one order: on its compute lane.
     virtual std::unique_ptr<Kernels> make_kernels() = 0;
+    virtual DeviceLanes& lanes() = 0;
 };
 
 }  // namespace debubble::exec

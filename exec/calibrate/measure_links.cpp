@@ -27,10 +27,12 @@ public:
           arena_(Bytes{4 * kBytes.back()}, device_.get()) {
         if (!device_) return;
         kernels_ = device_->make_kernels();
-        staged_ = stage_through_host(world, *kernels_);
+        pinned_ = std::make_unique<PinnedPool>(device_->lanes());
+        carried_ = world.on_device(device_->lanes());
+        if (!carried_) carried_ = stage_through_host(world, *kernels_, *pinned_);
     }
     /// As the executor has it for tensors that lie there.
-    Communicator& world(Communicator& own) const { return staged_ ? *staged_ : own; }
+    Communicator& world(Communicator& own) const { return carried_ ? *carried_ : own; }
     ArenaTensor tensor(std::int64_t elements) {
         return arena_.allocate({elements}, DataType::Fp32, MemoryClass::Buffers, "calibrate");
     }
@@ -43,7 +45,8 @@ private:
     std::shared_ptr<Device> device_;
     Arena arena_;
     std::unique_ptr<Kernels> kernels_;
-    std::unique_ptr<Communicator> staged_;
+    std::unique_ptr<PinnedPool> pinned_;
+    std::unique_ptr<Communicator> carried_;
 };
 
 /// Median seconds of what all members do together.

@@ -31,20 +31,32 @@ public:
     LocalRequest& operator=(const LocalRequest&) = delete;
     ~LocalRequest() override { world_->leave(*meeting_, position_); }
     Interval wait(Deadline deadline) override {
-        return world_->wait(*meeting_, position_, deadline);
+        Interval when = world_->wait(*meeting_, position_, deadline);
+        const Party& me = meeting_->parties[position_];
+        if (me.lanes == nullptr || meeting_->shares() == 0) return when;
+        if (!std::exchange(kernels_wait_, true)) me.lanes->hold_compute(me.ran.end);
+        when.marks = me.ran;
+        return when;
     }
-    bool done() override { return world_->done(*meeting_, position_); }
+    bool done() override {
+        if (!world_->done(*meeting_, position_)) return false;
+        const Party& me = meeting_->parties[position_];
+        return me.lanes == nullptr || meeting_->shares() == 0 || me.lanes->reached(me.ran.end);
+    }
 
 private:
     std::shared_ptr<World> world_;
     std::shared_ptr<Meeting> meeting_;
     int position_;
+    bool kernels_wait_ = false;
 };
 
 class LocalCommunicator final : public Communicator {
 public:
-    LocalCommunicator(std::shared_ptr<World> world, std::vector<int> ranks, int rank)
-        : world_(std::move(world)), ranks_(std::move(ranks)), rank_(rank) {
+    /// With `lanes`, of tensors in that device's memory.
+    LocalCommunicator(std::shared_ptr<World> world, std::vector<int> ranks, int rank,
+                      DeviceLanes* lanes = nullptr)
+        : world_(std::move(world)), ranks_(std::move(ranks)), rank_(rank), lanes_(lanes) {
         group_ = world_->group_number(global_rank(), ranks_);
     }
 
@@ -52,32 +64,33 @@ public:
     std::span<const int> ranks() const override { return ranks_; }
 
     Pending send(const Channel& to, ConstBuffer data, std::string_view label) override {
-        return message(to, global_rank(), ranks_[to.peer], {true, data, {}, std::string(label)});
+        return message(to, global_rank(), ranks_[to.peer],
+                       {true, data, {}, std::string(label), lanes_});
     }
     Pending receive(const Channel& from, Buffer data, std::string_view label) override {
         return message(from, ranks_[from.peer], global_rank(),
-                       {true, data, data, std::string(label)});
+                       {true, data, data, std::string(label), lanes_});
     }
 
     Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) override {
         return collective({Pattern::AllReduce, reduction, 0, data.type, data.bytes.size()},
-                          {true, data, data, std::string(label)});
+                          {true, data, data, std::string(label), lanes_});
     }
     Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) override {
         check_part(mine, all);
         return collective({Pattern::AllGather, {}, 0, all.type, all.bytes.size()},
-                          {true, mine, all, std::string(label)});
+                          {true, mine, all, std::string(label), lanes_});
     }
     Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
                            std::string_view label) override {
         check_part(mine, all);
         return collective({Pattern::ReduceScatter, reduction, 0, all.type, all.bytes.size()},
-                          {true, all, mine, std::string(label)});
+                          {true, all, mine, std::string(label), lanes_});
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
         assert(root >= 0 && root < size() && "the root is one of the group");
         return collective({Pattern::Broadcast, {}, root, data.type, data.bytes.size()},
-                          {true, data, data, std::string(label)});
+                          {true, data, data, std::string(label), lanes_});
     }
     Pending barrier(std::string_view label) override {
         return collective({Pattern::Barrier, {}, 0, {}, 0}, {true, {}, {}, std::string(label)});
@@ -88,7 +101,15 @@ public:
         assert(me != global_ranks.end() && "a rank asks for groups that it is in");
         return std::make_unique<LocalCommunicator>(
             world_, std::vector(global_ranks.begin(), global_ranks.end()),
-            static_cast<int>(me - global_ranks.begin()));
+            static_cast<int>(me - global_ranks.begin()), lanes_);
+    }
+    /// Where all ranks have the same memory; lanes of several GPUs would need peer access.
+    std::unique_ptr<Communicator> on_device(DeviceLanes& lanes) override {
+        std::int32_t numbers[2] = {lanes.memory(), -lanes.memory()};
+        all_reduce(buffer_of(std::span<std::int32_t>(numbers)), Reduction::Max, "DEVICES")
+            ->wait(within(std::chrono::minutes(5)));
+        if (numbers[0] != -numbers[1] || size() > lanes.most_parties()) return nullptr;
+        return std::make_unique<LocalCommunicator>(world_, ranks_, rank_, &lanes);
     }
     void abort(const std::string& sentence) override {
         world_->fail(fmt::format("rank {} failed: {}", global_rank(), sentence));
@@ -106,10 +127,18 @@ private:
         assert(channel.peer != rank_ && "a rank does not send to itself");
         const Terms terms{Pattern::Message, {}, 0, party.in.type, party.in.bytes.size()};
         const Place place{group_, static_cast<std::int32_t>(channel.kind), channel.tag, from, to};
+        if (lanes_ != nullptr)
+            begin_on(fmt::format("channel {} {} {} {} {}", group_, place.kind, place.tag, from, to),
+                     party);
         return join(place, terms, {from, to}, from == global_rank() ? 0 : 1, std::move(party));
     }
     Pending collective(const Terms& terms, Party party) {
+        if (lanes_ != nullptr) begin_on(fmt::format("group {}", group_), party);
         return join({group_}, terms, ranks_, rank_, std::move(party));
+    }
+    void begin_on(const std::string& lane, Party& party) const {
+        party.lane = lanes_->lane(lane);
+        party.ready = lanes_->mark(kComputeLane);
     }
     Pending join(Place place, const Terms& terms, std::vector<int> ranks, int position,
                  Party party) {
@@ -121,6 +150,7 @@ private:
     std::shared_ptr<World> world_;
     std::vector<int> ranks_;
     int rank_;
+    DeviceLanes* lanes_;
     int group_ = 0;
     std::map<Place, std::uint64_t> uses_;  ///< by place of number 0
 };

@@ -10,13 +10,13 @@ namespace {
 /// Host memory that stands for a buffer of the device.
 class Stage {
 public:
-    explicit Stage(const ConstBuffer& like)
-        : memory_(std::make_unique_for_overwrite<std::byte[]>(like.bytes.size())),
+    Stage(const ConstBuffer& like, PinnedPool& pinned)
+        : memory_(pinned.take(Bytes{static_cast<std::int64_t>(like.bytes.size())})),
           size_(like.bytes.size()),
           type_(like.type) {}
 
-    Buffer buffer() const { return {{memory_.get(), size_}, type_}; }
-    TensorView view() const { return {memory_.get(), shape(), type_}; }
+    Buffer buffer() const { return {{memory_.data(), size_}, type_}; }
+    TensorView view() const { return {memory_.data(), shape(), type_}; }
     Shape shape() const { return {static_cast<std::int64_t>(buffer().elements())}; }
 
     void fill_from(const ConstBuffer& device, Kernels& kernels) const {
@@ -27,7 +27,7 @@ public:
     }
 
 private:
-    std::unique_ptr<std::byte[]> memory_;
+    PinnedPool::Block memory_;
     std::size_t size_;
     DataType type_;
 };
@@ -62,9 +62,10 @@ private:
 
 class StagedCommunicator final : public Communicator {
 public:
-    StagedCommunicator(Communicator& inner, Kernels& kernels) : inner_(inner), kernels_(kernels) {}
-    StagedCommunicator(std::unique_ptr<Communicator> inner, Kernels& kernels)
-        : owned_(std::move(inner)), inner_(*owned_), kernels_(kernels) {}
+    StagedCommunicator(Communicator& inner, Kernels& kernels, PinnedPool& pinned)
+        : inner_(inner), kernels_(kernels), pinned_(pinned) {}
+    StagedCommunicator(std::unique_ptr<Communicator> inner, Kernels& kernels, PinnedPool& pinned)
+        : owned_(std::move(inner)), inner_(*owned_), kernels_(kernels), pinned_(pinned) {}
 
     int rank() const override { return inner_.rank(); }
     std::span<const int> ranks() const override { return inner_.ranks(); }
@@ -76,7 +77,7 @@ public:
     }
     Pending receive(const Channel& from, Buffer data, std::string_view label) override {
         Staged staged;
-        staged.stages.emplace_back(data);
+        staged.stages.emplace_back(data, pinned_);
         staged.request = inner_.receive(from, staged.stages[0].buffer(), label);
         return into(data, std::move(staged));
     }
@@ -87,7 +88,7 @@ public:
     }
     Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) override {
         Staged staged = filled(mine);
-        staged.stages.emplace_back(all);
+        staged.stages.emplace_back(all, pinned_);
         staged.request =
             inner_.all_gather(staged.stages[0].buffer(), staged.stages[1].buffer(), label);
         return into(all, std::move(staged));
@@ -95,7 +96,7 @@ public:
     Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
                            std::string_view label) override {
         Staged staged = filled(all);
-        staged.stages.emplace_back(mine);
+        staged.stages.emplace_back(mine, pinned_);
         staged.request = inner_.reduce_scatter(staged.stages[0].buffer(), staged.stages[1].buffer(),
                                                reduction, label);
         return into(mine, std::move(staged));
@@ -108,7 +109,7 @@ public:
     Pending barrier(std::string_view label) override { return inner_.barrier(label); }
 
     std::unique_ptr<Communicator> group(std::span<const int> global_ranks) override {
-        return std::make_unique<StagedCommunicator>(inner_.group(global_ranks), kernels_);
+        return std::make_unique<StagedCommunicator>(inner_.group(global_ranks), kernels_, pinned_);
     }
     void abort(const std::string& sentence) override { inner_.abort(sentence); }
 
@@ -116,7 +117,7 @@ private:
     Staged filled(const ConstBuffer& data) const {
         Staged staged;
         staged.stages.reserve(2);  // buffers of the first keep their place
-        staged.stages.emplace_back(data);
+        staged.stages.emplace_back(data, pinned_);
         staged.stages[0].fill_from(data, kernels_);
         return staged;
     }
@@ -127,12 +128,14 @@ private:
     std::unique_ptr<Communicator> owned_;
     Communicator& inner_;
     Kernels& kernels_;
+    PinnedPool& pinned_;
 };
 
 }  // namespace
 
-std::unique_ptr<Communicator> stage_through_host(Communicator& world, Kernels& kernels) {
-    return std::make_unique<StagedCommunicator>(world, kernels);
+std::unique_ptr<Communicator> stage_through_host(Communicator& world, Kernels& kernels,
+                                                 PinnedPool& pinned) {
+    return std::make_unique<StagedCommunicator>(world, kernels, pinned);
 }
 
 }  // namespace debubble::exec

@@ -4,6 +4,7 @@
 
 #include "exec/comm/communicator.h"
 #include "exec/kernels.h"
+#include "exec/pinned_pool.h"
 
 namespace debubble::exec {
 
@@ -11,8 +12,9 @@ namespace debubble::exec {
 /// kernels that make it are through, and in when its request is waited for. So every
 /// communicator serves every device, in the order and with the bits that it has of its own.
 ///
-/// `world` and `kernels` must outlive it and its groups. A request is waited for on the thread
-/// of the kernels.
-std::unique_ptr<Communicator> stage_through_host(Communicator& world, Kernels& kernels);
+/// All that is given must outlive it and its groups. A request is waited for on the thread of the
+/// kernels; its copies wait in `pinned` memory.
+std::unique_ptr<Communicator> stage_through_host(Communicator& world, Kernels& kernels,
+                                                 PinnedPool& pinned);
 
 }  // namespace debubble::exec

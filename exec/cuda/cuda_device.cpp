@@ -10,22 +10,17 @@
 
 #include "base/diagnostic.h"
 #include "exec/cuda/cublas_lt.h"
+#include "exec/cuda/cuda_gpu.h"
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/kernels/geometry.h"
+#include "exec/cuda/lanes.h"
 #include "exec/cuda/module.h"
 #include "exec/device.h"
 
-/// The GPU of a rank: a stream, memory, and what runs on it.
+/// The GPU of a rank: lanes, memory, and what runs on it.
 namespace debubble::exec::cuda {
 
-const char* failed_launch();
-
 namespace {
-
-void check(cudaError_t status, const char* what) {
-    if (status != cudaSuccess)
-        throw WorldError(std::string(what) + ": " + cudaGetErrorString(status));
-}
 
 /// "570.86.15", as the kernel module says; empty where it does not.
 std::string driver_version() {
@@ -50,48 +45,10 @@ std::string versions() {
                        library / 10000, library / 100 % 100, library % 100);
 }
 
-class CudaQueue final : public Queue {
-public:
-    explicit CudaQueue(int device) : device_(device) {
-        use();
-        check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a CUDA stream");
-    }
-    ~CudaQueue() override { cudaStreamDestroy(stream_); }
-    CudaQueue(const CudaQueue&) = delete;
-    CudaQueue& operator=(const CudaQueue&) = delete;
-
-    /// Of the calling thread, whose later launches go to this GPU.
-    void use() const { check(cudaSetDevice(device_), "the GPU"); }
-
-    Stream stream() override { return stream_; }
-    void* allocate(std::int64_t size) override {
-        void* memory = nullptr;
-        check(cudaMalloc(&memory, static_cast<std::size_t>(size)), "memory of the GPU");
-        return memory;
-    }
-    void free(void* memory) noexcept override { cudaFree(memory); }
-    void copy(const void* from, void* to, std::int64_t size) override {
-        check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(size), cudaMemcpyDefault, stream_),
-              "a copy on the GPU");
-    }
-    void fill_zero(void* memory, std::int64_t size) override {
-        check(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(size), stream_),
-              "memory of the GPU");
-    }
-    void finish() override {
-        const char* const failed = failed_launch();
-        check(cudaGetLastError(), failed ? failed : "a kernel");
-        check(cudaStreamSynchronize(stream_), "kernels on the GPU");
-    }
-
-private:
-    int device_;
-    Stream stream_ = nullptr;
-};
-
 class CudaDevice final : public Device {
 public:
-    CudaDevice(int device, int ranks_on_it) : queue_(device), ranks_on_it_(ranks_on_it) {
+    CudaDevice(int device, int part, int ranks_on_it)
+        : gpu_(device, part, ranks_on_it), lanes_(gpu_), ranks_on_it_(ranks_on_it) {
         cudaDeviceProp properties{};
         check(cudaGetDeviceProperties(&properties, device), "the GPU");
         name_ = properties.name;
@@ -100,6 +57,7 @@ public:
                   properties.major >= 8, ranks_on_it, versions()};
     }
     std::string name() const override { return name_; }
+    std::string note() const override { return gpu_.note(); }
 
     /// Ranks on one GPU share what is free; a tenth is left to libraries and scratch.
     Bytes room() const override {
@@ -111,9 +69,9 @@ public:
     std::int64_t widest_head() const override { return kMaxHeadDim; }
     DeviceFacts facts() const override { return facts_; }
     std::byte* reserve(Bytes size) override {
-        return static_cast<std::byte*>(queue_.allocate(size.count));
+        return static_cast<std::byte*>(gpu_.allocate(size.count));
     }
-    void release(std::byte* memory) noexcept override { queue_.free(memory); }
+    void release(std::byte* memory) noexcept override { gpu_.free(memory); }
     std::byte* reserve_host(Bytes size) override {
         void* memory = nullptr;
         check(cudaHostAlloc(&memory, static_cast<std::size_t>(size.count), cudaHostAllocMapped),
@@ -122,12 +80,15 @@ public:
     }
     void release_host(std::byte* memory) noexcept override { cudaFreeHost(memory); }
     std::unique_ptr<Kernels> make_kernels() override {
-        return std::make_unique<CudaKernels>(queue_, make_cublas_lt(queue_));
+        Queue& queue = lanes_.queue(kComputeLane);
+        return std::make_unique<CudaKernels>(queue, make_cublas_lt(queue));
     }
+    DeviceLanes& lanes() override { return lanes_; }
 
 private:
     static constexpr std::size_t kPage = std::size_t{2} << 20;
-    CudaQueue queue_;
+    CudaGpu gpu_;
+    Lanes lanes_;
     int ranks_on_it_;
     std::string name_;
     DeviceFacts facts_;
@@ -151,6 +112,6 @@ extern "C" int debubble_cuda_count() {
     return count;
 }
 
-extern "C" debubble::exec::Device* debubble_cuda_device(int device, int ranks_on_it) {
-    return new debubble::exec::cuda::CudaDevice(device, ranks_on_it);
+extern "C" debubble::exec::Device* debubble_cuda_device(int device, int part, int ranks_on_it) {
+    return new debubble::exec::cuda::CudaDevice(device, part, ranks_on_it);
 }

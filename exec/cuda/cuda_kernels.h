@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "exec/cuda/host_ring.h"
 #include "exec/cuda/matmul.h"
 #include "exec/cuda/queue.h"
 #include "exec/kernels.h"
@@ -16,7 +17,7 @@ namespace debubble::exec::cuda {
 class CudaKernels final : public Kernels {
 public:
     CudaKernels(Queue& queue, std::unique_ptr<Matmul> matmul)
-        : queue_(queue), matmul_(std::move(matmul)), scratch_(queue) {}
+        : queue_(queue), matmul_(std::move(matmul)), scratch_(queue), ring_(queue) {}
     std::string_view name() const override { return "cuda"; }
     bool on_host() const override { return false; }
 
@@ -140,6 +141,7 @@ private:
     Queue& queue_;
     std::unique_ptr<Matmul> matmul_;
     Scratch scratch_;
+    HostRing ring_;
 };
 
 }  // namespace debubble::exec::cuda

@@ -35,14 +35,14 @@ CudaModule CudaModule::load() {
     if (!module) throw WorldError(std::string("the CUDA back end cannot be loaded: ") + dlerror());
     CudaModule cuda;
     cuda.gpus_ = find<int (*)()>(module, "debubble_cuda_count")();
-    cuda.open_ = find<Device* (*)(int, int)>(module, "debubble_cuda_device");
+    cuda.open_ = find<Device* (*)(int, int, int)>(module, "debubble_cuda_device");
     return cuda;
 }
 
 std::unique_ptr<Device> CudaModule::device_of(int rank_on_host, int ranks_on_host) const {
     const int gpu = rank_on_host % gpus_;
     const int sharing = (ranks_on_host - gpu + gpus_ - 1) / gpus_;
-    return std::unique_ptr<Device>(open_(gpu, sharing));
+    return std::unique_ptr<Device>(open_(gpu, rank_on_host / gpus_, sharing));
 }
 
 }  // namespace debubble::exec

@@ -18,7 +18,7 @@ public:
     std::unique_ptr<Device> device_of(int rank_on_host, int ranks_on_host) const;
 
 private:
-    Device* (*open_)(int device, int ranks_on_it) = nullptr;
+    Device* (*open_)(int device, int part, int ranks_on_it) = nullptr;
     int gpus_ = 0;
 };
 

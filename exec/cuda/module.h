@@ -8,7 +8,7 @@ class Device;
 extern "C" {
 /// GPUs of this machine, one at least. Throws WorldError with the reason if there is none.
 int debubble_cuda_count();
-/// A GPU as one of so many ranks that share it has it; the caller's to delete, after everything
+/// A GPU as rank `part` of so many that share it has it; the caller's to delete, after everything
 /// that it made. The thread that asks is the one that uses it.
-debubble::exec::Device* debubble_cuda_device(int device, int ranks_on_it);
+debubble::exec::Device* debubble_cuda_device(int device, int part, int ranks_on_it);
 }

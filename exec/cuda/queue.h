@@ -1,26 +1,80 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
 #include "exec/cuda/kernels/operands.h"
 
+struct CUevent_st;
+
+/// A GPU as a rank has it: lines of work beside each other, and events between them. What is
+/// behind it is CUDA (cuda_gpu.cpp) or its emulation.
 namespace debubble::exec::cuda {
 
-/// A rank's line of work on a device: what is asked of it happens in order, later. Sizes are in
-/// bytes. Throws WorldError, of earlier work too.
+using Event = CUevent_st*;
+
+class Gpu;
+
+/// A line of work: what is asked of it happens in order, later. Sizes are in bytes. Throws
+/// WorldError, of earlier work too.
 class Queue {
 public:
-    virtual ~Queue() = default;
+    explicit Queue(Gpu& gpu) : gpu_(gpu) {}
+    virtual ~Queue();
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
     virtual Stream stream() = 0;
 
-    virtual void* allocate(std::int64_t size) = 0;
-    virtual void free(void* memory) noexcept = 0;  ///< of which nothing that was asked for knows
+    void* allocate(std::int64_t size);
+    void free(void* memory) noexcept;  ///< of which nothing that was asked for knows
     /// Within the device's memory, or between it and the host's. The host's may change once this
-    /// returns; it has been written once finish() returns.
+    /// returns, unless it is pinned; it has been written once finish() returns.
     virtual void copy(const void* from, void* to, std::int64_t size) = 0;
     virtual void fill_zero(void* memory, std::int64_t size) = 0;
-    virtual void finish() = 0;
+
+    /// The event is reached once all that was asked before is done; what it was before is
+    /// forgotten, but by those who wait for that.
+    virtual void record(Event event) = 0;
+    /// What is asked from now on waits for the event as it was recorded last, on any queue.
+    virtual void wait(Event event) = 0;
+    /// Throws DeviceStalled after the GPU's patience.
+    void finish();
+
+    Gpu& gpu() { return gpu_; }
+
+private:
+    Gpu& gpu_;
+    Event finished_ = nullptr;
+};
+
+class Gpu {
+public:
+    virtual ~Gpu() = default;
+
+    /// Its work may touch this rank's memory, or, of a queue that communicates, all ranks'.
+    virtual std::unique_ptr<Queue> make_queue(bool communicates) = 0;
+
+    virtual Event make_event() = 0;
+    virtual void destroy(Event event) noexcept = 0;
+    virtual bool reached(Event event) = 0;  ///< throws WorldError of what failed on the GPU
+    virtual std::chrono::nanoseconds between(Event earlier, Event later) = 0;
+
+    virtual void* allocate(std::int64_t size) = 0;
+    virtual void free(void* memory) noexcept = 0;
+    virtual void* pin(std::int64_t size) = 0;  ///< memory of the host
+    virtual void unpin(void* memory) noexcept = 0;
+    /// Ranks of one process reach each other's memory where it is the same.
+    virtual std::int32_t number() const = 0;
+
+    /// Around what the thread asks for: profilers show it under this name.
+    virtual void open_range(const char* /*name*/) {}
+    virtual void close_range() {}
+
+    /// Until the event is reached. Throws DeviceStalled.
+    void await(Event event);
+
+    std::chrono::nanoseconds patience = std::chrono::minutes(5);
 };
 
 /// Device memory that grows with who asks most. What an operator keeps there is gone once the

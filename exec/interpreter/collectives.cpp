@@ -10,9 +10,9 @@ void Collectives::unshard(Stage stage) {
 
 void Collectives::reshard(Stage stage) {
     finish_gather(stage);
-    const Clock::time_point begin = Clock::now();
+    const Moment begin = recorder_.now();
     actions_.reshard(stage);
-    recorder_.span(Reshard{stage}, {begin, Clock::now()});
+    recorder_.span(Reshard{stage}, begin, recorder_.now());
 }
 
 void Collectives::reduce_grad(Stage stage) {

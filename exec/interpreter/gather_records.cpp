@@ -122,7 +122,7 @@ GatheredRecords gather_records(Communicator& world, const StepRecord& mine,
     shift(record, offset.add);
 
     GatheredRecords gathered;
-    double error = static_cast<double>(offset.error.count());
+    double error = static_cast<double>((offset.error + mine.clock_error).count());
     world.all_reduce(buffer_of(std::span(&error, 1)), Reduction::Max, "CLOCK_ERROR")
         ->wait(within(patience));
     gathered.clock_error = 2 * Duration{static_cast<std::int64_t>(error)};

@@ -21,16 +21,20 @@ void Messages::put(const Message& message, ArenaTensor tensor) {
 }
 
 void Messages::receive(const Recv& recv, ArenaTensor buffer) {
-    UnderWay<Recv> coming{recv, std::move(buffer), nullptr};
+    UnderWay<Recv> coming{recv, Bytes{buffer.view().bytes()}, std::move(buffer), nullptr};
     coming.request = pipeline_.receive(channel_to(recv.from, recv.message), bytes_of(coming.buffer),
                                        to_text(Action{recv}));
     coming_.insert_or_assign(recv.message, std::move(coming));
 }
 
 void Messages::send(const Send& send) {
-    UnderWay<Send> going{send, take(send.message), nullptr};
+    UnderWay<Send> going{send, {}, take(send.message), nullptr};
+    going.bytes = Bytes{going.buffer.view().bytes()};
     going.request = pipeline_.send(channel_to(send.to, send.message), bytes_of(going.buffer),
                                    to_text(Action{send}));
+    if (lender_ != nullptr)
+        lender_->lend(std::move(going.buffer),
+                      [request = going.request] { return request->done(); });
     going_.push_back(std::move(going));
 }
 
@@ -38,7 +42,7 @@ void Messages::await(const Message& message) {
     const auto coming = coming_.find(message);
     if (coming == coming_.end()) return;
     const Interval when = coming->second.request->wait(within(patience_));
-    recorder_.span(coming->second.end, when, Bytes{coming->second.buffer.view().bytes()});
+    recorder_.span(coming->second.end, when, coming->second.bytes);
     put(message, std::move(coming->second.buffer));
     coming_.erase(coming);
 }
@@ -52,6 +56,7 @@ ArenaTensor Messages::take(const Message& message) {
 }
 
 void Messages::free_sent() {
+    if (lender_ != nullptr) return;  // who sees to it
     for (auto going = going_.begin(); going != going_.end();) {
         if (!going->request->done()) {
             ++going;
@@ -69,7 +74,7 @@ void Messages::finish() {
 
 void Messages::sent(const UnderWay<Send>& send) {
     const Interval when = send.request->wait(within(patience_));
-    recorder_.span(send.end, when, Bytes{send.buffer.view().bytes()});
+    recorder_.span(send.end, when, send.bytes);
 }
 
 }  // namespace debubble::exec

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <list>
 #include <map>
+#include <memory>
 
 #include "exec/arena.h"
 #include "exec/comm/communicator.h"
@@ -14,8 +15,11 @@ namespace debubble::exec {
 /// from, or out to, the ranks of its pipeline.
 class Messages {
 public:
-    Messages(Communicator& pipeline, Recorder& recorder, std::chrono::nanoseconds patience)
-        : pipeline_(pipeline), recorder_(recorder), patience_(patience) {}
+    /// `lender`: the arena that buffers of sends are lent by, where a device moves them, so that
+    /// the rank holds them no longer than if the transport had copied them at once.
+    Messages(Communicator& pipeline, Recorder& recorder, std::chrono::nanoseconds patience,
+             Arena* lender = nullptr)
+        : pipeline_(pipeline), recorder_(recorder), patience_(patience), lender_(lender) {}
 
     void put(const Message& message, ArenaTensor tensor);
     void receive(const Recv& recv, ArenaTensor buffer);
@@ -37,8 +41,9 @@ private:
     template <class End>
     struct UnderWay {
         End end;
-        ArenaTensor buffer;
-        Pending request;
+        Bytes bytes;
+        ArenaTensor buffer;  ///< empty: lent
+        std::shared_ptr<Request> request;
     };
     static Channel channel_to(Rank peer, const Message& message) {
         return {peer.index, message.kind};
@@ -48,6 +53,7 @@ private:
     Communicator& pipeline_;
     Recorder& recorder_;
     std::chrono::nanoseconds patience_;
+    Arena* lender_;
     std::map<Message, ArenaTensor> here_;
     std::map<Message, UnderWay<Recv>> coming_;
     std::list<UnderWay<Send>> going_;

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -21,8 +22,9 @@ public:
           inputs_(inputs),
           options_(options),
           list_(side.program.ranks[side.rank.index]),
-          recorder_(side.rank, side.replica),
-          messages_(side.pipeline, recorder_, options.patience),
+          recorder_(side.rank, side.replica, side.lanes),
+          messages_(side.pipeline, recorder_, options.patience,
+                    side.device_moves ? &side.arena : nullptr),
           collectives_(side.actions, recorder_, options.patience) {}
 
     StepRecord run() {
@@ -30,19 +32,27 @@ public:
         post_receives(0);
         for (position_ = 0; position_ < list_.size(); ++position_) {
             messages_.free_sent();
+            if (side_.lanes != nullptr) side_.lanes->open_range(to_text(list_[position_]));
             std::visit([&](const auto& action) { carry_out(action); }, list_[position_]);
+            if (side_.lanes != nullptr) side_.lanes->close_range();
         }
         messages_.finish();
         collectives_.finish();
         return end();
     }
 
+    std::string stalled(const DeviceStalled& how) {
+        return fmt::format("rank {} waited for its device: {}; {}", side_.rank.index, how.what(),
+                           recorder_.progress());
+    }
+
 private:
     void begin() {
+        if (side_.lanes != nullptr) side_.lanes->begin_step();
         side_.arena.note("before the first action");
         side_.arena.forget_peak();
         level_before_ = side_.arena.held();
-        recorder_.level(Clock::now(), level_before_);
+        recorder_.level(recorder_.now(), level_before_);
         side_.actions.begin_step(inputs_.step);
         for (StageRunner* stage : side_.stages) stage->begin_step(inputs_);
     }
@@ -50,7 +60,9 @@ private:
     StepRecord end() {
         for (StageRunner* stage : side_.stages) stage->end_step();
         const MemoryByClass& held = side_.arena.held();
-        recorder_.level(Clock::now(), held);
+        recorder_.level(recorder_.now(), held);
+        if (side_.lanes != nullptr) side_.lanes->finish();
+        side_.arena.take_back();
         for (const MemoryClass of_step : {MemoryClass::Activations, MemoryClass::Workspace}) {
             const auto c = static_cast<std::size_t>(of_step);
             if (held[c] == level_before_[c]) continue;
@@ -93,19 +105,21 @@ private:
         if (!is_copy) post_receives(position_ + 1);
         const std::int64_t before = total(side_.arena.held()).count;
         const Duration waited = communicated();
-        Interval when{Clock::now(), {}};
+        const DeviceLane lane = is_copy ? kCopyLane : kComputeLane;
+        const Moment begin = recorder_.now(lane);
         work();
-        when.end = Clock::now();
+        const Moment end = recorder_.now(lane);
         const std::int64_t after = total(side_.arena.held()).count;
-        recorder_.span(action, when, is_copy ? Bytes{std::abs(after - before)} : Bytes{},
+        recorder_.span(action, begin, end, is_copy ? Bytes{std::abs(after - before)} : Bytes{},
                        communicated() - waited);
-        recorder_.level(when.begin, side_.arena.highest());
-        recorder_.level(when.end, side_.arena.held());
+        recorder_.level(begin, side_.arena.highest());
+        recorder_.level(end, side_.arena.held());
     }
 
-    /// Inside passes, so far.
+    /// Inside passes, so far, by the host's clock.
     Duration communicated() const {
         Duration sum{};
+        if (side_.lanes != nullptr) return sum;
         for (const StageRunner* stage : side_.stages) sum += stage->communicated();
         return sum;
     }
@@ -118,6 +132,7 @@ private:
 
     void await_inputs(const Compute& c) {
         collectives_.before_pass(c);
+        await_reload(c.stage, c.micro_batch);
         if (const auto input = neighbour_input_of(c, stage_count())) messages_.await(*input);
     }
     void compute(const Compute& c) {
@@ -151,6 +166,7 @@ private:
     }
     void carry_out(const Recompute& r) {
         collectives_.before_pass({Pass::Forward, r.stage, r.micro_batch});
+        await_reload(r.stage, r.micro_batch);
         timed([&] { stage(r.stage).recompute(r.micro_batch); });
     }
     void carry_out(const Send& s) { messages_.send(s); }
@@ -167,10 +183,25 @@ private:
         timed([&] { side_.actions.optimizer_step(); });
     }
     void carry_out(const Offload& o) {
+        copy_after_kernels();
         timed([&] { stage(o.stage).offload(o.micro_batch); });
     }
     void carry_out(const Reload& r) {
+        copy_after_kernels();
         timed([&] { stage(r.stage).reload(r.micro_batch); });
+        if (side_.lanes != nullptr)
+            reloaded_.insert_or_assign({r.stage, r.micro_batch}, side_.lanes->mark(kCopyLane));
+    }
+
+    /// A copy lane reads what kernels make, and writes where they worked.
+    void copy_after_kernels() const {
+        if (side_.lanes != nullptr) side_.lanes->wait(kCopyLane, side_.lanes->mark(kComputeLane));
+    }
+    void await_reload(Stage of, const MicroBatch& micro_batch) {
+        const auto reload = reloaded_.find({of, micro_batch});
+        if (reload == reloaded_.end()) return;
+        side_.lanes->hold_compute(reload->second);
+        reloaded_.erase(reload);
     }
 
     const RankSide& side_;
@@ -180,6 +211,7 @@ private:
     Recorder recorder_;
     Messages messages_;
     Collectives collectives_;
+    std::map<std::pair<Stage, MicroBatch>, Mark> reloaded_;  ///< of a device, and not used yet
     MemoryByClass level_before_{};
     std::size_t position_ = 0;
 };
@@ -192,6 +224,10 @@ StepRecord run_step(const RankSide& side, const StepInputs& inputs, const StepOp
         return step.run();
     } catch (const Aborted&) {
         throw;
+    } catch (const DeviceStalled& how) {
+        const std::string sentence = step.stalled(how);
+        side.pipeline.abort(sentence);
+        throw DeadlinePassed(sentence);
     } catch (const std::exception& error) {
         side.pipeline.abort(error.what());
         throw;

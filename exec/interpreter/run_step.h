@@ -24,6 +24,8 @@ struct RankSide {
     std::span<StageRunner* const> stages;  ///< as program.placement lists them for the rank
     StepActions& actions;
     Arena& arena;
+    DeviceLanes* lanes = nullptr;  ///< of the rank's device, which then tells the times
+    bool device_moves = false;     ///< messages, by itself (Communicator::on_device)
 };
 
 /// When a receive is asked for.
@@ -46,6 +48,11 @@ struct StepOptions {
 /// If anything throws, all ranks of the job end with that sentence, and it is thrown on.
 /// A wait that is too long throws DeadlinePassed: "rank 2 waited 30 s for 1RECV_F3 from
 /// rank 1: rank 1 has not come to it".
+///
+/// With a device, the host only asks, ahead of it. It waits for it when the norm must be known, if
+/// the arena is full of what is being sent, and at the end; for another rank's host when it comes
+/// to a message or a collective that this one has not asked for yet. A device that does not get on
+/// throws DeadlinePassed too, with what each of its lanes did last and has not done.
 ///
 /// Precondition: validate(program) is empty.
 StepRecord run_step(const RankSide& side, const StepInputs& inputs, const StepOptions& options);

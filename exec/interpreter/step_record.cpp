@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace debubble::exec {
 
 Lane lane_of(const Action& action) {
@@ -26,24 +28,76 @@ Lane lane_of(const Action& action) {
                       action);
 }
 
-void Recorder::span(const Action& action, Interval when, Bytes moved, Duration exposed) {
-    record_.spans.push_back({record_.rank, record_.replica, lane_of(action), action,
-                             instant_of(when.begin), instant_of(when.end), exposed, moved});
+Moment Recorder::now(DeviceLane lane) {
+    if (lanes_ == nullptr) return {Clock::now()};
+    return {{}, lanes_->mark(lane)};
 }
 
-void Recorder::level(Clock::time_point at, const MemoryByClass& held) {
+void Recorder::span(const Action& action, const Moment& begin, const Moment& end, Bytes moved,
+                    Duration exposed) {
+    if (begin.mark) spans_.push_back({record_.spans.size(), *begin.mark, *end.mark});
+    record_.spans.push_back({record_.rank, record_.replica, lane_of(action), action,
+                             instant_of(begin.at), instant_of(end.at), exposed, moved});
+}
+
+/// Where nothing was to be done, a host is ahead of its device: it happens between two passes.
+void Recorder::span(const Action& action, const Interval& when, Bytes moved) {
+    if (when.marks) return span(action, {{}, when.marks->begin}, {{}, when.marks->end}, moved);
+    if (lanes_ == nullptr || when.begin != when.end)
+        return span(action, {when.begin}, {when.end}, moved);
+    const Moment here = now();
+    span(action, here, here, moved);
+}
+
+void Recorder::level(const Moment& at, const MemoryByClass& held) {
     const bool is_first = record_.memory.empty();
     for (std::size_t c = 0; c < kMemoryClasses; ++c) {
         if (!is_first && held[c] == last_[c]) continue;
+        if (at.mark) samples_.push_back({record_.memory.size(), *at.mark, *at.mark});
         record_.memory.push_back(
-            {instant_of(at), held[c], record_.rank, static_cast<MemoryClass>(c)});
+            {instant_of(at.at), held[c], record_.rank, static_cast<MemoryClass>(c)});
     }
     last_ = held;
 }
 
 StepRecord Recorder::finish(MemoryPeak peak) && {
     record_.peak = std::move(peak);
+    if (lanes_ == nullptr) return std::move(record_);
+    record_.clock_error = lanes_->clock_error();
+    for (const Pending& sample : samples_) record_.memory[sample.index].at = time_of(sample.begin);
+    const std::vector<MarkedInterval> holds = lanes_->holds();
+    for (const Pending& pending : spans_) {
+        Span& span = record_.spans[pending.index];
+        span.begin = time_of(pending.begin);
+        span.end = time_of(pending.end);
+        if (to_text(span.action) == record_.peak.action) record_.peak.at = span.begin;
+        if (span.lane != Lane::Compute || std::holds_alternative<OptimizerStep>(span.action))
+            continue;
+        for (const MarkedInterval& hold : holds)  // marks count in the order of the thread
+            if (pending.begin.number < hold.begin.number && hold.end.number < pending.end.number)
+                span.exposed += time_of(hold.end) - time_of(hold.begin);
+    }
     return std::move(record_);
+}
+
+std::string Recorder::progress() {
+    constexpr const char* kNames[] = {"compute", "send", "receive", "collective", "copy"};
+    std::string sentence;
+    for (const Lane lane : {Lane::Compute, Lane::Send, Lane::Recv, Lane::Collective, Lane::Copy}) {
+        std::string last = "nothing", next;
+        for (const Pending& pending : spans_) {
+            const Span& span = record_.spans[pending.index];
+            if (span.lane != lane) continue;
+            const bool is_done = lanes_->reached(pending.end);
+            if (is_done) last = to_text(span.action);
+            if (!is_done && next.empty()) next = to_text(span.action);
+        }
+        if (next.empty()) continue;
+        sentence +=
+            fmt::format("{}{}: {} is not done, {} was the last", sentence.empty() ? "" : "; ",
+                        kNames[static_cast<int>(lane)], next, last);
+    }
+    return sentence.empty() ? "all that was recorded is done" : sentence;
 }
 
 Trace trace_of(std::vector<StepRecord> records) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/ids.h"
@@ -18,6 +20,7 @@ struct StepRecord {
     std::vector<Span> spans;           ///< in the order in which their ends became known
     std::vector<MemorySample> memory;  ///< by time
     MemoryPeak peak;
+    Duration clock_error{};  ///< of a device's clock beside the host's
 };
 
 inline Instant instant_of(Clock::time_point at) {
@@ -27,19 +30,46 @@ inline Instant instant_of(Clock::time_point at) {
 /// Where an action runs.
 Lane lane_of(const Action& action);
 
-/// Makes the record while the step goes on.
+/// When something happens: known by the host's clock, or told by a device once it is over.
+struct Moment {
+    Clock::time_point at;
+    std::optional<Mark> mark = {};
+};
+
+/// Makes the record while the step goes on. Without `lanes` by the host's clock; with them by
+/// marks of the device, whose times are asked for at the end: nobody waits for it in between.
 class Recorder {
 public:
-    Recorder(Rank rank, std::int32_t replica) : record_{rank, replica, {}, {}, {}} {}
+    Recorder(Rank rank, std::int32_t replica, DeviceLanes* lanes = nullptr)
+        : record_{rank, replica, {}, {}, {}, {}}, lanes_(lanes) {}
 
-    /// `exposed`: of a pass, in which it stood still for communication.
-    void span(const Action& action, Interval when, Bytes moved = {}, Duration exposed = {});
+    Moment now(DeviceLane lane = kComputeLane);
+
+    /// `exposed`: of a pass by the host's clock, in which it stood still for communication; a
+    /// device tells it by itself.
+    void span(const Action& action, const Moment& begin, const Moment& end, Bytes moved = {},
+              Duration exposed = {});
+    void span(const Action& action, const Interval& when, Bytes moved = {});
     /// The level of memory from `at` on; classes that have not changed are not repeated.
-    void level(Clock::time_point at, const MemoryByClass& held);
+    void level(const Moment& at, const MemoryByClass& held);
+    /// Precondition: the device is done with the step.
     StepRecord finish(MemoryPeak peak) &&;
 
+    /// For whom a device keeps waiting: by lane what it did last, and what it has not.
+    std::string progress();
+
 private:
+    struct Pending {
+        std::size_t index = 0;  ///< of a span, or of a sample of memory
+        Mark begin;
+        Mark end;
+    };
+    Instant time_of(Mark mark) const { return instant_of(lanes_->time_of(mark)); }
+
     StepRecord record_;
+    DeviceLanes* lanes_;
+    std::vector<Pending> spans_;
+    std::vector<Pending> samples_;
     MemoryByClass last_{};
 };
 

@@ -76,11 +76,17 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
              how.device.get()),
       kernels_(how.device ? how.device->make_kernels()
                           : make_cpu_kernels(how.kernels, how.threads)),
-      staged_(how.device ? stage_through_host(world, *kernels_) : nullptr),
-      world_(staged_ ? *staged_ : world),
+      pinned_(how.device ? std::make_unique<PinnedPool>(how.device->lanes()) : nullptr),
+      on_device_(how.device ? world.on_device(how.device->lanes()) : nullptr),
+      staged_(how.device && !on_device_ ? stage_through_host(world, *kernels_, *pinned_) : nullptr),
+      world_(on_device_ ? *on_device_
+             : staged_  ? *staged_
+                        : world),
       training_(
           make_rank_training(scenario_, plan, options, world_, *kernels_, arena_, how.patience)) {
     if (how.device) check_fits(scenario_, *how.device);
+    if (how.device) how.device->lanes().set_patience(how.patience);
+    arena_.set_patience(how.patience);
     const TrainingGroups& groups = *training_.groups;
     pipeline_ = world_.group(groups.grid.pipeline_group(groups.place));
     const double dropout = scenario_.training.dropout.value_or(scenario_.model.dropout);
@@ -88,6 +94,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
         StageTools tools{
             *kernels_,    arena_,  training_.state_of(stage),       groups.tensor.get(),
             how.patience, dropout, recomputes(plan.program, stage), how.on_visit};
+        if (how.device) tools.lanes = &how.device->lanes();
         runners_.push_back(make_model_stage(graphs_of(scenario_, plan, stage), tools));
         stages_.push_back(runners_.back().get());
     }
@@ -104,9 +111,11 @@ void RankJob::evaluate(const StepInputs& inputs) {
 
 StepRecord RankJob::run(const Program& program, const StepInputs& inputs) {
     const TrainingGroups& groups = *training_.groups;
-    const RankSide side{program,    rank(),  groups.grid.replica_of(groups.world->rank()),
-                        *pipeline_, stages_, *training_.step,
-                        arena_};
+    RankSide side{program,    rank(),  groups.grid.replica_of(groups.world->rank()),
+                  *pipeline_, stages_, *training_.step,
+                  arena_};
+    if (how_.device) side.lanes = &how_.device->lanes();
+    side.device_moves = on_device_ != nullptr;
     return run_step(side, inputs, {how_.patience, ReceivePosting::Early});
 }
 

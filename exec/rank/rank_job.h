@@ -7,6 +7,7 @@
 #include "exec/device.h"
 #include "exec/interpreter/run_step.h"
 #include "exec/kernels.h"
+#include "exec/pinned_pool.h"
 #include "exec/stage/model_stage.h"
 #include "exec/training/rank_training.h"
 #include "scenarios/plan.h"
@@ -50,6 +51,7 @@ public:
     const TrainingGroups& groups() const { return *training_.groups; }
     Kernels& kernels() { return *kernels_; }
     const Arena& arena() const { return arena_; }
+    const Device* device() const { return how_.device.get(); }  ///< nullptr: the processor
     Rank rank() const { return Rank{training_.groups->place.pipeline}; }
 
 private:
@@ -61,7 +63,9 @@ private:
     JobOptions how_;
     Arena arena_;
     std::unique_ptr<Kernels> kernels_;
-    std::unique_ptr<Communicator> staged_;  ///< the world, for a device's tensors
+    std::unique_ptr<PinnedPool> pinned_;
+    std::unique_ptr<Communicator> on_device_;  ///< the world, for a device's tensors, by itself
+    std::unique_ptr<Communicator> staged_;     ///< or through the host
     Communicator& world_;
     RankTraining training_;
     std::unique_ptr<Communicator> pipeline_;

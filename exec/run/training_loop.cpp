@@ -46,7 +46,12 @@ public:
             batches_.push_back(needs_data_ ? job.data.train.micro_batch() : Batch{});
     }
 
-    std::vector<std::string> load() { return load_start(job_.start, job_.scenario, rank_.state()); }
+    std::vector<std::string> load() {
+        std::vector<std::string> notes = load_start(job_.start, job_.scenario, rank_.state());
+        if (const Device* device = rank_.device(); device && !device->note().empty())
+            notes.push_back(device->note());
+        return notes;
+    }
 
     /// Whether somebody asked for an end; the same on all ranks.
     bool step(std::int64_t number, bool stop_asked) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "exec/cpu/reference/rope.h"
+#include "exec/pinned_pool.h"
 #include "exec/stage/operator_call.h"
 #include "exec/stage/pairs.h"
 #include "models/visits.h"
@@ -92,13 +93,16 @@ struct SlicePlan {
 /// Activations that wait outside the arena, by tensor.
 struct OffloadedTensor {
     int index = 0;
-    Tensor host;
+    Tensor host;        ///< or, of a device's,
+    TensorView pinned;  ///< in
+    PinnedPool::Block memory;
 };
 
 class ModelStage final : public StageRunner {
 public:
     ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
         : state_{tools, nullptr, {}, {}, {}, {}, {}} {
+        if (tools.lanes != nullptr) pinned_.emplace(*tools.lanes);
         for (models::StageGraph& graph : graphs) {
             models::PassVisits fused = visits_of(graph, false), split = visits_of(graph, true);
             slices_.push_back({std::move(graph), std::move(fused), std::move(split)});
@@ -164,12 +168,12 @@ public:
     void offload(const MicroBatch& micro_batch) override {
         const models::StageGraph& graph = slice_of(micro_batch).graph;
         LiveTensors& live = state_.live.at(micro_batch);
-        state_.tools.kernels.finish();
         std::vector<OffloadedTensor>& waiting = offloaded_[micro_batch];
+        if (pinned_) return offload_by_lane(graph, live, waiting);
         for (std::size_t i = 0; i < live.size(); ++i) {
             if (!live[i] || seen_later(graph, static_cast<int>(i))) continue;
             const TensorView& view = live[i].view();
-            waiting.push_back({static_cast<int>(i), Tensor(view.shape, view.type)});
+            waiting.push_back({static_cast<int>(i), Tensor(view.shape, view.type), {}, {}});
             state_.tools.kernels.download(view, waiting.back().host.view());
             live[i] = {};
         }
@@ -179,12 +183,37 @@ public:
         const models::StageGraph& graph = slice_of(micro_batch).graph;
         LiveTensors& live = state_.live.at(micro_batch);
         for (const OffloadedTensor& tensor : offloaded_[micro_batch]) {
+            const TensorView host = pinned_ ? tensor.pinned : tensor.host.view();
             live[tensor.index] = state_.tools.arena.allocate(
-                tensor.host.shape(), tensor.host.type(), MemoryClass::Activations,
-                graph.tensors[tensor.index].name);
-            state_.tools.kernels.upload(tensor.host.view(), live[tensor.index].view());
+                host.shape, host.type, MemoryClass::Activations, graph.tensors[tensor.index].name);
+            const TensorView& back = live[tensor.index].view();
+            if (pinned_)
+                state_.tools.lanes->copy(kCopyLane, host.data, back.data, Bytes{host.bytes()});
+            else
+                state_.tools.kernels.upload(host, back);
         }
         offloaded_.erase(micro_batch);
+    }
+
+    /// The copy lane does one copy after the other, out and in, so that pinned memory may be given
+    /// to the next as soon as its copy was asked for.
+    void offload_by_lane(const models::StageGraph& graph, LiveTensors& live,
+                         std::vector<OffloadedTensor>& waiting) {
+        DeviceLanes& lanes = *state_.tools.lanes;
+        std::vector<ArenaTensor> leaving;
+        for (std::size_t i = 0; i < live.size(); ++i) {
+            if (!live[i] || seen_later(graph, static_cast<int>(i))) continue;
+            const TensorView& view = live[i].view();
+            PinnedPool::Block memory = pinned_->take(Bytes{view.bytes()});
+            lanes.copy(kCopyLane, view.data, memory.data(), Bytes{view.bytes()});
+            const TensorView there{memory.data(), view.shape, view.type};
+            waiting.push_back({static_cast<int>(i), {}, there, std::move(memory)});
+            leaving.push_back(std::move(live[i]));
+        }
+        const Mark left = lanes.mark(kCopyLane);
+        for (ArenaTensor& tensor : leaving)
+            state_.tools.arena.lend(std::move(tensor),
+                                    [&lanes, left] { return lanes.reached(left); });
     }
 
     double loss_total() const override { return totals()[0]; }
@@ -373,6 +402,7 @@ private:
 
     StageMemory state_;
     std::vector<SlicePlan> slices_;
+    std::optional<PinnedPool> pinned_;  ///< of the copy lane alone
     std::map<MicroBatch, std::vector<OffloadedTensor>> offloaded_;
 };
 

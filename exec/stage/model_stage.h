@@ -43,6 +43,7 @@ struct StageTools {
     /// Where evaluations of one sample keep keys and values beyond their step, so that others go
     /// on behind them, in slices of another length too; nullptr: nowhere.
     KeyCache* keys = nullptr;
+    DeviceLanes* lanes = nullptr;  ///< of the kernels' device
 };
 
 /// `graphs`: one for each slice of the sequence, or one for all of them. Throws InputError for what

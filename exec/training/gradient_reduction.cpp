@@ -16,7 +16,6 @@ UnitReduction begin_reduction(UnitState& unit, const StatePolicy& policy, Commun
         kernels.copy(reduction.sent, reduction.wire.view());
         reduction.sent = reduction.wire.view();
     }
-    kernels.finish();
     const FlatRange mine = unit.owned();
     reduction.request =
         scatter
@@ -46,7 +45,6 @@ void finish_reduction(UnitReduction& reduction, const StatePolicy& policy, Kerne
         share = converted.view();
     }
     kernels.add(share, unit.held_gradients(mine));
-    kernels.finish();  // before the memory goes
     unit.drop_gradients();
 }
 

@@ -58,7 +58,8 @@ bool speaks_for(const TrainedStage& state, const UnitSlot& slot) {
 Interval sum_tied_gradients(const std::vector<LocalStage>& stages, TrainingGroups& groups,
                             Kernels& kernels, Arena& arena, Deadline deadline) {
     const std::vector<TiedCopy> copies = tied_copies(stages, groups);
-    Interval interval{Clock::now(), Clock::now()};
+    const Clock::time_point now = Clock::now();
+    Interval interval{now, now};
     if (copies.empty()) return interval;
     const StatePolicy& policy = stages.front().state->policy();
     const TensorView& first = copies.front().gradient;
@@ -78,12 +79,10 @@ Interval sum_tied_gradients(const std::vector<LocalStage>& stages, TrainingGroup
             kernels.copy(copy.gradient, term.view());
             kernels.add(term.view(), sum.view());
         }
-        kernels.finish();
         interval = groups.tied->all_reduce(sum.view(), Reduction::Sum, "the tied gradient")
                        ->wait(deadline);
     }
     for (const TiedCopy& copy : copies) kernels.copy(sum.view(), copy.gradient);
-    kernels.finish();  // before the memory goes
     return interval;
 }
 
@@ -102,7 +101,6 @@ void sum_replicated_gradients(const std::vector<LocalStage>& stages, TrainingGro
             move(piece, part_of(packed.view(), first, piece.shape.elements()));
             first += piece.shape.elements();
         }
-        kernels.finish();
     };
     each([&](const TensorView& piece, const TensorView& part) { kernels.copy(piece, part); });
     groups.tensor->all_reduce(packed.view(), Reduction::Sum, "gradients of whole parameters")
@@ -124,7 +122,6 @@ void sum_of_squares(const std::vector<LocalStage>& stages, const TrainingGroups&
             }
         }
     }
-    kernels.finish();
 }
 
 }  // namespace debubble::exec

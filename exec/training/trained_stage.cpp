@@ -120,7 +120,6 @@ void TrainedStage::initialise(const models::Architecture& architecture, std::uin
 
 Pending TrainedStage::gather_unit(UnitState& unit, std::string_view label) {
     if (!unit.values()) unit.have_values();
-    kernels_->finish();
     return place_.replicas->all_gather(unit.held_values(unit.owned()), unit.values(), label);
 }
 

@@ -168,7 +168,6 @@ void TrainingStep::step_parameters(double gradient_factor) {
             }
         }
     }
-    kernels_.finish();
 }
 
 void TrainingStep::keep_copies() {
@@ -188,7 +187,6 @@ void TrainingStep::keep_copies() {
             for (int m = 0; m < policy_.moment_count; ++m) keep(unit.moment(m, range));
         }
     }
-    kernels_.finish();
 }
 
 /// The norm is known after the step: what it did stands, or is done again as it should be.
@@ -206,7 +204,6 @@ void TrainingStep::validate(Deadline deadline) {
                 wait_all(requests, deadline);
             }
     }
-    kernels_.finish();  // before the memory goes
     copies_.clear();
 }
 
@@ -245,9 +242,10 @@ bool TrainingStep::weights_are_finite() {
         for (const UnitState& unit : local.state->units())
             if (unit.owned().count > 0)
                 kernels_.sum_of_squares(unit.held_values(unit.owned()), total.view());
-    kernels_.finish();
     groups_.world->all_reduce(total.view(), Reduction::Sum, "WEIGHTS")->wait(within(patience_));
-    return std::isfinite(total.view().as<double>()[0]);
+    const Tensor squares({1}, DataType::Fp64);
+    kernels_.download(total.view(), squares.view());
+    return std::isfinite(squares.as<double>()[0]);
 }
 
 LossScaleState TrainingStep::loss_scale_state() const {

@@ -22,12 +22,14 @@ Pending pending(std::shared_ptr<Work> work) {
 }
 
 Interval wait_all(std::vector<Pending>& requests, Deadline deadline) {
-    if (requests.empty()) return {Clock::now(), Clock::now()};
+    const Clock::time_point now = Clock::now();
+    if (requests.empty()) return {now, now};
     Interval all = requests.front()->wait(deadline);
     for (const Pending& request : requests) {
         const Interval one = request->wait(deadline);
         all.begin = std::min(all.begin, one.begin);
         all.end = std::max(all.end, one.end);
+        if (one.marks) all.marks->end = one.marks->end;  // a lane does them in the order asked
     }
     return all;
 }

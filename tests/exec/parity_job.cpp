@@ -1,5 +1,6 @@
 #include "tests/exec/parity_job.h"
 
+#include <algorithm>
 #include <random>
 
 #include <fmt/format.h>
@@ -142,6 +143,12 @@ Job::Job(const Case& c)
       patience(c.patience),
       device(c.device) {}
 
+StepRecord train_step(RankJob& rank, const Job& job, int step) {
+    const int data_rank = rank.groups().place.data;
+    const Share share(job.scenario, data_rank, step, rank.training().loss_scale());
+    return rank.step(share.inputs);
+}
+
 RankResult train_on(Communicator& world, const Job& job) {
     JobOptions how{"reference", 1, Bytes{1 << 28}, job.patience};
     if (job.device) how.device = job.device(world.global_rank(), world.size());
@@ -153,8 +160,7 @@ RankResult train_on(Communicator& world, const Job& job) {
     };
     RankResult result;
     for (int step = 0; step < job.steps; ++step) {
-        const Share share(job.scenario, place.data, step, rank.training().loss_scale());
-        result.record = rank.step(share.inputs);
+        result.record = train_step(rank, job, step);
         result.loss_shares.push_back(loss_share(step));
         result.norms.push_back(rank.training().outcome().norm);
         if (step == 0) put_gradients(rank.state(), result.gradients);
@@ -178,6 +184,7 @@ Result join(const Job& job, std::vector<RankResult> ranks) {
         result.evaluated += rank.evaluated_share;
         exec::join(rank.gradients, result.gradients);
         exec::join(rank.weights, result.weights);
+        result.clock_error = std::max(result.clock_error, 2 * rank.record.clock_error);
         result.records.push_back(std::move(rank.record));
         result.static_memory.push_back(rank.static_memory);
     }

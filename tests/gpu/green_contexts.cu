@@ -6,9 +6,10 @@
 #include <set>
 #include <vector>
 
-/// A question to a GPU: do green contexts give two ranks multiprocessors of their own? Runs a
-/// kernel in each of two at the same time and looks at where its blocks ran. Exits with 0 if the
-/// two sets are disjoint. The driver is asked for by name, never linked.
+/// Questions to a GPU: do green contexts give two ranks multiprocessors of their own, and do the
+/// streams of one wait for events on those of the other? Runs a kernel in each of two at the same
+/// time and looks at where its blocks ran, then one behind the other. Exits with 0 if the two sets
+/// are disjoint and the second kernel came second. The driver is asked for by name, never linked.
 namespace {
 
 void check(bool fine, const char* what) {
@@ -27,13 +28,18 @@ Function driver(const char* name) {
     return reinterpret_cast<Function>(found);
 }
 
-/// Notes the multiprocessor of each block, and stays there for a while.
+/// Stays on the multiprocessor of each block for a while, then notes it.
 __global__ void note_place(unsigned* places, long long cycles) {
     unsigned place = 0;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(place));
-    if (threadIdx.x == 0) places[blockIdx.x] = place;
     const long long begin = clock64();
     while (clock64() - begin < cycles) continue;
+    if (threadIdx.x == 0) places[blockIdx.x] = place;
+}
+
+/// What it has seen counts only if it runs behind note_place.
+__global__ void look(const unsigned* places, unsigned* seen) {
+    *seen = places[0];
 }
 
 struct Part {
@@ -55,6 +61,31 @@ Part part_of(CUdevResource resource, CUdevice device) {
               &part.stream, part.context, CU_STREAM_NON_BLOCKING, 0) == CUDA_SUCCESS,
           "cuGreenCtxStreamCreate");
     return part;
+}
+
+/// An event of the runtime, recorded on the first part's stream, holds the second's up, and tells
+/// the time between the two.
+bool second_waits_for_first(const Part& first, const Part& second) {
+    constexpr unsigned kNothing = 0xffffffffU;
+    constexpr long long kLong = 100'000'000;
+    cudaEvent_t begin = nullptr, end = nullptr;
+    check(cudaEventCreate(&begin) == cudaSuccess && cudaEventCreate(&end) == cudaSuccess, "events");
+    check(cudaMemset(first.places, 0xff, sizeof(unsigned)) == cudaSuccess, "memory");
+    check(cudaDeviceSynchronize() == cudaSuccess, "the GPU");
+    check(cudaEventRecord(begin, first.stream) == cudaSuccess, "an event of a green context");
+    note_place<<<1, 32, 0, first.stream>>>(first.places, kLong);
+    check(cudaEventRecord(end, first.stream) == cudaSuccess, "an event of a green context");
+    check(cudaStreamWaitEvent(second.stream, end, cudaEventWaitDefault) == cudaSuccess,
+          "a wait of another green context");
+    look<<<1, 1, 0, second.stream>>>(first.places, second.places);
+    unsigned seen = kNothing;
+    check(cudaDeviceSynchronize() == cudaSuccess, "the kernels");
+    check(cudaMemcpy(&seen, second.places, sizeof(seen), cudaMemcpyDeviceToHost) == cudaSuccess,
+          "a copy");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess,
+          "the time between events");
+    return seen != kNothing && milliseconds > 1;
 }
 
 }  // namespace
@@ -94,7 +125,9 @@ int main() {
     }
     int shared = 0;
     for (const unsigned place : ran[0]) shared += static_cast<int>(ran[1].count(place));
-    std::printf("blocks ran on %zu and %zu multiprocessors, %d of them shared\n", ran[0].size(),
-                ran[1].size(), shared);
-    return shared == 0 ? 0 : 1;
+    const bool in_order = second_waits_for_first(parts[0], parts[1]);
+    std::printf("blocks ran on %zu and %zu multiprocessors, %d of them shared; events %s\n",
+                ran[0].size(), ran[1].size(), shared,
+                in_order ? "keep order" : "do not keep order");
+    return shared == 0 && in_order ? 0 : 1;
 }

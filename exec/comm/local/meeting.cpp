@@ -11,12 +11,38 @@ namespace debubble::exec::local {
 
 namespace {
 
-void copy(ConstBuffer from, Buffer to) {
-    if (from.bytes.empty() || from.bytes.data() == to.bytes.data()) return;
-    std::memcpy(to.bytes.data(), from.bytes.data(), from.bytes.size());
-}
+/// Who moves the bytes of a share: the thread itself, or a lane of the device whose share it is.
+class Hands {
+public:
+    explicit Hands(const Party* on_device = nullptr) : party_(on_device) {}
 
-void all_reduce(const Meeting& meeting, int share) {
+    void copy(const ConstBuffer& from, const Buffer& to) const {
+        if (from.bytes.empty() || from.bytes.data() == to.bytes.data()) return;
+        if (party_ == nullptr)
+            std::memcpy(to.bytes.data(), from.bytes.data(), from.bytes.size());
+        else
+            party_->lanes->copy(party_->lane, from.bytes.data(), to.bytes.data(),
+                                Bytes{static_cast<std::int64_t>(from.bytes.size())});
+    }
+    /// Elements [begin, end) of each.
+    void reduce(const std::vector<ConstBuffer>& sources, const std::vector<Buffer>& targets,
+                Reduction reduction, std::size_t begin, std::size_t end) const {
+        if (party_ == nullptr) return exec::reduce(sources, targets, reduction, begin, end);
+        const DataType type = sources.front().type;
+        const std::size_t offset = begin * static_cast<std::size_t>(size_of(type));
+        std::vector<const std::byte*> from;
+        std::vector<std::byte*> to;
+        for (const ConstBuffer& source : sources) from.push_back(source.bytes.data() + offset);
+        for (const Buffer& target : targets) to.push_back(target.bytes.data() + offset);
+        party_->lanes->reduce(party_->lane, from, to, type, reduction,
+                              static_cast<std::int64_t>(end - begin));
+    }
+
+private:
+    const Party* party_;
+};
+
+void all_reduce(const Meeting& meeting, int share, const Hands& hands) {
     std::vector<ConstBuffer> sources;
     std::vector<Buffer> targets;
     for (const Party& party : meeting.parties) {
@@ -25,22 +51,59 @@ void all_reduce(const Meeting& meeting, int share) {
     }
     const std::size_t elements = sources.front().elements(), shares = sources.size();
     const auto bound = [&](int s) { return elements * static_cast<std::size_t>(s) / shares; };
-    reduce(sources, targets, meeting.terms.reduction, bound(share), bound(share + 1));
+    hands.reduce(sources, targets, meeting.terms.reduction, bound(share), bound(share + 1));
 }
 
-void all_gather(const Meeting& meeting, int share) {
+void all_gather(const Meeting& meeting, int share, const Hands& hands) {
     const int size = static_cast<int>(meeting.parties.size());
     for (const Party& party : meeting.parties) {
-        copy(meeting.parties[share].in, party.out.part(share, size));
+        hands.copy(meeting.parties[share].in, party.out.part(share, size));
     }
 }
 
-void reduce_scatter(const Meeting& meeting, int share) {
+void reduce_scatter(const Meeting& meeting, int share, const Hands& hands) {
     const int size = static_cast<int>(meeting.parties.size());
     std::vector<ConstBuffer> sources;
     for (const Party& party : meeting.parties) sources.push_back(party.in.part(share, size));
     const Buffer& target = meeting.parties[share].out;
-    reduce(sources, {&target, 1}, meeting.terms.reduction, 0, target.elements());
+    hands.reduce(sources, {target}, meeting.terms.reduction, 0, target.elements());
+}
+
+void move(const Meeting& meeting, int share, const Hands& hands) {
+    switch (meeting.terms.pattern) {
+        case Pattern::Message: return hands.copy(meeting.parties[0].in, meeting.parties[1].out);
+        case Pattern::AllReduce: return all_reduce(meeting, share, hands);
+        case Pattern::AllGather: return all_gather(meeting, share, hands);
+        case Pattern::ReduceScatter: return reduce_scatter(meeting, share, hands);
+        case Pattern::Broadcast:
+            return hands.copy(meeting.parties[meeting.terms.root].in, meeting.parties[share].out);
+        case Pattern::Barrier: return;
+    }
+}
+
+/// No lane begins before everybody's kernels are there, and none is through before all are: what
+/// others read of a party's memory is then read. A wait names marks that were made before it, so
+/// that meetings may be asked of the lanes in any order. A message is the receiver's work.
+void move_on_lanes(Meeting& meeting) {
+    const auto all_wait_for = [&](auto mark_of) {
+        for (const Party& mine : meeting.parties)
+            for (const Party& other : meeting.parties)
+                if (&mine != &other) mine.lanes->wait(mine.lane, *other.lanes, mark_of(other));
+    };
+    for (const Party& mine : meeting.parties) mine.lanes->wait(mine.lane, mine.ready);
+    all_wait_for([](const Party& party) { return party.ready; });
+    for (Party& mine : meeting.parties) mine.ran.begin = mine.lanes->mark(mine.lane);
+    if (meeting.terms.pattern == Pattern::Message) {
+        const Party &sender = meeting.parties[0], &receiver = meeting.parties[1];
+        receiver.lanes->wait(receiver.lane, *sender.lanes, sender.ran.begin);
+        move(meeting, 0, Hands(&receiver));
+    } else {
+        for (std::size_t share = 0; share < meeting.parties.size(); ++share)
+            move(meeting, static_cast<int>(share), Hands(&meeting.parties[share]));
+    }
+    for (Party& mine : meeting.parties) mine.ran.end = mine.lanes->mark(mine.lane);
+    all_wait_for([](const Party& party) { return party.ran.end; });
+    for (Party& mine : meeting.parties) mine.ran.end = mine.lanes->mark(mine.lane);
 }
 
 std::string_view name_of(DataType type) {
@@ -73,20 +136,13 @@ int Meeting::shares() const {
     switch (terms.pattern) {
         case Pattern::Message: return 1;
         case Pattern::Barrier: return 0;
-        default: return static_cast<int>(parties.size());
+        default: return on_device() ? 1 : static_cast<int>(parties.size());
     }
 }
 
-void carry_out(const Meeting& meeting, int share) {
-    switch (meeting.terms.pattern) {
-        case Pattern::Message: return copy(meeting.parties[0].in, meeting.parties[1].out);
-        case Pattern::AllReduce: return all_reduce(meeting, share);
-        case Pattern::AllGather: return all_gather(meeting, share);
-        case Pattern::ReduceScatter: return reduce_scatter(meeting, share);
-        case Pattern::Broadcast:
-            return copy(meeting.parties[meeting.terms.root].in, meeting.parties[share].out);
-        case Pattern::Barrier: return;
-    }
+void carry_out(Meeting& meeting, int share) {
+    if (meeting.on_device()) return move_on_lanes(meeting);
+    move(meeting, share, Hands());
 }
 
 std::string to_text(const Terms& terms) {

@@ -39,6 +39,13 @@ struct Party {
     ConstBuffer in;
     Buffer out;
     std::string label;
+
+    // Of a device's memory (else none): the lane that does the party's part once the kernels of
+    // the rank are at `ready`, and between which marks it has, once the meeting is done.
+    DeviceLanes* lanes = nullptr;
+    DeviceLane lane = {};
+    Mark ready = {};
+    MarkedInterval ran = {};
 };
 
 /// Guarded by the world's mutex but for the bytes, which belong to him who works.
@@ -56,13 +63,15 @@ struct Meeting {
     int workers = 0;  ///< threads that hold a share now
     Interval when;
 
+    bool on_device() const { return parties.front().lanes != nullptr; }
     int shares() const;
     bool done() const { return started && shares_done == shares(); }
 };
 
 /// Carries share `share` of a meeting out. Shares touch different bytes, hence may run at
-/// the same time, and the result does not depend on who runs which.
-void carry_out(const Meeting& meeting, int share);
+/// the same time, and the result does not depend on who runs which. On a device there is one, in
+/// which every party's lane is asked for its part.
+void carry_out(Meeting& meeting, int share);
 
 /// "2RECV_F3 from rank 0", "1REDUCE_GRAD among ranks 0, 2".
 std::string describe(const Meeting& meeting, int position);

@@ -19,8 +19,9 @@ int World::group_number(int rank, const std::vector<int>& ranks) {
 
 std::shared_ptr<Meeting> World::join(const Place& place, const Terms& terms, std::vector<int> ranks,
                                      int position, Party party) {
-    const bool buffered =
-        transport_ == Transport::Buffered && terms.pattern == Pattern::Message && position == 0;
+    const bool on_device = party.lanes != nullptr;
+    const bool buffered = transport_ == Transport::Buffered && !on_device &&
+                          terms.pattern == Pattern::Message && position == 0;
     const bool copied = buffered && !receiver_is_at(place);
     const Clock::time_point asked = Clock::now();
     std::vector<std::byte> copy;
@@ -57,6 +58,7 @@ std::shared_ptr<Meeting> World::join(const Place& place, const Terms& terms, std
                                 describe(*meeting, position), to_text(terms)));
     }
     if (!failure_) start_all_from(meeting);
+    while (on_device && work(lock, *meeting)) continue;  // its lanes have the more ahead of them
     if (buffered && !copied) {
         while (work(lock, *meeting)) continue;
         // The receiver may be at it; the sender's memory is free once he is through.

@@ -1,71 +1,19 @@
 #include "exec/cuda/emulation/emulated_device.h"
 
-#include <sys/mman.h>
-
 #include <cassert>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <numbers>
 
-#include "base/diagnostic.h"
 #include "exec/cuda/cuda_kernels.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
 #include "exec/cuda/emulation/emulation.h"
 #include "exec/cuda/kernels/load.h"
+#include "exec/cuda/lanes.h"
 
 namespace debubble::exec::cuda {
 
 namespace {
-
-/// What the arena reserved, closed between kernels.
-class GuardedMemory final : public emulation::Memory {
-public:
-    std::byte* reserve(Bytes size) {
-        assert(begin_ == nullptr && "one arena");
-        size_ = static_cast<std::size_t>(size.count);
-        void* range =
-            ::mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (range == MAP_FAILED) throw WorldError("no addresses for an emulated device");
-        return begin_ = static_cast<std::byte*>(range);
-    }
-    void release() {
-        ::munmap(begin_, size_);
-        begin_ = nullptr;
-    }
-    void open() override { protect(PROT_READ | PROT_WRITE); }
-    void close() override { protect(PROT_NONE); }
-
-private:
-    void protect(int how) {
-        if (begin_ != nullptr) ::mprotect(begin_, size_, how);
-    }
-    std::byte* begin_ = nullptr;
-    std::size_t size_ = 0;
-};
-
-class EmulatedQueue final : public Queue {
-public:
-    explicit EmulatedQueue(GuardedMemory& memory) : memory_(memory) {}
-    Stream stream() override { return memory_.stream(); }
-    void* allocate(std::int64_t size) override {
-        return std::malloc(static_cast<std::size_t>(size));
-    }
-    void free(void* memory) noexcept override { std::free(memory); }
-    void copy(const void* from, void* to, std::int64_t size) override {
-        memory_.open();
-        std::memcpy(to, from, static_cast<std::size_t>(size));
-        memory_.close();
-    }
-    void fill_zero(void* memory, std::int64_t size) override {
-        memory_.open();
-        std::memset(memory, 0, static_cast<std::size_t>(size));
-        memory_.close();
-    }
-    void finish() override {}
-
-private:
-    GuardedMemory& memory_;
-};
 
 float element(const Operand& x, const ColumnMajor& matrix, std::int64_t i, std::int64_t j) {
     return matrix.transposed ? load(x, j + i * matrix.stride) : load(x, i + j * matrix.stride);
@@ -81,22 +29,24 @@ double gelu(double x, double* slope) {
 /// As BLAS would, on matrices by columns; epilogues as cuBLASLt describes them.
 class PlainMatmul final : public Matmul {
 public:
-    explicit PlainMatmul(GuardedMemory& memory) : memory_(memory) {}
+    explicit PlainMatmul(Queue& queue) : queue_(queue) {}
     void operator()(const Product& product) override {
         assert(product.is_plain() && "the others are asked for at_once");
-        make(product);
+        ask(product);
     }
     /// As the library: rows of what GELU keeps are whole vectors, and sums are of fp32 results.
     bool at_once(const Product& product) override {
         if (product.epilogue != Epilogue::None && product.n % 8 != 0) return false;
         if (product.sums && product.c.type != Type::Fp32) return false;
-        make(product);
+        ask(product);
         return true;
     }
 
 private:
-    void make(const Product& product) {
-        memory_.open();
+    void ask(const Product& product) {
+        reinterpret_cast<emulation::Line*>(queue_.stream())->ask([=] { make(product); });
+    }
+    static void make(const Product& product) {
         const ColumnMajorProduct by = by_columns(product);
         for (std::int64_t j = 0; j < by.result.columns; ++j)
             for (std::int64_t i = 0; i < by.result.rows; ++i) {
@@ -115,7 +65,6 @@ private:
                 product.sums[i] += product.sums_of_b ? element(product.b.elements, by.first, i, k)
                                                      : element(product.a.elements, by.second, k, i);
         }
-        memory_.close();
     }
     static std::int64_t of_sums(const Product& product) {
         return product.sums_of_b ? product.n : product.m;
@@ -132,36 +81,45 @@ private:
         return static_cast<float>(sum * slope);
     }
 
-    GuardedMemory& memory_;
+    Queue& queue_;
 };
 
 class EmulatedDevice final : public Device {
 public:
-    explicit EmulatedDevice(Bytes room) : room_(room), queue_(memory_) {}
+    EmulatedDevice(Bytes room, const EmulatedPace& pace, int number)
+        : room_(room), gpu_(pace, number), lanes_(gpu_) {}
     std::string name() const override { return "an emulated GPU"; }
     Bytes room() const override { return room_; }
     std::int64_t widest_head() const override { return kMaxHeadDim; }
     DeviceFacts facts() const override { return {1, room_, true, 1, "kernels as C++"}; }
-    std::byte* reserve(Bytes size) override { return memory_.reserve(size); }
-    void release(std::byte*) noexcept override { memory_.release(); }
+    std::byte* reserve(Bytes size) override { return gpu_.reserve(size); }
+    void release(std::byte*) noexcept override { gpu_.release(); }
     std::byte* reserve_host(Bytes size) override {
         return static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(size.count)));
     }
     void release_host(std::byte* memory) noexcept override { std::free(memory); }
     std::unique_ptr<Kernels> make_kernels() override {
-        return std::make_unique<CudaKernels>(queue_, std::make_unique<PlainMatmul>(memory_));
+        Queue& queue = lanes_.queue(kComputeLane);
+        return std::make_unique<CudaKernels>(queue, std::make_unique<PlainMatmul>(queue));
     }
+    DeviceLanes& lanes() override { return lanes_; }
+
+    EmulatedCounts counts() const { return gpu_.counts(); }
 
 private:
     Bytes room_;
-    GuardedMemory memory_;
-    EmulatedQueue queue_;
+    EmulatedGpu gpu_;
+    Lanes lanes_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_emulated_device(Bytes room) {
-    return std::make_unique<EmulatedDevice>(room);
+std::unique_ptr<Device> make_emulated_device(Bytes room, const EmulatedPace& pace, int number) {
+    return std::make_unique<EmulatedDevice>(room, pace, number);
+}
+
+EmulatedCounts counts_of(const Device& emulated) {
+    return dynamic_cast<const EmulatedDevice&>(emulated).counts();
 }
 
 }  // namespace debubble::exec::cuda

@@ -9,6 +9,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -210,15 +211,22 @@ void Block::enter() {
 
 }  // namespace
 
-void run(const char* name, const Geometry& how, Stream stream, const std::function<void()>& body) {
-    assert(how.blocks <= kMaxBlocks && how.shared_bytes <= kMaxSharedBytes && "the GPU has it");
+namespace {
+
+void run_here(const char* name, const Geometry& how, const std::function<void()>& body) {
     threads = how.threads;
     blocks = how.blocks;
     the_block.turn();
-    auto* const memory = reinterpret_cast<Memory*>(stream);
-    if (memory != nullptr) memory->open();
     for (block = 0; block < blocks; ++block) the_block.run(name, how, body);
-    if (memory != nullptr) memory->close();
+}
+
+}  // namespace
+
+void run(const char* name, const Geometry& how, Stream stream, std::function<void()> body) {
+    assert(how.blocks <= kMaxBlocks && how.shared_bytes <= kMaxSharedBytes && "the GPU has it");
+    auto* const line = reinterpret_cast<Line*>(stream);
+    if (line == nullptr) return run_here(name, how, body);
+    line->ask([name, how, body = std::move(body)] { run_here(name, how, body); });
 }
 
 void* shared() {

@@ -34,18 +34,17 @@ namespace debubble::exec::cuda {
 
 namespace emulation {
 
-/// Memory that only kernels may touch, while they run. An emulated stream is one.
-class Memory {
+/// What an emulated stream is: does what it is asked for in that order, later.
+class Line {
 public:
-    virtual ~Memory() = default;
-    virtual void open() = 0;
-    virtual void close() = 0;
-    Stream stream() { return reinterpret_cast<Stream>(this); }
+    virtual ~Line() = default;
+    virtual void ask(std::function<void()> work) = 0;
+    Stream as_stream() { return reinterpret_cast<Stream>(this); }
 };
 
-/// Runs `thread` once for each thread of each block. Throws std::logic_error where the threads
-/// of a block wait for each other.
-void run(const char* name, const Geometry& how, Stream memory, const std::function<void()>& thread);
+/// Runs `thread` once for each thread of each block, on the line of the stream, or now where there
+/// is none. What runs throws std::logic_error where the threads of a block wait for each other.
+void run(const char* name, const Geometry& how, Stream stream, std::function<void()> thread);
 
 extern thread_local int thread;
 extern thread_local int threads;
@@ -60,7 +59,7 @@ std::uint64_t exchange(std::uint64_t value, int lanes);
 template <class... Parameters, class... Arguments>
 void launch(const char* name, void (*kernel)(Parameters...), const Geometry& how, Stream stream,
             Arguments... arguments) {
-    emulation::run(name, how, stream, [&] { kernel(arguments...); });
+    emulation::run(name, how, stream, [=] { kernel(arguments...); });
 }
 
 inline int thread_index() {

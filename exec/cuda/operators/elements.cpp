@@ -86,14 +86,15 @@ void CudaKernels::copy(ConstTensorView from, TensorView to) {
 
 void CudaKernels::upload(ConstTensorView host, TensorView device) {
     assert(host.shape.elements() == device.shape.elements() && "a copy has the elements");
-    if (host.type == device.type) return queue_.copy(host.data, device.data, device.bytes());
+    if (host.type == device.type) return ring_.upload(host.data, device.data, device.bytes());
     void* const there = scratch_.bytes(host.bytes());
-    queue_.copy(host.data, there, host.bytes());
+    ring_.upload(host.data, there, host.bytes());
     convert(queue_.stream(), device.shape.elements(), {there, type_of(host.type)}, out(device));
 }
 
 void CudaKernels::download(ConstTensorView device, TensorView host) {
     assert(host.type == device.type && host.bytes() == device.bytes() && "the host has its like");
+    queue_.finish();  // a copy to pageable memory waits by itself, and without a deadline
     queue_.copy(device.data, host.data, host.bytes());
     queue_.finish();
 }

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "exec/cuda/kernels/operands.h"
+
+/// Values of several ranks on one GPU become one.
+namespace debubble::exec::cuda {
+
+inline constexpr int kMaxParties = 16;
+
+struct Parties {
+    const void* from[kMaxParties] = {};
+    void* to[kMaxParties] = {};
+    int sources = 0;
+    int targets = 0;
+};
+
+/// Every target becomes the sum, or the greatest, of the `n` elements of all sources, in their
+/// order: 16-bit types in fp32 with one rounding, integers modulo 2^32. A NaN wins. A target may
+/// be a source; the same bits as exec/comm/reduce.h.
+void reduce(Stream stream, std::int64_t n, Type type, bool largest, const Parties& parties);
+
+}  // namespace debubble::exec::cuda
