@@ -59,6 +59,7 @@ void ScatterView::show_points(std::vector<PlotPoint> points, Axis x, Axis y) {
     };
     x_range_ = range_of([](const PlotPoint& p) { return p.x; });
     y_range_ = range_of([](const PlotPoint& p) { return p.y; });
+    layer_ = {};
     update();
 }
 
@@ -88,9 +89,24 @@ void ScatterView::paintEvent(QPaintEvent*) {
         painter.drawText(rect(), Qt::AlignCenter, tr("Plans appear here as they are predicted"));
         return;
     }
+    painter.drawImage(0, 0, plan_layer());
+    paint_frontier(painter);
+}
+
+/// Painted anew when points, size or colours are others; what is chosen is painted over it.
+const QImage& ScatterView::plan_layer() {
+    const double ratio = devicePixelRatioF();
+    const QSize pixels = size() * ratio;
+    if (layer_.size() == pixels && layer_palette_ == palette()) return layer_;
+    layer_ = QImage(pixels, QImage::Format_RGB32);
+    layer_.setDevicePixelRatio(ratio);
+    layer_.fill(palette().color(QPalette::Base));
+    layer_palette_ = palette();
+    QPainter painter(&layer_);
+    painter.setFont(font());
     paint_axes(painter);
     paint_points(painter);
-    paint_frontier(painter);
+    return layer_;
 }
 
 void ScatterView::paint_axes(QPainter& painter) const {

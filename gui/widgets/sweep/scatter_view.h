@@ -3,6 +3,8 @@
 #include <optional>
 #include <vector>
 
+#include <QImage>
+#include <QPalette>
 #include <QWidget>
 
 #include "gui/viewmodel/sweep/sweep_table.h"
@@ -48,6 +50,7 @@ private:
     std::optional<std::size_t> point_at(QPointF at) const;  ///< place in points_
     void paint_axes(QPainter& painter) const;
     void paint_points(QPainter& painter) const;
+    const QImage& plan_layer();
     void paint_frontier(QPainter& painter) const;
 
     std::vector<PlotPoint> points_;
@@ -57,6 +60,8 @@ private:
     Range x_range_;
     Range y_range_;
     std::optional<std::size_t> selected_;
+    QImage layer_;  ///< axes and points: ten thousand take longer than a frame may
+    QPalette layer_palette_;
 };
 
 }  // namespace debubble::gui
