@@ -22,8 +22,8 @@ std::string grid_lines(const ScenarioText& source);
 /// The scenario with these lines as its `sweep:`. Throws InputError.
 ScenarioText with_grid(const ScenarioText& source, const std::string& lines);
 
-/// Where the rows of a sweep are kept while it is not finished, and after: a file per grid, scenario
-/// and folder of data.
+/// Where the rows of a sweep are kept while it is not finished, and after: a file per grid,
+/// scenario and folder of data.
 std::filesystem::path results_of(const std::filesystem::path& folder, const ScenarioText& source);
 
 /// A sweep under way, on all cores but one, into a file as `debubble sweep` writes it: what an
@@ -44,7 +44,7 @@ public:
         State state = State::Reading;
         std::size_t done = 0;
         std::size_t total = 0;
-        std::size_t found = 0;  ///< of those done, by an earlier sweep
+        std::size_t found = 0;                     ///< of those done, by an earlier sweep
         std::optional<std::chrono::seconds> left;  ///< at the pace so far
     };
     Progress progress() const;
