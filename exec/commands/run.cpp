@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "exec/commands/commands.h"
+#include "exec/run/device_world.h"
 #include "exec/run/launch.h"
 #include "exec/run/local_launcher.h"
 #include "exec/run/progress.h"
@@ -30,6 +31,8 @@ void check(const Arguments& args) {
         throw InputError(fmt::format("--device is '{}'; it can be cpu or cuda", request.device));
     if (request.json == "-" && request.trace == "-")
         throw InputError("only one of --json and --trace can go to standard output");
+    if (request.comm == "nccl" && request.device != "cuda")
+        throw InputError("--comm nccl moves tensors between GPUs: add --device cuda");
     if (args.launch > 0 && request.comm == "local")
         throw InputError("--launch starts processes, and --comm local wants threads");
 }
@@ -107,7 +110,8 @@ std::vector<std::string> words_for_processes(const Arguments& args, const std::s
 
 /// Whether this process is to start the ranks, which nobody has started.
 bool starts_ranks(const Arguments& args, const ProcessPlace& place) {
-    return place.starter == Starter::Nobody && (args.launch > 0 || args.request.comm == "tcp");
+    const std::string& comm = args.request.comm;
+    return place.starter == Starter::Nobody && (args.launch > 0 || comm == "tcp" || comm == "nccl");
 }
 
 /// Unset where one rank needs no other process.
@@ -120,7 +124,9 @@ std::optional<ExitStatus> start_ranks_of(const Arguments& args) {
                         args.launch, ranks));
     if (args.request.comm == "mpi") become_mpirun(ranks, words_for_processes(args, "mpi"));
     if (ranks == 1) return std::nullopt;
-    return static_cast<ExitStatus>(start_ranks(ranks, words_for_processes(args, "tcp")));
+    if (args.request.device == "cuda") CudaModule::load();  // else every rank says what is missing
+    return static_cast<ExitStatus>(
+        start_ranks(ranks, words_for_processes(args, args.request.comm)));
 }
 
 ExitStatus carry_out(Arguments args) {
@@ -155,9 +161,15 @@ ExitStatus carry_out(Arguments args) {
                                [&](const StepMetrics& step) { progress->show(step); },
                                [&](const Evaluation& evaluation) { progress->show(evaluation); }};
     RunOutcome outcome;
+    std::string no_nccl;
+    const bool nccl = job.uses_nccl(no_nccl);
+    if (speaks && !no_nccl.empty()) fmt::print(out, "{}\n", no_nccl);
     run_ranks(transporter, job.grid.size(), {place, job.request.rendezvous, job.request.patience},
               [&](Communicator& world) {
-                  RunOutcome mine = train(job, world, stop, listener);
+                  const auto over_nccl = with_devices(world, [&](auto& host, auto& lanes) {
+                      return job.connect_devices(host, lanes);
+                  });
+                  RunOutcome mine = train(job, nccl ? *over_nccl : world, stop, listener);
                   if (world.rank() == 0) outcome = std::move(mine);
               });
     progress.reset();
@@ -175,7 +187,8 @@ constexpr const char* kFooter =
 data, and where checkpoints go. Ranks are threads of this process (--comm local), processes that --comm tcp
 or --launch starts on this host, or those that mpirun, srun or torchrun has started, one per rank. Over TCP
 ranks of several hosts meet at MASTER_ADDR and MASTER_PORT, or by a --rendezvous file; those of another
-DEBUBBLE_JOB_SECRET are refused.
+DEBUBBLE_JOB_SECRET are refused. GPUs of several processes exchange tensors by NCCL (--comm nccl, and auto
+where it is built in), else through the hosts' memory.
 
 Examples:
   debubble run mine.yaml --steps 20 --metrics run.jsonl
@@ -194,7 +207,7 @@ void add_run(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--set", request.set, "key=value of the scenario, as schedule=zb-h1")
         ->allow_extra_args(false);
     verb->add_option("--device", request.device, "cpu, or cuda: the GPUs of this machine");
-    verb->add_option("--comm", request.comm, "auto, local (threads), tcp or mpi (processes)");
+    verb->add_option("--comm", request.comm, "auto, local (threads), tcp, mpi or nccl");
     verb->add_option("--launch", args->launch, "start so many processes here")
         ->check(CLI::PositiveNumber);
     verb->add_option("--rendezvous", request.rendezvous, "a file by which ranks over TCP meet");

@@ -38,10 +38,11 @@ Transporter transporter_of(const std::string& comm, const ProcessPlace& place) {
     if (comm == "local") return Transporter::Threads;
     if (comm == "mpi") return Transporter::Mpi;
     if (comm == "tcp") return Transporter::Tcp;
-    if (comm != "auto")
-        throw InputError(fmt::format("--comm is '{}'; it can be auto, local, mpi or tcp", comm));
+    if (comm != "auto" && comm != "nccl")
+        throw InputError(
+            fmt::format("--comm is '{}'; it can be auto, local, mpi, tcp or nccl", comm));
     switch (place.starter) {
-        case Starter::Nobody: return Transporter::Threads;
+        case Starter::Nobody: return comm == "auto" ? Transporter::Threads : Transporter::Tcp;
         case Starter::Torchrun: return Transporter::Tcp;
         case Starter::Mpirun:
         case Starter::Srun: return Transporter::Mpi;

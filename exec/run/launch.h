@@ -14,8 +14,9 @@ namespace debubble::exec {
 
 enum class Transporter { Threads, Mpi, Tcp };
 
-/// `comm`: auto, local, mpi or tcp. `auto` takes threads in a process that nobody started together
-/// with others. Throws InputError for another word.
+/// `comm`: auto, local, mpi, tcp or nccl. `auto` takes threads in a process that nobody started
+/// together with others; `nccl` takes processes as `auto` does, else those of TCP. Throws
+/// InputError for another word.
 Transporter transporter_of(const std::string& comm, const ProcessPlace& place);
 
 /// Where ranks are to be found.

@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/cuda/load_nccl.h"
 #include "exec/run/priced_program.h"
 #include "scenarios/read_scenario.h"
 #include "scenarios/utilisation.h"
@@ -61,6 +62,27 @@ std::shared_ptr<Device> RunJob::device_of(int rank) const {
     if (!cuda) return nullptr;
     return place.size > 1 ? cuda->device_of(place.rank_on_this_host, place.on_this_host)
                           : cuda->device_of(rank, grid.size());
+}
+
+bool RunJob::uses_nccl(std::string& note) const {
+    if (!cuda || place.size == 1 || (request.comm != "auto" && request.comm != "nccl"))
+        return false;
+    const auto why_not = why_no_nccl();
+    if (why_not && request.comm == "nccl")
+        note = *why_not + "; tensors of GPUs go through the hosts' memory";
+    return !why_not;
+}
+
+std::unique_ptr<Communicator> RunJob::connect_devices(Communicator& host,
+                                                      DeviceLanes& lanes) const {
+    const std::vector<int> pipeline = grid.pipeline_group(grid.place_of(host.rank()));
+    const nccl::Plan use = [pipeline, edges = nccl::edges_of(plan.program)](
+                               std::span<const int> ranks) -> nccl::GroupUse {
+        if (std::ranges::equal(ranks, pipeline)) return {edges, false};
+        return {};
+    };
+    return connect_nccl(
+        {host, lanes, nullptr, use, request.patience, place.on_this_host > cuda->gpus()});
 }
 
 RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {

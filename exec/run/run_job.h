@@ -36,6 +36,12 @@ struct RunJob {
     /// The GPU of a rank that this thread has; none where the processor computes.
     std::shared_ptr<Device> device_of(int rank) const;
 
+    /// Whether GPUs of several processes are to communicate by NCCL; `note`, which may be a
+    /// sentence for a person, says why not though it was asked for.
+    bool uses_nccl(std::string& note) const;
+    /// The communicator of GPUs' memory over the processes of `host`, by NCCL.
+    std::unique_ptr<Communicator> connect_devices(Communicator& host, DeviceLanes& lanes) const;
+
     /// Seconds that a step would take if all ranks computed at their peak rate.
     std::optional<double> step_s_at_peak() const;
     /// The first of the global ranks that see the loss.

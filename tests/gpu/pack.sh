@@ -8,14 +8,14 @@ bin=${1:-build/release/bin}
 to=out/gpu-tests
 rm -rf "$to"
 mkdir -p "$to/bin" "$to/lib" "$to/share/models" "$to/share/scenarios"
-cp "$bin"/debubble-exec "$bin"/exec_gpu_tests "$bin"/debubble_cuda.so \
-    "$bin"/gpu_nccl_ranks "$bin"/gpu_green_contexts "$to/bin/"
+cp "$bin"/debubble-exec "$bin"/exec_gpu_tests "$bin"/debubble_cuda.so "$bin"/debubble_nccl.so \
+    "$bin"/gpu_nccl_ranks "$bin"/gpu_nccl_suite "$bin"/gpu_green_contexts "$to/bin/"
 strip "$to"/bin/*
 left_out='libc|libm|libpthread|libdl|librt|ld-linux|libcublas|libcublasLt|libcudart'
 [ -n "${WITH_NCCL:-}" ] || left_out+='|libnccl'
 # All but the C library and what CUDA brings.
 ldd "$bin/debubble-exec" "$bin/exec_gpu_tests" "$bin/debubble_cuda.so" \
-    "$bin/gpu_nccl_ranks" |
+    "$bin/debubble_nccl.so" "$bin/gpu_nccl_suite" "$bin/gpu_nccl_ranks" |
     awk -v out="^($left_out)[.-]" '$3 ~ /^\// && $1 !~ out { print $3 }' |
     sort -u | xargs -r cp -L -t "$to/lib"
 cp -r models/zoo "$to/share/models/"

@@ -18,7 +18,7 @@ else
     bin=$root/build/cuda/bin
     (cd "$root" && cmake --preset cuda -DDEBUBBLE_GUI=OFF >"$work/configure" 2>&1 &&
         cmake --build build/cuda --parallel --target \
-            debubble-exec exec_gpu_tests gpu_nccl_ranks gpu_green_contexts) ||
+            debubble-exec exec_gpu_tests gpu_nccl_ranks gpu_nccl_suite gpu_green_contexts) ||
         { cat "$work/configure"; echo "FAILED: it does not build"; exit 1; }
 fi
 
@@ -79,6 +79,31 @@ question() { # title program
     fi
 }
 
+promises() { # title ranks promise
+    local log=$work/promises
+    [ -x "$bin/gpu_nccl_suite" ] || { row "$1" FAILED "gpu_nccl_suite was not built"; return; }
+    if timeout 120 "$bin/gpu_nccl_suite" "$2" "$3" >"$log" 2>&1; then row "$1" passed "$(tail -1 "$log")"; else
+        row "$1" FAILED "$(tail -1 "$log")"
+        tail -20 "$log"
+    fi
+}
+
+nccl_training() { # title: two processes that share a GPU, against one
+    local text=$work/text.txt log=$work/run losses=() how
+    [ -f "$text" ] || head -c 2000000 /dev/urandom | base64 -w 0 >"$text"
+    sed "s|TEXT|$text|; s|precision: bf16|precision: fp32|" "$here/gpt2-124m.yaml" >"$work/small.yaml"
+    for how in "--comm local" "--comm nccl --set gpus=2 --set parallel.pipeline=2"; do
+        # shellcheck disable=SC2086
+        timeout 150 "$bin/debubble-exec" run "$work/small.yaml" --device cuda --steps 3 --resume never \
+            --deadline 60 --set training.global_batch=4 --set training.micro_batch=1 \
+            --set training.seq_length=256 $how >"$log" 2>&1 || { row "$1" FAILED "$(tail -1 "$log")"; tail -20 "$log"; return; }
+        losses+=("$(grep -oE 'loss [0-9.]+' "$log" | tr '\n' ' ')")
+    done
+    if [ -n "${losses[0]}" ] && [ "${losses[0]}" = "${losses[1]}" ]; then row "$1" passed "${losses[1]}"; else
+        row "$1" FAILED "${losses[0]}, and by NCCL ${losses[1]}"
+    fi
+}
+
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no nvidia-smi"
 suite "operators in fp32, bf16, fp16 against the reference" '*KernelsTest*' 180
 suite "trainings on the GPU against the processor's" '*AgainstTheProcessor*' 120
@@ -88,6 +113,10 @@ suite "a calibration prices its scenario in a simulation" '*DeviceCalibrate*' 60
 speed "GPT-2 124M, bf16, sequences of 1024" bf16
 calibration "calibrate: shares of the datasheet's rates"
 question "several ranks of NCCL on one GPU (NCCL_HOSTID)" gpu_nccl_ranks
+for ranks in 2 3; do promises "NCCL keeps a communicator's promises, $ranks ranks" $ranks whole; done
+promises "a rank that fails ends the others' waits in NCCL" 3 OneFailureEndsAllWaits
+promises "a deadline in NCCL names who is missing" 2 ADeadlineNamesWhatAndWhoIsMissing
+nccl_training "a pipeline of two processes by NCCL against one rank"
 question "green contexts have their own multiprocessors" gpu_green_contexts
 
 echo

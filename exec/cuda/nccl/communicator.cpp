@@ -109,10 +109,10 @@ private:
 
 class NcclCommunicator final : public Communicator {
 public:
-    NcclCommunicator(std::shared_ptr<Job> job, std::unique_ptr<Communicator> host, Plan plan)
+    NcclCommunicator(std::shared_ptr<Job> job, std::unique_ptr<Communicator> host, Plan plan,
+                     const GroupUse& use)
         : job_(std::move(job)), host_(std::move(host)), plan_(std::move(plan)) {
         number_ = job_->next_group();
-        const GroupUse use = plan_(host_->ranks());
         for (const Edge& edge : use.edges)
             if (edge.from == rank() || edge.to == rank()) warm_up(edge);
         if (use.collectives && size() > 1) group_handle();
@@ -171,7 +171,8 @@ public:
     Pending barrier(std::string_view label) override { return host_->barrier(label); }
 
     std::unique_ptr<Communicator> group(std::span<const int> global_ranks) override {
-        return std::make_unique<NcclCommunicator>(job_, host_->group(global_ranks), plan_);
+        return std::make_unique<NcclCommunicator>(job_, host_->group(global_ranks), plan_,
+                                                  plan_(global_ranks));
     }
     void abort(const std::string& sentence) override {
         host_->abort(sentence);  // which the watch hears
@@ -272,7 +273,8 @@ std::unique_ptr<Communicator> connect(Communicator& host, DeviceLanes& lanes,
                                       std::unique_ptr<Calls> calls, const Plan& plan,
                                       std::chrono::nanoseconds patience) {
     auto job = std::make_shared<Job>(host, lanes, std::move(calls), patience);
-    return std::make_unique<NcclCommunicator>(std::move(job), host.group(host.ranks()), plan);
+    return std::make_unique<NcclCommunicator>(std::move(job), host.group(host.ranks()), plan,
+                                              GroupUse{});
 }
 
 }  // namespace debubble::exec::nccl

@@ -20,8 +20,8 @@ namespace debubble::exec::nccl {
 /// addition: every rank gets the same bits, and every run with the same ranks, GPUs, library and
 /// settings, but not those of another communicator. NCCL's maximum may lose a NaN.
 ///
-/// Edges that the plan does not name are made when they are first used, which their two ends then
-/// must do in the same order.
+/// The plan is of its groups; itself it is for collectives. Edges that the plan does not name are
+/// made when they are first used, which their two ends then must do in the same order.
 std::unique_ptr<Communicator> connect(Communicator& host, DeviceLanes& lanes,
                                       std::unique_ptr<Calls> calls, const Plan& plan,
                                       std::chrono::nanoseconds patience);

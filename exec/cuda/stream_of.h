@@ -1,0 +1,8 @@
+#pragma once
+
+#include "exec/device_lanes.h"
+
+extern "C" {
+/// The cudaStream_t of a lane of one of the module's devices: what NCCL works on.
+void* debubble_cuda_stream(debubble::exec::DeviceLanes& lanes, debubble::exec::DeviceLane lane);
+}
