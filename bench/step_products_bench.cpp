@@ -34,7 +34,7 @@ struct Product {
 
     Product(WeightLayout how, std::int64_t rows, std::int64_t inputs, std::int64_t outputs,
             DataType type)
-        : layout(layout),
+        : layout(how),
           x(filled({rows, inputs}, type)),
           weight(filled(
               how == WeightLayout::InputsOutputs ? Shape{inputs, outputs} : Shape{outputs, inputs},

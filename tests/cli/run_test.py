@@ -119,7 +119,7 @@ class Training(RunTest):
 
     def test_one_rank_over_tcp_needs_no_other_process(self):
         result = self.run_it("--comm", "tcp", "--set", "gpus=1", "--set", "parallel.pipeline=1")
-        self.assertIn("on 1 threads", result.stdout)
+        self.assertIn("on 1 thread,", result.stdout)
 
 
 class Report(RunTest):

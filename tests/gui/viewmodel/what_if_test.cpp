@@ -278,29 +278,23 @@ TEST(LatestWins, what_is_forgotten_stops_and_is_not_delivered) {
 TEST(WhatIf, an_answer_that_is_no_longer_wanted_gives_up) {
     ScenarioText large = with_change(shipped("gpt3-175b"), "training.global_batch", "3072");
     large = with_change(large, "schedule", "1f1b");
-    using Clock = std::chrono::steady_clock;
-    const auto begun = Clock::now();
-    ASSERT_TRUE(answer(large).plan);
-    const auto whole = Clock::now() - begun;
-    for (const int percent : {0, 20, 50, 80}) {
-        std::stop_source stop;
-        std::promise<bool> gave_up;
-        const std::jthread worker([&] {
-            try {
-                answer(large, stop.get_token());
-                gave_up.set_value(false);
-            } catch (const Cancelled&) {
-                gave_up.set_value(true);
-            }
-        });
-        std::this_thread::sleep_for(whole * percent / 100);
-        const auto cancelled = Clock::now();
-        stop.request_stop();
-        const bool early = gave_up.get_future().get();
-        const auto after = Clock::now() - cancelled;
-        EXPECT_TRUE(early || percent > 20) << percent;
-        EXPECT_LT(after, whole / 2) << percent;
-    }
+    std::stop_source stopped;
+    stopped.request_stop();
+    EXPECT_THROW(answer(large, stopped.get_token()), Cancelled);
+
+    std::stop_source stop;
+    std::promise<bool> gave_up;
+    const std::jthread worker([&] {
+        try {
+            answer(large, stop.get_token());
+            gave_up.set_value(false);
+        } catch (const Cancelled&) {
+            gave_up.set_value(true);
+        }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // of more than a second
+    stop.request_stop();
+    EXPECT_TRUE(gave_up.get_future().get());
 }
 
 }  // namespace
