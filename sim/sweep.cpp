@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,22 +14,40 @@
 namespace debubble::sim {
 namespace {
 
-/// A scenario, model or cluster file may have changed since the earlier run,
-/// or this program: then old and new rows must not stand in one file. One row
-/// is computed again to see.
+/// Rows that hold every value of every key which the rows hold at all, few of them; possible ones
+/// rather than others, for they say more.
+std::vector<const SweepRow*> one_of_each_value(const std::vector<SweepRow>& rows) {
+    std::set<std::pair<std::size_t, std::string>> held;
+    std::vector<const SweepRow*> chosen;
+    for (const bool possible : {true, false})
+        for (const SweepRow& row : rows) {
+            if (row.possible() != possible) continue;
+            const std::size_t before = held.size();
+            for (std::size_t key = 0; key < row.values.size(); ++key)
+                held.emplace(key, row.values[key]);
+            if (held.size() > before) chosen.push_back(&row);
+        }
+    return chosen;
+}
+
+/// A scenario, model, cluster or schedule file may have changed since the earlier run, or this
+/// program: then old and new rows must not stand in one file. A value may name a file that no
+/// other value does, so that a row of each is computed again to see, even if all is to stop: what
+/// is not known to be true is not reported.
 void check_still_true(const std::vector<SweepRow>& found, const Grid& grid,
-                      const std::filesystem::path& results) {
-    if (found.empty()) return;
-    const auto possible = std::ranges::find_if(found, &SweepRow::possible);
-    const SweepRow& old = possible != found.end() ? *possible : found.front();
-    SweepRow now = evaluate(grid, old.index);
-    now.pareto = old.pareto;
-    if (now == old) return;
-    throw InputError(
-        fmt::format("{} holds other results: the point {} now gives something else, "
-                    "so the scenario or the program has changed; remove the file, or "
-                    "give another --out",
-                    results.string(), fmt::join(old.values, ", ")));
+                      const std::filesystem::path& results, const BatchOptions& options) {
+    const std::vector<const SweepRow*> asked = one_of_each_value(found);
+    run_parallel(asked.size(), options.jobs, nullptr, [&](std::size_t i) {
+        const SweepRow& old = *asked[i];
+        SweepRow now = evaluate(grid, old.index);
+        now.pareto = old.pareto;
+        if (now == old) return;
+        throw InputError(
+            fmt::format("{} holds other results: the point {} now gives something else, "
+                        "so the scenario or the program has changed; remove the file, or "
+                        "give another --out",
+                        results.string(), fmt::join(old.values, ", ")));
+    });
 }
 
 std::vector<std::size_t> still_to_do(const Grid& grid, const std::vector<SweepRow>& found) {
@@ -45,7 +65,7 @@ SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
                   const BatchOptions& options) {
     ResultsFile file(results, grid);
     SweepResult result{file.found(), grid.points.size(), file.found().size()};
-    check_still_true(result.rows, grid, results);
+    check_still_true(result.rows, grid, results, options);
     const std::vector<std::size_t> to_do = still_to_do(grid, result.rows);
     if (options.row)
         for (const SweepRow& row : result.rows) options.row(row, true);

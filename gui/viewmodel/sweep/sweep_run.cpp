@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "base/sha256.h"
+#include "models/shelf.h"
 #include "scenarios/edit.h"
 #include "sim/sweep.h"
 
@@ -42,7 +43,11 @@ ScenarioText with_grid(const ScenarioText& source, const std::string& lines) {
 
 std::filesystem::path results_of(const std::filesystem::path& folder, const ScenarioText& source) {
     constexpr std::size_t kDigits = 16;
-    const std::string digest = sha256(source.file + '\0' + source.text).substr(0, kDigits);
+    const std::string path = std::filesystem::absolute(source.file).lexically_normal().string();
+    std::string all = DEBUBBLE_VERSION;
+    for (const std::string& part : {models::data_folder().string(), path, source.text})
+        all += '\0' + part;
+    const std::string digest = sha256(all).substr(0, kDigits);
     return folder / fmt::format("{}-{}.csv", title_of(source.file), digest);
 }
 

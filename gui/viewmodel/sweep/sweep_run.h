@@ -23,7 +23,7 @@ std::string grid_lines(const ScenarioText& source);
 ScenarioText with_grid(const ScenarioText& source, const std::string& lines);
 
 /// Where the rows of a sweep are kept while it is not finished, and after: a file per grid,
-/// scenario and folder of data.
+/// scenario, folder of shipped data and version of the program.
 std::filesystem::path results_of(const std::filesystem::path& folder, const ScenarioText& source);
 
 /// A sweep under way, on all cores but one, into a file as `debubble sweep` writes it: what an

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "gui/viewmodel/sweep/sweep_run.h"
 #include "gui/viewmodel/sweep/sweep_table.h"
+#include "schedule/csv.h"
 #include "sim/csv_row.h"
 #include "sim/sweep.h"
 
@@ -159,12 +160,49 @@ TEST(Sweep, begins_anew_where_the_file_is_no_longer_true) {
     EXPECT_EQ(again.progress().done, again.progress().total);
 }
 
+/// Only one value of the grid names the file, and not in the first row.
+TEST(Sweep, begins_anew_where_a_file_that_one_value_names_has_changed) {
+    const Folder folder;
+    const std::filesystem::path order = folder.file().parent_path() / "order.csv";
+    const auto write_order = [&](const char* schedule) {
+        write_file(
+            order,
+            write_csv(sim::predict(scenarios::read_scenario("gpt2-xl", {{"schedule", schedule}}))
+                          .trace.program));
+    };
+    const ScenarioText source = with_grid(
+        shipped("gpt2-xl"), fmt::format("schedule: [1f1b, {{csv: {}}}]\n", order.string()));
+    write_order("1f1b");
+    {
+        SweepRun run(source, folder.file());
+        ASSERT_EQ(wait_for(run), State::Finished);
+        const auto rows = rows_of(run);
+        EXPECT_THAT(rows, testing::SizeIs(2));
+    }
+    write_order("gpipe");
+    SweepRun again(source, folder.file());
+    ASSERT_EQ(wait_for(again), State::Finished);
+    EXPECT_EQ(again.progress().found, 0);
+    const Folder empty;
+    SweepRun fresh(source, empty.file());
+    ASSERT_EQ(wait_for(fresh), State::Finished);
+    EXPECT_EQ(rows_of(again), rows_of(fresh));
+}
+
 TEST(Sweep, keeps_the_rows_of_every_grid_apart) {
     const ScenarioText a = with_grid(shipped("gpt2-xl"), kSmallGrid);
     const ScenarioText b = with_grid(shipped("gpt2-xl"), "schedule: [1f1b]");
     EXPECT_NE(results_of("/data", a), results_of("/data", b));
     EXPECT_EQ(results_of("/data", a), results_of("/data", a));
     EXPECT_THAT(results_of("/data", a).string(), testing::StartsWith("/data/gpt2-xl-"));
+    // The same words mean other files elsewhere.
+    const ScenarioText mine{a.text, "mine.yaml"};
+    const auto here = std::filesystem::current_path();
+    const Folder other;
+    const auto of_here = results_of("/data", mine);
+    std::filesystem::current_path(other.file().parent_path());
+    EXPECT_NE(results_of("/data", mine), of_here);
+    std::filesystem::current_path(here);
 }
 
 /// Ten thousand made-up plans: what the window does with each of them between two frames.
