@@ -53,8 +53,10 @@ struct Count {
 Program complete(Schedule schedule, const LowerOptions& options) {
     const int zero = options.data_parallel ? options.zero_stage : 0;
     const bool sent = has<Send, Recv>(schedule);
-    if (zero != 3 || !options.shard_by_stage) drop<Unshard, Reshard>(schedule);
-    if (!options.data_parallel && !has_several_holders(schedule)) drop<ReduceGrad>(schedule);
+    const bool inside_computes = zero == 3 && !options.shard_by_stage;
+    if (zero != 3 || inside_computes) drop<Unshard, Reshard>(schedule);
+    if ((!options.data_parallel || inside_computes) && !has_several_holders(schedule))
+        drop<ReduceGrad>(schedule);
 
     if (!sent) schedule = add_send_recv(std::move(schedule), options);
     if (!has<Recompute>(schedule)) schedule = add_recompute(std::move(schedule), options);

@@ -12,7 +12,7 @@ namespace debubble::exec {
 struct RunRequest {
     std::string scenario;               ///< name or path
     std::vector<std::string> set;       ///< key=value
-    std::string comm = "auto";          ///< auto, local, mpi, tcp
+    std::string comm = "auto";          ///< auto, local, mpi, tcp, nccl
     std::string rendezvous;             ///< a file by which ranks over TCP meet
     std::optional<std::int64_t> steps;  ///< the number of the last one
     std::string resume = "auto";        ///< auto, never, or a folder

@@ -82,12 +82,18 @@ TEST(Complete, AddsEachKindOfActionThatIsNotThereAtAll) {
 }
 
 /// As PyTorch writes it: gathers and reductions whatever the layout, no messages yet.
-TEST(Complete, TakesOutGathersOfWhatIsNotSharded) {
+TEST(Complete, TakesOutGathersOfWhatIsNotShardedByStage) {
     const std::string text =
         "0UNSHARD,0F0,0F1,0B0,0B1,0REDUCE_GRAD,0RESHARD\n"
         "1UNSHARD,1F0,1B0,1F1,1B1,1REDUCE_GRAD,1RESHARD\n";
-    const Program program = complete(read_csv(text, {}).schedule, {});
-    EXPECT_EQ(csv_of(program), csv_of(lower(generate("1f1b", {2, 1, 2}), {})));
+    LowerOptions by_layer;
+    by_layer.data_parallel = true;
+    by_layer.zero_stage = 3;
+    for (const LowerOptions& options : {LowerOptions{}, by_layer}) {
+        const Program program = complete(read_csv(text, {}).schedule, options);
+        EXPECT_EQ(csv_of(program), csv_of(lower(generate("1f1b", {2, 1, 2}), options)));
+        EXPECT_EQ(sentences(check_training(program, options)), "");
+    }
 }
 
 TEST(Complete, SaysWhatATrainingNeedsOtherwise) {
