@@ -241,6 +241,7 @@ void MainWindow::show_traces(const Opened& opened) {
 
 /// The plan stays open: its next change brings it back.
 void MainWindow::show_beside_plan(const Opened& opened, const QString& what) {
+    remember_view();  // as the plan was looked at alone
     show_comparison(opened);
     messages_->offer(what, tr("Back to the plan"), [this] {
         messages_->clear();

@@ -230,8 +230,10 @@ void MainWindow::look_at(const QString& name) {
     recall_ = true;
 }
 
+/// While a comparison lies over an open plan, its rows and colours are not the plan's.
 void MainWindow::remember_view() {
     if (looked_at_.isEmpty() || recall_ || !timeline_->scene().main) return;
+    if (plan_open_ && timeline_->scene().comparison) return;
     const QString key = view_key(looked_at_);
     QSettings settings;
     QStringList order = settings.value("views/order").toStringList();
@@ -249,11 +251,13 @@ void MainWindow::recall_view() {
     timeline_->set_state(recalled(kept.toStdString(), fresh_view()));
 }
 
-/// A file that nobody has looked at is shown as a whole, whatever was chosen in the one before.
+/// A file that nobody has looked at is shown as a whole, whatever was chosen in the one before. How
+/// two are compared is chosen once for all: the compare panel goes on showing it.
 ViewState MainWindow::fresh_view() const {
     ViewState state;
     state.axis = timeline_->state().axis;
     state.axis.fit();
+    state.comparison = timeline_->state().comparison;
     return state;
 }
 

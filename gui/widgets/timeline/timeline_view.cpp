@@ -88,6 +88,8 @@ void TimelineView::place_layers() {
 
 ColourScheme TimelineView::scheme_of(Side side) const {
     ColourScheme scheme{look_.theme, state_.colour_by, nullptr, nullptr, 0};
+    // What has no pair has no error, and would be all grey.
+    if (scheme.by == ColourBy::Error && !scene_.pairing) scheme.by = ColourBy::Kind;
     if (scene_.pairing) {
         scheme.errors = scene_.pairing->of(side).error;
         if (state_.comparison.only_differences)

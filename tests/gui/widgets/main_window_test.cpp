@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <QAction>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDialog>
+#include <QDoubleSpinBox>
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFontInfo>
@@ -338,6 +340,25 @@ TEST_F(Window, two_traces_lie_beside_each_other_with_their_errors) {
     EXPECT_TRUE(part<QPlainTextEdit>("compare-text")->toPlainText().contains("step time"));
 }
 
+TEST_F(Window, another_pair_is_compared_as_the_boxes_say) {
+    const std::string step = exported(read_exhibit("gpt2-xl", {}), ExportFormat::Json);
+    QStringList files;
+    for (const char* name : {"a.json", "b.json", "c.json"}) {
+        files << folder.filePath(name);
+        write_file(files.back().toStdString(), step);
+    }
+    ASSERT_TRUE(opens({files[0], files[1]}));
+    auto* alignment = part<QComboBox>("compare-alignment");
+    alignment->setCurrentIndex(1);
+    Q_EMIT alignment->activated(1);
+    part<QDoubleSpinBox>("compare-threshold")->setValue(5);
+    ASSERT_TRUE(opens({files[0], files[2]}));
+    EXPECT_EQ(part<QDoubleSpinBox>("compare-threshold")->value(), 5);
+    const ComparisonChoices& choices = window->findChild<TimelineView*>()->state().comparison;
+    EXPECT_DOUBLE_EQ(choices.threshold, 0.05);
+    EXPECT_EQ(choices.alignment, Alignment::OptimizerStep);
+}
+
 /// The time itself is the machine's affair: it is printed, and in docs/benchmarks.md.
 TEST_F(Window, a_plan_of_gpt3_is_painted_after_the_last_key) {
     ASSERT_TRUE(opens({"gpt3-175b"}));
@@ -383,6 +404,20 @@ TEST_F(Window, a_plan_lies_above_the_pinned_one_with_all_figures_of_both) {
     window->show_current_plan();
     EXPECT_FALSE(scene.comparison);
     EXPECT_EQ(ghost().document, pinned);
+}
+
+TEST_F(Window, the_colours_of_a_comparison_are_not_remembered_as_the_plans) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    auto* timeline = window->findChild<TimelineView*>();
+    timeline->set_colour_by(ColourBy::Stage);
+    window->session().pin(true);
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    ASSERT_TRUE(settles_after([&] { window->compare_plans(); }));
+    part<QCheckBox>("compare-by-error")->setChecked(true);
+    ASSERT_EQ(timeline->state().colour_by, ColourBy::Error);
+    ASSERT_TRUE(opens({"gpt2-xl-zb-h1"}));
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    EXPECT_EQ(timeline->state().colour_by, ColourBy::Stage);
 }
 
 TEST_F(Window, a_click_on_a_worst_action_brings_it_to_the_middle_and_selects_it) {

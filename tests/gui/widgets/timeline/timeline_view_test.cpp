@@ -313,12 +313,23 @@ TEST_F(TimelineViewTest, ComparesTwoDocumentsInHalfLanes) {
 
 TEST_F(TimelineViewTest, ColoursByWhatIsAsked) {
     const Rgb forward = palette_of(Theme::Light)[0];
-    for (const ColourBy by : {ColourBy::MicroBatch, ColourBy::Stage, ColourBy::Error}) {
+    for (const ColourBy by : {ColourBy::MicroBatch, ColourBy::Stage}) {
         view_.set_colour_by(by);
         EXPECT_EQ(count(view_.picture({1172, 450}, 1), forward), 0U);
     }
     view_.set_colour_by(ColourBy::Kind);
     EXPECT_GT(count(view_.picture({1172, 450}, 1), forward), 1000U);
+}
+
+TEST_F(TimelineViewTest, ColoursByErrorWhereThereIsOneAndElseByKind) {
+    const Rgb forward = palette_of(Theme::Light)[0];
+    const QImage by_kind = view_.picture({1172, 450}, 1);
+    view_.set_colour_by(ColourBy::Error);
+    EXPECT_EQ(view_.picture({1172, 450}, 1), by_kind);
+    view_.set_comparison(document_, document_, pair(*document_, *document_));
+    EXPECT_EQ(count(view_.picture({1172, 450}, 1), forward), 0U);
+    view_.set_document(document_);
+    EXPECT_EQ(view_.picture({1172, 450}, 1), by_kind);
 }
 
 }  // namespace
