@@ -161,9 +161,11 @@ void TimelineView::laid_out_for(QSize size, Paint&& paint) {
     const RowLayout layout = scene_.layout;
     const Geometry drawn{size};
     state_.axis.resize(drawn.lanes_width());
+    // A page as high as its rows leaves room for no higher ones.
     if (scene_.main)
-        scene_.layout =
-            lay_out(*scene_.main.document, state_.rows, scene_.needs(), drawn.lanes_height());
+        scene_.layout = size == export_size() ? layout_of_page()
+                                              : lay_out(*scene_.main.document, state_.rows,
+                                                        scene_.needs(), drawn.lanes_height());
     state_.scroll =
         std::clamp(state_.scroll, 0, std::max(0, scene_.layout.height - drawn.lanes_height()));
     paint();
@@ -182,14 +184,19 @@ void TimelineView::paint_page(QPainter& painter, QSize size) {
     laid_out_for(size, [&] { gui::paint_page(painter, size, scene_, state_, look_); });
 }
 
+QSize TimelineView::least_page() const {
+    return viewport()->size().expandedTo({1920, 1080});
+}
+
+RowLayout TimelineView::layout_of_page() const {
+    return lay_out(*scene_.main.document, state_.rows, scene_.needs(),
+                   Geometry{least_page()}.lanes_height());
+}
+
 QSize TimelineView::export_size() const {
-    constexpr QSize kLeast(1920, 1080);
-    const QSize size = viewport()->size().expandedTo(kLeast);
-    if (!scene_.main) return size;
-    const Geometry drawn{size};
-    const int rows =
-        lay_out(*scene_.main.document, state_.rows, scene_.needs(), drawn.lanes_height()).height;
-    return {size.width(), Geometry::kTop + rows};
+    const QSize page = least_page();
+    if (!scene_.main) return page;
+    return {page.width(), Geometry::kTop + layout_of_page().height};
 }
 
 void TimelineView::paintEvent(QPaintEvent*) {

@@ -45,7 +45,8 @@ public:
     QImage picture(QSize size, double device_pixel_ratio);
     /// The same as shapes and text; the painter's units are those of `size`.
     void paint_page(QPainter& painter, QSize size);
-    /// Wide enough to be read on a page, and as high as the rows; at least what is on the screen.
+    /// Wide enough to be read on a page, and at least as wide as the screen shows; exactly as high
+    /// as all rows, which have the room of that page. A picture of this size cuts none of them off.
     QSize export_size() const;
 
 public Q_SLOTS:
@@ -102,7 +103,9 @@ private:
     void show_again();
     void forget_choices();
     ColourScheme scheme_of(Side side) const;
-    /// Calls paint(state) with everything laid out for another size.
+    QSize least_page() const;
+    RowLayout layout_of_page() const;  ///< precondition: there is a document
+    /// Calls paint() with everything laid out for another size.
     template <class Paint>
     void laid_out_for(QSize size, Paint&& paint);
     void changed();

@@ -265,6 +265,23 @@ TEST_F(TimelineViewTest, DrawsTheDependenciesOfTheSelection) {
     EXPECT_GT(count(view_.picture({1172, 450}, 1), accent), before + 50);
 }
 
+TEST_F(TimelineViewTest, ExportsAllRowsWhenStreamsAreOpen) {
+    view_.set_document(document_of(
+        plan("1f1b", 16, 32, std::chrono::milliseconds(1), std::chrono::microseconds(5))));
+    ViewState state = view_.state();
+    state.rows.streams = {1};
+    view_.set_state(state);
+    const QSize size = view_.export_size();
+    const QImage page = view_.picture(size, 1);
+    const Rgb forward = palette_of(Theme::Light)[0];
+    const auto forwards_above = [&](int bottom, int height) {
+        return count(page.copy(Geometry::kGutter, bottom - height, page.width(), height), forward);
+    };
+    EXPECT_GT(forwards_above(size.height(), 60), 1000U);  // of the last rank
+    EXPECT_EQ(forwards_above(size.height(), 4), 0U);      // the gap below its bars
+    EXPECT_EQ(view_.state().rows, state.rows);
+}
+
 TEST_F(TimelineViewTest, FadesWhatIsNotOnTheCriticalPath) {
     const Rgb forward = palette_of(Theme::Light)[0];
     const std::size_t before = count(view_.picture({1172, 450}, 1), forward);
