@@ -1,7 +1,11 @@
 #include "gui/viewmodel/sweep/sweep_run.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
+
+#include <stdlib.h>
 
 #include <fmt/format.h>
 
@@ -19,6 +23,27 @@ constexpr std::string_view kFirstGrid =
     "parallel.pipeline: [1, 2, 4, 8]\n"
     "training.micro_batch: [1, 2, 4]\n"
     "schedule: [1f1b, gpipe, zb-h1]\n";
+
+/// For rows that nobody keeps.
+class TemporaryFolder {
+public:
+    TemporaryFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "debubble-XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr)
+            throw WorldError(fmt::format("{}: cannot be made: {}", name, std::strerror(errno)));
+        path_ = name;
+    }
+    ~TemporaryFolder() {
+        std::error_code error;
+        std::filesystem::remove_all(path_, error);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
 
 /// The window goes on working beside it.
 int jobs() {
@@ -75,13 +100,32 @@ void SweepRun::add(const sim::SweepRow& row, bool found) {
     if (found) ++found_;
 }
 
-void SweepRun::sweep(const sim::Grid& grid) {
+void SweepRun::sweep_into(const std::filesystem::path& results, const sim::Grid& grid) {
     sim::BatchOptions options;
     options.jobs = jobs();
     options.stop = &stop_;
     options.row = [this](const sim::SweepRow& row, bool found) { add(row, found); };
-    const bool finished = sim::sweep(grid, results_, options).finished();
+    const bool finished = sim::sweep(grid, results, options).finished();
     set_state(finished ? State::Finished : State::Stopped);
+}
+
+void SweepRun::sweep(const sim::Grid& grid) {
+    try {
+        try {
+            return sweep_into(results_, grid);
+        } catch (const InputError&) {
+            // What the file holds is no longer true: a model, a cluster or the program has changed.
+            std::error_code error;  // if it stays, it is refused again
+            std::filesystem::remove(results_, error);
+        }
+        return sweep_into(results_, grid);
+    } catch (const WorldError&) {
+        const std::lock_guard lock(mutex_);
+        if (done_ > 0) throw;  // it began well: the rows so far are in the file
+        kept_ = false;
+    }
+    const TemporaryFolder folder;
+    sweep_into(folder.path() / "results.csv", grid);
 }
 
 void SweepRun::run() {
@@ -94,13 +138,7 @@ void SweepRun::run() {
             state_ = State::Running;
             begun_ = std::chrono::steady_clock::now();
         }
-        try {
-            sweep(*grid_);
-        } catch (const InputError&) {
-            // What the file holds is no longer true: a model, a cluster or the program has changed.
-            std::filesystem::remove(results_);
-            sweep(*grid_);
-        }
+        sweep(*grid_);
     } catch (const InputError& error) {
         mistakes_ = error.diagnostics();
         set_state(State::Failed);
@@ -112,7 +150,7 @@ void SweepRun::run() {
 
 SweepRun::Progress SweepRun::progress() const {
     const std::lock_guard lock(mutex_);
-    Progress progress{state_, done_, grid_ ? grid_->points.size() : 0, found_, {}};
+    Progress progress{state_, done_, grid_ ? grid_->points.size() : 0, found_, {}, kept_};
     if (state_ == State::Running && done_ > found_) {
         const auto passed = std::chrono::steady_clock::now() - begun_;
         const double share =

@@ -28,8 +28,9 @@ std::filesystem::path results_of(const std::filesystem::path& folder, const Scen
 
 /// A sweep under way, on all cores but one, into a file as `debubble sweep` writes it: what an
 /// earlier one has left there is not computed again, unless the scenario now gives other results.
-/// Made, asked and ended by one thread; the destructor stops it and waits for the points that are
-/// begun.
+/// Where that file cannot be had (another sweep writes it, the folder is locked), it goes on
+/// without. Made, asked and ended by one thread; the destructor stops it and waits for the points
+/// that are begun.
 class SweepRun {
 public:
     SweepRun(ScenarioText source, std::filesystem::path results);  ///< with its grid
@@ -46,12 +47,13 @@ public:
         std::size_t total = 0;
         std::size_t found = 0;                     ///< of those done, by an earlier sweep
         std::optional<std::chrono::seconds> left;  ///< at the pace so far
+        bool kept = true;                          ///< the rows, for a later sweep
     };
     Progress progress() const;
     /// Those that have come since the last call. The Pareto column is not filled.
     std::vector<sim::SweepRow> take_rows();
 
-    /// Once it is no longer Reading, and has not Failed.
+    /// Once the progress has a total.
     const sim::Grid& grid() const { return *grid_; }
     /// Once it has Failed.
     const std::vector<Diagnostic>& mistakes() const { return mistakes_; }
@@ -59,6 +61,7 @@ public:
 private:
     void run();
     void sweep(const sim::Grid& grid);
+    void sweep_into(const std::filesystem::path& results, const sim::Grid& grid);
     void add(const sim::SweepRow& row, bool found);
     void set_state(State state);
 
@@ -70,6 +73,7 @@ private:
     std::vector<sim::SweepRow> rows_;
     std::size_t done_ = 0;
     std::size_t found_ = 0;
+    bool kept_ = true;
     std::chrono::steady_clock::time_point begun_;
     std::unique_ptr<const sim::Grid> grid_;
     std::vector<Diagnostic> mistakes_;

@@ -177,9 +177,7 @@ void SweepPanel::poll() {
     using State = SweepRun::State;
     if (progress.state == State::Reading) return;
     const bool over = progress.state != State::Running;
-    if (progress.state == State::Failed) {
-        Q_EMIT failed(run_->mistakes());
-    } else {
+    if (progress.total > 0) {  // the grid at least was read
         if (table_.columns().empty()) {
             table_ = SweepTable(run_->grid());
             model_->refresh();
@@ -193,10 +191,11 @@ void SweepPanel::poll() {
     }
     show_progress(progress);
     if (!over) return;
+    if (progress.state == State::Failed) Q_EMIT failed(run_->mistakes());
     timer_.stop();
     start_->setText(tr("Sweep"));
     view_->resizeColumnsToContents();
-    view_->setColumnWidth(int(table_.columns().size()) - 1, 300);
+    if (!table_.columns().empty()) view_->setColumnWidth(int(table_.columns().size()) - 1, 300);
     Q_EMIT finished();
 }
 
@@ -209,7 +208,9 @@ void SweepPanel::show_progress(const SweepRun::Progress& progress) {
     if (progress.found > 0) text += tr("; %1 from an earlier sweep").arg(progress.found);
     if (progress.left) text += tr("; %1 s left").arg(progress.left->count());
     if (progress.state == SweepRun::State::Stopped) text += tr("; stopped");
-    if (progress.state == SweepRun::State::Failed) text = tr("The grid has mistakes");
+    if (!progress.kept) text += tr("; not kept for later, the file of the rows cannot be written");
+    if (progress.state == SweepRun::State::Failed)
+        text = QString::fromStdString(run_->mistakes().front().message);
     state_->setText(text);
 }
 

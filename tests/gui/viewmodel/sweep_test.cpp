@@ -13,6 +13,7 @@
 #include "gui/viewmodel/sweep/sweep_table.h"
 #include "schedule/csv.h"
 #include "sim/csv_row.h"
+#include "sim/results_file.h"
 #include "sim/sweep.h"
 
 namespace debubble::gui {
@@ -158,6 +159,28 @@ TEST(Sweep, begins_anew_where_the_file_is_no_longer_true) {
     ASSERT_EQ(wait_for(again), State::Finished);
     EXPECT_EQ(again.progress().found, 0);
     EXPECT_EQ(again.progress().done, again.progress().total);
+}
+
+TEST(Sweep, goes_on_without_a_file_that_another_sweep_writes) {
+    const Folder folder;
+    const ScenarioText source = with_grid(shipped("gpt2-xl"), kSmallGrid);
+    const sim::Grid grid(source.text, source.file, {});
+    const sim::ResultsFile held(folder.file(), grid);
+    const std::string before = read_file(folder.file());
+    SweepRun run(source, folder.file());
+    ASSERT_EQ(wait_for(run), State::Finished);
+    EXPECT_FALSE(run.progress().kept);
+    EXPECT_EQ(rows_of(run).size(), 6U);
+    EXPECT_EQ(read_file(folder.file()), before);
+}
+
+TEST(Sweep, goes_on_where_no_file_can_be_written) {
+    const Folder folder;
+    write_file(folder.file(), "");
+    SweepRun run(with_grid(shipped("gpt2-xl"), kSmallGrid), folder.file() / "below-a-file.csv");
+    ASSERT_EQ(wait_for(run), State::Finished);
+    EXPECT_FALSE(run.progress().kept);
+    EXPECT_EQ(rows_of(run).size(), 6U);
 }
 
 /// Only one value of the grid names the file, and not in the first row.

@@ -328,6 +328,10 @@ TEST_F(Window, a_mistake_in_the_grid_is_told_in_the_strip) {
     part<QPushButton>("sweep-start")->click();
     ASSERT_TRUE(!finished.isEmpty() || finished.wait(kDeadline));
     EXPECT_TRUE(window->message().contains("tensr"));
+    bool told = false;  // beside the grid as well
+    for (const QLabel* label : sweep->findChildren<QLabel*>())
+        told = told || label->text().contains("tensr");
+    EXPECT_TRUE(told);
 }
 
 TEST_F(Window, two_traces_lie_beside_each_other_with_their_errors) {
