@@ -60,6 +60,8 @@ void DetailsPanel::focus_search() {
 
 void DetailsPanel::set_plan(std::shared_ptr<const Plan> plan) {
     plan_ = std::move(plan);
+    cost_of_ = {};
+    cost_.clear();
     refresh();
 }
 

@@ -227,6 +227,7 @@ void MainWindow::show_traces(const Opened& opened) {
         show_comparison(opened);
     else
         timeline_->set_document(first.document);
+    details_->set_plan(nullptr);
     what_if_->show_delta({}, 0);
     summary_->show_rows(summary_of(first.document->trace, first.document->statistics,
                                    first.document->memory_limit));

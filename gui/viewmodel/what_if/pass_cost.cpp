@@ -188,8 +188,8 @@ std::vector<Detail> details_of_cost(const Scenario& scenario, const Program& pro
         }
         return details;
     }
-    const auto costs = cost_model(scenario, program);
     if (std::holds_alternative<OptimizerStep>(action)) return {};
+    const auto costs = cost_model(scenario, program);
     return words_of_flow(*costs, program.placement, action, rank);
 }
 

@@ -475,6 +475,20 @@ TEST_F(Window, the_cost_of_an_action_is_broken_down_into_its_operators) {
     EXPECT_TRUE(longest->isExpanded());
 }
 
+TEST_F(Window, the_details_let_a_plan_go_when_traces_are_opened) {
+    const QString trace = folder.filePath("a.json");
+    write_file(trace.toStdString(), exported(read_exhibit("gpt2-xl", {}), ExportFormat::Json));
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    part<QLineEdit>("search")->setText("1F7");  // its cost is worked out
+    const std::weak_ptr<const Plan> plan = window->session().answer().plan;
+    const std::weak_ptr<const TimelineDocument> document = plan.lock()->document;
+    const long plan_users = plan.use_count();
+    const long document_users = document.use_count();
+    ASSERT_TRUE(opens({trace}));
+    EXPECT_EQ(plan.use_count(), plan_users - 1);          // not of the details
+    EXPECT_EQ(document.use_count(), document_users - 2);  // nor of the timeline
+}
+
 TEST_F(Window, remembers_how_each_file_was_looked_at) {
     ASSERT_TRUE(opens({"gpt2-xl"}));
     auto* timeline = window->findChild<TimelineView*>();
