@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+
+#include <gtest/gtest.h>
+#include <QComboBox>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+
+#include "gui/widgets/main_window.h"
+#include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/what_if/yaml_editor.h"
+
+namespace debubble::gui {
+
+inline constexpr int kDeadline = 30'000;  ///< ms; a prediction under a sanitizer on a busy machine
+
+/// A window without settings, and the ways in which a person uses it.
+class Window : public testing::Test {
+protected:
+    void SetUp() override {
+        QSettings().clear();
+        window = std::make_unique<MainWindow>();
+        window->resize(1400, 900);
+        window->show();
+    }
+
+    /// Runs `act` and waits until the window has answered to it.
+    template <class Act>
+    bool settles_after(Act act) {
+        QSignalSpy settled(window.get(), &MainWindow::settled);
+        act();
+        return !settled.isEmpty() || settled.wait(kDeadline);
+    }
+    bool opens(const QStringList& files) {
+        return settles_after([&] { window->open_files(files); });
+    }
+    template <class T>
+    T* part(const QString& name) {
+        return window->findChild<T*>(name);
+    }
+    QComboBox* field(const QString& key) { return part<QComboBox>(key); }
+    void choose(const QString& key, const QString& value) {
+        const int at = field(key)->findText(value);
+        field(key)->setCurrentIndex(at);
+        Q_EMIT field(key)->activated(at);
+    }
+    const Layer& shown() { return window->findChild<TimelineView*>()->scene().main; }
+    const Layer& ghost() { return window->findChild<TimelineView*>()->scene().other; }
+    QString text() { return window->findChild<YamlEditor*>()->toPlainText(); }
+
+    std::unique_ptr<MainWindow> window;
+    QTemporaryDir folder;
+};
+
+}  // namespace debubble::gui
