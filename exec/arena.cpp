@@ -160,15 +160,18 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     return tensor;
 }
 
-/// The address, or -1 if it is full. What is lent is waited for only if nothing else is left.
+/// The address, or -1 if it is full. What is lent is waited for only if nothing else is left, and
+/// as long as some of it comes back.
 std::int64_t Arena::take(std::int64_t size) {
     using Clock = std::chrono::steady_clock;
     take_back_what_is_over();
     std::int64_t at = free_->take(size);
-    const Clock::time_point asked = Clock::now();
-    while (at < 0 && !lent_.empty() && Clock::now() - asked < patience_) {
+    Clock::time_point moved = Clock::now();
+    while (at < 0 && !lent_.empty() && Clock::now() - moved < patience_) {
         std::this_thread::sleep_for(std::chrono::microseconds(20));
+        const std::size_t before = lent_.size();
         take_back_what_is_over();
+        if (lent_.size() < before) moved = Clock::now();
         at = free_->take(size);
     }
     return at;

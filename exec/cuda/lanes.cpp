@@ -21,9 +21,11 @@ Lanes::Lanes(Gpu& gpu) : gpu_(gpu), base_(gpu.make_event()) {
     static_assert(kComputeLane.number == 0 && kCopyLane.number == 1, "the first two");
     for (int i = 0; i < 2; ++i) queues_.push_back(gpu.make_queue(false));
     for (int i = 0; i < kEvents; ++i) events_.push_back(gpu.make_event());
+    gpu.progress = [this] { return reached_marks(); };
 }
 
 Lanes::~Lanes() {
+    gpu_.progress = nullptr;
     for (Event event : events_) gpu_.destroy(event);
     gpu_.destroy(base_);
 }
@@ -77,6 +79,13 @@ Event Lanes::event_of(Mark mark) {
     assert(mark.number >= 0 && static_cast<std::size_t>(mark.number) < used_ &&
            "a mark of this step");
     return events_[static_cast<std::size_t>(mark.number)];
+}
+
+std::size_t Lanes::reached_marks() {
+    const Lock lock(mutex_);
+    const auto end = events_.begin() + static_cast<std::ptrdiff_t>(used_);
+    return static_cast<std::size_t>(
+        std::count_if(events_.begin(), end, [&](Event event) { return gpu_.reached(event); }));
 }
 
 void Lanes::wait(DeviceLane lane, DeviceLanes& of, Mark mark) {

@@ -51,6 +51,7 @@ public:
 private:
     void note_hold(MarkedInterval hold) override;
     Event event_of(Mark mark);
+    std::size_t reached_marks();
 
     Gpu& gpu_;
     std::mutex mutex_;  ///< guards all below

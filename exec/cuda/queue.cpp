@@ -1,7 +1,9 @@
 #include "exec/cuda/queue.h"
 
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "exec/device_lanes.h"
 
@@ -26,18 +28,28 @@ void Queue::finish() {
 }
 
 /// Asks again and again: CUDA knows no wait with a deadline. The first hundred times at once.
+/// Progress costs a look at many events, hence few looks.
 void Gpu::await(Event event) {
     using Clock = std::chrono::steady_clock;
     constexpr auto kPause = std::chrono::microseconds(20);
+    constexpr int kLooks = 16;
+    const auto look = [&] { return progress ? progress() : 0; };
     const Clock::time_point asked = Clock::now();
+    Clock::time_point moved = asked, looked = asked;
+    std::optional<std::size_t> seen;
     for (int times = 0; !reached(event); ++times) {
         if (times < 100)
             std::this_thread::yield();
         else
             std::this_thread::sleep_for(kPause);
-        if (Clock::now() - asked < patience) continue;
-        const auto seconds = std::chrono::duration<double>(Clock::now() - asked).count();
-        throw DeviceStalled("the GPU was not done within " + std::to_string(seconds) + " s");
+        const Clock::time_point now = Clock::now();
+        if (now - looked < patience / kLooks) continue;
+        looked = now;
+        const std::size_t number = look();
+        if (std::exchange(seen, number) != number) moved = now;
+        if (now - moved < patience) continue;
+        const auto seconds = std::chrono::duration<double>(now - moved).count();
+        throw DeviceStalled("the GPU got no further for " + std::to_string(seconds) + " s");
     }
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "exec/cuda/kernels/operands.h"
@@ -38,7 +40,7 @@ public:
     virtual void record(Event event) = 0;
     /// What is asked from now on waits for the event as it was recorded last, on any queue.
     virtual void wait(Event event) = 0;
-    /// Throws DeviceStalled after the GPU's patience.
+    /// Throws DeviceStalled as Gpu::await does.
     void finish();
 
     Gpu& gpu() { return gpu_; }
@@ -71,10 +73,13 @@ public:
     virtual void open_range(const char* /*name*/) {}
     virtual void close_range() {}
 
-    /// Until the event is reached. Throws DeviceStalled.
+    /// Until the event is reached. Throws DeviceStalled if for the patience nothing was done: the
+    /// host runs a whole step ahead, and all of it may last longer.
     void await(Event event);
 
     std::chrono::nanoseconds patience = std::chrono::minutes(5);
+    /// Some number that changes while there is progress; without it there is none to see.
+    std::function<std::size_t()> progress;
 };
 
 /// Device memory that grows with who asks most. What an operator keeps there is gone once the

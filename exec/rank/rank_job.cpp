@@ -85,7 +85,10 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
       training_(
           make_rank_training(scenario_, plan, options, world_, *kernels_, arena_, how.patience)) {
     if (how.device) check_fits(scenario_, *how.device);
-    if (how.device) how.device->lanes().set_patience(how.patience);
+    if (how.device) {
+        how.device->lanes().finish();  // the first step shall not wait for the preparations
+        how.device->lanes().set_patience(how.patience);
+    }
     arena_.set_patience(how.patience);
     const TrainingGroups& groups = *training_.groups;
     pipeline_ = world_.group(groups.grid.pipeline_group(groups.place));

@@ -1,6 +1,7 @@
 #include "exec/arena.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -14,6 +15,7 @@ namespace debubble::exec {
 namespace {
 
 using testing::HasSubstr;
+using namespace std::chrono_literals;
 
 ArenaTensor floats(Arena& arena, std::int64_t count,
                    MemoryClass held_as = MemoryClass::Activations) {
@@ -111,6 +113,20 @@ TEST(Arena, SaysWithNumbersThatItIsFull) {
 }
 
 /// Against a plain list of what is alive: nothing overlaps, nothing is lost.
+TEST(Arena, WaitsForWhatIsLentAsLongAsSomeComesBack) {
+    Arena arena(Bytes{8 * 64});
+    arena.set_patience(200ms);
+    const auto lent = std::chrono::steady_clock::now();
+    for (int i = 0; i < 8; ++i)
+        arena.lend(
+            arena.allocate({16}, DataType::Fp32, MemoryClass::Activations, "x"),
+            [back = lent + 60ms * (i + 1)] { return std::chrono::steady_clock::now() >= back; });
+    EXPECT_NO_THROW(arena.allocate({8 * 16}, DataType::Fp32, MemoryClass::Activations, "all"));
+    arena.lend(arena.allocate({8 * 16}, DataType::Fp32, MemoryClass::Activations, "all"),
+               [] { return false; });
+    EXPECT_THROW(arena.allocate({16}, DataType::Fp32, MemoryClass::Activations, "x"), WorldError);
+}
+
 TEST(Arena, NeverOverlapsInARandomLife) {
     Arena arena({1 << 16});
     std::mt19937 random(7);

@@ -96,18 +96,21 @@ MarkedInterval Job::issue(Handle communicator, DeviceLane lane, const std::strin
     lanes_.wait(lane, lanes_.mark(kComputeLane));
     const Mark begin = lanes_.mark(lane);
     const bool works = call && !has_failed();  // who waits hears of a failure
+    std::optional<Point> begun;
     if (works) {
         Answer answer;
         {
             const Lock lock(mutex_);
-            if (!failure_) answer = call();
+            if (!failure_) {
+                begun = calls_->point(lane);
+                answer = call();
+            }
         }
         settle(communicator, answer, description);
     }
     const Mark end = lanes_.mark(lane);
     const Lock lock(mutex_);
-    if (works)
-        records_[lane.number].open.push_back({description, calls_->point(lane), Clock::now()});
+    if (works) records_[lane.number].open.push_back({description, begun, calls_->point(lane), {}});
     return {begin, end};
 }
 
@@ -152,6 +155,20 @@ void Job::watch() {
     }
 }
 
+/// What has begun and what is over. Hosts run a whole step ahead, so time counts from the begin.
+void Job::take_note_of(LaneRecord& lane) {
+    while (!lane.open.empty()) {
+        Asked& first = lane.open.front();
+        if (first.begin && calls_->passed(*first.begin)) {
+            first.begin.reset();
+            first.began = Clock::now();
+        }
+        if (first.begin || !calls_->passed(first.end)) return;
+        lane.completed = std::move(first.description);
+        lane.open.pop_front();
+    }
+}
+
 std::optional<std::string> Job::trouble() {
     for (Handle communicator : communicators_) {
         const Answer answer = calls_->state(communicator);
@@ -161,12 +178,10 @@ std::optional<std::string> Job::trouble() {
     }
     std::optional<std::string> stalled;
     for (auto& [number, lane] : records_) {
-        while (!lane.open.empty() && calls_->passed(lane.open.front().end)) {
-            lane.completed = std::move(lane.open.front().description);
-            lane.open.pop_front();
-        }
-        if (!lane.open.empty() && !stalled && Clock::now() - lane.open.front().at > patience_)
-            stalled = lane.open.front().description;
+        take_note_of(lane);
+        if (lane.open.empty() || stalled) continue;
+        const Asked& first = lane.open.front();
+        if (!first.begin && Clock::now() - first.began > patience_) stalled = first.description;
     }
     if (!stalled) return std::nullopt;
     return fmt::format("rank {} waited {:.3g} s for {} to end on its stream; {}",

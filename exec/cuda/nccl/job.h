@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <list>
@@ -52,8 +53,9 @@ private:
     /// What a lane was asked for, in order.
     struct Asked {
         std::string description;
+        std::optional<Point> begin;  ///< unset once it was seen passed
         Point end = 0;
-        Clock::time_point at;
+        Clock::time_point began;  ///< once it has: all before it on its lane, and kernels, are done
     };
     struct LaneRecord {
         std::list<Asked> open;
@@ -65,6 +67,7 @@ private:
     /// Until NCCL has taken it, or the job has failed.
     void settle(Handle communicator, Answer answer, const std::string& what);
     void watch();
+    void take_note_of(LaneRecord& lane);
     std::optional<std::string> trouble();
     std::string lanes_text() const;
     void fail_locked(const std::string& sentence, bool tell);

@@ -117,6 +117,18 @@ TEST(DeviceLanes, GiveADeviceUpThatIsNotDoneInTime) {
     EXPECT_NO_THROW(place.lanes.finish());
 }
 
+TEST(DeviceLanes, HavePatienceAsLongAsMarksAreReached) {
+    Place place({30ms, {}});
+    place.lanes.set_patience(300ms);
+    for (int i = 0; i < 25; ++i) {
+        place.kernels->fill_zero(place.floats(0));
+        place.lanes.mark(kComputeLane);
+    }
+    const auto asked = std::chrono::steady_clock::now();
+    EXPECT_NO_THROW(place.lanes.finish());
+    EXPECT_GT(std::chrono::steady_clock::now() - asked, 600ms) << "else it proves nothing";
+}
+
 TEST(DeviceLanes, SumTheBitsThatTheHostSums) {
     Place place;
     for (const DataType type : kAllTypes) {

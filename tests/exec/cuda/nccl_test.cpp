@@ -180,5 +180,24 @@ TEST(NcclWatch, AStreamThatStandsStillIsNamedWithWhatItDidLast) {
     }
 }
 
+TEST(NcclWatch, AStepLongerThanThePatienceIsNoStandstill) {
+    FakeLibrary library;
+    const auto failures = run_over(false, 2, [&](Communicator& host) {
+        Rank rank(library, host, 300ms);
+        std::vector<float> values(4, 1.0F);
+        std::vector<Pending> requests;
+        for (int pass = 0; pass < 8; ++pass) {
+            rank.lanes.ask(kComputeLane, [] { std::this_thread::sleep_for(100ms); });
+            requests.push_back(rank.world->all_reduce(buffer_of(std::span(values)), Reduction::Sum,
+                                                      "REDUCE_GRAD"));
+            requests.back()->wait(soon());
+        }
+        const auto asked = Clock::now();
+        while (!requests.back()->done()) std::this_thread::sleep_for(1ms);
+        EXPECT_GT(Clock::now() - asked, 600ms) << "else it proves nothing";
+    });
+    EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
 }  // namespace
 }  // namespace debubble::exec::nccl
