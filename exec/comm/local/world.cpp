@@ -114,7 +114,15 @@ bool World::work(Lock& lock, Meeting& meeting) {
     const int share = meeting.next_share++;
     ++meeting.workers;
     lock.unlock();
-    carry_out(meeting, share);
+    try {
+        carry_out(meeting, share);
+    } catch (const std::exception& error) {  // of a device; the others wait for this worker
+        lock.lock();
+        --meeting.workers;
+        fail_locked(error.what());
+        ring(meeting);
+        throw;
+    }
     lock.lock();
     --meeting.workers;
     ++meeting.shares_done;
