@@ -41,9 +41,14 @@ public:
         return end();
     }
 
+    /// Asks the device how far it is, which may fail as well.
     std::string stalled(const DeviceStalled& how) {
-        return fmt::format("rank {} waited for its device: {}; {}", side_.rank.index, how.what(),
-                           recorder_.progress());
+        try {
+            return fmt::format("rank {} waited for its device: {}; {}", side_.rank.index,
+                               how.what(), recorder_.progress());
+        } catch (const std::exception&) {
+            return how.what();
+        }
     }
 
 private:

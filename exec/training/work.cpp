@@ -29,7 +29,11 @@ Interval wait_all(std::vector<Pending>& requests, Deadline deadline) {
         const Interval one = request->wait(deadline);
         all.begin = std::min(all.begin, one.begin);
         all.end = std::max(all.end, one.end);
-        if (one.marks) all.marks->end = one.marks->end;  // a lane does them in the order asked
+        if (!one.marks) continue;
+        if (all.marks)
+            all.marks->end = one.marks->end;  // a lane does them in the order asked
+        else
+            all.marks = one.marks;
     }
     return all;
 }
