@@ -8,7 +8,8 @@
 #include "exec/comm/buffer.h"
 #include "exec/device_lanes.h"
 
-/// What is asked of NCCL: the seam that tests put another library behind. Nothing here blocks.
+/// What is asked of NCCL: the seam that tests put another library behind. Nothing here blocks but
+/// the end: destroy() for some seconds at most, abort() as long as NCCL takes.
 namespace debubble::exec::nccl {
 
 using Id = std::array<std::byte, 128>;  ///< ncclUniqueId
@@ -20,14 +21,20 @@ struct Answer {
     std::string error;         ///< empty: none
 };
 
+/// What a communicator is for: one way between two ranks, or the collectives of a group.
+enum class Purpose { Edge, Group };
+
 /// A moment of a lane that any thread may ask about. Unlike marks it outlives a step.
 using Point = std::int32_t;
 
 class Calls {
 public:
     virtual ~Calls() = default;
+    /// Before a thread's first call, unless it is the one that made this.
+    virtual void begin_thread() {}
+
     virtual Id fresh_id() = 0;
-    virtual Answer init(Handle& made, int ranks, const Id& id, int rank) = 0;
+    virtual Answer init(Handle& made, int ranks, const Id& id, int rank, Purpose purpose) = 0;
     virtual Answer state(Handle communicator) = 0;
 
     /// Buffers are in the device's memory, ranks are those of the communicator. Reductions add in

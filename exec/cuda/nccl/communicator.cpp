@@ -218,7 +218,7 @@ private:
         Id id{};
         if (rank() == 0) id = job_->calls().fresh_id();
         host_->broadcast(as_words(id), 0, "NCCL_ID")->wait(deadline());
-        group_.handle = job_->join(size(), id, rank(), what);
+        group_.handle = job_->join(size(), id, rank(), Purpose::Group, what);
         group_.lane = job_->lanes().lane(fmt::format("nccl group {}", number_));
         return group_;
     }
@@ -239,7 +239,7 @@ private:
             host_->receive(channel, as_words(id), "NCCL_ID")->wait(deadline());
         }
         way.handle = job_->join(
-            2, id, sends ? 0 : 1,
+            2, id, sends ? 0 : 1, Purpose::Edge,
             fmt::format("the way from rank {} to rank {}", global(edge.from), global(edge.to)));
         way.lane = job_->lanes().lane(fmt::format("nccl edge {} {} {} {} {}", number_, edge.from,
                                                   edge.to, static_cast<int>(edge.kind), edge.tag));

@@ -1,5 +1,7 @@
 #include "exec/cuda/nccl/job.h"
 
+#include <exception>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,7 +22,8 @@ Job::Job(Communicator& host, DeviceLanes& lanes, std::unique_ptr<Calls> calls,
       watched_(host.group(host.ranks())),
       lanes_(lanes),
       calls_(std::move(calls)),
-      patience_(patience) {
+      patience_(patience),
+      exceptions_(std::uncaught_exceptions()) {
     if (const int size = watched_->size(); size > 1) {
         const int before = (watched_->rank() + size - 1) % size;
         alive_ = watched_->receive({before, {}}, buffer_of(std::span(&token_, 1)), "NCCL_END");
@@ -35,9 +38,11 @@ Job::~Job() {
     }
     bell_.notify_all();
     thread_.join();
-    if (!failure_) part();
+    // Who unwinds has a reason, which shall not be that nobody parts from him.
+    const bool unwinds = std::uncaught_exceptions() > exceptions_;
+    if (!failure_ && !unwinds) part();
     for (Handle communicator : communicators_)
-        failure_ ? calls_->abort(communicator) : calls_->destroy(communicator);
+        failure_ || unwinds ? calls_->abort(communicator) : calls_->destroy(communicator);
 }
 
 /// Nobody takes communicators down while others may need them.
@@ -55,12 +60,12 @@ void Job::part() {
     }
 }
 
-Handle Job::join(int ranks, const Id& id, int rank, const std::string& what) {
+Handle Job::join(int ranks, const Id& id, int rank, Purpose purpose, const std::string& what) {
     Handle made = nullptr;
     Answer answer;
     {
         const Lock lock(mutex_);
-        answer = calls_->init(made, ranks, id, rank);
+        answer = calls_->init(made, ranks, id, rank, purpose);
         if (made != nullptr) communicators_.push_back(made);
     }
     settle(made, answer, what);
@@ -140,6 +145,11 @@ void Job::fail_locked(const std::string& sentence, bool tell) {
 
 void Job::watch() {
     Lock lock(mutex_);
+    try {
+        calls_->begin_thread();
+    } catch (const WorldError& error) {
+        fail_locked(error.what(), true);
+    }
     while (!closing_ && !failure_) {
         bell_.wait_for(lock, kBetweenLooks);
         try {

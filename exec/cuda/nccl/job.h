@@ -24,7 +24,7 @@ public:
     /// `host` carries what ranks must know of each other; all ranks make theirs together.
     Job(Communicator& host, DeviceLanes& lanes, std::unique_ptr<Calls> calls,
         std::chrono::nanoseconds patience);
-    /// Waits a moment for the others, unless the job has failed.
+    /// Waits a moment for the others, unless the job has failed or this rank unwinds.
     ~Job();
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
@@ -34,7 +34,7 @@ public:
     std::chrono::nanoseconds patience() const { return patience_; }
 
     /// A communicator of NCCL, once all its ranks are there. `what` names it in errors.
-    Handle join(int ranks, const Id& id, int rank, const std::string& what);
+    Handle join(int ranks, const Id& id, int rank, Purpose purpose, const std::string& what);
 
     /// Lets a lane do something behind what the kernels were asked for until now; it will have run
     /// between the marks. Nothing is asked of a job that has failed.
@@ -78,6 +78,7 @@ private:
     DeviceLanes& lanes_;
     std::unique_ptr<Calls> calls_;
     std::chrono::nanoseconds patience_;
+    const int exceptions_;  ///< under way when this was made
 
     std::mutex mutex_;  ///< guards all below, and calls of NCCL
     std::condition_variable bell_;

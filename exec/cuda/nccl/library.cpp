@@ -70,6 +70,9 @@ public:
     NcclLibrary(const NcclLibrary&) = delete;
     NcclLibrary& operator=(const NcclLibrary&) = delete;
 
+    /// Else the thread would have a context of its own, on the first GPU.
+    void begin_thread() override { check(cudaSetDevice(device_), "the GPU"); }
+
     Id fresh_id() override {
         ncclUniqueId made;
         const ncclResult_t result = ncclGetUniqueId(&made);
@@ -80,13 +83,13 @@ public:
         std::memcpy(id.data(), &made, sizeof made);
         return id;
     }
-    Answer init(Handle& made, int ranks, const Id& id, int rank) override {
+    Answer init(Handle& made, int ranks, const Id& id, int rank, Purpose purpose) override {
         check(cudaSetDevice(device_), "the GPU");
         ncclUniqueId same;
         std::memcpy(&same, id.data(), sizeof same);
         ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
         config.blocking = 0;
-        config.maxCTAs = ranks == 2 ? kMostCtas / 2 : kMostCtas;
+        config.maxCTAs = purpose == Purpose::Edge ? kMostCtas / 2 : kMostCtas;
         ncclComm_t comm = nullptr;
         const ncclResult_t result = ncclCommInitRankConfig(&comm, ranks, same, rank, &config);
         made = comm;

@@ -23,7 +23,7 @@ std::vector<ConstBuffer> sources(const Parties& parties) {
 
 }  // namespace
 
-Answer FakeCalls::init(Handle& made, int ranks, const Id& id, int rank) {
+Answer FakeCalls::init(Handle& made, int ranks, const Id& id, int rank, Purpose) {
     const std::lock_guard lock(library_.mutex);
     FakeLibrary::World& world = library_.worlds[id];
     world.ranks = ranks;

@@ -69,7 +69,7 @@ public:
         library_.worlds[id].number = library_.ids;
         return id;
     }
-    Answer init(Handle& made, int ranks, const Id& id, int rank) override;
+    Answer init(Handle& made, int ranks, const Id& id, int rank, Purpose) override;
     Answer state(Handle communicator) override;
     Answer send(Handle to, ConstBuffer data, int, DeviceLane lane) override;
     Answer receive(Handle from, Buffer data, int, DeviceLane lane) override;

@@ -180,6 +180,20 @@ TEST(NcclWatch, AStreamThatStandsStillIsNamedWithWhatItDidLast) {
     }
 }
 
+/// Outside a step, where nobody has told the others yet.
+TEST(NcclWatch, ARankThatUnwindsWaitsForNobody) {
+    FakeLibrary library;
+    const auto asked = Clock::now();
+    const auto failures = run_over(true, 2, [&](Communicator& host) {
+        Rank rank(library, host);
+        host.barrier("READY")->wait(soon());
+        if (host.rank() == 1) throw WorldError("the disk is full");
+        for (;;) rank.world->barrier("BARRIER")->wait(soon());
+    });
+    EXPECT_EQ(failures[1], "the disk is full");
+    EXPECT_LT(Clock::now() - asked, 5s);
+}
+
 TEST(NcclWatch, AStepLongerThanThePatienceIsNoStandstill) {
     FakeLibrary library;
     const auto failures = run_over(false, 2, [&](Communicator& host) {
