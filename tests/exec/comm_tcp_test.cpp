@@ -191,6 +191,18 @@ TEST(TcpRendezvous, StrangersDoNotHoldTheJobUp) {
     EXPECT_EQ(rank_0.get(), 3);
 }
 
+TEST(TcpRendezvous, MoreSilentStrangersThanItTakesDoNotKeepARankOut) {
+    const TcpListener listener = listen_here();
+    auto rank_0 = std::async(std::launch::async, [&] { return sum_at(job_of(listener)); });
+    std::vector<std::unique_ptr<Stranger>> crowd;
+    for (int i = 0; i < 300; ++i) crowd.push_back(std::make_unique<Stranger>(listener.port));
+    crowd.back()->hear<tcp::Greeting>();  // all have been let in, or out
+    const auto asked = Clock::now();
+    EXPECT_EQ(sum_at(job_at(1, listener.port)), 3);
+    EXPECT_LT(Clock::now() - asked, 5s) << "before strangers must go";
+    EXPECT_EQ(rank_0.get(), 3);
+}
+
 TEST(TcpRendezvous, WhoSendsRubbishAfterJoiningIsLost) {
     for (const std::uint32_t size : {16u, 0xffffffffu}) {
         const TcpListener listener = listen_here();

@@ -76,6 +76,7 @@ public:
 private:
     struct Visit;
     void accept_next();
+    bool make_room();
     void greet(const std::shared_ptr<Visit>& visit);
     void judge(const std::shared_ptr<Visit>& visit);
     void answer(const std::shared_ptr<Visit>& visit, const std::string& refusal);
@@ -87,6 +88,7 @@ private:
     std::map<int, Guest> guests_;
     std::uint16_t port_ = 0;
     std::set<std::shared_ptr<Visit>> visits_;
+    std::uint64_t came_ = 0;
     int refused_ = 0;
     std::string last_refusal_;
 };

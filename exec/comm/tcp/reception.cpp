@@ -26,6 +26,8 @@ struct Reception::Visit {
         : socket(std::move(connection)), timer(socket.get_executor()) {}
     Socket socket;
     asio::steady_timer timer;
+    std::uint64_t number = 0;  ///< in the order they came
+    bool is_proven = false;    ///< that it belongs to this job
     Greeting greeting;
     Hello hello;
     std::vector<std::byte> verdict;
@@ -55,13 +57,28 @@ void Reception::accept_next() {
     acceptor_.async_accept([self = shared_from_this()](const error_code& error, Socket socket) {
         if (!self->acceptor_.is_open()) return;
         if (error) std::this_thread::sleep_for(kAfterAnError);  // such as too many open files
-        if (!error && self->visits_.size() < kMostVisits)
-            self->greet(std::make_shared<Visit>(std::move(socket)));
+        if (!error && self->make_room()) self->greet(std::make_shared<Visit>(std::move(socket)));
         self->accept_next();
     });
 }
 
+/// Strangers who fill the place and say nothing shall not keep the job's ranks out.
+bool Reception::make_room() {
+    if (visits_.size() < kMostVisits) return true;
+    std::shared_ptr<Visit> oldest;
+    for (const auto& visit : visits_)
+        if (!visit->is_proven && (!oldest || visit->number < oldest->number)) oldest = visit;
+    if (!oldest) return false;
+    visits_.erase(oldest);
+    error_code ignored;
+    oldest->socket.close(ignored);  // ends what it is about
+    oldest->timer.cancel();
+    refused("too many others came after it");
+    return true;
+}
+
 void Reception::greet(const std::shared_ptr<Visit>& visit) {
+    visit->number = came_++;
     visits_.insert(visit);
     visit->timer.expires_after(kTimeOfAVisit);
     visit->timer.async_wait([visit](const error_code& error) {
@@ -99,6 +116,7 @@ void Reception::judge(const std::shared_ptr<Visit>& visit) {
     } else if (!expected_.contains(from)) {
         refusal = fmt::format("rank {} is not expected here", from);
     }
+    visit->is_proven = refusal.empty();
     answer(visit, refusal);
 }
 

@@ -108,15 +108,25 @@ private:
             const Endpoint there{
                 place.is_on_host_of_0 ? address_of_0 : plain(address_v6(place.address)),
                 place.port};
-            Call answer = call(io_, {there}, me_, rank, reception_->port(), deadline_);
-            if (!answer.socket)
-                throw WorldError(fmt::format("rank {} cannot reach rank {} at {}:{}: {}", job_.rank,
-                                             rank, there.address().to_string(), there.port(),
-                                             answer.why));
-            peers_.emplace(rank, std::move(*answer.socket));
+            peers_.emplace(rank, reach(rank, there));
         }
         wait_for_guests();
         take_guests();
+    }
+
+    /// It listens, or this rank had not heard of it; yet a network may lose a call, or refuse one
+    /// while many come.
+    Socket reach(int rank, const Endpoint& there) {
+        for (;;) {
+            Call answer = call(io_, {there}, me_, rank, reception_->port(), deadline_);
+            if (answer.socket) return std::move(*answer.socket);
+            if (Clock::now() + kBetweenCalls > deadline_)
+                throw WorldError(fmt::format("rank {} cannot reach rank {} at {}:{}: {}", job_.rank,
+                                             rank, there.address().to_string(), there.port(),
+                                             answer.why));
+            // Others may be calling this rank meanwhile.
+            run_until(io_, within(kBetweenCalls), [] { return false; });
+        }
     }
 
     bool try_rank_0(std::vector<Endpoint>& address, std::string& why) {
