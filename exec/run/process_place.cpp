@@ -1,6 +1,8 @@
 #include "exec/run/process_place.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 
@@ -23,6 +25,26 @@ std::optional<int> number_in(const char* variable) {
     return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
+/// Of Slurm, node by node: "4(x2),1" says 4, 4 and 1.
+std::optional<int> tasks_on_node(const std::string& text, int node) {
+    std::size_t at = 0;
+    for (int before = 0; at < text.size(); ++at) {
+        const std::size_t end = std::min(text.find(',', at), text.size());
+        const std::string part = text.substr(at, end - at);
+        const std::size_t times = part.find("(x");
+        const auto tasks = models::parse_whole(part.substr(0, times));
+        const auto nodes =
+            times == std::string::npos
+                ? std::optional<std::int64_t>(1)
+                : models::parse_whole(part.substr(times + 2, part.size() - times - 3));
+        if (!tasks || !nodes) return std::nullopt;
+        before += static_cast<int>(*nodes);
+        if (node < before) return static_cast<int>(*tasks);
+        at = end;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 ProcessPlace process_place() {
@@ -40,11 +62,15 @@ ProcessPlace process_place() {
         Words{Starter::Torchrun, "RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "LOCAL_RANK"},
         Words{Starter::Srun, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE",
               "SLURM_LOCALID"}};
+    const int node = number_in("SLURM_NODEID").value_or(0);
     for (const Words& words : kStarters) {
         const auto rank = number_in(words.rank), size = number_in(words.size);
         // A container may call itself rank 0 of 1, and what was started in it knows better.
         if (rank && size && *size > 1 && *rank >= 0 && *rank < *size)
-            return {*rank, *size, number_in(words.on_this_host).value_or(*size),
+            return {*rank, *size,
+                    tasks_on_node(text_in(words.on_this_host),
+                                  words.starter == Starter::Srun ? node : 0)
+                        .value_or(*size),
                     number_in(words.rank_on_this_host).value_or(*rank), words.starter};
     }
     return {};
