@@ -161,16 +161,21 @@ ExitStatus carry_out(Arguments args) {
                                [&](const StepMetrics& step) { progress->show(step); },
                                [&](const Evaluation& evaluation) { progress->show(evaluation); }};
     RunOutcome outcome;
-    std::string no_nccl;
-    const bool nccl = job.uses_nccl(no_nccl);
-    if (speaks && !no_nccl.empty()) fmt::print(out, "{}\n", no_nccl);
     run_ranks(transporter, job.grid.size(), {place, job.request.rendezvous, job.request.patience},
               [&](Communicator& world) {
+                  std::string no_nccl;
+                  const bool nccl = job.uses_nccl(world, no_nccl);
+                  if (world.rank() == 0 && !no_nccl.empty()) fmt::print(out, "{}\n", no_nccl);
                   const auto over_nccl = with_devices(world, [&](auto& host, auto& lanes) {
                       return job.connect_devices(host, lanes);
                   });
-                  RunOutcome mine = train(job, nccl ? *over_nccl : world, stop, listener);
-                  if (world.rank() == 0) outcome = std::move(mine);
+                  try {
+                      RunOutcome mine = train(job, nccl ? *over_nccl : world, stop, listener);
+                      if (world.rank() == 0) outcome = std::move(mine);
+                  } catch (const std::exception& error) {
+                      world.abort(error.what());  // before communicators end, whose ends are heard
+                      throw;
+                  }
               });
     progress.reset();
     if (!speaks) return ExitStatus::Done;

@@ -112,6 +112,10 @@ extern "C" int debubble_cuda_count() {
     return count;
 }
 
+extern "C" void debubble_cuda_bus_id(int device, char* text, int size) {
+    debubble::exec::cuda::check(cudaDeviceGetPCIBusId(text, size, device), "the GPU");
+}
+
 extern "C" debubble::exec::Device* debubble_cuda_device(int device, int part, int ranks_on_it) {
     return new debubble::exec::cuda::CudaDevice(device, part, ranks_on_it);
 }

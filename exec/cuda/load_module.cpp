@@ -1,11 +1,10 @@
 #include "exec/cuda/load_module.h"
 
-#include <dlfcn.h>
-
-#include <filesystem>
-#include <string>
+#include <array>
+#include <cstdlib>
 
 #include "base/diagnostic.h"
+#include "exec/cuda/open_module.h"
 
 namespace debubble::exec {
 
@@ -13,36 +12,40 @@ namespace {
 
 constexpr const char* kModule = "debubble_cuda.so";
 
-template <class Function>
-Function find(void* module, const char* name) {
-    const auto found = reinterpret_cast<Function>(dlsym(module, name));
-    if (!found) throw WorldError(std::string(kModule) + " is of another version");
-    return found;
-}
-
 }  // namespace
 
 CudaModule CudaModule::load() {
-    const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    auto path = programs / kModule;
-    if (!std::filesystem::exists(path)) path = programs.parent_path() / "lib/debubble" / kModule;
-    if (!std::filesystem::exists(path))
+    // Kernels that are loaded when they are first launched let the GPU run empty before, which it
+    // does not while NCCL waits there for a rank that waits for this one. Read at the first call.
+    ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    const OpenedModule opened = open_module(kModule);
+    if (!opened.exists)
         throw WorldError(
             "this build has no CUDA back end: it was configured without a CUDA toolkit (nvcc), or "
             "with DEBUBBLE_CUDA=OFF");
-    // Never closed: what it threw or made may outlive whoever asked.
-    void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!module) throw WorldError(std::string("the CUDA back end cannot be loaded: ") + dlerror());
+    if (!opened.module) throw WorldError("the CUDA back end cannot be loaded: " + opened.why);
     CudaModule cuda;
-    cuda.gpus_ = find<int (*)()>(module, "debubble_cuda_count")();
-    cuda.open_ = find<Device* (*)(int, int, int)>(module, "debubble_cuda_device");
+    cuda.gpus_ = find_in<int (*)()>(opened.module, kModule, "debubble_cuda_count")();
+    cuda.open_ =
+        find_in<Device* (*)(int, int, int)>(opened.module, kModule, "debubble_cuda_device");
+    cuda.bus_id_ =
+        find_in<void (*)(int, char*, int)>(opened.module, kModule, "debubble_cuda_bus_id");
     return cuda;
 }
 
 std::unique_ptr<Device> CudaModule::device_of(int rank_on_host, int ranks_on_host) const {
     const int gpu = rank_on_host % gpus_;
-    const int sharing = (ranks_on_host - gpu + gpus_ - 1) / gpus_;
-    return std::unique_ptr<Device>(open_(gpu, rank_on_host / gpus_, sharing));
+    return device(gpu, rank_on_host / gpus_, (ranks_on_host - gpu + gpus_ - 1) / gpus_);
+}
+
+std::unique_ptr<Device> CudaModule::device(int gpu, int part, int ranks_on_it) const {
+    return std::unique_ptr<Device>(open_(gpu, part, ranks_on_it));
+}
+
+std::string CudaModule::bus_id(int gpu) const {
+    std::array<char, 32> text{};
+    bus_id_(gpu, text.data(), static_cast<int>(text.size()));
+    return text.data();
 }
 
 }  // namespace debubble::exec

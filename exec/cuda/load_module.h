@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "exec/device.h"
 
@@ -14,11 +15,16 @@ public:
     static CudaModule load();
 
     int gpus() const { return gpus_; }
-    /// For a rank, on the thread that will use it: ranks of this host take the GPUs in turn.
+    /// For a rank that is a thread, which asks: ranks take the GPUs in turn.
     std::unique_ptr<Device> device_of(int rank_on_host, int ranks_on_host) const;
+    /// As rank `part` of those that share it has it, on the thread that will use it.
+    std::unique_ptr<Device> device(int gpu, int part, int ranks_on_it) const;
+    /// The same for every process that sees this GPU, by whatever number.
+    std::string bus_id(int gpu) const;
 
 private:
     Device* (*open_)(int device, int part, int ranks_on_it) = nullptr;
+    void (*bus_id_)(int device, char* text, int size) = nullptr;
     int gpus_ = 0;
 };
 

@@ -1,6 +1,8 @@
 #include "exec/run/run_job.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <thread>
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include "base/diagnostic.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cuda/load_nccl.h"
+#include "exec/cuda/seating.h"
 #include "exec/run/priced_program.h"
 #include "scenarios/read_scenario.h"
 #include "scenarios/utilisation.h"
@@ -58,19 +61,26 @@ scenarios::Scenario read_for_run(const RunRequest& request) {
     return scenario;
 }
 
-std::shared_ptr<Device> RunJob::device_of(int rank) const {
+std::shared_ptr<Device> RunJob::device_of(Communicator& world) const {
     if (!cuda) return nullptr;
-    return place.size > 1 ? cuda->device_of(place.rank_on_this_host, place.on_this_host)
-                          : cuda->device_of(rank, grid.size());
+    if (place.size == 1) return cuda->device_of(world.rank(), grid.size());
+    const int gpu = place.rank_on_this_host % cuda->gpus();
+    const Seating seating = gather_seating(world, cuda->bus_id(gpu), request.patience);
+    return cuda->device(gpu, seating.part, seating.on_this_gpu);
 }
 
-bool RunJob::uses_nccl(std::string& note) const {
+bool RunJob::uses_nccl(Communicator& host, std::string& note) const {
     if (!cuda || place.size == 1 || (request.comm != "auto" && request.comm != "nccl"))
         return false;
     const auto why_not = why_no_nccl();
-    if (why_not && request.comm == "nccl")
-        note = *why_not + "; tensors of GPUs go through the hosts' memory";
-    return !why_not;
+    std::int32_t some_have_none = why_not ? 1 : 0;
+    host.all_reduce(buffer_of(std::span(&some_have_none, 1)), Reduction::Max, "NCCL")
+        ->wait(within(request.patience));
+    if (some_have_none == 0) return true;
+    if (!why_not || request.comm == "nccl")
+        note = why_not.value_or("another process has no NCCL") +
+               "; tensors of GPUs go through the hosts' memory";
+    return false;
 }
 
 std::unique_ptr<Communicator> RunJob::connect_devices(Communicator& host,
@@ -81,8 +91,9 @@ std::unique_ptr<Communicator> RunJob::connect_devices(Communicator& host,
         if (std::ranges::equal(ranks, pipeline)) return {edges, false};
         return {};
     };
+    const Seating seating = gather_seating(host, cuda->bus_id(lanes.memory()), request.patience);
     return connect_nccl(
-        {host, lanes, nullptr, use, request.patience, place.on_this_host > cuda->gpus()});
+        {host, lanes, nullptr, use, request.patience, seating.some_share, seating.one_host});
 }
 
 RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {

@@ -33,12 +33,12 @@ struct RunJob {
     ProcessPlace place = {};     ///< of this process; one alone has all ranks
     std::optional<CudaModule> cuda = {};
 
-    /// The GPU of a rank that this thread has; none where the processor computes.
-    std::shared_ptr<Device> device_of(int rank) const;
+    /// The GPU of the rank that this thread has; none where the processor computes. All ranks ask.
+    std::shared_ptr<Device> device_of(Communicator& world) const;
 
-    /// Whether GPUs of several processes are to communicate by NCCL; `note`, which may be a
-    /// sentence for a person, says why not though it was asked for.
-    bool uses_nccl(std::string& note) const;
+    /// Whether GPUs of several processes are to communicate by NCCL: all of them, or none. All
+    /// ranks of `host` ask; `note`, which may be a sentence for a person, says why not.
+    bool uses_nccl(Communicator& host, std::string& note) const;
     /// The communicator of GPUs' memory over the processes of `host`, by NCCL.
     std::unique_ptr<Communicator> connect_devices(Communicator& host, DeviceLanes& lanes) const;
 

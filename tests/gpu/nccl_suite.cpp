@@ -11,6 +11,7 @@
 #include "exec/comm/tcp.h"
 #include "exec/cuda/load_module.h"
 #include "exec/cuda/load_nccl.h"
+#include "exec/cuda/seating.h"
 #include "exec/run/local_launcher.h"
 #include "exec/run/process_place.h"
 #include "tests/exec/comm_checks.h"
@@ -159,10 +160,12 @@ nccl::GroupUse all_ways(std::span<const int> ranks) {
 int keep_promises(const ProcessPlace& place, const std::string& name) {
     const auto host = connect_tcp(tcp_job(place, ""));
     const CudaModule cuda = CudaModule::load();
-    const auto device = cuda.device_of(place.rank_on_this_host, place.on_this_host);
+    const int gpu = place.rank_on_this_host % cuda.gpus();
+    const Seating seating = gather_seating(*host, cuda.bus_id(gpu), 60s);
+    const auto device = cuda.device(gpu, seating.part, seating.on_this_gpu);
     const auto kernels = device->make_kernels();
     const auto whole = connect_nccl(
-        {*host, device->lanes(), nullptr, all_ways, 60s, place.on_this_host > cuda.gpus()});
+        {*host, device->lanes(), nullptr, all_ways, 60s, seating.some_share, seating.one_host});
     CopiedCommunicator world(whole->group(host->ranks()), *device, *kernels);
     host->barrier("READY")->wait(soon());
     int kept = 0;

@@ -181,7 +181,7 @@ private:
 };
 
 /// Before NCCL reads its environment, which it does once. What a person has set stays.
-void set_environment(bool some_share_a_gpu) {
+void set_environment(bool some_share_a_gpu, bool one_host) {
     // One thread issues to many communicators: their kernels start in that order everywhere.
     ::setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
     if (!some_share_a_gpu) return;
@@ -190,21 +190,13 @@ void set_environment(bool some_share_a_gpu) {
     char name[256] = {};
     ::gethostname(name, sizeof name - 1);
     ::setenv("NCCL_HOSTID", fmt::format("{}-{}", name, ::getpid()).c_str(), 0);
-    for (const auto& [variable, value] : {std::pair{"NCCL_SOCKET_IFNAME", "lo"},
-                                          {"NCCL_NET", "Socket"},
+    if (one_host) ::setenv("NCCL_SOCKET_IFNAME", "lo", 0);
+    for (const auto& [variable, value] : {std::pair{"NCCL_NET", "Socket"},
                                           {"NCCL_IB_DISABLE", "1"},
                                           {"NCCL_MNNVL_ENABLE", "0"},
                                           {"NCCL_NVLS_ENABLE", "0"},
                                           {"NCCL_MAX_NCHANNELS", "2"}})
         ::setenv(variable, value, 0);
-}
-
-bool any(Communicator& host, bool here, std::chrono::nanoseconds patience) {
-    std::int32_t flag = here ? 1 : 0;
-    host.all_reduce({std::as_writable_bytes(std::span(&flag, 1)), DataType::Int32}, Reduction::Max,
-                    "NCCL_SHARED_GPU")
-        ->wait(within(patience));
-    return flag != 0;
 }
 
 }  // namespace
@@ -215,7 +207,7 @@ using debubble::exec::nccl::Setup;
 extern "C" __attribute__((visibility("default"))) debubble::exec::Communicator*
 debubble_nccl_connect(const Setup& setup) {
     using namespace debubble::exec::nccl;
-    set_environment(any(setup.host, setup.shares_its_gpu, setup.patience));
+    set_environment(setup.some_share_a_gpu, setup.one_host);
     return connect(setup.host, setup.lanes, std::make_unique<NcclLibrary>(setup), setup.plan,
                    setup.patience)
         .release();

@@ -14,7 +14,8 @@ struct Setup {
     void* (*stream_of)(DeviceLanes& lanes, DeviceLane lane) = nullptr;  ///< cudaStream_t
     Plan plan;
     std::chrono::nanoseconds patience;
-    bool shares_its_gpu = false;  ///< with another process
+    bool some_share_a_gpu = false;  ///< processes; the same for all ranks, as the next
+    bool one_host = false;          ///< has all ranks
 };
 
 }  // namespace debubble::exec::nccl

@@ -1,0 +1,18 @@
+#include "exec/cuda/open_module.h"
+
+#include <filesystem>
+
+namespace debubble::exec {
+
+OpenedModule open_module(const std::string& name) {
+    namespace fs = std::filesystem;
+    const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
+    for (const fs::path& path : {programs / name, programs.parent_path() / "lib/debubble" / name}) {
+        if (!fs::exists(path)) continue;
+        void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        return {module, true, module == nullptr ? dlerror() : ""};
+    }
+    return {};
+}
+
+}  // namespace debubble::exec
