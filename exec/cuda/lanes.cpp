@@ -26,6 +26,7 @@ Lanes::Lanes(Gpu& gpu) : gpu_(gpu), base_(gpu.make_event()) {
 
 Lanes::~Lanes() {
     gpu_.progress = nullptr;
+    gpu_.free_retired();
     for (Event event : events_) gpu_.destroy(event);
     gpu_.destroy(base_);
 }
@@ -45,6 +46,7 @@ DeviceLane Lanes::lane(const std::string& name) {
 
 void Lanes::begin_step() {
     finish();
+    gpu_.free_retired();
     using Clock = std::chrono::steady_clock;
     const Clock::time_point asked = Clock::now();
     queue(kComputeLane).record(base_);

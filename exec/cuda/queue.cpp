@@ -21,6 +21,14 @@ void Queue::free(void* memory) noexcept {
     if (memory != nullptr) gpu_.free(memory);
 }
 
+void Queue::free_later(void* memory) {
+    if (memory != nullptr) gpu_.retired_.push_back(memory);
+}
+
+void Gpu::free_retired() noexcept {
+    for (void* memory : std::exchange(retired_, {})) free(memory);
+}
+
 void Queue::finish() {
     if (finished_ == nullptr) finished_ = gpu_.make_event();
     record(finished_);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "exec/cuda/kernels/operands.h"
 
@@ -30,6 +32,8 @@ public:
 
     void* allocate(std::int64_t size);
     void free(void* memory) noexcept;  ///< of which nothing that was asked for knows
+    /// The same of memory that earlier work may still use; between steps.
+    void free_later(void* memory);
     /// Within the device's memory, or between it and the host's. The host's may change once this
     /// returns, unless it is pinned; it has been written once finish() returns.
     virtual void copy(const void* from, void* to, std::int64_t size) = 0;
@@ -69,6 +73,10 @@ public:
     /// Ranks of one process reach each other's memory where it is the same.
     virtual std::int32_t number() const = 0;
 
+    /// While nothing is under way: freeing may wait for all of the GPU, and so for a receive of
+    /// NCCL whose sender waits for this rank.
+    void free_retired() noexcept;
+
     /// Around what the thread asks for: profilers show it under this name.
     virtual void open_range(const char* /*name*/) {}
     virtual void close_range() {}
@@ -80,6 +88,10 @@ public:
     std::chrono::nanoseconds patience = std::chrono::minutes(5);
     /// Some number that changes while there is progress; without it there is none to see.
     std::function<std::size_t()> progress;
+
+private:
+    friend class Queue;
+    std::vector<void*> retired_;
 };
 
 /// Device memory that grows with who asks most. What an operator keeps there is gone once the
@@ -93,10 +105,8 @@ public:
 
     void* bytes(std::int64_t size) {
         if (size <= size_) return memory_;
-        queue_.finish();
-        queue_.free(memory_);
-        memory_ = nullptr;
-        memory_ = queue_.allocate(size);
+        void* const larger = queue_.allocate(size);
+        queue_.free_later(std::exchange(memory_, larger));
         size_ = size;
         return memory_;
     }

@@ -8,6 +8,8 @@
 
 #include "exec/comm/reduce.h"
 #include "exec/cuda/emulation/emulated_device.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
+#include "exec/cuda/lanes.h"
 #include "exec/pinned_pool.h"
 #include "tests/exec/comm_checks.h"
 
@@ -127,6 +129,18 @@ TEST(DeviceLanes, HavePatienceAsLongAsMarksAreReached) {
     const auto asked = std::chrono::steady_clock::now();
     EXPECT_NO_THROW(place.lanes.finish());
     EXPECT_GT(std::chrono::steady_clock::now() - asked, 600ms) << "else it proves nothing";
+}
+
+TEST(Scratch, GrowsWithoutWaitingForWorkInIt) {
+    cuda::EmulatedGpu gpu({500ms, {}}, 0);
+    cuda::Lanes lanes(gpu);
+    cuda::Queue& queue = lanes.queue(kComputeLane);
+    cuda::Scratch scratch(queue);
+    queue.fill_zero(scratch.floats(16), 64);
+    const auto asked = std::chrono::steady_clock::now();
+    EXPECT_NE(scratch.floats(1024), nullptr);
+    EXPECT_LT(std::chrono::steady_clock::now() - asked, 250ms);
+    lanes.begin_step();
 }
 
 TEST(DeviceLanes, SumTheBitsThatTheHostSums) {
