@@ -14,7 +14,7 @@
 #include "schedule/action.h"
 
 /// How ranks exchange tensors: the seam between the interpreter of Programs and what
-/// moves the bytes (threads of one process, MPI, TCP).
+/// moves the bytes (threads of one process, MPI, TCP, and NCCL between GPUs).
 namespace debubble::exec {
 
 using Clock = std::chrono::steady_clock;
@@ -82,9 +82,9 @@ struct Channel {
 /// and types; where they do not, every rank fails with a sentence. `label` is what
 /// an error calls the communication: the action's text.
 ///
-/// Reductions add in the order of the group's ranks, 16-bit types in fp32 with one
-/// rounding at the end: each rank gets the same bits, in every run. The maximum
-/// of a NaN and anything is NaN.
+/// Reductions add in the order of the group's ranks, 16-bit types in fp32 with one rounding at the
+/// end: each rank gets the same bits, in every run, and the maximum of a NaN and anything is NaN.
+/// But by NCCL: the order is its own, every addition rounds, and a NaN may be lost.
 ///
 /// One thread at a time asks of one communicator.
 class Communicator {
