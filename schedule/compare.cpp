@@ -89,55 +89,10 @@ private:
     Duration step_time_{};
 };
 
-std::string kind_of(const Action& action) {
-    return std::visit(Overloaded{
-                          [](const Compute& c) { return std::string(1, letter_of(c.pass)); },
-                          [](const Recompute&) { return std::string("RECOMPUTE"); },
-                          [](const Overlap&) { return std::string("OVERLAP"); },
-                          [](const Send&) { return std::string("SEND"); },
-                          [](const Recv&) { return std::string("RECV"); },
-                          [](const Unshard&) { return std::string("UNSHARD"); },
-                          [](const Reshard&) { return std::string("RESHARD"); },
-                          [](const ReduceGrad&) { return std::string("REDUCE_GRAD"); },
-                          [](const TiedGradReduce&) { return std::string("TIED_GRAD"); },
-                          [](const Offload&) { return std::string("OFFLOAD"); },
-                          [](const Reload&) { return std::string("RELOAD"); },
-                          [](const GradNorm&) { return std::string("GRAD_NORM"); },
-                          [](const OptimizerStep&) { return std::string("OPTIMIZER_STEP"); },
-                      },
-                      action);
-}
-
-std::optional<Stage> stage_of_work(const Action& action) {
-    if (const auto* compute = std::get_if<Compute>(&action)) return compute->stage;
-    if (const auto* recompute = std::get_if<Recompute>(&action)) return recompute->stage;
-    if (const auto* overlap = std::get_if<Overlap>(&action)) return overlap->first.stage;
-    return std::nullopt;
-}
-
-Duration apart(const Beside<Duration>& times) {
-    return std::max(times.simulated, times.executed) - std::min(times.simulated, times.executed);
-}
-
-void add(ErrorRow& row, const Beside<Duration>& length) {
-    ++row.count;
-    row.sum.simulated += length.simulated;
-    row.sum.executed += length.executed;
-    row.apart += apart(length);
-}
-
-template <class Key>
-std::vector<ErrorRow> rows_of(std::map<Key, ErrorRow>&& rows) {
-    std::vector<ErrorRow> out;
-    for (auto& [key, row] : rows) out.push_back(std::move(row));
-    return out;
-}
-
 /// Walks through both sides at once and adds up what they share.
 void compare_actions(const std::vector<Side::Timed>& simulated,
                      const std::vector<Side::Timed>& executed, Comparison& out) {
-    std::map<std::pair<std::size_t, Pass>, ErrorRow> kinds;
-    std::map<Stage, ErrorRow> stages;
+    ErrorSums sums;
     for (auto s = simulated.begin(), e = executed.begin();
          s != simulated.end() || e != executed.end();) {
         if (e == executed.end() || (s != simulated.end() && s->key() < e->key())) {
@@ -151,20 +106,13 @@ void compare_actions(const std::vector<Side::Timed>& simulated,
             continue;
         }
         const Beside<Duration> length{s->length, e->length};
-        const auto* compute = std::get_if<Compute>(&s->action);
-        ErrorRow& kind = kinds[{s->action.index(), compute ? compute->pass : Pass{}}];
-        kind.name = kind_of(s->action);
-        add(kind, length);
-        if (const auto stage = stage_of_work(s->action)) {
-            stages[*stage].name = fmt::format("stage {}", stage->index);
-            add(stages[*stage], length);
-        }
+        sums.add(s->action, length);
         if (length.simulated != length.executed) out.worst.push_back({s->rank, s->action, length});
         ++s;
         ++e;
     }
-    out.kinds = rows_of(std::move(kinds));
-    out.stages = rows_of(std::move(stages));
+    out.kinds = sums.kinds();
+    out.stages = sums.stages();
     const auto most = std::min(out.worst.size(), kMostWorst);
     std::ranges::stable_sort(out.worst, std::ranges::greater{},
                              [](const ActionDifference& d) { return apart(d.length); });
@@ -176,16 +124,6 @@ std::string short_hash(const std::string& hash) {
 }
 
 }  // namespace
-
-std::optional<double> relative_error(const Beside<Duration>& times) {
-    if (times.executed == Duration{}) return std::nullopt;
-    return seconds(times.simulated) / seconds(times.executed) - 1;
-}
-
-std::optional<double> ErrorRow::mean_error() const {
-    if (sum.executed == Duration{}) return std::nullopt;
-    return seconds(apart) / seconds(sum.executed);
-}
 
 std::optional<std::string> why_not_comparable(const Trace& simulated, const Trace& executed) {
     const std::string& a = simulated.header.program_hash;

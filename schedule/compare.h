@@ -5,22 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "schedule/error_sums.h"
 #include "schedule/statistics.h"
 #include "schedule/trace.h"
 
 /// A predicted step beside an executed one of the same program.
 namespace debubble {
-
-template <class T>
-struct Beside {
-    T simulated{};
-    T executed{};
-    friend bool operator==(const Beside&, const Beside&) = default;
-};
-
-/// (simulated - executed) / executed: above 0 the prediction is too long. Nothing where
-/// both are 0, or only the executed one is.
-std::optional<double> relative_error(const Beside<Duration>& times);
 
 /// The step as a whole. Idle times are those of the steady state: they add up, with
 /// all else that the ranks do, to ranks x step time.
@@ -45,17 +35,6 @@ struct RankFigures {
 struct RankComparison {
     Rank rank;
     Beside<RankFigures> figures;
-};
-
-/// The actions of one kind, or the computes of one stage.
-struct ErrorRow {
-    std::string name;       ///< "F", "SEND", "REDUCE_GRAD"; "stage 2"
-    std::size_t count = 0;  ///< actions that both traces hold
-    Beside<Duration> sum;
-    Duration apart{};  ///< sum of their absolute differences
-
-    std::optional<double> mean_error() const;  ///< apart / executed
-    std::optional<double> bias() const { return relative_error(sum); }
 };
 
 struct ActionDifference {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -37,11 +36,6 @@ std::vector<Occurrence> occurrences_of(const TimelineDocument& document) {
     return all;
 }
 
-Duration apart(const Beside<Duration>& length) {
-    return std::max(length.simulated, length.executed) -
-           std::min(length.simulated, length.executed);
-}
-
 /// The actions of both sides in one walk.
 std::vector<Pair> pairs_of(const TimelineDocument& a, const TimelineDocument& b, Pairing& out) {
     const std::vector<Occurrence> of_a = occurrences_of(a);
@@ -65,39 +59,6 @@ std::vector<Pair> pairs_of(const TimelineDocument& a, const TimelineDocument& b,
     out.only_a += static_cast<std::size_t>(of_a.end() - x);
     out.only_b += static_cast<std::size_t>(of_b.end() - y);
     return pairs;
-}
-
-void add(ErrorRow& row, const Pair& pair) {
-    ++row.count;
-    row.sum.simulated += pair.length.simulated;
-    row.sum.executed += pair.length.executed;
-    row.apart += apart(pair.length);
-}
-
-std::vector<ErrorRow> kinds_of(const TimelineDocument& a, const std::vector<Pair>& pairs) {
-    std::vector<ErrorRow> rows;
-    for (const std::string& kind : kinds()) rows.push_back({kind, 0, {}, {}});
-    for (const Pair& pair : pairs)
-        add(rows[static_cast<std::size_t>(&kind_of(a.span(pair.a).action) - kinds().data())], pair);
-    std::erase_if(rows, [](const ErrorRow& row) { return row.count == 0; });
-    return rows;
-}
-
-std::vector<ErrorRow> stages_of(const TimelineDocument& a, const std::vector<Pair>& pairs) {
-    std::map<Stage, ErrorRow> stages;
-    for (const Pair& pair : pairs) {
-        const Action& action = a.span(pair.a).action;
-        const bool computes = std::holds_alternative<Compute>(action) ||
-                              std::holds_alternative<Recompute>(action) ||
-                              std::holds_alternative<Overlap>(action);
-        if (computes) add(stages[*subject_of(action).stage], pair);
-    }
-    std::vector<ErrorRow> rows;
-    for (auto& [stage, row] : stages) {
-        row.name = fmt::format("stage {}", stage.index);
-        rows.push_back(std::move(row));
-    }
-    return rows;
 }
 
 std::vector<Pair> worst_of(std::vector<Pair> pairs) {
@@ -126,7 +87,9 @@ std::shared_ptr<const Pairing> pair(const TimelineDocument& a, const TimelineDoc
     out->b.partner.resize(b.trace.spans.size());
     auto errors_a = std::make_shared<std::vector<std::optional<float>>>(a.trace.spans.size());
     auto errors_b = std::make_shared<std::vector<std::optional<float>>>(b.trace.spans.size());
+    ErrorSums sums;
     for (const Pair& pair : pairs) {
+        sums.add(a.span(pair.a).action, pair.length);
         out->a.partner[pair.a] = pair.b;
         out->b.partner[pair.b] = pair.a;
         const auto error = relative_error(pair.length);
@@ -135,8 +98,8 @@ std::shared_ptr<const Pairing> pair(const TimelineDocument& a, const TimelineDoc
     }
     out->a.error = std::move(errors_a);
     out->b.error = std::move(errors_b);
-    out->kinds = kinds_of(a, pairs);
-    out->stages = stages_of(a, pairs);
+    out->kinds = sums.kinds();
+    out->stages = sums.stages();
     out->worst = worst_of(pairs);
     return out;
 }

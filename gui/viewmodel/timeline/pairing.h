@@ -29,7 +29,7 @@ struct Pairing {
     Partners b;
     std::size_t only_a = 0;
     std::size_t only_b = 0;
-    std::vector<ErrorRow> kinds;   ///< that occur in both, in the order of kinds()
+    std::vector<ErrorRow> kinds;   ///< that occur in both, in the order of Action
     std::vector<ErrorRow> stages;  ///< computes; an Overlap counts for its first one's
     std::vector<Pair> worst;       ///< at most kMostWorst, the greatest difference first
 
