@@ -3,85 +3,23 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "exec/cpu/reference/rope.h"
-#include "exec/pinned_pool.h"
+#include "exec/stage/offloaded_tensors.h"
 #include "exec/stage/operator_call.h"
 #include "exec/stage/pairs.h"
+#include "exec/stage/run_visit.h"
 #include "models/visits.h"
 
 namespace debubble::exec {
 
 namespace {
 
-using models::OperatorKind;
 using models::Part;
 using models::Visit;
-
-void run_forward(const OperatorCall& call) {
-    switch (call.op.kind) {
-        case OperatorKind::TokenEmbedding: return token_embedding_forward(call);
-        case OperatorKind::PositionEmbedding: return positions_forward(call);
-        case OperatorKind::PatchEmbedding:
-        case OperatorKind::Linear: return linear_forward(call);
-        case OperatorKind::Norm: return norm_forward(call);
-        case OperatorKind::Rope:
-        case OperatorKind::SplitHeads: return split_heads_forward(call);
-        case OperatorKind::Attention: return attention_forward(call);
-        case OperatorKind::Activation: return activation_forward(call);
-        case OperatorKind::Residual: return residual_forward(call);
-        case OperatorKind::Gather: return gather_forward(call);
-        case OperatorKind::Loss: return loss_forward(call);
-    }
-}
-
-void run_backward_input(const OperatorCall& call) {
-    switch (call.op.kind) {
-        case OperatorKind::TokenEmbedding: return;
-        case OperatorKind::PositionEmbedding: return positions_backward_input(call);
-        case OperatorKind::PatchEmbedding:
-        case OperatorKind::Linear: return linear_backward_input(call);
-        case OperatorKind::Norm: return norm_backward_input(call);
-        case OperatorKind::Rope:
-        case OperatorKind::SplitHeads: return split_heads_backward_input(call);
-        case OperatorKind::Attention: return attention_backward_input(call);
-        case OperatorKind::Activation: return activation_backward_input(call);
-        case OperatorKind::Residual: return residual_backward_input(call);
-        case OperatorKind::Gather: return gather_backward_input(call);
-        case OperatorKind::Loss: return loss_backward_input(call);
-    }
-}
-
-void run_backward_weight(const OperatorCall& call) {
-    switch (call.op.kind) {
-        case OperatorKind::TokenEmbedding: return token_embedding_backward_weight(call);
-        case OperatorKind::PositionEmbedding: return positions_backward_weight(call);
-        case OperatorKind::PatchEmbedding:
-        case OperatorKind::Linear: return linear_backward_weight(call);
-        case OperatorKind::Norm:  // with the input's, which reads the same
-        case OperatorKind::Rope:
-        case OperatorKind::SplitHeads:
-        case OperatorKind::Attention:
-        case OperatorKind::Activation:
-        case OperatorKind::Residual:
-        case OperatorKind::Gather:
-        case OperatorKind::Loss: return;
-    }
-}
-
-void run(const OperatorCall& call, Part part) {
-    switch (part) {
-        case Part::Forward:
-        case Part::Again: return run_forward(call);
-        case Part::Input: return run_backward_input(call);
-        case Part::Weight: return run_backward_weight(call);
-        case Part::Fused: run_backward_input(call); return run_backward_weight(call);
-    }
-}
 
 /// A slice of the sequence with its graph, and how its passes go.
 struct SlicePlan {
@@ -90,19 +28,10 @@ struct SlicePlan {
     models::PassVisits split;
 };
 
-/// Activations that wait outside the arena, by tensor.
-struct OffloadedTensor {
-    int index = 0;
-    Tensor host;        ///< or, of a device's,
-    TensorView pinned;  ///< in
-    PinnedPool::Block memory;
-};
-
 class ModelStage final : public StageRunner {
 public:
     ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
-        : state_{tools, nullptr, {}, {}, {}, {}, {}} {
-        if (tools.lanes != nullptr) pinned_.emplace(*tools.lanes);
+        : state_{tools, nullptr, {}, {}, {}, {}, {}}, offloaded_(tools) {
         for (models::StageGraph& graph : graphs) {
             models::PassVisits fused = visits_of(graph, false), split = visits_of(graph, true);
             slices_.push_back({std::move(graph), std::move(fused), std::move(split)});
@@ -166,54 +95,10 @@ public:
     }
 
     void offload(const MicroBatch& micro_batch) override {
-        const models::StageGraph& graph = slice_of(micro_batch).graph;
-        LiveTensors& live = state_.live.at(micro_batch);
-        std::vector<OffloadedTensor>& waiting = offloaded_[micro_batch];
-        if (pinned_) return offload_by_lane(graph, live, waiting);
-        for (std::size_t i = 0; i < live.size(); ++i) {
-            if (!live[i] || seen_later(graph, static_cast<int>(i))) continue;
-            const TensorView& view = live[i].view();
-            waiting.push_back({static_cast<int>(i), Tensor(view.shape, view.type), {}, {}});
-            state_.tools.kernels.download(view, waiting.back().host.view());
-            live[i] = {};
-        }
+        offloaded_.offload(micro_batch, slice_of(micro_batch).graph, state_.live.at(micro_batch));
     }
-
     void reload(const MicroBatch& micro_batch) override {
-        const models::StageGraph& graph = slice_of(micro_batch).graph;
-        LiveTensors& live = state_.live.at(micro_batch);
-        for (const OffloadedTensor& tensor : offloaded_[micro_batch]) {
-            const TensorView host = pinned_ ? tensor.pinned : tensor.host.view();
-            live[tensor.index] = state_.tools.arena.allocate(
-                host.shape, host.type, MemoryClass::Activations, graph.tensors[tensor.index].name);
-            const TensorView& back = live[tensor.index].view();
-            if (pinned_)
-                state_.tools.lanes->copy(kCopyLane, host.data, back.data, Bytes{host.bytes()});
-            else
-                state_.tools.kernels.upload(host, back);
-        }
-        offloaded_.erase(micro_batch);
-    }
-
-    /// The copy lane does one copy after the other, out and in, so that pinned memory may be given
-    /// to the next as soon as its copy was asked for.
-    void offload_by_lane(const models::StageGraph& graph, LiveTensors& live,
-                         std::vector<OffloadedTensor>& waiting) {
-        DeviceLanes& lanes = *state_.tools.lanes;
-        std::vector<ArenaTensor> leaving;
-        for (std::size_t i = 0; i < live.size(); ++i) {
-            if (!live[i] || seen_later(graph, static_cast<int>(i))) continue;
-            const TensorView& view = live[i].view();
-            PinnedPool::Block memory = pinned_->take(Bytes{view.bytes()});
-            lanes.copy(kCopyLane, view.data, memory.data(), Bytes{view.bytes()});
-            const TensorView there{memory.data(), view.shape, view.type};
-            waiting.push_back({static_cast<int>(i), {}, there, std::move(memory)});
-            leaving.push_back(std::move(live[i]));
-        }
-        const Mark left = lanes.mark(kCopyLane);
-        for (ArenaTensor& tensor : leaving)
-            state_.tools.arena.lend(std::move(tensor),
-                                    [&lanes, left] { return lanes.reached(left); });
+        offloaded_.reload(micro_batch, slice_of(micro_batch).graph, state_.live.at(micro_batch));
     }
 
     double loss_total() const override { return totals()[0]; }
@@ -267,10 +152,6 @@ private:
         LiveTensors& live = state_.live[micro_batch];
         live.resize(slice_of(micro_batch).graph.tensors.size());
         return live;
-    }
-
-    static bool seen_later(const models::StageGraph& graph, int tensor) {
-        return graph.tensors[tensor].slices == models::Across::Seen;
     }
 
     template <class Test>
@@ -350,7 +231,7 @@ private:
             if (!pair) {
                 open_for(call.op);
                 make_room(micro_batch, graph, visit, -1);
-                run(call, visit.part);
+                run_visit(call, visit.part);
                 free(visit);
                 if (listens()) begin = tell(graph, call.op, part, begin);
                 continue;
@@ -379,18 +260,6 @@ private:
             if (tensor != but) make_room(micro_batch, graph, tensor);
     }
 
-    static void run_pair(VisitPair::Kind kind, const OperatorCall& first,
-                         const OperatorCall& second, Part part) {
-        switch (kind) {
-            case VisitPair::Kind::LinearActivation: return linear_activation_forward(first, second);
-            case VisitPair::Kind::ActivationLinear:
-                linear_activation_backward_input(first, second);
-                if (part == Part::Fused) run_backward_weight(first);
-                return;
-            case VisitPair::Kind::ResidualNorm: return residual_norm_forward(first, second);
-        }
-    }
-
     bool listens() const { return static_cast<bool>(state_.tools.on_visit); }
     /// Returns where the next operator begins: what the listener does counts for none.
     Clock::time_point tell(const models::StageGraph& graph, const models::Operator& op, Part part,
@@ -402,8 +271,7 @@ private:
 
     StageMemory state_;
     std::vector<SlicePlan> slices_;
-    std::optional<PinnedPool> pinned_;  ///< of the copy lane alone
-    std::map<MicroBatch, std::vector<OffloadedTensor>> offloaded_;
+    OffloadedTensors offloaded_;
 };
 
 }  // namespace

@@ -1,0 +1,85 @@
+#include "exec/stage/run_visit.h"
+
+namespace debubble::exec {
+
+namespace {
+
+using models::OperatorKind;
+using models::Part;
+
+void run_forward(const OperatorCall& call) {
+    switch (call.op.kind) {
+        case OperatorKind::TokenEmbedding: return token_embedding_forward(call);
+        case OperatorKind::PositionEmbedding: return positions_forward(call);
+        case OperatorKind::PatchEmbedding:
+        case OperatorKind::Linear: return linear_forward(call);
+        case OperatorKind::Norm: return norm_forward(call);
+        case OperatorKind::Rope:
+        case OperatorKind::SplitHeads: return split_heads_forward(call);
+        case OperatorKind::Attention: return attention_forward(call);
+        case OperatorKind::Activation: return activation_forward(call);
+        case OperatorKind::Residual: return residual_forward(call);
+        case OperatorKind::Gather: return gather_forward(call);
+        case OperatorKind::Loss: return loss_forward(call);
+    }
+}
+
+void run_backward_input(const OperatorCall& call) {
+    switch (call.op.kind) {
+        case OperatorKind::TokenEmbedding: return;
+        case OperatorKind::PositionEmbedding: return positions_backward_input(call);
+        case OperatorKind::PatchEmbedding:
+        case OperatorKind::Linear: return linear_backward_input(call);
+        case OperatorKind::Norm: return norm_backward_input(call);
+        case OperatorKind::Rope:
+        case OperatorKind::SplitHeads: return split_heads_backward_input(call);
+        case OperatorKind::Attention: return attention_backward_input(call);
+        case OperatorKind::Activation: return activation_backward_input(call);
+        case OperatorKind::Residual: return residual_backward_input(call);
+        case OperatorKind::Gather: return gather_backward_input(call);
+        case OperatorKind::Loss: return loss_backward_input(call);
+    }
+}
+
+void run_backward_weight(const OperatorCall& call) {
+    switch (call.op.kind) {
+        case OperatorKind::TokenEmbedding: return token_embedding_backward_weight(call);
+        case OperatorKind::PositionEmbedding: return positions_backward_weight(call);
+        case OperatorKind::PatchEmbedding:
+        case OperatorKind::Linear: return linear_backward_weight(call);
+        case OperatorKind::Norm:  // with the input's, which reads the same
+        case OperatorKind::Rope:
+        case OperatorKind::SplitHeads:
+        case OperatorKind::Attention:
+        case OperatorKind::Activation:
+        case OperatorKind::Residual:
+        case OperatorKind::Gather:
+        case OperatorKind::Loss: return;
+    }
+}
+
+}  // namespace
+
+void run_visit(const OperatorCall& call, Part part) {
+    switch (part) {
+        case Part::Forward:
+        case Part::Again: return run_forward(call);
+        case Part::Input: return run_backward_input(call);
+        case Part::Weight: return run_backward_weight(call);
+        case Part::Fused: run_backward_input(call); return run_backward_weight(call);
+    }
+}
+
+void run_pair(VisitPair::Kind kind, const OperatorCall& first, const OperatorCall& second,
+              Part part) {
+    switch (kind) {
+        case VisitPair::Kind::LinearActivation: return linear_activation_forward(first, second);
+        case VisitPair::Kind::ActivationLinear:
+            linear_activation_backward_input(first, second);
+            if (part == Part::Fused) run_backward_weight(first);
+            return;
+        case VisitPair::Kind::ResidualNorm: return residual_norm_forward(first, second);
+    }
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "exec/stage/operator_call.h"
+#include "exec/stage/pairs.h"
+
+/// From a visit of the operator graph to the code of its operator.
+namespace debubble::exec {
+
+void run_visit(const OperatorCall& call, models::Part part);
+
+/// Two visits at once; `part` is the first one's.
+void run_pair(VisitPair::Kind kind, const OperatorCall& first, const OperatorCall& second,
+              models::Part part);
+
+}  // namespace debubble::exec
