@@ -9,25 +9,8 @@ import subprocess
 import unittest
 
 from program import BAD_INPUT, DONE, PROGRAM, WORLD, ProgramTest, debubble
+from tiny_gpt import write_tiny_gpt
 
-SCENARIO = """
-model: {name: tiny, family: gpt2, layers: 4, hidden: 16, heads: 2, vocab: 260, max_positions: 16,
-        dropout: 0}
-cluster: dgx-a100-40gb
-gpus: 2
-parallel: {pipeline: 2}
-schedule: 1f1b
-framework: debubble
-training:
-  global_batch: 4
-  micro_batch: 1
-  seq_length: 16
-  precision: fp32
-  seed: 3
-  optimizer: {name: adamw, lr: 0.01}
-  data: {text: TEXT}
-"""
-TEXT = "one two three four five six seven eight nine ten. " * 40
 STEPS = 4
 # Open MPI keeps until the end what it allocates: leaks are looked for among threads.
 MPI = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
@@ -41,8 +24,7 @@ def needs_mpi(test):
 class RunTest(ProgramTest):
     def setUp(self):
         super().setUp()
-        text = self.write("text.txt", TEXT)
-        self.scenario = self.write("tiny.yaml", SCENARIO.replace("TEXT", str(text)))
+        self.scenario = write_tiny_gpt(self.folder)
 
     def run_it(self, *options, steps=STEPS, code=DONE, says="", **how):
         more = [] if steps is None else ["--steps", steps]

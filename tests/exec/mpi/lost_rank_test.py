@@ -1,31 +1,18 @@
 """A rank that is killed, or stands still, ends all others in time, in words, with a failure."""
 
 import os
-import pathlib
 import signal
 import subprocess
 import sys
 import time
 import unittest
 
+from processes import children, is_alive
+
 MPIRUN, SUITE = sys.argv[1:3]
 PATIENCE = 3  # seconds of a rank that waits
 IN_TIME = 60  # seconds; the job's own end takes PATIENCE and 10 s for goodbyes
 RANKS = 2
-
-
-def children(pid):
-    found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-        found += [int(child) for child in task.read_text().split()]
-    return found
-
-
-def is_alive(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 class LostRank(unittest.TestCase):

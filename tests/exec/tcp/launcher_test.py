@@ -11,44 +11,15 @@ import tempfile
 import time
 import unittest
 
+from processes import children, is_alive
+from tiny_gpt import write_tiny_gpt
+
 SUITE, PROGRAM = sys.argv[1:3]
 IN_TIME = 60  # seconds
 RANKS = 2
 FOREVER = 1_000_000
-SCENARIO = """
-model: {name: tiny, family: gpt2, layers: 2, hidden: 16, heads: 2, vocab: 260, max_positions: 16,
-        dropout: 0}
-cluster: dgx-a100-40gb
-gpus: 2
-parallel: {pipeline: 2}
-schedule: 1f1b
-framework: debubble
-training:
-  global_batch: 4
-  micro_batch: 1
-  seq_length: 16
-  precision: fp32
-  seed: 3
-  optimizer: {name: adamw, lr: 0.01}
-  data: {text: TEXT}
-  checkpoint: {dir: CHECKPOINTS}
-"""
 ALONE = {key: value for key, value in os.environ.items()
          if not key.startswith(("OMPI_", "PMI_", "SLURM_", "MASTER_")) and key != "RANK"}
-
-
-def children(pid):
-    found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-        found += [int(child) for child in task.read_text().split()]
-    return found
-
-
-def is_alive(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 class Launcher(unittest.TestCase):
@@ -56,11 +27,9 @@ class Launcher(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        text = self.folder / "text.txt"
-        text.write_text("one two three four five six seven eight nine ten. " * 40)
-        self.scenario = self.folder / "tiny.yaml"
-        self.scenario.write_text(SCENARIO.replace("TEXT", str(text)).replace(
-            "CHECKPOINTS", str(self.folder / "kept")))
+        self.scenario = write_tiny_gpt(self.folder)
+        with self.scenario.open("a") as scenario:
+            scenario.write(f"  checkpoint: {{dir: {self.folder / 'kept'}}}\n")
 
     def start(self, *command, **how):
         job = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
