@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "exec/cuda/driver_function.h"
 #include "exec/cuda/sm_partition.h"
 
 namespace debubble::exec::cuda {
@@ -19,16 +20,11 @@ struct NotPossible {
     std::string what;
 };
 
-/// A function of the driver by its name: `driver<decltype(&cuX)>("cuX")`.
 template <class Function>
 Function driver(const char* name) {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult result{};
-    const cudaError_t status =
-        cudaGetDriverEntryPointByVersion(name, &found, CUDART_VERSION, cudaEnableDefault, &result);
-    if (status != cudaSuccess || result != cudaDriverEntryPointSuccess || found == nullptr)
-        throw NotPossible{fmt::format("the driver has no {}", name)};
-    return reinterpret_cast<Function>(found);
+    const auto found = driver_function<Function>(name);
+    if (found == nullptr) throw NotPossible{fmt::format("the driver has no {}", name)};
+    return found;
 }
 
 void require(CUresult result, const char* name) {

@@ -6,6 +6,8 @@
 #include <set>
 #include <vector>
 
+#include "exec/cuda/driver_function.h"
+
 /// Questions to a GPU: do green contexts give two ranks multiprocessors of their own, and do the
 /// streams of one wait for events on those of the other? Runs a kernel in each of two at the same
 /// time and looks at where its blocks ran, then one behind the other. Exits with 0 if the two sets
@@ -20,12 +22,9 @@ void check(bool fine, const char* what) {
 
 template <class Function>
 Function driver(const char* name) {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult result{};
-    const cudaError_t status =
-        cudaGetDriverEntryPointByVersion(name, &found, CUDART_VERSION, cudaEnableDefault, &result);
-    check(status == cudaSuccess && result == cudaDriverEntryPointSuccess, name);
-    return reinterpret_cast<Function>(found);
+    const auto found = debubble::exec::cuda::driver_function<Function>(name);
+    check(found != nullptr, name);
+    return found;
 }
 
 /// Stays on the multiprocessor of each block for a while, then notes it.

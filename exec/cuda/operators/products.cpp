@@ -16,19 +16,26 @@ Matrix inputs_by_outputs(WeightLayout layout, const ConstTensorView& weight, std
     return {in(weight), inputs, true};
 }
 
+/// y = x W + bias.
+Product forward_product(WeightLayout layout, const ConstTensorView& x,
+                        const ConstTensorView& weight, const ConstTensorView& bias,
+                        const TensorView& y) {
+    const std::int64_t inputs = x.shape.columns(), outputs = y.shape.columns();
+    return {rows_of(x),
+            outputs,
+            inputs,
+            {in(x), inputs, false},
+            inputs_by_outputs(layout, weight, inputs, outputs),
+            out(y),
+            false,
+            in(bias)};
+}
+
 }  // namespace
 
 void CudaKernels::linear_forward(WeightLayout layout, ConstTensorView x, ConstTensorView weight,
                                  ConstTensorView bias, TensorView y) {
-    const std::int64_t inputs = x.shape.columns(), outputs = y.shape.columns();
-    (*matmul_)({rows_of(x),
-                outputs,
-                inputs,
-                {in(x), inputs, false},
-                inputs_by_outputs(layout, weight, inputs, outputs),
-                out(y),
-                false,
-                in(bias)});
+    (*matmul_)(forward_product(layout, x, weight, bias, y));
 }
 
 void CudaKernels::linear_backward_input(WeightLayout layout, ConstTensorView dy,
@@ -48,15 +55,7 @@ void CudaKernels::linear_backward_input(WeightLayout layout, ConstTensorView dy,
 void CudaKernels::linear_activation_forward(WeightLayout layout, Nonlinearity kind,
                                             ConstTensorView x, ConstTensorView weight,
                                             ConstTensorView bias, TensorView wide, TensorView y) {
-    const std::int64_t inputs = x.shape.columns(), outputs = y.shape.columns();
-    Product product{rows_of(x),
-                    outputs,
-                    inputs,
-                    {in(x), inputs, false},
-                    inputs_by_outputs(layout, weight, inputs, outputs),
-                    out(y),
-                    false,
-                    in(bias)};
+    Product product = forward_product(layout, x, weight, bias, y);
     product.epilogue = Epilogue::Gelu;
     product.wide = out(wide);
     if (kind == Nonlinearity::GeluTanh && matmul_->at_once(product)) return;

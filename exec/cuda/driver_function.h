@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+namespace debubble::exec::cuda {
+
+/// A function of the driver, which is never linked, by its name:
+/// `driver_function<decltype(&cuX)>("cuX")`. nullptr where the driver has none.
+template <class Function>
+Function driver_function(const char* name) {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    const cudaError_t status =
+        cudaGetDriverEntryPointByVersion(name, &found, CUDART_VERSION, cudaEnableDefault, &result);
+    const bool is_there = status == cudaSuccess && result == cudaDriverEntryPointSuccess;
+    return is_there ? reinterpret_cast<Function>(found) : nullptr;
+}
+
+}  // namespace debubble::exec::cuda
