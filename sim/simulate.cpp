@@ -172,7 +172,7 @@ Duration last_step(const std::vector<Instant>& ends) {
 
 Simulation simulate(const Program& program, const CostModel& costs,
                     const SimulateOptions& options) {
-    TaskGraph graph = build_task_graph(program, costs, options.steps, options.sends_block);
+    TaskGraph graph = build_task_graph(program, costs, options);
     Engine engine(graph, costs);
     give_up_if(options.stop);
     engine.run(options.stop);
@@ -198,6 +198,7 @@ Simulation simulate(const Program& program, const CostModel& costs,
     header.program_hash = program_hash(program);
     header.pipeline = program.shape.ranks;
     header.sends_block = options.sends_block;
+    header.copies_block = options.copies_block;
     header.step_time = last_step(result.step_ends);
     give_up_if(options.stop);
     if (options.record_spans) {

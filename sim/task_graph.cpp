@@ -11,7 +11,7 @@ namespace {
 class StepBuilder {
 public:
     StepBuilder(const Program& program, TaskGraph& graph, CostTable& costs,
-                std::vector<RankStreams>& streams, int step, bool sends_block)
+                std::vector<RankStreams>& streams, int step, const SimulateOptions& options)
         : program_(program),
           graph_(graph),
           costs_(costs),
@@ -19,7 +19,7 @@ public:
           messages_(program),
           reductions_(static_cast<std::size_t>(program.stage_count())),
           step_(static_cast<std::int16_t>(step)),
-          sends_block_(sends_block) {}
+          options_(options) {}
 
     void add_rank(Rank rank) {
         rank_ = rank;
@@ -63,8 +63,8 @@ private:
         graph_.tasks.push_back({Lane::Compute, false, step_, cost, 0});
         const auto task = static_cast<TaskId>(graph_.tasks.size() - 1);
         wait_for_end(task, mine_->compute);
-        for (const TaskId send : mine_->open_sends) wait_for_end(task, send);
-        mine_->open_sends.clear();
+        for (const TaskId open : mine_->open) wait_for_end(task, open);
+        mine_->open.clear();
         return mine_->compute = task;
     }
     void connect(TaskId task, const Compute& c) {
@@ -105,7 +105,7 @@ private:
     TaskId add(const Send& s) {
         const TaskId task = transfer(s.message, rank_, s.to);
         wait_for_end(task, messages_.producer(s.message));
-        if (sends_block_) mine_->open_sends.push_back(task);
+        if (options_.sends_block) mine_->open.push_back(task);
         return task;
     }
     TaskId add(const Recv& r) {
@@ -169,16 +169,23 @@ private:
     }
 
     TaskId add(const Offload& o) {
-        const TaskId task = new_flow(Lane::Copy, costs_.offload(o.stage, rank_));
+        const TaskId task = next_copy(o.stage);
         wait_for_end(task, messages_.producer({Message::Kind::Activation, o.stage, o.micro_batch}));
-        wait_for_end(task, mine_->copy);
-        return mine_->copy = task;
+        return task;
     }
     TaskId add(const Reload& r) {
-        const TaskId task = new_flow(Lane::Copy, costs_.offload(r.stage, rank_));
+        const TaskId task = next_copy(r.stage);
         wait_for_begin(task, mine_->compute);
+        return messages_.reload(r.stage, r.micro_batch) = task;
+    }
+    TaskId next_copy(Stage stage) {
+        const TaskId task = new_flow(Lane::Copy, costs_.offload(stage, rank_));
         wait_for_end(task, mine_->copy);
-        return mine_->copy = messages_.reload(r.stage, r.micro_batch) = task;
+        if (options_.copies_block) {
+            wait_for_end(task, mine_->compute);
+            mine_->open.push_back(task);
+        }
+        return mine_->copy = task;
     }
 
     const Program& program_;
@@ -190,7 +197,7 @@ private:
     TaskId tied_ = kNoTask;
     TaskId norm_ = kNoTask;
     std::int16_t step_;
-    bool sends_block_;
+    const SimulateOptions& options_;
     Rank rank_;
     RankStreams* mine_ = nullptr;
 };
@@ -207,20 +214,20 @@ void Successors::pack(std::size_t tasks) {
     edges_ = {};
 }
 
-TaskGraph build_task_graph(const Program& program, const CostModel& costs, int steps,
-                           bool sends_block) {
+TaskGraph build_task_graph(const Program& program, const CostModel& costs,
+                           const SimulateOptions& options) {
     TaskGraph graph;
     std::size_t actions = 0;
     for (const ActionList& list : program.ranks) actions += list.size();
-    graph.tasks.reserve(actions * steps);
+    graph.tasks.reserve(actions * options.steps);
     graph.task_of.resize(program.ranks.size());
 
     CostTable table(program, costs, graph);
     RankStreams none;
     none.stages.resize(static_cast<std::size_t>(program.stage_count()));
     std::vector<RankStreams> streams(program.ranks.size(), none);
-    for (int step = 0; step < steps; ++step) {
-        StepBuilder builder(program, graph, table, streams, step, sends_block);
+    for (int step = 0; step < options.steps; ++step) {
+        StepBuilder builder(program, graph, table, streams, step, options);
         for (int rank = 0; rank < program.shape.ranks; ++rank) builder.add_rank(Rank{rank});
         for (int rank = 0; rank < program.shape.ranks; ++rank) builder.chain_channels(Rank{rank});
     }

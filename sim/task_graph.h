@@ -7,6 +7,7 @@
 #include "schedule/schedule.h"
 #include "schedule/trace.h"
 #include "sim/cost_model.h"
+#include "sim/simulate.h"
 
 /// A program as tasks and the edges between them: what must have begun or
 /// ended before a task begins. Streams are edges too, so the engine needs
@@ -61,9 +62,12 @@ struct TaskGraph {
 ///   a transfer after the end of its producer, after the transfer before it on
 ///   its channel, and after the begin of the compute that its Recv stands behind;
 ///   a reduction after the compute of its stage and the reduction before it, on
-///   every rank of its group; an optimizer step after the reductions before it.
+///   every rank of its group; an optimizer step after the reductions before it;
+///   an Offload after its forward, a Reload after the begin of the compute before it,
+///   both after the copy before them; where copies block, after the compute before
+///   them and before the compute behind them.
 /// Precondition: validate(program) is empty.
-TaskGraph build_task_graph(const Program& program, const CostModel& costs, int steps,
-                           bool sends_block);
+TaskGraph build_task_graph(const Program& program, const CostModel& costs,
+                           const SimulateOptions& options);
 
 }  // namespace debubble::sim

@@ -22,7 +22,7 @@ struct RankStreams {
     TaskId reduce = kNoTask;  ///< ReduceGrad, TiedGradReduce, GradNorm
     TaskId copy = kNoTask;    ///< Offload, Reload
     TaskId optimizer = kNoTask;
-    std::vector<TaskId> open_sends;  ///< since the last compute, if sends block
+    std::vector<TaskId> open;  ///< sends and copies since the last compute, as far as they block
     std::vector<StageTasks> stages;  ///< indexed by stage
     struct Channel {
         Rank to;

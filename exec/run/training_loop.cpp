@@ -207,6 +207,7 @@ void finish_trace(const RunJob& job, GatheredRecords gathered, RunOutcome& outco
     header.data = job.grid.data;
     header.pipeline = job.grid.pipeline;
     header.folded = job.grid.replicas() == 1;
+    header.copies_block = !job.cuda;
     header.step_time = from_seconds(outcome.step_time_s);
     outcome.trace.program = job.plan.program;
     OrderOptions how;

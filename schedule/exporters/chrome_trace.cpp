@@ -57,6 +57,7 @@ Json header_json(const Trace& trace) {
                  {"folded", h.folded},     {"peaks", std::move(peaks)}};
     if (h.step_time != Duration{}) json["step_time_ns"] = h.step_time.count();
     if (h.sends_block) json["sends_block"] = true;
+    if (h.copies_block) json["copies_block"] = true;
     if (can_be_read_back(trace.program))
         json["program"] = {{"name", trace.program.name},
                            {"placement", write_placement(trace.program.placement)},

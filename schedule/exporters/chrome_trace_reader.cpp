@@ -101,6 +101,7 @@ TraceHeader read_header(const Json& json) {
     header.folded = flag(json, "folded");
     header.step_time = Duration{whole_or_zero(json, "step_time_ns", kMostTime)};
     if (json.contains("sends_block")) header.sends_block = flag(json, "sends_block");
+    if (json.contains("copies_block")) header.copies_block = flag(json, "copies_block");
     return header;
 }
 

@@ -13,7 +13,8 @@ class PlannedMemory : public testing::TestWithParam<Case> {};
 
 TEST_P(PlannedMemory, IsWhatTheExecutorAllocates) {
     const Case& c = GetParam();
-    const scenarios::Scenario scenario = scenario_of(c);
+    scenarios::Scenario scenario = scenario_of(c);
+    scenario.cluster.gpu.threads = 1;  // ranks are threads of a processor
     const Result result = train(c, 1);
     const sim::Prediction predicted = sim::predict(scenario).prediction;
     for (const StepRecord& record : result.records) {
@@ -63,6 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
         wide("slices_alone", "{data: 1}", "{name: seq-1f1b, slices: 2}"),
         wide("slices_recompute", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 4}",
              "gpt2-wide", "recompute: full"),
+        wide("slices_offload", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 4}", "gpt2-wide",
+             "offload_activations: true"),
         wide("slices_grouped", "{pipeline: 4, data: 1}", "{name: seq-1f1b, slices: 4}",
              "llama-wide"),
         wide("slices_grouped_recompute", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 8}",

@@ -85,6 +85,7 @@ Trace with_program() {
     trace.header.program_hash = program_hash(trace.program);
     trace.header.step_time = Duration{123'456'789};
     trace.header.sends_block = true;
+    trace.header.copies_block = true;
     return trace;
 }
 

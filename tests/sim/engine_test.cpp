@@ -166,6 +166,23 @@ TEST(Simulate, GathersOneUnitAheadAndNotBeforeTheOneBeforeIsDropped) {
     EXPECT_EQ(span_of(s, "0B0", 0).begin, at(24)) << "dropped at 17, gathered again by 24";
 }
 
+TEST(Simulate, CopiesRunBesideTheComputesUnlessTheyBlock) {
+    const Program program = program_of({{forward(0, 0), Offload{Stage{0}, {0, {}}}, forward(0, 1),
+                                         Reload{Stage{0}, {0, {}}}, forward(0, 2)}},
+                                       3);
+    const Simulation beside = simulate(program, SmallCluster(1));
+    EXPECT_EQ(span_of(beside, "0OFFLOAD0", 0).begin, at(10));
+    EXPECT_EQ(span_of(beside, "0F2", 0).end, at(30));
+
+    SimulateOptions how;
+    how.copies_block = true;
+    const Simulation between = simulate(program, SmallCluster(1), how);
+    EXPECT_EQ(span_of(between, "0F1", 0).begin, at(10 + 50));
+    EXPECT_EQ(span_of(between, "0RELOAD0", 0).begin, at(70));
+    EXPECT_EQ(span_of(between, "0F2", 0).end, at(70 + 50 + 10));
+    EXPECT_TRUE(between.trace.header.copies_block);
+}
+
 TEST(Simulate, NamesWhatWaitsForEver) {
     const Program program =
         program_of({{forward(0, 0)}, {Recv{activation(0, 0), Rank{0}}, forward(1, 0)}}, 1);

@@ -125,7 +125,9 @@ Case program_case(const std::string& name) {
     const scenarios::Plan plan = scenarios::make_plan(scenario);
     const auto costs = make_cost_model(scenario, plan.stages, plan.schedule);
     const bool blocks = scenario.framework.point_to_point_blocks;
-    const TaskGraph graph = build_task_graph(plan.program, *costs, 1, blocks);
+    SimulateOptions how;
+    how.sends_block = blocks;
+    const TaskGraph graph = build_task_graph(plan.program, *costs, how);
 
     Case made;
     made.capacity = capacity_of(costs->links());
@@ -142,8 +144,6 @@ Case program_case(const std::string& name) {
         made.items.push_back(std::move(item));
     }
     made.ends.assign(made.items.size(), std::numeric_limits<double>::quiet_NaN());
-    SimulateOptions how;
-    how.sends_block = blocks;
     const Simulation simulation = simulate(plan.program, *costs, how);
     const auto tasks = tasks_by_action(plan.program, graph);
     for (const Span& span : simulation.trace.spans)
