@@ -60,7 +60,7 @@ std::vector<std::string> executed_in_order(const Program& program, const Trace& 
     Sentences sentences;
     check_hash(program, trace, sentences);
     const Execution execution = match_lists(program, trace, sentences);
-    if (sentences.empty()) check_times(program, trace, execution, options.clock_error, sentences);
+    if (sentences.empty()) check_times(program, trace, execution, sentences);
     check_peaks(trace, options, sentences);
     return std::move(sentences).take();
 }

@@ -9,7 +9,6 @@
 namespace debubble {
 
 struct OrderOptions {
-    Duration clock_error{};            ///< by which the clocks of two ranks may differ
     std::vector<Bytes> planned_peaks;  ///< by rank; empty: memory is not compared
     double memory_tolerance = 0.01;    ///< of a planned peak, in both directions
 };
@@ -25,8 +24,8 @@ struct OrderOptions {
 ///   a message arrived after it was sent, as long as it was sent;
 ///   each rank's peak memory is the planned one.
 ///
-/// Times are looked at once all lists agree. At most kMostSentences, and then that
-/// there are more.
+/// Times are looked at once all lists agree, and may be wrong by TraceHeader::clock_error.
+/// At most kMostSentences, and then that there are more.
 /// Precondition: validate(program) is empty.
 std::vector<std::string> executed_in_order(const Program& program, const Trace& trace,
                                            const OrderOptions& options = {});

@@ -50,6 +50,13 @@ struct MemoryPeak {
     friend bool operator==(const MemoryPeak&, const MemoryPeak&) = default;
 };
 
+/// By how much times may be wrong beside each other.
+struct ClockError {
+    Duration ranks{};  ///< those of two ranks
+    Duration lanes{};  ///< those of one rank: its device's clock beside its host's
+    friend bool operator==(const ClockError&, const ClockError&) = default;
+};
+
 struct TraceHeader {
     std::string source;  ///< "simulated" or "executed"
     std::string scenario;
@@ -63,6 +70,7 @@ struct TraceHeader {
     Duration step_time{};
     bool sends_block = false;   ///< a rank's next compute waits for the sends listed before it
     bool copies_block = false;  ///< offloads and reloads are made between the computes
+    ClockError clock_error = {};
     friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
 };
 

@@ -1,6 +1,7 @@
 #include "exec/interpreter/gather_records.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstring>
 #include <span>
@@ -122,10 +123,12 @@ GatheredRecords gather_records(Communicator& world, const StepRecord& mine,
     shift(record, offset.add);
 
     GatheredRecords gathered;
-    double error = static_cast<double>((offset.error + mine.clock_error).count());
-    world.all_reduce(buffer_of(std::span(&error, 1)), Reduction::Max, "CLOCK_ERROR")
+    std::array errors{static_cast<double>((offset.error + mine.clock_error).count()),
+                      static_cast<double>(mine.clock_error.count())};
+    world.all_reduce(buffer_of(std::span<double>(errors)), Reduction::Max, "CLOCK_ERROR")
         ->wait(within(patience));
-    gathered.clock_error = 2 * Duration{static_cast<std::int64_t>(error)};
+    gathered.clock_error = {2 * Duration{static_cast<std::int64_t>(errors[0])},
+                            Duration{static_cast<std::int64_t>(errors[1])}};
 
     if (world.rank() > 0) {
         std::vector<std::byte> bytes = pack(record);

@@ -9,7 +9,7 @@ namespace debubble::exec {
 
 struct GatheredRecords {
     std::vector<StepRecord> records;  ///< by global rank, on rank 0's clock; elsewhere empty
-    Duration clock_error{};           ///< by which the clocks of two hosts may still differ
+    ClockError clock_error;           ///< left between the hosts, and beside their devices
 };
 
 /// Collective over all ranks of `world`: brings what each of them recorded to rank 0.

@@ -210,9 +210,8 @@ void finish_trace(const RunJob& job, GatheredRecords gathered, RunOutcome& outco
     header.copies_block = !job.cuda;
     header.step_time = from_seconds(outcome.step_time_s);
     outcome.trace.program = job.plan.program;
-    OrderOptions how;
-    how.clock_error = gathered.clock_error;
-    outcome.disorder = executed_in_order(job.plan.program, outcome.trace, how);
+    header.clock_error = gathered.clock_error;
+    outcome.disorder = executed_in_order(job.plan.program, outcome.trace);
 }
 
 }  // namespace

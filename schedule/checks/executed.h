@@ -50,6 +50,6 @@ struct Execution {
 Execution match_lists(const Program& program, const Trace& trace, Sentences& sentences);
 
 void check_times(const Program& program, const Trace& trace, const Execution& execution,
-                 Duration clock_error, Sentences& sentences);
+                 Sentences& sentences);
 
 }  // namespace debubble

@@ -9,9 +9,8 @@ namespace {
 /// One step of one replica: what each of its spans had to wait for.
 class StepTimes {
 public:
-    StepTimes(const Program& program, const Trace& trace, Duration clock_error,
-              Sentences& sentences)
-        : program_(program), trace_(trace), clock_error_(clock_error), sentences_(sentences) {}
+    StepTimes(const Program& program, const Trace& trace, Sentences& sentences)
+        : program_(program), trace_(trace), sentences_(sentences) {}
 
     void add_rank(const Executor& executor, const std::size_t* spans) {
         ranks_.push_back({executor, spans});
@@ -64,9 +63,12 @@ private:
         return found == map.end() ? std::nullopt : Span(found->second);
     }
 
-    /// The clocks of two ranks may be apart; that of one is not.
+    /// The clocks of two ranks may be apart, and a rank's computes are its device's business.
     Duration slack(std::size_t a, std::size_t b) const {
-        return trace_.spans[a].rank == trace_.spans[b].rank ? Duration{} : clock_error_;
+        const debubble::Span &one = trace_.spans[a], &other = trace_.spans[b];
+        const ClockError& error = trace_.header.clock_error;
+        if (one.rank != other.rank) return error.ranks;
+        return one.lane == other.lane ? Duration{} : error.lanes;
     }
 
     void begins_after(std::size_t span, Span first) {
@@ -158,7 +160,6 @@ private:
 
     const Program& program_;
     const Trace& trace_;
-    Duration clock_error_;
     Sentences& sentences_;
     std::vector<OfRank> ranks_;
     std::map<Message, std::size_t> makers_;
@@ -171,11 +172,11 @@ private:
 }  // namespace
 
 void check_times(const Program& program, const Trace& trace, const Execution& execution,
-                 Duration clock_error, Sentences& sentences) {
+                 Sentences& sentences) {
     for (auto at = execution.spans.begin(); at != execution.spans.end();) {
         const std::int32_t replica = at->first.replica;
         std::vector<StepTimes> steps(static_cast<std::size_t>(execution.steps),
-                                     StepTimes(program, trace, clock_error, sentences));
+                                     StepTimes(program, trace, sentences));
         for (; at != execution.spans.end() && at->first.replica == replica; ++at) {
             const std::size_t length = program.ranks[at->first.rank.index].size();
             for (std::size_t k = 0; k < steps.size(); ++k)

@@ -140,9 +140,8 @@ void expect_training_of_one_rank(const Case& c, Result mine) {
     Trace trace = trace_of(std::move(mine.records));
     trace.program = mine.plan.program;
     trace.header.program_hash = program_hash(mine.plan.program);
-    OrderOptions options;
-    options.clock_error = mine.clock_error;
-    EXPECT_THAT(executed_in_order(mine.plan.program, trace, options), testing::IsEmpty());
+    trace.header.clock_error = mine.clock_error;
+    EXPECT_THAT(executed_in_order(mine.plan.program, trace), testing::IsEmpty());
 }
 
 }  // namespace debubble::exec::parity

@@ -184,7 +184,9 @@ Result join(const Job& job, std::vector<RankResult> ranks) {
         result.evaluated += rank.evaluated_share;
         exec::join(rank.gradients, result.gradients);
         exec::join(rank.weights, result.weights);
-        result.clock_error = std::max(result.clock_error, 2 * rank.record.clock_error);
+        ClockError& error = result.clock_error;
+        error.lanes = std::max(error.lanes, rank.record.clock_error);
+        error.ranks = 2 * error.lanes;
         result.records.push_back(std::move(rank.record));
         result.static_memory.push_back(rank.static_memory);
     }

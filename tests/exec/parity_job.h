@@ -59,7 +59,7 @@ struct Result {
     std::vector<StepRecord> records;  ///< of the last step, by global rank
     scenarios::Plan plan;
     std::vector<MemoryByClass> static_memory;  ///< held between steps, by global rank
-    Duration clock_error{};                    ///< of the records
+    ClockError clock_error;                    ///< of the records
 };
 
 scenarios::Scenario scenario_of(const Case& c);

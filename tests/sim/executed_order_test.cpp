@@ -9,6 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 Trace played(const Program& program, const SimulateOptions& options = {}) {
     return simulate(program, DistinctCosts(), options).trace;
@@ -111,6 +112,8 @@ TEST_F(Corrupted, TwoComputesRanAtOnce) {
     span(0, "0F0").end += Duration{5};
     span(0, "0SEND_F0").begin += Duration{5};
     EXPECT_THAT(sentences(), ElementsAre("rank 0: 0F1 began 5 ns before 0F0 had ended"));
+    trace_.header.clock_error = {Duration{5}, Duration{5}};
+    EXPECT_THAT(sentences(), SizeIs(1)) << "computes of one rank have one clock";
 }
 
 TEST_F(Corrupted, AComputeBeganBeforeItsMessageWasThere) {
@@ -130,9 +133,10 @@ TEST_F(Corrupted, AMessageArrivedBeforeItWasSent) {
     move(0, "0SEND_F0", length + Duration{6});
     EXPECT_THAT(sentences(), ElementsAre("rank 1: 1RECV_F0 from rank 0 had ended 6 ns before "
                                          "0SEND_F0 to rank 1 on rank 0 began"));
-    OrderOptions apart;
-    apart.clock_error = Duration{6};
-    EXPECT_THAT(sentences(apart), IsEmpty()) << "two clocks";
+    trace_.header.clock_error.lanes = Duration{6};
+    EXPECT_THAT(sentences(), SizeIs(1)) << "of two ranks";
+    trace_.header.clock_error.ranks = Duration{6};
+    EXPECT_THAT(sentences(), IsEmpty()) << "two clocks";
 }
 
 TEST_F(Corrupted, AMessageLostBytes) {
@@ -145,6 +149,10 @@ TEST_F(Corrupted, AGradientWasReducedBeforeItWasThere) {
     const Duration early = span(0, "0REDUCE_GRAD").begin - span(0, "0B2").end + Duration{2};
     span(0, "0REDUCE_GRAD").begin -= early;
     EXPECT_THAT(sentences(), ElementsAre("rank 0: 0REDUCE_GRAD began 2 ns before 0B2 had ended"));
+    trace_.header.clock_error.ranks = Duration{2};
+    EXPECT_THAT(sentences(), SizeIs(1)) << "of one rank";
+    trace_.header.clock_error.lanes = Duration{2};
+    EXPECT_THAT(sentences(), IsEmpty()) << "by the host's clock, and by the device's";
 }
 
 TEST_F(Corrupted, TheOptimizerDidNotWait) {
