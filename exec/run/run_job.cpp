@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <span>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
 #include "exec/cpu/cpu_kernels.h"
@@ -27,6 +32,17 @@ std::int64_t last_step_of(const TrainingOptions& options, const RunRequest& requ
     throw InputError(
         "how long to train is not said: give --steps, 'training.steps' or "
         "'training.epochs'");
+}
+
+/// Of images: how many classes the model tells apart that the data has none of.
+std::optional<std::string> unseen_classes(const scenarios::Scenario& scenario,
+                                          const TrainingData& data) {
+    const auto seen = std::ssize(data.classes);
+    if (seen == 0 || seen == scenario.model.vocab) return {};
+    return fmt::format(
+        "the images are of {} {} ({}), and {} tells {} apart: model.vocab could be {}", seen,
+        seen == 1 ? "class" : "classes", fmt::join(data.classes, ", "), scenario.model.name,
+        scenario.model.vocab, seen);
 }
 
 int threads_of(const RunRequest& request, const RankGrid& grid, int processes_on_this_host) {
@@ -112,6 +128,7 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     job.grid = {parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
     job.last_step = last_step_of(job.options, request, job.data.train);
     job.start = open_start(job.scenario, job.options, request.resume);
+    if (auto note = unseen_classes(asked, job.data)) job.start.notes.push_back(std::move(*note));
     job.threads = threads_of(request, job.grid, place.on_this_host);
     job.peak = cuda ? PeakRate{{}, "the peak rate of the GPU is not known"}
                     : peak_of_processor(asked, job.threads);

@@ -318,6 +318,15 @@ class Evaluations(RunTest):
                     code=BAD_INPUT)
 
 
+class Images(ProgramTest):
+    def test_classes_that_the_images_have_none_of_are_told(self):
+        run = ["run", "shapes", "--steps", 1, "--set", "gpus=1", "--set", "parallel={data: 1}"]
+        told = "the images are of 4 classes (cross, disc, square, triangle), and shapes-vit tells"
+        self.assertNotIn(told, self.done(*run).stdout)
+        more = self.done(*run, "--set", "model.vocab=7")
+        self.assertIn(f"{told} 7 apart: model.vocab could be 4", more.stdout)
+
+
 class Refusals(RunTest):
     def refused(self, *options, says, steps=STEPS, code=BAD_INPUT):
         self.run_it(*options, steps=steps, code=code, says=says)
