@@ -18,6 +18,9 @@ inline QColor good_colour(const QPalette& palette) {
     return is_dark(palette) ? QColor(0x8FD9A0) : QColor(0x176B2C);
 }
 
+/// Some themes of the system leave the placeholders of a dark palette as dark as a light one's.
+void make_placeholders_legible();
+
 /// Between two colours: 0 is `a`, 1 is `b`.
 inline QColor between(const QColor& a, const QColor& b, double share) {
     const auto mix = [share](double x, double y) { return x + (y - x) * share; };

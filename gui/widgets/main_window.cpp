@@ -11,6 +11,7 @@
 #include <QStatusBar>
 #include <QVBoxLayout>
 
+#include "gui/widgets/colours.h"
 #include "gui/widgets/compare/compare_panel.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/message_strip.h"
@@ -36,6 +37,7 @@ MainWindow::MainWindow() : unsaved_(data_place()) {
     setWindowTitle(tr("debubble"));
     setAcceptDrops(true);
     setDockNestingEnabled(true);
+    make_placeholders_legible();
     const QSize room = screen()->availableSize() - QSize(16, 48);  // the frame of the window
     resize(QSize(1500, 950).boundedTo(room));
     timeline_ = new TimelineView;
@@ -292,6 +294,7 @@ void MainWindow::execute() {
 
 void MainWindow::changeEvent(QEvent* event) {
     QMainWindow::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) make_placeholders_legible();
     // Colours of the strip and the complaints are mixed from the palette.
     if (event->type() == QEvent::PaletteChange && what_if_ != nullptr && plan_open_ &&
         !session_.is_busy() && session_.answer().plan)

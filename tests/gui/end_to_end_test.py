@@ -34,7 +34,7 @@ class EndToEnd(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         read_end, write_end = os.pipe()
         self.display = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1400x900x24"],
+            ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1400x900x24", "-noreset"],
             pass_fds=[write_end], stderr=subprocess.DEVNULL)
         os.close(write_end)
         self.addCleanup(self.end, self.display)

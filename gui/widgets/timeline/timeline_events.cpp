@@ -154,10 +154,15 @@ void TimelineView::toggle(std::set<int>& ranks, int rank) {
     changed();
 }
 
+/// By a key, of the row that has the selection.
 void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
+    const bool by_key = event->reason() == QContextMenuEvent::Keyboard;
     const int y = Geometry::row_y(scene_.layout, event->y(), state_.scroll);
-    const Row* row =
-        scene_.main && event->y() >= Geometry::kTop ? scene_.layout.row_at(y) : nullptr;
+    const Row* row = nullptr;
+    if (scene_.main && by_key)
+        row = row_of(scene_, state_.selection);
+    else if (scene_.main && event->y() >= Geometry::kTop)
+        row = scene_.layout.row_at(y);
     if (row == nullptr) return;
     const TimelineDocument& document = *scene_.main.document;
     const int rank = document.devices[row->device].rank.index;
@@ -173,7 +178,8 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
     add(tr("Make thin"), state_.rows.collapsed);
     const auto replicas = std::ranges::count(document.devices, Rank{rank}, &Device::rank);
     if (replicas > 1) add(tr("Show all %1 replicas").arg(replicas), state_.rows.replicas);
-    menu.exec(event->globalPos());
+    const QPoint name(0, Geometry::y_of(*row, row->whole.y, state_.scroll));
+    menu.exec(by_key ? viewport()->mapToGlobal(name) : event->globalPos());
 }
 
 QString TimelineView::tool_tip(QPointF at) const {

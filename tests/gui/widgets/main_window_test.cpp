@@ -19,6 +19,7 @@
 
 #include "base/file.h"
 #include "gui/viewmodel/export.h"
+#include "gui/widgets/colours.h"
 #include "gui/widgets/run/run_panel.h"
 #include "tests/gui/widgets/window.h"
 
@@ -45,6 +46,22 @@ TEST_F(Window, a_changed_field_changes_text_and_timeline_and_leaves_a_ghost) {
     EXPECT_NE(shown().document, before);
     EXPECT_EQ(ghost().document, before);
     EXPECT_TRUE(part<QLabel>("delta")->text().contains("step"));
+}
+
+TEST(Colours, placeholders_are_legible_where_the_systems_are_not) {
+    const QPalette before = QApplication::palette();
+    QPalette dark = before;
+    dark.setColor(QPalette::Text, Qt::white);
+    dark.setColor(QPalette::Base, Qt::black);
+    dark.setColor(QPalette::PlaceholderText, QColor(0, 0, 0, 128));
+    QApplication::setPalette(dark);
+    make_placeholders_legible();
+    const QPalette made = QApplication::palette();
+    EXPECT_EQ(made.color(QPalette::PlaceholderText), QColor(255, 255, 255, 128));
+    EXPECT_EQ(made.color(QPalette::Base), QColor(Qt::black)) << "the rest stays";
+    QApplication::setPalette(before);
+    make_placeholders_legible();
+    EXPECT_EQ(QApplication::palette(), before) << "Qt's own are";
 }
 
 TEST_F(Window, typing_in_the_text_changes_the_fields) {

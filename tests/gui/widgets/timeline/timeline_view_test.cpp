@@ -1,7 +1,10 @@
 #include "gui/widgets/timeline/timeline_view.h"
 
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QSignalSpy>
 #include <QTest>
+#include <QTimer>
 #include <QWheelEvent>
 
 #include <gmock/gmock.h>
@@ -347,6 +350,27 @@ TEST_F(TimelineViewTest, ColoursByErrorWhereThereIsOneAndElseByKind) {
     EXPECT_EQ(count(view_.picture({1172, 450}, 1), forward), 0U);
     view_.set_document(document_);
     EXPECT_EQ(view_.picture({1172, 450}, 1), by_kind);
+}
+
+TEST_F(TimelineViewTest, OpensTheMenuOfTheSelectionsRowByAKey) {
+    const auto choose = [&](const QString& words) {
+        QTimer::singleShot(0, &view_, [words] {
+            auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+            ASSERT_NE(menu, nullptr);
+            for (QAction* action : menu->actions())
+                if (action->text() == words) action->trigger();
+            menu->close();
+        });
+        QContextMenuEvent key(QContextMenuEvent::Keyboard, {}, view_.mapToGlobal(QPoint()));
+        QApplication::sendEvent(view_.viewport(), &key);
+    };
+    click(point(3.5, 3));
+    choose("Make thin");
+    EXPECT_EQ(view_.state().rows.collapsed, std::set{3});
+    choose("Keep at the top");
+    EXPECT_EQ(view_.state().rows.pinned, std::set{3});
+    choose("Make thin");
+    EXPECT_THAT(view_.state().rows.collapsed, testing::IsEmpty());
 }
 
 }  // namespace
