@@ -9,8 +9,11 @@ namespace {
 Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide) {
     const Sizes& size = builder.size;
     const std::int64_t bytes = size.element * size.tokens * size.ffn;
-    const Value out{builder.tensor(place.kernel + ".out", bytes),
-                    builder.tensor("d." + place.kernel + ".out", bytes), wide.cut};
+    const bool in_place = builder.how().activation_gradient_in_place && !builder.model().gated();
+    const int tensor = builder.tensor(place.kernel + ".out", bytes);
+    const Value out{tensor,
+                    in_place ? wide.gradient : builder.tensor("d." + place.kernel + ".out", bytes),
+                    wide.cut};
     Operator op = start(place, OperatorKind::Activation);
     op.inputs = {wide.tensor};
     op.outputs = {out.tensor};
@@ -37,7 +40,7 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide) {
     op.forward_uses.push_back(out.tensor);
     op.backward_input_uses = {out.gradient};
     op.backward_input_uses.insert(op.backward_input_uses.end(), op.saved.begin(), op.saved.end());
-    op.backward_input_uses.push_back(wide.gradient);
+    if (!in_place) op.backward_input_uses.push_back(wide.gradient);
     builder.graph.operators.push_back(std::move(op));
     return out;
 }

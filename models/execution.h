@@ -53,6 +53,8 @@ struct Execution {
     bool replayed_dropout = false;      ///< masks are made again from their random numbers
     /// The gradients of embedding tables are made as tensors of their own, then added.
     bool embedding_gradient_tensor = true;
+    /// A nonlinearity that is not gated overwrites its output's gradient with its input's.
+    bool activation_gradient_in_place = false;
     bool fp32_query_gradient = true;     ///< flash attention's backward sums dq in fp32, beside it
     bool attention_mask_tensor = false;  ///< the data loader makes a b s^2 byte mask
     /// Plain PyTorch: values stay a view that keeps the packed product alive, and the

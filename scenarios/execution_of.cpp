@@ -32,6 +32,7 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.dropout_masks_always = framework.dropout_masks_always;
     execution.replayed_dropout = framework.replayed_dropout;
     execution.embedding_gradient_tensor = framework.embedding_gradient_tensor;
+    execution.activation_gradient_in_place = framework.activation_gradient_in_place;
     execution.fp32_query_gradient = framework.fp32_query_gradient;
     execution.attention_mask_tensor = framework.attention_mask_tensor;
     execution.attention_copies = framework.attention_copies;

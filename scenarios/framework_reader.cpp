@@ -34,6 +34,7 @@ void read_kernels(MappingReader& in, Framework& f) {
     in.flag("dropout_masks_always", f.dropout_masks_always);
     in.flag("replayed_dropout", f.replayed_dropout);
     in.flag("embedding_gradient_tensor", f.embedding_gradient_tensor);
+    in.flag("activation_gradient_in_place", f.activation_gradient_in_place);
     in.flag("fp32_query_gradient", f.fp32_query_gradient);
     in.flag("attention_mask_tensor", f.attention_mask_tensor);
     in.flag("attention_copies", f.attention_copies);

@@ -17,6 +17,7 @@ scenarios::Scenario as_executed(scenarios::Scenario scenario) {
     framework.dropout_masks_always = false;
     framework.replayed_dropout = true;
     framework.embedding_gradient_tensor = false;
+    framework.activation_gradient_in_place = true;
     framework.fp32_query_gradient = false;
     framework.attention_mask_tensor = false;
     framework.attention_copies = false;

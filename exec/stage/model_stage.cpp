@@ -239,7 +239,7 @@ private:
             const Visit& next = visits[++at];
             const OperatorCall second = call_of(next);
             open_for(call.op.parameters.empty() ? second.op : call.op);
-            make_room(micro_batch, graph, visit, pair->skipped);
+            make_room(micro_batch, graph, visit, -1);
             make_room(micro_batch, graph, next, pair->becomes);
             if (pair->reused >= 0) live[pair->becomes] = std::move(live[pair->reused]);
             run_pair(pair->kind, call, second, visit.part);

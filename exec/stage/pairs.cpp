@@ -47,20 +47,16 @@ std::optional<VisitPair> linear_activation(const models::StageGraph& graph, cons
     return VisitPair{VisitPair::Kind::LinearActivation};
 }
 
+/// The product's result is overwritten by the nonlinearity's, so that it need not be made.
 std::optional<VisitPair> activation_linear(const models::StageGraph& graph, const Visit& first,
                                            const Visit& second) {
     const Operator& linear = graph.operators[first.op];
     const Operator& activation = graph.operators[second.op];
-    const int between = linear.input_gradient;
     if (linear.kind != OperatorKind::Linear || !is_fused_activation(graph, activation) ||
-        activation.output_gradient != between || !gives_its_own(graph, linear, true))
+        activation.output_gradient != linear.input_gradient ||
+        activation.input_gradient != linear.input_gradient || !gives_its_own(graph, linear, true))
         return {};
-    // The second's result takes the place of what is not made.
-    if (!contains(first.allocates, between) || !contains(second.frees, between) ||
-        second.allocates != std::vector{activation.input_gradient} ||
-        graph.tensors[between].bytes != graph.tensors[activation.input_gradient].bytes)
-        return {};
-    return VisitPair{VisitPair::Kind::ActivationLinear, between};
+    return VisitPair{VisitPair::Kind::ActivationLinear};
 }
 
 std::optional<VisitPair> residual_norm(const models::StageGraph& graph, const Visit& first,
@@ -75,7 +71,7 @@ std::optional<VisitPair> residual_norm(const models::StageGraph& graph, const Vi
     if (first.frees != std::vector{branch} || !contains(second.allocates, y) ||
         from.bytes != to.bytes || from.held_as != to.held_as)
         return {};
-    return VisitPair{VisitPair::Kind::ResidualNorm, -1, branch, y};
+    return VisitPair{VisitPair::Kind::ResidualNorm, branch, y};
 }
 
 }  // namespace

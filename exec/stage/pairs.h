@@ -13,12 +13,10 @@ namespace debubble::exec {
 struct VisitPair {
     enum class Kind : std::uint8_t {
         LinearActivation,  ///< forward: bias and GELU behind a product
-        ActivationLinear,  ///< backward of the product that reads a GELU, and the GELU's
+        ActivationLinear,  ///< backward of the product that reads a GELU, and the GELU's in place
         ResidualNorm,      ///< forward: the norm of a sum
     };
     Kind kind{};
-    /// Of the first visit's tensors: it stands between the two and is never made; -1 if none is.
-    int skipped = -1;
     /// Which is the first visit's to free, and becomes the second's `becomes`, for the result
     /// overwrites it element by element; -1 if none does.
     int reused = -1;

@@ -24,6 +24,7 @@ models::Execution execution() {
     how.micro_batch = 2;
     how.seq_length = 64;
     how.fused_norm = true;
+    how.activation_gradient_in_place = true;
     return how;
 }
 
@@ -84,7 +85,7 @@ struct Walk {
             const std::size_t last = pair ? at + 1 : at;
             for (std::size_t i = at; i <= last; ++i)
                 for (const int tensor : visits[i].allocates)
-                    if (!pair || (tensor != pair->skipped && tensor != pair->becomes)) add(tensor);
+                    if (!pair || tensor != pair->becomes) add(tensor);
             if (pair && pair->reused >= 0) {
                 drop(pair->reused);
                 add(pair->becomes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 
 #include "models/graph.h"
 #include "tests/models/architectures.h"
@@ -27,6 +28,7 @@ std::vector<StageGraph> stages() {
                 how.hidden_dropout = how.attention_dropout = bits & 4;
                 how.fused_norm = how.fused_rope = how.fused_bias_activation = bits & 8;
                 how.fused_bias_dropout_add = how.attention_mask_tensor = bits & 8;
+                how.activation_gradient_in_place = bits & 8;
                 how.tensor = bits & 16 ? 2 : 1;
                 how.sequence_parallel = model.family != Family::Vit;
                 how.context = model.family != Family::Vit && bits & 1 ? 2 : 1;
@@ -97,6 +99,28 @@ TEST(Steps, FreeEveryTensorThatASplitBackwardNeeds) {
         ledger.play(backward_weight_steps(graph));
         EXPECT_EQ(ledger.alive(), 0);
     }
+}
+
+TEST(Steps, MakeTheGradientOfAnUngatedNonlinearityInPlace) {
+    const auto held_beside_it = [](const Architecture& model, bool in_place) {
+        Execution how;
+        how.seq_length = 64;
+        how.activation_gradient_in_place = in_place;
+        const StageGraph graph = build_stage(model, how, {1, 1, false, false});
+        const PassSteps backward = backward_steps(graph);
+        Bytes held;
+        for (const Step& step : backward.steps) {
+            if (step.kind == Step::Kind::Allocate) held += graph.tensors[step.index].bytes;
+            if (step.kind == Step::Kind::Free) held -= graph.tensors[step.index].bytes;
+            const bool runs = step.kind == Step::Kind::Run;
+            if (runs && backward.kernels[step.index].name == "mlp.act.dx") return held;
+        }
+        throw std::logic_error("no kernel of that name");
+    };
+    const Architecture gelu = gpt(4, 256, 8), gated = llama(4, 256, 8, 4, 512, 32000);
+    const Bytes wide{2 * 64 * 4 * 256};  // bf16, tokens, 4 hidden
+    EXPECT_EQ(held_beside_it(gelu, false) - held_beside_it(gelu, true), wide);
+    EXPECT_EQ(held_beside_it(gated, true), held_beside_it(gated, false));
 }
 
 TEST(Steps, RunNoKernelTwiceButWhatIsRecomputed) {

@@ -98,10 +98,15 @@ TEST_P(Steps, MakeNothingAfterTheFirst) {
     }
 }
 
+Case of_model(std::string model, Case c) {
+    c.name = model + "_" + c.name;
+    c.model = model + "-wide";
+    return c;
+}
+
 class PlannedSteps : public testing::TestWithParam<Case> {};
 TEST_P(PlannedSteps, HoldWhatThePlanSays) {
     Case c = GetParam();
-    c.model = "llama-wide";  // a GELU beside its product holds less than is planned
     c.seq_length = 64;
     c.optimizer = "adamw";
     const Result result = train(c, 1);
@@ -126,9 +131,15 @@ INSTANTIATE_TEST_SUITE_P(
                        "offload_activations: true")),
     [](const auto& each) { return each.param.name; });
 
-INSTANTIATE_TEST_SUITE_P(Layouts, PlannedSteps,
-                         testing::Values(on(at_any_pace, "pp4", "{pipeline: 4, data: 1}", "zb-h1"),
-                                         on(at_any_pace, "zero3", "{data: 2, zero_stage: 3}")),
+INSTANTIATE_TEST_SUITE_P(Layouts, PlannedSteps, testing::ValuesIn([] {
+                             std::vector<Case> cases;
+                             for (const char* model : {"gpt2", "llama"})
+                                 for (Case c :
+                                      {on(at_any_pace, "pp4", "{pipeline: 4, data: 1}", "zb-h1"),
+                                       on(at_any_pace, "zero3", "{data: 2, zero_stage: 3}")})
+                                     cases.push_back(of_model(model, std::move(c)));
+                             return cases;
+                         }()),
                          [](const auto& each) { return each.param.name; });
 
 /// One rank, whose host has less patience than a pass lasts.
