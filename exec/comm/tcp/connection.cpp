@@ -14,6 +14,13 @@ using boost::system::error_code;
 constexpr std::size_t kAtOnce = 8 << 20;  ///< bytes, then others have their turn
 constexpr const char* kNoMessage = "it has sent what is no message of this program";
 
+/// The other end is gone, whether it is seen when reading or when writing.
+std::string words(const error_code& error) {
+    const bool is_closed = error == asio::error::eof || error == asio::error::connection_reset ||
+                           error == asio::error::broken_pipe;
+    return is_closed ? "its connection was closed" : error.message();
+}
+
 }  // namespace
 
 Connection::Connection(int peer, Socket socket, std::vector<Event>& events)
@@ -92,7 +99,7 @@ void Connection::flush() {
         const std::size_t size = socket_.write_some(buffers, error);
         out_->sent += size;
         written += size;
-        if (error && error != asio::error::would_block) return lost(error.message());
+        if (error && error != asio::error::would_block) return lost(words(error));
         if (error || written > kAtOnce) break;
         if (out_->sent < frame.size() + out_->body.size()) continue;
         if (out_->last_of) events_.push_back({peer_, Moved{*out_->last_of, true}});
@@ -142,7 +149,7 @@ bool Connection::receive_some(std::size_t& received) {
     const std::size_t size = socket_.read_some(asio::mutable_buffers_1(target), error);
     if (error == asio::error::would_block) return false;
     if (error) {
-        lost(error == asio::error::eof ? "its connection was closed" : error.message());
+        lost(words(error));
         return false;
     }
     received += size;

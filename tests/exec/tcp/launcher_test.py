@@ -77,8 +77,7 @@ class Launcher(unittest.TestCase):
                 self.assertEqual(code, 3, output)
                 self.assertIn(f"rank {number} (process {process}) was ended by signal 9: Killed",
                               output)
-                self.assertRegex(output, f"has lost rank {number}: (its connection was closed|"
-                                         "Connection reset by peer)")
+                self.assertIn(f"has lost rank {number}: its connection was closed", output)
 
     def test_a_rank_that_stands_still_is_named_and_ended(self):
         _, output, _ = self.lose_one(signal.SIGSTOP, 1, patience=3)
