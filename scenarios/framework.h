@@ -23,10 +23,10 @@ struct Framework {
     bool fused_rope = true;
     bool fused_norm = true;
     bool dropout_masks_always = false;
-    bool replayed_dropout = false;          ///< masks made again, not kept
-    bool embedding_gradient_tensor = true;  ///< a table's gradient is made, then added
-    bool activation_gradient_in_place = false;
-    bool fp32_query_gradient = true;  ///< flash attention's dq, summed beside it
+    bool replayed_dropout = false;              ///< masks made again, not kept
+    bool embedding_gradient_tensor = true;      ///< a table's gradient is made, then added
+    bool activation_gradient_in_place = false;  ///< an ungated one's, over its output's
+    bool fp32_query_gradient = true;            ///< flash attention's dq, summed beside it
     bool attention_mask_tensor = false;
     bool attention_copies = false;  ///< heads stay views of the packed product, context is copied
     bool keeps_gathered = false;    ///< what sequence parallelism gathered waits for the backward

@@ -34,7 +34,7 @@ std::int64_t last_step_of(const TrainingOptions& options, const RunRequest& requ
         "'training.epochs'");
 }
 
-/// Of images: how many classes the model tells apart that the data has none of.
+/// A sentence where a model tells more classes of images apart than the data has.
 std::optional<std::string> unseen_classes(const scenarios::Scenario& scenario,
                                           const TrainingData& data) {
     const auto seen = std::ssize(data.classes);
