@@ -1,69 +1,118 @@
 #!/usr/bin/env python3
-"""A training step of GPT-2 124M by `debubble run` beside the same step by PyTorch, and beside its
-matrix products alone.
+"""Training steps by `debubble run` beside the same steps by PyTorch, turn about, so that what else
+the machine does falls on both: the median step of each, and their ratio. Network, batch, optimizer
+(AdamW over fp32 weights) and precision are equal; no dropout.
 
-Both train on this machine's processor with the same number of threads, turn about, so that
-what else the machine does falls on all; the median step of each, and their ratios. The network,
-batch and optimizer are equal: 12 layers, 1024 tokens, AdamW, mean cross-entropy, no dropout.
+    bench/beside_pytorch.py [--precision fp32|bf16] [--threads 1] [--rounds 3] [--steps 3]
+    bench/beside_pytorch.py --device cuda --network gpt2-xl --precision bf16 --compile
 
-    bench/beside_pytorch.py [--threads 1] [--precision fp32|bf16] [--rounds 3] [--steps 3]
-
-PyTorch is Debian's python3-torch or whatever `import torch` finds.
+On the processor the step is also laid beside its matrix products alone, where
+`step_products_bench` is built; on a GPU beside the datasheet's rate and that of a large product,
+as MFU: 6 FLOP per parameter and token, and 6 layers x hidden x tokens for causal attention.
+PyTorch is what `import torch` finds (Debian's python3-torch, or PyPI's).
 """
 
 import argparse
 import json
-import math
 import pathlib
 import platform
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LAYERS, HIDDEN, HEADS, VOCABULARY = 12, 768, 12, 50257
-SAMPLES = 1
+PYTORCH_IS_MISSING = 77
+WANTED_OF_COMPILED = 0.95  # of the speed of compiled PyTorch
 
-SCENARIO = """
-model: {{name: gpt2-124m, family: gpt2, layers: {layers}, hidden: {hidden}, heads: {heads},
-        vocab: {vocabulary}, max_positions: 1024, dropout: 0}}
-cluster: this-machine
-gpus: 1
-parallel: {{pipeline: 1}}
-schedule: 1f1b
-framework: debubble
-training:
-  global_batch: {samples}
-  micro_batch: {samples}
-  seq_length: {tokens}
-  precision: {precision}
-  optimizer: {{name: adamw, lr: 0.0001}}
-  data: {{text: {text}}}
-"""
+NETWORKS = {
+    "gpt2-124m": {"family": "gpt2", "layers": 12, "hidden": 768, "heads": 12, "vocab": 50257,
+                  "max_positions": 1024, "dropout": 0},
+    "gpt2-xl": {"family": "gpt2", "layers": 48, "hidden": 1600, "heads": 25, "vocab": 50257,
+                "max_positions": 1024, "dropout": 0},
+    # Llama 3.2 1B's shapes (Hugging Face, meta-llama/Llama-3.2-1B/config.json).
+    "llama-1.2b": {"family": "llama", "layers": 16, "hidden": 2048, "heads": 32, "kv_heads": 8,
+                   "ffn": 8192, "vocab": 128256, "max_positions": 4096, "tied_embedding": True},
+    # For trying these programs.
+    "tiny-gpt2": {"family": "gpt2", "layers": 2, "hidden": 64, "heads": 4, "vocab": 512,
+                  "max_positions": 1024, "dropout": 0},
+    "tiny-llama": {"family": "llama", "layers": 2, "hidden": 64, "heads": 4, "kv_heads": 2,
+                   "ffn": 128, "vocab": 512, "max_positions": 1024, "tied_embedding": True},
+}
+# bf16 FLOP/s without sparsity, by what the driver calls the card (NVIDIA's datasheets).
+DATASHEET = {"H100 80GB HBM3": 989.4e12, "H100 PCIe": 756e12, "H200": 989.4e12,
+             "A100": 312e12, "B200": 2250e12}
 
 
-def debubble_steps(arguments, folder):
-    """Seconds of each step but the first."""
-    scenario = folder / "gpt2-124m.yaml"
-    scenario.write_text(SCENARIO.format(
-        layers=LAYERS, hidden=HIDDEN, heads=HEADS, vocabulary=VOCABULARY, samples=SAMPLES,
-        tokens=arguments.tokens, precision=arguments.precision,
-        text=ROOT / "scenarios/data/tales.txt"))
+def fail(sentence):
+    print(sentence, file=sys.stderr)
+    sys.exit(2)
+
+
+def parameters(model):
+    hidden, layers = model["hidden"], model["layers"]
+    if model["family"] == "gpt2":
+        return (model["vocab"] + model["max_positions"] + 2) * hidden + layers * (
+            12 * hidden + 13) * hidden
+    keys = hidden // model["heads"] * model["kv_heads"]
+    return (model["vocab"] + 1) * hidden + layers * hidden * (
+        2 * hidden + 2 * keys + 3 * model["ffn"] + 2)
+
+
+def scenario_of(arguments):
+    data = ROOT / "scenarios/data/tales.txt"
+    return {
+        "model": {"name": arguments.network, **NETWORKS[arguments.network]},
+        "cluster": "this-machine" if arguments.device == "cpu" else "hgx-h200",
+        "gpus": 1,
+        "parallel": {"pipeline": 1},
+        "schedule": "1f1b",
+        "framework": "debubble",
+        "training": {
+            "global_batch": arguments.micro_batch * arguments.micro_batches,
+            "micro_batch": arguments.micro_batch,
+            "seq_length": arguments.tokens,
+            "precision": arguments.precision,
+            "optimizer": {"name": "adamw", "lr": 0.0001},
+            "data": {"text": str(arguments.text or data)},
+        },
+    }
+
+
+def debubble_steps(arguments, scenario, folder):
+    """Seconds of each step but the first ones, in which memory is found and algorithms are chosen."""
     metrics = folder / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
-    subprocess.run([arguments.debubble, "run", scenario, "--steps", str(arguments.steps + 1),
-                    "--threads", str(arguments.threads), "--resume", "never",
-                    "--metrics", metrics], check=True, stdout=subprocess.DEVNULL)
+    warm_up = 1 if arguments.device == "cpu" else 3
+    command = [arguments.debubble, "run", scenario, "--steps", str(arguments.steps + warm_up),
+               "--device", arguments.device, "--resume", "never", "--metrics", metrics]
+    if arguments.device == "cpu":
+        command += ["--threads", str(arguments.threads)]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        fail(f"debubble ended with {done.returncode}: {done.stderr.strip()}")
     rows = [json.loads(line) for line in metrics.read_text().splitlines()]
-    return [row["step_time_s"] for row in rows][1:]
+    return [row["step_time_s"] for row in rows][warm_up:]
+
+
+def pytorch_steps(arguments, scenario, compiled):
+    """What pytorch_training.py found; None where there is no PyTorch."""
+    command = [sys.executable, ROOT / "bench/pytorch_training.py", scenario,
+               "--steps", str(arguments.steps), "--device", arguments.device,
+               "--threads", str(arguments.threads)]
+    done = subprocess.run(command + ["--compile"] * compiled, capture_output=True, text=True)
+    if done.returncode == PYTORCH_IS_MISSING:
+        return None
+    if done.returncode != 0:
+        fail(f"PyTorch ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def product_seconds(arguments):
     """Of a step's matrix products, attention's included; empty where they are not built."""
     program = arguments.debubble.parent / "step_products_bench"
-    if not program.exists() or arguments.tokens != 1024:
+    measured = (arguments.network, arguments.tokens, arguments.micro_batch, arguments.micro_batches)
+    if arguments.device != "cpu" or not program.exists() or measured != ("gpt2-124m", 1024, 1, 1):
         return []
     done = subprocess.run(
         [program, f"--benchmark_filter=^{arguments.precision}/{arguments.threads}_threads",
@@ -72,99 +121,95 @@ def product_seconds(arguments):
     return [row["real_time"] / 1000 for row in json.loads(done.stdout)["benchmarks"]]
 
 
-def pytorch_trainer(arguments):
-    import torch
-    from torch import nn
-    from torch.nn import functional
+def card():
+    """Name and driver of the GPU."""
+    done = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+                          capture_output=True, text=True)
+    return done.stdout.splitlines()[0] if done.returncode == 0 and done.stdout else "a GPU"
 
-    torch.set_num_threads(arguments.threads)
-    torch.manual_seed(0)
 
-    class Block(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.norm1, self.norm2 = nn.LayerNorm(HIDDEN), nn.LayerNorm(HIDDEN)
-            self.qkv, self.projection = nn.Linear(HIDDEN, 3 * HIDDEN), nn.Linear(HIDDEN, HIDDEN)
-            self.up, self.down = nn.Linear(HIDDEN, 4 * HIDDEN), nn.Linear(4 * HIDDEN, HIDDEN)
+class Side:
+    """Steps of one of those that are compared."""
 
-        def attention(self, x):
-            samples, tokens, _ = x.shape
-            q, k, v = (part.view(samples, tokens, HEADS, -1).transpose(1, 2)
-                       for part in self.qkv(x).split(HIDDEN, dim=2))
-            if hasattr(functional, "scaled_dot_product_attention"):
-                y = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-            else:
-                mask = torch.ones(tokens, tokens, dtype=torch.bool).tril()
-                scores = q @ k.transpose(2, 3) / math.sqrt(q.shape[-1])
-                y = scores.masked_fill(~mask, -math.inf).softmax(-1) @ v
-            return self.projection(y.transpose(1, 2).reshape(samples, tokens, HIDDEN))
+    def __init__(self, name):
+        self.name, self.steps = name, []
 
-        def forward(self, x):
-            x = x + self.attention(self.norm1(x))
-            return x + self.down(functional.gelu(self.up(self.norm2(x)), approximate="tanh"))
+    def line(self, tokens):
+        median = statistics.median(self.steps)
+        return (f"{self.name:22} {median:8.4f} s a step  {tokens / median:9.0f} tokens/s  of "
+                f"{len(self.steps)} steps, fastest {min(self.steps):.4f} s")
 
-    class Gpt2(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.tokens, self.positions = nn.Embedding(VOCABULARY, HIDDEN), nn.Embedding(1024, HIDDEN)
-            self.blocks = nn.Sequential(*[Block() for _ in range(LAYERS)])
-            self.norm = nn.LayerNorm(HIDDEN)
 
-        def forward(self, tokens, targets):
-            x = self.tokens(tokens) + self.positions.weight[:tokens.shape[1]]
-            logits = self.norm(self.blocks(x)) @ self.tokens.weight.t()
-            return functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
-
-    model = Gpt2()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
-    tokens = torch.randint(0, 256, (SAMPLES, arguments.tokens + 1))
-    low = arguments.precision == "bf16"
-
-    def step():
-        begin = time.perf_counter()
-        optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=low):
-            loss = model(tokens[:, :-1], tokens[:, 1:])
-        loss.backward()
-        optimizer.step()
-        return time.perf_counter() - begin
-
-    return step, torch.__version__
+def mfu_lines(arguments, ours, tokens, where, product_rate):
+    model = NETWORKS[arguments.network]
+    work = 6 * (parameters(model) + model["layers"] * model["hidden"] * arguments.tokens)
+    rate = tokens / statistics.median(ours.steps) * work
+    peak = next((flops for name, flops in DATASHEET.items() if name in where), None)
+    if peak:
+        yield f"MFU {rate / peak:.1%} of the datasheet's {peak / 1e12:.0f} TFLOP/s in bf16"
+    if product_rate:
+        yield (f"MFU {rate / product_rate:.1%} of what a product of 8192 x 8192 matrices reached, "
+               f"{product_rate / 1e12:.0f} TFLOP/s")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--network", choices=NETWORKS, default="gpt2-124m")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
+    parser.add_argument("--tokens", type=int, default=1024, help="of a sequence")
+    parser.add_argument("--micro-batch", type=int, default=1, help="sequences of a microbatch")
+    parser.add_argument("--micro-batches", type=int, default=1, help="of a step")
+    parser.add_argument("--compile", action="store_true", help="PyTorch's compiler as a third side")
+    parser.add_argument("--threads", type=int, default=1, help="on the processor")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=3, help="of each side in a round")
-    parser.add_argument("--tokens", type=int, default=1024)
+    parser.add_argument("--wanted", type=float, metavar="TOKENS_PER_S",
+                        help="ends with 1 if debubble has fewer, or is slower than PyTorch")
+    parser.add_argument("--text", type=pathlib.Path, help="to train on")
     parser.add_argument("--debubble", default=ROOT / "build/release/bin/debubble", type=pathlib.Path)
     arguments = parser.parse_args()
-    try:
-        step, version = pytorch_trainer(arguments)
-    except ImportError:
-        sys.exit("this benchmark needs PyTorch: apt-get install python3-torch")
-    step()
-    ours, theirs, products = [], [], []
+    ours, eager, compiled = Side("debubble"), Side("PyTorch"), Side("PyTorch")
+    products, product_rate, pytorch = [], None, True
     with tempfile.TemporaryDirectory() as folder:
+        scenario = pathlib.Path(folder) / f"{arguments.network}.yaml"
+        scenario.write_text(json.dumps(scenario_of(arguments)))
         for _ in range(arguments.rounds):
-            ours += debubble_steps(arguments, pathlib.Path(folder))
-            theirs += [step() for _ in range(arguments.steps)]
+            ours.steps += debubble_steps(arguments, scenario, pathlib.Path(folder))
+            for side in [eager, compiled][: (1 + arguments.compile) * bool(pytorch)]:
+                pytorch = pytorch_steps(arguments, scenario, side is compiled)
+                if pytorch is None:
+                    break
+                side.name = f"PyTorch {pytorch['version'].split('+')[0]}{' compiled' * (side is compiled)}"
+                side.steps += pytorch["steps"]
+                product_rate = pytorch.get("product_flops_per_s", product_rate)
             products += product_seconds(arguments)
-    a, b = statistics.median(ours), statistics.median(theirs)
-    tokens = SAMPLES * arguments.tokens
-    print(f"GPT-2 124M, {arguments.precision}, {tokens} tokens, {arguments.threads} threads, "
-          f"{platform.processor() or platform.machine()}")
-    print(f"debubble        {a:8.3f} s a step  {tokens / a:8.0f} tokens/s  of {len(ours)} steps, "
-          f"fastest {min(ours):.3f} s")
-    print(f"PyTorch {version:8} {b:7.3f} s a step  {tokens / b:8.0f} tokens/s  of {len(theirs)} steps, "
-          f"fastest {min(theirs):.3f} s")
+    tokens = arguments.micro_batch * arguments.micro_batches * arguments.tokens
+    where = card() if arguments.device == "cuda" else (
+        f"{arguments.threads} threads, {platform.processor() or platform.machine()}")
+    print(f"{arguments.network}, {arguments.precision}, {tokens} tokens a step in "
+          f"{arguments.micro_batches} microbatches, {where}")
+    for side in [ours, eager, compiled]:
+        if side.steps:
+            print(side.line(tokens))
     if products:
-        c = statistics.median(products)
-        print(f"products alone  {c:8.3f} s; a step of debubble takes {a / c:.2f} times as long")
-    print(f"ratio {b / a:.2f} (above 1: debubble is faster), of the fastest {min(theirs) / min(ours):.2f}")
+        share = statistics.median(ours.steps) / statistics.median(products)
+        print(f"{'products alone':22} {statistics.median(products):8.4f} s; a step of debubble takes "
+              f"{share:.2f} times as long")
+    if arguments.device == "cuda":
+        for line in mfu_lines(arguments, ours, tokens, where, product_rate):
+            print(line)
+    short = arguments.wanted and tokens / statistics.median(ours.steps) < arguments.wanted
+    for side, wanted in [(eager, 1), (compiled, WANTED_OF_COMPILED)]:
+        if side.steps:
+            ratio = statistics.median(side.steps) / statistics.median(ours.steps)
+            short = short or (arguments.wanted and ratio < wanted)
+            print(f"ratio {ratio:.2f} to {side.name} (above 1: debubble is faster), of the fastest "
+                  f"{min(side.steps) / min(ours.steps):.2f}")
+    if not eager.steps:
+        print("no PyTorch here (apt-get install python3-torch), so nothing to compare with")
+    return 1 if short else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

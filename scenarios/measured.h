@@ -17,9 +17,11 @@
 namespace debubble::scenarios {
 
 struct MeasuredOperator {
-    Duration median{};     ///< its allocations included, and the waits of its collectives
+    /// Over ranks and steps, of the mean of a step's calls; its allocations are included, and the
+    /// waits of its collectives.
+    Duration median{};
     Duration deviation{};  ///< median of the distances from the median
-    int samples = 1;
+    int samples = 1;       ///< such means
     friend bool operator==(const MeasuredOperator&, const MeasuredOperator&) = default;
 };
 

@@ -157,7 +157,7 @@ void put_gpu(const GpuFigures& gpu, Cluster& cluster) {
                            curve_text(gpu.timings, "gelu"), curve_text(gpu.timings, "norm")),
                {"gpu.memory_efficiency", "gpu.kernel_overhead"}, cluster);
     put_origin(Provenance::Measured,
-               fmt::format("copies of pageable memory: {:.3g} GB/s to the GPU, {:.3g} from it",
+               fmt::format("copies of page-locked memory: {:.3g} GB/s to the GPU, {:.3g} from it",
                            gpu.copies.to_device.value * 1e-9, gpu.copies.from_device.value * 1e-9),
                {"gpu.host_link"}, cluster);
 }

@@ -8,6 +8,7 @@
 
 #include "exec/calibrate/statistics.h"
 #include "exec/comm/communicator.h"
+#include "exec/pinned_pool.h"
 
 namespace debubble::exec {
 
@@ -15,7 +16,9 @@ namespace {
 
 constexpr int kRounds = 5;
 constexpr int kMostRepeats = 100;
-constexpr std::int64_t kHidden = 1024;  ///< of norms
+constexpr std::int64_t kCopied = std::int64_t{1} << 24;  ///< elements
+constexpr double kTick = 1e-9;                           ///< seconds: no copy is infinitely fast
+constexpr std::int64_t kHidden = 1024;                   ///< of norms
 constexpr std::int64_t kHeads = 2;
 constexpr std::int64_t kHeadDim = 128;
 constexpr std::int64_t kBlock = 128;  ///< queries that a multiprocessor takes at a time
@@ -187,17 +190,30 @@ std::vector<KernelTiming> sweep_device(const DeviceFacts& facts, Kernels& kernel
     return Sweep(facts, kernels, arena, limits).run();
 }
 
-HostCopyRates host_copy_rates(Kernels& kernels, Arena& arena, const SweepLimits& limits) {
-    const Tensor host({std::min<std::int64_t>(limits.most_elements, std::int64_t{1} << 24)});
-    std::ranges::fill(host.as<float>(), 1.F);
-    const ArenaTensor device =
-        arena.allocate(host.shape(), DataType::Fp32, MemoryClass::Workspace, "sweep");
-    const auto rate = [&](const std::function<void()>& copy) {
-        return BytesPerSecond{static_cast<double>(host.bytes()) /
-                              seconds_of(kernels, limits, copy)};
+HostCopyRates host_copy_rates(DeviceLanes& lanes, Arena& arena, const SweepLimits& limits) {
+    const std::int64_t elements = std::min<std::int64_t>(limits.most_elements, kCopied);
+    const ArenaTensor tensor =
+        arena.allocate({elements}, DataType::Fp32, MemoryClass::Workspace, "sweep");
+    std::byte* const on_device = tensor.view().data;
+    const Bytes size{4 * elements};
+    PinnedPool pool(lanes);
+    const PinnedPool::Block block = pool.take(size);
+    std::ranges::fill_n(block.data(), size.count, std::byte{1});  // pages that have been written
+    const auto rate = [&](const std::byte* from, std::byte* to) {
+        std::vector<double> seconds;
+        for (int i = 0; i <= kRounds; ++i) {
+            lanes.begin_step();
+            const Mark begin = lanes.mark(kCopyLane);
+            lanes.copy(kCopyLane, from, to, size);
+            const Mark end = lanes.mark(kCopyLane);
+            lanes.finish();
+            const std::chrono::duration<double> took = lanes.time_of(end) - lanes.time_of(begin);
+            if (i > 0) seconds.push_back(std::max(took.count(), kTick));
+        }
+        return BytesPerSecond{static_cast<double>(size.count) / median(std::move(seconds))};
     };
-    return {rate([&] { kernels.upload(host.view(), device.view()); }),
-            rate([&] { kernels.download(device.view(), host.view()); })};
+    const BytesPerSecond to_device = rate(block.data(), on_device);
+    return {to_device, rate(on_device, block.data())};
 }
 
 }  // namespace debubble::exec

@@ -31,11 +31,12 @@ struct SweepLimits {
 std::vector<KernelTiming> sweep_device(const DeviceFacts& facts, Kernels& kernels, Arena& arena,
                                        const SweepLimits& limits = {});
 
-/// Between the host's memory and the device's, as the executor copies.
+/// Between the host's page-locked memory and the device's, as activations are offloaded; by the
+/// device's clock.
 struct HostCopyRates {
     BytesPerSecond to_device;
     BytesPerSecond from_device;
 };
-HostCopyRates host_copy_rates(Kernels& kernels, Arena& arena, const SweepLimits& limits = {});
+HostCopyRates host_copy_rates(DeviceLanes& lanes, Arena& arena, const SweepLimits& limits = {});
 
 }  // namespace debubble::exec

@@ -102,7 +102,7 @@ GpuFigures measure_gpu(int ranks, const MeasureOptions& how) {
         world.barrier("calibrate")->wait(within(how.patience));
         mine.timings = sweep_device(mine.facts, *kernels, arena, how.sweep);
         world.barrier("calibrate")->wait(within(how.patience));
-        mine.copies = host_copy_rates(*kernels, arena, how.sweep);
+        mine.copies = host_copy_rates(device->lanes(), arena, how.sweep);
         world.barrier("calibrate")->wait(within(how.patience));
         if (world.rank() == 0) figures = std::move(mine);
     });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "exec/calibrate/random_batch.h"
 #include "exec/calibrate/statistics.h"
@@ -25,9 +26,11 @@ void append(std::vector<double>& to, const std::vector<double>& from) {
     to.insert(to.end(), from.begin(), from.end());
 }
 
-/// What one rank hears of its operators.
+/// What one rank hears of its operators: within passes from a processor, behind the step from a
+/// device.
 class Listener {
 public:
+    explicit Listener(bool within_passes) : within_passes_(within_passes) {}
     VisitListener hook() {
         return [this](const models::StageGraph& graph, const models::Operator& op,
                       models::Part part, std::chrono::nanoseconds took) {
@@ -35,16 +38,47 @@ public:
             const Clock::time_point begin = Clock::now();
             const auto [at, is_new] = keys_.try_emplace({&op, part});
             if (is_new) at->second = {signature_of(graph, op), part};
-            timings[at->second].push_back(std::chrono::duration<double>(took).count());
-            spent += std::chrono::duration<double>(took + (Clock::now() - begin)).count();
+            Sum& sum = of_step_[at->second];
+            sum.seconds += seconds(took);
+            ++sum.times;
+            in_passes += seconds(took);
+            const Clock::time_point end = Clock::now();
+            if (within_passes_)
+                in_passes += seconds(end - begin);
+            else
+                behind_passes = seconds(end - first_.value_or(begin));
+            if (!first_) first_ = begin;
         };
+    }
+    void begin_step(bool is_timed) {
+        listening = is_timed;
+        in_passes = behind_passes = 0;
+        first_.reset();
+    }
+    void end_step() {
+        for (auto& [key, sum] : of_step_) {
+            const Sum step = std::exchange(sum, {});
+            if (step.times > 0) timings[key].push_back(step.seconds / step.times);
+        }
     }
     bool listening = false;
     OperatorTimings timings;
-    double spent = 0;  ///< seconds in operators, and in this
+    double in_passes = 0;      ///< seconds of a step in operators, and in hearing of them
+    double behind_passes = 0;  ///< and in hearing of them then
 
 private:
+    struct Sum {
+        double seconds = 0;
+        int times = 0;
+    };
+    static double seconds(std::chrono::nanoseconds time) {
+        return std::chrono::duration<double>(time).count();
+    }
+
+    bool within_passes_;
     std::map<std::pair<const models::Operator*, models::Part>, JobTimings::OperatorKey> keys_;
+    std::map<JobTimings::OperatorKey, Sum> of_step_;
+    std::optional<Clock::time_point> first_;  ///< when it began to hear of this step
 };
 
 struct RankTimings {
@@ -64,7 +98,7 @@ double stepped_elements(const RankTraining& training) {
 RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
                          const TrainingOptions& options, Communicator& world,
                          const MeasureOptions& how) {
-    Listener listener;
+    Listener listener(!how.device);
     const RandomBatch batch(scenario);
     JobOptions run{how.kernels, how.threads, {}, how.patience, listener.hook()};
     if (how.device) run.device = how.device(world.rank(), world.size());
@@ -72,18 +106,19 @@ RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::P
     RankTimings timings;
     timings.elements = stepped_elements(job.state());
     for (int step = 0; step < how.warm_up + how.steps; ++step) {
-        listener.listening = step >= how.warm_up;
-        listener.spent = 0;
+        listener.begin_step(step >= how.warm_up);
         const StepInputs inputs = batch.inputs(step, job.training().loss_scale());
         const Instant begin = instant_of(Clock::now());
         const StepRecord record = job.step(inputs);
         const Instant end = instant_of(Clock::now());
         if (!listener.listening) continue;
+        listener.end_step();
         timings.steps.push_back(timings_of(record, begin, end, plan.program.stage_count()));
-        const StepTimings& seen = timings.steps.back();
+        StepTimings& seen = timings.steps.back();
+        seen.behind_last = std::max(0.0, seen.behind_last - listener.behind_passes);
         if (seen.passes == 0) continue;
         const double gap = seen.gaps.empty() ? 0 : median(seen.gaps);
-        timings.pass_overheads.push_back(gap + std::max(0.0, seen.in_passes - listener.spent) /
+        timings.pass_overheads.push_back(gap + std::max(0.0, seen.in_passes - listener.in_passes) /
                                                    seen.passes);
     }
     timings.operators = std::move(listener.timings);

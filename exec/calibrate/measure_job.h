@@ -18,6 +18,8 @@ namespace debubble::exec {
 /// Seconds. Every list is of equal things, in no order.
 struct JobTimings {
     using OperatorKey = std::pair<std::string, models::Part>;  ///< signature and part
+    /// The means of each rank and step, not single calls: what a step takes is a sum, and layers
+    /// of one signature differ by what their caches hold.
     std::map<OperatorKey, std::vector<double>> operators;
     /// Of each rank and step, the mean of what its passes take beyond their operators, with the
     /// way from one to the next.

@@ -12,6 +12,7 @@
 #include "exec/stage/operator_call.h"
 #include "exec/stage/pairs.h"
 #include "exec/stage/run_visit.h"
+#include "exec/stage/visit_clock.h"
 #include "models/visits.h"
 
 namespace debubble::exec {
@@ -31,7 +32,7 @@ struct SlicePlan {
 class ModelStage final : public StageRunner {
 public:
     ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
-        : state_{tools, nullptr, {}, {}, {}, {}, {}}, offloaded_(tools) {
+        : state_{tools, nullptr, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
         for (models::StageGraph& graph : graphs) {
             models::PassVisits fused = visits_of(graph, false), split = visits_of(graph, true);
             slices_.push_back({std::move(graph), std::move(fused), std::move(split)});
@@ -56,6 +57,7 @@ public:
 
     void end_step() override {
         state_.tools.kernels.finish();
+        clock_.end_step();
         assert(std::ranges::all_of(state_.live, is_empty) && "a step leaves no activation behind");
         state_.live.clear();
         state_.step = nullptr;
@@ -201,7 +203,7 @@ private:
         LiveTensors& live = state_.live.at(micro_batch);
         ArenaTensor result;
         StageParameters& parameters = state_.tools.parameters;
-        Clock::time_point begin = listens() ? Clock::now() : Clock::time_point{};
+        clock_.begin();
         const models::Operator* opened = nullptr;  ///< one of the layer whose parameters are open
         const auto open_for = [&](const models::Operator& op) {
             if (opened != nullptr && opened->layer == op.layer) return;
@@ -233,7 +235,7 @@ private:
                 make_room(micro_batch, graph, visit, -1);
                 run_visit(call, visit.part);
                 free(visit);
-                if (listens()) begin = tell(graph, call.op, part, begin);
+                clock_.end(graph, call.op, part);
                 continue;
             }
             const Visit& next = visits[++at];
@@ -245,9 +247,8 @@ private:
             run_pair(pair->kind, call, second, visit.part);
             free(visit);
             free(next);
-            if (!listens()) continue;
-            begin = tell(graph, call.op, part, begin);
-            begin = tell(graph, second.op, part, begin);  // next to nothing: the first has it all
+            clock_.end(graph, call.op, part);
+            clock_.end(graph, second.op, part);  // next to nothing: the first has it all
         }
         if (opened != nullptr) parameters.close(opened->layer);
         return result;
@@ -260,18 +261,10 @@ private:
             if (tensor != but) make_room(micro_batch, graph, tensor);
     }
 
-    bool listens() const { return static_cast<bool>(state_.tools.on_visit); }
-    /// Returns where the next operator begins: what the listener does counts for none.
-    Clock::time_point tell(const models::StageGraph& graph, const models::Operator& op, Part part,
-                           Clock::time_point begin) {
-        state_.tools.kernels.finish();
-        state_.tools.on_visit(graph, op, part, Clock::now() - begin);
-        return Clock::now();
-    }
-
     StageMemory state_;
     std::vector<SlicePlan> slices_;
     OffloadedTensors offloaded_;
+    VisitClock clock_;
 };
 
 }  // namespace

@@ -18,8 +18,8 @@
 /// tensors come and go as its visits say, and collectives happen inside its operators.
 namespace debubble::exec {
 
-/// Told of every operator that has run: which part of it, and how long that took, its
-/// allocations and the finish of its kernels included.
+/// Told of every operator that has run, at the latest at the end of its step: which part of it,
+/// and how long that took, its allocations included.
 using VisitListener = std::function<void(const models::StageGraph&, const models::Operator&,
                                          models::Part, std::chrono::nanoseconds)>;
 
@@ -39,7 +39,7 @@ struct StageTools {
     std::chrono::nanoseconds patience = std::chrono::minutes(1);  ///< with a collective
     double dropout = 0;       ///< probability, where the execution has hidden or attention dropout
     bool recomputed = false;  ///< a Recompute stands before every backward: keep the input only
-    VisitListener on_visit = {};  ///< nobody listens in a training
+    VisitListener on_visit = {};  ///< nobody listens in a training; see VisitClock
     /// Where evaluations of one sample keep keys and values beyond their step, so that others go
     /// on behind them, in slices of another length too; nullptr: nowhere.
     KeyCache* keys = nullptr;

@@ -137,7 +137,7 @@ TEST_F(Calibrate, MeasuresEveryOperatorOfEveryPass) {
             for (const Part part : parts) {
                 const auto* found = cluster.measured->find(signature_of(graph, op), part);
                 ASSERT_NE(found, nullptr) << op.name << " " << name_of(part);
-                EXPECT_GE(found->samples, 2 * 4);  // steps x microbatches
+                EXPECT_GE(found->samples, 2);  // steps
             }
     }
     EXPECT_GT(cluster.measured->optimizer_seconds_per_element, 0);

@@ -7,19 +7,20 @@ cd "$(dirname "$0")/../.."
 bin=${1:-build/release/bin}
 to=out/gpu-tests
 rm -rf "$to"
-mkdir -p "$to/bin" "$to/lib" "$to/share/models" "$to/share/scenarios"
-cp "$bin"/debubble-exec "$bin"/exec_gpu_tests "$bin"/debubble_cuda.so "$bin"/debubble_nccl.so \
+mkdir -p "$to/bin" "$to/lib" "$to/bench" "$to/share/models" "$to/share/scenarios"
+cp "$bin"/debubble "$bin"/debubble-exec "$bin"/exec_gpu_tests "$bin"/debubble_cuda.so "$bin"/debubble_nccl.so \
     "$bin"/gpu_nccl_ranks "$bin"/gpu_nccl_suite "$bin"/gpu_green_contexts "$to/bin/"
 strip "$to"/bin/*
 left_out='libc|libm|libpthread|libdl|librt|ld-linux|libcublas|libcublasLt|libcudart'
 [ -n "${WITH_NCCL:-}" ] || left_out+='|libnccl'
 # All but the C library and what CUDA brings.
-ldd "$bin/debubble-exec" "$bin/exec_gpu_tests" "$bin/debubble_cuda.so" \
+ldd "$bin/debubble" "$bin/debubble-exec" "$bin/exec_gpu_tests" "$bin/debubble_cuda.so" \
     "$bin/debubble_nccl.so" "$bin/gpu_nccl_suite" "$bin/gpu_nccl_ranks" |
     awk -v out="^($left_out)[.-]" '$3 ~ /^\// && $1 !~ out { print $3 }' |
     sort -u | xargs -r cp -L -t "$to/lib"
 cp -r models/zoo "$to/share/models/"
 cp -r scenarios/*.yaml scenarios/clusters scenarios/frameworks "$to/share/scenarios/"
+cp bench/beside_pytorch.py bench/pytorch_training.py bench/calibrated.py bench/four-part-gpt.yaml "$to/bench/"
 cp tests/gpu/run.sh tests/gpu/gpt2-124m.yaml "$to/"
 tar -C out -czf out/gpu-tests.tar.gz gpu-tests
 ls -l out/gpu-tests.tar.gz

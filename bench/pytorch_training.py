@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Training steps by PyTorch, as bench/beside_pytorch.py compares them: GPT-2 and Llama written the
+way PyTorch's users write them (fused attention, autocast over fp32 weights, AdamW), on the
+processor or a GPU, eager or compiled.
+
+    bench/pytorch_training.py SCENARIO --steps 5 [--device cuda] [--compile] [--threads 1]
+
+reads the network, the batch and the precision from a scenario of debubble, written as JSON, which
+is YAML as well, and prints JSON: the seconds of each step but the first, PyTorch's version, the peak of memory, and on a GPU the rate
+of a large product. Ends with 77 where PyTorch is missing.
+"""
+
+import argparse
+import json
+import math
+import statistics
+import sys
+import time
+
+try:
+    import torch
+    from torch import nn
+    from torch.nn import functional
+except ImportError:
+    sys.exit(77)
+
+FUSED_ATTENTION = getattr(functional, "scaled_dot_product_attention", None)
+SHARES_HEADS = "enable_gqa" in (getattr(FUSED_ATTENTION, "__doc__", None) or "")  # since 2.5
+
+
+def attention(q, k, v):
+    """[samples, heads, tokens, head_dim]; fewer heads of keys and values are shared."""
+    shared = k.shape[1] != q.shape[1]
+    if shared and SHARES_HEADS:
+        return FUSED_ATTENTION(q, k, v, is_causal=True, enable_gqa=True)
+    if shared:
+        k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], dim=1) for x in (k, v))
+    if FUSED_ATTENTION:
+        return FUSED_ATTENTION(q, k, v, is_causal=True)
+    mask = torch.ones(q.shape[2], q.shape[2], dtype=torch.bool, device=q.device).tril()
+    scores = q @ k.transpose(2, 3) / math.sqrt(q.shape[-1])
+    return scores.masked_fill(~mask, -math.inf).softmax(-1) @ v
+
+
+def heads(x, count):
+    samples, tokens, _ = x.shape
+    return x.view(samples, tokens, count, -1).transpose(1, 2)
+
+
+class Gpt2Block(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        hidden = model["hidden"]
+        self.heads = model["heads"]
+        self.norm1, self.norm2 = nn.LayerNorm(hidden), nn.LayerNorm(hidden)
+        self.qkv, self.projection = nn.Linear(hidden, 3 * hidden), nn.Linear(hidden, hidden)
+        self.up, self.down = nn.Linear(hidden, 4 * hidden), nn.Linear(4 * hidden, hidden)
+
+    def forward(self, x, _):
+        q, k, v = (heads(part, self.heads) for part in self.qkv(self.norm1(x)).chunk(3, dim=2))
+        x = x + self.projection(attention(q, k, v).transpose(1, 2).flatten(2))
+        return x + self.down(functional.gelu(self.up(self.norm2(x)), approximate="tanh"))
+
+
+class RmsNorm(nn.Module):
+    def __init__(self, hidden):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(hidden))
+
+    def forward(self, x):
+        if hasattr(functional, "rms_norm"):
+            return functional.rms_norm(x, self.weight.shape, self.weight.to(x.dtype), 1e-5)
+        wide = x.float()
+        return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-5)).to(x.dtype) * self.weight
+
+
+def rotated(x, angles):
+    """Pairs (i, i + half) of every head turned by its position's angles."""
+    cosines, sines = angles
+    left, right = x.chunk(2, dim=-1)
+    return torch.cat((left * cosines - right * sines, right * cosines + left * sines), dim=-1)
+
+
+class LlamaBlock(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        hidden = model["hidden"]
+        self.heads, self.kv_heads = model["heads"], model.get("kv_heads", model["heads"])
+        keys = hidden // self.heads * self.kv_heads
+        self.norm1, self.norm2 = RmsNorm(hidden), RmsNorm(hidden)
+        self.query, self.key, self.value, self.projection = (
+            nn.Linear(hidden, width, bias=False) for width in (hidden, keys, keys, hidden))
+        self.gate, self.up = (nn.Linear(hidden, model["ffn"], bias=False) for _ in range(2))
+        self.down = nn.Linear(model["ffn"], hidden, bias=False)
+
+    def forward(self, x, angles):
+        y = self.norm1(x)
+        q = rotated(heads(self.query(y), self.heads), angles)
+        k = rotated(heads(self.key(y), self.kv_heads), angles)
+        v = heads(self.value(y), self.kv_heads)
+        x = x + self.projection(attention(q.to(v.dtype), k.to(v.dtype), v).transpose(1, 2).flatten(2))
+        y = self.norm2(x)
+        return x + self.down(functional.silu(self.gate(y)) * self.up(y))
+
+
+class Network(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        hidden, vocabulary = model["hidden"], model["vocab"]
+        self.is_gpt2 = model["family"] == "gpt2"
+        self.tokens = nn.Embedding(vocabulary, hidden)
+        if self.is_gpt2:
+            self.positions = nn.Embedding(model["max_positions"], hidden)
+        block = Gpt2Block if self.is_gpt2 else LlamaBlock
+        self.blocks = nn.ModuleList(block(model) for _ in range(model["layers"]))
+        self.norm = nn.LayerNorm(hidden) if self.is_gpt2 else RmsNorm(hidden)
+        tied = model.get("tied_embedding", self.is_gpt2)
+        self.head = None if tied else nn.Linear(hidden, vocabulary, bias=False)
+        self.head_dim = hidden // model["heads"]
+
+    def angles(self, tokens):
+        half = self.head_dim // 2
+        rates = 10000.0 ** (-torch.arange(half, device=tokens.device) / half)
+        turns = torch.arange(tokens.shape[1], device=tokens.device)[:, None] * rates
+        return turns.cos(), turns.sin()
+
+    def forward(self, tokens, targets):
+        x = self.tokens(tokens)
+        angles = None
+        if self.is_gpt2:
+            x = x + self.positions.weight[:tokens.shape[1]]
+        else:
+            angles = self.angles(tokens)
+        for block in self.blocks:
+            x = block(x, angles)
+        x = self.norm(x)
+        logits = self.head(x) if self.head else functional.linear(x, self.tokens.weight)
+        return functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
+
+
+def product_rate(device):
+    """FLOP/s of 8192 x 8192 bf16 matrices of random numbers, the median of ten."""
+    a, b = (torch.randn(8192, 8192, device=device, dtype=torch.bfloat16) for _ in range(2))
+    times = []
+    for _ in range(13):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        a @ b
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) / 1e3)
+    return 2 * 8192**3 / statistics.median(times[3:])
+
+
+def step_times(scenario, arguments):
+    training, device = scenario["training"], arguments.device
+    torch.manual_seed(0)
+    network = Network(scenario["model"]).to(device)
+    fused = {"fused": True} if device == "cuda" else {}  # the processor's is in newer versions only
+    optimizer = torch.optim.AdamW(network.parameters(), lr=1e-4, **fused)
+    run = torch.compile(network) if arguments.compile else network
+    micro_batch, length = training["micro_batch"], training["seq_length"]
+    micro_batches = training["global_batch"] // micro_batch
+    data = torch.randint(0, 256, (micro_batches, micro_batch, length + 1), device=device)
+    low = training["precision"] == "bf16"
+
+    def step():
+        begin = time.perf_counter()
+        optimizer.zero_grad(set_to_none=True)
+        for batch in data:
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=low):
+                loss = run(batch[:, :-1], batch[:, 1:]) / micro_batches
+            loss.backward()
+        optimizer.step()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        return time.perf_counter() - begin
+
+    for _ in range(1 if device == "cpu" else 3):
+        step()
+    return [step() for _ in range(arguments.steps)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("scenario")
+    parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--threads", type=int, default=1, help="on the processor")
+    arguments = parser.parse_args()
+    with open(arguments.scenario, encoding="utf-8") as file:
+        scenario = json.load(file)
+    found = {"version": torch.__version__}
+    if arguments.device == "cuda":
+        torch.backends.cuda.matmul.allow_tf32 = False
+    else:
+        torch.set_num_threads(arguments.threads)
+    found["steps"] = step_times(scenario, arguments)
+    if arguments.device == "cuda":
+        found["peak"] = torch.cuda.max_memory_allocated()
+        found["product_flops_per_s"] = product_rate(arguments.device)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
