@@ -26,7 +26,6 @@ scenarios::Scenario as_executed(scenarios::Scenario scenario) {
     framework.dummy_weight_gradients = false;
     if (framework.loss != models::LossKernel::Chunked)
         framework.loss = models::LossKernel::TransformerEngine;  // in place
-    framework.vocabulary_multiple = 1;
     framework.main_grad_buffer = true;
     framework.ddp_buckets = false;
     framework.library_workspace = Bytes{};

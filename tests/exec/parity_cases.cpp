@@ -28,6 +28,11 @@ Case wide(Case c) {
     return c;
 }
 
+Case padded_to(int vocabulary_multiple, Case c) {
+    c.vocabulary_multiple = vocabulary_multiple;
+    return c;
+}
+
 Case over(Transport transport, Case c) {
     c.transport = transport;
     return c;
@@ -100,6 +105,9 @@ std::vector<Case> layout_cases() {
         layout("llama_tp2_sp_pp2", "{tensor: 2, data: 1, pipeline: 2, sequence: true}", "zb-h1",
                "llama"),
         layout("llama_zero3", "{data: 2, zero_stage: 3}", "1f1b", "llama"),
+        padded_to(1, layout("unpadded_tp2_pp2", "{tensor: 2, pipeline: 2, data: 1}")),
+        padded_to(128, layout("padded_pp2_zero3",
+                              "{pipeline: 2, data: 2, zero_stage: 3, wrap: stage}", "zb-h1")),
         wide(layout("wide_pp2", "{pipeline: 2, data: 1}", "zb-h1")),
         wide(layout("wide_pp2_dp2_zero3", "{pipeline: 2, data: 2, zero_stage: 3, wrap: stage}")),
         layout("vit_tp2", "{tensor: 2, data: 1}", "1f1b", "vit"),

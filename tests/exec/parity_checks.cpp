@@ -71,6 +71,7 @@ const Result& on_one_rank(const Case& c) {
     Case alone = c;
     alone.parallel = "{data: 1}";
     alone.schedule = "1f1b";
+    alone.vocabulary_multiple = Case{}.vocabulary_multiple;
     alone.transport = Transport::Buffered;
     const std::string key = fmt::format("{} {} {} {} {} {}", c.model, c.micro_batches, c.seq_length,
                                         c.optimizer, c.training, c.device != nullptr);

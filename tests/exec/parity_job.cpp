@@ -121,7 +121,8 @@ model: {}
 cluster: dgx-a100-40gb
 parallel: {}
 schedule: {}
-framework: {{base: debubble, library_workspace: 0 B, allocator: exact}}
+framework:
+  {{base: debubble, library_workspace: 0 B, allocator: exact, vocabulary_multiple: {}}}
 training:
   global_batch: {}
   micro_batch: 1
@@ -131,8 +132,8 @@ training:
   optimizer: {}
   {}
 )",
-                    kModels.at(c.model), c.parallel, c.schedule, c.micro_batches,
-                    c.model == "vit" ? 5 : c.seq_length, c.optimizer, c.training),
+                    kModels.at(c.model), c.parallel, c.schedule, c.vocabulary_multiple,
+                    c.micro_batches, c.model == "vit" ? 5 : c.seq_length, c.optimizer, c.training),
         "parity.yaml");
 }
 

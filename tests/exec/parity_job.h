@@ -17,8 +17,9 @@ struct Case {
     std::string model = "gpt2";
     std::string schedule = "1f1b";  ///< a name or an inline map
     std::string parallel = "{}";
-    int micro_batches = 4;  ///< of the whole job: every layout sees the same samples
-    int seq_length = 8;     ///< of a ViT: its five patches and class token
+    int micro_batches = 4;        ///< of the whole job: every layout sees the same samples
+    int seq_length = 8;           ///< of a ViT: its five patches and class token
+    int vocabulary_multiple = 8;  ///< one rank's is this
     std::string optimizer = "{name: sgd, lr: 0.1}";
     std::string training = {};                  ///< more keys, a line each
     Transport transport = Transport::Buffered;  ///< of a local job
