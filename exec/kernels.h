@@ -84,7 +84,7 @@ public:
     /// log_sum: fp32 [samples, heads, rows].
     virtual void attention_forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
                                    ConstTensorView v, TensorView out, TensorView log_sum) = 0;
-    /// Writes dq, adds into dk and dv.
+    /// Writes dq; dk and dv as `attention` says.
     virtual void attention_backward_input(const Attention& attention, ConstTensorView dout,
                                           ConstTensorView q, ConstTensorView k, ConstTensorView v,
                                           ConstTensorView out, ConstTensorView log_sum,

@@ -60,6 +60,7 @@ struct Attention {
     std::int64_t first_query = 0;
     double scale = 1;  ///< of the scores: 1 / sqrt(head_dim)
     std::optional<AttentionDropout> dropout = {};
+    Write key_gradients = Write::Add;  ///< into dk and dv, which slices of a sequence sum up
 };
 
 struct CrossEntropy {

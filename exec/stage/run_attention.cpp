@@ -147,13 +147,7 @@ KeysAndValues seen(const OperatorCall& call, const Heads& heads, const KeysAndVa
 
 /// Gradients of keys and values sum up over the slices, whose backward comes last one first.
 KeysAndValues sums_so_far(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine) {
-    if (call.slice == 0) {
-        if (call.op.keys < 0) {
-            call.kernels().fill_zero(mine.k);
-            call.kernels().fill_zero(mine.v);
-        }
-        return mine;
-    }
+    if (call.slice == 0) return mine;
     const int scratch = call.named(call.op.backward_input_uses, ".keys.seen");
     const KeysAndValues all = all_slices(call, heads, scratch);
     if (call.slice + 1 == call.how().slices) {
@@ -216,8 +210,10 @@ void attention_backward_input(const OperatorCall& call) {
     const KeysAndValues kv =
         seen(call, heads, in.kv, call.op.backward_input_uses, ".keys.seen.again");
     const KeysAndValues sums = sums_so_far(call, heads, dx.kv);
-    call.kernels().attention_backward_input(attention_of(call, heads), dout, in.q, kv.k, kv.v, out,
-                                            log_sum, dx.q, sums.k, sums.v);
+    Attention attention = attention_of(call, heads);
+    if (call.op.keys < 0) attention.key_gradients = Write::Overwrite;  // there is one slice
+    call.kernels().attention_backward_input(attention, dout, in.q, kv.k, kv.v, out, log_sum, dx.q,
+                                            sums.k, sums.v);
     if (call.slice > 0) move_slices(call, heads, call.op.key_gradient, Direction::Part, sums);
 }
 

@@ -47,17 +47,26 @@ TEST_P(KernelsTest, Attention) {
         const Twins out = random(test.q), log_sum = fp32({samples, heads, queries});
         const Twins dout = random(test.q), dq = random(test.q);
         const Twins dk = random(keys), dv = random(keys);
+        const Twins dk_alone = random(keys), dv_alone = random(keys);
         both([&](Kernels& kernels, Side side) {
             kernels.scale(4, side(q));  // so that some keys matter more than others
             kernels.attention_forward(how, side(q), side(k), side(v), side(out), side(log_sum));
             kernels.attention_backward_input(how, side(dout), side(q), side(k), side(v), side(out),
                                              side(log_sum), side(dq), side(dk), side(dv));
+            how.key_gradients = Write::Overwrite;
+            kernels.attention_backward_input(how, side(dout), side(q), side(k), side(v), side(out),
+                                             side(log_sum), side(dq), side(dk_alone),
+                                             side(dv_alone));
+            how.key_gradients = Write::Add;
         });
         expect_alike(out, test.name + ": out");
         expect_alike(log_sum, test.name + ": log_sum");
         expect_alike(dk, test.name + ": dk");
         expect_alike(dv, test.name + ": dv");
-        if (test.keys > 1) expect_alike(dq, test.name + ": dq", 2);
+        expect_alike(dv_alone, test.name + ": dv where nothing was");
+        if (test.keys == 1) continue;  // whose only score changes nothing
+        expect_alike(dq, test.name + ": dq", 2);
+        expect_alike(dk_alone, test.name + ": dk where nothing was", 2);
     }
 }
 

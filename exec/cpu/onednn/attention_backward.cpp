@@ -150,6 +150,7 @@ struct Backward {
                  const TensorView& total) const {
         const float* from = sums.data() + row * shape.head_dim;
         float* to = worker.row.data();
+        if (attention.key_gradients == Write::Overwrite) return narrow(from, total);
         widen(total, to);
         for (std::int64_t d = 0; d < shape.head_dim; ++d) to[d] += from[d];
         narrow(to, total);

@@ -101,6 +101,10 @@ void attention_backward_input(const Attention& attention, In<T> dout, In<T> q, I
            "dout, out and dq are like q");
     assert(v.shape == k.shape && dk.shape == k.shape && dv.shape == k.shape &&
            "v, dk and dv are like k");
+    if (attention.key_gradients == Write::Overwrite) {
+        std::fill_n(dk.data, dk.shape.elements(), T{});
+        std::fill_n(dv.data, dv.shape.elements(), T{});
+    }
     Scratch<T> scratch;
     for_each_query_block(attention, shape, [&](Block block) {
         const auto rows = [&](const auto& x) {

@@ -32,12 +32,13 @@ struct AttentionShape {
     std::int64_t first_query = 0;
     float scale = 1;
     DroppedScores dropped = {};
+    bool adds_keys = true;  ///< to what dk and dv hold; else they are written
 };
 
 void attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k, Operand v,
                        Result out, float* log_sum);
 
-/// Writes dq, adds into dk and dv, without atomics: dk and dv are summed by whoever owns a block
+/// dq, dk and dv without atomics: dk and dv are summed by whoever owns a block
 /// of keys, dq by whoever owns a block of queries. `dots`: fp32 like log_sum, to work in.
 void attention_backward_input(Stream stream, const AttentionShape& shape, Operand dout, Operand q,
                               Operand k, Operand v, Operand out, const float* log_sum, float* dots,

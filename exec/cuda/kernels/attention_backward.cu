@@ -104,8 +104,8 @@ __global__ void __launch_bounds__(kAttentionThreads)
             const int d = thread_column() + j * kAcross;
             if (key >= shape.keys || d >= shape.head_dim) continue;
             const std::int64_t to = keys.first + key * keys.stride + d;
-            store(dk, to, load(dk, to) + key_sums[i][j]);
-            store(dv, to, load(dv, to) + value_sums[i][j]);
+            store(dk, to, (shape.adds_keys ? load(dk, to) : 0) + key_sums[i][j]);
+            store(dv, to, (shape.adds_keys ? load(dv, to) : 0) + value_sums[i][j]);
         }
     }
 }

@@ -102,9 +102,9 @@ __global__ void __launch_bounds__(kTensorThreads)
         }
     }
     const auto add_into = [&](const Result& total) {
-        return [&keys, total](std::int64_t row, int d, float sum) {
+        return [&keys, &shape, total](std::int64_t row, int d, float sum) {
             const std::int64_t to = keys.first + row * keys.stride + d;
-            store(total, to, load(total, to) + sum);
+            store(total, to, (shape.adds_keys ? load(total, to) : 0) + sum);
         };
     };
     for_each_result(key_sums, at.row + first_row, shape.keys, shape.head_dim, lane, add_into(dk));

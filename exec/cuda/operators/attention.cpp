@@ -34,7 +34,8 @@ AttentionShape shape_of(const Attention& attention, const ConstTensorView& q,
                          attention.causal,
                          attention.first_query,
                          static_cast<float>(attention.scale),
-                         {}};
+                         {},
+                         attention.key_gradients == Write::Add};
     assert(shape.head_dim <= kMaxHeadDim && "heads fit into shared memory");
     if (const auto& how = attention.dropout)
         shape.dropped = {how->dropout.stream.seed, how->dropout.stream.id,
