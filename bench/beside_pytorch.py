@@ -161,6 +161,7 @@ def main():
     parser.add_argument("--micro-batch", type=int, default=1, help="sequences of a microbatch")
     parser.add_argument("--micro-batches", type=int, default=1, help="of a step")
     parser.add_argument("--compile", action="store_true", help="PyTorch's compiler as a third side")
+    parser.add_argument("--alone", action="store_true", help="without PyTorch")
     parser.add_argument("--threads", type=int, default=1, help="on the processor")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=3, help="of each side in a round")
@@ -170,7 +171,7 @@ def main():
     parser.add_argument("--debubble", default=ROOT / "build/release/bin/debubble", type=pathlib.Path)
     arguments = parser.parse_args()
     ours, eager, compiled = Side("debubble"), Side("PyTorch"), Side("PyTorch")
-    products, product_rate, pytorch = [], None, True
+    products, product_rate, pytorch = [], None, not arguments.alone
     with tempfile.TemporaryDirectory() as folder:
         scenario = pathlib.Path(folder) / f"{arguments.network}.yaml"
         scenario.write_text(json.dumps(scenario_of(arguments)))
@@ -206,7 +207,7 @@ def main():
             short = short or (arguments.wanted and ratio < wanted)
             print(f"ratio {ratio:.2f} to {side.name} (above 1: debubble is faster), of the fastest "
                   f"{min(side.steps) / min(ours.steps):.2f}")
-    if not eager.steps:
+    if pytorch is None:
         print("no PyTorch here (apt-get install python3-torch), so nothing to compare with")
     return 1 if short else 0
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -15,6 +16,7 @@
 #include "exec/cuda/kernels/geometry.h"
 #include "exec/cuda/lanes.h"
 #include "exec/cuda/module.h"
+#include "exec/cuda/open_module.h"
 #include "exec/device.h"
 
 /// The GPU of a rank: lanes, memory, and what runs on it.
@@ -43,6 +45,25 @@ std::string versions() {
     return fmt::format("driver {} for CUDA {}.{}, CUDA {}.{}, cuBLASLt {}.{}.{}", driver_version(),
                        driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10,
                        library / 10000, library / 100 % 100, library % 100);
+}
+
+/// Kernels of our own are the default until a measurement says that cuDNN's gain.
+std::unique_ptr<AttentionLibrary> attention_library() {
+    const char* const wish = std::getenv("DEBUBBLE_ATTENTION");
+    const std::string which = wish ? wish : "own";
+    if (which == "own") return nullptr;
+    if (which != "cudnn")
+        throw WorldError("DEBUBBLE_ATTENTION is '" + which + "', and may be own or cudnn");
+    constexpr const char* kModule = "debubble_cudnn.so";
+    const OpenedModule opened = open_module(kModule);
+    if (!opened.exists)
+        throw WorldError(
+            "DEBUBBLE_ATTENTION is cudnn, and this build has none: it was configured without "
+            "cuDNN's front end (DEBUBBLE_CUDNN=FETCH gets it)");
+    if (!opened.module) throw WorldError("cuDNN cannot be loaded: " + opened.why);
+    const auto make =
+        find_in<AttentionLibrary* (*)()>(opened.module, kModule, "debubble_cudnn_attention");
+    return std::unique_ptr<AttentionLibrary>(make());
 }
 
 class CudaDevice final : public Device {
@@ -81,7 +102,7 @@ public:
     void release_host(std::byte* memory) noexcept override { cudaFreeHost(memory); }
     std::unique_ptr<Kernels> make_kernels() override {
         Queue& queue = lanes_.queue(kComputeLane);
-        return std::make_unique<CudaKernels>(queue, make_cublas_lt(queue));
+        return std::make_unique<CudaKernels>(queue, make_cublas_lt(queue), attention_library());
     }
     DeviceLanes& lanes() override { return lanes_; }
 

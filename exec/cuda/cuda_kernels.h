@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "exec/cuda/attention_library.h"
 #include "exec/cuda/host_ring.h"
 #include "exec/cuda/matmul.h"
 #include "exec/cuda/queue.h"
@@ -16,8 +17,14 @@ namespace debubble::exec::cuda {
 /// number depends on the rows, so two microbatches in turn do not leave the bits of one.
 class CudaKernels final : public Kernels {
 public:
-    CudaKernels(Queue& queue, std::unique_ptr<Matmul> matmul)
-        : queue_(queue), matmul_(std::move(matmul)), scratch_(queue), ring_(queue) {}
+    /// `attention`: asked before the kernels of our own; nullptr: there is none.
+    CudaKernels(Queue& queue, std::unique_ptr<Matmul> matmul,
+                std::unique_ptr<AttentionLibrary> attention = nullptr)
+        : queue_(queue),
+          matmul_(std::move(matmul)),
+          attention_(std::move(attention)),
+          scratch_(queue),
+          ring_(queue) {}
     std::string_view name() const override { return "cuda"; }
     bool on_host() const override { return false; }
 
@@ -140,6 +147,7 @@ private:
 
     Queue& queue_;
     std::unique_ptr<Matmul> matmul_;
+    std::unique_ptr<AttentionLibrary> attention_;
     Scratch scratch_;
     HostRing ring_;
 };

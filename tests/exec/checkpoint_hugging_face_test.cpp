@@ -13,6 +13,7 @@
 #include "tests/exec/scratch_folder.h"
 #include "tests/exec/tensors.h"
 #include "tests/exec/transformer.h"
+#include "tests/source_folder.h"
 
 /// Against models that transformers saved: goldens/hugging_face/make_models.py.
 namespace debubble::exec {
@@ -23,7 +24,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 fs::path golden_folder(const std::string& name) {
-    return fs::path(DEBUBBLE_SOURCE_DIR) / "tests/exec/goldens/hugging_face" / name;
+    return source_folder() / "tests/exec/goldens/hugging_face" / name;
 }
 
 /// The network's parameters as tensors of their own, and the pieces that fill them.

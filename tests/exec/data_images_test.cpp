@@ -6,6 +6,7 @@
 #include "exec/data/image.h"
 #include "exec/data/image_data_set.h"
 #include "tests/exec/data_files.h"
+#include "tests/source_folder.h"
 
 namespace debubble::exec {
 namespace {
@@ -17,8 +18,8 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using Json = nlohmann::json;
 
-const fs::path kGoldens = fs::path(DEBUBBLE_SOURCE_DIR) / "tests/exec/goldens/images";
-const fs::path kShapes = fs::path(DEBUBBLE_SOURCE_DIR) / "scenarios/data/shapes";
+const fs::path kGoldens = source_folder() / "tests/exec/goldens/images";
+const fs::path kShapes = source_folder() / "scenarios/data/shapes";
 
 Image decoded(const fs::path& file) {
     return decode_image(read_file(file), file);

@@ -10,6 +10,7 @@
 #include "exec/data/tokenizer.h"
 #include "exec/data/tokenizer_reader.h"
 #include "tests/exec/data_files.h"
+#include "tests/source_folder.h"
 
 namespace debubble::exec {
 namespace {
@@ -20,7 +21,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using Json = nlohmann::json;
 
-const fs::path kGoldens = fs::path(DEBUBBLE_SOURCE_DIR) / "tests/exec/goldens/tokenizers";
+const fs::path kGoldens = source_folder() / "tests/exec/goldens/tokenizers";
 
 Json description(const std::string& name) {
     return Json::parse(read_file(kGoldens / name / "tokenizer.json"));

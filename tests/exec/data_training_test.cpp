@@ -4,6 +4,7 @@
 #include "exec/data/training_data.h"
 #include "scenarios/read_scenario.h"
 #include "tests/exec/data_files.h"
+#include "tests/source_folder.h"
 
 namespace debubble::exec {
 namespace {
@@ -117,7 +118,7 @@ training: {{global_batch: 4, micro_batch: 2, precision: fp32, data: {{{}}}}}
 
 TEST(TrainingData, ReadsImagesForAVit) {
     const Folder folder;
-    const std::string shapes = std::string(DEBUBBLE_SOURCE_DIR) + "/scenarios/data/shapes";
+    const std::string shapes = (source_folder() / "scenarios/data/shapes").string();
     const std::string paths = fmt::format("images: {0}/train, eval: {0}/eval", shapes);
     const TrainingData data =
         open_training_data(vision(folder, paths + ", mean: [0, 0.5, 1], std: 0.25"));
@@ -141,7 +142,7 @@ TEST(TrainingData, ReadsImagesForAVit) {
 
 TEST(TrainingData, IsShippedForDemonstrations) {
     const Folder folder;
-    const std::string tales = std::string(DEBUBBLE_SOURCE_DIR) + "/scenarios/data/tales";
+    const std::string tales = (source_folder() / "scenarios/data/tales").string();
     const TrainingData data = open_training_data(
         scenario(folder, fmt::format("text: {0}.txt, eval: {0}-eval.txt, cache: .", tales)));
     EXPECT_GT(data.train.data().samples(), 10'000);

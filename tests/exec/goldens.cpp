@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "exec/checkpoint/safetensors.h"
+#include "tests/source_folder.h"
 
 namespace debubble::exec {
 namespace {
@@ -22,8 +23,8 @@ Shape shape_of(const Extents& extents) {
 }  // namespace
 
 Goldens::Goldens(const std::string& name) {
-    const SafetensorsFile file = open_safetensors(std::string(DEBUBBLE_SOURCE_DIR) +
-                                                  "/tests/exec/goldens/" + name + ".safetensors");
+    const SafetensorsFile file = open_safetensors(
+        (source_folder() / "tests/exec/goldens" / (name + ".safetensors")).string());
     for (const SafetensorsEntry& entry : file.header.entries) {
         Tensor tensor(shape_of(entry.shape), data_type(entry.type).value());
         std::memcpy(tensor.view().data, file.data(entry).data(), file.data(entry).size());

@@ -10,6 +10,7 @@
 #include "models/graph.h"
 #include "tests/exec/goldens.h"
 #include "tests/exec/transformer.h"
+#include "tests/source_folder.h"
 
 /// Texts that trained networks go on with, against transformers.
 namespace debubble::exec {
@@ -22,8 +23,7 @@ using testing::HasSubstr;
 using Tokens = std::vector<std::int32_t>;
 
 SavedNetwork golden_network_of(const std::string& name) {
-    return open_saved_network(fs::path(DEBUBBLE_SOURCE_DIR) / "tests/exec/goldens/hugging_face" /
-                              name);
+    return open_saved_network(source_folder() / "tests/exec/goldens/hugging_face" / name);
 }
 
 Tokens continuation(LanguageModel& model, Tokens text, const Continuation& how) {
@@ -258,7 +258,7 @@ TEST(SampleMistakes, AreToldInASentence) {
     EXPECT_THAT(mistake_of([&] { tokenizer_of(tokens, ""); }),
                 HasSubstr("was trained on corpus.bin, and nothing says which tokenizer"));
     EXPECT_EQ(tokenizer_of(tokens, "bytes").tokenizer->vocab(), 257);
-    const std::string trained = (fs::path(DEBUBBLE_SOURCE_DIR) / "no_such.json").string();
+    const std::string trained = (source_folder() / "no_such.json").string();
     tokens.settings["data.tokenizer"] = trained;
     EXPECT_THAT(mistake_of([&] { tokenizer_of(tokens, ""); }), HasSubstr("no_such.json"));
 }

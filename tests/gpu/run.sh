@@ -33,12 +33,13 @@ else
     bin=$root/build/cuda/bin
     (cd "$root" && cmake --preset cuda -DDEBUBBLE_GUI=OFF >"$work/configure" 2>&1 &&
         cmake --build build/cuda --parallel --target \
-            debubble debubble-exec exec_gpu_tests gpu_nccl_ranks gpu_nccl_suite gpu_green_contexts) ||
+            debubble debubble-exec exec_gpu_tests gpu_nccl_ranks gpu_nccl_suite gpu_green_contexts &&
+        { cmake --build build/cuda --target debubble_cudnn || true; }) ||
         { cat "$work/configure"; echo "FAILED: it does not build"; exit 1; }
 fi
 
 # Where CUDA's libraries are there as packages of Python only, they are found beside it.
-if ldd "$bin/debubble_cuda.so" "$bin/debubble_nccl.so" 2>/dev/null | grep -q 'not found'; then
+if ldd "$bin"/debubble_*.so 2>/dev/null | grep -q 'not found'; then
     packages=$(python3 -c 'import glob, os, nvidia
 print(":".join(folder for root in nvidia.__path__ for folder in glob.glob(os.path.join(root, "*/lib"))))' 2>/dev/null)
     export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$packages
@@ -85,6 +86,21 @@ beside() { # network tokens sequences microbatches tokens-per-second: beside PyT
         1) row "$title" short "$found, wanted $5 and no less than PyTorch" ;;
         *) row "$title" FAILED "exit $code; $(tail -1 "$log")" ;;
     esac
+}
+
+attention_by_cudnn() { # network tokens sequences: the same steps with it and without
+    local title="$1: attention of cuDNN against our own" log=$work/attention which rates=()
+    [ -e "$bin/debubble_cudnn.so" ] || { row "$title" "not run" "built without cuDNN's front end"; return; }
+    for which in own cudnn; do
+        if ! DEBUBBLE_ATTENTION=$which timeout 60 python3 "$root/bench/beside_pytorch.py" --network "$1" --tokens "$2" \
+            --micro-batch "$3" --micro-batches 2 --precision bf16 --text "$text" --debubble "$bin/debubble" \
+            --device cuda --rounds 1 --steps 8 --alone >"$log" 2>&1; then
+            row "$title" FAILED "$(tail -1 "$log")"
+            return
+        fi
+        rates+=("$(awk '/^debubble / { print $6 }' "$log")")
+    done
+    row "$title" passed "${rates[1]} against ${rates[0]} tokens/s"
 }
 
 parts() { # title: simulated from a calibration beside executed, on parts of the GPU
@@ -195,6 +211,8 @@ all_tests() {
     promises "a deadline in NCCL names who is missing" 2 ADeadlineNamesWhatAndWhoIsMissing
     nccl_training "a pipeline of two processes by NCCL against one rank"
     question "green contexts have their own multiprocessors" gpu_green_contexts
+    [ -e "$bin/debubble_cudnn.so" ] || return
+    DEBUBBLE_ATTENTION=cudnn suite "attention of cuDNN against the reference" '*KernelsTest.Attention*' 60
 }
 
 all_speeds() {
@@ -204,6 +222,8 @@ all_speeds() {
         return
     fi
     beside gpt2-124m 1024 16 4 300000
+    attention_by_cudnn gpt2-124m 1024 16
+    attention_by_cudnn llama-1.2b 2048 4
     beside gpt2-xl 1024 4 8 40000
     beside llama-1.2b 2048 4 4 50000
 }

@@ -6,6 +6,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/read_scenario.h"
+#include "tests/source_folder.h"
 
 /// Every file of rejects/ holds the mistake that its name says; beside it lies all that
 /// the program says of it. DEBUBBLE_WRITE_REJECTS=1 writes the texts anew, to be read
@@ -32,8 +33,7 @@ std::string said_of(const fs::path& file) {
 TEST(RejectedScenario, IsAnsweredWithThisText) {
     const bool write = std::getenv("DEBUBBLE_WRITE_REJECTS") != nullptr;
     int count = 0;
-    for (const auto& entry :
-         fs::directory_iterator(fs::path(DEBUBBLE_SOURCE_DIR) / "tests/scenarios/rejects")) {
+    for (const auto& entry : fs::directory_iterator(source_folder() / "tests/scenarios/rejects")) {
         if (entry.path().extension() != ".yaml") continue;
         ++count;
         const std::string said = said_of(entry.path());

@@ -7,6 +7,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "schedule/generators/writer.h"
+#include "tests/source_folder.h"
 
 namespace debubble {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 
-const fs::path kRejects = fs::path(DEBUBBLE_SOURCE_DIR) / "tests/schedule/rejects";
+const fs::path kRejects = source_folder() / "tests/schedule/rejects";
 
 std::vector<fs::path> rejected_files() {
     std::vector<fs::path> files;

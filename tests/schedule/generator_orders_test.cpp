@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "schedule/generators/generators.h"
+#include "tests/source_folder.h"
 
 /// Orders, action by action. The goldens come from reference_orders.py, which derives every order
 /// a second time and says how to compare it with PyTorch.
@@ -33,7 +34,7 @@ std::string order_text(const Key& key, const PipelineShape& shape) {
 }
 
 std::string golden(const std::string& file) {
-    return read_file(std::string(DEBUBBLE_SOURCE_DIR "/tests/schedule/golden/") + file);
+    return read_file((source_folder() / "tests/schedule/golden" / file).string());
 }
 
 TEST(GeneratorOrder, IsThePublishedOne) {
@@ -128,7 +129,7 @@ Picture picture_of(const std::string& source) {
 TEST(GeneratorPicture, IsWhatTheGeneratorWrites) {
     std::map<std::string, Picture> pictures;
     for (const auto& entry :
-         std::filesystem::directory_iterator(DEBUBBLE_SOURCE_DIR "/schedule/generators")) {
+         std::filesystem::directory_iterator(source_folder() / "schedule/generators")) {
         if (entry.path().extension() != ".cpp") continue;
         Picture picture = picture_of(read_file(entry.path().string()));
         if (!picture.name.empty()) pictures[picture.name] = std::move(picture);

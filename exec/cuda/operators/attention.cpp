@@ -81,16 +81,25 @@ void CudaKernels::rope_backward_input(std::int64_t first_position, ConstTensorVi
 void CudaKernels::attention_forward(const Attention& attention, ConstTensorView q,
                                     ConstTensorView k, ConstTensorView v, TensorView result,
                                     TensorView log_sum) {
-    cuda::attention_forward(queue_.stream(), shape_of(attention, q, k), in(q), in(k), in(v),
-                            out(result), elements<float>(log_sum));
+    const AttentionShape shape = shape_of(attention, q, k);
+    const Stream stream = queue_.stream();
+    float* const sums = elements<float>(log_sum);
+    if (attention_ && attention_->forward(stream, shape, in(q), in(k), in(v), out(result), sums))
+        return;
+    cuda::attention_forward(stream, shape, in(q), in(k), in(v), out(result), sums);
 }
 
 void CudaKernels::attention_backward_input(const Attention& attention, ConstTensorView dout,
                                            ConstTensorView q, ConstTensorView k, ConstTensorView v,
                                            ConstTensorView result, ConstTensorView log_sum,
                                            TensorView dq, TensorView dk, TensorView dv) {
-    cuda::attention_backward_input(queue_.stream(), shape_of(attention, q, k), in(dout), in(q),
-                                   in(k), in(v), in(result), elements<float>(log_sum),
+    const AttentionShape shape = shape_of(attention, q, k);
+    const Stream stream = queue_.stream();
+    const auto* const sums = elements<float>(log_sum);
+    if (attention_ && attention_->backward(stream, shape, in(dout), in(q), in(k), in(v), in(result),
+                                           sums, out(dq), out(dk), out(dv)))
+        return;
+    cuda::attention_backward_input(stream, shape, in(dout), in(q), in(k), in(v), in(result), sums,
                                    scratch_.floats(log_sum.shape.elements()), out(dq), out(dk),
                                    out(dv));
 }

@@ -6,6 +6,7 @@
 #include "exec/sample/continue_text.h"
 #include "tests/exec/cuda/tested_device.h"
 #include "tests/exec/goldens.h"
+#include "tests/source_folder.h"
 
 /// Texts that networks go on with on a device, against transformers.
 namespace debubble::exec {
@@ -25,9 +26,8 @@ TEST_P(DeviceSample, GreedilyItGoesOnAsTransformersDoes) {
     const std::string name = std::string("hugging_face/") + GetParam();
     const auto device = tested_device(0, 1);
     const auto kernels = device->make_kernels();
-    LanguageModel model(
-        open_saved_network(fs::path(DEBUBBLE_SOURCE_DIR) / "tests/exec/goldens" / name), *kernels,
-        device.get());
+    LanguageModel model(open_saved_network(source_folder() / "tests/exec/goldens" / name), *kernels,
+                        device.get());
     const Goldens golden(name + "/generated");
     const View<std::int32_t> texts = golden["texts"].as<std::int32_t>();
     constexpr std::int64_t kPrompt = 3;  // of make_generated.py

@@ -22,6 +22,7 @@
 #include "gui/widgets/colours.h"
 #include "gui/widgets/run/run_panel.h"
 #include "tests/gui/widgets/window.h"
+#include "tests/source_folder.h"
 
 namespace debubble::gui {
 namespace {
@@ -278,8 +279,8 @@ TEST_F(Window, a_run_is_watched_and_laid_beside_its_prediction) {
             GTEST_SKIP() << programs << program << " is not built";
     const QString plan = folder.filePath("plan.yaml");
     write_file(plan.toStdString(),
-               "include: two-rank-gpt\ntraining: {seq_length: 64, data: {text: " DEBUBBLE_SOURCE_DIR
-               "/scenarios/data/tales.txt}}\n");
+               "include: two-rank-gpt\ntraining: {seq_length: 64, data: {text: " +
+                   (source_folder() / "scenarios/data/tales.txt").string() + "}}\n");
     ASSERT_TRUE(opens({plan}));
     ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));  // not what the file says
     auto* run = window->findChild<RunPanel*>();

@@ -1,0 +1,105 @@
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "exec/cuda/cuda_kernels.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
+#include "exec/tensor.h"
+
+/// Who computes attention where a library is there too.
+namespace debubble::exec::cuda {
+namespace {
+
+TEST(AttentionLibrary, IsForWholeSequencesIn16BitsThatDropNothing) {
+    const AttentionShape whole{2, 128, 128, 8, 2, 64};
+    EXPECT_TRUE(is_for_library(whole, Type::Bf16));
+    EXPECT_TRUE(is_for_library(whole, Type::Fp16));
+    EXPECT_FALSE(is_for_library(whole, Type::Fp32));
+    AttentionShape other = whole;
+    other.keys = 256, other.first_query = 128;
+    EXPECT_FALSE(is_for_library(other, Type::Bf16)) << "a later slice";
+    other = whole;
+    other.dropped.scale = 1.25F;
+    EXPECT_FALSE(is_for_library(other, Type::Bf16)) << "dropout";
+    other = whole;
+    other.head_dim = 36;
+    EXPECT_FALSE(is_for_library(other, Type::Bf16)) << "rows that begin anywhere";
+}
+
+/// Notes what it is asked, and says that it has done it, or not.
+class Noting final : public AttentionLibrary {
+public:
+    Noting(bool does, std::vector<AttentionShape>& asked) : does_(does), asked_(asked) {}
+    bool forward(Stream, const AttentionShape& shape, Operand, Operand, Operand, Result,
+                 float*) override {
+        asked_.push_back(shape);
+        return does_;
+    }
+    bool backward(Stream, const AttentionShape& shape, Operand, Operand, Operand, Operand, Operand,
+                  const float*, Result, Result, Result) override {
+        asked_.push_back(shape);
+        return does_;
+    }
+
+private:
+    bool does_;
+    std::vector<AttentionShape>& asked_;
+};
+
+/// One query that sees one key: what comes out is the value, and the query's gradient is zero.
+class AttentionLibraryTest : public testing::Test {
+protected:
+    static constexpr int kWidth = 8;
+
+    std::vector<float> attend(bool library_does) {
+        EmulatedGpu gpu({}, 0);
+        std::byte* memory = gpu.reserve(Bytes{1 << 16});
+        const std::unique_ptr<Queue> queue = gpu.make_queue(false);
+        {
+            CudaKernels kernels(*queue, nullptr, std::make_unique<Noting>(library_does, asked_));
+            const auto tensor = [&](const Shape& shape) {
+                return TensorView{std::exchange(memory, memory + 256), shape, DataType::Fp32};
+            };
+            const Shape shape{1, 1, 1, kWidth};
+            const TensorView q = tensor(shape), k = tensor(shape), v = tensor(shape);
+            const TensorView out = tensor(shape), log_sum = tensor({1, 1, 1});
+            const TensorView dq = tensor(shape), dk = tensor(shape), dv = tensor(shape);
+            const Tensor ones(shape), values(shape), found(shape);
+            for (int i = 0; i < kWidth; ++i)
+                ones.as<float>()[i] = 1, values.as<float>()[i] = static_cast<float>(i);
+            for (const TensorView& view : {q, k, out, dq, dk, dv})
+                kernels.upload(ones.view(), view);
+            kernels.upload(values.view(), v);
+            Attention how;
+            how.key_gradients = Write::Overwrite;
+            kernels.attention_forward(how, q, k, v, out, log_sum);
+            kernels.attention_backward_input(how, v, q, k, v, out, log_sum, dq, dk, dv);
+            kernels.download(out, found.view());
+            found_ = {found.as<float>().begin(), found.as<float>().end()};
+            kernels.download(dv, found.view());
+            for (int i = 0; i < kWidth; ++i) gradient_.push_back(found.as<float>()[i]);
+        }
+        gpu.release();
+        return found_;
+    }
+
+    std::vector<AttentionShape> asked_;
+    std::vector<float> found_, gradient_;
+};
+
+TEST_F(AttentionLibraryTest, ItIsAskedFirst) {
+    EXPECT_EQ(attend(true), std::vector<float>(kWidth, 1)) << "our own kernels ran";
+    ASSERT_EQ(asked_.size(), 2);
+    EXPECT_EQ(asked_[0].head_dim, kWidth);
+    EXPECT_FALSE(asked_[1].adds_keys);
+}
+
+TEST_F(AttentionLibraryTest, OurOwnKernelsDoWhatItDoesNot) {
+    const std::vector<float> values{0, 1, 2, 3, 4, 5, 6, 7};
+    EXPECT_EQ(attend(false), values);
+    EXPECT_EQ(gradient_, values);
+    EXPECT_EQ(asked_.size(), 2);
+}
+
+}  // namespace
+}  // namespace debubble::exec::cuda
