@@ -96,12 +96,18 @@ def debubble_steps(arguments, scenario, folder):
 
 
 def pytorch_steps(arguments, scenario, compiled):
-    """What pytorch_training.py found; None where there is no PyTorch."""
+    """What pytorch_training.py found; None where there is no PyTorch, or it took too long."""
     command = [sys.executable, ROOT / "bench/pytorch_training.py", scenario,
                "--steps", str(arguments.steps), "--device", arguments.device,
                "--threads", str(arguments.threads)]
-    done = subprocess.run(command + ["--compile"] * compiled, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command + ["--compile"] * compiled, capture_output=True, text=True,
+                              timeout=arguments.patience)
+    except subprocess.TimeoutExpired:
+        print(f"PyTorch{' compiled' * compiled} was not done after {arguments.patience} s")
+        return None
     if done.returncode == PYTORCH_IS_MISSING:
+        print("no PyTorch here (apt-get install python3-torch), so nothing to compare with")
         return None
     if done.returncode != 0:
         fail(f"PyTorch ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
@@ -161,6 +167,8 @@ def main():
     parser.add_argument("--micro-batch", type=int, default=1, help="sequences of a microbatch")
     parser.add_argument("--micro-batches", type=int, default=1, help="of a step")
     parser.add_argument("--compile", action="store_true", help="PyTorch's compiler as a third side")
+    parser.add_argument("--patience", type=float, default=3600, metavar="SECONDS",
+                        help="with one run of PyTorch, its compiler included")
     parser.add_argument("--alone", action="store_true", help="without PyTorch")
     parser.add_argument("--threads", type=int, default=1, help="on the processor")
     parser.add_argument("--rounds", type=int, default=3)
@@ -171,15 +179,17 @@ def main():
     parser.add_argument("--debubble", default=ROOT / "build/release/bin/debubble", type=pathlib.Path)
     arguments = parser.parse_args()
     ours, eager, compiled = Side("debubble"), Side("PyTorch"), Side("PyTorch")
-    products, product_rate, pytorch = [], None, not arguments.alone
+    sides = [] if arguments.alone else [eager, compiled][: 1 + arguments.compile]
+    products, product_rate = [], None
     with tempfile.TemporaryDirectory() as folder:
         scenario = pathlib.Path(folder) / f"{arguments.network}.yaml"
         scenario.write_text(json.dumps(scenario_of(arguments)))
         for _ in range(arguments.rounds):
             ours.steps += debubble_steps(arguments, scenario, pathlib.Path(folder))
-            for side in [eager, compiled][: (1 + arguments.compile) * bool(pytorch)]:
+            for side in sides:
                 pytorch = pytorch_steps(arguments, scenario, side is compiled)
                 if pytorch is None:
+                    sides = []
                     break
                 side.name = f"PyTorch {pytorch['version'].split('+')[0]}{' compiled' * (side is compiled)}"
                 side.steps += pytorch["steps"]
@@ -207,8 +217,6 @@ def main():
             short = short or (arguments.wanted and ratio < wanted)
             print(f"ratio {ratio:.2f} to {side.name} (above 1: debubble is faster), of the fastest "
                   f"{min(side.steps) / min(ours.steps):.2f}")
-    if pytorch is None:
-        print("no PyTorch here (apt-get install python3-torch), so nothing to compare with")
     return 1 if short else 0
 
 

@@ -72,9 +72,9 @@ suite() { # title filter seconds
 beside() { # network tokens sequences microbatches tokens-per-second: beside PyTorch, turn about
     local title="$1, bf16, sequences of $2" log=$work/beside code
     command -v python3 >/dev/null || { row "$title" "not run" "there is no python3"; return; }
-    local how=(--device cuda --compile --rounds 1 --steps 8 --wanted "$5")
+    local how=(--device cuda --compile --patience 150 --rounds 1 --steps 8 --wanted "$5")
     [ "$device" = cuda ] || how=(--device cpu --rounds 1 --steps 2 --wanted 1)
-    timeout 170 python3 "$root/bench/beside_pytorch.py" --network "$1" --tokens "$2" --micro-batch "$3" \
+    timeout 260 python3 "$root/bench/beside_pytorch.py" --network "$1" --tokens "$2" --micro-batch "$3" \
         --micro-batches "$4" --precision bf16 --text "$text" --debubble "$bin/debubble" "${how[@]}" >"$log" 2>&1
     code=$?
     cat "$log"
