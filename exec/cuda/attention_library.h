@@ -8,7 +8,8 @@ namespace debubble::exec::cuda {
 class AttentionLibrary {
 public:
     virtual ~AttentionLibrary() = default;
-    /// As cuda::attention_forward; false, and nothing is done, where the library has no kernel.
+    /// As cuda::attention_forward; false, and nothing is done, where it is not for a library.
+    /// Throws WorldError where it is, and the library has no kernel: who asked for one shall know.
     virtual bool forward(Stream stream, const AttentionShape& shape, Operand q, Operand k,
                          Operand v, Result out, float* log_sum) = 0;
     /// As cuda::attention_backward_input.

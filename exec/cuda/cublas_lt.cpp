@@ -37,7 +37,7 @@ std::uint32_t alignment_of(const void* data) {
 /// What a plan depends on: products that are equal in it are done alike.
 using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Type, bool, bool, bool, bool,
                        std::int64_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t,
-                       Epilogue, bool, bool>;
+                       std::uint32_t, std::uint32_t, Epilogue, bool, bool>;
 Key key_of(const Product& p) {
     return {p.m,
             p.n,
@@ -53,6 +53,8 @@ Key key_of(const Product& p) {
             alignment_of(p.a.elements.data),
             alignment_of(p.b.elements.data),
             alignment_of(p.c.data),
+            alignment_of(p.bias.data),
+            alignment_of(p.wide.data),
             p.epilogue,
             p.sums != nullptr,
             p.sums_of_b};
@@ -91,7 +93,7 @@ private:
 /// How one kind of product is made.
 class Plan {
 public:
-    Plan(cublasLtHandle_t library, const Product& p)
+    Plan(cublasLtHandle_t library, const Product& p, int multiprocessors)
         : by_(by_columns(p)),
           first_(p.b.elements.type, by_.first),
           second_(p.a.elements.type, by_.second),
@@ -100,6 +102,7 @@ public:
         set(CUBLASLT_MATMUL_DESC_TRANSA, by_.first.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
         set(CUBLASLT_MATMUL_DESC_TRANSB, by_.second.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
         set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p));
+        if (multiprocessors > 0) set(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, multiprocessors);
         if (p.bias) set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, library_type(p.bias.type));
         if (p.sums) set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
         if (p.wide) {
@@ -155,7 +158,8 @@ private:
             cublasLtMatmulAlgoGetHeuristic(library, how_, first_.get(), second_.get(),
                                            result_.get(), result_.get(), wish, 1, &chosen_, &found);
         cublasLtMatmulPreferenceDestroy(wish);
-        possible_ = status == CUBLAS_STATUS_SUCCESS && found > 0;
+        possible_ =
+            status == CUBLAS_STATUS_SUCCESS && found > 0 && chosen_.state == CUBLAS_STATUS_SUCCESS;
     }
 
     ColumnMajorProduct by_;
@@ -167,7 +171,7 @@ private:
 
 class CublasLt final : public Matmul {
 public:
-    explicit CublasLt(Queue& queue) : queue_(queue) {
+    CublasLt(Queue& queue, int multiprocessors) : queue_(queue), multiprocessors_(multiprocessors) {
         check(cublasLtCreate(&library_), "cuBLASLt");
         workspace_ = queue_.allocate(kWorkspace);
     }
@@ -188,7 +192,7 @@ public:
         if (product.wide && product.n % 8 != 0) return false;
         if (product.sums && product.c.type != Type::Fp32) return false;
         std::unique_ptr<Plan>& plan = plans_[key_of(product)];
-        if (!plan) plan = std::make_unique<Plan>(library_, product);
+        if (!plan) plan = std::make_unique<Plan>(library_, product, multiprocessors_);
         if (!plan->is_possible()) return false;
         plan->run(library_, product, workspace_, queue_.stream());
         return true;
@@ -196,6 +200,7 @@ public:
 
 private:
     Queue& queue_;
+    int multiprocessors_;
     cublasLtHandle_t library_ = nullptr;
     void* workspace_ = nullptr;
     std::map<Key, std::unique_ptr<Plan>> plans_;
@@ -203,8 +208,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Matmul> make_cublas_lt(Queue& queue) {
-    return std::make_unique<CublasLt>(queue);
+std::unique_ptr<Matmul> make_cublas_lt(Queue& queue, int multiprocessors) {
+    return std::make_unique<CublasLt>(queue, multiprocessors);
 }
 
 std::size_t cublas_lt_version() {

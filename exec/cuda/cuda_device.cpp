@@ -102,7 +102,8 @@ public:
     void release_host(std::byte* memory) noexcept override { cudaFreeHost(memory); }
     std::unique_ptr<Kernels> make_kernels() override {
         Queue& queue = lanes_.queue(kComputeLane);
-        return std::make_unique<CudaKernels>(queue, make_cublas_lt(queue), attention_library());
+        return std::make_unique<CudaKernels>(queue, make_cublas_lt(queue, gpu_.multiprocessors()),
+                                             attention_library());
     }
     DeviceLanes& lanes() override { return lanes_; }
 

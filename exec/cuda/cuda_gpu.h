@@ -16,6 +16,8 @@ class CudaGpu final : public Gpu {
 public:
     CudaGpu(int device, int part, int parts);
     const std::string& note() const { return part_.note; }  ///< empty where there is one rank
+    /// Of a part of the GPU; 0: all of it.
+    int multiprocessors() const { return part_.context ? part_.context->multiprocessors() : 0; }
 
     std::unique_ptr<Queue> make_queue(bool communicates) override;
     Event make_event() override;

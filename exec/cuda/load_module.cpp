@@ -14,10 +14,13 @@ constexpr const char* kModule = "debubble_cuda.so";
 
 }  // namespace
 
-CudaModule CudaModule::load() {
+CudaModule CudaModule::load(bool beside_nccl) {
+    // CUDA reads these at the first call. Streams that share one of its connections to the GPU wait
+    // for each other, and several ranks have some twenty.
+    ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     // Kernels that are loaded when they are first launched let the GPU run empty before, which it
-    // does not while NCCL waits there for a rank that waits for this one. Read at the first call.
-    ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    // does not while NCCL waits there for a rank that waits for this one.
+    if (beside_nccl) ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     const OpenedModule opened = open_module(kModule);
     if (!opened.exists)
         throw WorldError(

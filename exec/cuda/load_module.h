@@ -11,8 +11,9 @@ namespace debubble::exec {
 /// same program starts where there is no CUDA.
 class CudaModule {
 public:
-    /// Throws WorldError, with one sentence that says why, where there is no GPU to use.
-    static CudaModule load();
+    /// `beside_nccl`: NCCL will run in this process. Throws WorldError, with one sentence that says
+    /// why, where there is no GPU to use.
+    static CudaModule load(bool beside_nccl = false);
 
     int gpus() const { return gpus_; }
     /// For a rank that is a thread, which asks: ranks take the GPUs in turn.

@@ -45,10 +45,10 @@ struct Product {
 class Matmul {
 public:
     virtual ~Matmul() = default;
-    /// Precondition: the product is plain.
+    /// Precondition: the product is plain. Throws WorldError where the library cannot make it.
     virtual void operator()(const Product& product) = 0;
-    /// One that is not; false, and nothing is done, where the library has no kernel that does
-    /// all of it.
+    /// One that is not, or has a bias; false, and nothing is done, where the library has no kernel
+    /// that does all of it.
     virtual bool at_once(const Product& product) = 0;
 };
 

@@ -115,7 +115,8 @@ std::unique_ptr<Communicator> RunJob::connect_devices(Communicator& host,
 RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     const scenarios::Scenario asked = read_for_run(request);
     std::optional<CudaModule> cuda;
-    if (request.device == "cuda") cuda = CudaModule::load();
+    const bool several = place.size > 1 && (request.comm == "auto" || request.comm == "nccl");
+    if (request.device == "cuda") cuda = CudaModule::load(several);
     make_cpu_kernels(request.kernels, 1);  // the name is known
     const scenarios::Parallel& parallel = asked.parallel;
     RunJob job{request, asked, plan_for_run(request, asked), {},

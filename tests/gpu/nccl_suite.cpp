@@ -159,7 +159,7 @@ nccl::GroupUse all_ways(std::span<const int> ranks) {
 
 int keep_promises(const ProcessPlace& place, const std::string& name) {
     const auto host = connect_tcp(tcp_job(place, ""));
-    const CudaModule cuda = CudaModule::load();
+    const CudaModule cuda = CudaModule::load(true);
     const int gpu = place.rank_on_this_host % cuda.gpus();
     const Seating seating = gather_seating(*host, cuda.bus_id(gpu), 60s);
     const auto device = cuda.device(gpu, seating.part, seating.on_this_gpu);

@@ -48,6 +48,7 @@ fi
 rows=() status=0 short=0
 row() {
     rows+=("$(printf '%-58s %-8s %s' "$1" "$2" "$3")")
+    echo "${rows[-1]}"  # here too: what cuts the rest off leaves it
     case $2 in passed | "not run") ;; short) short=$((short + 1)) ;; *) status=1 ;; esac
 }
 # Bytes are tokens; of random ones no loss falls below the entropy of base64.

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/diagnostic.h"
 #include "exec/cuda/attention_library.h"
@@ -26,8 +27,7 @@ std::pair<const std::int64_t, void*> at(Id id, const void* data) {
 
 /// One pass over one shape, made when it is first asked for.
 struct Pass {
-    std::shared_ptr<Graph> graph;  ///< nullptr: cuDNN has no kernel for it
-    std::int64_t workspace = 0;
+    std::shared_ptr<Graph> graph;
 };
 
 using Key = std::tuple<bool, Type, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
@@ -42,7 +42,7 @@ public:
     Cudnn() { check(cudnnCreate(&handle_), "cuDNN"); }
     ~Cudnn() override {
         passes_.clear();
-        cudaFree(workspace_);
+        for (void* memory : workspaces_) cudaFree(memory);
         cudnnDestroy(handle_);
     }
     Cudnn(const Cudnn&) = delete;
@@ -66,46 +66,47 @@ public:
     }
 
 private:
-    /// The front end answers with errors, and throws some of cuDNN's own.
+    /// Throws WorldError where cuDNN, which was asked for, has no kernel.
     const Pass& pass_of(bool backward, const AttentionShape& shape, Type type) {
         const auto [found, is_new] = passes_.try_emplace(key_of(backward, shape, type));
         Pass& pass = found->second;
         if (!is_new) return pass;
+        pass.graph = backward ? backward_graph(shape, type) : forward_graph(shape, type);
+        std::string why;
         try {
-            const std::shared_ptr<Graph> graph =
-                backward ? backward_graph(shape, type) : forward_graph(shape, type);
-            if (graph->build(handle_, {cudnn_frontend::HeurMode_t::A}).is_bad()) return pass;
-            pass.workspace = graph->get_workspace_size();
-            pass.graph = graph;
-        } catch (const std::exception&) {
-            return pass;
+            auto status = pass.graph->build(handle_, {cudnn_frontend::HeurMode_t::A});
+            if (status.is_bad()) why = status.get_message();
+        } catch (const std::exception& error) {  // some of cuDNN's own errors
+            why = error.what();
         }
-        make_room(pass.workspace);
+        if (!why.empty()) throw WorldError("attention of cuDNN: " + why);
+        make_room(pass.graph->get_workspace_size());
         return pass;
     }
 
-    /// Kernels that were asked for before may still use the smaller one.
+    /// What is too small is kept: kernels may still use it, and freeing waits for all of the GPU.
     void make_room(std::int64_t size) {
         if (size <= room_) return;
-        if (cudaDeviceSynchronize() != cudaSuccess || cudaFree(workspace_) != cudaSuccess ||
-            cudaMalloc(&workspace_, static_cast<std::size_t>(size)) != cudaSuccess)
-            throw WorldError(std::string("memory for cuDNN: ") +
-                             cudaGetErrorString(cudaGetLastError()));
+        void* memory = nullptr;
+        const cudaError_t status = cudaMalloc(&memory, static_cast<std::size_t>(size));
+        if (status != cudaSuccess)
+            throw WorldError(std::string("memory for cuDNN: ") + cudaGetErrorString(status));
+        workspaces_.push_back(memory);
         room_ = size;
     }
 
     bool run(const Pass& pass, Stream stream, Places places) {
-        if (!pass.graph) return false;
         check(cudnnSetStream(handle_, stream), "cuDNN");
-        auto status = pass.graph->execute(handle_, places, workspace_);
+        auto status = pass.graph->execute(handle_, places,
+                                          workspaces_.empty() ? nullptr : workspaces_.back());
         if (status.is_bad()) throw WorldError("attention of cuDNN: " + status.get_message());
         return true;
     }
 
     cudnnHandle_t handle_ = nullptr;
     std::map<Key, Pass> passes_;
-    void* workspace_ = nullptr;
-    std::int64_t room_ = 0;
+    std::vector<void*> workspaces_;  ///< the last one is used
+    std::int64_t room_ = 0;          ///< of it
 };
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace {
 
 constexpr int kTile = kBackwardTile;
 constexpr int kTiles = kTile / 8;
-constexpr int kTurned = half_stride(kTile);
+constexpr int kTurned = turned_stride(kTile);
 
 /// Of the score of one query and one key, given their products: what its probability is after
 /// dropout, and its gradient times the scores' scale.

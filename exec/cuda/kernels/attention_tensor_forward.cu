@@ -43,7 +43,7 @@ template <Type kType, int kHead>
 __global__ void __launch_bounds__(kTensorThreads)
     tensor_forward_kernel(AttentionShape shape, Operand q, Operand k, Operand v, Result out,
                           float* log_sum) {
-    constexpr int kStride = half_stride(kHead), kTurned = half_stride(kForwardKeys);
+    constexpr int kStride = half_stride(kHead), kTurned = turned_stride(kForwardKeys);
     constexpr int kTiles = kForwardKeys / 8, kParts = kHead / 8;
     Half* const q_tile = shared_memory<Half>();
     Half* const k_tile = q_tile + kTensorRows * kStride;

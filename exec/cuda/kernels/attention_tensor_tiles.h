@@ -105,7 +105,7 @@ __device__ void load_half_tile(Half* tile, Half* turned, const Operand& x, const
                 *reinterpret_cast<const uint4*>(values.at);
         if (!turned) continue;
         DEBUBBLE_UNROLL
-        for (int j = 0; j < 8; ++j) turned[(d + j) * half_stride(kRows) + r] = values.at[j];
+        for (int j = 0; j < 8; ++j) turned[(d + j) * turned_stride(kRows) + r] = values.at[j];
     }
 }
 

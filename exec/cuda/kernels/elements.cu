@@ -115,19 +115,30 @@ struct ActivationBackward {
     }
 };
 
+/// Of the elements of a run, in pieces that stay in their row [gates, what they let through].
+template <class Body>
+__device__ void for_each_gates(std::int64_t ffn, Run run, Body body) {
+    const int each = ffn % kElementsEach == 0 ? kElementsEach : 1;
+    for (int i = 0; i < run.count; i += each) {
+        const std::int64_t at = run.first + i;
+        const Run gates{at / ffn * 2 * ffn + at % ffn, each};
+        body(Run{at, each}, gates, shifted(gates, ffn));
+    }
+}
+
 struct SwigluForward {
     std::int64_t ffn;
     Operand gate_up;
     Result y;
     __device__ void operator()(Run run) const {
-        Eight values;
-        for (int i = 0; i < run.count; ++i) {
-            const std::int64_t at = run.first + i;
-            const std::int64_t gate = at / ffn * 2 * ffn + at % ffn;
-            const float g = load(gate_up, gate);
-            values.at[i] = g * sigmoid(g) * load(gate_up, gate + ffn);
-        }
-        store_run(y, run, values);
+        for_each_gates(ffn, run, [&](Run piece, Run gates, Run ups) {
+            Eight values = load_run(gate_up, gates);
+            const Eight up = load_run(gate_up, ups);
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < kElementsEach; ++i)
+                values.at[i] = values.at[i] * sigmoid(values.at[i]) * up.at[i];
+            store_run(y, piece, values);
+        });
     }
 };
 
@@ -136,16 +147,18 @@ struct SwigluBackward {
     Operand dy, gate_up;
     Result dgate_up;
     __device__ void operator()(Run run) const {
-        const Eight above = load_run(dy, run);
-        for (int i = 0; i < run.count; ++i) {
-            const std::int64_t at = run.first + i;
-            const std::int64_t gate = at / ffn * 2 * ffn + at % ffn;
-            const float g = load(gate_up, gate);
-            const float s = sigmoid(g);
-            const float slope = s * (1.F + g * (1.F - s));
-            store(dgate_up, gate, above.at[i] * load(gate_up, gate + ffn) * slope);
-            store(dgate_up, gate + ffn, above.at[i] * g * s);
-        }
+        for_each_gates(ffn, run, [&](Run piece, Run gates, Run ups) {
+            const Eight above = load_run(dy, piece);
+            Eight gate = load_run(gate_up, gates), up = load_run(gate_up, ups);
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < kElementsEach; ++i) {
+                const float g = gate.at[i], s = sigmoid(g);
+                gate.at[i] = above.at[i] * up.at[i] * (s * (1.F + g * (1.F - s)));
+                up.at[i] = above.at[i] * g * s;
+            }
+            store_run(dgate_up, gates, gate);
+            store_run(dgate_up, ups, up);
+        });
     }
 };
 

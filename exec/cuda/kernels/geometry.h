@@ -127,12 +127,17 @@ inline constexpr int kBackwardTile = 32;
 constexpr int half_stride(int columns) {
     return columns + 8;
 }
+/// Of a tile that is stored transposed, two bytes at a time, down its columns: an odd number of
+/// words, so that eight rows at once begin in eight banks.
+constexpr int turned_stride(int rows) {
+    return rows + 10;
+}
 /// q, k, and v transposed.
 constexpr Geometry over_queries_tensor(std::int64_t heads, std::int64_t queries,
                                        std::int64_t head_dim) {
     const std::int64_t width = padded_head(head_dim);
     const std::int64_t halves =
-        (kTensorRows + kForwardKeys) * (width + 8) + width * half_stride(kForwardKeys);
+        (kTensorRows + kForwardKeys) * (width + 8) + width * turned_stride(kForwardKeys);
     return {heads * ceil_div(queries, kTensorRows), kTensorThreads, halves * 2};
 }
 /// Two operands of its own rows, two of the tile that it meets, and `transposed` of those again.
@@ -140,7 +145,7 @@ constexpr Geometry over_rows_tensor_backward(std::int64_t heads, std::int64_t ro
                                              std::int64_t head_dim, int transposed) {
     const std::int64_t width = padded_head(head_dim);
     const std::int64_t halves = 2 * (kTensorRows + kBackwardTile) * (width + 8) +
-                                transposed * width * half_stride(kBackwardTile);
+                                transposed * width * turned_stride(kBackwardTile);
     return {heads * ceil_div(rows, kTensorRows), kTensorThreads, halves * 2};
 }
 

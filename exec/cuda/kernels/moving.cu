@@ -10,14 +10,17 @@ namespace {
 __global__ void copy_rows_kernel(Rows which, Operand from, Strides source, Result to,
                                  Strides target) {
     const Run run = run_of_thread(which.outer * which.rows * which.columns);
-    for (int i = 0; i < run.count; ++i) {
+    if (run.count == 0) return;
+    // A run stays in its row where rows are whole runs.
+    const int each = which.columns % kElementsEach == 0 ? kElementsEach : 1;
+    for (int i = 0; i < run.count; i += each) {
         const std::int64_t at = run.first + i;
         const std::int64_t column = at % which.columns;
         const std::int64_t row = at / which.columns % which.rows;
         const std::int64_t outer = at / which.columns / which.rows;
         const std::int64_t read = source.first + outer * source.outer + row * source.row + column;
         const std::int64_t write = target.first + outer * target.outer + row * target.row + column;
-        store(to, write, load(from, read));
+        store_run(to, {write, each}, load_run(from, {read, each}));
     }
 }
 
@@ -45,16 +48,25 @@ __global__ void dropout_kernel(std::int64_t n, DropoutNumbers how, Operand x, Re
 __global__ void rotate_kernel(Rotation how, const float* cosines, const float* sines, Result x) {
     const std::int64_t half = how.head_dim / 2;
     const Run run = run_of_thread(how.samples * how.rows * how.heads * half);
-    for (int i = 0; i < run.count; ++i) {
+    const int each = half % kElementsEach == 0 ? kElementsEach : 1;  // a run stays in its head
+    for (int i = 0; i < run.count; i += each) {
         const std::int64_t pair = run.first + i;
         const std::int64_t line = pair / half;
         const std::int64_t position = how.first_position + line / how.heads % how.rows;
-        const std::int64_t low = line * how.head_dim + pair % half;
-        const float cosine = cosines[position * half + pair % half];
-        const float turn = how.direction * sines[position * half + pair % half];
-        const float a = load(x, low), b = load(x, low + half);
-        store(x, low, a * cosine - b * turn);
-        store(x, low + half, b * cosine + a * turn);
+        const Run low{line * how.head_dim + pair % half, each}, high = shifted(low, half);
+        const Run angles{position * half + pair % half, each};
+        const Eight cosine = load_run({cosines, Type::Fp32}, angles);
+        const Eight sine = load_run({sines, Type::Fp32}, angles);
+        Eight a = load_run(x, low), b = load_run(x, high);
+        DEBUBBLE_UNROLL
+        for (int j = 0; j < kElementsEach; ++j) {
+            const float turn = how.direction * sine.at[j];
+            const float turned = a.at[j] * cosine.at[j] - b.at[j] * turn;
+            b.at[j] = b.at[j] * cosine.at[j] + a.at[j] * turn;
+            a.at[j] = turned;
+        }
+        store_run(x, low, a);
+        store_run(x, high, b);
     }
 }
 

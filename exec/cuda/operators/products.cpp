@@ -35,7 +35,12 @@ Product forward_product(WeightLayout layout, const ConstTensorView& x,
 
 void CudaKernels::linear_forward(WeightLayout layout, ConstTensorView x, ConstTensorView weight,
                                  ConstTensorView bias, TensorView y) {
-    (*matmul_)(forward_product(layout, x, weight, bias, y));
+    Product product = forward_product(layout, x, weight, bias, y);
+    if (!bias) return (*matmul_)(product);
+    if (matmul_->at_once(product)) return;
+    product.bias = {};
+    (*matmul_)(product);
+    add_bias(bias, y);
 }
 
 void CudaKernels::linear_backward_input(WeightLayout layout, ConstTensorView dy,

@@ -6,7 +6,7 @@
 #include "exec/cuda/emulation/emulated_gpu.h"
 #include "exec/tensor.h"
 
-/// Who computes attention where a library is there too.
+/// What is asked of libraries, and who computes what they leave.
 namespace debubble::exec::cuda {
 namespace {
 
@@ -99,6 +99,48 @@ TEST_F(AttentionLibraryTest, OurOwnKernelsDoWhatItDoesNot) {
     EXPECT_EQ(attend(false), values);
     EXPECT_EQ(gradient_, values);
     EXPECT_EQ(asked_.size(), 2);
+}
+
+/// Takes no bias, and leaves the result as it is.
+class WithoutBias final : public Matmul {
+public:
+    explicit WithoutBias(std::vector<bool>& had_bias) : had_bias_(had_bias) {}
+    void operator()(const Product& product) override {
+        had_bias_.push_back(static_cast<bool>(product.bias));
+    }
+    bool at_once(const Product& product) override {
+        had_bias_.push_back(static_cast<bool>(product.bias));
+        return false;
+    }
+
+private:
+    std::vector<bool>& had_bias_;
+};
+
+TEST(Products, ABiasThatTheLibraryCannotTakeIsAddedBehindTheProduct) {
+    EmulatedGpu gpu({}, 0);
+    std::byte* const memory = gpu.reserve(Bytes{1 << 16});
+    const std::unique_ptr<Queue> queue = gpu.make_queue(false);
+    std::vector<bool> had_bias;
+    const Tensor y({2, 3}), bias({3});
+    {
+        CudaKernels kernels(*queue, std::make_unique<WithoutBias>(had_bias));
+        const TensorView on_y{memory, {2, 3}, DataType::Fp32};
+        const TensorView on_bias{memory + 256, {3}, DataType::Fp32};
+        const TensorView square{memory + 512, {3, 3}, DataType::Fp32};
+        for (int i = 0; i < 3; ++i) {
+            bias.as<float>()[i] = static_cast<float>(i + 1);
+            y.as<float>()[i] = y.as<float>()[3 + i] = 10;
+        }
+        kernels.upload(y.view(), on_y);
+        kernels.upload(bias.view(), on_bias);
+        kernels.linear_forward(WeightLayout::InputsOutputs, on_y, square, on_bias, on_y);
+        kernels.download(on_y, y.view());
+    }
+    gpu.release();
+    EXPECT_EQ(had_bias, (std::vector<bool>{true, false}));
+    EXPECT_EQ((std::vector<float>{y.as<float>().begin(), y.as<float>().end()}),
+              (std::vector<float>{11, 12, 13, 11, 12, 13}));
 }
 
 }  // namespace
