@@ -25,11 +25,6 @@ std::pair<const std::int64_t, void*> at(Id id, const void* data) {
     return {static_cast<std::int64_t>(id), const_cast<void*>(data)};  // the front end's type
 }
 
-/// One pass over one shape, made when it is first asked for.
-struct Pass {
-    std::shared_ptr<Graph> graph;
-};
-
 using Key = std::tuple<bool, Type, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                        std::int64_t, bool, float>;
 Key key_of(bool backward, const AttentionShape& s, Type type) {
@@ -41,7 +36,7 @@ class Cudnn final : public AttentionLibrary {
 public:
     Cudnn() { check(cudnnCreate(&handle_), "cuDNN"); }
     ~Cudnn() override {
-        passes_.clear();
+        graphs_.clear();
         for (void* memory : workspaces_) cudaFree(memory);
         cudnnDestroy(handle_);
     }
@@ -51,7 +46,7 @@ public:
     bool forward(Stream stream, const AttentionShape& shape, Operand q, Operand k, Operand v,
                  Result out, float* log_sum) override {
         if (!is_for_library(shape, q.type)) return false;
-        return run(pass_of(false, shape, q.type), stream,
+        return run(graph_of(false, shape, q.type), stream,
                    {at(Id::Q, q.data), at(Id::K, k.data), at(Id::V, v.data), at(Id::Out, out.data),
                     at(Id::LogSum, log_sum)});
     }
@@ -59,29 +54,30 @@ public:
                   Operand v, Operand out, const float* log_sum, Result dq, Result dk,
                   Result dv) override {
         if (!is_for_library(shape, q.type) || shape.adds_keys || dk.type != q.type) return false;
-        return run(pass_of(true, shape, q.type), stream,
+        return run(graph_of(true, shape, q.type), stream,
                    {at(Id::Q, q.data), at(Id::K, k.data), at(Id::V, v.data), at(Id::Out, out.data),
                     at(Id::LogSum, log_sum), at(Id::Dout, dout.data), at(Id::Dq, dq.data),
                     at(Id::Dk, dk.data), at(Id::Dv, dv.data)});
     }
 
 private:
-    /// Throws WorldError where cuDNN, which was asked for, has no kernel.
-    const Pass& pass_of(bool backward, const AttentionShape& shape, Type type) {
-        const auto [found, is_new] = passes_.try_emplace(key_of(backward, shape, type));
-        Pass& pass = found->second;
-        if (!is_new) return pass;
-        pass.graph = backward ? backward_graph(shape, type) : forward_graph(shape, type);
+    /// Made when it is first asked for. Throws WorldError where cuDNN, which was asked for, has no
+    /// kernel.
+    Graph& graph_of(bool backward, const AttentionShape& shape, Type type) {
+        std::shared_ptr<Graph>& kept = graphs_[key_of(backward, shape, type)];
+        if (kept) return *kept;
+        const auto graph = backward ? backward_graph(shape, type) : forward_graph(shape, type);
         std::string why;
         try {
-            auto status = pass.graph->build(handle_, {cudnn_frontend::HeurMode_t::A});
-            if (status.is_bad()) why = status.get_message();
+            auto status = graph->build(handle_, {cudnn_frontend::HeurMode_t::A});
+            if (status.is_bad()) why = "attention of cuDNN: " + status.get_message();
         } catch (const std::exception& error) {  // some of cuDNN's own errors
-            why = error.what();
+            why = std::string("attention of cuDNN: ") + error.what();
         }
-        if (!why.empty()) throw WorldError("attention of cuDNN: " + why);
-        make_room(pass.graph->get_workspace_size());
-        return pass;
+        if (!why.empty()) throw WorldError(why);
+        make_room(graph->get_workspace_size());
+        kept = graph;
+        return *kept;
     }
 
     /// What is too small is kept: kernels may still use it, and freeing waits for all of the GPU.
@@ -95,16 +91,16 @@ private:
         room_ = size;
     }
 
-    bool run(const Pass& pass, Stream stream, Places places) {
+    bool run(Graph& graph, Stream stream, Places places) {
         check(cudnnSetStream(handle_, stream), "cuDNN");
-        auto status = pass.graph->execute(handle_, places,
-                                          workspaces_.empty() ? nullptr : workspaces_.back());
+        auto status =
+            graph.execute(handle_, places, workspaces_.empty() ? nullptr : workspaces_.back());
         if (status.is_bad()) throw WorldError("attention of cuDNN: " + status.get_message());
         return true;
     }
 
     cudnnHandle_t handle_ = nullptr;
-    std::map<Key, Pass> passes_;
+    std::map<Key, std::shared_ptr<Graph>> graphs_;
     std::vector<void*> workspaces_;  ///< the last one is used
     std::int64_t room_ = 0;          ///< of it
 };
