@@ -61,6 +61,8 @@ public:
     ArenaTensor allocate(const Shape& shape, DataType type, MemoryClass held_as,
                          std::string_view name);
 
+    Device* device() const { return device_; }  ///< nullptr: the process's memory
+
     /// Memory of the host that is no part of the range, and that the arena's device reaches too:
     /// for what is offloaded and still computed with. Outlives neither. Not set to anything.
     std::shared_ptr<std::byte> beside(Bytes size) const;

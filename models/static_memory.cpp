@@ -1,5 +1,6 @@
 #include "models/static_memory.h"
 
+#include <algorithm>
 #include <cassert>
 #include <set>
 #include <utility>
@@ -31,6 +32,14 @@ Bytes dummy_weight_gradients(const StageGraph& graph) {
 
 }  // namespace
 
+std::int64_t optimizer_state_width(const StaticPolicy& policy, DataType compute) {
+    std::int64_t width = 0;
+    if (policy.main_parameters && size_of(*policy.main_parameters) > size_of(compute))
+        width += size_of(*policy.main_parameters);
+    if (policy.moments_exist) width += policy.moment_count * size_of(policy.moments);
+    return width;
+}
+
 StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy) {
     return static_memory(graph, policy, graph.parameter_elements());
 }
@@ -51,12 +60,11 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     } else {
         memory.gradients_in_backward = gradients;
     }
-    Bytes& optimizer = of(memory.held, MemoryClass::Optimizer);
-    if (policy.main_parameters && size_of(*policy.main_parameters) > size_of(how.compute)) {
-        optimizer += Bytes{size_of(*policy.main_parameters) * cut(1)};
-    }
-    if (policy.moments_exist)
-        optimizer += Bytes{policy.moment_count * size_of(policy.moments) * cut(1)};
+    const Bytes state{optimizer_state_width(policy, how.compute) * cut(1)};
+    if (policy.state_on_host)
+        memory.optimizer_step = std::min(policy.offload_buffer, state);
+    else
+        of(memory.held, MemoryClass::Optimizer) = state;
     Bytes& buffers = of(memory.held, MemoryClass::Buffers);
     buffers = policy.library_workspace;
     if (policy.ddp_buckets) buffers += Bytes{size_of(how.gradients) * elements};
@@ -67,7 +75,8 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
         // Megatron-LM gathers the head's input in a buffer that it keeps.
         buffers += graph.boundary_bytes() * how.tensor;
     }
-    if (policy.foreach_optimizer) memory.optimizer_step = Bytes{size_of(how.gradients) * cut(1)};
+    if (policy.foreach_optimizer && !policy.state_on_host)
+        memory.optimizer_step = Bytes{size_of(how.gradients) * cut(1)};
     return memory;
 }
 

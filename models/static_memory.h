@@ -21,11 +21,16 @@ struct StaticPolicy {
     /// appear during the backward and are dropped after the step (PyTorch's .grad).
     bool gradient_buffer = true;
     bool moments_exist = true;       ///< false in the very first step
+    bool state_on_host = false;      ///< main parameters and moments
+    Bytes offload_buffer;            ///< through which that passes while the device steps it
     bool ddp_buckets = false;        ///< PyTorch DDP reduces in copies of the gradients
     bool foreach_optimizer = false;  ///< one gradient-sized temporary while stepping
     Bytes library_workspace;         ///< cuBLAS, TransformerEngine, communication buffers
     friend bool operator==(const StaticPolicy&, const StaticPolicy&) = default;
 };
+
+/// Bytes per parameter: the main copy and the moments.
+std::int64_t optimizer_state_width(const StaticPolicy& policy, DataType compute);
 
 struct StaticMemory {
     MemoryByClass held{};

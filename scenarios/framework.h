@@ -52,7 +52,10 @@ struct Framework {
     OptimizerKind optimizer = OptimizerKind::FusedAdam;
     double optimizer_bytes_per_parameter = 50;  ///< device traffic of one step
     Duration optimizer_fixed{};                 ///< per step
-    bool post_validation = false;               ///< of the zero-bubble family
+    /// Of the GPU, through which an offloaded state passes while the GPU steps it; 0: the node's
+    /// processors step it, and gradients and parameters pass (ZeRO-Offload).
+    Bytes offload_buffer{};
+    bool post_validation = false;  ///< of the zero-bubble family
     // memory
     AllocatorModel allocator = AllocatorModel::PyTorchCaching;
     Bytes library_workspace;       ///< cuBLAS, TransformerEngine, NCCL buffers: held all the time

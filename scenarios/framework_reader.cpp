@@ -67,6 +67,9 @@ void read_optimizer(MappingReader& in, Framework& f) {
     in.word("optimizer", f.optimizer, kOptimizers);
     in.real("optimizer_bytes_per_parameter", f.optimizer_bytes_per_parameter, 0, 1000);
     in.duration("optimizer_fixed", f.optimizer_fixed);
+    if (in.bytes("offload_buffer", f.offload_buffer) && f.offload_buffer.count != 0 &&
+        f.offload_buffer < Bytes{16 << 10})
+        in.complain("offload_buffer", "'offload_buffer' must be 0 or at least 16 KiB");
     in.flag("post_validation", f.post_validation);
 }
 

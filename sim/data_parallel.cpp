@@ -106,29 +106,4 @@ Flow DataParallelPrices::reduce_norm() const {
     return flow;
 }
 
-Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements) {
-    const scenarios::Training& training = scenario.training;
-    const double count = static_cast<double>(elements);
-    const double fixed = seconds(scenario.framework.optimizer_fixed);
-    if (scenario.cluster.measured && !training.offload_optimizer) {
-        const scenarios::Measured& measured = *scenario.cluster.measured;
-        return from_seconds(count * measured.optimizer_seconds_per_element) +
-               measured.step_overhead;
-    }
-    if (!training.offload_optimizer) {
-        // The profile's bytes are Adam's, which reads and writes two moments.
-        const double spared = 2.0 * (2 - training.optimizer_moments) *
-                              static_cast<double>(models::size_of(training.precision.moments));
-        const double moved =
-            count * std::max(0.0, scenario.framework.optimizer_bytes_per_parameter - spared);
-        return from_seconds(moved / effective_memory_bandwidth(scenario.cluster.gpu).value + fixed);
-    }
-    // Gradients down, Adam on processors that the node's GPUs share, parameters up.
-    const auto width = static_cast<double>(models::size_of(training.precision.grads) +
-                                           models::size_of(training.precision.compute));
-    const int sharers = std::min(scenario.cluster.gpus_per_node, scenario.parallel.gpus());
-    return from_seconds(count * width / scenario.cluster.gpu.host_link.value +
-                        count * sharers / scenario.cluster.host_adam_parameters_per_s + fixed);
-}
-
 }  // namespace debubble::sim

@@ -39,7 +39,4 @@ std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario);
 /// Data x context ranks: gradients are reduced over, and optimizer state cut by, so many.
 int replicas_of_stage(const scenarios::Scenario& scenario);
 
-/// On the device, or on the host with its transfers when it is offloaded.
-Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements);
-
 }  // namespace debubble::sim

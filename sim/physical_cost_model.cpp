@@ -7,6 +7,7 @@
 #include "scenarios/measured.h"
 #include "sim/data_parallel.h"
 #include "sim/network/topology.h"
+#include "sim/optimizer_time.h"
 #include "sim/priced_stages.h"
 #include "sim/static_level.h"
 

@@ -18,11 +18,8 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     policy.foreach_optimizer = framework.optimizer == scenarios::OptimizerKind::ForeachAdam;
     if (!scenario.cluster.gpu.threads)  // which only GPUs' matrix products want
         policy.library_workspace = framework.library_workspace;
-    if (scenario.training.offload_optimizer) {  // on the host
-        policy.main_parameters.reset();
-        policy.moments_exist = false;
-        policy.foreach_optimizer = false;
-    }
+    policy.state_on_host = scenario.training.offload_optimizer;
+    if (!scenario.cluster.gpu.threads) policy.offload_buffer = framework.offload_buffer;
     return policy;
 }
 

@@ -29,6 +29,7 @@ scenarios::Scenario as_executed(scenarios::Scenario scenario) {
     framework.main_grad_buffer = true;
     framework.ddp_buckets = false;
     framework.library_workspace = Bytes{};
+    if (framework.offload_buffer == Bytes{}) framework.offload_buffer = Bytes{48 << 20};
     framework.allocator = scenarios::AllocatorModel::Arena;
     return scenario;
 }

@@ -31,6 +31,7 @@ struct StatePolicy {
     int shards = 1;                  ///< data x context ranks
     bool gathers_in_passes = false;  ///< ZeRO-3 with `wrap: layer`
     bool offload_optimizer = false;
+    Bytes offload_buffer{};  ///< of a device, through which what is offloaded passes to be stepped
 
     bool shares_optimizer() const { return zero_stage >= 1; }
     bool shares_gradients() const { return zero_stage >= 2; }

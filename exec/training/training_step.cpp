@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "exec/cpu/reference/optimizer.h"
+#include "exec/training/optimizer_pass.h"
 
 namespace debubble::exec {
 
@@ -136,55 +137,46 @@ void TrainingStep::optimizer_step() {
     const Deadline deadline = within(patience_);
     if (norm_) {
         norm_->wait(deadline);
-        if (!outcome_.skipped) step_parameters(outcome_.clip_factor / outcome_.loss_scale);
+        if (!outcome_.skipped) step(outcome_.clip_factor / outcome_.loss_scale);
         return;
     }
     complete_gradients(deadline);
     stepped_ = true;
     if (may_change_the_step()) keep_copies();
-    step_parameters(1 / outcome_.loss_scale);
+    step(1 / outcome_.loss_scale);
 }
 
-void TrainingStep::step_parameters(double gradient_factor) {
+void TrainingStep::step(double gradient_factor) {
     ++steps_taken_;
-    for (const LocalStage& local : stages_) {
-        for (UnitState& unit : local.state->units()) {
-            const FlatRange range = unit.stepped();
-            if (range.count == 0) continue;
-            const TensorView values = unit.held_values(range);
-            const TensorView main = policy_.main ? unit.main(range) : values;
-            const TensorView copy = policy_.main ? values : TensorView{};
-            const TensorView gradient = unit.held_gradients(range);
-            if (const auto* adam = std::get_if<AdamOptions>(&options_.optimizer)) {
-                AdamOptions now = *adam;
-                now.lr = outcome_.lr;
-                kernels_.adam_step(now, steps_taken_, gradient_factor, gradient, main,
-                                   unit.moment(0, range), unit.moment(1, range), copy);
-            } else {
-                SgdOptions now = std::get<SgdOptions>(options_.optimizer);
-                now.lr = outcome_.lr;
-                kernels_.sgd_step(now, steps_taken_, gradient_factor, gradient, main,
-                                  unit.moment(0, range), copy);
-            }
-        }
-    }
+    step_parameters({options_.optimizer, outcome_.lr, steps_taken_, gradient_factor}, stages_,
+                    policy_, kernels_, arena_);
 }
 
 void TrainingStep::keep_copies() {
-    const auto keep = [&](const TensorView& original) {
+    std::size_t next = 0;
+    const auto keep = [&](const TensorView& original, bool on_host) {
         if (!original) return;
-        copies_.push_back(
-            {original, arena_.allocate(original.shape, original.type, MemoryClass::Workspace,
-                                       "state before a post-validated step")});
-        kernels_.copy(original, copies_.back().kept.view());
+        Copy copy{original, {}, {}};
+        if (on_host) {
+            if (next == host_copies_.size())
+                host_copies_.emplace_back(arena_, original.shape, original.type);
+            copy.kept = host_copies_[next++].view();
+        } else {
+            copy.memory = arena_.allocate(original.shape, original.type, MemoryClass::Workspace,
+                                          "state before a post-validated step");
+            copy.kept = copy.memory.view();
+        }
+        kernels_.copy(original, copy.kept);
+        copies_.push_back(std::move(copy));
     };
     for (const LocalStage& local : stages_) {
         for (const UnitState& unit : local.state->units()) {
             const FlatRange range = unit.stepped();
             if (range.count == 0) continue;
-            keep(unit.held_values(range));
-            keep(unit.main(range));
-            for (int m = 0; m < policy_.moment_count; ++m) keep(unit.moment(m, range));
+            keep(unit.held_values(range), false);
+            keep(unit.main(range), policy_.offload_optimizer);
+            for (int m = 0; m < policy_.moment_count; ++m)
+                keep(unit.moment(m, range), policy_.offload_optimizer);
         }
     }
 }
@@ -194,9 +186,9 @@ void TrainingStep::validate(Deadline deadline) {
     const bool stands = outcome_.diverged || (!outcome_.skipped && outcome_.clip_factor == 1);
     if (!stands) {
         outcome_.rolled_back = true;
-        for (const Copy& copy : copies_) kernels_.copy(copy.kept.view(), copy.original);
+        for (const Copy& copy : copies_) kernels_.copy(copy.kept, copy.original);
         --steps_taken_;
-        if (!outcome_.skipped) step_parameters(outcome_.clip_factor / outcome_.loss_scale);
+        if (!outcome_.skipped) step(outcome_.clip_factor / outcome_.loss_scale);
         // ZeRO-1 and 2 have gathered what was undone.
         if (policy_.zero_stage == 1 || policy_.zero_stage == 2)
             for (const LocalStage& local : stages_) {

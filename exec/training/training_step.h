@@ -73,7 +73,8 @@ public:
 private:
     struct Copy {
         TensorView original;
-        ArenaTensor kept;
+        TensorView kept;
+        ArenaTensor memory;  ///< of `kept`, unless that is a host copy
     };
 
     TrainedStage& state(Stage stage) const;
@@ -83,7 +84,7 @@ private:
     void judge(double squares);
     /// The norm may clip the step, or find that it must be skipped.
     bool may_change_the_step() const { return scaler_ || options_.clip_norm; }
-    void step_parameters(double gradient_factor);
+    void step(double gradient_factor);
     void keep_copies();
     void validate(Deadline deadline);
 
@@ -103,6 +104,7 @@ private:
     bool gradients_complete_ = false;
     bool stepped_ = false;  ///< before the norm was known
     std::vector<Copy> copies_;
+    std::vector<HeldTensor> host_copies_;           ///< of offloaded state: made once
     std::vector<std::shared_ptr<Work>> under_way_;  ///< what the norm must wait for
     std::shared_ptr<Work> norm_;
 };

@@ -122,7 +122,7 @@ cluster: dgx-a100-40gb
 parallel: {}
 schedule: {}
 framework:
-  {{base: debubble, library_workspace: 0 B, allocator: exact, vocabulary_multiple: {}}}
+  {{base: debubble, library_workspace: 0 B, allocator: exact, vocabulary_multiple: {}{}}}
 training:
   global_batch: {}
   micro_batch: 1
@@ -132,7 +132,7 @@ training:
   optimizer: {}
   {}
 )",
-                    kModels.at(c.model), c.parallel, c.schedule, c.vocabulary_multiple,
+                    kModels.at(c.model), c.parallel, c.schedule, c.vocabulary_multiple, c.framework,
                     c.micro_batches, c.model == "vit" ? 5 : c.seq_length, c.optimizer, c.training),
         "parity.yaml");
 }

@@ -22,6 +22,7 @@ struct Case {
     int vocabulary_multiple = 8;  ///< one rank's is this
     std::string optimizer = "{name: sgd, lr: 0.1}";
     std::string training = {};                  ///< more keys, a line each
+    std::string framework = {};                 ///< more keys, each behind a comma
     Transport transport = Transport::Buffered;  ///< of a local job
     std::chrono::seconds patience{60};          ///< of every wait
     /// For a rank, on its thread; without one the processor computes.

@@ -55,6 +55,19 @@ TEST(StaticMemory, HoldsNoMomentsBeforeTheFirstStep) {
     EXPECT_DOUBLE_EQ(bytes_per_parameter(graph, policy), 10);
 }
 
+TEST(StaticMemory, HoldsOfOffloadedStateWhatPassesWhileItIsStepped) {
+    const StageGraph graph = stage(DataType::Bf16, DataType::Fp32);
+    StaticPolicy policy;
+    policy.state_on_host = true;
+    EXPECT_DOUBLE_EQ(bytes_per_parameter(graph, policy), 6);
+    EXPECT_EQ(static_memory(graph, policy).optimizer_step, Bytes{});
+    policy.offload_buffer = Bytes{1 << 20};
+    EXPECT_EQ(static_memory(graph, policy).optimizer_step, Bytes{1 << 20});
+    policy.offload_buffer = Bytes{std::int64_t{1} << 40};
+    EXPECT_EQ(static_memory(graph, policy).optimizer_step, Bytes{12 * graph.parameter_elements()});
+    EXPECT_EQ(optimizer_state_width(policy, DataType::Fp32), 8) << "no main copy beside fp32";
+}
+
 TEST(StaticMemory, OfTheLastStageHoldsACopyOfATiedEmbedding) {
     Execution how;
     how.seq_length = 64;

@@ -146,6 +146,25 @@ TEST(PhysicalCostModel, StepsTheOptimizerOverItsShardOnly) {
     EXPECT_EQ(held[static_cast<std::size_t>(MemoryClass::Optimizer)], Bytes{});
 }
 
+TEST(PhysicalCostModel, OffloadedStatePassesTheHostLinkOnceEachWay) {
+    auto scenario = gpt_job(1, 1, 1);
+    scenario.framework.optimizer_fixed = {};
+    scenario.training.offload_optimizer = true;
+    scenario.framework.offload_buffer = Bytes{48 << 20};
+    const std::int64_t layer = 12 * 4096LL * 4096 + 13 * 4096;
+    const double state = 12.0 * (24 * layer + (51200 + 2048 + 2) * 4096LL);
+    const auto model = price(scenario);
+    EXPECT_NEAR(seconds(model->optimizer_step(Rank{0})),
+                (state + (16 << 20)) / scenario.cluster.gpu.host_link.value, 1e-6);
+    EXPECT_EQ(model->optimizer_transient(Rank{0}), Bytes{48 << 20});
+    scenario.cluster.gpu.threads = 8;  // whose memory is the host's
+    const auto processor = price(scenario);
+    EXPECT_EQ(processor->optimizer_transient(Rank{0}), Bytes{});
+    const Duration offloaded = processor->optimizer_step(Rank{0});
+    scenario.training.offload_optimizer = false;
+    EXPECT_EQ(price(scenario)->optimizer_step(Rank{0}), offloaded);
+}
+
 TEST(PhysicalCostModel, HoldsEighteenBytesPerParameterInMixedPrecision) {
     auto scenario = gpt_job(1, 1, 1);
     scenario.framework.library_workspace = {};

@@ -180,7 +180,7 @@ private:
             training.attention == models::AttentionKernel::Flash ? "flash" : "unfused")
             .choices = words({"flash", "unfused"});
         add_flag("training.offload_optimizer", "Offload optimizer",
-                 "state and step on the host's processors", training.offload_optimizer);
+                 "main parameters and moments in the host's memory", training.offload_optimizer);
         add_flag("training.offload_activations", "Offload activations",
                  "copied to the host after their forward", training.offload_activations);
     }

@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
                     momentum(on_device("gpt2", "gpt2"))),
     name_of_case);
 
-/// Main parameters and moments in the host's memory, which kernels step where they lie.
+/// Main parameters and moments in the host's memory, from where they pass through the device's.
 class OffloadedOptimizer : public DeviceParity {};
 TEST_P(OffloadedOptimizer, LeavesTheBitsOfTheResidentOne) {
     Case offloaded = GetParam();
@@ -70,11 +70,24 @@ TEST_P(OffloadedOptimizer, LeavesTheBitsOfTheResidentOne) {
         EXPECT_GT(optimizer(here), Bytes{});
     }
 }
+Case in_slices(Case c) {
+    c.name += "_in_slices";
+    c.framework += ", offload_buffer: 16 KiB";
+    return c;
+}
+/// Steps that are taken before the norm is known, and undone.
+Case post_validated(Case c) {
+    c.name += "_post_validated";
+    c.framework += ", post_validation: true";
+    return c;
+}
+const Case kLlamaOnFour =
+    adamw(on_device("llama_pp2_dp2_zero1", "llama", "zb-h1",
+                    "{pipeline: 2, data: 2, zero_stage: 1}", "clip_norm: 0.1"));
 INSTANTIATE_TEST_SUITE_P(Trainings, OffloadedOptimizer,
                          testing::Values(adamw(on_device("gpt2", "gpt2")),
-                                         adamw(on_device("llama_pp2_dp2_zero1", "llama", "zb-h1",
-                                                         "{pipeline: 2, data: 2, zero_stage: 1}",
-                                                         "clip_norm: 0.1")),
+                                         in_slices(adamw(on_device("gpt2", "gpt2"))), kLlamaOnFour,
+                                         in_slices(post_validated(kLlamaOnFour)),
                                          momentum(on_device("vit_dp2_zero3", "vit", "1f1b",
                                                             "{data: 2, zero_stage: 3}"))),
                          name_of_case);

@@ -36,6 +36,8 @@ Case on(std::unique_ptr<Device> (*device)(int, int), std::string name, std::stri
     return c;
 }
 
+const std::string kOffloadedOptimizer = "offload_optimizer: true";
+
 /// Nobody takes for done what a lane has not done, and nobody is in time by chance.
 class Paces : public testing::TestWithParam<Case> {};
 TEST_P(Paces, ChangeNothing) {
@@ -57,6 +59,8 @@ std::vector<Case> paced_cases() {
         add("pp2_zero2", "{pipeline: 2, data: 2, zero_stage: 2, wrap: stage}");
         add("zero3", "{data: 2, zero_stage: 3}");
         add("offload", "{pipeline: 2, data: 1}", "1f1b", "offload_activations: true");
+        add("offloaded_optimizer", "{pipeline: 2, data: 1}", "1f1b", kOffloadedOptimizer);
+        cases.back().framework = ", offload_buffer: 16 KiB";
     }
     return cases;
 }
@@ -98,6 +102,10 @@ TEST_P(Steps, MakeNothingAfterTheFirst) {
     }
 }
 
+Case with_adam(Case c) {
+    c.optimizer = "adamw";
+    return c;
+}
 Case of_model(std::string model, Case c) {
     c.name = model + "_" + c.name;
     c.model = model + "-wide";
@@ -128,7 +136,9 @@ INSTANTIATE_TEST_SUITE_P(
                     on(at_any_pace, "zero3", "{data: 2, zero_stage: 3}"),
                     on(on_gpus_of_their_own, "staged", "{pipeline: 2, data: 1}"),
                     on(at_any_pace, "offload", "{pipeline: 2, data: 1}", "1f1b",
-                       "offload_activations: true")),
+                       "offload_activations: true"),
+                    with_adam(on(at_any_pace, "offloaded_optimizer", "{pipeline: 2, data: 1}",
+                                 "1f1b", kOffloadedOptimizer))),
     [](const auto& each) { return each.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(Layouts, PlannedSteps, testing::ValuesIn([] {
@@ -136,6 +146,8 @@ INSTANTIATE_TEST_SUITE_P(Layouts, PlannedSteps, testing::ValuesIn([] {
                              for (const char* model : {"gpt2", "llama"})
                                  for (Case c :
                                       {on(at_any_pace, "pp4", "{pipeline: 4, data: 1}", "zb-h1"),
+                                       on(at_any_pace, "offloaded_optimizer",
+                                          "{pipeline: 2, data: 1}", "1f1b", kOffloadedOptimizer),
                                        on(at_any_pace, "zero3", "{data: 2, zero_stage: 3}")})
                                      cases.push_back(of_model(model, std::move(c)));
                              return cases;

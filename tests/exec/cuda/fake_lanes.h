@@ -15,7 +15,7 @@ namespace debubble::exec {
 
 /// Lanes that are threads of the host: what a lane is asked for happens in order, later, and may
 /// take for ever. For communicators whose "device" is the host's memory.
-class FakeLanes final : public DeviceLanes {
+class FakeLanes : public DeviceLanes {
 public:
     using Task = std::function<void()>;
     struct Moment {

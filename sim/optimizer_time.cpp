@@ -1,0 +1,65 @@
+#include "sim/optimizer_time.h"
+
+#include <algorithm>
+
+#include "scenarios/measured.h"
+#include "sim/kernel_cost.h"
+#include "sim/static_level.h"
+
+namespace debubble::sim {
+namespace {
+
+double fixed_seconds(const scenarios::Scenario& scenario) {
+    return seconds(scenario.framework.optimizer_fixed);
+}
+
+Duration in_device_memory(const scenarios::Scenario& scenario, double elements) {
+    if (scenario.cluster.measured) {
+        const scenarios::Measured& measured = *scenario.cluster.measured;
+        return from_seconds(elements * measured.optimizer_seconds_per_element) +
+               measured.step_overhead;
+    }
+    // The profile's bytes are Adam's, which reads and writes two moments.
+    const scenarios::Training& training = scenario.training;
+    const double spared = 2.0 * (2 - training.optimizer_moments) *
+                          static_cast<double>(models::size_of(training.precision.moments));
+    const double moved =
+        elements * std::max(0.0, scenario.framework.optimizer_bytes_per_parameter - spared);
+    return from_seconds(moved / effective_memory_bandwidth(scenario.cluster.gpu).value +
+                        fixed_seconds(scenario));
+}
+
+/// The slower of the kernels and the link, on which the last slice leaves alone.
+Duration through_device(const scenarios::Scenario& scenario, double elements) {
+    const std::int64_t width =
+        models::optimizer_state_width(static_policy(scenario), scenario.training.precision.compute);
+    const double state = elements * static_cast<double>(width);
+    const double third = static_cast<double>(scenario.framework.offload_buffer.count) / 3;
+    const double link = (state + std::min(state, third)) / scenario.cluster.gpu.host_link.value;
+    return std::max(in_device_memory(scenario, elements),
+                    from_seconds(link + fixed_seconds(scenario)));
+}
+
+/// Gradients down, Adam on processors that the node's GPUs share, parameters up.
+Duration on_host(const scenarios::Scenario& scenario, double elements) {
+    const scenarios::Precision& precision = scenario.training.precision;
+    const auto width =
+        static_cast<double>(models::size_of(precision.grads) + models::size_of(precision.compute));
+    const int sharers = std::min(scenario.cluster.gpus_per_node, scenario.parallel.gpus());
+    return from_seconds(elements * width / scenario.cluster.gpu.host_link.value +
+                        elements * sharers / scenario.cluster.host_adam_parameters_per_s +
+                        fixed_seconds(scenario));
+}
+
+}  // namespace
+
+Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements) {
+    const auto count = static_cast<double>(elements);
+    // A processor's own memory is where offloaded state lies anyway.
+    if (!scenario.training.offload_optimizer || scenario.cluster.gpu.threads)
+        return in_device_memory(scenario, count);
+    return scenario.framework.offload_buffer.count > 0 ? through_device(scenario, count)
+                                                       : on_host(scenario, count);
+}
+
+}  // namespace debubble::sim
