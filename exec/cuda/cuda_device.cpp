@@ -55,14 +55,11 @@ std::unique_ptr<AttentionLibrary> attention_library() {
     if (which != "cudnn")
         throw WorldError("DEBUBBLE_ATTENTION is '" + which + "', and may be own or cudnn");
     constexpr const char* kModule = "debubble_cudnn.so";
-    const OpenedModule opened = open_module(kModule);
-    if (!opened.exists)
-        throw WorldError(
-            "DEBUBBLE_ATTENTION is cudnn, and this build has none: it was configured without "
-            "cuDNN's front end (DEBUBBLE_CUDNN=FETCH gets it)");
-    if (!opened.module) throw WorldError("cuDNN cannot be loaded: " + opened.why);
-    const auto make =
-        find_in<AttentionLibrary* (*)()>(opened.module, kModule, "debubble_cudnn_attention");
+    void* const module = open_module(kModule).demand(
+        "cuDNN",
+        "DEBUBBLE_ATTENTION is cudnn, and this build has none: it was configured without cuDNN's "
+        "front end (DEBUBBLE_CUDNN=FETCH gets it)");
+    const auto make = find_in<AttentionLibrary* (*)()>(module, kModule, "debubble_cudnn_attention");
     return std::unique_ptr<AttentionLibrary>(make());
 }
 

@@ -21,18 +21,14 @@ CudaModule CudaModule::load(bool beside_nccl) {
     // Kernels that are loaded when they are first launched let the GPU run empty before, which it
     // does not while NCCL waits there for a rank that waits for this one.
     if (beside_nccl) ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-    const OpenedModule opened = open_module(kModule);
-    if (!opened.exists)
-        throw WorldError(
-            "this build has no CUDA back end: it was configured without a CUDA toolkit (nvcc), or "
-            "with DEBUBBLE_CUDA=OFF");
-    if (!opened.module) throw WorldError("the CUDA back end cannot be loaded: " + opened.why);
+    void* const module = open_module(kModule).demand(
+        "the CUDA back end",
+        "this build has no CUDA back end: it was configured without a CUDA toolkit (nvcc), or with "
+        "DEBUBBLE_CUDA=OFF");
     CudaModule cuda;
-    cuda.gpus_ = find_in<int (*)()>(opened.module, kModule, "debubble_cuda_count")();
-    cuda.open_ =
-        find_in<Device* (*)(int, int, int)>(opened.module, kModule, "debubble_cuda_device");
-    cuda.bus_id_ =
-        find_in<void (*)(int, char*, int)>(opened.module, kModule, "debubble_cuda_bus_id");
+    cuda.gpus_ = find_in<int (*)()>(module, kModule, "debubble_cuda_count")();
+    cuda.open_ = find_in<Device* (*)(int, int, int)>(module, kModule, "debubble_cuda_device");
+    cuda.bus_id_ = find_in<void (*)(int, char*, int)>(module, kModule, "debubble_cuda_bus_id");
     return cuda;
 }
 

@@ -10,27 +10,24 @@ namespace {
 constexpr const char* kModule = "debubble_nccl.so";
 constexpr const char* kCudaModule = "debubble_cuda.so";
 
-std::string why_not(const OpenedModule& opened) {
-    return opened.exists
-               ? "NCCL cannot be loaded: " + opened.why
-               : "this build has no NCCL: CMake found no nccl.h and libnccl, or no CUDA toolkit";
-}
+constexpr const char* kAbsent =
+    "this build has no NCCL: CMake found no nccl.h and libnccl, or no CUDA toolkit";
 
 }  // namespace
 
 std::optional<std::string> why_no_nccl() {
-    const OpenedModule opened = open_module(kModule);
-    return opened.module ? std::nullopt : std::optional(why_not(opened));
+    return open_module(kModule).trouble("NCCL", kAbsent);
 }
 
 std::unique_ptr<Communicator> connect_nccl(nccl::Setup setup) {
-    const OpenedModule cuda = open_module(kCudaModule), nccl = open_module(kModule);
-    if (!nccl.module) throw WorldError(why_not(nccl));
-    if (!cuda.module) throw WorldError("NCCL has no CUDA back end beside it: " + cuda.why);
-    setup.stream_of = find_in<void* (*)(DeviceLanes&, DeviceLane)>(cuda.module, kCudaModule,
-                                                                   "debubble_cuda_stream");
-    const auto connect = find_in<Communicator* (*)(const nccl::Setup&)>(nccl.module, kModule,
-                                                                        "debubble_nccl_connect");
+    void* const nccl = open_module(kModule).demand("NCCL", kAbsent);
+    void* const cuda =
+        open_module(kCudaModule)
+            .demand("the CUDA back end beside NCCL", "NCCL has no CUDA back end beside it");
+    setup.stream_of =
+        find_in<void* (*)(DeviceLanes&, DeviceLane)>(cuda, kCudaModule, "debubble_cuda_stream");
+    const auto connect =
+        find_in<Communicator* (*)(const nccl::Setup&)>(nccl, kModule, "debubble_nccl_connect");
     return std::unique_ptr<Communicator>(connect(setup));
 }
 

@@ -4,6 +4,17 @@
 
 namespace debubble::exec {
 
+std::optional<std::string> OpenedModule::trouble(const std::string& what,
+                                                 const std::string& absent) const {
+    if (module != nullptr) return std::nullopt;
+    return exists ? what + " cannot be loaded: " + why : absent;
+}
+
+void* OpenedModule::demand(const std::string& what, const std::string& absent) const {
+    if (const auto sentence = trouble(what, absent)) throw WorldError(*sentence);
+    return module;
+}
+
 OpenedModule open_module(const std::string& name) {
     namespace fs = std::filesystem;
     const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();

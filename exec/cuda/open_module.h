@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <optional>
 #include <string>
 
 #include "base/diagnostic.h"
@@ -14,6 +15,11 @@ struct OpenedModule {
     void* module = nullptr;  ///< never closed: what it threw or made may outlive whoever asked
     bool exists = false;
     std::string why;  ///< it could not be opened though it exists
+
+    /// A sentence, if there is none: `absent`, or that `what` cannot be loaded and why.
+    std::optional<std::string> trouble(const std::string& what, const std::string& absent) const;
+    /// Throws that as a WorldError.
+    void* demand(const std::string& what, const std::string& absent) const;
 };
 /// Beside the program, or where it is installed.
 OpenedModule open_module(const std::string& name);
