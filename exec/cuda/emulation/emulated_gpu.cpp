@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "exec/cuda/emulation/emulation.h"
+#include "exec/cuda/emulation/races.h"
 
 namespace debubble::exec::cuda {
 
@@ -21,23 +22,42 @@ using Clock = std::chrono::steady_clock;
 /// One recording of an event.
 class Moment {
 public:
+    ~Moment() { races::after(&mutex_); }
     void reach() {
+        races::before(this);
         {
-            const std::lock_guard lock(mutex_);
-            at_ = Clock::now();
+            const races::Unseen unseen;
+            {
+                const std::lock_guard lock(mutex_);
+                at_ = Clock::now();
+            }
+            bell_.notify_all();
         }
-        bell_.notify_all();
+        races::before(&mutex_);
     }
     void wait() {
-        std::unique_lock lock(mutex_);
-        bell_.wait(lock, [&] { return at_.has_value(); });
+        {
+            const races::Unseen unseen;
+            std::unique_lock lock(mutex_);
+            bell_.wait(lock, [&] { return at_.has_value(); });
+        }
+        races::after(this);
+        races::before(&mutex_);
     }
     std::optional<Clock::time_point> at() {
+        const auto found = look();
+        if (found) races::after(this);
+        races::before(&mutex_);
+        return found;
+    }
+
+private:
+    std::optional<Clock::time_point> look() {
+        const races::Unseen unseen;
         const std::lock_guard lock(mutex_);
         return at_;
     }
 
-private:
     std::mutex mutex_;
     std::condition_variable bell_;
     std::optional<Clock::time_point> at_;
@@ -62,6 +82,7 @@ public:
     EmulatedQueue(EmulatedGpu& gpu, bool communicates, std::chrono::microseconds pace)
         : Queue(gpu), emulated_(gpu), communicates_(communicates), pace_(pace) {
         gpu.add(*this);
+        thread_ = std::thread([this] { work(); });
     }
     ~EmulatedQueue() override {
         emulated_.remove(*this);
@@ -70,7 +91,7 @@ public:
             over_ = true;
         }
         bell_.notify_all();
-        if (thread_.joinable()) thread_.join();
+        thread_.join();
     }
 
     Stream stream() override { return as_stream(); }
@@ -95,8 +116,12 @@ public:
     }
     void ask(std::function<void()> work) override { put({std::move(work), true}); }
     void drain() override {
-        std::unique_lock lock(mutex_);
-        idle_.wait(lock, [&] { return asked_.empty() && !working_; });
+        {
+            const races::Unseen unseen;
+            std::unique_lock lock(mutex_);
+            idle_.wait(lock, [&] { return asked_.empty() && !working_; });
+        }
+        races::after(this);
     }
 
 private:
@@ -106,29 +131,37 @@ private:
     };
 
     void put(Item item) {
+        races::before(&asked_);
+        const races::Unseen unseen;
         {
             const std::lock_guard lock(mutex_);
             asked_.push_back(std::move(item));
-            if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
         }
         bell_.notify_all();
     }
 
     /// To the end of what was asked: everything that a wait waits for will be reached.
     void work() {
-        std::unique_lock lock(mutex_);
         for (;;) {
-            working_ = false;
-            if (asked_.empty()) idle_.notify_all();
-            bell_.wait(lock, [&] { return over_ || !asked_.empty(); });
-            if (asked_.empty()) return;
-            const Item item = std::move(asked_.front());
-            asked_.pop_front();
-            working_ = true;
-            lock.unlock();
-            carry_out(item);
-            lock.lock();
+            const std::optional<Item> item = next();
+            if (!item) return;
+            races::after(&asked_);
+            carry_out(*item);
+            races::before(this);
         }
+    }
+    /// Once there is one; none if there will be none.
+    std::optional<Item> next() {
+        const races::Unseen unseen;
+        std::unique_lock lock(mutex_);
+        working_ = false;
+        if (asked_.empty()) idle_.notify_all();
+        bell_.wait(lock, [&] { return over_ || !asked_.empty(); });
+        if (asked_.empty()) return std::nullopt;
+        Item item = std::move(asked_.front());
+        asked_.pop_front();
+        working_ = true;
+        return item;
     }
     void carry_out(const Item& item) {
         if (!item.touches_memory) return item.run();
@@ -188,6 +221,7 @@ void EmulatedGpu::release() {
 }
 
 std::vector<std::shared_ptr<GuardedMemory>> EmulatedGpu::memory(bool of_all) {
+    const races::Unseen unseen;
     if (of_all) return all_guarded_memory();
     const std::lock_guard lock(mutex_);
     if (!memory_) return {};
@@ -195,6 +229,7 @@ std::vector<std::shared_ptr<GuardedMemory>> EmulatedGpu::memory(bool of_all) {
 }
 
 void EmulatedGpu::failed(std::exception_ptr failure) {
+    const races::Unseen unseen;
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::move(failure);
 }

@@ -4,6 +4,7 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cassert>
 #include <memory>
 #include <new>
@@ -12,13 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "exec/cuda/emulation/races.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(DEBUBBLE_FIND_RACES)
 #define DEBUBBLE_JUMPS  // a jump, unlike swapcontext, leaves the signal mask and its system call
 #endif
 
@@ -34,7 +34,6 @@ thread_local std::int64_t blocks = 0;
 namespace {
 
 constexpr std::size_t kStack = 256 * 1024;
-constexpr std::align_val_t kSharedAlignment{128};
 
 /// Somewhere code can stop and go on: the scheduler, or a thread of the emulated block.
 struct Fiber {
@@ -58,8 +57,8 @@ void switch_between(Fiber& from, Fiber& to) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&from.fake_stack, to.bottom, to.size);
 #endif
-#if defined(__SANITIZE_THREAD__)
-    __tsan_switch_to_fiber(to.race_fiber, 0);
+#if defined(DEBUBBLE_FIND_RACES)
+    __tsan_switch_to_fiber(to.race_fiber, __tsan_switch_to_fiber_no_sync);
 #endif
     ::swapcontext(&from.context, &to.context);
 #if defined(__SANITIZE_ADDRESS__)
@@ -87,9 +86,52 @@ struct EmulatedThread {
     bool ended = false;
 };
 
+/// Shared memory of blocks, one after the other; all begins as NaN. Where races are sought every
+/// block of a launch has its own, since blocks are in no order.
+class SharedMemory {
+public:
+    void have(const Geometry& how) {
+        const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(how.shared_bytes, 1));
+        each_ = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+        const std::size_t all =
+            races::kSought ? each_ * static_cast<std::size_t>(how.blocks) : bytes;
+        memory_ = ::operator new (all, std::align_val_t{kAlignment});
+        std::memset(memory_, 0xff, all);
+    }
+    void drop() {
+        ::operator delete (std::exchange(memory_, nullptr), std::align_val_t{kAlignment});
+    }
+    void* of(std::int64_t block) const {
+        return static_cast<char*>(memory_) +
+               (races::kSought ? each_ * static_cast<std::size_t>(block) : 0);
+    }
+
+private:
+    static constexpr std::size_t kAlignment = 128;
+    std::size_t each_ = 0;
+    void* memory_ = nullptr;
+};
+
 /// The block that this thread of the process emulates.
 class Block {
 public:
+    ~Block() {
+#if defined(DEBUBBLE_FIND_RACES)
+        for (const EmulatedThread& each : threads_)
+            if (each.fiber.race_fiber != nullptr) __tsan_destroy_fiber(each.fiber.race_fiber);
+#endif
+    }
+
+    /// Blocks in any order: what they know of each other is that the launch began, and ended.
+    void run_all(const char* name, const Geometry& how, const std::function<void()>& body) {
+        turn();
+        if (races::kSought) shared_.have(how);
+        races::before(&begun_);
+        for (block = 0; block < blocks; ++block) run(name, how, body);
+        races::after(&ended_);
+        if (races::kSought) shared_.drop();
+    }
+
     void run(const char* name, const Geometry& how, const std::function<void()>& body) {
         begin(how, body);
         for (int running = how.threads; running > 0;) {
@@ -109,8 +151,7 @@ public:
                                    " threads of a block wait at a barrier that the others "
                                    "do not reach");
         }
-        ::operator delete(shared_, kSharedAlignment);
-        shared_ = nullptr;
+        if (!races::kSought) shared_.drop();
     }
 
     void wait(Barrier& barrier) {
@@ -125,7 +166,11 @@ public:
         switch_between(me.fiber, scheduler_);
         me.waits_at = nullptr;
     }
-    void wait_for_block() { wait(all_); }
+    void wait_for_block() {
+        races::before(&all_);
+        wait(all_);
+        races::after(&all_);
+    }
 
     Warp& meet(std::uint64_t value) {
         Warp& warp = warps_[static_cast<std::size_t>(thread / kWarp)];
@@ -134,8 +179,9 @@ public:
         return warp;  // barrier.opened - 1 was the number of this exchange
     }
 
-    void* shared() const { return shared_; }
-    void turn() { backwards_ = !backwards_; }
+    void* shared() const {
+        return shared_.of(block);
+    }
 
 private:
     void begin(const Geometry& how, const std::function<void()>& body) {
@@ -145,9 +191,11 @@ private:
         warps_.assign(static_cast<std::size_t>(how.threads / kWarp), {});
         for (Warp& warp : warps_) warp.barrier.expected = kWarp;
         for (int i = 0; i < how.threads; ++i) prepare(threads_[static_cast<std::size_t>(i)]);
-        const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(how.shared_bytes, 1));
-        shared_ = ::operator new(bytes, kSharedAlignment);
-        std::memset(shared_, 0xff, bytes);  // NaN
+        if (!races::kSought) shared_.have(how);
+    }
+    /// Forwards and backwards in turn.
+    void turn() {
+        backwards_ = !backwards_;
     }
 
     /// A fiber lives as long as the thread of the process, and runs a body after the other.
@@ -157,7 +205,7 @@ private:
         Fiber& fiber = thread.fiber;
         if (fiber.stack) return;
         fiber.stack = std::make_unique_for_overwrite<char[]>(kStack);
-#if defined(__SANITIZE_THREAD__)
+#if defined(DEBUBBLE_FIND_RACES)
         fiber.race_fiber = __tsan_create_fiber(0);
         scheduler_.race_fiber = __tsan_get_current_fiber();
 #endif
@@ -178,9 +226,9 @@ private:
 
     /// The fibers stand in the middle of a body that nobody will finish.
     void give_up() {
+        races::after(&all_);
         threads_ = std::vector<EmulatedThread>(kMaxThreads);
-        ::operator delete(shared_, kSharedAlignment);
-        shared_ = nullptr;
+        shared_.drop();
     }
 
     static void enter();
@@ -189,7 +237,8 @@ private:
     std::vector<EmulatedThread> threads_ = std::vector<EmulatedThread>(kMaxThreads);
     std::vector<Warp> warps_;
     Barrier all_;
-    void* shared_ = nullptr;
+    SharedMemory shared_;
+    char begun_ = 0, ended_ = 0;  ///< places for races.h
     const std::function<void()>* body_ = nullptr;
     bool backwards_ = false;
 };
@@ -203,7 +252,9 @@ void Block::enter() {
     __sanitizer_finish_switch_fiber(nullptr, &block.scheduler_.bottom, &block.scheduler_.size);
 #endif
     for (;;) {
+        races::after(&block.begun_);
         (*block.body_)();
+        races::before(&block.ended_);
         me.ended = true;
         switch_between(me.fiber, block.scheduler_);
     }
@@ -216,8 +267,7 @@ namespace {
 void run_here(const char* name, const Geometry& how, const std::function<void()>& body) {
     threads = how.threads;
     blocks = how.blocks;
-    the_block.turn();
-    for (block = 0; block < blocks; ++block) the_block.run(name, how, body);
+    the_block.run_all(name, how, body);
 }
 
 }  // namespace

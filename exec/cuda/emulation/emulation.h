@@ -13,7 +13,8 @@
 /// none. The threads of a block are fibers that switch at barriers; the blocks run one after the
 /// other. It finds wrong indices (shared memory begins as NaN and ends where it was asked to),
 /// barriers that not all threads reach, and, since it runs threads forwards and backwards in
-/// turn, most that are missing. It says nothing of races between blocks, nor of speed.
+/// turn, most that are missing; thread sanitizer finds the others, and races between blocks
+/// (races.h). It says nothing of speed.
 // NOLINTBEGIN(bugprone-reserved-identifier): CUDA's words
 #define __global__
 #define __device__

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "exec/cuda/emulation/races.h"
 
 namespace debubble::exec::cuda {
 
@@ -27,11 +28,13 @@ GuardedMemory::~GuardedMemory() {
 }
 
 void GuardedMemory::open() {
+    const races::Unseen unseen;
     const std::lock_guard lock(mutex_);
     if (opened_++ == 0) protect(PROT_READ | PROT_WRITE);
 }
 
 void GuardedMemory::close() {
+    const races::Unseen unseen;
     const std::lock_guard lock(mutex_);
     if (--opened_ == 0) protect(PROT_NONE);
 }

@@ -41,7 +41,9 @@ TEST(Emulation, KeepsBarriersAndShowsThatOneIsMissing) {
     expected.back() = 0;
     EXPECT_EQ(passed_on(true), expected);
     EXPECT_EQ(passed_on(true), expected);
+#if !defined(__SANITIZE_THREAD__)  // which shows it too, and ends the test
     EXPECT_NE(passed_on(false), expected);
+#endif
 }
 
 void sum_lanes(std::vector<int>* sums) {
