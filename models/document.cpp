@@ -8,7 +8,7 @@
 namespace debubble::models {
 namespace {
 
-constexpr std::size_t kMostMistakes = 50;
+constexpr std::size_t kMistakesShown = 50;
 constexpr int kLongestPath = 16;
 
 bool is_choice(const Node& map) {
@@ -123,7 +123,7 @@ NodePtr with_value(const NodePtr& root, std::string_view path, NodePtr value, co
 }
 
 void Mistakes::add(const Place& place, std::string message) {
-    if (found_.size() >= kMostMistakes) {
+    if (found_.size() >= kMistakesShown) {
         more_ = true;
     } else if (!place.source) {
         found_.push_back({{}, std::move(message), {}});
@@ -140,7 +140,7 @@ void Mistakes::add(std::string message) {
 
 void Mistakes::add(const InputError& error) {
     for (const Diagnostic& diagnostic : error.diagnostics()) {
-        if (found_.size() < kMostMistakes)
+        if (found_.size() < kMistakesShown)
             found_.push_back(diagnostic);
         else
             more_ = true;
@@ -152,7 +152,7 @@ void Mistakes::throw_if_any() const {
     auto all = found_;
     if (more_)
         all.push_back({all.back().where,
-                       fmt::format("there are more mistakes than these {}", kMostMistakes),
+                       fmt::format("there are more mistakes than these {}", kMistakesShown),
                        all.back().source_line});
     throw InputError(std::move(all));
 }

@@ -40,9 +40,9 @@ private:
     const char** furthest_;
 };
 
-class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
+class JsonTreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 public:
-    TreeBuilder(std::shared_ptr<const SourceText> source, Mistakes& mistakes)
+    JsonTreeBuilder(std::shared_ptr<const SourceText> source, Mistakes& mistakes)
         : source_(std::move(source)),
           mistakes_(&mistakes),
           furthest_(source_->text.data()),
@@ -187,7 +187,7 @@ NodePtr parse_json(std::string text, const std::string& file) {
     const auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text)});
     check_characters(source);
     Mistakes mistakes;
-    TreeBuilder builder(source, mistakes);
+    JsonTreeBuilder builder(source, mistakes);
     const char* const begin = source->text.data();
     const char* const end = begin + source->text.size();
     nlohmann::json::sax_parse(CountingIterator(begin, builder.furthest()),

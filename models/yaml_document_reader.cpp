@@ -17,9 +17,9 @@ namespace {
 /// Thrown to leave yaml-cpp's parser when a bound is passed.
 struct Stop {};
 
-class TreeBuilder : public YAML::EventHandler {
+class YamlTreeBuilder : public YAML::EventHandler {
 public:
-    TreeBuilder(std::shared_ptr<const SourceText> source, Mistakes& mistakes)
+    YamlTreeBuilder(std::shared_ptr<const SourceText> source, Mistakes& mistakes)
         : source_(std::move(source)), mistakes_(&mistakes) {}
 
     NodePtr root() const { return root_; }
@@ -195,7 +195,7 @@ private:
 /// Places are told in `source`, whose lines `text` follows.
 NodePtr parse_checked(const std::string& text, const std::shared_ptr<const SourceText>& source) {
     Mistakes mistakes;
-    TreeBuilder builder(source, mistakes);
+    YamlTreeBuilder builder(source, mistakes);
     try {
         std::istringstream in(text);
         YAML::Parser parser(in);

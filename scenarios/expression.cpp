@@ -23,8 +23,8 @@ struct Expression::Node {
 
 namespace {
 
-using Node = Expression::Node;
-using Tree = std::shared_ptr<const Node>;
+using Term = Expression::Node;
+using Tree = std::shared_ptr<const Term>;
 
 constexpr std::size_t kLongest = 2000;
 constexpr int kDeepest = 100;
@@ -71,8 +71,8 @@ private:
     }
 
     static Tree make(std::string op, Tree left, Tree right) {
-        return std::make_shared<Node>(
-            Node{std::move(op), 0, {}, std::move(left), std::move(right)});
+        return std::make_shared<Term>(
+            Term{std::move(op), 0, {}, std::move(left), std::move(right)});
     }
 
     /// Left-associative: a chain of one level is a loop, not a recursion.
@@ -122,7 +122,7 @@ private:
         if (end == std::string_view::npos) fail("the closing quote is missing");
         const std::string text(text_.substr(at_ + 1, end - at_ - 1));
         at_ = end + 1;
-        return std::make_shared<Node>(Node{"text", 0, text, {}, {}});
+        return std::make_shared<Term>(Term{"text", 0, text, {}, {}});
     }
 
     Tree number() {
@@ -131,7 +131,7 @@ private:
         const auto value = models::parse_real(text_.substr(at_, end - at_));
         if (!value) fail(fmt::format("'{}' is not a number", text_.substr(at_, end - at_)));
         at_ = end;
-        return std::make_shared<Node>(Node{"number", *value, {}, {}, {}});
+        return std::make_shared<Term>(Term{"number", *value, {}, {}, {}});
     }
 
     Tree key() {
@@ -140,7 +140,7 @@ private:
         const std::string name(text_.substr(at_, end - at_));
         at_ = end;
         if (std::ranges::find(*keys_, name) == keys_->end()) keys_->push_back(name);
-        return std::make_shared<Node>(Node{"key", 0, name, {}, {}});
+        return std::make_shared<Term>(Term{"key", 0, name, {}, {}});
     }
 
     std::string_view text_;
@@ -174,7 +174,7 @@ double arithmetic(const std::string& op, double a, double b) {
     return a >= b;
 }
 
-ExpressionValue value_of(const Node& node, const Lookup& lookup) {
+ExpressionValue value_of(const Term& node, const Lookup& lookup) {
     if (node.op == "number") return node.number;
     if (node.op == "text") return node.text;
     if (node.op == "key") return lookup(node.text);

@@ -19,7 +19,7 @@ using models::Part;
 
 constexpr std::size_t kMostEntries = 100'000;
 constexpr std::size_t kLongestSignature = 1000;
-constexpr int kMostSamples = 1'000'000'000;
+constexpr int kMostMeasurements = 1'000'000'000;
 constexpr int kMostMembers = 1'000'000;
 constexpr double kMostSecondsPerElement = 1;
 
@@ -62,7 +62,7 @@ void read_operator(const NodePtr& item, Measured& measured, Mistakes& mistakes) 
     in.word("part", part, kParts);
     in.duration("median", found.median);
     in.duration("deviation", found.deviation);
-    in.whole("samples", found.samples, 1, kMostSamples);
+    in.whole("samples", found.samples, 1, kMostMeasurements);
     in.finish();
     if (signature.size() > kLongestSignature)
         in.complain("operator", fmt::format("the text of an operator has at most {} characters",

@@ -12,7 +12,7 @@ using models::NodePtr;
 
 constexpr std::pair<std::string_view, Wrap> kWraps[] = {{"layer", Wrap::Layer},
                                                         {"stage", Wrap::Stage}};
-constexpr std::pair<std::string_view, DataType> kTypes[] = {
+constexpr std::pair<std::string_view, DataType> kCommunicationTypes[] = {
     {"fp32", DataType::Fp32}, {"fp16", DataType::Fp16}, {"bf16", DataType::Bf16}};
 constexpr std::pair<std::string_view, Partition> kPartitions[] = {
     {"uniform", Partition::Uniform}, {"balanced", Partition::Balanced}};
@@ -51,7 +51,7 @@ void read_plugin_knobs(Draft& draft) {
         draft.bucket_mb = bucket;
     }
     DataType type{};
-    if (in.word("communication_dtype", type, kTypes))
+    if (in.word("communication_dtype", type, kCommunicationTypes))
         draft.scenario.parallel.communication_dtype = type;
     in.flag("cpu_offload", draft.scenario.training.offload_optimizer);
 }

@@ -17,7 +17,8 @@ using models::NodePtr;
 
 constexpr double kHuge = 1e18;
 constexpr std::int64_t kMostSteps = 1'000'000'000'000;
-constexpr std::pair<std::string_view, int> kOptimizers[] = {{"adamw", 0}, {"adam", 0}, {"sgd", 0}};
+constexpr std::pair<std::string_view, int> kOptimizerNames[] = {
+    {"adamw", 0}, {"adam", 0}, {"sgd", 0}};
 constexpr std::pair<std::string_view, int> kLrSchedules[] = {
     {"constant", 0}, {"linear", 0}, {"cosine", 0}};
 
@@ -84,7 +85,7 @@ void read_optimizer(Draft& draft, std::map<std::string, std::string>& kept) {
     if (!map) return;
     MappingReader in(map, "optimizer", draft.mistakes());
     Keeper keeper{in, "optimizer.", kept};
-    if (keeper.name(kOptimizers, "optimizer"))
+    if (keeper.name(kOptimizerNames, "optimizer"))
         draft.scenario.training.optimizer = kept["optimizer.name"];
     keeper.real("lr", 0, kHuge);
     keeper.real("eps", 0, 1);

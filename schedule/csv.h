@@ -10,6 +10,9 @@
 /// The exchange format: PyTorch's pipeline schedule CSV, one row per rank.
 namespace debubble {
 
+/// In a file. Far beyond any pipeline, small enough that products of them fit.
+inline constexpr int kMostStages = 1 << 14;
+
 /// Until 2.5, PyTorch wrote `B` for backward-input and `BW` for the full backward.
 enum class Dialect { Current, UntilPyTorch25 };
 

@@ -13,8 +13,7 @@
 namespace debubble {
 namespace {
 
-// Far beyond any pipeline, small enough that products of them fit.
-constexpr int kMostStages = 1 << 14;
+// As far beyond any pipeline as kMostStages.
 constexpr int kMostMicroBatches = 1 << 20;
 constexpr int kMostSlices = 1 << 10;
 

@@ -9,8 +9,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kLongestFile = 4u << 20;
-constexpr int kMostStages = 1 << 14;
+constexpr std::size_t kLongestPlacement = 4u << 20;
 
 std::optional<Stage> stage_of(const Cell& cell, Mistakes& mistakes) {
     int value = 0;
@@ -36,7 +35,7 @@ void check_that_every_stage_is_held(const Placement& placement, Mistakes& mistak
 }  // namespace
 
 Placement read_placement(std::string_view text, const std::string& file) {
-    if (text.size() > kLongestFile)
+    if (text.size() > kLongestPlacement)
         throw InputError({{{file, 0, 0}, "it is longer than 4 MiB", {}}});
     Mistakes mistakes(text, file);
     Placement placement;

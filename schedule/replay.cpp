@@ -12,11 +12,11 @@
 namespace debubble {
 namespace {
 
-constexpr Instant kNever = Instant::max();
+constexpr Instant kNotYet = Instant::max();
 
 /// When, and on which rank, a result came into being.
 struct Produced {
-    Instant at = kNever;
+    Instant at = kNotYet;
     int rank = 0;
 };
 
@@ -53,7 +53,7 @@ private:
         Instant begin = free_[rank];
         for_each_compute(action,
                          [&](const Compute& c) { begin = std::max(begin, ready(c, rank)); });
-        if (begin == kNever) return false;
+        if (begin == kNotYet) return false;
 
         const Instant end = begin + length_of(action);
         for_each_compute(action, [&](const Compute& c) {
@@ -70,7 +70,7 @@ private:
         Instant at{};
         for (const Message& input : inputs_of(c, index_.stage_count(), index_.slices())) {
             const Produced& p = produced_[index_.of(input)];
-            if (p.at == kNever) return kNever;
+            if (p.at == kNotYet) return kNotYet;
             at = std::max(at, p.rank == rank ? p.at : p.at + costs_.link);
         }
         return at;
@@ -107,7 +107,7 @@ private:
         std::optional<Message> missing;
         for_each_compute(action, [&](const Compute& c) {
             for (const Message& input : inputs_of(c, index_.stage_count(), index_.slices()))
-                if (!missing && produced_[index_.of(input)].at == kNever) missing = input;
+                if (!missing && produced_[index_.of(input)].at == kNotYet) missing = input;
         });
         const bool forward = missing->kind == Message::Kind::Activation;
         const std::string name =

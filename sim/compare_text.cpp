@@ -8,8 +8,6 @@
 namespace debubble::sim {
 namespace {
 
-constexpr std::size_t kColumns = 100;
-constexpr std::size_t kMostRows = 32;
 constexpr std::array<int, kMemoryClasses> kClassColumns{11, 11, 11, 13, 9, 11};
 
 /// A unit in which the shorter times of a table can be read too.
@@ -51,10 +49,10 @@ private:
     void line(fmt::format_string<Args...> format, Args&&... args) {
         std::string row = fmt::format(format, std::forward<Args>(args)...);
         row.erase(row.find_last_not_of(' ') + 1);
-        out_ += shortened(row, kColumns) + '\n';
+        out_ += shortened(row, kReportColumns) + '\n';
     }
     void paragraph(const std::string& words) {
-        for (const std::string& part : wrapped(words, kColumns, 2)) out_ += part + '\n';
+        for (const std::string& part : wrapped(words, kReportColumns, 2)) out_ += part + '\n';
     }
 
     void what() {
@@ -130,7 +128,7 @@ private:
              "", "exposed", "optimizer", "idle", "place");
         line("{:>4}{:>10}{:>10}{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>7}", "rank", "sim.",
              "exec.", "error", "sim.", "exec.", "sim.", "exec.", "sim.", "exec.", "s. e.");
-        for (std::size_t i = 0; i < c_.ranks.size() && i < kMostRows; ++i) {
+        for (std::size_t i = 0; i < c_.ranks.size() && i < kTableRows; ++i) {
             const RankFigures& a = c_.ranks[i].figures.simulated;
             const RankFigures& b = c_.ranks[i].figures.executed;
             line("{:>4}{:>10}{:>10}{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>7}",
@@ -154,7 +152,7 @@ private:
         for (std::size_t k = 0; k < kMemoryClasses; ++k)
             head += fmt::format("{:>{}}", name_of(static_cast<MemoryClass>(k)), kClassColumns[k]);
         line("{}", head);
-        for (std::size_t i = 0; i < c_.ranks.size() && i < kMostRows; ++i) {
+        for (std::size_t i = 0; i < c_.ranks.size() && i < kTableRows; ++i) {
             if (!known(c_.ranks[i])) continue;
             const MemoryByClass& a = *c_.ranks[i].figures.simulated.peak;
             const MemoryByClass& b = *c_.ranks[i].figures.executed.peak;
@@ -173,7 +171,7 @@ private:
     }
 
     void more(std::size_t rows) {
-        if (rows > kMostRows) line("... {} more; --json has all of them", rows - kMostRows);
+        if (rows > kTableRows) line("... {} more; --json has all of them", rows - kTableRows);
     }
 
     void errors(std::string_view of, const std::vector<ErrorRow>& rows) {
@@ -184,7 +182,7 @@ private:
         const TimeUnit unit = fine_unit(longest);
         line("{:<16}{:>8}{:>16}{:>16}{:>14}{:>10}", of, "count", "simulated", "executed",
              "mean error", "bias");
-        for (std::size_t i = 0; i < rows.size() && i < kMostRows; ++i) {
+        for (std::size_t i = 0; i < rows.size() && i < kTableRows; ++i) {
             const ErrorRow& row = rows[i];
             const auto mean = row.mean_error();
             line("{:<16}{:>8}{:>16}{:>16}{:>14}{:>10}", row.name, row.count,

@@ -14,7 +14,7 @@
 namespace debubble::sim {
 namespace {
 
-constexpr std::size_t kMostRows = 100'000;
+constexpr std::size_t kMostSteps = 100'000;
 
 /// What a published table leaves to its text.
 struct Habit {
@@ -245,7 +245,7 @@ MeasuredTable read_measured(const std::string& text, const std::string& file,
     std::vector<Diagnostic> mistakes;
     for (int line = 2; !rest.empty(); ++line) {
         const auto fields = take_csv_row(rest);
-        if (!fields || table.steps.size() >= kMostRows) {
+        if (!fields || table.steps.size() >= kMostSteps) {
             mistakes.push_back({{file, line, 1}, "the table is torn or endless here", {}});
             break;
         }

@@ -134,10 +134,10 @@ std::size_t played_part(RankStages& stages, const ActionList& list) {
 using AtStage = std::pair<Stage, MicroBatch>;
 
 /// Carries out a rank's list on a MemoryLog.
-class Player {
+class ListPlayer {
 public:
-    Player(RankStages& stages, const ActionList& list, const models::StaticMemory& level,
-           MemoryLog& log)
+    ListPlayer(RankStages& stages, const ActionList& list, const models::StaticMemory& level,
+               MemoryLog& log)
         : stages_(stages), level_(level), log_(log) {
         for (const Action& action : list)
             if (const auto* again = std::get_if<Recompute>(&action))
@@ -330,7 +330,7 @@ PlayedMemory play_memory(const scenarios::Scenario& scenario,
     const models::StaticMemory level =
         static_of(scenario, stages, program.placement.stages_of(rank));
     MemoryLog log(scenario.framework.allocator);
-    Player player(stages, list, level, log);
+    ListPlayer player(stages, list, level, log);
     const std::size_t end = played_part(stages, list);
     for (std::size_t i = 0; i < end; ++i) player.perform(list[i]);
     player.finish();

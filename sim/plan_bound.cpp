@@ -63,7 +63,7 @@ struct RankBound {
     Duration end{};   ///< earliest end of the step as this rank sees it
 };
 
-RankBound bound_of(const ActionList& list, Rank rank, Durations& durations) {
+RankBound rank_bound(const ActionList& list, Rank rank, Durations& durations) {
     RankBound bound;
     std::optional<Duration> head;
     for (const Action& action : list) {
@@ -101,7 +101,7 @@ PlanBound bound_of(const scenarios::Scenario& scenario) {
     PlanBound bound{0, {}, scenario.cluster.gpu.memory};
     for (Rank rank{0}; rank.index < plan.program.placement.ranks(); ++rank.index) {
         const ActionList& list = plan.program.ranks[static_cast<std::size_t>(rank.index)];
-        const RankBound of_rank = bound_of(list, rank, durations);
+        const RankBound of_rank = rank_bound(list, rank, durations);
         const Duration optimizer = costs->optimizer_step(rank);
         barrier_step = std::max(barrier_step, of_rank.end + optimizer);
         least_period = std::min(least_period, of_rank.work + optimizer);

@@ -11,9 +11,7 @@
 namespace debubble::sim {
 namespace {
 
-constexpr std::size_t kColumns = 100;
 constexpr std::size_t kBarColumns = 40;
-constexpr std::size_t kMostRows = 32;
 
 class Report {
 public:
@@ -44,7 +42,8 @@ private:
 
     /// Words broken at spaces to the width of the page, later lines indented.
     void paragraph(const std::string& words, std::size_t indent, Ink ink = Ink::Plain) {
-        for (const std::string& part : wrapped(words, kColumns, indent)) line(inked(ink, part));
+        for (const std::string& part : wrapped(words, kReportColumns, indent))
+            line(inked(ink, part));
     }
 
     void question() {
@@ -155,18 +154,18 @@ private:
         line(inked(Ink::Bold,
                    fmt::format("{:>4}  {:<12}{:>11}{:>11}{:>11}{:>11}{:>10}  {}", "rank", "stages",
                                "busy", "exposed", "optimizer", "idle", "peak GiB", "at")));
-        for (std::size_t i = 0; i < p_.ranks.size() && i < kMostRows; ++i) {
+        for (std::size_t i = 0; i < p_.ranks.size() && i < kTableRows; ++i) {
             const RankPrediction& r = p_.ranks[i];
             const bool over = r.peak_memory > answer_.memory_limit;
             const std::string row = fmt::format(
                 "{:>4}  {:<12}{:>11}{:>11}{:>11}{:>11}{:>10}  {}", r.rank.index,
                 shortened(stages_text(r.stages), 11), cell(r.busy_s), cell(r.exposed_comm_s),
                 cell(r.optimizer_s), cell(r.idle_s), gib_text(r.peak_memory), r.peak_op);
-            line(inked(over ? Ink::Bad : Ink::Plain, shortened(row, kColumns)));
+            line(inked(over ? Ink::Bad : Ink::Plain, shortened(row, kReportColumns)));
         }
-        if (p_.ranks.size() > kMostRows)
+        if (p_.ranks.size() > kTableRows)
             line(fmt::format("      ... {} more ranks; --json has all of them",
-                             p_.ranks.size() - kMostRows));
+                             p_.ranks.size() - kTableRows));
         line();
     }
 

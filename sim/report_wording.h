@@ -27,6 +27,9 @@ std::string rate_text(double per_s);                        ///< "12,345", "1.25
 std::string stages_text(const std::vector<Stage>& stages);  ///< "0,4", "8-15"
 std::string_view wording_of(BubbleCause cause);             ///< "waits for a stage"
 
+inline constexpr std::size_t kReportColumns = 100;
+inline constexpr std::size_t kTableRows = 32;  ///< at most; --json has all of them
+
 /// At most `columns` letters, the last three of them dots if it was longer.
 std::string shortened(std::string_view text, std::size_t columns);
 

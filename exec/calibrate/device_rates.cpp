@@ -16,7 +16,7 @@ namespace debubble::exec {
 namespace {
 
 constexpr std::int64_t kDiagonalBlock = 128;  ///< the cost model counts those whole
-constexpr double kFastest = 1e-18;            ///< seconds per unit: no rate is infinite
+constexpr double kShortest = 1e-18;           ///< seconds per unit: no rate is infinite
 
 template <class Work>
 const Work* work_of(const KernelTiming& timing) {
@@ -95,14 +95,14 @@ double share_of(double rate, double peak) {
 DeviceRates rates_of(std::span<const KernelTiming> timings) {
     DeviceRates rates;
     const Line narrow = fit_line(products(timings, 2));
-    rates.product_flops_per_s = 1 / std::max(narrow.beta, kFastest);
+    rates.product_flops_per_s = 1 / std::max(narrow.beta, kShortest);
     rates.product_overhead = from_seconds(narrow.alpha);
     const Point wide = products(timings, 4).back();
     rates.fp32_flops_per_s = wide.x / std::max(wide.y - narrow.alpha, wide.y / 2);
     rates.attention_forward_flops_per_s = attention_rate(timings, false, narrow.alpha);
     rates.attention_backward_flops_per_s = attention_rate(timings, true, narrow.alpha);
     const Line bytes = fit_line(traffic(timings));
-    rates.memory = {1 / std::max(bytes.beta, kFastest)};
+    rates.memory = {1 / std::max(bytes.beta, kShortest)};
     rates.kernel_overhead = from_seconds(bytes.alpha);
     return rates;
 }

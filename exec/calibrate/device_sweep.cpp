@@ -16,9 +16,9 @@ namespace {
 
 constexpr int kRounds = 5;
 constexpr int kMostRepeats = 100;
-constexpr std::int64_t kCopied = std::int64_t{1} << 24;  ///< elements
-constexpr double kTick = 1e-9;                           ///< seconds: no copy is infinitely fast
-constexpr std::int64_t kHidden = 1024;                   ///< of norms
+constexpr std::int64_t kMostCopied = std::int64_t{1} << 24;  ///< elements
+constexpr double kTick = 1e-9;          ///< seconds: no copy is infinitely fast
+constexpr std::int64_t kHidden = 1024;  ///< of norms
 constexpr std::int64_t kHeads = 2;
 constexpr std::int64_t kHeadDim = 128;
 constexpr std::int64_t kBlock = 128;  ///< queries that a multiprocessor takes at a time
@@ -191,7 +191,7 @@ std::vector<KernelTiming> sweep_device(const DeviceFacts& facts, Kernels& kernel
 }
 
 HostCopyRates host_copy_rates(DeviceLanes& lanes, Arena& arena, const SweepLimits& limits) {
-    const std::int64_t elements = std::min<std::int64_t>(limits.most_elements, kCopied);
+    const std::int64_t elements = std::min<std::int64_t>(limits.most_elements, kMostCopied);
     const ArenaTensor tensor =
         arena.allocate({elements}, DataType::Fp32, MemoryClass::Workspace, "sweep");
     std::byte* const on_device = tensor.view().data;

@@ -15,7 +15,7 @@ namespace {
 using Kind = models::Collective::Kind;
 
 constexpr int kWarmUp = 3;
-constexpr int kTimed = 20;
+constexpr int kTimedExchanges = 20;
 constexpr std::array<std::int64_t, 4> kBytes{4 << 10, 64 << 10, 1 << 20, 4 << 20};
 
 /// A rank with the memory that its messages lie in.
@@ -52,7 +52,7 @@ private:
 /// Median seconds of what all members do together.
 double timed(Communicator& members, const Place& place, const std::function<void()>& exchange) {
     std::vector<double> seconds;
-    for (int i = 0; i < kWarmUp + kTimed; ++i) {
+    for (int i = 0; i < kWarmUp + kTimedExchanges; ++i) {
         members.barrier("calibrate")->wait(within(place.patience));
         const Clock::time_point begin = Clock::now();
         exchange();

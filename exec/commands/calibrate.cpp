@@ -16,7 +16,7 @@
 namespace debubble::exec {
 namespace {
 
-struct Arguments {
+struct CalibrateArguments {
     CalibrateRequest request;
     std::vector<std::string> scenarios;
     std::vector<std::string> set;
@@ -25,7 +25,7 @@ struct Arguments {
     double deadline_s = 300;
 };
 
-void check(const Arguments& args) {
+void check(const CalibrateArguments& args) {
     if (args.device != "cpu" && args.device != "cuda")
         throw InputError(fmt::format("--device is '{}'; it can be cpu or cuda", args.device));
     make_cpu_kernels(args.request.how.kernels, 1);  // the name is known
@@ -33,7 +33,7 @@ void check(const Arguments& args) {
         throw InputError(fmt::format("{} is a folder; --out names a file", args.out));
 }
 
-ExitStatus carry_out(Arguments& args) {
+ExitStatus carry_out(CalibrateArguments& args) {
     check(args);
     CalibrateRequest& request = args.request;
     if (args.device == "cuda")
@@ -55,7 +55,7 @@ ExitStatus carry_out(Arguments& args) {
     return ExitStatus::Done;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kCalibrateFooter =
     R"(Each SCENARIO is trained on random data for a moment, its ranks as threads at once, with the backward
 whole and parted; operators of the same extents serve every other scenario. Leave the machine alone meanwhile.
 
@@ -68,7 +68,7 @@ Examples:
 }  // namespace
 
 void add_calibrate(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<CalibrateArguments>();
     CalibrateRequest& request = args->request;
     CLI::App* verb =
         program.add_subcommand("calibrate", "measure this machine and write its cluster file");
@@ -86,7 +86,7 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
         ->check(CLI::Range(10, 100'000));
     verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another")
         ->check(CLI::Range(0.001, 1e6));
-    verb->footer(kFooter);
+    verb->footer(kCalibrateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }
 

@@ -15,7 +15,7 @@
 namespace debubble::exec {
 namespace {
 
-struct Arguments {
+struct ExportArguments {
     std::string checkpoint;
     std::string format;
     std::string out;
@@ -38,7 +38,7 @@ const char* word(DataType type) {
     return "fp64";
 }
 
-ExitStatus carry_out(const Arguments& args) {
+ExitStatus carry_out(const ExportArguments& args) {
     if (args.format != "hf")
         throw InputError(
             fmt::format("--format is '{}'; it can be hf, Hugging Face's layout", args.format));
@@ -52,7 +52,7 @@ ExitStatus carry_out(const Arguments& args) {
     return ExitStatus::Done;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kExportFooter =
     R"(A CHECKPOINT is a folder step_N of a run, or the folder that holds them: the latest counts. The
 weights are those that the optimizer steps, fp32 where the training kept main parameters.
 
@@ -62,13 +62,13 @@ Example:
 }  // namespace
 
 void add_export(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<ExportArguments>();
     CLI::App* verb = program.add_subcommand("export", "write a checkpoint in Hugging Face layout");
     verb->add_option("CHECKPOINT", args->checkpoint, "folder of a checkpoint")->required();
     verb->add_option("--format", args->format, "hf")->required();
     verb->add_option("--out", args->out, "a new or empty folder")->required();
     verb->add_option("--type", args->type, "fp32, bf16 or fp16; the training's if not given");
-    verb->footer(kFooter);
+    verb->footer(kExportFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }
 

@@ -19,13 +19,13 @@
 namespace debubble::exec {
 namespace {
 
-struct Arguments {
+struct RunArguments {
     RunRequest request;
     int launch = 0;
     double deadline_s = 300;
 };
 
-void check(const Arguments& args) {
+void check(const RunArguments& args) {
     const RunRequest& request = args.request;
     if (request.device != "cpu" && request.device != "cuda")
         throw InputError(fmt::format("--device is '{}'; it can be cpu or cuda", request.device));
@@ -87,7 +87,7 @@ void write_results(const RunJob& job, const RunOutcome& outcome, std::FILE* out)
 }
 
 /// The same command line for each of the processes that are started together.
-std::vector<std::string> words_for_processes(const Arguments& args, const std::string& comm) {
+std::vector<std::string> words_for_processes(const RunArguments& args, const std::string& comm) {
     const RunRequest& request = args.request;
     std::vector<std::string> words{
         "run",       request.scenario, "--comm",     comm,
@@ -109,13 +109,13 @@ std::vector<std::string> words_for_processes(const Arguments& args, const std::s
 }
 
 /// Whether this process is to start the ranks, which nobody has started.
-bool starts_ranks(const Arguments& args, const ProcessPlace& place) {
+bool starts_ranks(const RunArguments& args, const ProcessPlace& place) {
     const std::string& comm = args.request.comm;
     return place.starter == Starter::Nobody && (args.launch > 0 || comm == "tcp" || comm == "nccl");
 }
 
 /// Unset where one rank needs no other process.
-std::optional<ExitStatus> start_ranks_of(const Arguments& args) {
+std::optional<ExitStatus> start_ranks_of(const RunArguments& args) {
     const int ranks = read_for_run(args.request).parallel.gpus();
     if (args.launch > 0 && ranks != args.launch)
         throw InputError(
@@ -129,7 +129,7 @@ std::optional<ExitStatus> start_ranks_of(const Arguments& args) {
         start_ranks(ranks, words_for_processes(args, args.request.comm)));
 }
 
-ExitStatus carry_out(Arguments args) {
+ExitStatus carry_out(RunArguments args) {
     check(args);
     const ProcessPlace place = process_place();
     if (starts_ranks(args, place)) {
@@ -187,7 +187,7 @@ ExitStatus carry_out(Arguments args) {
     return ExitStatus::Done;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kRunFooter =
     R"(A SCENARIO is the name of a shipped one or a YAML file; its keys training.* say how to train, on what
 data, and where checkpoints go. Ranks are threads of this process (--comm local), processes that --comm tcp
 or --launch starts on this host, or those that mpirun, srun or torchrun has started, one per rank. Over TCP
@@ -205,7 +205,7 @@ Examples:
 }  // namespace
 
 void add_run(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<RunArguments>();
     RunRequest& request = args->request;
     CLI::App* verb = program.add_subcommand("run", "train: execute a scenario on this machine");
     verb->add_option("SCENARIO", request.scenario, "name or file of a scenario")->required();
@@ -226,7 +226,7 @@ void add_run(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--kernels", request.kernels, "auto, reference or onednn");
     verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another")
         ->check(CLI::Range(0.001, 1e6));
-    verb->footer(kFooter);
+    verb->footer(kRunFooter);
     verb->callback([args, &answer] {
         args->request.patience =
             std::chrono::nanoseconds(static_cast<std::int64_t>(args->deadline_s * 1e9));

@@ -19,7 +19,7 @@
 namespace debubble::exec {
 namespace {
 
-struct Arguments {
+struct SampleArguments {
     std::string checkpoint;
     std::string prompt;
     std::string tokenizer;
@@ -45,7 +45,7 @@ void write(const std::string& text) {
     if (!written || std::fflush(stdout) != 0) throw WorldError("standard output cannot be written");
 }
 
-ExitStatus carry_out(const Arguments& args) {
+ExitStatus carry_out(const SampleArguments& args) {
     check(args.how.sampling);
     if (args.device != "cpu" && args.device != "cuda")
         throw InputError(fmt::format("--device is '{}'; it can be cpu or cuda", args.device));
@@ -70,7 +70,7 @@ ExitStatus carry_out(const Arguments& args) {
     return ExitStatus::Done;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kSampleFooter =
     R"(A CHECKPOINT is a folder step_N of a run, the folder that holds them (the latest counts), or a folder
 of Hugging Face's with config.json and model.safetensors. The text ends at --tokens or at end-of-text.
 
@@ -81,7 +81,7 @@ Examples:
 }  // namespace
 
 void add_sample(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<SampleArguments>();
     Sampling& sampling = args->how.sampling;
     CLI::App* verb = program.add_subcommand("sample", "continue a text with a trained checkpoint");
     verb->add_option("CHECKPOINT", args->checkpoint, "folder of a checkpoint")->required();
@@ -100,7 +100,7 @@ void add_sample(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--kernels", args->kernels, "auto, reference or onednn");
     verb->add_option("--threads", args->threads, "all cores if not given")
         ->check(CLI::Range(1, 1024));
-    verb->footer(kFooter);
+    verb->footer(kSampleFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kWorkspace = std::int64_t{32} << 20;
 
-void check(cublasStatus_t status, const char* what) {
+void check_cublas(cublasStatus_t status, const char* what) {
     if (status != CUBLAS_STATUS_SUCCESS)
         throw WorldError(std::string(what) + ": " + cublasLtGetStatusString(status));
 }
@@ -76,10 +76,10 @@ cublasLtEpilogue_t epilogue_of(const Product& p) {
 class Layout {
 public:
     Layout(Type type, const ColumnMajor& matrix) {
-        check(cublasLtMatrixLayoutCreate(&layout_, library_type(type),
-                                         static_cast<std::uint64_t>(matrix.rows),
-                                         static_cast<std::uint64_t>(matrix.columns), matrix.stride),
-              "a matrix of cuBLASLt");
+        check_cublas(cublasLtMatrixLayoutCreate(
+                         &layout_, library_type(type), static_cast<std::uint64_t>(matrix.rows),
+                         static_cast<std::uint64_t>(matrix.columns), matrix.stride),
+                     "a matrix of cuBLASLt");
     }
     ~Layout() { cublasLtMatrixLayoutDestroy(layout_); }
     Layout(const Layout&) = delete;
@@ -98,7 +98,7 @@ public:
           first_(p.b.elements.type, by_.first),
           second_(p.a.elements.type, by_.second),
           result_(p.c.type, by_.result) {
-        check(cublasLtMatmulDescCreate(&how_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product");
+        check_cublas(cublasLtMatmulDescCreate(&how_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product");
         set(CUBLASLT_MATMUL_DESC_TRANSA, by_.first.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
         set(CUBLASLT_MATMUL_DESC_TRANSB, by_.second.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
         set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p));
@@ -121,7 +121,7 @@ public:
     void run(cublasLtHandle_t library, const Product& p, void* workspace, Stream stream) {
         point(p);
         const float one = 1, kept = p.adds ? 1.F : 0.F;
-        check(
+        check_cublas(
             cublasLtMatmul(library, how_, &one, p.b.elements.data, first_.get(), p.a.elements.data,
                            second_.get(), &kept, p.c.data, result_.get(), p.c.data, result_.get(),
                            &chosen_.algo, workspace, static_cast<std::size_t>(kWorkspace), stream),
@@ -131,7 +131,8 @@ public:
 private:
     template <class T>
     void set(cublasLtMatmulDescAttributes_t what, T value) {
-        check(cublasLtMatmulDescSetAttribute(how_, what, &value, sizeof(value)), "a product");
+        check_cublas(cublasLtMatmulDescSetAttribute(how_, what, &value, sizeof(value)),
+                     "a product");
     }
 
     /// To the vectors and matrices of this product.
@@ -143,10 +144,10 @@ private:
 
     void choose(cublasLtHandle_t library, const Product& p) {
         cublasLtMatmulPreference_t wish = nullptr;
-        check(cublasLtMatmulPreferenceCreate(&wish), "a choice of cuBLASLt");
+        check_cublas(cublasLtMatmulPreferenceCreate(&wish), "a choice of cuBLASLt");
         const auto want = [&](cublasLtMatmulPreferenceAttributes_t what, auto value) {
-            check(cublasLtMatmulPreferenceSetAttribute(wish, what, &value, sizeof(value)),
-                  "a choice of cuBLASLt");
+            check_cublas(cublasLtMatmulPreferenceSetAttribute(wish, what, &value, sizeof(value)),
+                         "a choice of cuBLASLt");
         };
         want(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(kWorkspace));
         want(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(p.b.elements.data));
@@ -172,7 +173,7 @@ private:
 class CublasLt final : public Matmul {
 public:
     CublasLt(Queue& queue, int multiprocessors) : queue_(queue), multiprocessors_(multiprocessors) {
-        check(cublasLtCreate(&library_), "cuBLASLt");
+        check_cublas(cublasLtCreate(&library_), "cuBLASLt");
         workspace_ = queue_.allocate(kWorkspace);
     }
     ~CublasLt() override {

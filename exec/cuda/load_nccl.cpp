@@ -7,7 +7,7 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr const char* kModule = "debubble_nccl.so";
+constexpr const char* kNcclModule = "debubble_nccl.so";
 constexpr const char* kCudaModule = "debubble_cuda.so";
 
 constexpr const char* kAbsent =
@@ -16,18 +16,18 @@ constexpr const char* kAbsent =
 }  // namespace
 
 std::optional<std::string> why_no_nccl() {
-    return open_module(kModule).trouble("NCCL", kAbsent);
+    return open_module(kNcclModule).trouble("NCCL", kAbsent);
 }
 
 std::unique_ptr<Communicator> connect_nccl(nccl::Setup setup) {
-    void* const nccl = open_module(kModule).demand("NCCL", kAbsent);
+    void* const nccl = open_module(kNcclModule).demand("NCCL", kAbsent);
     void* const cuda =
         open_module(kCudaModule)
             .demand("the CUDA back end beside NCCL", "NCCL has no CUDA back end beside it");
     setup.stream_of =
         find_in<void* (*)(DeviceLanes&, DeviceLane)>(cuda, kCudaModule, "debubble_cuda_stream");
     const auto connect =
-        find_in<Communicator* (*)(const nccl::Setup&)>(nccl, kModule, "debubble_nccl_connect");
+        find_in<Communicator* (*)(const nccl::Setup&)>(nccl, kNcclModule, "debubble_nccl_connect");
     return std::unique_ptr<Communicator>(connect(setup));
 }
 

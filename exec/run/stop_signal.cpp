@@ -7,18 +7,18 @@ namespace debubble::exec {
 
 namespace {
 
-std::atomic<bool> stop_asked{false};
+std::atomic<bool> stop_was_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void note_stop(int signal) {
-    stop_asked = true;
+    stop_was_asked = true;
     std::signal(signal, SIG_DFL);
 }
 
 }  // namespace
 
 StopSignal::StopSignal() {
-    stop_asked = false;
+    stop_was_asked = false;
     std::signal(SIGINT, note_stop);
     std::signal(SIGTERM, note_stop);
 }
@@ -29,7 +29,7 @@ StopSignal::~StopSignal() {
 }
 
 bool StopSignal::came() const {
-    return stop_asked;
+    return stop_was_asked;
 }
 
 }  // namespace debubble::exec

@@ -8,7 +8,7 @@
 namespace debubble::gui {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 double share_of(const TimeRange& whole, Instant at) {
     return static_cast<double>((at - whole.begin).count()) /
@@ -28,7 +28,7 @@ std::string remembered(const ViewState& state) {
     const TimeRange shown = state.axis.shown();
     std::vector<double> marks;
     for (const Instant mark : state.marks) marks.push_back(share_of(whole, mark));
-    return json{{"shown", {share_of(whole, shown.begin), share_of(whole, shown.end)}},
+    return Json{{"shown", {share_of(whole, shown.begin), share_of(whole, shown.end)}},
                 {"streams", state.rows.streams},
                 {"replicas", state.rows.replicas},
                 {"collapsed", state.rows.collapsed},
@@ -43,7 +43,7 @@ std::string remembered(const ViewState& state) {
 ViewState recalled(const std::string& text, ViewState now) {
     const ViewState before = now;
     try {
-        const json kept = json::parse(text);
+        const Json kept = Json::parse(text);
         const TimeRange whole = now.axis.whole();
         const double begin = kept.at("shown").at(0);
         const double end = kept.at("shown").at(1);
@@ -58,7 +58,7 @@ ViewState recalled(const std::string& text, ViewState now) {
         now.marks.clear();
         for (const double mark : kept.at("marks")) now.marks.push_back(at_share(whole, mark));
         std::ranges::sort(now.marks);
-    } catch (const json::exception&) {
+    } catch (const Json::exception&) {
         return before;
     }
     return now;

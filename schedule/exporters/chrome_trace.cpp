@@ -17,7 +17,7 @@
 namespace debubble {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kLanes = 5;
 constexpr int kMostTracks = 64;  ///< of one lane
@@ -38,11 +38,11 @@ bool can_be_read_back(const Program& program) {
            std::ranges::none_of(program.ranks, [](const ActionList& r) { return r.empty(); });
 }
 
-Json header_json(const Trace& trace) {
+OrderedJson header_json(const Trace& trace) {
     const TraceHeader& h = trace.header;
-    Json peaks = Json::array();
+    OrderedJson peaks = OrderedJson::array();
     for (const MemoryPeak& peak : trace.peaks) {
-        Json held = Json::object();
+        OrderedJson held = OrderedJson::object();
         for (std::size_t c = 0; c < kMemoryClasses; ++c)
             held[std::string(name_of(static_cast<MemoryClass>(c)))] = peak.held[c].count;
         peaks.push_back({{"at_ns", ns(peak.at)},
@@ -50,11 +50,11 @@ Json header_json(const Trace& trace) {
                          {"action", peak.action},
                          {"op", peak.op}});
     }
-    Json json = {{"version", 1},           {"source", h.source},
-                 {"scenario", h.scenario}, {"program_hash", h.program_hash},
-                 {"tensor", h.tensor},     {"context", h.context},
-                 {"data", h.data},         {"pipeline", h.pipeline},
-                 {"folded", h.folded},     {"peaks", std::move(peaks)}};
+    OrderedJson json = {{"version", 1},           {"source", h.source},
+                        {"scenario", h.scenario}, {"program_hash", h.program_hash},
+                        {"tensor", h.tensor},     {"context", h.context},
+                        {"data", h.data},         {"pipeline", h.pipeline},
+                        {"folded", h.folded},     {"peaks", std::move(peaks)}};
     if (h.step_time != Duration{}) json["step_time_ns"] = h.step_time.count();
     if (h.sends_block) json["sends_block"] = true;
     if (h.copies_block) json["copies_block"] = true;
@@ -68,16 +68,17 @@ Json header_json(const Trace& trace) {
     return json;
 }
 
-class Writer {
+class ChromeTraceWriter {
 public:
-    Writer(const Trace& trace, std::ostream& out) : trace_(trace), graph_(trace), out_(out) {
+    ChromeTraceWriter(const Trace& trace, std::ostream& out)
+        : trace_(trace), graph_(trace), out_(out) {
         number_processes();
         place_on_tracks();
     }
 
     void write() {
         out_ << "{\"displayTimeUnit\":\"ns\",\n\"debubble\":"
-             << header_json(trace_).dump(-1, ' ', false, Json::error_handler_t::replace)
+             << header_json(trace_).dump(-1, ' ', false, OrderedJson::error_handler_t::replace)
              << ",\n\"traceEvents\":[";
         name_processes();
         for (std::size_t i = 0; i < trace_.spans.size(); ++i) span(i);
@@ -214,7 +215,7 @@ private:
 }  // namespace
 
 void write_chrome_trace(const Trace& trace, std::ostream& out) {
-    Writer(trace, out).write();
+    ChromeTraceWriter(trace, out).write();
 }
 
 }  // namespace debubble

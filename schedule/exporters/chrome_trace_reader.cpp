@@ -22,7 +22,7 @@ constexpr std::int64_t kMostTime = 1LL << 53;  ///< ns: 104 days
 constexpr std::int64_t kMostBytes = 1LL << 56;
 constexpr std::int64_t kMostRank = 1LL << 16;
 constexpr std::int64_t kMostReplica = 1LL << 24;
-constexpr std::size_t kMostMistakes = 20;
+constexpr std::size_t kEnoughMistakes = 20;
 constexpr std::size_t kLongestLine = 10'000;
 
 /// What is wrong with one event. Becomes a diagnostic where the event stands.
@@ -159,9 +159,9 @@ bool is_arrow(std::string_view event) {
     return event.starts_with(R"({"ph":"s",)") || event.starts_with(R"({"ph":"f",)");
 }
 
-class Reader {
+class ChromeTraceReader {
 public:
-    Reader(std::string_view whole_text, const std::string& file)
+    ChromeTraceReader(std::string_view whole_text, const std::string& file)
         : text_(whole_text), file_(file), cursor_(whole_text) {}
 
     Trace read() {
@@ -201,7 +201,7 @@ private:
                  mistake.message,
                  std::string(line)});
         }
-        if (mistakes_.size() >= kMostMistakes) throw InputError(std::move(mistakes_));
+        if (mistakes_.size() >= kEnoughMistakes) throw InputError(std::move(mistakes_));
     }
 
     void top_level() {
@@ -330,7 +330,7 @@ private:
 }  // namespace
 
 Trace read_chrome_trace(std::string_view text, const std::string& file) {
-    return Reader(text, file).read();
+    return ChromeTraceReader(text, file).read();
 }
 
 }  // namespace debubble

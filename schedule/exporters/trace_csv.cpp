@@ -15,7 +15,7 @@ std::string peer_of(const Action& action) {
     return {};
 }
 
-std::int64_t ns(Instant at) {
+std::int64_t nanoseconds(Instant at) {
     return at.time_since_epoch().count();
 }
 
@@ -25,14 +25,14 @@ void write_trace_csv(const Trace& trace, std::ostream& out) {
     out << "rank,replica,lane,action,peer,begin_ns,end_ns,exposed_ns,bytes\n";
     for (const Span& s : trace.spans)
         out << fmt::format("{},{},{},{},{},{},{},{},{}\n", s.rank.index, s.replica, name_of(s.lane),
-                           to_text(s.action), peer_of(s.action), ns(s.begin), ns(s.end),
-                           s.exposed.count(), s.bytes.count);
+                           to_text(s.action), peer_of(s.action), nanoseconds(s.begin),
+                           nanoseconds(s.end), s.exposed.count(), s.bytes.count);
 }
 
 void write_memory_csv(const Trace& trace, std::ostream& out) {
     out << "rank,at_ns,class,bytes\n";
     for (const MemorySample& s : trace.memory)
-        out << fmt::format("{},{},{},{}\n", s.rank.index, ns(s.at), name_of(s.held_as),
+        out << fmt::format("{},{},{},{}\n", s.rank.index, nanoseconds(s.at), name_of(s.held_as),
                            s.held.count);
 }
 

@@ -10,14 +10,14 @@ constexpr std::int64_t kMostCells = 4'000'000;
 
 /// Of all strides from 1 to 4, those that were best somewhere, over 2 to 8
 /// ranks, the three memory limits of the papers and six sets of costs.
-constexpr std::array<std::array<int, 4>, 8> kWays{{{1, 1, 1, 1},
-                                                   {2, 1, 1, 1},
-                                                   {1, 4, 1, 1},
-                                                   {1, 1, 2, 1},
-                                                   {1, 2, 1, 1},
-                                                   {2, 2, 1, 1},
-                                                   {1, 1, 3, 1},
-                                                   {1, 2, 2, 1}}};
+constexpr std::array<std::array<int, 4>, 8> kStrides{{{1, 1, 1, 1},
+                                                      {2, 1, 1, 1},
+                                                      {1, 4, 1, 1},
+                                                      {1, 1, 2, 1},
+                                                      {1, 2, 1, 1},
+                                                      {2, 2, 1, 1},
+                                                      {1, 1, 3, 1},
+                                                      {1, 2, 2, 1}}};
 
 /// Every rank's passes counted from its first.
 BuildingBlock without_shifts(BuildingBlock block) {
@@ -61,7 +61,7 @@ void BlockLibrary::lay(const BlockStrides& published) {
     starts_with_published_ = !blocks_.empty();
     for (int wait = 1; wait <= 6; ++wait)
         for (int wait_again = 1; wait_again <= 6; ++wait_again)
-            for (const auto& way : kWays) add({way, wait, wait_again});
+            for (const auto& way : kStrides) add({way, wait, wait_again});
 }
 
 const BlockOrders* BlockLibrary::at(std::size_t index) {

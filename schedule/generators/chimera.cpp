@@ -19,12 +19,12 @@ namespace debubble {
 namespace {
 
 /// A pass and its slot on a clock on which F and B take equally long.
-struct Slot {
+struct ClockedPass {
     int at;
     Compute compute;
 };
 
-void add_slots(int ranks, int stage, int mb, std::vector<Slot>& slots) {
+void add_slots(int ranks, int stage, int mb, std::vector<ClockedPass>& slots) {
     const int unit = mb / ranks;
     const int turn = mb % (ranks / 2);
     const int start = 2 * ranks * unit + 2 * turn;
@@ -46,7 +46,7 @@ Reason why_not_chimera(const PipelineShape& shape, const GeneratorOptions&) {
 
 Schedule chimera(const PipelineShape& shape, const GeneratorOptions&) {
     Schedule schedule = empty_schedule("chimera", shape, bidirectional_placement(shape.ranks));
-    std::vector<Slot> slots;
+    std::vector<ClockedPass> slots;
     for (int rank = 0; rank < shape.ranks; ++rank) {
         slots.clear();
         for (int mb = 0; mb < shape.micro_batches; ++mb) {
@@ -54,8 +54,8 @@ Schedule chimera(const PipelineShape& shape, const GeneratorOptions&) {
             add_slots(shape.ranks, down ? rank : shape.ranks - 1 - rank, mb, slots);
         }
         std::sort(slots.begin(), slots.end(),
-                  [](const Slot& a, const Slot& b) { return a.at < b.at; });
-        for (const Slot& slot : slots) schedule.ranks[rank].push_back(slot.compute);
+                  [](const ClockedPass& a, const ClockedPass& b) { return a.at < b.at; });
+        for (const ClockedPass& slot : slots) schedule.ranks[rank].push_back(slot.compute);
     }
     return schedule;
 }

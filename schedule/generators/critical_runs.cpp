@@ -6,7 +6,7 @@
 namespace debubble {
 namespace {
 
-struct Place {
+struct Position {
     int rank = 0;
     std::size_t index = 0;
 };
@@ -34,10 +34,10 @@ public:
         }
     }
 
-    int micro_batch(const Place& at) const { return micro_batch_[at.rank][at.index]; }
+    int micro_batch(const Position& at) const { return micro_batch_[at.rank][at.index]; }
 
     /// What makes the input of this forward or backward.
-    Place maker(const Place& at, const Step& step) const {
+    Position maker(const Position& at, const Step& step) const {
         const int stage = problem_.stage_of(at.rank, step.chunk);
         const int mb = micro_batch(at);
         if (step.pass == Pass::Forward) return forward_[cell(stage - 1, mb)];
@@ -52,8 +52,8 @@ private:
 
     const OrderProblem& problem_;
     std::vector<std::vector<int>> micro_batch_;
-    std::vector<Place> forward_;
-    std::vector<Place> backward_;
+    std::vector<Position> forward_;
+    std::vector<Position> backward_;
 };
 
 }  // namespace
@@ -62,7 +62,7 @@ CriticalRuns::CriticalRuns(const OrderProblem& problem, const std::vector<StepOr
                            const OrderPlayer& player, int last_rank)
     : runs_(order.size()) {
     const Places places(problem, order);
-    Place at{last_rank, order[last_rank].size() - 1};
+    Position at{last_rank, order[last_rank].size() - 1};
     for (bool free_end = true;; free_end = false) {
         Run run{at.index, at.index, false, free_end};
         const auto ends = player.ends(at.rank);

@@ -14,7 +14,7 @@ constexpr Duration kNever = Duration::max();
 constexpr std::array kPasses{Pass::Forward, Pass::Backward, Pass::BackwardInput,
                              Pass::BackwardWeight};
 
-struct RankState {
+struct ScheduledRank {
     Duration free{};
     Duration work_left{};
     Duration first = kNever;
@@ -93,7 +93,7 @@ private:
     }
 
     std::optional<Step> ready_step(int rank, Duration now) {
-        const RankState& state = ranks_[rank];
+        const ScheduledRank& state = ranks_[rank];
         if (policy_->choice == Choice::Fixed) {
             const StepOrder& order = (*policy_->order)[rank];
             if (state.ordered == order.size()) return std::nullopt;
@@ -120,7 +120,7 @@ private:
     }
 
     bool can_run(int rank, const Step& step, Duration now) {
-        const RankState& state = ranks_[rank];
+        const ScheduledRank& state = ranks_[rank];
         const bool forward = step.pass == Pass::Forward;
         const int mb = forward ? state.forwards[step.chunk] : state.backwards[step.chunk];
         if (mb == micro_batches_) return false;
@@ -132,7 +132,7 @@ private:
     }
 
     bool has_room(int rank, int chunk) const {
-        const RankState& state = ranks_[rank];
+        const ScheduledRank& state = ranks_[rank];
         const int limit = policy_->live_limits.empty()
                               ? problem_.live_limit
                               : std::min(problem_.live_limit, policy_->live_limits[rank]);
@@ -142,7 +142,7 @@ private:
     }
 
     int rating_of(int rank, const Step& step) const {
-        const RankState& state = ranks_[rank];
+        const ScheduledRank& state = ranks_[rank];
         const bool backward = step.pass != Pass::Forward;
         const int earlier_chunk = step.chunk + 1 == problem_.chunks() ? 0 : 1;
         switch (policy_->choice) {
@@ -157,14 +157,14 @@ private:
 
     /// When the rank's next pass of this kind stands in the repeated block.
     int unit_of(int rank, bool backward, int chunk) const {
-        const RankState& state = ranks_[rank];
+        const ScheduledRank& state = ranks_[rank];
         const int mb = backward ? state.backwards[chunk] : state.forwards[chunk];
         return policy_->block->start[rank][(backward ? 2 : 0) + chunk] +
                BuildingBlock::kPeriod * mb;
     }
 
     int earliest_in_block(int rank) const {
-        const RankState& state = ranks_[rank];
+        const ScheduledRank& state = ranks_[rank];
         int unit = std::numeric_limits<int>::max() - policy_->look_ahead;
         for (int chunk = 0; chunk < 2; ++chunk) {
             if (state.forwards[chunk] < micro_batches_)
@@ -176,7 +176,7 @@ private:
     }
 
     std::optional<Step> weight_step(int rank, Duration now) {
-        const RankState& state = ranks_[rank];
+        const ScheduledRank& state = ranks_[rank];
         if (state.weights_done == state.weights.size()) return std::nullopt;
         const Step step{Pass::BackwardWeight, state.weights[state.weights_done]};
         if (next_input_ == kNever) return step;
@@ -189,13 +189,13 @@ private:
 
     /// The rank cannot end before it has done the rest without a pause; the
     /// first pass of all starts at 0.
-    bool may_win(const RankState& state) const {
+    bool may_win(const ScheduledRank& state) const {
         const Duration end = state.free + state.work_left;
         return shorter(problem_, {end, end - state.first}, to_beat_);
     }
 
     void take(int rank, const Step& step, Duration now) {
-        RankState& state = ranks_[rank];
+        ScheduledRank& state = ranks_[rank];
         if (state.first == kNever) {
             state.first = now;
         } else {
@@ -226,7 +226,7 @@ private:
     /// Gives the result to the stage that needs it; the last forward is the
     /// input of the first backward.
     void hand_on(int rank, const Step& step) {
-        RankState& state = ranks_[rank];
+        ScheduledRank& state = ranks_[rank];
         const bool forward = step.pass == Pass::Forward;
         const int mb = forward ? state.forwards[step.chunk]++ : state.backwards[step.chunk]++;
         const int stage = problem_.stage_of(rank, step.chunk);
@@ -249,7 +249,7 @@ private:
         Duration begin = kNever;
         Duration end{};
         Duration span{};
-        for (const RankState& state : ranks_) {
+        for (const ScheduledRank& state : ranks_) {
             begin = std::min(begin, state.first);
             end = std::max(end, state.free);
             span = std::max(span, state.free - state.first);
@@ -272,7 +272,7 @@ private:
     PlanLength to_beat_;
     int micro_batches_;
     Pass backward_;
-    std::vector<RankState> ranks_;
+    std::vector<ScheduledRank> ranks_;
     EarliestRank wake_;  ///< when each rank should look for work again
     Duration idlest_{};
     Duration next_input_ = kNever;         ///< of the rank that looks, among what has room

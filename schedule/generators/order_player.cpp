@@ -5,7 +5,7 @@
 namespace debubble {
 namespace {
 
-constexpr Duration kNever = Duration::max();
+constexpr Duration kNotMade = Duration::max();
 
 constexpr std::size_t index_of(int rank, const Step& step) {
     return (static_cast<std::size_t>(rank) * 4 + static_cast<std::size_t>(step.pass)) * 2 +
@@ -34,8 +34,8 @@ std::optional<PlanLength> OrderPlayer::play(const std::vector<StepOrder>& order,
                                             const PlanLength& to_beat) {
     const auto cells =
         static_cast<std::size_t>(problem_->shape.stages()) * problem_->shape.micro_batches;
-    forward_input_.assign(cells, kNever);
-    backward_input_.assign(cells, kNever);
+    forward_input_.assign(cells, kNotMade);
+    backward_input_.assign(cells, kNotMade);
     std::fill_n(forward_input_.begin(), problem_->shape.micro_batches, Duration{});
     ranks_.assign(work_.size(), {});
     for (std::size_t rank = 0; rank < work_.size(); ++rank) ranks_[rank].work_left = work_[rank];
@@ -80,7 +80,7 @@ OrderPlayer::Outcome OrderPlayer::advance(int rank, const StepOrder& order,
             const Duration ready =
                 (forward ? forward_input_
                          : backward_input_)[cell(problem_->stage_of(rank, step.chunk), number)];
-            if (ready == kNever) return Outcome::Waits;
+            if (ready == kNotMade) return Outcome::Waits;
             if (forward && ++state.live > problem_->live_limit) return Outcome::Lost;
             const Duration start = std::max(state.free, ready);
             if (state.done == 0) state.first = start;

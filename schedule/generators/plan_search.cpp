@@ -10,7 +10,7 @@ namespace debubble {
 namespace {
 
 /// Some 50 ms for a V; a large one gets a few tries more.
-constexpr std::int64_t kBudget = 2'000'000;
+constexpr std::int64_t kUsualBudget = 2'000'000;
 constexpr std::int64_t kGreatestBudget = 40'000'000;
 constexpr int kLeastTries = 14;
 /// A plan that its bound beats by less than this, as a share of its length, is searched
@@ -34,9 +34,9 @@ void consider_greedy(PlanSearch& search) {
 
 /// Lets ranks wait where the best plan so far waits anyway.
 void consider_waiting(PlanSearch& search, const BuildingBlock& block) {
-    using Choice = ListPolicy::Choice;
+    using enum ListPolicy::Choice;
     for (const int share : {0, 50, 90})
-        for (const auto choice : {Choice::Block, Choice::Alternate, Choice::BackwardFirst})
+        for (const auto choice : {Block, Alternate, BackwardFirst})
             search.consider({.choice = choice,
                              .block = &block,
                              .look_ahead = BuildingBlock::kPeriod,
@@ -86,7 +86,7 @@ struct SearchKey {
 
 Plan search_anew(const OrderProblem& problem, BlockLibrary& library) {
     const std::int64_t budget =
-        std::max(kBudget, std::min(kLeastTries * problem.passes(), kGreatestBudget));
+        std::max(kUsualBudget, std::min(kLeastTries * problem.passes(), kGreatestBudget));
     PlanSearch search(problem, budget);
     std::size_t next = 0;
     if (library.starts_with_published()) consider_block(search, *library.at(next++));

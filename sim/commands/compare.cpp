@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kLongestTrace = 2UL << 30U;  ///< bytes: some ten million actions
 
-struct Arguments {
+struct CompareArguments {
     std::string simulated;
     std::string executed;
     std::string json;
@@ -50,7 +50,7 @@ std::string picture(const Trace& simulated, const Trace& executed, const Compare
     return std::move(out).str();
 }
 
-ExitStatus carry_out(const Arguments& args) {
+ExitStatus carry_out(const CompareArguments& args) {
     if (args.json == "-" && args.svg == "-")
         throw InputError("only one of --json and --svg can go to standard output");
     const Trace simulated = read(args.simulated);
@@ -68,7 +68,7 @@ ExitStatus carry_out(const Arguments& args) {
     return report.order.empty() ? ExitStatus::Done : ExitStatus::No;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kCompareFooter =
     R"(The traces are those of `simulate --trace` and `run --trace`, of the same program. Errors are
 (simulated - executed) / executed. Exit code 1 if the programs differ, or if what was executed is
 not the program.
@@ -82,14 +82,14 @@ Examples:
 }  // namespace
 
 void add_compare(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<CompareArguments>();
     CLI::App* verb =
         program.add_subcommand("compare", "lay a run's trace beside the predicted one");
     verb->add_option("SIM_TRACE", args->simulated, "trace that `simulate` wrote")->required();
     verb->add_option("RUN_TRACE", args->executed, "trace that `run` wrote")->required();
     verb->add_option("--json", args->json, "write the comparison as JSON; - is standard output");
     verb->add_option("--svg", args->svg, "write both timelines, one above the other");
-    verb->footer(kFooter);
+    verb->footer(kCompareFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct ModelArguments {
     std::string model;
     int stages = 1;
     models::Execution execution;
@@ -25,7 +25,8 @@ struct Arguments {
     bool list = false;
 };
 
-models::Execution execution_of(const Arguments& args, const models::Architecture& architecture) {
+models::Execution execution_of(const ModelArguments& args,
+                               const models::Architecture& architecture) {
     models::Execution execution = args.execution;
     if (execution.seq_length == 0) execution.seq_length = architecture.max_positions;
     execution.recompute = args.recompute == "full"        ? models::Recompute::Full
@@ -109,15 +110,15 @@ std::string model_text(const models::Architecture& a, const models::Execution& e
     return text;
 }
 
-std::string list_text() {
+std::string models_text() {
     std::string text;
     for (const std::string& name : models::zoo()) text += name + '\n';
     return text;
 }
 
-ExitStatus carry_out(const Arguments& args) {
+ExitStatus carry_out(const ModelArguments& args) {
     if (args.list) {
-        write_output("-", list_text());
+        write_output("-", models_text());
         return ExitStatus::Done;
     }
     if (args.model.empty()) throw InputError("a model is required (--list shows the names)");
@@ -130,7 +131,7 @@ ExitStatus carry_out(const Arguments& args) {
     return ExitStatus::Done;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kModelFooter =
     R"(The model is a name of the zoo, a YAML file, a Hugging Face config.json or the folder that holds
 one. Saved: activations that the forward keeps for the backward. Static: parameters, gradients and optimizer state at
 18 bytes a parameter (bf16 with fp32 main parameters, gradients and moments).
@@ -143,7 +144,7 @@ Examples:
 }  // namespace
 
 void add_model(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<ModelArguments>();
     args->execution.seq_length = 0;
     CLI::App* verb =
         program.add_subcommand("model", "show parameters, FLOPs and memory of a network");
@@ -165,7 +166,7 @@ void add_model(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--attention", args->attention, "flash or unfused")
         ->check(CLI::IsMember({"flash", "unfused"}));
     verb->add_option("--json", args->json, "write the figures; - is standard output");
-    verb->footer(kFooter);
+    verb->footer(kModelFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }
 

@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMostActions = 2e7;  ///< a gigabyte of actions, and nobody reads it
 
-struct Arguments {
+struct ScheduleArguments {
     std::string name;
     PipelineShape shape{1, 0, 1, 1};  ///< stages_per_rank 0: not said
     std::string format = "text";
@@ -48,7 +48,7 @@ std::map<std::string, std::string> parse_options(const std::vector<std::string>&
     return values;
 }
 
-PipelineShape shape_of(const Arguments& args) {
+PipelineShape shape_of(const ScheduleArguments& args) {
     PipelineShape shape = args.shape;
     const Generator* generator = find_generator(args.name);
     if (shape.stages_per_rank == 0)
@@ -106,7 +106,7 @@ std::string figures_text(const Replay& replay, const CostUnits& units) {
         fmt::join(without_noise(replay.peak_live_until_input), " "));
 }
 
-std::string list_text() {
+std::string generators_text() {
     std::string text;
     for (const Generator& row : generators()) {
         text += fmt::format("{:<18}{} [{}]\n", row.name, row.summary, row.source);
@@ -116,8 +116,8 @@ std::string list_text() {
     return text;
 }
 
-std::string answer_text(const Arguments& args) {
-    if (args.list) return list_text();
+std::string answer_text(const ScheduleArguments& args) {
+    if (args.list) return generators_text();
     if (args.name.empty()) throw InputError("--name is required (--list shows the names)");
     const PipelineShape shape = shape_of(args);
     GeneratorOptions options;
@@ -145,7 +145,7 @@ std::string answer_text(const Arguments& args) {
     return json.dump(2) + "\n";
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kScheduleFooter = R"(Examples:
   debubble schedule --list
   debubble schedule --name 1f1b --ranks 4 --micro-batches 8
   debubble schedule --name zb-h1 --ranks 4 --micro-batches 8 --costs 1,1,1,0 --format json
@@ -156,7 +156,7 @@ constexpr const char* kFooter = R"(Examples:
 }  // namespace
 
 void add_schedule(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<ScheduleArguments>();
     CLI::App* verb = program.add_subcommand("schedule", "write the order of a pipeline schedule");
     verb->add_option("--name", args->name, "which schedule; --list shows them");
     verb->add_flag("--list", args->list, "list the schedules, their papers and options");
@@ -182,7 +182,7 @@ void add_schedule(CLI::App& program, ExitStatus& answer) {
                      "key=value of the schedule; overlap=X is the cost of an Overlap")
         ->allow_extra_args(false);
     verb->add_option("--out", args->out, "file to write instead of standard output");
-    verb->footer(kFooter);
+    verb->footer(kScheduleFooter);
     verb->callback([args, &answer] {
         write_output(args->out, answer_text(*args));
         answer = ExitStatus::Done;

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct SearchArguments {
     GridArguments grid;
     std::string objective = "tokens_per_s";
     std::string json;
@@ -53,7 +53,7 @@ Json best_json(const SearchResult& result, const PredictionWithTrace& prediction
             {"prediction", report_json(prediction)}};
 }
 
-ExitStatus carry_out(const Arguments& args) {
+ExitStatus carry_out(const SearchArguments& args) {
     const Grid grid = read_grid(args.grid);
     const Objective objective = parse_objective(args.objective);
     Interruption interruption;
@@ -84,7 +84,7 @@ ExitStatus carry_out(const Arguments& args) {
     return ExitStatus::Done;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kSearchFooter =
     R"(The grid is the scenario's 'sweep:' map. The plan is the one that a full sweep would find; plans
 whose bound cannot win are not played. Exit code 1 if no plan fits.
 
@@ -95,14 +95,14 @@ Examples:
 }  // namespace
 
 void add_search(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<SearchArguments>();
     CLI::App* verb = program.add_subcommand("search", "find the best plan of a grid that fits");
     add_grid_arguments(*verb, args->grid);
     verb->add_option("--objective", args->objective,
                      fmt::format("{}", fmt::join(objective_names(), ", ")))
         ->capture_default_str();
     verb->add_option("--json", args->json, "write the best plan as JSON; - is standard output");
-    verb->footer(kFooter);
+    verb->footer(kSearchFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }
 

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct SimulateArguments {
     std::vector<std::string> scenarios;
     std::vector<std::string> set;
     std::string out;
@@ -39,7 +39,7 @@ struct Arguments {
 };
 
 /// Of every scenario, so that all their mistakes are told at once.
-std::vector<scenarios::Scenario> read_all(const Arguments& args) {
+std::vector<scenarios::Scenario> read_all(const SimulateArguments& args) {
     const std::vector<scenarios::Override> overrides = parse_overrides(args.set);
     std::vector<scenarios::Scenario> read;
     std::vector<Diagnostic> mistakes;
@@ -54,7 +54,8 @@ std::vector<scenarios::Scenario> read_all(const Arguments& args) {
     return read;
 }
 
-void check_outputs(const Arguments& args, const std::vector<scenarios::Scenario>& scenarios) {
+void check_outputs(const SimulateArguments& args,
+                   const std::vector<scenarios::Scenario>& scenarios) {
     if (scenarios.size() > 1 && (!args.svg.empty() || !args.trace.empty() || !args.csv.empty()))
         throw InputError(
             "--svg, --trace and --csv name one file, and there are several scenarios: give "
@@ -113,7 +114,7 @@ std::string trace_of(const PredictionWithTrace& answer) {
     return std::move(out).str();
 }
 
-void write_files(const Arguments& args, const std::vector<scenarios::Scenario>& scenarios,
+void write_files(const SimulateArguments& args, const std::vector<scenarios::Scenario>& scenarios,
                  const Answers& answers) {
     if (!args.json.empty()) {
         Json json = Json::array();
@@ -131,7 +132,7 @@ void write_files(const Arguments& args, const std::vector<scenarios::Scenario>& 
     }
 }
 
-ExitStatus carry_out(const Arguments& args) {
+ExitStatus carry_out(const SimulateArguments& args) {
     const std::vector<scenarios::Scenario> scenarios = read_all(args);
     check_outputs(args, scenarios);
     const Answers answers = predict_all(scenarios);
@@ -151,7 +152,7 @@ ExitStatus carry_out(const Arguments& args) {
     return exit_code;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kSimulateFooter =
     R"(A SCENARIO is the name of a shipped one or a YAML file. Exit code 1 if it does not fit in memory.
 With several, --json writes an array and --out DIR gets NAME.svg and NAME.trace.json of each.
 
@@ -163,7 +164,7 @@ Examples:
 }  // namespace
 
 void add_simulate(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<SimulateArguments>();
     CLI::App* verb =
         program.add_subcommand("simulate", "predict time, memory and bubbles of a training step");
     verb->add_option("SCENARIO", args->scenarios, "names or files of scenarios")->required();
@@ -174,7 +175,7 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--trace", args->trace, "write the trace for Perfetto (Chrome JSON)");
     verb->add_option("--csv", args->csv, "write the trace as a table, one row per action");
     verb->add_option("--svg", args->svg, "write the picture");
-    verb->footer(kFooter);
+    verb->footer(kSimulateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }
 

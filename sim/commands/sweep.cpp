@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kShown = 10;
 
-struct Arguments {
+struct SweepArguments {
     GridArguments grid;
     std::string out;
 };
@@ -40,7 +40,7 @@ std::string summary(const SweepResult& result, const Grid& grid, const std::stri
     return text + fmt::format("\nall of them: {}\n", out);
 }
 
-ExitStatus carry_out(const Arguments& args) {
+ExitStatus carry_out(const SweepArguments& args) {
     const Grid grid = read_grid(args.grid);
     Interruption interruption;
     SweepResult result;
@@ -65,7 +65,7 @@ ExitStatus carry_out(const Arguments& args) {
     return any ? ExitStatus::Done : ExitStatus::No;
 }
 
-constexpr const char* kFooter = R"(The grid is the scenario's 'sweep:' map, as
+constexpr const char* kSweepFooter = R"(The grid is the scenario's 'sweep:' map, as
   sweep: {parallel.tensor: [1, 2, 4], schedule: [gpipe, 1f1b, zb-h1]}
 Each point is appended to the file as it is done. After Ctrl-C or a crash the same command goes
 on where it stopped. Impossible points are rows with the reason. Exit code 1 if no plan fits.
@@ -76,11 +76,11 @@ Example:
 }  // namespace
 
 void add_sweep(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<SweepArguments>();
     CLI::App* verb = program.add_subcommand("sweep", "predict every plan of a grid, resumable");
     add_grid_arguments(*verb, args->grid);
     verb->add_option("--out", args->out, "results file (CSV)")->required();
-    verb->footer(kFooter);
+    verb->footer(kSweepFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }
 

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostShown = 50;
 
-struct Arguments {
+struct ValidateArguments {
     std::string file;
     std::string placement;
     std::string json;
@@ -43,7 +43,7 @@ Placement placement_of(const std::string& name, const Schedule& inferred) {
     return read_placement(read_file(name), name);
 }
 
-CsvResult read(const Arguments& args) {
+CsvResult read(const ValidateArguments& args) {
     const std::string text = read_file(args.file);
     CsvResult result = read_csv(text, {.file = args.file, .name = args.file, .placement = {}});
     if (args.placement.empty()) return result;
@@ -91,7 +91,7 @@ Json verdict_json(const Schedule& schedule, const std::vector<Violation>& violat
             {"violations", list}};
 }
 
-ExitStatus carry_out(const Arguments& args) {
+ExitStatus carry_out(const ValidateArguments& args) {
     const CsvResult read_in = read(args);
     if (read_in.dialect == Dialect::UntilPyTorch25)
         fmt::print(stderr,
@@ -105,7 +105,7 @@ ExitStatus carry_out(const Arguments& args) {
     return violations.empty() ? ExitStatus::Done : ExitStatus::No;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kValidateFooter =
     R"(The file is PyTorch's pipeline schedule CSV: one row per rank, cells such as 0F0, 1B3, 0SEND_F2.
 Compute-only files have their sends and receives implied. Exit code 0 if valid, 1 if not.
 
@@ -117,14 +117,14 @@ Examples:
 }  // namespace
 
 void add_validate(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<ValidateArguments>();
     CLI::App* verb = program.add_subcommand("validate", "check a schedule file: does it finish?");
     verb->add_option("FILE", args->file, "schedule CSV")->required();
     verb->add_option("--placement", args->placement,
                      "loop, v, bidirectional, or a file with one row of stages per rank "
                      "(default: read off the rows)");
     verb->add_option("--json", args->json, "write the verdict as JSON; - is standard output");
-    verb->footer(kFooter);
+    verb->footer(kValidateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }
 

@@ -14,7 +14,7 @@
 namespace debubble::sim {
 namespace {
 
-struct Arguments {
+struct ValidateCostArguments {
     std::string file;
     std::string cluster;
     std::string framework;
@@ -25,7 +25,7 @@ std::optional<std::string> unless_empty(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional(text);
 }
 
-ExitStatus carry_out(const Arguments& args) {
+ExitStatus carry_out(const ValidateCostArguments& args) {
     const MeasuredTable table =
         read_measured(read_file(args.file), args.file,
                       {unless_empty(args.cluster), unless_empty(args.framework)});
@@ -41,7 +41,7 @@ ExitStatus carry_out(const Arguments& args) {
     return ExitStatus::Done;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kValidateCostFooter =
     R"(The table is CSV with one training step per row: a model by hidden, heads, layers (and
 params_billion or model), the cut by tensor, pipeline, data or gpus, the batch by global_batch and
 micro_batch, and what was measured by iteration_ms, iteration_s or tflops_per_gpu. The null model is
@@ -54,14 +54,14 @@ Examples:
 }  // namespace
 
 void add_validate_cost(CLI::App& program, ExitStatus& answer) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<ValidateCostArguments>();
     CLI::App* verb = program.add_subcommand("validate-cost",
                                             "check predictions against a table of measurements");
     verb->add_option("TABLE", args->file, "CSV of measured training steps")->required();
     verb->add_option("--cluster", args->cluster, "cluster name or file instead of the table's own");
     verb->add_option("--framework", args->framework, "framework profile likewise");
     verb->add_option("--json", args->json, "write the comparison as JSON; - is standard output");
-    verb->footer(kFooter);
+    verb->footer(kValidateCostFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }
 

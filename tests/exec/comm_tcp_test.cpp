@@ -29,14 +29,14 @@ TEST_P(TcpCommunicator, KeepsThePromise) {
     EXPECT_EQ(run_tcp(ranks, promise.body), std::vector<std::string>(ranks));
 }
 
-std::string name_of_case(const testing::TestParamInfo<TcpCommunicator::ParamType>& run) {
+std::string name_of_tcp_case(const testing::TestParamInfo<TcpCommunicator::ParamType>& run) {
     return "Over" + std::to_string(std::get<0>(run.param)) + std::get<1>(run.param).name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Conformance, TcpCommunicator,
                          testing::Combine(testing::Values(2, 3, 4),
                                           testing::ValuesIn(conformance_cases())),
-                         name_of_case);
+                         name_of_tcp_case);
 
 TEST(TcpWorld, OneRankIsAJobToo) {
     EXPECT_EQ(

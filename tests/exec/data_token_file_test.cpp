@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::EndsWith;
 
-std::vector<std::uint32_t> tokens_of(const TokenFile& file) {
+std::vector<std::uint32_t> unsigned_tokens(const TokenFile& file) {
     std::vector<std::uint32_t> tokens;
     for (std::int64_t i = 0; i < file.size(); ++i) tokens.push_back(file[i]);
     return tokens;
@@ -26,18 +26,18 @@ std::string file_of(std::uint32_t magic, std::uint32_t version, std::uint32_t to
 TEST(TokenFile, ReadsWhatLlmCWrites) {
     const Folder folder;
     const TokenFile gpt2(folder.with("gpt2.bin", file_of(20240520, 1, 3, {"\1\0\377\377\0\1", 6})));
-    EXPECT_THAT(tokens_of(gpt2), ElementsAre(1, 65535, 256));
+    EXPECT_THAT(unsigned_tokens(gpt2), ElementsAre(1, 65535, 256));
     const TokenFile llama(
         folder.with("llama.bin", file_of(20240801, 7, 2, {"\0\364\1\0\1\0\0\0", 8})));
-    EXPECT_THAT(tokens_of(llama), ElementsAre(128000, 1));
+    EXPECT_THAT(unsigned_tokens(llama), ElementsAre(128000, 1));
 }
 
 TEST(TokenFile, WritesWhatItReads) {
     const Folder folder;
     const TokenFile narrow(write_tokens(folder, "narrow.bin", {0, 65535, 7}));
-    EXPECT_THAT(tokens_of(narrow), ElementsAre(0, 65535, 7));
+    EXPECT_THAT(unsigned_tokens(narrow), ElementsAre(0, 65535, 7));
     const TokenFile wide(write_tokens(folder, "wide.bin", {0, 65536, 7}, TokenWidth::Bits32));
-    EXPECT_THAT(tokens_of(wide), ElementsAre(0, 65536, 7));
+    EXPECT_THAT(unsigned_tokens(wide), ElementsAre(0, 65536, 7));
     EXPECT_EQ(read_file(folder / "narrow.bin"),
               file_of(20240520, 1, 3, {"\0\0\377\377\7\0", 6}));  // no word more than llm.c's
     EXPECT_EQ(folder.names().size(), 2u) << "nothing was left aside";

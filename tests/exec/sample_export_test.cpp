@@ -28,7 +28,7 @@ std::vector<float> logits_of(const SavedNetwork& network) {
     return {logits.begin(), logits.end()};
 }
 
-std::string mistake_of(const auto& call) {
+std::string refusal_of(const auto& call) {
     try {
         call();
     } catch (const InputError& error) {
@@ -57,7 +57,7 @@ protected:
     fs::path run() const { return folder_.path() / "run"; }
     fs::path out() const { return folder_.path() / "out"; }
     std::string export_mistake(const fs::path& from) const {
-        return mistake_of([&] { export_network(open_saved_network(from), {}, out()); });
+        return refusal_of([&] { export_network(open_saved_network(from), {}, out()); });
     }
     ScratchFolder folder_;
 };
@@ -117,7 +117,7 @@ TEST_F(ExportNetwork, TakesTheTokenizerAlong) {
     EXPECT_THAT(read_file(out() / "config.json"), HasSubstr("bfloat16"));
     fs::remove_all(out());
     network.settings["data.tokenizer"] = (folder_.path() / "gone.json").string();
-    EXPECT_THAT(mistake_of([&] { export_network(network, {}, out()); }),
+    EXPECT_THAT(refusal_of([&] { export_network(network, {}, out()); }),
                 HasSubstr("gone.json, which is not there"));
 }
 

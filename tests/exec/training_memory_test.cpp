@@ -49,7 +49,7 @@ TEST_P(HeldBytes, AreThePlans) {
     }
 }
 
-std::vector<Layout> layouts() {
+std::vector<Layout> measured_layouts() {
     std::vector<Layout> all;
     for (const char* precision : {"fp32", "bf16", "pure-bf16", "fp16"})
         for (const char* zero : {"0", "1", "2", "3"})
@@ -62,7 +62,7 @@ std::vector<Layout> layouts() {
     all.back().training = "optimizer: sgd";
     return all;
 }
-INSTANTIATE_TEST_SUITE_P(All, HeldBytes, testing::ValuesIn(layouts()));
+INSTANTIATE_TEST_SUITE_P(All, HeldBytes, testing::ValuesIn(measured_layouts()));
 
 }  // namespace
 }  // namespace debubble::exec

@@ -58,7 +58,7 @@ TEST_P(SavedState, GivesItsWeightsToATrainingThatStartsAnew) {
     EXPECT_TRUE(result.copies_agree);
 }
 
-std::vector<Layout> layouts() {
+std::vector<Layout> saved_layouts() {
     std::vector<Layout> all;
     for (const char* precision : {"fp32", "bf16", "fp16"}) {
         all.push_back(
@@ -71,7 +71,7 @@ std::vector<Layout> layouts() {
             "  lr_schedule: {name: cosine, warmup_steps: 1, total_steps: 5}";
     return all;
 }
-INSTANTIATE_TEST_SUITE_P(All, SavedState, testing::ValuesIn(layouts()));
+INSTANTIATE_TEST_SUITE_P(All, SavedState, testing::ValuesIn(saved_layouts()));
 
 }  // namespace
 }  // namespace debubble::exec

@@ -10,8 +10,6 @@
 namespace debubble::models {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
-
 MeasuredRun a40(const Row& row) {
     MeasuredRun run;
     const std::int64_t h = whole(row, "hidden");

@@ -13,7 +13,6 @@
 namespace debubble::models {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
 /// cuBLAS keeps a workspace for each of two threads, TransformerEngine one of its own.
 constexpr Bytes kWorkspacesA100{2 * 65 * kMiB / 8 + 4 * kMiB};
 constexpr Bytes kWorkspacesHopper{2 * 32 * kMiB + 32 * kMiB};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
@@ -13,6 +14,8 @@
 
 /// Plays the last pipeline rank's step of a measured run through the allocator.
 namespace debubble::models {
+
+inline constexpr std::int64_t kMiB = 1 << 20;
 
 struct MeasuredRun {
     Architecture model;

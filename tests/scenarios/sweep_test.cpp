@@ -14,7 +14,7 @@ Sweep sweep(const std::string& grid) {
     return parse_sweep("model: gpt2\ncluster: dgx-a100-80gb\nsweep:\n" + grid, "grid.yaml");
 }
 
-std::string mistakes_of(const std::string& grid) {
+std::string mistakes_in_grid(const std::string& grid) {
     try {
         sweep(grid);
     } catch (const InputError& error) {
@@ -64,18 +64,19 @@ TEST(Sweep, AdmitsThePointsThatMeetEveryCondition) {
 }
 
 TEST(Sweep, SaysWhatIsWrongWithAGrid) {
-    EXPECT_THAT(mistakes_of("  parallel.tensor: 2\n"),
+    EXPECT_THAT(mistakes_in_grid("  parallel.tensor: 2\n"),
                 HasSubstr("grid.yaml:4:20: error: 'parallel.tensor' is swept over a list or a "
                           "range, not '2'"));
-    EXPECT_THAT(mistakes_of("  a: [1]\n  where: a <\n"), HasSubstr("a value is missing"));
-    EXPECT_THAT(mistakes_of("  a: [1]\n  where: parallel.tensr < 2\n"),
+    EXPECT_THAT(mistakes_in_grid("  a: [1]\n  where: a <\n"), HasSubstr("a value is missing"));
+    EXPECT_THAT(mistakes_in_grid("  a: [1]\n  where: parallel.tensr < 2\n"),
                 HasSubstr("unknown key 'parallel.tensr'; did you mean 'parallel.tensor'?"));
-    EXPECT_THAT(mistakes_of("  a: {from: 2, to: 1}\n"),
+    EXPECT_THAT(mistakes_in_grid("  a: {from: 2, to: 1}\n"),
                 HasSubstr("the range from 2 to 1 is empty"));
-    EXPECT_THAT(mistakes_of("  a: {from: 0, to: 1, step: 1e-9}\n"),
+    EXPECT_THAT(mistakes_in_grid("  a: {from: 0, to: 1, step: 1e-9}\n"),
                 HasSubstr("a range of more than 10000 values"));
-    EXPECT_THAT(mistakes_of("  a: {from: 1, to: 8, factor: 2, step: 2}\n"), HasSubstr("not both"));
-    EXPECT_THAT(mistakes_of("  a: []\n"), HasSubstr("'a' has no values"));
+    EXPECT_THAT(mistakes_in_grid("  a: {from: 1, to: 8, factor: 2, step: 2}\n"),
+                HasSubstr("not both"));
+    EXPECT_THAT(mistakes_in_grid("  a: []\n"), HasSubstr("'a' has no values"));
 }
 
 }  // namespace

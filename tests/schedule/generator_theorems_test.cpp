@@ -24,7 +24,7 @@ std::string say(const std::string& name, const PipelineShape& s) {
 }
 
 /// Costs of one stage. W <= min(F, I), where the zero-bubble closed forms hold.
-PipelineCosts random_costs(std::mt19937& random, int slices) {
+PipelineCosts random_stage_costs(std::mt19937& random, int slices) {
     const auto draw = [&](int least, int greatest) {
         return Duration{std::uniform_int_distribution<int>(least, greatest)(random) * slices};
     };
@@ -119,7 +119,7 @@ double peak(const Replay& replay) {
 
 void expect_theorem(const Theorem& theorem, const PipelineShape& shape, std::mt19937& random) {
     const GeneratorOptions options = option(theorem.key, theorem.value);
-    const PipelineCosts costs = random_costs(random, shape.slices);
+    const PipelineCosts costs = random_stage_costs(random, shape.slices);
     const StageCosts& c = costs.stages.front();
     const Replay result = replay(generate(theorem.name, shape, options), costs);
     const Duration work = shape.stages_per_rank * shape.micro_batches * (c.forward + c.backward());
@@ -158,7 +158,7 @@ TEST(GeneratorTheorem, SmallerGroupsSaveMemoryAndCostBubble) {
             for (int group = (p + 1) / 2; group <= p; ++group)
                 for (const int rounds : {2, 3, 5}) {
                     const PipelineShape shape{p, v, rounds * group};
-                    const PipelineCosts costs = random_costs(random, 1);
+                    const PipelineCosts costs = random_stage_costs(random, 1);
                     const auto& [f, i, w] = costs.stages.front();
                     if (shape.micro_batches < p || group * (f + i + w) < p * std::max(f, i))
                         continue;

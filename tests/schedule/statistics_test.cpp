@@ -43,7 +43,7 @@ std::vector<std::string> bubbles_of(const Statistics& s, int rank) {
     return out;
 }
 
-PipelineCosts random_costs(int stages, std::mt19937& random) {
+PipelineCosts random_step_costs(int stages, std::mt19937& random) {
     std::uniform_int_distribution<std::int64_t> cost(1, 1000);
     PipelineCosts costs;
     for (int s = 0; s < stages; ++s)
@@ -69,7 +69,7 @@ std::vector<RandomTrace> make_random_traces() {
         for (const Generator& generator : generators()) {
             if (generator.why_not(shape, {})) continue;
             const Schedule schedule = generator.make(shape, {});
-            const PipelineCosts costs = random_costs(schedule.stage_count(), random);
+            const PipelineCosts costs = random_step_costs(schedule.stage_count(), random);
             traces.push_back({schedule, costs, trace_of(schedule, costs)});
         }
     return traces;

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Violation::Kind;
 
-Schedule read(std::string_view text, std::optional<Placement> placement = {}) {
+Schedule read_program(std::string_view text, std::optional<Placement> placement = {}) {
     return read_csv(text, {"test.csv", "test", std::move(placement)}).schedule;
 }
 
@@ -81,7 +81,7 @@ class ValidateWrong : public testing::TestWithParam<Wrong> {};
 
 TEST_P(ValidateWrong, SaysWhatAndWhere) {
     const Wrong& wrong = GetParam();
-    const auto violations = validate(read(wrong.csv));
+    const auto violations = validate(read_program(wrong.csv));
     ASSERT_FALSE(violations.empty());
     const auto listed = std::ranges::any_of(violations, [&](const Violation& v) {
         return v.kind == wrong.kind && v.rank.index == wrong.rank && v.position == wrong.position &&
@@ -102,19 +102,19 @@ std::vector<std::string> messages(const std::vector<Violation>& violations) {
 
 TEST(Validate, FindsEveryMistakeOfAnOrder) {
     EXPECT_THAT(
-        messages(validate(read("0F0,0F1,0F1,0B2\n"))),
+        messages(validate(read_program("0F0,0F1,0F1,0B2\n"))),
         testing::UnorderedElementsAre("0F1 stands twice: on rank 0 already", "0B0 is on no rank",
                                       "0B1 is on no rank", "0F2 is on no rank"));
 }
 
 TEST(Validate, CatchesMicrobatchesNumberedFromOne) {
-    EXPECT_THAT(messages(validate(read("0F0,0F1,0B0,0B1\n1F1,1B1,1F2,1B2\n"))),
+    EXPECT_THAT(messages(validate(read_program("0F0,0F1,0B0,0B1\n1F1,1B1,1F2,1B2\n"))),
                 testing::UnorderedElementsAre("0F2 is on no rank", "0B2 is on no rank",
                                               "1F0 is on no rank", "1B0 is on no rank"));
 }
 
 TEST(Validate, KnowsWhichRanksHoldWhichStages) {
-    EXPECT_THAT(messages(validate(read("0F0,0B0\n1F0,1B0\n", v_placement(2)))),
+    EXPECT_THAT(messages(validate(read_program("0F0,0B0\n1F0,1B0\n", v_placement(2)))),
                 testing::Contains("2F0 is on no rank"));
     Schedule swapped = generate("gpipe", {2, 1, 1});
     std::swap(swapped.ranks[0], swapped.ranks[1]);
@@ -123,7 +123,7 @@ TEST(Validate, KnowsWhichRanksHoldWhichStages) {
 }
 
 TEST(Validate, ReportsADeadlockAsTheCycleThatWaits) {
-    const auto violations = validate(read("1F1,1B1,0F0,0B0\n1F0,1B0,0F1,0B1\n"));
+    const auto violations = validate(read_program("1F1,1B1,0F0,0B0\n1F0,1B0,0F1,0B1\n"));
     ASSERT_EQ(violations.size(), 1u) << "listed once for all transports";
     EXPECT_EQ(violations[0].kind, Kind::Deadlock);
     EXPECT_EQ(violations[0].position, 0u);
@@ -133,7 +133,7 @@ TEST(Validate, ReportsADeadlockAsTheCycleThatWaits) {
 
 TEST(Validate, CatchesOrdersThatOnlyFinishWithBufferedSends) {
     // Sent 0, 1; received 1, 0.
-    const Schedule crossed = read(
+    const Schedule crossed = read_program(
         "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B1,0B1,0RECV_B0,0B0\n"
         "1RECV_F1,1F1,1B1,1SEND_B1,1RECV_F0,1F0,1B0,1SEND_B0\n");
     EXPECT_TRUE(validate(crossed, Transport::Buffered).empty());
@@ -146,7 +146,7 @@ TEST(Validate, CatchesOrdersThatOnlyFinishWithBufferedSends) {
 
 TEST(Validate, CatchesAReceiveListedBeforeTheSendThatItDependsOn) {
     // Rank 0 asks for a gradient, and only then sends what that gradient comes from, twice over.
-    const Schedule early = read(
+    const Schedule early = read_program(
         "0F0,0SEND_F0,0F1,0RECV_B0,0RECV_B1,0SEND_F1,0B0,0B1\n"
         "1RECV_F0,1F0,1B0,1RECV_F1,1F1,1B1,1SEND_B1,1SEND_B0\n");
     EXPECT_TRUE(validate(early, Transport::Buffered).empty());
@@ -157,13 +157,13 @@ TEST(Validate, CatchesAReceiveListedBeforeTheSendThatItDependsOn) {
 }
 
 TEST(Validate, ReductionsOverSharedStagesMustComeInOneOrder) {
-    const Schedule bad = read(
+    const Schedule bad = read_program(
         "0F0,1F1,1B1,0B0,0REDUCE_GRAD,1REDUCE_GRAD\n"
         "0F1,1F0,1B0,0B1,1REDUCE_GRAD,0REDUCE_GRAD\n");
     EXPECT_THAT(messages(validate(bad)),
                 testing::ElementsAre("rank 0 waits at 0REDUCE_GRAD for rank 1, which waits at "
                                      "1REDUCE_GRAD for rank 0"));
-    const Schedule uneven = read(
+    const Schedule uneven = read_program(
         "0F0,1F1,1B1,0B0,0REDUCE_GRAD,1REDUCE_GRAD\n"
         "0F1,1F0,1B0,0B1,0REDUCE_GRAD\n");
     EXPECT_THAT(messages(validate(uneven)),
@@ -172,7 +172,7 @@ TEST(Validate, ReductionsOverSharedStagesMustComeInOneOrder) {
 
 TEST(Validate, BoundsItsList) {
     std::string text = "0F0,0B0,0F9999,0B9999\n";
-    const auto violations = validate(read(text));
+    const auto violations = validate(read_program(text));
     EXPECT_EQ(violations.size(), 1001u);
     EXPECT_EQ(violations.back().message, "18996 more violations are not listed");
 }

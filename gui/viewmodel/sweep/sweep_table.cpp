@@ -17,7 +17,7 @@ namespace debubble::gui {
 namespace {
 
 /// Figures that a person chooses by; the others are in the CSV only.
-struct Shown {
+struct Figure {
     std::string_view key;
     std::string_view title;
     Better better;
@@ -40,13 +40,13 @@ std::string memory(double x) {
     return fmt::format("{:.2f}", x / kGiB);
 }
 
-constexpr std::array kShown{
-    Shown{"tokens_per_s", "tokens/s", Better::More, rate},
-    Shown{"step_time_s", "step time", Better::Less, time},
-    Shown{"mfu", "MFU", Better::More, percent},
-    Shown{"tflops_per_gpu", "TFLOP/s per GPU", Better::More, one_decimal},
-    Shown{"bubble", "bubble", Better::Less, percent},
-    Shown{"peak_memory_bytes", "peak memory [GiB]", Better::Less, memory},
+constexpr std::array kFigures{
+    Figure{"tokens_per_s", "tokens/s", Better::More, rate},
+    Figure{"step_time_s", "step time", Better::Less, time},
+    Figure{"mfu", "MFU", Better::More, percent},
+    Figure{"tflops_per_gpu", "TFLOP/s per GPU", Better::More, one_decimal},
+    Figure{"bubble", "bubble", Better::Less, percent},
+    Figure{"peak_memory_bytes", "peak memory [GiB]", Better::Less, memory},
 };
 
 std::optional<double> parsed(const std::string& text) {
@@ -76,9 +76,9 @@ SweepTable::SweepTable(const sim::Grid& grid) {
     for (const scenarios::SweepKey& key : grid.sweep.keys)
         columns_.push_back({key.key, key.key, all_numbers(key.values), Better::Neither, true});
     keys_ = columns_.size();
-    for (const Shown& shown : kShown)
+    for (const Figure& figure : kFigures)
         columns_.push_back(
-            {std::string(shown.key), std::string(shown.title), true, shown.better, false});
+            {std::string(figure.key), std::string(figure.title), true, figure.better, false});
     columns_.push_back({"fits", "memory", false, Better::Neither, false});
     columns_.push_back({"reason", "why not", false, Better::Neither, false});
 }
@@ -95,15 +95,15 @@ void SweepTable::add(std::vector<sim::SweepRow> rows) {
 std::string SweepTable::field(std::size_t row, std::size_t column) const {
     const sim::SweepRow& r = rows_[row];
     if (column < keys_) return r.values[column];
-    if (column < keys_ + kShown.size()) return r.figures[figure_index(columns_[column].key)];
+    if (column < keys_ + kFigures.size()) return r.figures[figure_index(columns_[column].key)];
     return columns_[column].key == "fits" ? state_of(r) : r.reason;
 }
 
 std::string SweepTable::text(std::size_t row, std::size_t column) const {
     std::string field = this->field(row, column);
-    if (column < keys_ || column >= keys_ + kShown.size()) return field;
+    if (column < keys_ || column >= keys_ + kFigures.size()) return field;
     const auto value = parsed(field);
-    return value ? kShown[column - keys_].text(*value) : std::string();
+    return value ? kFigures[column - keys_].text(*value) : std::string();
 }
 
 std::optional<double> SweepTable::number(std::size_t row, std::size_t column) const {

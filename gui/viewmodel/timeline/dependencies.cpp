@@ -3,7 +3,7 @@
 namespace debubble::gui {
 namespace {
 
-using Spans = std::span<const std::uint32_t>;
+using SpanView = std::span<const std::uint32_t>;
 
 /// The compute behind a Recv; the Recv itself where the trace does not know it.
 std::uint32_t producer_behind(const TimelineDocument& document, std::uint32_t recv) {
@@ -20,7 +20,7 @@ std::vector<std::uint32_t> consumers_behind(const TimelineDocument& document, st
     std::vector<std::uint32_t> consumers;
     for (const std::uint32_t recv : document.links.needed_by(send)) {
         if (!std::holds_alternative<Recv>(document.span(recv).action)) continue;
-        const Spans users = document.links.needed_by(recv);
+        const SpanView users = document.links.needed_by(recv);
         consumers.insert(consumers.end(), users.begin(), users.end());
     }
     if (consumers.empty()) consumers.push_back(send);
@@ -30,7 +30,7 @@ std::vector<std::uint32_t> consumers_behind(const TimelineDocument& document, st
 }  // namespace
 
 std::vector<std::uint32_t> direct_needs(const TimelineDocument& document, std::uint32_t span) {
-    const Spans needs = document.links.needs(span);
+    const SpanView needs = document.links.needs(span);
     if (!is_work(document.span(span).action)) return {needs.begin(), needs.end()};
     std::vector<std::uint32_t> out;
     for (const std::uint32_t needed : needs)
@@ -41,7 +41,7 @@ std::vector<std::uint32_t> direct_needs(const TimelineDocument& document, std::u
 }
 
 std::vector<std::uint32_t> direct_users(const TimelineDocument& document, std::uint32_t span) {
-    const Spans users = document.links.needed_by(span);
+    const SpanView users = document.links.needed_by(span);
     if (!is_work(document.span(span).action)) return {users.begin(), users.end()};
     std::vector<std::uint32_t> out;
     for (const std::uint32_t user : users) {

@@ -67,7 +67,7 @@ std::string label_of(const Compute& c, LabelForm form) {
     return form == LabelForm::StageToo ? std::to_string(c.stage.index) + text : text;
 }
 
-std::string place_of(const Span& span) {
+std::string place_text(const Span& span) {
     return fmt::format("{} of rank {}", to_text(span.action), span.rank.index);
 }
 
@@ -101,7 +101,7 @@ std::string reason_of_begin(const TimelineDocument& document, std::uint32_t inde
         if (last == nullptr || document.span(needed).end > last->end) last = &document.span(needed);
     if (last == nullptr) return "waits for nothing";
     const Duration after = span.begin - last->end;
-    const std::string what = last->rank == span.rank ? to_text(last->action) : place_of(*last);
+    const std::string what = last->rank == span.rank ? to_text(last->action) : place_text(*last);
     return after > Duration{} ? fmt::format("{} after {}", time_text(after), what)
                               : fmt::format("follows {}", what);
 }
@@ -201,7 +201,7 @@ std::vector<Detail> details_of(const TimelineDocument& document, std::uint32_t i
 std::string cause_of(const TimelineDocument& document, const Bubble& bubble) {
     const bool known = bubble.waited_for < document.trace.spans.size();
     const Span* span = known ? &document.span(bubble.waited_for) : nullptr;
-    const std::string what = known ? place_of(*span) : std::string();
+    const std::string what = known ? place_text(*span) : std::string();
     switch (bubble.cause) {
         case BubbleCause::WarmUp:
             return known ? "warm-up: before its first compute, " + to_text(span->action)

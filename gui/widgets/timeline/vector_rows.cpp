@@ -14,9 +14,9 @@ namespace {
 constexpr double kMostPerPixel = 1;  ///< bars in sight; beyond, lanes are blended
 constexpr double kLeastParted = 4;   ///< width of a bar that is parted from the next
 constexpr double kGap = 1;
-constexpr double kLeastHatched = 5;  ///< as on the screen
-constexpr double kLargestFont = 11;
-constexpr double kSmallestFont = 5;  ///< a page can be enlarged
+constexpr double kLeastHatchedWidth = 5;  ///< as on the screen
+constexpr double kLargestPointSize = 11;
+constexpr double kSmallestPointSize = 5;  ///< a page can be enlarged
 
 /// One half-lane or lane of bars.
 struct Track {
@@ -105,7 +105,7 @@ private:
     void paint_bubbles(const Layer& layer, const Device& device, const QRectF& box) {
         const QBrush hatch(colour(frame_.ground().hatch), Qt::BDiagPattern);
         for (const std::uint32_t i :
-             wide_bubbles(*layer.document, device, axis_of(layer), kLeastHatched)) {
+             wide_bubbles(*layer.document, device, axis_of(layer), kLeastHatchedWidth)) {
             const Bubble& bubble = layer.document->bubble(i);
             frame_.painter.fillRect(stretch(layer, {bubble.begin, bubble.end}, box), hatch);
         }
@@ -127,13 +127,13 @@ private:
     void paint_labels(const Layer& layer, const Device& device, const QRectF& box) {
         const TimeAxis axis = axis_of(layer);
         QFont font = frame_.look.font;
-        for (double size = std::min(box.height() * 0.62, kLargestFont); size >= kSmallestFont;
-             size -= 1) {
+        for (double size = std::min(box.height() * 0.62, kLargestPointSize);
+             size >= kSmallestPointSize; size -= 1) {
             font.setPixelSize(static_cast<int>(size));
             const double letter = QFontMetricsF(font).horizontalAdvance('0');
             const LabelForm form =
                 label_form(*layer.document, device, mean_width(device.work, axis), letter);
-            if (form < LabelForm::LetterAndNumber && size - 1 >= kSmallestFont) continue;
+            if (form < LabelForm::LetterAndNumber && size - 1 >= kSmallestPointSize) continue;
             if (form == LabelForm::None) return;
             return paint_labels(layer, device, box, font, form);
         }

@@ -11,7 +11,6 @@ namespace debubble::gui {
 namespace {
 
 using testing::Contains;
-using testing::Field;
 using testing::HasSubstr;
 
 struct Case {
@@ -89,7 +88,7 @@ TEST(CostInWords, HasAPartPerOperatorWhichOpensToItsFormula) {
     ASSERT_GT(details[0].parts.size(), 5U);
     for (const Detail& part : details[0].parts) {
         EXPECT_THAT(part.value, HasSubstr("%"));
-        EXPECT_THAT(part.parts, Contains(Field(&Detail::name, "formula"))) << part.name;
+        EXPECT_THAT(part.parts, Contains(testing::Field(&Detail::name, "formula"))) << part.name;
     }
 }
 

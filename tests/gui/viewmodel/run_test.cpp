@@ -9,6 +9,7 @@
 #include "gui/viewmodel/run/run_plan.h"
 #include "gui/viewmodel/unsaved.h"
 #include "gui/viewmodel/what_if/field.h"
+#include "tests/gui/viewmodel/shipped.h"
 
 namespace debubble::gui {
 namespace {
@@ -18,10 +19,6 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-ScenarioText shipped(const std::string& name) {
-    return std::get<ScenarioText>(open_source(name));
-}
 
 TEST(RunWords, name_the_file_and_what_the_text_changes_of_it) {
     const ScenarioText source = with_change(shipped("gpt2-xl"), "parallel.tensor", "4");

@@ -15,6 +15,7 @@
 #include "sim/csv_row.h"
 #include "sim/results_file.h"
 #include "sim/sweep.h"
+#include "tests/gui/viewmodel/shipped.h"
 
 namespace debubble::gui {
 namespace {
@@ -23,10 +24,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using State = SweepRun::State;
-
-ScenarioText shipped(const std::string& name) {
-    return std::get<ScenarioText>(open_source(name));
-}
 
 constexpr const char* kSmallGrid =
     "parallel.pipeline: [1, 2, 3, 4]\nschedule: [1f1b, gpipe]\nwhere: parallel.pipeline > 1\n";

@@ -7,6 +7,7 @@
 #include "gui/viewmodel/what_if/answer.h"
 #include "gui/viewmodel/what_if/figures.h"
 #include "gui/viewmodel/what_if/history.h"
+#include "tests/gui/viewmodel/shipped.h"
 
 namespace debubble::gui {
 namespace {
@@ -15,10 +16,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
-
-ScenarioText shipped(const std::string& name) {
-    return std::get<ScenarioText>(open_source(name));
-}
 
 const Field& field(const Answer& answer, const std::string& key) {
     const auto found = std::ranges::find(answer.fields, key, &Field::key);
