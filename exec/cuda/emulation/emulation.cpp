@@ -227,6 +227,7 @@ private:
     /// The fibers stand in the middle of a body that nobody will finish.
     void give_up() {
         races::after(&all_);
+        races::after(&ended_);
         threads_ = std::vector<EmulatedThread>(kMaxThreads);
         shared_.drop();
     }
