@@ -8,6 +8,7 @@
 #include <numeric>
 #include <thread>
 
+#include "exec/device.h"
 #include "tests/exec/cuda/fake_lanes.h"
 
 /// Optimizer state on its way through a device.
@@ -33,8 +34,33 @@ private:
     std::array<std::atomic<int>, 8> copies_{};
 };
 
+/// A device whose memory is the host's, and comes free in the order of its lanes.
+class HostDevice final : public Device {
+public:
+    std::string name() const override { return "the host"; }
+    Bytes room() const override { return Bytes{1 << 20}; }
+    std::int64_t widest_head() const override { return 128; }
+    DeviceFacts facts() const override { return {}; }
+    std::byte* reserve(Bytes size) override {
+        return new (kAligned) std::byte[static_cast<std::size_t>(size.count)];
+    }
+    void release(std::byte* memory) noexcept override {
+        lanes_.finish();
+        ::operator delete[](memory, kAligned);
+    }
+    std::byte* reserve_host(Bytes size) override { return reserve(size); }
+    void release_host(std::byte* memory) noexcept override { release(memory); }
+    std::unique_ptr<Kernels> make_kernels() override { return nullptr; }
+    CopyingLanes& lanes() override { return lanes_; }
+
+private:
+    static constexpr std::align_val_t kAligned{256};
+    CopyingLanes lanes_;
+};
+
 struct Stepped {
-    explicit Stepped(std::int64_t count) : main({count}), moment({count}), arena(Bytes{1 << 20}) {
+    explicit Stepped(std::int64_t count)
+        : main({count}), moment({count}), lanes(device.lanes()), arena(device.room(), &device) {
         std::iota(main.as<float>().begin(), main.as<float>().end(), 0.F);
         std::iota(moment.as<float>().begin(), moment.as<float>().end(), 0.5F);
     }
@@ -65,8 +91,9 @@ struct Stepped {
 
     Tensor main;
     Tensor moment;
+    HostDevice device;
+    CopyingLanes& lanes;
     Arena arena;
-    CopyingLanes lanes;
     std::vector<std::int64_t> firsts;
 };
 
