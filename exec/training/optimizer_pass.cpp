@@ -87,7 +87,7 @@ void step_parameters(const OptimizerPass& pass, const std::vector<LocalStage>& s
                 on_host.push_back(std::move(state));
         }
     }
-    if (!on_host.empty())
+    if (device != nullptr && !on_host.empty())
         pass_through_device(on_host, device->lanes(), arena, policy.offload_buffer);
 }
 

@@ -30,6 +30,7 @@ std::int64_t bytes_of(const HostState& unit, std::int64_t count) {
 std::int64_t elements_of_a_slice(const HostState& unit, std::int64_t bytes) {
     std::int64_t width = 0;
     for (const TensorView& tensor : unit.tensors) width += size_of(tensor.type);
+    assert(width > 0 && "a unit has some state");
     return std::max(kAligned, bytes / width / kAligned * kAligned);
 }
 
