@@ -21,8 +21,8 @@ struct HostState {
 /// Steps on the device what waits on the host, slice by slice through a buffer of at most
 /// `buffer` bytes, a third of it each: one lane brings slices in, the kernels step them, another
 /// lane takes them back, so that both directions of the link and the kernels work beside each
-/// other (as ZeRO-Infinity's swapping does: Rajbhandari et al. 2021, section 6.2). What the
-/// kernels are asked for later begins when all is back.
+/// other (ZeRO-Infinity's overlap, Rajbhandari et al. 2021). What the kernels are asked for later
+/// begins when all is back.
 void pass_through_device(std::span<const HostState> units, DeviceLanes& lanes, Arena& arena,
                          Bytes buffer);
 
