@@ -1,10 +1,7 @@
 #include "exec/cuda/emulation/emulation.h"
 
-#include <csetjmp>
-
-#include <ucontext.h>
-
 #include <algorithm>
+#include <boost/context/detail/fcontext.hpp>
 #include <cassert>
 #include <memory>
 #include <new>
@@ -17,9 +14,6 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
-#endif
-#if !defined(__SANITIZE_ADDRESS__) && !defined(DEBUBBLE_FIND_RACES)
-#define DEBUBBLE_JUMPS  // a jump, unlike swapcontext, leaves the signal mask and its system call
 #endif
 
 namespace debubble::exec::cuda {
@@ -35,11 +29,11 @@ namespace {
 
 constexpr std::size_t kStack = 256 * 1024;
 
+namespace context = boost::context::detail;  // below its classes, which unwind what never ends
+
 /// Somewhere code can stop and go on: the scheduler, or a thread of the emulated block.
 struct Fiber {
-    ucontext_t context{};
-    std::jmp_buf place{};
-    bool began = true;
+    context::fcontext_t place = nullptr;  ///< while it stands still
     std::unique_ptr<char[]> stack;
     const void* bottom = nullptr;
     std::size_t size = 0;
@@ -47,23 +41,21 @@ struct Fiber {
     void* race_fiber = nullptr;  ///< ThreadSanitizer's
 };
 
+/// Whoever went on elsewhere stands still where it did.
+void stands_still(context::transfer_t at) {
+    static_cast<Fiber*>(at.data)->place = at.fctx;
+}
+
 void switch_between(Fiber& from, Fiber& to) {
-#if defined(DEBUBBLE_JUMPS)
-    if (_setjmp(from.place) != 0) return;
-    if (to.began) std::longjmp(to.place, 1);
-    to.began = true;
-    ::setcontext(&to.context);
-#else
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&from.fake_stack, to.bottom, to.size);
 #endif
 #if defined(DEBUBBLE_FIND_RACES)
     __tsan_switch_to_fiber(to.race_fiber, __tsan_switch_to_fiber_no_sync);
 #endif
-    ::swapcontext(&from.context, &to.context);
+    stands_still(context::jump_fcontext(to.place, &from));
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(from.fake_stack, nullptr, nullptr);
-#endif
 #endif
 }
 
@@ -211,12 +203,7 @@ private:
 #endif
         fiber.bottom = fiber.stack.get();
         fiber.size = kStack;
-        fiber.began = false;
-        ::getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = fiber.stack.get();
-        fiber.context.uc_stack.ss_size = kStack;
-        fiber.context.uc_link = nullptr;
-        ::makecontext(&fiber.context, &Block::enter, 0);
+        fiber.place = context::make_fcontext(fiber.stack.get() + kStack, kStack, &Block::enter);
     }
 
     void resume(EmulatedThread& next) {
@@ -232,7 +219,7 @@ private:
         shared_.drop();
     }
 
-    static void enter();
+    static void enter(context::transfer_t from);
 
     Fiber scheduler_;
     std::vector<EmulatedThread> threads_ = std::vector<EmulatedThread>(kMaxThreads);
@@ -246,7 +233,8 @@ private:
 
 thread_local Block the_block;
 
-void Block::enter() {
+void Block::enter(context::transfer_t from) {
+    stands_still(from);
     Block& block = the_block;
     EmulatedThread& me = block.threads_[static_cast<std::size_t>(thread)];
 #if defined(__SANITIZE_ADDRESS__)
