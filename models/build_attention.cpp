@@ -21,6 +21,10 @@ struct Core {
         const Sizes& size = builder.size;
         return size.samples * size.heads * size.queries * size.keys;
     }
+    /// Keys and values of this rank's tokens.
+    std::int64_t chunk() const {
+        return 2 * builder.size.element * builder.size.tokens * builder.size.key_width;
+    }
     bool drops() const {
         return builder.how().attention_dropout || builder.how().dropout_masks_always;
     }
@@ -35,6 +39,8 @@ struct Core {
     void unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
                          const std::vector<int>& kept) const;
     void context_parallel();
+    void ring();
+    void gathered_keys();
     void earlier_slices();
 };
 
@@ -128,30 +134,58 @@ void Core::unfused() {
     op.backward_input_uses.push_back(qkv.gradient);
 }
 
-/// Keys and values travel round the context group, two chunks held at a time;
-/// their gradients come back the same way.
+/// What context parallelism adds: between the ranks of the group, keys and values go one way and
+/// their gradients the other.
 void Core::context_parallel() {
     const Execution& how = builder.how();
     if (how.context == 1) return;
-    const std::int64_t chunk =
-        2 * builder.size.element * builder.size.tokens * builder.size.key_width;
+    const std::int64_t all = chunk() * how.context;
     const auto travel = [&](const char* suffix, Collective::Kind kind) -> Kernel {
         return {place.kernel + suffix, place.layer.value_or(-1),
-                Collective{kind, Collective::Group::Context, Bytes{chunk * how.context}, 1}};
+                Collective{kind, Collective::Group::Context, Bytes{all}, 1}};
     };
+    if (how.context_communication == ContextCommunication::P2p) {
+        ring();
+    } else {
+        gathered_keys();
+    }
     op.forward.insert(op.forward.begin(), travel(".kv.gather", Collective::Kind::AllGather));
-    op.forward_uses.push_back(builder.scratch(place.kernel + ".kv.chunks", 2 * chunk));
     op.backward_input.insert(op.backward_input.begin(),
                              travel(".kv.regather", Collective::Kind::AllGather));
     op.backward_input.push_back(travel(".dkv.scatter", Collective::Kind::ReduceScatter));
-    std::get<Collective>(op.backward_input.back().work).hidden_by = 0;
-    op.backward_input_uses.push_back(builder.scratch(place.kernel + ".kv.rechunks", 2 * chunk));
-    op.backward_input_uses.push_back(builder.scratch("d." + place.kernel + ".kv", 2 * chunk));
     if (how.context_output_copy) {
         op.saved.push_back(builder.tensor(place.kernel + ".out.copy", out_bytes()));
         op.forward_uses.push_back(op.saved.back());
         op.backward_input_uses.push_back(op.saved.back());
     }
+}
+
+/// Two chunks are held at a time.
+void Core::ring() {
+    const std::int64_t chunk = this->chunk();
+    op.forward_uses.push_back(builder.scratch(place.kernel + ".kv.chunks", 2 * chunk));
+    op.backward_input_uses.push_back(builder.scratch(place.kernel + ".kv.rechunks", 2 * chunk));
+    op.backward_input_uses.push_back(builder.scratch("d." + place.kernel + ".kv", 2 * chunk));
+}
+
+/// All of them, as ranks sent them and as the sequence has them; gradients go through the room of
+/// what was sent.
+void Core::gathered_keys() {
+    const std::int64_t all = chunk() * builder.how().context;
+    const auto moved = [&](const char* suffix, std::int64_t read) {
+        return moves(place.kernel + suffix, place.layer, read, all);
+    };
+    const auto room = [&](const std::string& name) { return builder.scratch(name, all); };
+    op.forward_uses.insert(op.forward_uses.end(), {room(place.kernel + ".kv.gathered"),
+                                                   room(place.kernel + ".kv.joined")});
+    op.forward.insert(op.forward.begin(), moved(".kv.join", all));
+    op.backward_input_uses.insert(
+        op.backward_input_uses.end(),
+        {room(place.kernel + ".kv.regathered"), room(place.kernel + ".kv.rejoined"),
+         room("d." + place.kernel + ".kv.joined")});
+    op.backward_input.insert(op.backward_input.begin(),
+                             {moved(".kv.rejoin", all), moved(".dkv.clear", 0)});
+    op.backward_input.push_back(moved(".dkv.part", all));
 }
 
 /// Keys and values of the slices up to this one are put side by side, and their gradients

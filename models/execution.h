@@ -24,6 +24,13 @@ enum class LossKernel : std::uint8_t {
     Chunked,            ///< chunks of tokens, gradient in place: logits never exist as a whole
 };
 
+/// How a context-parallel rank comes to the keys and values of the others (Megatron-LM's
+/// --cp-comm-type).
+enum class ContextCommunication : std::uint8_t {
+    P2p,        ///< they travel round the group, two chunks held at a time (ring attention)
+    AllGather,  ///< all are gathered and brought into the order of the sequence (Llama 3)
+};
+
 /// Sequence is cut by `slices` in time (Seq1F1B) and by `context` in space.
 struct Execution {
     std::int64_t micro_batch = 1;  ///< samples
@@ -63,6 +70,7 @@ struct Execution {
     /// PyTorch's DTensor plans: what sequence parallelism gathered is kept for the weight
     /// gradient instead of gathered again.
     bool keeps_gathered = false;
+    ContextCommunication context_communication = ContextCommunication::P2p;
     bool context_output_copy = false;     ///< TransformerEngine >= 2.8: all-to-all's second copy
     bool dummy_weight_gradients = false;  ///< TE >= 2.3 with gradient accumulation fusion
     friend bool operator==(const Execution&, const Execution&) = default;

@@ -78,6 +78,13 @@ void check_sequence(Draft& draft) {
         complain(fmt::format("{} tokens of a sequence cannot be cut into {}", length, cuts));
         return;
     }
+    if (s.parallel.context > 1 && length % (2 * cuts) != 0) {
+        complain(
+            fmt::format("{} tokens of a sequence cannot be cut into {}: each context-parallel "
+                        "rank has an early and a late stretch",
+                        length, 2 * cuts));
+        return;
+    }
     const std::int64_t tokens = s.training.micro_batch * (length / cuts);
     if (s.parallel.sequence && tokens % s.parallel.tensor != 0)
         complain(

@@ -37,6 +37,7 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.attention_mask_tensor = framework.attention_mask_tensor;
     execution.attention_copies = framework.attention_copies;
     execution.keeps_gathered = framework.keeps_gathered;
+    execution.context_communication = framework.context_communication;
     execution.context_output_copy = framework.context_output_copy;
     execution.dummy_weight_gradients = framework.dummy_weight_gradients;
     return execution;

@@ -30,6 +30,7 @@ struct Framework {
     bool attention_mask_tensor = false;
     bool attention_copies = false;  ///< heads stay views of the packed product, context is copied
     bool keeps_gathered = false;    ///< what sequence parallelism gathered waits for the backward
+    models::ContextCommunication context_communication = models::ContextCommunication::P2p;
     bool context_output_copy = false;
     bool dummy_weight_gradients = false;
     models::LossKernel loss = models::LossKernel::Unfused;

@@ -14,6 +14,9 @@ constexpr std::pair<std::string_view, LossKernel> kLosses[] = {
     {"transformer-engine", LossKernel::TransformerEngine},
     {"eager-pytorch", LossKernel::EagerPyTorch},
     {"chunked", LossKernel::Chunked}};
+constexpr std::pair<std::string_view, models::ContextCommunication> kContextCommunications[] = {
+    {"p2p", models::ContextCommunication::P2p},
+    {"all-gather", models::ContextCommunication::AllGather}};
 constexpr std::pair<std::string_view, PointToPoint> kPointToPoint[] = {
     {"full", PointToPoint::Full}, {"scatter-gather", PointToPoint::ScatterGather}};
 constexpr std::pair<std::string_view, OptimizerKind> kOptimizers[] = {
@@ -39,6 +42,7 @@ void read_kernels(MappingReader& in, Framework& f) {
     in.flag("attention_mask_tensor", f.attention_mask_tensor);
     in.flag("attention_copies", f.attention_copies);
     in.flag("keeps_gathered", f.keeps_gathered);
+    in.word("context_communication", f.context_communication, kContextCommunications);
     in.flag("context_output_copy", f.context_output_copy);
     in.flag("dummy_weight_gradients", f.dummy_weight_gradients);
     in.word("loss", f.loss, kLosses);

@@ -49,6 +49,12 @@ struct RankGrid {
         for (at.tensor = 0; at.tensor < tensor; ++at.tensor) ranks.push_back(global_rank(at));
         return ranks;
     }
+    /// The ranks that share each sequence.
+    std::vector<int> context_group(GridPlace at) const {
+        std::vector<int> ranks;
+        for (at.context = 0; at.context < context; ++at.context) ranks.push_back(global_rank(at));
+        return ranks;
+    }
     /// The ranks that hold the same slice of the same parameters: they differ in their
     /// data and context ranks.
     std::vector<int> gradient_group(GridPlace at) const {

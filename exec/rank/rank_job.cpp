@@ -97,6 +97,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
         StageTools tools{
             *kernels_,    arena_,  training_.state_of(stage),       groups.tensor.get(),
             how.patience, dropout, recomputes(plan.program, stage), how.on_visit};
+        tools.context = groups.context.get();
         if (how.device) tools.lanes = &how.device->lanes();
         runners_.push_back(make_model_stage(graphs_of(scenario_, plan, stage), tools));
         stages_.push_back(runners_.back().get());

@@ -22,6 +22,7 @@ scenarios::Scenario as_executed(scenarios::Scenario scenario) {
     framework.attention_mask_tensor = false;
     framework.attention_copies = false;
     framework.keeps_gathered = false;
+    framework.context_communication = models::ContextCommunication::AllGather;
     framework.context_output_copy = false;
     framework.dummy_weight_gradients = false;
     if (framework.loss != models::LossKernel::Chunked)

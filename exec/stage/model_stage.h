@@ -43,11 +43,13 @@ struct StageTools {
     /// Where evaluations of one sample keep keys and values beyond their step, so that others go
     /// on behind them, in slices of another length too; nullptr: nowhere.
     KeyCache* keys = nullptr;
-    DeviceLanes* lanes = nullptr;  ///< of the kernels' device
+    DeviceLanes* lanes = nullptr;     ///< of the kernels' device
+    Communicator* context = nullptr;  ///< the context-parallel group; none if it has one rank
 };
 
 /// `graphs`: one for each slice of the sequence, or one for all of them. Throws InputError for what
-/// the executor does not run: context parallelism, or a loss that is not made in place.
+/// the executor does not run: slices of a sequence that ranks share, or a loss that is not made in
+/// place.
 std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
                                               const StageTools& tools);
 

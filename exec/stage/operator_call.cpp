@@ -8,12 +8,25 @@ namespace debubble::exec {
 
 namespace {
 
-/// What `ask` asks for, done.
+/// What `ask` asks of the group, done.
 template <class Ask>
-void communicate(const OperatorCall& call, const Ask& ask) {
+void communicate(const OperatorCall& call, Communicator* group, const Ask& ask) {
     const Clock::time_point begin = Clock::now();
-    ask(*call.state.tools.tensor)->wait(within(call.state.tools.patience));
+    ask(*group)->wait(within(call.state.tools.patience));
     call.state.communicated += Clock::now() - begin;
+}
+
+void gather(const OperatorCall& call, Communicator* group, ConstTensorView mine, TensorView all) {
+    const ConstBuffer part{{mine.data, static_cast<std::size_t>(mine.bytes())}, mine.type};
+    communicate(call, group,
+                [&](Communicator& in) { return in.all_gather(part, all, call.op.name); });
+}
+
+void scatter(const OperatorCall& call, Communicator* group, ConstTensorView all, TensorView mine) {
+    const ConstBuffer whole{{all.data, static_cast<std::size_t>(all.bytes())}, all.type};
+    communicate(call, group, [&](Communicator& in) {
+        return in.reduce_scatter(whole, mine, Reduction::Sum, call.op.name);
+    });
 }
 
 }  // namespace
@@ -31,16 +44,41 @@ DataType OperatorCall::compute_type() const {
     return executed_type(how().compute);
 }
 
+/// Of 2 C stretches rank c has the c-th from both ends, so that all ranks' queries see equally many
+/// keys (Llama 3, Dubey et al. 2024, 3.3.2; Megatron-LM).
+std::vector<std::int64_t> OperatorCall::stretches(int context_rank) const {
+    const std::int64_t first = slice * rows() * how().context;
+    if (how().context == 1) return {first};
+    const std::int64_t each = rows() / 2;
+    return {first + context_rank * each, first + (2 * how().context - 1 - context_rank) * each};
+}
+
 std::vector<TokenRun> OperatorCall::stream_runs() const {
     const std::int64_t first = scattered() ? tensor_rank() * stream_tokens() : 0;
+    const std::vector<std::int64_t> positions = stretches();
+    const std::int64_t each = rows() / std::ssize(positions);
     std::vector<TokenRun> runs;
     for (std::int64_t done = 0; done < stream_tokens();) {
-        const std::int64_t at = first + done;
-        const std::int64_t count = std::min(rows() - at % rows(), stream_tokens() - done);
-        runs.push_back({done, at / rows(), first_position() + at % rows(), count});
+        const std::int64_t at = first + done, line = at / each;  // [stretches, samples]
+        const std::int64_t count = std::min(each - at % each, stream_tokens() - done);
+        const std::int64_t position = positions[static_cast<std::size_t>(line / samples())];
+        runs.push_back({done, line % samples(), position + at % each, count});
         done += count;
     }
     return runs;
+}
+
+void OperatorCall::upload_tokens(const ConstTensorView& all, TensorView mine) const {
+    const std::int64_t width = size_of(DataType::Int32);
+    std::int64_t done = 0;
+    for (const std::int64_t position : stretches()) {
+        const std::int64_t count = rows() / std::ssize(stretches());
+        for (std::int64_t sample = 0; sample < samples(); ++sample, done += count) {
+            const std::int64_t from = sample * how().seq_length + position;
+            kernels().upload({all.data + from * width, {count}, DataType::Int32},
+                             {mine.data + done * width, {count}, DataType::Int32});
+        }
+    }
 }
 
 namespace {
@@ -81,20 +119,24 @@ ArenaTensor OperatorCall::temporary(const Shape& shape, DataType type) const {
 
 void OperatorCall::all_reduce(TensorView data, Reduction reduction) const {
     if (!state.tools.tensor) return;
-    communicate(*this,
+    communicate(*this, state.tools.tensor,
                 [&](Communicator& group) { return group.all_reduce(data, reduction, op.name); });
 }
 
 void OperatorCall::all_gather(ConstTensorView mine, TensorView all) const {
-    const ConstBuffer part{{mine.data, static_cast<std::size_t>(mine.bytes())}, mine.type};
-    communicate(*this, [&](Communicator& group) { return group.all_gather(part, all, op.name); });
+    gather(*this, state.tools.tensor, mine, all);
 }
 
 void OperatorCall::reduce_scatter(ConstTensorView all, TensorView mine) const {
-    const ConstBuffer whole{{all.data, static_cast<std::size_t>(all.bytes())}, all.type};
-    communicate(*this, [&](Communicator& group) {
-        return group.reduce_scatter(whole, mine, Reduction::Sum, op.name);
-    });
+    scatter(*this, state.tools.tensor, all, mine);
+}
+
+void OperatorCall::gather_context(ConstTensorView mine, TensorView all) const {
+    gather(*this, state.tools.context, mine, all);
+}
+
+void OperatorCall::scatter_context(ConstTensorView all, TensorView mine) const {
+    scatter(*this, state.tools.context, all, mine);
 }
 
 void OperatorCall::gather_columns(ConstTensorView mine, TensorView all) const {

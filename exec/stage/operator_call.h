@@ -52,13 +52,22 @@ struct OperatorCall {
 
     // Extents of this pass.
     std::int64_t samples() const { return how().micro_batch; }
-    std::int64_t rows() const { return how().seq_length / how().slices; }  ///< per sample
+    /// Per sample on this rank.
+    std::int64_t rows() const { return how().seq_length / how().slices / how().context; }
     std::int64_t tokens() const { return samples() * rows(); }
     /// Of the residual stream on this rank: a part under sequence parallelism.
     std::int64_t stream_tokens() const { return scattered() ? tokens() / how().tensor : tokens(); }
-    std::int64_t first_position() const { return slice * rows(); }
+    /// Where the stretches of a sample stand that a context rank has, in the order of its tensors:
+    /// [stretches, samples, rows / stretches]. This rank has one, or an early and a late one.
+    std::vector<std::int64_t> stretches(int context_rank) const;
+    std::vector<std::int64_t> stretches() const { return stretches(context_rank()); }
+    /// Of the first of them.
+    std::int64_t first_position() const { return stretches().front(); }
     bool scattered() const { return how().sequence_parallel && how().tensor > 1; }
     int tensor_rank() const { return state.tools.tensor ? state.tools.tensor->rank() : 0; }
+    int context_rank() const { return state.tools.context ? state.tools.context->rank() : 0; }
+    /// What `all` [samples, T] has of int32 for this pass's tokens, in their order.
+    void upload_tokens(const ConstTensorView& all, TensorView mine) const;
     /// The residual stream's tokens on this rank.
     std::vector<TokenRun> stream_runs() const;
 
@@ -85,6 +94,9 @@ struct OperatorCall {
     void all_reduce(TensorView data, Reduction reduction = Reduction::Sum) const;
     void all_gather(ConstTensorView mine, TensorView all) const;
     void reduce_scatter(ConstTensorView all, TensorView mine) const;
+    // In the context-parallel group.
+    void gather_context(ConstTensorView mine, TensorView all) const;
+    void scatter_context(ConstTensorView all, TensorView mine) const;
     /// y [rows, columns] from every rank's [rows, columns / ranks].
     void gather_columns(ConstTensorView mine, TensorView all) const;
 

@@ -4,19 +4,22 @@
 
 /// Heads out of the packed product, rotated, and attention over them. Queries, keys and values
 /// lie one after the other in the tensor that the split leaves; where the sequence is sliced,
-/// keys and values have one of their own in every slice.
+/// keys and values have one of their own in every slice. Where ranks share the sequence each has
+/// two stretches of it, and every one of its tensors the samples of the first before those of the
+/// second; to keys and values of the whole sequence they come by a gather.
 namespace debubble::exec {
 
 namespace {
 
 /// Extents of a rank's heads.
 struct Heads {
-    std::int64_t samples, rows, queries, keys, head_dim;
-    std::int64_t all_rows;  ///< that any query of the pass may see
+    std::int64_t samples, rows, queries, keys, head_dim;  ///< a sample for every stretch of it
+    std::int64_t all_rows;                                ///< that any query of the pass may see
+    std::int64_t stretches;                               ///< of a sample
 
     Shape query_shape() const { return {samples, rows, queries, head_dim}; }
     Shape key_shape() const { return {samples, rows, keys, head_dim}; }
-    Shape all_keys_shape() const { return {samples, all_rows, keys, head_dim}; }
+    Shape all_keys_shape() const { return {samples / stretches, all_rows, keys, head_dim}; }
 };
 
 /// From the bytes of the tensor: whether heads are cut is a matter of each parameter.
@@ -26,8 +29,16 @@ Heads heads_of(const OperatorCall& call, int split) {
     const std::int64_t whole = model.heads + (call.op.keys < 0 ? 2 * model.kv_heads : 0);
     const std::int64_t queries = model.heads * width / whole;
     const std::int64_t keys = model.kv_heads * width / whole;
-    return {call.samples(), call.rows(),    queries,
-            keys,           model.head_dim, call.first_position() + call.rows()};
+    const auto stretches = std::ssize(call.stretches());
+    const std::int64_t all_rows =
+        call.how().context > 1 ? call.how().seq_length : call.first_position() + call.rows();
+    return {stretches * call.samples(),
+            call.rows() / stretches,
+            queries,
+            keys,
+            model.head_dim,
+            all_rows,
+            stretches};
 }
 
 struct KeysAndValues {
@@ -52,6 +63,15 @@ QueryKeyValue parts_of(const OperatorCall& call, int split, int keys, const Head
     std::byte* const behind =
         keys < 0 ? q.data + q.bytes() : call.rows_of(keys, heads.head_dim).data;
     return {q, pair_at(behind, heads.key_shape(), all.type)};
+}
+
+/// The samples of one stretch, of a tensor [samples, ...] that has those of all.
+TensorView of_stretch(const TensorView& all, const Heads& heads, std::int64_t stretch) {
+    const Shape& whole = all.shape;
+    const std::int64_t samples = whole[0] / heads.stretches;
+    const Shape shape = whole.rank() == 3 ? Shape{samples, whole[1], whole[2]}
+                                          : Shape{samples, whole[1], whole[2], whole[3]};
+    return {all.data + stretch * (all.bytes() / heads.stretches), shape, all.type};
 }
 
 /// Rows of every sample of [samples, T, ...].
@@ -87,11 +107,57 @@ void move_slices(const OperatorCall& call, const Heads& heads, int tensor, Direc
 }
 
 /// Scratch of the plan for the keys and values that any query of the pass sees.
-KeysAndValues all_slices(const OperatorCall& call, const Heads& heads, int scratch) {
+KeysAndValues all_keys(const OperatorCall& call, const Heads& heads, int scratch) {
     Shape both = heads.all_keys_shape();
     both = {2 * both[0], both[1], both[2], both[3]};
     const TensorView memory = call.tensor(scratch, both);
     return pair_at(memory.data, heads.all_keys_shape(), memory.type);
+}
+
+/// Between what the ranks of the context group have, one behind the other in `of_ranks`, and
+/// `all`, where keys and values stand in the order of the sequence.
+void move_stretches(const OperatorCall& call, const Heads& heads, const TensorView& of_ranks,
+                    Direction direction, const KeysAndValues& all) {
+    std::byte* data = of_ranks.data;
+    for (int rank = 0; rank < call.how().context; ++rank) {
+        const KeysAndValues theirs = pair_at(data, heads.key_shape(), of_ranks.type);
+        data += 2 * theirs.k.bytes();
+        const std::vector<std::int64_t> positions = call.stretches(rank);
+        for (std::int64_t i = 0; i < heads.stretches; ++i) {
+            const std::int64_t first = positions[static_cast<std::size_t>(i)];
+            const TensorView k = of_stretch(theirs.k, heads, i);
+            const TensorView v = of_stretch(theirs.v, heads, i);
+            if (direction == Direction::Join) {
+                copy_rows(call, k, 0, all.k, first, heads.rows);
+                copy_rows(call, v, 0, all.v, first, heads.rows);
+            } else {
+                copy_rows(call, all.k, first, k, 0, heads.rows);
+                copy_rows(call, all.v, first, v, 0, heads.rows);
+            }
+        }
+    }
+}
+
+/// Keys and behind them values, as a rank sends them.
+TensorView chunk_of(const KeysAndValues& mine) {
+    return {mine.k.data, {2, mine.k.shape.elements()}, mine.k.type};
+}
+
+/// Room for the chunks of all ranks.
+TensorView chunks(const OperatorCall& call, const KeysAndValues& mine, int scratch) {
+    return call.tensor(scratch, {call.how().context, 2 * mine.k.shape.elements()});
+}
+
+/// Keys and values of all ranks of the context group.
+KeysAndValues gathered(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine,
+                       const std::vector<int>& uses, bool backward) {
+    const TensorView there =
+        chunks(call, mine, call.named(uses, backward ? ".kv.regathered" : ".kv.gathered"));
+    call.gather_context(chunk_of(mine), there);
+    const KeysAndValues all =
+        all_keys(call, heads, call.named(uses, backward ? ".kv.rejoined" : ".kv.joined"));
+    move_stretches(call, heads, there, Direction::Join, all);
+    return all;
 }
 
 /// The first rows of what an evaluation keeps of its one sample.
@@ -117,10 +183,10 @@ void keep(const OperatorCall& call, const Heads& heads, const KeysAndValues& min
     copy_rows(call, mine.v, 0, all.v, call.first_position(), call.rows());
 }
 
-Attention attention_of(const OperatorCall& call, const Heads& heads) {
+Attention attention_of(const OperatorCall& call, const Heads& heads, std::int64_t first_query) {
     Attention attention;
     attention.causal = call.model().causal;
-    attention.first_query = call.first_position();
+    attention.first_query = first_query;
     attention.scale = 1 / std::sqrt(static_cast<double>(call.model().head_dim));
     if (call.state.step->training && call.how().attention_dropout && call.state.tools.dropout > 0) {
         AttentionDropout dropout;
@@ -135,21 +201,27 @@ Attention attention_of(const OperatorCall& call, const Heads& heads) {
     return attention;
 }
 
-/// What the queries see: where there are no earlier slices their own keys.
+/// What the queries see: where there are neither earlier slices nor other ranks their own keys.
 KeysAndValues seen(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine,
-                   const std::vector<int>& uses, std::string_view scratch) {
+                   bool backward) {
     if (call.state.tools.keys != nullptr) return kept(call, heads, heads.all_keys_shape());
+    const std::vector<int>& uses = backward ? call.op.backward_input_uses : call.op.forward_uses;
+    if (call.how().context > 1) return gathered(call, heads, mine, uses, backward);
     if (call.slice == 0) return mine;
-    const KeysAndValues all = all_slices(call, heads, call.named(uses, scratch));
+    const KeysAndValues all =
+        all_keys(call, heads, call.named(uses, backward ? ".keys.seen.again" : ".keys.seen"));
     move_slices(call, heads, call.op.keys, Direction::Join, all);
     return all;
 }
 
-/// Gradients of keys and values sum up over the slices, whose backward comes last one first.
+/// Gradients of keys and values sum up over the slices, whose backward comes last one first, and
+/// over the stretches.
 KeysAndValues sums_so_far(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine) {
-    if (call.slice == 0) return mine;
-    const int scratch = call.named(call.op.backward_input_uses, ".keys.seen");
-    const KeysAndValues all = all_slices(call, heads, scratch);
+    const bool shared = call.how().context > 1;
+    if (call.slice == 0 && !shared) return mine;
+    const int scratch =
+        call.named(call.op.backward_input_uses, shared ? ".kv.joined" : ".keys.seen");
+    const KeysAndValues all = all_keys(call, heads, scratch);
     if (call.slice + 1 == call.how().slices) {
         call.kernels().fill_zero(all.k);
         call.kernels().fill_zero(all.v);
@@ -157,6 +229,36 @@ KeysAndValues sums_so_far(const OperatorCall& call, const Heads& heads, const Ke
         move_slices(call, heads, call.op.key_gradient, Direction::Join, all);
     }
     return all;
+}
+
+/// From the sums over this rank's queries to what `mine` shall be.
+void hand_out(const OperatorCall& call, const Heads& heads, const KeysAndValues& sums,
+              const KeysAndValues& mine) {
+    if (call.how().context > 1) {
+        const int scratch = call.named(call.op.backward_input_uses, ".kv.regathered");
+        const TensorView there = chunks(call, mine, scratch);
+        move_stretches(call, heads, there, Direction::Part, sums);
+        call.scatter_context(there, chunk_of(mine));
+    } else if (call.slice > 0) {
+        move_slices(call, heads, call.op.key_gradient, Direction::Part, sums);
+    }
+}
+
+/// Turns queries or keys [samples, rows, heads, head_dim] to their positions, or back.
+enum class Turn { There, Back };
+void rotate(const OperatorCall& call, const Heads& heads, Turn turn, const TensorView& x) {
+    if (call.op.kind != models::OperatorKind::Rope) return;
+    const TensorView cosines = call.state.cosines.view(), sines = call.state.sines.view();
+    const std::vector<std::int64_t> positions = call.stretches();
+    for (std::int64_t i = 0; i < heads.stretches; ++i) {
+        const std::int64_t first = positions[static_cast<std::size_t>(i)];
+        const TensorView stretch = of_stretch(x, heads, i);
+        if (turn == Turn::There) {
+            call.kernels().rope_forward(first, cosines, sines, stretch);
+        } else {
+            call.kernels().rope_backward_input(first, cosines, sines, stretch);
+        }
+    }
 }
 
 }  // namespace
@@ -167,22 +269,16 @@ void split_heads_forward(const OperatorCall& call) {
     const std::int64_t width = (heads.queries + 2 * heads.keys) * heads.head_dim;
     const TensorView packed = call.tensor(call.op.inputs[0], {heads.samples, heads.rows, width});
     call.kernels().split_heads_forward(0, packed, out.q, out.kv.k, out.kv.v);
-    if (call.op.kind == models::OperatorKind::Rope) {
-        const TensorView cosines = call.state.cosines.view(), sines = call.state.sines.view();
-        call.kernels().rope_forward(call.first_position(), cosines, sines, out.q);
-        call.kernels().rope_forward(call.first_position(), cosines, sines, out.kv.k);
-    }
+    rotate(call, heads, Turn::There, out.q);
+    rotate(call, heads, Turn::There, out.kv.k);
     if (call.state.tools.keys != nullptr) keep(call, heads, out.kv);
 }
 
 void split_heads_backward_input(const OperatorCall& call) {
     const Heads heads = heads_of(call, call.op.output_gradient);
     const QueryKeyValue dout = parts_of(call, call.op.output_gradient, call.op.key_gradient, heads);
-    if (call.op.kind == models::OperatorKind::Rope) {
-        const TensorView cosines = call.state.cosines.view(), sines = call.state.sines.view();
-        call.kernels().rope_backward_input(call.first_position(), cosines, sines, dout.q);
-        call.kernels().rope_backward_input(call.first_position(), cosines, sines, dout.kv.k);
-    }
+    rotate(call, heads, Turn::Back, dout.q);
+    rotate(call, heads, Turn::Back, dout.kv.k);
     const std::int64_t width = (heads.queries + 2 * heads.keys) * heads.head_dim;
     call.kernels().split_heads_backward_input(
         0, dout.q, dout.kv.k, dout.kv.v,
@@ -192,11 +288,17 @@ void split_heads_backward_input(const OperatorCall& call) {
 void attention_forward(const OperatorCall& call) {
     const Heads heads = heads_of(call, call.op.inputs[0]);
     const QueryKeyValue in = parts_of(call, call.op.inputs[0], call.op.keys, heads);
-    const KeysAndValues kv = seen(call, heads, in.kv, call.op.forward_uses, ".keys.seen");
-    call.kernels().attention_forward(
-        attention_of(call, heads), in.q, kv.k, kv.v,
-        call.tensor(call.op.outputs[0], heads.query_shape()),
-        call.tensor(call.op.saved[2], {heads.samples, heads.queries, heads.rows}, DataType::Fp32));
+    const KeysAndValues kv = seen(call, heads, in.kv, false);
+    const TensorView out = call.tensor(call.op.outputs[0], heads.query_shape());
+    const TensorView log_sum =
+        call.tensor(call.op.saved[2], {heads.samples, heads.queries, heads.rows}, DataType::Fp32);
+    const std::vector<std::int64_t> positions = call.stretches();
+    for (std::int64_t i = 0; i < heads.stretches; ++i) {
+        const auto of = [&](const TensorView& x) { return of_stretch(x, heads, i); };
+        call.kernels().attention_forward(
+            attention_of(call, heads, positions[static_cast<std::size_t>(i)]), of(in.q), kv.k, kv.v,
+            of(out), of(log_sum));
+    }
 }
 
 void attention_backward_input(const OperatorCall& call) {
@@ -207,14 +309,18 @@ void attention_backward_input(const OperatorCall& call) {
     const TensorView out = call.tensor(call.op.outputs[0], heads.query_shape());
     const TensorView log_sum =
         call.tensor(call.op.saved[2], {heads.samples, heads.queries, heads.rows}, DataType::Fp32);
-    const KeysAndValues kv =
-        seen(call, heads, in.kv, call.op.backward_input_uses, ".keys.seen.again");
+    const KeysAndValues kv = seen(call, heads, in.kv, true);
     const KeysAndValues sums = sums_so_far(call, heads, dx.kv);
-    Attention attention = attention_of(call, heads);
-    if (call.op.keys < 0) attention.key_gradients = Write::Overwrite;  // there is one slice
-    call.kernels().attention_backward_input(attention, dout, in.q, kv.k, kv.v, out, log_sum, dx.q,
-                                            sums.k, sums.v);
-    if (call.slice > 0) move_slices(call, heads, call.op.key_gradient, Direction::Part, sums);
+    const bool whole = call.op.keys < 0 && call.how().context == 1;
+    const std::vector<std::int64_t> positions = call.stretches();
+    for (std::int64_t i = 0; i < heads.stretches; ++i) {
+        const auto of = [&](const TensorView& x) { return of_stretch(x, heads, i); };
+        Attention attention = attention_of(call, heads, positions[static_cast<std::size_t>(i)]);
+        if (whole) attention.key_gradients = Write::Overwrite;
+        call.kernels().attention_backward_input(attention, of(dout), of(in.q), kv.k, kv.v, of(out),
+                                                of(log_sum), of(dx.q), sums.k, sums.v);
+    }
+    hand_out(call, heads, sums, dx.kv);
 }
 
 }  // namespace debubble::exec

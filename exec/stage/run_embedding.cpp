@@ -16,19 +16,6 @@ TensorView tokens_of(const OperatorCall& call) {
     return call.tensor(call.op.saved[0], {call.tokens()}, DataType::Int32);
 }
 
-/// Those of this pass's slice of every sample, side by side.
-void copy_tokens(const OperatorCall& call) {
-    const ConstTensorView& all = call.inputs().inputs;
-    const TensorView mine = tokens_of(call);
-    const std::int64_t width = size_of(DataType::Int32);
-    for (std::int64_t sample = 0; sample < call.samples(); ++sample) {
-        const std::int64_t first = sample * call.how().seq_length + call.first_position();
-        call.kernels().upload(
-            {all.data + first * width, {call.rows()}, DataType::Int32},
-            {mine.data + sample * call.rows() * width, {call.rows()}, DataType::Int32});
-    }
-}
-
 bool is_vit(const OperatorCall& call) {
     return call.model().family == models::Family::Vit;
 }
@@ -78,7 +65,7 @@ void add_position_gradients(const OperatorCall& call, TensorView dtable) {
 }  // namespace
 
 void token_embedding_forward(const OperatorCall& call) {
-    copy_tokens(call);
+    call.upload_tokens(call.inputs().inputs, tokens_of(call));
     const TensorView table = call.parameter(call.op.parameters[0]);
     const std::int64_t columns = table.shape.columns();
     if (call.scattered()) {

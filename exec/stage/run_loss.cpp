@@ -69,12 +69,13 @@ struct LossCall {
     }
 };
 
-/// Of this pass's tokens, side by side; `memory` holds them if slices part the sequence, or if a
-/// device computes.
+/// Of this pass's tokens, in their order; `memory` holds them if slices or ranks part the sequence,
+/// or if a device computes.
 ConstTensorView targets_of(const OperatorCall& call, ArenaTensor& memory) {
     const ConstTensorView& all = call.inputs().targets;
     const bool classes = call.model().family == models::Family::Vit;
-    if (call.how().slices == 1 || classes) {
+    const bool whole = call.how().slices == 1 && call.how().context == 1;
+    if (whole || classes) {
         const ConstTensorView flat = all.reshaped({all.shape.elements()});
         if (call.kernels().on_host()) return flat;
         memory = call.temporary(flat.shape, DataType::Int32);
@@ -82,13 +83,7 @@ ConstTensorView targets_of(const OperatorCall& call, ArenaTensor& memory) {
         return memory.view();
     }
     memory = call.temporary({call.tokens()}, DataType::Int32);
-    const std::int64_t width = size_of(DataType::Int32);
-    for (std::int64_t sample = 0; sample < call.samples(); ++sample) {
-        const std::int64_t first = sample * call.how().seq_length + call.first_position();
-        call.kernels().upload(
-            {all.data + first * width, {call.rows()}, DataType::Int32},
-            {memory.view().data + sample * call.rows() * width, {call.rows()}, DataType::Int32});
-    }
+    call.upload_tokens(all, memory.view());
     return memory.view();
 }
 

@@ -46,6 +46,7 @@ TrainingGroups make_groups(Communicator& world, const RankGrid& grid, const Prog
     const GridPlace& place = groups.place;
     groups.replicas = group(world, grid.gradient_group(place));
     groups.tensor = group(world, grid.tensor_group(place));
+    groups.context = group(world, grid.context_group(place));
     groups.tied = group(world, along_pipeline(grid, place, tied_holders(program.placement, tied)));
     // In the order of the stages, which is one on all ranks.
     for (int s = 0; s < program.stage_count(); ++s) {

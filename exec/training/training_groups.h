@@ -24,6 +24,7 @@ struct TrainingGroups {
     Communicator* world = nullptr;
     std::unique_ptr<Communicator> replicas;  ///< data x context ranks, of this pipeline rank
     std::unique_ptr<Communicator> tensor;
+    std::unique_ptr<Communicator> context;  ///< those with which this rank shares each sequence
     std::unique_ptr<Communicator> tied;  ///< all holders of tied stages; if not each has them all
     std::map<Stage, StageGroup> stages;  ///< those that this rank holds
     GridPlace place;

@@ -168,7 +168,9 @@ TEST_F(Calibrate, WritesAClusterThatIsReadBack) {
 TEST_F(Calibrate, RefusesWhatTheExecutorCannotRun) {
     CalibrateRequest request;
     request.scenarios = {"two-rank-gpt"};
-    request.set = {{"parallel.context", "2"}};
+    request.set = {{"parallel.pipeline", "1"},
+                   {"parallel.context", "2"},
+                   {"schedule", "{name: seq-1f1b, slices: 2}"}};
     EXPECT_THROW(calibrate(request, "m", [](const std::string&) {}), InputError);
 }
 

@@ -154,6 +154,7 @@ std::vector<Case> cases() {
         all.push_back({model, "onednn", "{data: 1}", "1f1b", "onednn"});
         all.push_back({model, "pp2_zb_h1", "{pipeline: 2, data: 1}", "zb-h1"});
         all.push_back({model, "tp2", "{tensor: 2, data: 1}"});
+        if (model != "vit") all.push_back({model, "cp2", "{context: 2, data: 1}"});
         all.push_back({model, "dp2_zero2", "{data: 2, zero_stage: 2}"});
         all.push_back({model, "dp2_zero3", "{data: 2, zero_stage: 3}"});
         all.push_back({model, "pp2_tp2_dp2_zero2",

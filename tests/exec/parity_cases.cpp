@@ -21,6 +21,11 @@ Case of_batch(int micro_batches, Case c) {
     return c;
 }
 
+Case of_samples(int micro_batch, Case c) {
+    c.micro_batch = micro_batch;
+    return c;
+}
+
 /// Messages of 16 KiB: the bytes of small ones travel with what announces them.
 Case wide(Case c) {
     c.model = "gpt2-wide";
@@ -126,6 +131,27 @@ std::vector<Case> layout_cases() {
                "{name: seq-1f1b, slices: 4}", "llama"),
         layout("slices_dropout_zero3", "{pipeline: 2, data: 2, zero_stage: 3, wrap: stage}",
                "{name: seq-1f1b, slices: 2}", "gpt2-dropout"),
+        layout("cp2", "{context: 2, data: 1}"),
+        layout("cp4", "{context: 4, data: 1}"),
+        layout("cp2_dp2_zero3", "{context: 2, data: 2, zero_stage: 3}"),
+        layout("cp2_pp2_zero2", "{context: 2, pipeline: 2, data: 1, zero_stage: 2, wrap: stage}",
+               "zb-h1"),
+        layout("cp2_tp2_sp_llama", "{context: 2, tensor: 2, data: 1, sequence: true}", "1f1b",
+               "llama"),
+        layout("cp4_pp2_llama", "{context: 4, pipeline: 2, data: 1}", "zb-v", "llama"),
+        layout("cp2_dropout_tp2_sp", "{context: 2, tensor: 2, data: 1, sequence: true}", "1f1b",
+               "gpt2-dropout"),
+        layout("cp2_recompute", "{context: 2, pipeline: 2, data: 1}", "zb-h1", "gpt2",
+               "recompute: full"),
+        layout("cp2_offload", "{context: 2, pipeline: 2, data: 1}", "1f1b", "llama",
+               "offload_activations: true"),
+        of_samples(2, layout("cp2_of_2", "{context: 2, pipeline: 2, data: 1}", "zb-h1", "llama")),
+        of_samples(3, layout("cp4_dropout_of_3", "{context: 4, data: 1}", "1f1b", "gpt2-dropout")),
+        of_samples(2, layout("cp2_tp2_sp_of_2", "{context: 2, tensor: 2, data: 1, sequence: true}",
+                             "1f1b", "gpt2-dropout")),
+        of_samples(2, layout("slices_of_2", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 2}",
+                             "llama")),
+        of_batch(8, layout("cp2_dualpipe", "{context: 2, pipeline: 2, data: 1}", "dualpipe")),
         over(Transport::Rendezvous, layout("rendezvous_zb_v", "{pipeline: 4, data: 1}", "zb-v")),
         over(Transport::Rendezvous,
              layout("rendezvous_pp2_tp2_dp2", "{pipeline: 2, tensor: 2, data: 2}")),

@@ -49,12 +49,13 @@ void expect_equal(const GlobalTensors& mine, const GlobalTensors& whole, double 
     }
 }
 
-/// Passes stand still for tensor parallelism's collectives and for gathers of layers, and for
-/// nothing else.
+/// Passes stand still for the collectives of tensor and context parallelism and for gathers of
+/// layers, and for nothing else.
 void expect_exposed_communication(const Case& c, const std::vector<StepRecord>& records) {
     const scenarios::Parallel& parallel = scenario_of(c).parallel;
     const bool gathers = parallel.zero_stage == 3 && parallel.wrap == scenarios::Wrap::Layer;
-    const bool stands = parallel.tensor > 1 || (gathers && parallel.data > 1);
+    const bool stands =
+        parallel.tensor > 1 || parallel.context > 1 || (gathers && parallel.data > 1);
     for (const StepRecord& record : records) {
         Duration exposed{};
         for (const Span& span : record.spans) {
@@ -73,18 +74,24 @@ const Result& on_one_rank(const Case& c) {
     alone.schedule = "1f1b";
     alone.vocabulary_multiple = Case{}.vocabulary_multiple;
     alone.transport = Transport::Buffered;
-    const std::string key = fmt::format("{} {} {} {} {} {}", c.model, c.micro_batches, c.seq_length,
-                                        c.optimizer, c.training, c.device != nullptr);
+    const std::string key =
+        fmt::format("{} {} {} {} {} {} {}", c.model, c.micro_batches, c.micro_batch, c.seq_length,
+                    c.optimizer, c.training, c.device != nullptr);
     const auto found = results.find(key);
     if (found != results.end()) return found->second;
     return results.emplace(key, train(alone, 2)).first->second;
+}
+
+int ranks_of_a_stage(const scenarios::Scenario& scenario) {
+    const scenarios::Parallel& parallel = scenario.parallel;
+    return parallel.tensor * parallel.context * parallel.data;
 }
 
 /// Parameters whose gradient is summed in the same order as on one rank: microbatch after
 /// microbatch, in one place.
 std::set<std::string> summed_alike(const Case& c, const scenarios::Plan& plan) {
     const scenarios::Scenario scenario = scenario_of(c);
-    if (scenario.parallel.tensor * scenario.parallel.data * scenario.schedule.slices > 1) return {};
+    if (ranks_of_a_stage(scenario) * scenario.schedule.slices > 1) return {};
     std::set<std::string> names;
     for (int s = 0; s < plan.program.stage_count(); ++s) {
         const std::vector<Rank> holders = plan.program.placement.ranks_of(Stage{s});
@@ -122,8 +129,7 @@ void expect_training_of_the_processor(const Case& c) {
 
 void expect_training_of_one_rank(const Case& c, Result mine) {
     const Result& whole = on_one_rank(c);
-    const double tolerance =
-        scenario_of(c).parallel.tensor * scenario_of(c).parallel.data > 1 ? 1e-5 : 1e-6;
+    const double tolerance = ranks_of_a_stage(scenario_of(c)) > 1 ? 1e-5 : 1e-6;
     for (int step = 0; step < 2; ++step) {
         EXPECT_NEAR(mine.losses[step], whole.losses[step], tolerance * whole.losses[step]);
         EXPECT_NEAR(mine.norms[step], whole.norms[step], tolerance * whole.norms[step]);

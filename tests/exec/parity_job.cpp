@@ -40,6 +40,24 @@ struct Sample {
     Tensor targets;
 };
 
+/// Of as many samples as a microbatch has, each of the same whatever their number.
+Sample stacked(const std::vector<Sample>& samples) {
+    const auto stack = [&](Tensor Sample::*member) {
+        const Tensor& first = samples[0].*member;
+        const auto count = static_cast<std::int64_t>(samples.size());
+        const Shape& one = first.shape();
+        Tensor all(one.rank() == 1   ? Shape{count}
+                   : one.rank() == 2 ? Shape{count, one[1]}
+                                     : Shape{count, one[1], one[2], one[3]},
+                   first.type());
+        std::byte* to = all.view().data;
+        for (const Sample& sample : samples)
+            to = std::copy_n((sample.*member).view().data, first.bytes(), to);
+        return all;
+    };
+    return {stack(&Sample::inputs), stack(&Sample::targets)};
+}
+
 Sample sample_of(const scenarios::Scenario& scenario, int step, int number) {
     const models::Architecture& model = scenario.model;
     std::mt19937 random(static_cast<unsigned>(1000 * step + number));
@@ -100,15 +118,21 @@ struct Share {
 
     Share(const scenarios::Scenario& scenario, int data_rank, int step, double loss_scale) {
         const int count = scenario.training.micro_batches;
-        for (int mb = 0; mb < count; ++mb)
-            samples.push_back(sample_of(scenario, step, data_rank * count + mb));
+        const int each = static_cast<int>(scenario.training.micro_batch);
+        const auto first_of = [&](int mb) { return (data_rank * count + mb) * each; };
+        for (int mb = 0; mb < count; ++mb) {
+            std::vector<Sample> of_this;
+            for (int i = 0; i < each; ++i)
+                of_this.push_back(sample_of(scenario, step, first_of(mb) + i));
+            samples.push_back(stacked(of_this));
+        }
         inputs.step = step;
         inputs.seed = 3;
         inputs.gradient_scale = loss_scale / static_cast<double>(counted(scenario, step));
         inputs.ignore_index = kIgnored;
         for (int mb = 0; mb < count; ++mb)
             inputs.micro_batches.push_back(
-                {samples[mb].inputs.view(), samples[mb].targets.view(), data_rank * count + mb});
+                {samples[mb].inputs.view(), samples[mb].targets.view(), first_of(mb)});
     }
 };
 
@@ -125,7 +149,7 @@ framework:
   {{base: debubble, library_workspace: 0 B, allocator: exact, vocabulary_multiple: {}{}}}
 training:
   global_batch: {}
-  micro_batch: 1
+  micro_batch: {}
   seq_length: {}
   precision: fp32
   seed: 5
@@ -133,7 +157,8 @@ training:
   {}
 )",
                     kModels.at(c.model), c.parallel, c.schedule, c.vocabulary_multiple, c.framework,
-                    c.micro_batches, c.model == "vit" ? 5 : c.seq_length, c.optimizer, c.training),
+                    c.micro_batches * c.micro_batch, c.micro_batch,
+                    c.model == "vit" ? 5 : c.seq_length, c.optimizer, c.training),
         "parity.yaml");
 }
 

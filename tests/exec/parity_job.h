@@ -18,6 +18,7 @@ struct Case {
     std::string schedule = "1f1b";  ///< a name or an inline map
     std::string parallel = "{}";
     int micro_batches = 4;        ///< of the whole job: every layout sees the same samples
+    int micro_batch = 1;          ///< samples of each
     int seq_length = 8;           ///< of a ViT: its five patches and class token
     int vocabulary_multiple = 8;  ///< one rank's is this
     std::string optimizer = "{name: sgd, lr: 0.1}";

@@ -58,6 +58,43 @@ TEST(Kernel, CausalAttentionIsCutIntoSlicesAndRanksWithoutLoss) {
     }
 }
 
+/// Keys and values of the whole sequence are there twice, once as ranks sent them, and so many
+/// bytes as all ranks' keys and values have pass through the group: twice there, once back.
+TEST(Kernel, GatheredKeysAreHeldWholeAndMovedOnce) {
+    const Architecture model = llama(2, 256, 8, 4, 512, 32000);
+    Execution how;
+    how.seq_length = 1024;
+    how.context = 4;
+    how.context_communication = ContextCommunication::AllGather;
+    const std::int64_t all = 2 * 2 * 1024 * 128;  // keys and values, bf16, 4 of 8 heads
+    const StageGraph graph = build_stage(model, how, {0, 1, false, false});
+    const auto attention =
+        std::ranges::find(graph.operators, OperatorKind::Attention, &Operator::kind);
+    const auto collectives = [](const std::vector<Kernel>& kernels) {
+        std::vector<std::pair<Collective::Kind, std::int64_t>> found;
+        for (const Kernel& kernel : kernels) {
+            const auto* work = std::get_if<Collective>(&kernel.work);
+            if (work == nullptr) continue;
+            EXPECT_EQ(work->group, Collective::Group::Context);
+            found.emplace_back(work->kind, work->bytes.count);
+        }
+        return found;
+    };
+    using Found = std::vector<std::pair<Collective::Kind, std::int64_t>>;
+    EXPECT_EQ(collectives(attention->forward), (Found{{Collective::Kind::AllGather, all}}));
+    EXPECT_EQ(collectives(attention->backward_input),
+              (Found{{Collective::Kind::AllGather, all}, {Collective::Kind::ReduceScatter, all}}));
+    const auto scratch = [&](const std::vector<int>& uses) {
+        std::int64_t sum = 0;
+        for (const int tensor : uses)
+            if (graph.tensors[tensor].name.find(".kv.") != std::string::npos)
+                sum += graph.tensors[tensor].bytes.count;
+        return sum;
+    };
+    EXPECT_EQ(scratch(attention->forward_uses), 2 * all);
+    EXPECT_EQ(scratch(attention->backward_input_uses), 3 * all);
+}
+
 TEST(Kernel, RecomputationAddsAForwardOfWhatWasDropped) {
     Execution how;
     how.seq_length = 256;

@@ -131,11 +131,8 @@ private:
             "sharded over replicas: 1 optimizer state, 2 and gradients, 3 and parameters",
             std::to_string(parallel.zero_stage))
             .choices = words({"0", "1", "2", "3"});
-        add("parallel.context", "Context", "GPUs that share each sequence (CP)",
-            std::to_string(parallel.context))
-            .why_not =
-            "beyond a ring all-gather, context parallelism is not modelled; the text "
-            "takes parallel.context";
+        add_whole("parallel.context", "Context", "GPUs that share each sequence (CP)",
+                  parallel.context);
         add("parallel.expert", "Expert", "GPUs that share the experts (EP)", "1").why_not =
             "models of the zoo are dense: mixtures of experts are not modelled";
     }

@@ -56,6 +56,7 @@ std::vector<Case> paced_cases() {
         add("pp4", "{pipeline: 4, data: 1}", "zb-h1");
         add("zb_v", "{pipeline: 2, data: 1}", "zb-v");
         add("tp2_sp_pp2", "{tensor: 2, data: 1, sequence: true, pipeline: 2}");
+        add("cp2_pp2", "{context: 2, data: 1, pipeline: 2}");
         add("pp2_zero2", "{pipeline: 2, data: 2, zero_stage: 2, wrap: stage}");
         add("zero3", "{data: 2, zero_stage: 3}");
         add("offload", "{pipeline: 2, data: 1}", "1f1b", "offload_activations: true");
@@ -133,6 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(on(at_any_pace, "alone", "{data: 1}"),
                     on(at_any_pace, "pp4", "{pipeline: 4, data: 1}", "zb-h1"),
                     on(at_any_pace, "tp2_sp", "{tensor: 2, data: 1, sequence: true}"),
+                    on(at_any_pace, "cp2", "{context: 2, data: 1}"),
                     on(at_any_pace, "zero3", "{data: 2, zero_stage: 3}"),
                     on(on_gpus_of_their_own, "staged", "{pipeline: 2, data: 1}"),
                     on(at_any_pace, "offload", "{pipeline: 2, data: 1}", "1f1b",
@@ -148,6 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, PlannedSteps, testing::ValuesIn([] {
                                       {on(at_any_pace, "pp4", "{pipeline: 4, data: 1}", "zb-h1"),
                                        on(at_any_pace, "offloaded_optimizer",
                                           "{pipeline: 2, data: 1}", "1f1b", kOffloadedOptimizer),
+                                       on(at_any_pace, "cp2", "{context: 2, data: 1}"),
                                        on(at_any_pace, "zero3", "{data: 2, zero_stage: 3}")})
                                      cases.push_back(of_model(model, std::move(c)));
                              return cases;
