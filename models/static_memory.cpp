@@ -77,6 +77,10 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     }
     if (policy.foreach_optimizer && !policy.state_on_host)
         memory.optimizer_step = Bytes{size_of(how.gradients) * cut(1)};
+    if (policy.step_copies) {
+        memory.optimizer_step += Bytes{size_of(how.compute) * cut(1)};
+        if (!policy.state_on_host) memory.optimizer_step += state;
+    }
     return memory;
 }
 

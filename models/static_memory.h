@@ -23,6 +23,7 @@ struct StaticPolicy {
     bool moments_exist = true;       ///< false in the very first step
     bool state_on_host = false;      ///< main parameters and moments
     Bytes offload_buffer;            ///< through which that passes while the device steps it
+    bool step_copies = false;        ///< of what a step changes, until it is known to stand
     bool ddp_buckets = false;        ///< PyTorch DDP reduces in copies of the gradients
     bool foreach_optimizer = false;  ///< one gradient-sized temporary while stepping
     Bytes library_workspace;         ///< cuBLAS, TransformerEngine, communication buffers

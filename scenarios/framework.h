@@ -57,6 +57,9 @@ struct Framework {
     /// processors step it, and gradients and parameters pass (ZeRO-Offload).
     Bytes offload_buffer{};
     bool post_validation = false;  ///< of the zero-bubble family
+    /// What a post-validated step may have to undo is copied before it; else arithmetic undoes it
+    /// (zero-bubble's rollback in place).
+    bool rollback_copies = false;
     // memory
     AllocatorModel allocator = AllocatorModel::PyTorchCaching;
     Bytes library_workspace;       ///< cuBLAS, TransformerEngine, NCCL buffers: held all the time

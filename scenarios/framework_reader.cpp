@@ -75,6 +75,7 @@ void read_optimizer(MappingReader& in, Framework& f) {
         f.offload_buffer < Bytes{16 << 10})
         in.complain("offload_buffer", "'offload_buffer' must be 0 or at least 16 KiB");
     in.flag("post_validation", f.post_validation);
+    in.flag("rollback_copies", f.rollback_copies);
 }
 
 void read_memory(MappingReader& in, Framework& f) {

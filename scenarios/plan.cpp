@@ -119,18 +119,20 @@ std::vector<models::StageContent> partition_of(const Scenario& scenario, int sta
     return models::uniform_stages(layers, parallel.pipeline, stages / parallel.pipeline);
 }
 
+bool is_post_validated(const Scenario& scenario) {
+    const Generator* generator = find_generator(scenario.schedule.name);
+    return scenario.framework.post_validation && generator != nullptr && generator->splits_backward;
+}
+
 LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule) {
     const Parallel& parallel = scenario.parallel;
-    const Generator* generator = find_generator(scenario.schedule.name);
     LowerOptions options;
     options.zero_stage = parallel.zero_stage;
     options.shard_by_stage = parallel.wrap == Wrap::Stage;
     // ZeRO-3 wrapped by layer communicates inside the passes; lowering knows.
     options.data_parallel = parallel.data * parallel.context > 1;
-    const bool split = generator != nullptr && generator->splits_backward;
-    options.optimizer = split && scenario.framework.post_validation
-                            ? OptimizerPlacement::PostValidated
-                            : OptimizerPlacement::Synchronized;
+    options.optimizer = is_post_validated(scenario) ? OptimizerPlacement::PostValidated
+                                                    : OptimizerPlacement::Synchronized;
     const Stage last{schedule.stage_count() - 1};
     if (scenario.model.tied_embedding && schedule.placement.ranks() > 1)
         options.tied = {Stage{0}, last};

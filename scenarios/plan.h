@@ -37,6 +37,9 @@ struct Plan {
 /// `costs` are for the generators that look at them (Generator::uses_costs).
 Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& costs = {});
 
+/// Whether the optimizer steps before the norm is known, of a schedule that splits the backward.
+bool is_post_validated(const Scenario& scenario);
+
 /// What every stage holds, by the scenario's partition.
 std::vector<models::StageContent> partition_of(const Scenario& scenario, int stages);
 

@@ -23,8 +23,14 @@ Duration in_device_memory(const scenarios::Scenario& scenario, double elements) 
     const scenarios::Training& training = scenario.training;
     const double spared = 2.0 * (2 - training.optimizer_moments) *
                           static_cast<double>(models::size_of(training.precision.moments));
+    const auto copied = static_cast<double>(
+        keeps_step_copies(scenario)
+            ? models::optimizer_state_width(static_policy(scenario), training.precision.compute) +
+                  models::size_of(training.precision.compute)
+            : 0);  // read and written
     const double moved =
-        elements * std::max(0.0, scenario.framework.optimizer_bytes_per_parameter - spared);
+        elements *
+        (std::max(0.0, scenario.framework.optimizer_bytes_per_parameter - spared) + 2 * copied);
     return from_seconds(moved / effective_memory_bandwidth(scenario.cluster.gpu).value +
                         fixed_seconds(scenario));
 }

@@ -1,8 +1,16 @@
 #include "sim/static_level.h"
 
+#include "scenarios/plan.h"
 #include "sim/data_parallel.h"
 
 namespace debubble::sim {
+
+bool keeps_step_copies(const scenarios::Scenario& scenario) {
+    const bool scales = scenario.training.precision.compute == models::DataType::Fp16;
+    const bool clips = scenario.training.run_keys.contains("clip_norm");
+    return scenario.framework.rollback_copies && scenarios::is_post_validated(scenario) &&
+           (scales || clips);
+}
 
 models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     const scenarios::Precision& precision = scenario.training.precision;
@@ -18,6 +26,7 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     policy.foreach_optimizer = framework.optimizer == scenarios::OptimizerKind::ForeachAdam;
     if (!scenario.cluster.gpu.threads)  // which only GPUs' matrix products want
         policy.library_workspace = framework.library_workspace;
+    policy.step_copies = keeps_step_copies(scenario);
     policy.state_on_host = scenario.training.offload_optimizer;
     if (!scenario.cluster.gpu.threads) policy.offload_buffer = framework.offload_buffer;
     return policy;

@@ -27,6 +27,7 @@ scenarios::Scenario as_executed(scenarios::Scenario scenario) {
     framework.dummy_weight_gradients = false;
     if (framework.loss != models::LossKernel::Chunked)
         framework.loss = models::LossKernel::TransformerEngine;  // in place
+    framework.rollback_copies = true;
     framework.main_grad_buffer = true;
     framework.ddp_buckets = false;
     framework.library_workspace = Bytes{};

@@ -46,6 +46,27 @@ Case wide(std::string name, std::string parallel, std::string schedule = "1f1b",
     return c;
 }
 
+/// Whose peak is the step, since there is one short sample in flight.
+Case stepped(std::string name, std::string parallel, std::string model, std::string training,
+             std::string framework = ", post_validation: true") {
+    Case c =
+        wide(std::move(name), std::move(parallel), "zb-h1", std::move(model), std::move(training));
+    c.micro_batches = 4;
+    c.seq_length = 4;
+    c.framework = std::move(framework);
+    return c;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Steps, PlannedMemory,
+    testing::Values(
+        stepped("post_validated", "{pipeline: 2, data: 1}", "gpt2-wide", "clip_norm: 0.1"),
+        stepped("post_validated_zero1", "{pipeline: 2, data: 2, zero_stage: 1}", "llama-wide",
+                "clip_norm: 0.1"),
+        stepped("post_validated_without_clipping", "{pipeline: 2, data: 1}", "gpt2-wide", ""),
+        stepped("synchronized", "{pipeline: 2, data: 1}", "gpt2-wide", "clip_norm: 0.1", "")),
+    [](const auto& each) { return each.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(
     Layouts, PlannedMemory,
     testing::Values(

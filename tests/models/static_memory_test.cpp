@@ -68,6 +68,21 @@ TEST(StaticMemory, HoldsOfOffloadedStateWhatPassesWhileItIsStepped) {
     EXPECT_EQ(optimizer_state_width(policy, DataType::Fp32), 8) << "no main copy beside fp32";
 }
 
+TEST(StaticMemory, HoldsWhatAStepMayHaveToUndo) {
+    const StageGraph graph = stage(DataType::Bf16, DataType::Fp32);
+    const std::int64_t parameters = graph.parameter_elements();
+    StaticPolicy policy;
+    policy.step_copies = true;  // parameters, main parameters and two moments
+    EXPECT_EQ(static_memory(graph, policy).optimizer_step, Bytes{(2 + 12) * parameters});
+    policy.shards = 2;
+    policy.zero_stage = 1;
+    EXPECT_EQ(static_memory(graph, policy).optimizer_step,
+              Bytes{(2 + 12) * ((parameters + 1) / 2)});
+    policy.state_on_host = true;  // as are its copies
+    policy.offload_buffer = Bytes{100};
+    EXPECT_EQ(static_memory(graph, policy).optimizer_step, Bytes{2 * ((parameters + 1) / 2) + 100});
+}
+
 TEST(StaticMemory, OfTheLastStageHoldsACopyOfATiedEmbedding) {
     Execution how;
     how.seq_length = 64;

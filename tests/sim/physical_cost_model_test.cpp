@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "schedule/generators/generators.h"
+#include "sim/kernel_cost.h"
 #include "sim/network/max_min.h"
 #include "sim/network/topology.h"
 #include "tests/sim/scenarios.h"
@@ -163,6 +164,23 @@ TEST(PhysicalCostModel, OffloadedStatePassesTheHostLinkOnceEachWay) {
     const Duration offloaded = processor->optimizer_step(Rank{0});
     scenario.training.offload_optimizer = false;
     EXPECT_EQ(price(scenario)->optimizer_step(Rank{0}), offloaded);
+}
+
+/// Parameters of 2 bytes and 12 of their state, read and written once more.
+TEST(PhysicalCostModel, CopiesWhatAPostValidatedStepMayHaveToUndo) {
+    auto scenario = gpt_job(1, 1, 1);
+    scenario.framework.optimizer_fixed = {};
+    scenario.framework.post_validation = scenario.framework.rollback_copies = true;
+    scenario.schedule.name = "zb-h1";
+    const std::int64_t layer = 12 * 4096LL * 4096 + 13 * 4096;
+    const auto parameters = static_cast<double>(24 * layer + (51200 + 2048 + 2) * 4096LL);
+    const double bandwidth = effective_memory_bandwidth(scenario.cluster.gpu).value;
+    const auto takes = [&] { return seconds(price(scenario, "zb-h1")->optimizer_step(Rank{0})); };
+    const double without = takes();  // nothing clips
+    scenario.training.run_keys["clip_norm"] = "1";
+    EXPECT_NEAR(takes() - without, parameters * 2 * 14 / bandwidth, 1e-6);
+    scenario.schedule.name = "1f1b";  // steps once the norm is known
+    EXPECT_EQ(takes(), without);
 }
 
 TEST(PhysicalCostModel, HoldsEighteenBytesPerParameterInMixedPrecision) {
