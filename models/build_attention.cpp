@@ -39,6 +39,8 @@ struct Core {
     void unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
                          const std::vector<int>& kept) const;
     void context_parallel();
+    Kernel travel(const char* suffix, Collective::Kind kind, std::int64_t bytes,
+                  int hidden_by) const;
     void ring();
     void gathered_keys();
     void earlier_slices();
@@ -134,25 +136,16 @@ void Core::unfused() {
     op.backward_input_uses.push_back(qkv.gradient);
 }
 
-/// What context parallelism adds: between the ranks of the group, keys and values go one way and
-/// their gradients the other.
+/// What context parallelism adds: between the ranks of the group, keys and values of the slices up
+/// to this one go one way and their gradients the other.
 void Core::context_parallel() {
     const Execution& how = builder.how();
     if (how.context == 1) return;
-    const std::int64_t all = chunk() * how.context;
-    const auto travel = [&](const char* suffix, Collective::Kind kind) -> Kernel {
-        return {place.kernel + suffix, place.layer.value_or(-1),
-                Collective{kind, Collective::Group::Context, Bytes{all}, 1}};
-    };
     if (how.context_communication == ContextCommunication::P2p) {
         ring();
     } else {
         gathered_keys();
     }
-    op.forward.insert(op.forward.begin(), travel(".kv.gather", Collective::Kind::AllGather));
-    op.backward_input.insert(op.backward_input.begin(),
-                             travel(".kv.regather", Collective::Kind::AllGather));
-    op.backward_input.push_back(travel(".dkv.scatter", Collective::Kind::ReduceScatter));
     if (how.context_output_copy) {
         op.saved.push_back(builder.tensor(place.kernel + ".out.copy", out_bytes()));
         op.forward_uses.push_back(op.saved.back());
@@ -160,32 +153,63 @@ void Core::context_parallel() {
     }
 }
 
-/// Two chunks are held at a time.
-void Core::ring() {
-    const std::int64_t chunk = this->chunk();
-    op.forward_uses.push_back(builder.scratch(place.kernel + ".kv.chunks", 2 * chunk));
-    op.backward_input_uses.push_back(builder.scratch(place.kernel + ".kv.rechunks", 2 * chunk));
-    op.backward_input_uses.push_back(builder.scratch("d." + place.kernel + ".kv", 2 * chunk));
+Kernel Core::travel(const char* suffix, Collective::Kind kind, std::int64_t bytes,
+                    int hidden_by) const {
+    return {place.kernel + suffix, place.layer.value_or(-1),
+            Collective{kind, Collective::Group::Context, Bytes{bytes}, hidden_by}};
 }
 
-/// All of them, as ranks sent them and as the sequence has them; gradients go through the room of
-/// what was sent.
-void Core::gathered_keys() {
-    const std::int64_t all = chunk() * builder.how().context;
-    const auto moved = [&](const char* suffix, std::int64_t read) {
-        return moves(place.kernel + suffix, place.layer, read, all);
-    };
-    const auto room = [&](const std::string& name) { return builder.scratch(name, all); };
-    op.forward_uses.insert(op.forward_uses.end(), {room(place.kernel + ".kv.gathered"),
-                                                   room(place.kernel + ".kv.joined")});
-    op.forward.insert(op.forward.begin(), moved(".kv.join", all));
-    op.backward_input_uses.insert(
-        op.backward_input_uses.end(),
-        {room(place.kernel + ".kv.regathered"), room(place.kernel + ".kv.rejoined"),
-         room("d." + place.kernel + ".kv.joined")});
+/// Two chunks are held at a time, one on its way beside the attention over the other.
+void Core::ring() {
+    const std::int64_t slices = builder.how().slice + 1, held = 2 * chunk() * slices;
+    const std::int64_t all = chunk() * builder.how().context * slices;
+    op.forward_uses.push_back(builder.scratch(place.kernel + ".kv.chunks", held));
+    op.backward_input_uses.push_back(builder.scratch(place.kernel + ".kv.rechunks", held));
+    op.backward_input_uses.push_back(builder.scratch("d." + place.kernel + ".kv", held));
+    op.forward.insert(op.forward.begin(),
+                      travel(".kv.gather", Collective::Kind::AllGather, all, 1));
     op.backward_input.insert(op.backward_input.begin(),
-                             {moved(".kv.rejoin", all), moved(".dkv.clear", 0)});
-    op.backward_input.push_back(moved(".dkv.part", all));
+                             travel(".kv.regather", Collective::Kind::AllGather, all, 1));
+    op.backward_input.push_back(travel(".dkv.scatter", Collective::Kind::ReduceScatter, all, 0));
+}
+
+/// All of them, slice after slice as ranks send them, and together as the sequence has them;
+/// gradients go through the room of what was sent. Sums over later slices are added to.
+void Core::gathered_keys() {
+    const std::int64_t slices = builder.how().slice + 1;
+    const std::int64_t sent = chunk() * builder.how().context, seen = sent * slices;
+    const auto moved = [&](const char* suffix, std::int64_t read, std::int64_t written) {
+        return moves(place.kernel + suffix, place.layer, read, written);
+    };
+    const auto travels = [&](std::vector<Kernel>& kernels, const char* suffix,
+                             Collective::Kind kind) {
+        for (std::int64_t slice = 0; slice < slices; ++slice)
+            kernels.push_back(travel(suffix, kind, sent, 0));
+    };
+    op.forward_uses.insert(op.forward_uses.end(),
+                           {builder.scratch(place.kernel + ".kv.gathered", sent),
+                            builder.scratch(place.kernel + ".kv.joined", seen)});
+    op.backward_input_uses.insert(op.backward_input_uses.end(),
+                                  {builder.scratch(place.kernel + ".kv.regathered", sent),
+                                   builder.scratch(place.kernel + ".kv.rejoined", seen),
+                                   builder.scratch("d." + place.kernel + ".kv.joined", seen)});
+    std::vector<Kernel> forward, backward;
+    travels(forward, ".kv.gather", Collective::Kind::AllGather);
+    forward.push_back(moved(".kv.join", seen, seen));
+    append(forward, std::move(op.forward));
+    op.forward = std::move(forward);
+    travels(backward, ".kv.regather", Collective::Kind::AllGather);
+    append(backward, {moved(".kv.rejoin", seen, seen), moved(".dkv.clear", 0, seen)});
+    append(backward, std::move(op.backward_input));
+    backward.push_back(moved(".dkv.part", seen, seen));
+    travels(backward, ".dkv.scatter", Collective::Kind::ReduceScatter);
+    op.backward_input = std::move(backward);
+    if (builder.how().slices == 1) return;
+    // Tensors have the same indices in all slices.
+    const int one = builder.scratch("d." + place.kernel + ".kv.chunk", chunk());
+    if (slices == builder.how().slices) return;  // the first to come: nothing is added to
+    op.backward_input_uses.push_back(one);
+    op.backward_input.push_back(moved(".dkv.add", 2 * chunk() * slices, chunk() * slices));
 }
 
 /// Keys and values of the slices up to this one are put side by side, and their gradients
@@ -199,9 +223,8 @@ void Core::earlier_slices() {
     op.forward_uses.push_back(split.keys);
     op.backward_input_uses.push_back(split.keys);
     op.backward_input_uses.push_back(split.key_gradient);
-    const Sizes& size = builder.size;
     const std::int64_t slices = builder.how().slice + 1;
-    const std::int64_t seen = 2 * size.element * size.tokens * size.key_width * slices;
+    const std::int64_t seen = chunk() * slices;
     const auto joins = [&](const char* suffix) {
         return moves(place.kernel + suffix, place.layer, seen, seen);
     };
@@ -209,7 +232,9 @@ void Core::earlier_slices() {
     const int forward = builder.scratch(place.kernel + ".keys.seen", seen);
     const int backward = builder.scratch(place.kernel + ".keys.seen.again", seen);
     const int gradient = builder.scratch("d." + place.kernel + ".keys.seen", seen);
-    if (slices == 1) return;
+    const bool gathered = builder.how().context > 1 &&
+                          builder.how().context_communication == ContextCommunication::AllGather;
+    if (slices == 1 || gathered) return;
     op.forward_uses.push_back(forward);
     op.forward.insert(op.forward.begin(), joins(".keys.join"));
     op.backward_input_uses.insert(op.backward_input_uses.end(), {backward, gradient});

@@ -68,13 +68,7 @@ scenarios::Scenario read_for_run(const RunRequest& request) {
     std::vector<scenarios::Override> overrides;
     for (const std::string& text : request.set)
         overrides.push_back(scenarios::parse_override(text));
-    scenarios::Scenario scenario = scenarios::read_scenario(request.scenario, overrides);
-    if (scenario.parallel.context > 1 && scenario.schedule.slices > 1)
-        throw InputError(
-            fmt::format("parallel.context is {} and schedule.slices is {}: a sequence that ranks "
-                        "share is simulated in slices, and not executed yet",
-                        scenario.parallel.context, scenario.schedule.slices));
-    return scenario;
+    return scenarios::read_scenario(request.scenario, overrides);
 }
 
 std::shared_ptr<Device> RunJob::device_of(Communicator& world) const {

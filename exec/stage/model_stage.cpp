@@ -5,8 +5,6 @@
 #include <cassert>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "exec/cpu/reference/rope.h"
 #include "exec/stage/offloaded_tensors.h"
 #include "exec/stage/operator_call.h"
@@ -272,13 +270,6 @@ private:
 std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
                                               const StageTools& tools) {
     assert(!graphs.empty() && "a stage has a graph");
-    const models::Execution& how = graphs.front().execution;
-    if (how.context > 1 && how.slices > 1) {
-        throw InputError(
-            fmt::format("a sequence that {} context-parallel ranks share is not executed in slices "
-                        "(here {}) yet",
-                        how.context, how.slices));
-    }
     return std::make_unique<ModelStage>(std::move(graphs), tools);
 }
 

@@ -47,9 +47,7 @@ struct StageTools {
     Communicator* context = nullptr;  ///< the context-parallel group; none if it has one rank
 };
 
-/// `graphs`: one for each slice of the sequence, or one for all of them. Throws InputError for what
-/// the executor does not run: slices of a sequence that ranks share, or a loss that is not made in
-/// place.
+/// `graphs`: one for each slice of the sequence, or one for all of them; of a scenario as_executed.
 std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
                                               const StageTools& tools);
 

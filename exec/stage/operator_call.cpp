@@ -46,11 +46,12 @@ DataType OperatorCall::compute_type() const {
 
 /// Of 2 C stretches rank c has the c-th from both ends, so that all ranks' queries see equally many
 /// keys (Llama 3, Dubey et al. 2024, 3.3.2; Megatron-LM).
-std::vector<std::int64_t> OperatorCall::stretches(int context_rank) const {
-    const std::int64_t first = slice * rows() * how().context;
+std::vector<std::int64_t> OperatorCall::stretches(int of_slice, int of_context_rank) const {
+    const std::int64_t first = of_slice * rows() * how().context;
     if (how().context == 1) return {first};
     const std::int64_t each = rows() / 2;
-    return {first + context_rank * each, first + (2 * how().context - 1 - context_rank) * each};
+    return {first + of_context_rank * each,
+            first + (2 * how().context - 1 - of_context_rank) * each};
 }
 
 std::vector<TokenRun> OperatorCall::stream_runs() const {

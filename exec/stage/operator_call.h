@@ -57,10 +57,10 @@ struct OperatorCall {
     std::int64_t tokens() const { return samples() * rows(); }
     /// Of the residual stream on this rank: a part under sequence parallelism.
     std::int64_t stream_tokens() const { return scattered() ? tokens() / how().tensor : tokens(); }
-    /// Where the stretches of a sample stand that a context rank has, in the order of its tensors:
-    /// [stretches, samples, rows / stretches]. This rank has one, or an early and a late one.
-    std::vector<std::int64_t> stretches(int context_rank) const;
-    std::vector<std::int64_t> stretches() const { return stretches(context_rank()); }
+    /// Where the stretches of a slice of a sample stand that a context rank has, in the order of
+    /// its tensors: [stretches, samples, rows / stretches]. It has one, or an early and a late one.
+    std::vector<std::int64_t> stretches(int of_slice, int of_context_rank) const;
+    std::vector<std::int64_t> stretches() const { return stretches(slice, context_rank()); }
     /// Of the first of them.
     std::int64_t first_position() const { return stretches().front(); }
     bool scattered() const { return how().sequence_parallel && how().tensor > 1; }

@@ -17,8 +17,9 @@ Heads heads_of(const OperatorCall& call, int split) {
     const std::int64_t queries = model.heads * width / whole;
     const std::int64_t keys = model.kv_heads * width / whole;
     const auto stretches = std::ssize(call.stretches());
-    const std::int64_t all_rows =
-        call.how().context > 1 ? call.how().seq_length : call.first_position() + call.rows();
+    const std::int64_t all_rows = call.how().context > 1
+                                      ? (call.slice + 1) * call.rows() * call.how().context
+                                      : call.first_position() + call.rows();
     return {stretches * call.samples(),
             call.rows() / stretches,
             queries,

@@ -31,15 +31,18 @@ void move_rows(const OperatorCall& call, Direction direction, const KeysAndValue
     }
 }
 
+/// What a slice up to this one has in `tensor`.
+KeysAndValues of_slice(const OperatorCall& call, const Heads& heads, int slice, int tensor) {
+    const TensorView memory = call.tensor_of_slice(
+        slice, tensor, {2, heads.samples * heads.rows, heads.keys, heads.head_dim});
+    return keys_and_values_at(memory.data, heads.key_shape(), memory.type);
+}
+
 /// Between the tensors of the slices up to this one and `all`, in which they lie side by side.
 void move_slices(const OperatorCall& call, const Heads& heads, int tensor, Direction direction,
                  const KeysAndValues& all) {
-    for (int slice = 0; slice <= call.slice; ++slice) {
-        const TensorView memory = call.tensor_of_slice(
-            slice, tensor, {2, heads.samples * heads.rows, heads.keys, heads.head_dim});
-        move_rows(call, direction, keys_and_values_at(memory.data, heads.key_shape(), memory.type),
-                  all, slice * heads.rows);
-    }
+    for (int slice = 0; slice <= call.slice; ++slice)
+        move_rows(call, direction, of_slice(call, heads, slice, tensor), all, slice * heads.rows);
 }
 
 /// Scratch of the plan for the keys and values that any query of the pass sees.
@@ -50,15 +53,15 @@ KeysAndValues all_keys(const OperatorCall& call, const Heads& heads, int scratch
     return keys_and_values_at(memory.data, heads.all_keys_shape(), memory.type);
 }
 
-/// Between what the ranks of the context group have, one behind the other in `of_ranks`, and
-/// `all`, where keys and values stand in the order of the sequence.
-void move_stretches(const OperatorCall& call, const Heads& heads, const TensorView& of_ranks,
-                    Direction direction, const KeysAndValues& all) {
+/// Between what the ranks of the context group have of a slice, one behind the other in
+/// `of_ranks`, and `all`, where keys and values stand in the order of the sequence.
+void move_stretches(const OperatorCall& call, const Heads& heads, int slice,
+                    const TensorView& of_ranks, Direction direction, const KeysAndValues& all) {
     std::byte* data = of_ranks.data;
     for (int rank = 0; rank < call.how().context; ++rank) {
         const KeysAndValues theirs = keys_and_values_at(data, heads.key_shape(), of_ranks.type);
         data += 2 * theirs.k.bytes();
-        const std::vector<std::int64_t> positions = call.stretches(rank);
+        const std::vector<std::int64_t> positions = call.stretches(slice, rank);
         for (std::int64_t i = 0; i < heads.stretches; ++i)
             move_rows(call, direction,
                       {of_stretch(theirs.k, heads, i), of_stretch(theirs.v, heads, i)}, all,
@@ -81,10 +84,14 @@ KeysAndValues gathered(const OperatorCall& call, const Heads& heads, const KeysA
                        const std::vector<int>& uses, bool backward) {
     const TensorView there =
         chunks(call, mine, call.named(uses, backward ? ".kv.regathered" : ".kv.gathered"));
-    call.gather_context(chunk_of(mine), there);
     const KeysAndValues all =
         all_keys(call, heads, call.named(uses, backward ? ".kv.rejoined" : ".kv.joined"));
-    move_stretches(call, heads, there, Direction::Join, all);
+    for (int slice = 0; slice <= call.slice; ++slice) {
+        const bool own = slice == call.slice;
+        call.gather_context(chunk_of(own ? mine : of_slice(call, heads, slice, call.op.keys)),
+                            there);
+        move_stretches(call, heads, slice, there, Direction::Join, all);
+    }
     return all;
 }
 
@@ -103,6 +110,25 @@ KeysAndValues kept(const OperatorCall& call, const Heads& heads, const Shape& sh
     }
     return {{kept.keys.view().data, shape, call.compute_type()},
             {kept.values.view().data, shape, call.compute_type()}};
+}
+
+/// The sums over all ranks' queries, to those of the slices up to this one; sums over the queries
+/// of later slices are there already.
+void scatter_gradients(const OperatorCall& call, const Heads& heads, const KeysAndValues& sums,
+                       const KeysAndValues& mine) {
+    const std::vector<int>& uses = call.op.backward_input_uses;
+    const TensorView there = chunks(call, mine, call.named(uses, ".kv.regathered"));
+    const bool adds = call.slice + 1 < call.how().slices;
+    for (int slice = 0; slice <= call.slice; ++slice) {
+        const bool own = slice == call.slice;
+        const TensorView total =
+            chunk_of(own ? mine : of_slice(call, heads, slice, call.op.key_gradient));
+        const TensorView term =
+            adds ? call.tensor(call.named(uses, ".kv.chunk"), total.shape) : total;
+        move_stretches(call, heads, slice, there, Direction::Part, sums);
+        call.scatter_context(there, term);
+        if (adds) call.kernels().add(term, total);
+    }
 }
 
 }  // namespace
@@ -127,7 +153,7 @@ KeysAndValues key_gradient_sums(const OperatorCall& call, const Heads& heads,
     const int scratch =
         call.named(call.op.backward_input_uses, shared ? ".kv.joined" : ".keys.seen");
     const KeysAndValues all = all_keys(call, heads, scratch);
-    if (call.slice + 1 == call.how().slices) {
+    if (shared || call.slice + 1 == call.how().slices) {
         call.kernels().fill_zero(all.k);
         call.kernels().fill_zero(all.v);
     } else {
@@ -139,10 +165,7 @@ KeysAndValues key_gradient_sums(const OperatorCall& call, const Heads& heads,
 void hand_out_key_gradients(const OperatorCall& call, const Heads& heads, const KeysAndValues& sums,
                             const KeysAndValues& mine) {
     if (call.how().context > 1) {
-        const int scratch = call.named(call.op.backward_input_uses, ".kv.regathered");
-        const TensorView there = chunks(call, mine, scratch);
-        move_stretches(call, heads, there, Direction::Part, sums);
-        call.scatter_context(there, chunk_of(mine));
+        scatter_gradients(call, heads, sums, mine);
     } else if (call.slice > 0) {
         move_slices(call, heads, call.op.key_gradient, Direction::Part, sums);
     }

@@ -44,8 +44,8 @@ enum class KeyUse { Forward, Backward };
 KeysAndValues seen_keys(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine,
                         KeyUse use);
 
-/// What the pass's queries add their gradients to: sums over the slices, whose backward comes last
-/// one first, and over the stretches.
+/// What the pass's queries add the gradients of all keys that they see to: sums over the slices,
+/// whose backward comes last one first, or zeros where ranks share the sequence.
 KeysAndValues key_gradient_sums(const OperatorCall& call, const Heads& heads,
                                 const KeysAndValues& mine);
 

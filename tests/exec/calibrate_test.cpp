@@ -168,9 +168,8 @@ TEST_F(Calibrate, WritesAClusterThatIsReadBack) {
 TEST_F(Calibrate, RefusesWhatTheExecutorCannotRun) {
     CalibrateRequest request;
     request.scenarios = {"two-rank-gpt"};
-    request.set = {{"parallel.pipeline", "1"},
-                   {"parallel.context", "2"},
-                   {"schedule", "{name: seq-1f1b, slices: 2}"}};
+    request.set = {
+        {"parallel.pipeline", "1"}, {"parallel.data", "2"}, {"parallel.zero_stage", "3"}};
     EXPECT_THROW(calibrate(request, "m", [](const std::string&) {}), InputError);
 }
 

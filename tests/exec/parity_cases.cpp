@@ -149,6 +149,13 @@ std::vector<Case> layout_cases() {
         of_samples(3, layout("cp4_dropout_of_3", "{context: 4, data: 1}", "1f1b", "gpt2-dropout")),
         of_samples(2, layout("cp2_tp2_sp_of_2", "{context: 2, tensor: 2, data: 1, sequence: true}",
                              "1f1b", "gpt2-dropout")),
+        layout("cp2_slices", "{context: 2, pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 2}"),
+        layout("cp2_slices_llama_tp2_sp_recompute",
+               "{context: 2, tensor: 2, pipeline: 2, data: 1, sequence: true}",
+               "{name: seq-1f1b, slices: 2}", "llama", "recompute: full"),
+        of_samples(
+            2, layout("cp2_slices_dropout_offload", "{context: 2, pipeline: 2, data: 1}",
+                      "{name: seq-1f1b, slices: 2}", "gpt2-dropout", "offload_activations: true")),
         of_samples(2, layout("slices_of_2", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 2}",
                              "llama")),
         of_batch(8, layout("cp2_dualpipe", "{context: 2, pipeline: 2, data: 1}", "dualpipe")),

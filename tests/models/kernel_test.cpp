@@ -58,41 +58,75 @@ TEST(Kernel, CausalAttentionIsCutIntoSlicesAndRanksWithoutLoss) {
     }
 }
 
-/// Keys and values of the whole sequence are there twice, once as ranks sent them, and so many
-/// bytes as all ranks' keys and values have pass through the group: twice there, once back.
-TEST(Kernel, GatheredKeysAreHeldWholeAndMovedOnce) {
-    const Architecture model = llama(2, 256, 8, 4, 512, 32000);
+/// The attention of a layer whose sequence four ranks share.
+StageGraph shared_by_four(ContextCommunication kind, int slices = 1, int slice = 0) {
     Execution how;
     how.seq_length = 1024;
     how.context = 4;
-    how.context_communication = ContextCommunication::AllGather;
-    const std::int64_t all = 2 * 2 * 1024 * 128;  // keys and values, bf16, 4 of 8 heads
-    const StageGraph graph = build_stage(model, how, {0, 1, false, false});
-    const auto attention =
-        std::ranges::find(graph.operators, OperatorKind::Attention, &Operator::kind);
-    const auto collectives = [](const std::vector<Kernel>& kernels) {
-        std::vector<std::pair<Collective::Kind, std::int64_t>> found;
-        for (const Kernel& kernel : kernels) {
-            const auto* work = std::get_if<Collective>(&kernel.work);
-            if (work == nullptr) continue;
-            EXPECT_EQ(work->group, Collective::Group::Context);
-            found.emplace_back(work->kind, work->bytes.count);
-        }
-        return found;
-    };
-    using Found = std::vector<std::pair<Collective::Kind, std::int64_t>>;
-    EXPECT_EQ(collectives(attention->forward), (Found{{Collective::Kind::AllGather, all}}));
-    EXPECT_EQ(collectives(attention->backward_input),
-              (Found{{Collective::Kind::AllGather, all}, {Collective::Kind::ReduceScatter, all}}));
-    const auto scratch = [&](const std::vector<int>& uses) {
-        std::int64_t sum = 0;
-        for (const int tensor : uses)
-            if (graph.tensors[tensor].name.find(".kv.") != std::string::npos)
-                sum += graph.tensors[tensor].bytes.count;
-        return sum;
-    };
-    EXPECT_EQ(scratch(attention->forward_uses), 2 * all);
-    EXPECT_EQ(scratch(attention->backward_input_uses), 3 * all);
+    how.slices = slices;
+    how.slice = slice;
+    how.context_communication = kind;
+    return build_stage(llama(2, 256, 8, 4, 512, 32000), how, {0, 1, false, false});
+}
+const Operator& attention_in(const StageGraph& graph) {
+    return *std::ranges::find(graph.operators, OperatorKind::Attention, &Operator::kind);
+}
+std::vector<Collective> over_context(const std::vector<Kernel>& kernels) {
+    std::vector<Collective> found;
+    for (const Kernel& kernel : kernels)
+        if (const auto* work = std::get_if<Collective>(&kernel.work)) found.push_back(*work);
+    return found;
+}
+Collective context_collective(Collective::Kind kind, std::int64_t bytes, int hidden_by = 0) {
+    return {kind, Collective::Group::Context, Bytes{bytes}, hidden_by};
+}
+/// What attention holds of others' keys and values.
+std::int64_t foreign_keys(const StageGraph& graph, const std::vector<int>& uses) {
+    std::int64_t sum = 0;
+    for (const int tensor : uses)
+        if (graph.tensors[tensor].name.find(".kv") != std::string::npos)
+            sum += graph.tensors[tensor].bytes.count;
+    return sum;
+}
+constexpr std::int64_t kAllKeys = 2 * 2 * 1024 * 128;  // and values, bf16, 4 of 8 heads
+
+TEST(Kernel, KeysThatTravelRoundHideBehindTheAttention) {
+    const StageGraph graph = shared_by_four(ContextCommunication::P2p);
+    const Operator& attention = attention_in(graph);
+    EXPECT_EQ(over_context(attention.forward),
+              (std::vector{context_collective(Collective::Kind::AllGather, kAllKeys, 1)}));
+    EXPECT_EQ(over_context(attention.backward_input),
+              (std::vector{context_collective(Collective::Kind::AllGather, kAllKeys, 1),
+                           context_collective(Collective::Kind::ReduceScatter, kAllKeys)}));
+    EXPECT_EQ(foreign_keys(graph, attention.forward_uses), 2 * kAllKeys / 4);
+    EXPECT_EQ(foreign_keys(graph, attention.backward_input_uses), 4 * kAllKeys / 4);
+}
+
+/// Twice, once as ranks sent them; in the backward their gradients too.
+TEST(Kernel, GatheredKeysAreHeldWhole) {
+    const StageGraph graph = shared_by_four(ContextCommunication::AllGather);
+    const Operator& attention = attention_in(graph);
+    EXPECT_EQ(over_context(attention.forward),
+              (std::vector{context_collective(Collective::Kind::AllGather, kAllKeys)}));
+    EXPECT_EQ(over_context(attention.backward_input),
+              (std::vector{context_collective(Collective::Kind::AllGather, kAllKeys),
+                           context_collective(Collective::Kind::ReduceScatter, kAllKeys)}));
+    EXPECT_EQ(foreign_keys(graph, attention.forward_uses), 2 * kAllKeys);
+    EXPECT_EQ(foreign_keys(graph, attention.backward_input_uses), 3 * kAllKeys);
+}
+
+/// A slice sees the earlier ones, of which each rank holds its part only.
+TEST(Kernel, GatheredKeysOfEarlierSlicesAreGatheredAgain) {
+    const std::int64_t of_slice = kAllKeys / 4;
+    for (int slice = 0; slice < 4; ++slice) {
+        const StageGraph graph = shared_by_four(ContextCommunication::AllGather, 4, slice);
+        const Operator& attention = attention_in(graph);
+        const auto seen = static_cast<std::size_t>(slice + 1);
+        EXPECT_EQ(over_context(attention.forward),
+                  std::vector(seen, context_collective(Collective::Kind::AllGather, of_slice)));
+        EXPECT_EQ(over_context(attention.backward_input).size(), 2 * seen);
+        EXPECT_EQ(foreign_keys(graph, attention.forward_uses), (slice + 2) * of_slice);
+    }
 }
 
 TEST(Kernel, RecomputationAddsAForwardOfWhatWasDropped) {

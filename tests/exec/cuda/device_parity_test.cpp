@@ -107,6 +107,8 @@ INSTANTIATE_TEST_SUITE_P(
         on_device("slices_pp2", "gpt2", "{name: seq-1f1b, slices: 2}", "{pipeline: 2, data: 1}"),
         on_device("tp2_sp", "gpt2", "1f1b", "{tensor: 2, data: 1, sequence: true}"),
         on_device("cp2_pp2", "gpt2", "zb-h1", "{context: 2, pipeline: 2, data: 1}"),
+        on_device("cp2_slices", "gpt2", "{name: seq-1f1b, slices: 2}",
+                  "{context: 2, pipeline: 2, data: 1}"),
         on_device("llama_cp2_tp2", "llama", "1f1b", "{context: 2, tensor: 2, data: 1}"),
         on_device("llama_tp2_pp2", "llama", "zb-h1", "{tensor: 2, data: 1, pipeline: 2}"),
         on_device("vit_pp2_dp2", "vit", "gpipe", "{pipeline: 2, data: 2}"),
