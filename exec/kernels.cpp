@@ -24,6 +24,15 @@ Write begin_gradient(Kernels& kernels, const ConstTensorView& through, const Ten
 
 }  // namespace
 
+void Kernels::copy_blocks(const Blocks& blocks, ConstTensorView from, TensorView to) {
+    assert(from.type == to.type && "blocks keep their type");
+    const std::int64_t bytes = size_of(from.type);
+    const Shape each{blocks.rows, blocks.width};
+    for (std::int64_t i = 0; i < blocks.count; ++i)
+        copy({from.data + i * blocks.from_stride * bytes, each, from.type},
+             {to.data + i * blocks.to_stride * bytes, each, to.type});
+}
+
 void Kernels::position_embedding_forward(std::int64_t first_position, ConstTensorView x,
                                          ConstTensorView table, TensorView y) {
     assert(x.shape.rank() == 3 && "x, y [samples, rows, hidden]");

@@ -168,6 +168,8 @@ public:
     virtual void take_columns(int part, int parts, ConstTensorView x, TensorView y) = 0;
     virtual void fill_zero(TensorView x) = 0;
     virtual void copy(ConstTensorView from, TensorView to) = 0;  ///< converts types
+    /// `from` and `to` are the first blocks, of one type.
+    virtual void copy_blocks(const Blocks& blocks, ConstTensorView from, TensorView to);
     virtual void scale(double factor, TensorView x) = 0;
 
     // The optimizer, on shards: all operands are alike in shape. `gradient_factor` undoes loss

@@ -36,6 +36,16 @@ struct Window {
     }
 };
 
+/// Blocks of `rows` rows that lie side by side; the first elements of one and the next are so far
+/// apart.
+struct Blocks {
+    std::int64_t count = 1;
+    std::int64_t rows = 1;
+    std::int64_t width = 1;
+    std::int64_t from_stride = 0;  ///< elements; may be negative
+    std::int64_t to_stride = 0;
+};
+
 struct Dropout {
     double probability = 0;  ///< of being dropped, in [0, 1)
     RandomStream stream;

@@ -39,8 +39,7 @@ struct Core {
     void unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
                          const std::vector<int>& kept) const;
     void context_parallel();
-    Kernel travel(const char* suffix, Collective::Kind kind, std::int64_t bytes,
-                  int hidden_by) const;
+    Kernel travel(const char* suffix, Collective work) const;
     void ring();
     void gathered_keys();
     void earlier_slices();
@@ -153,10 +152,9 @@ void Core::context_parallel() {
     }
 }
 
-Kernel Core::travel(const char* suffix, Collective::Kind kind, std::int64_t bytes,
-                    int hidden_by) const {
-    return {place.kernel + suffix, place.layer.value_or(-1),
-            Collective{kind, Collective::Group::Context, Bytes{bytes}, hidden_by}};
+Kernel Core::travel(const char* suffix, Collective work) const {
+    work.group = Collective::Group::Context;
+    return {place.kernel + suffix, place.layer.value_or(-1), work};
 }
 
 /// Two chunks are held at a time, one on its way beside the attention over the other.
@@ -166,26 +164,23 @@ void Core::ring() {
     op.forward_uses.push_back(builder.scratch(place.kernel + ".kv.chunks", held));
     op.backward_input_uses.push_back(builder.scratch(place.kernel + ".kv.rechunks", held));
     op.backward_input_uses.push_back(builder.scratch("d." + place.kernel + ".kv", held));
-    op.forward.insert(op.forward.begin(),
-                      travel(".kv.gather", Collective::Kind::AllGather, all, 1));
-    op.backward_input.insert(op.backward_input.begin(),
-                             travel(".kv.regather", Collective::Kind::AllGather, all, 1));
-    op.backward_input.push_back(travel(".dkv.scatter", Collective::Kind::ReduceScatter, all, 0));
+    const Collective there{Collective::Kind::AllGather, {}, Bytes{all}, 1};
+    const Collective back{Collective::Kind::ReduceScatter, {}, Bytes{all}};
+    op.forward.insert(op.forward.begin(), travel(".kv.gather", there));
+    op.backward_input.insert(op.backward_input.begin(), travel(".kv.regather", there));
+    op.backward_input.push_back(travel(".dkv.scatter", back));
 }
 
 /// All of them, slice after slice as ranks send them, and together as the sequence has them;
 /// gradients go through the room of what was sent. Sums over later slices are added to.
 void Core::gathered_keys() {
-    const std::int64_t slices = builder.how().slice + 1;
+    const int slices = builder.how().slice + 1;
     const std::int64_t sent = chunk() * builder.how().context, seen = sent * slices;
-    const auto moved = [&](const char* suffix, std::int64_t read, std::int64_t written) {
-        return moves(place.kernel + suffix, place.layer, read, written);
+    const auto joins = [&](const char* suffix) {
+        return moves(place.kernel + suffix, place.layer, seen, seen);
     };
-    const auto travels = [&](std::vector<Kernel>& kernels, const char* suffix,
-                             Collective::Kind kind) {
-        for (std::int64_t slice = 0; slice < slices; ++slice)
-            kernels.push_back(travel(suffix, kind, sent, 0));
-    };
+    const Collective there{Collective::Kind::AllGather, {}, Bytes{sent}, 0, slices};
+    const Collective back{Collective::Kind::ReduceScatter, {}, Bytes{sent}, 0, slices};
     op.forward_uses.insert(op.forward_uses.end(),
                            {builder.scratch(place.kernel + ".kv.gathered", sent),
                             builder.scratch(place.kernel + ".kv.joined", seen)});
@@ -193,23 +188,17 @@ void Core::gathered_keys() {
                                   {builder.scratch(place.kernel + ".kv.regathered", sent),
                                    builder.scratch(place.kernel + ".kv.rejoined", seen),
                                    builder.scratch("d." + place.kernel + ".kv.joined", seen)});
-    std::vector<Kernel> forward, backward;
-    travels(forward, ".kv.gather", Collective::Kind::AllGather);
-    forward.push_back(moved(".kv.join", seen, seen));
-    append(forward, std::move(op.forward));
-    op.forward = std::move(forward);
-    travels(backward, ".kv.regather", Collective::Kind::AllGather);
-    append(backward, {moved(".kv.rejoin", seen, seen), moved(".dkv.clear", 0, seen)});
-    append(backward, std::move(op.backward_input));
-    backward.push_back(moved(".dkv.part", seen, seen));
-    travels(backward, ".dkv.scatter", Collective::Kind::ReduceScatter);
-    op.backward_input = std::move(backward);
+    op.forward.insert(op.forward.begin(), {travel(".kv.gather", there), joins(".kv.join")});
+    op.backward_input.insert(op.backward_input.begin(),
+                             {travel(".kv.regather", there), joins(".kv.rejoin")});
+    append(op.backward_input, {joins(".dkv.part"), travel(".dkv.scatter", back)});
     if (builder.how().slices == 1) return;
     // Tensors have the same indices in all slices.
     const int one = builder.scratch("d." + place.kernel + ".kv.chunk", chunk());
     if (slices == builder.how().slices) return;  // the first to come: nothing is added to
     op.backward_input_uses.push_back(one);
-    op.backward_input.push_back(moved(".dkv.add", 2 * chunk() * slices, chunk() * slices));
+    op.backward_input.push_back(
+        moves(place.kernel + ".dkv.add", place.layer, 2 * chunk() * slices, chunk() * slices));
 }
 
 /// Keys and values of the slices up to this one are put side by side, and their gradients

@@ -45,7 +45,7 @@ struct Traffic {
     friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// Communication inside a pass. `bytes` is the full (gathered, reduced) tensor.
+/// Communication inside a pass. `bytes` is the full (gathered, reduced) tensor of each.
 struct Collective {
     enum class Kind : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll };
     enum class Group : std::uint8_t { Tensor, Context, Data };
@@ -55,6 +55,7 @@ struct Collective {
     /// The next kernels of the list may run beside it, until one that needs it:
     /// the number of kernels that follow and do not (a backward's weight-gradient GEMM).
     int hidden_by = 0;
+    int count = 1;  ///< so many, one after the other
     friend bool operator==(const Collective&, const Collective&) = default;
 };
 

@@ -63,8 +63,9 @@ std::string text_of(const Kernel& kernel, const Execution& how) {
                 return fmt::format(" moves {}+{}", t.read.count, t.written.count);
             },
             [&](const Collective& c) {
-                return fmt::format(" {} {} of {}", word(c.kind), c.bytes.count,
-                                   members(how, c.group));
+                return fmt::format(" {} {} of {}{}", word(c.kind), c.bytes.count,
+                                   members(how, c.group),
+                                   c.count > 1 ? fmt::format(" x{}", c.count) : "");
             }},
         kernel.work);
 }

@@ -37,7 +37,8 @@ Duration PassPricer::collective(const models::Collective& collective) const {
                                   : collective.group == models::Collective::Group::Context
                                       ? context_
                                       : data_;
-    return collective_cost(kind_of(collective), collective.bytes, group, cluster_).total();
+    return collective_cost(kind_of(collective), collective.bytes, group, cluster_).total() *
+           collective.count;
 }
 
 double PassPricer::kernel_seconds(const models::Kernel& kernel) const {
@@ -73,7 +74,7 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
         const int times = kernel.layer == fold.layer ? fold.times : 1;
         if (communicates(kernel)) {
             pass.exposed += times * exposed_seconds(kernels.subspan(i));
-            pass.collectives += times;
+            pass.collectives += times * std::get<models::Collective>(kernel.work).count;
         } else {
             (kernel.layer >= 0 ? pass.layers : pass.ends) += times * kernel_seconds(kernel);
         }

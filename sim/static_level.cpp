@@ -6,10 +6,9 @@
 namespace debubble::sim {
 
 bool keeps_step_copies(const scenarios::Scenario& scenario) {
-    const bool scales = scenario.training.precision.compute == models::DataType::Fp16;
     const bool clips = scenario.training.run_keys.contains("clip_norm");
     return scenario.framework.rollback_copies && scenarios::is_post_validated(scenario) &&
-           (scales || clips);
+           (clips || scenario.training.precision.loss_scaling);
 }
 
 models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {

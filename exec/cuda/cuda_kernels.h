@@ -126,6 +126,7 @@ public:
 
     void join_columns(int parts, ConstTensorView gathered, TensorView x) override;
     void take_columns(int part, int parts, ConstTensorView x, TensorView y) override;
+    void copy_blocks(const Blocks& blocks, ConstTensorView from, TensorView to) override;
     void fill_zero(TensorView x) override;
     void copy(ConstTensorView from, TensorView to) override;
     void scale(double factor, TensorView x) override;

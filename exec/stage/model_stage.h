@@ -47,7 +47,8 @@ struct StageTools {
     Communicator* context = nullptr;  ///< the context-parallel group; none if it has one rank
 };
 
-/// `graphs`: one for each slice of the sequence, or one for all of them; of a scenario as_executed.
+/// `graphs`: one for each slice of the sequence, or one for all of them; built with what
+/// as_executed says of kernels and buffers.
 std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
                                               const StageTools& tools);
 

@@ -71,9 +71,10 @@ std::vector<TokenRun> OperatorCall::stream_runs() const {
 
 void OperatorCall::upload_tokens(const ConstTensorView& all, TensorView mine) const {
     const std::int64_t width = size_of(DataType::Int32);
+    const std::vector<std::int64_t> positions = stretches();
+    const std::int64_t count = rows() / std::ssize(positions);
     std::int64_t done = 0;
-    for (const std::int64_t position : stretches()) {
-        const std::int64_t count = rows() / std::ssize(stretches());
+    for (const std::int64_t position : positions) {
         for (std::int64_t sample = 0; sample < samples(); ++sample, done += count) {
             const std::int64_t from = sample * how().seq_length + position;
             kernels().upload({all.data + from * width, {count}, DataType::Int32},

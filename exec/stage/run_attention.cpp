@@ -128,12 +128,12 @@ void attention_backward_input(const OperatorCall& call) {
         call.tensor(call.op.saved[2], {heads.samples, heads.queries, heads.rows}, DataType::Fp32);
     const KeysAndValues kv = seen_keys(call, heads, in.kv, KeyUse::Backward);
     const KeysAndValues sums = key_gradient_sums(call, heads, dx.kv);
-    const bool whole = call.op.keys < 0 && call.how().context == 1;
+    const bool sums_up = call.op.keys >= 0 && call.how().context == 1;  // over slices
     const std::vector<std::int64_t> positions = call.stretches();
     for (std::int64_t i = 0; i < heads.stretches; ++i) {
         const auto of = [&](const TensorView& x) { return of_stretch(x, heads, i); };
         Attention attention = attention_of(call, heads, positions[static_cast<std::size_t>(i)]);
-        if (whole) attention.key_gradients = Write::Overwrite;
+        if (i == 0 && !sums_up) attention.key_gradients = Write::Overwrite;
         call.kernels().attention_backward_input(attention, of(dout), of(in.q), kv.k, kv.v, of(out),
                                                 of(log_sum), of(dx.q), sums.k, sums.v);
     }

@@ -1,33 +1,47 @@
 #include "exec/stage/seen_keys.h"
 
+#include <utility>
+
 namespace debubble::exec {
 
 namespace {
 
-/// Rows of every sample of [samples, T, ...].
-void copy_rows(const OperatorCall& call, ConstTensorView from, std::int64_t from_row, TensorView to,
-               std::int64_t to_row, std::int64_t rows) {
-    const std::int64_t width = from.shape[2] * from.shape[3];
-    const std::int64_t row_bytes = width * size_of(from.type);
-    for (std::int64_t sample = 0; sample < from.shape[0]; ++sample) {
-        const std::int64_t source = sample * from.shape[1] + from_row;
-        const std::int64_t target = sample * to.shape[1] + to_row;
-        call.kernels().copy({from.data + source * row_bytes, {rows, width}, from.type},
-                            {to.data + target * row_bytes, {rows, width}, to.type});
+/// Between keys or values that stand alone and the sequence that they are of.
+enum class Direction { Join, Part };
+
+/// Stretches of a sequence, of several ranks or samples: how far the first elements of one and the
+/// next are apart where they stand alone, and in `all`.
+struct Line {
+    std::int64_t count = 1;
+    std::int64_t alone = 0;
+    std::int64_t all = 0;
+};
+
+/// Moves [ranks, samples] stretches [rows, width]; `alone` and `all` are the first. One call for
+/// each of the fewer.
+void move(const OperatorCall& call, Direction direction, Line ranks, Line samples,
+          std::int64_t rows, std::int64_t width, const TensorView& alone, const TensorView& all) {
+    if (ranks.count > samples.count) std::swap(ranks, samples);
+    const std::int64_t element = size_of(alone.type);
+    const bool joins = direction == Direction::Join;
+    const Blocks blocks{samples.count, rows, width, joins ? samples.alone : samples.all,
+                        joins ? samples.all : samples.alone};
+    for (std::int64_t i = 0; i < ranks.count; ++i) {
+        const TensorView one{alone.data + i * ranks.alone * element, {rows, width}, alone.type};
+        const TensorView there{all.data + i * ranks.all * element, {rows, width}, all.type};
+        call.kernels().copy_blocks(blocks, joins ? one : there, joins ? there : one);
     }
 }
 
-/// Between rows that stand alone and their place in `all`.
-enum class Direction { Join, Part };
+/// The same stretch of every sample, `first` rows into the sequences of `all`.
 void move_rows(const OperatorCall& call, Direction direction, const KeysAndValues& alone,
                const KeysAndValues& all, std::int64_t first) {
-    const std::int64_t rows = alone.k.shape[1];
-    if (direction == Direction::Join) {
-        copy_rows(call, alone.k, 0, all.k, first, rows);
-        copy_rows(call, alone.v, 0, all.v, first, rows);
-    } else {
-        copy_rows(call, all.k, first, alone.k, 0, rows);
-        copy_rows(call, all.v, first, alone.v, 0, rows);
+    const Shape& each = alone.k.shape;
+    const std::int64_t width = each[2] * each[3];
+    const Line samples{each[0], each[1] * width, all.k.shape[1] * width};
+    for (const auto& [from, to] : {std::pair{alone.k, all.k}, std::pair{alone.v, all.v}}) {
+        const TensorView there{to.data + first * width * size_of(to.type), to.shape, to.type};
+        move(call, direction, {}, samples, each[1], width, from, there);
     }
 }
 
@@ -57,15 +71,19 @@ KeysAndValues all_keys(const OperatorCall& call, const Heads& heads, int scratch
 /// `of_ranks`, and `all`, where keys and values stand in the order of the sequence.
 void move_stretches(const OperatorCall& call, const Heads& heads, int slice,
                     const TensorView& of_ranks, Direction direction, const KeysAndValues& all) {
-    std::byte* data = of_ranks.data;
-    for (int rank = 0; rank < call.how().context; ++rank) {
-        const KeysAndValues theirs = keys_and_values_at(data, heads.key_shape(), of_ranks.type);
-        data += 2 * theirs.k.bytes();
-        const std::vector<std::int64_t> positions = call.stretches(slice, rank);
-        for (std::int64_t i = 0; i < heads.stretches; ++i)
-            move_rows(call, direction,
-                      {of_stretch(theirs.k, heads, i), of_stretch(theirs.v, heads, i)}, all,
-                      positions[static_cast<std::size_t>(i)]);
+    const KeysAndValues first = keys_and_values_at(of_ranks.data, heads.key_shape(), of_ranks.type);
+    const std::int64_t width = heads.keys * heads.head_dim, element = size_of(of_ranks.type);
+    const std::vector<std::int64_t> of_first = call.stretches(slice, 0);
+    const std::vector<std::int64_t> of_second = call.stretches(slice, 1);
+    const Line samples{heads.samples / heads.stretches, heads.rows * width, heads.all_rows * width};
+    for (std::size_t i = 0; i < of_first.size(); ++i) {
+        const Line ranks{call.how().context, 2 * first.k.shape.elements(),
+                         (of_second[i] - of_first[i]) * width};
+        for (const auto& [from, to] : {std::pair{first.k, all.k}, std::pair{first.v, all.v}}) {
+            const TensorView there{to.data + of_first[i] * width * element, to.shape, to.type};
+            move(call, direction, ranks, samples, heads.rows, width,
+                 of_stretch(from, heads, static_cast<std::int64_t>(i)), there);
+        }
     }
 }
 
@@ -153,7 +171,8 @@ KeysAndValues key_gradient_sums(const OperatorCall& call, const Heads& heads,
     const int scratch =
         call.named(call.op.backward_input_uses, shared ? ".kv.joined" : ".keys.seen");
     const KeysAndValues all = all_keys(call, heads, scratch);
-    if (shared || call.slice + 1 == call.how().slices) {
+    if (shared) return all;
+    if (call.slice + 1 == call.how().slices) {
         call.kernels().fill_zero(all.k);
         call.kernels().fill_zero(all.v);
     } else {

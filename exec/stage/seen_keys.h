@@ -45,7 +45,7 @@ KeysAndValues seen_keys(const OperatorCall& call, const Heads& heads, const Keys
                         KeyUse use);
 
 /// What the pass's queries add the gradients of all keys that they see to: sums over the slices,
-/// whose backward comes last one first, or zeros where ranks share the sequence.
+/// whose backward comes last one first; where ranks share the sequence there is nothing yet.
 KeysAndValues key_gradient_sums(const OperatorCall& call, const Heads& heads,
                                 const KeysAndValues& mine);
 

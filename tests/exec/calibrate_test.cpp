@@ -165,7 +165,7 @@ TEST_F(Calibrate, WritesAClusterThatIsReadBack) {
     EXPECT_EQ(back, cluster);
 }
 
-TEST_F(Calibrate, RefusesWhatTheExecutorCannotRun) {
+TEST_F(Calibrate, RefusesWhatItCannotMeasure) {
     CalibrateRequest request;
     request.scenarios = {"two-rank-gpt"};
     request.set = {

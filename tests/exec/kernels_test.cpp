@@ -302,7 +302,14 @@ TEST_P(KernelsTest, Moves) {
     const Twins gathered = random({3, 5, 7}), joined = random({5, 21}), part = random({5, 7});
     const Twins wide = fp32({5, 7}), bf16 = random({5, 7}, DataType::Bf16);
     const Twins fp16 = random({5, 7}, DataType::Fp16);
+    // Rows 1, 2 of blocks 0, 1, 2 to rows 0, 1 of blocks 2, 1, 0.
+    const Twins blocks = random({3, 4, 8}), turned = random({3, 2, 8});
+    const Blocks backwards{3, 2, 8, 4 * 8, -2 * 8};
+    const auto part_of = [](TensorView x, std::int64_t first) {
+        return TensorView{x.data + first * size_of(x.type), {2, 8}, x.type};
+    };
     both([&](Kernels& kernels, Side side) {
+        kernels.copy_blocks(backwards, part_of(side(blocks), 8), part_of(side(turned), 2 * 2 * 8));
         kernels.join_columns(3, side(gathered), side(joined));
         kernels.take_columns(1, 3, side(joined), side(part));
         kernels.copy(side(part), side(wide));
@@ -310,6 +317,11 @@ TEST_P(KernelsTest, Moves) {
         kernels.copy(side(bf16), side(fp16));
         kernels.fill_zero(side(gathered));
     });
+    for (const std::int64_t block : {0, 1, 2})
+        EXPECT_EQ(std::memcmp(blocks.tested.view().data + (block * 4 + 1) * 8 * size_of(type()),
+                              turned.tested.view().data + (2 - block) * 2 * 8 * size_of(type()),
+                              static_cast<std::size_t>(2 * 8 * size_of(type()))),
+                  0);
     expect_alike(joined, "joined");
     expect_alike(part, "part");
     expect_alike(wide, "widened");

@@ -121,10 +121,11 @@ TEST(Kernel, GatheredKeysOfEarlierSlicesAreGatheredAgain) {
     for (int slice = 0; slice < 4; ++slice) {
         const StageGraph graph = shared_by_four(ContextCommunication::AllGather, 4, slice);
         const Operator& attention = attention_in(graph);
-        const auto seen = static_cast<std::size_t>(slice + 1);
-        EXPECT_EQ(over_context(attention.forward),
-                  std::vector(seen, context_collective(Collective::Kind::AllGather, of_slice)));
-        EXPECT_EQ(over_context(attention.backward_input).size(), 2 * seen);
+        Collective gather = context_collective(Collective::Kind::AllGather, of_slice);
+        Collective scatter = context_collective(Collective::Kind::ReduceScatter, of_slice);
+        gather.count = scatter.count = slice + 1;
+        EXPECT_EQ(over_context(attention.forward), std::vector{gather});
+        EXPECT_EQ(over_context(attention.backward_input), (std::vector{gather, scatter}));
         EXPECT_EQ(foreign_keys(graph, attention.forward_uses), (slice + 2) * of_slice);
     }
 }

@@ -29,7 +29,8 @@ namespace {
 
 constexpr std::size_t kStack = 256 * 1024;
 
-namespace context = boost::context::detail;  // below its classes, which unwind what never ends
+// Not Boost's fiber class, which throws through fibers that have not ended, as ours never do.
+namespace context = boost::context::detail;
 
 /// Somewhere code can stop and go on: the scheduler, or a thread of the emulated block.
 struct Fiber {

@@ -74,6 +74,12 @@ void CudaKernels::take_columns(int part, int parts, ConstTensorView x, TensorVie
               {0, x.shape.columns(), part * columns}, out(y), {0, columns});
 }
 
+void CudaKernels::copy_blocks(const Blocks& blocks, ConstTensorView from, TensorView to) {
+    assert(from.type == to.type && "blocks keep their type");
+    copy_rows(queue_.stream(), {blocks.count, blocks.rows, blocks.width}, in(from),
+              {blocks.from_stride, blocks.width}, out(to), {blocks.to_stride, blocks.width});
+}
+
 void CudaKernels::fill_zero(TensorView x) {
     if (x) queue_.fill_zero(x.data, x.bytes());
 }

@@ -112,8 +112,10 @@ std::vector<Detail> formula_of(const models::Kernel& kernel, const scenarios::Gp
 
 std::vector<Detail> formula_of(const models::Collective& collective, Duration alone) {
     return {{"formula",
-             fmt::format("{} of {} in the {} group: {} alone", word_of(collective.kind),
-                         size_text(collective.bytes), word_of(collective.group), time_text(alone))},
+             fmt::format("{}{} of {} in the {} group: {} alone",
+                         collective.count > 1 ? fmt::format("{} \u00d7 ", collective.count) : "",
+                         word_of(collective.kind), size_text(collective.bytes),
+                         word_of(collective.group), time_text(alone))},
             {"hidden", collective.hidden_by > 0
                            ? fmt::format("beside the {} kernel(s) that follow, where the framework "
                                          "overlaps them",

@@ -57,7 +57,7 @@ TEST(WhatIf, greys_impossible_schedules_with_the_generators_own_reason) {
     EXPECT_TRUE(choice(schedules, "zb-h2").why_not);
 }
 
-TEST(WhatIf, context_and_expert_parallelism_say_why_they_are_grey) {
+TEST(WhatIf, expert_parallelism_says_why_it_is_grey) {
     const Answer answer = gui::answer(shipped("gpt2-xl"));
     EXPECT_FALSE(field(answer, "parallel.context").why_not);
     EXPECT_TRUE(field(answer, "parallel.expert").why_not);
