@@ -1,5 +1,7 @@
 #include "models/kernel.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "models/graph.h"
