@@ -1,6 +1,7 @@
 #include "exec/kernels.h"
 
 #include <array>
+#include <cstring>
 
 #include "exec/cpu/convert.h"
 #include "exec/cpu/pieces.h"
