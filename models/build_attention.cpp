@@ -217,13 +217,14 @@ void Core::earlier_slices() {
     const auto joins = [&](const char* suffix) {
         return moves(place.kernel + suffix, place.layer, seen, seen);
     };
+    const Execution& how = builder.how();
+    if (how.context > 1 && how.context_communication == ContextCommunication::AllGather)
+        return;  // they come with those of the other ranks
     // Tensors have the same indices in all slices.
     const int forward = builder.scratch(place.kernel + ".keys.seen", seen);
     const int backward = builder.scratch(place.kernel + ".keys.seen.again", seen);
     const int gradient = builder.scratch("d." + place.kernel + ".keys.seen", seen);
-    const bool gathered = builder.how().context > 1 &&
-                          builder.how().context_communication == ContextCommunication::AllGather;
-    if (slices == 1 || gathered) return;
+    if (slices == 1) return;
     op.forward_uses.push_back(forward);
     op.forward.insert(op.forward.begin(), joins(".keys.join"));
     op.backward_input_uses.insert(op.backward_input_uses.end(), {backward, gradient});

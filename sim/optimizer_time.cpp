@@ -71,8 +71,8 @@ Duration on_host(const scenarios::Scenario& scenario, double elements) {
 
 Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements) {
     const auto count = static_cast<double>(elements);
-    // A processor's own memory is where offloaded state lies anyway.
     const Duration kept = copies(scenario, count);
+    // A processor's own memory is where offloaded state lies anyway.
     if (!scenario.training.offload_optimizer || scenario.cluster.gpu.threads)
         return in_device_memory(scenario, count) + kept;
     return (scenario.framework.offload_buffer.count > 0 ? through_device(scenario, count)

@@ -94,11 +94,11 @@ struct OperatorCall {
     void all_reduce(TensorView data, Reduction reduction = Reduction::Sum) const;
     void all_gather(ConstTensorView mine, TensorView all) const;
     void reduce_scatter(ConstTensorView all, TensorView mine) const;
+    /// y [rows, columns] from every rank's [rows, columns / ranks].
+    void gather_columns(ConstTensorView mine, TensorView all) const;
     // In the context-parallel group.
     void gather_context(ConstTensorView mine, TensorView all) const;
     void scatter_context(ConstTensorView all, TensorView mine) const;
-    /// y [rows, columns] from every rank's [rows, columns / ranks].
-    void gather_columns(ConstTensorView mine, TensorView all) const;
 
     /// This operator's random stream in this step.
     RandomStream random_stream(std::string_view purpose) const;
