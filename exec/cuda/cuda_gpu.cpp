@@ -42,8 +42,9 @@ private:
 }  // namespace
 
 void check(cudaError_t status, const char* what) {
-    if (status != cudaSuccess)
-        throw WorldError(std::string(what) + ": " + cudaGetErrorString(status));
+    if (status == cudaSuccess) return;
+    cudaGetLastError();  // said here, and not again by the next call
+    throw WorldError(std::string(what) + ": " + cudaGetErrorString(status));
 }
 
 CudaGpu::CudaGpu(int device, int part, int parts) : device_(device) {

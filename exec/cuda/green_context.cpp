@@ -69,6 +69,24 @@ private:
     int multiprocessors_;
 };
 
+/// Ranks wait for each other by events of the runtime, which the header promises only for streams
+/// of the event's own context.
+void require_events(GreenContext& context) {
+    const auto need = [](cudaError_t status) {
+        if (status != cudaSuccess)
+            throw NotPossible{fmt::format("events do not hold on a part's streams: {}",
+                                          cudaGetErrorString(status))};
+    };
+    const Stream stream = context.make_stream();
+    cudaEvent_t event = nullptr;
+    need(cudaEventCreateWithFlags(&event, cudaEventDefault));
+    need(cudaEventRecord(event, stream));
+    need(cudaStreamWaitEvent(stream, event, cudaEventWaitDefault));
+    need(cudaEventSynchronize(event));
+    need(cudaEventDestroy(event));
+    need(cudaStreamDestroy(stream));
+}
+
 SmLimits limits_of(const CUdevResource& all, int device) {
 #if CUDA_VERSION >= 13000
     (void)device;
@@ -101,6 +119,7 @@ GreenPart split(int device, int part, int parts) {
         throw NotPossible{fmt::format("the driver makes {} parts of {}", made, multiprocessors)};
     GreenPart green;
     green.context = std::make_unique<DriverContext>(shares[static_cast<std::size_t>(part)], number);
+    require_events(*green.context);
     green.note = fmt::format("each of {} ranks has {} of the GPU's {} multiprocessors", parts,
                              green.context->multiprocessors(), multiprocessors);
     return green;

@@ -127,7 +127,7 @@ void expect_training_of_the_processor(const Case& c) {
     expect_equal(mine.weights, whole.weights, kTolerance, "weight");
 }
 
-void expect_training_of_one_rank(const Case& c, Result mine) {
+void expect_training_of_one_rank(const Case& c, Result mine, bool to_the_bit) {
     const Result& whole = on_one_rank(c);
     const double tolerance = ranks_of_a_stage(scenario_of(c)) > 1 ? 1e-5 : 1e-6;
     for (int step = 0; step < 2; ++step) {
@@ -138,7 +138,8 @@ void expect_training_of_one_rank(const Case& c, Result mine) {
     EXPECT_NE(mine.evaluated, mine.losses[1]) << "the weights have moved";
     expect_equal(mine.gradients, whole.gradients, tolerance, "gradient");
     expect_equal(mine.weights, whole.weights, tolerance, "weight");
-    for (const std::string& name : summed_alike(c, mine.plan)) {
+    const auto same_sums = to_the_bit ? summed_alike(c, mine.plan) : std::set<std::string>{};
+    for (const std::string& name : same_sums) {
         if (!whole.gradients.contains(name)) continue;  // a tied head goes by another name
         EXPECT_EQ(mine.gradients.at(name), whole.gradients.at(name)) << "bits of " << name;
     }

@@ -39,7 +39,9 @@ else
 fi
 
 # Where CUDA's libraries are there as packages of Python only, they are found beside it.
-if ldd "$bin"/debubble_*.so 2>/dev/null | grep -q 'not found'; then
+# (ldd is read to its end: grep -q would leave early, and pipefail make that a "no".)
+needed=$(ldd "$bin"/debubble_*.so 2>/dev/null)
+if grep -q 'not found' <<<"$needed"; then
     packages=$(python3 -c 'import glob, os, nvidia
 print(":".join(folder for root in nvidia.__path__ for folder in glob.glob(os.path.join(root, "*/lib"))))' 2>/dev/null)
     export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$packages
@@ -73,7 +75,7 @@ suite() { # title filter seconds
 beside() { # network tokens sequences microbatches tokens-per-second: beside PyTorch, turn about
     local title="$1, bf16, sequences of $2" log=$work/beside code
     command -v python3 >/dev/null || { row "$title" "not run" "there is no python3"; return; }
-    local how=(--device cuda --compile --patience 150 --rounds 1 --steps 8 --wanted "$5")
+    local how=(--device cuda --compile --patience 90 --rounds 1 --steps 8 --wanted "$5")
     [ "$device" = cuda ] || how=(--device cpu --rounds 1 --steps 2 --wanted 1)
     timeout 260 python3 "$root/bench/beside_pytorch.py" --network "$1" --tokens "$2" --micro-batch "$3" \
         --micro-batches "$4" --precision bf16 --text "$text" --debubble "$bin/debubble" "${how[@]}" >"$log" 2>&1
@@ -108,7 +110,7 @@ parts() { # title: simulated from a calibration beside executed, on parts of the
     local log=$work/parts code how=(3 --device cuda --text "$text")
     command -v python3 >/dev/null || { row "$1" "not run" "there is no python3"; return; }
     [ "$device" = cuda ] || how=(1)
-    timeout 240 python3 "$root/bench/calibrated.py" "$bin" "${how[@]}" >"$log" 2>&1
+    timeout 400 python3 "$root/bench/calibrated.py" "$bin" "${how[@]}" >"$log" 2>&1
     code=$?
     cat "$log"
     local found
@@ -191,7 +193,10 @@ nccl_training() { # title: two processes that share a GPU, against one
         small_run "$log" --steps 3 --resume never $how || { row "$1" FAILED "$(tail -1 "$log")"; tail -20 "$log"; return; }
         losses+=("$(grep -oE 'loss [0-9.]+' "$log" | tr '\n' ' ')")
     done
-    if [ -n "${losses[0]}" ] && [ "${losses[0]}" = "${losses[1]}" ]; then row "$1" passed "${losses[1]}"; else
+    # Products of another number of multiprocessors may sum in another order.
+    if [ -n "${losses[0]}" ] && awk -v a="${losses[0]}" -v b="${losses[1]}" 'BEGIN {
+        n = split(a, one); if (split(b, two) != n) exit 1
+        for (i = 2; i <= n; i += 2) if ((one[i] - two[i]) ^ 2 > 1e-6) exit 1 }'; then row "$1" passed "${losses[1]}"; else
         row "$1" FAILED "${losses[0]}, and by NCCL ${losses[1]}"
     fi
 }
@@ -199,6 +204,7 @@ nccl_training() { # title: two processes that share a GPU, against one
 all_tests() {
     resumed "three steps and three more from their checkpoint, bit for bit"
     [ "$device" = cuda ] || return
+    question "green contexts have their own multiprocessors" gpu_green_contexts  # all else stands on it
     suite "operators in fp32, bf16, fp16 against the reference" '*KernelsTest*' 180
     suite "trainings on the GPU against the processor's" '*AgainstTheProcessor*' 120
     suite "pipelines, TP, DP, ZeRO on one GPU against one rank" '*AgainstOneRank*' 180
@@ -211,7 +217,6 @@ all_tests() {
     promises "a rank that fails ends the others' waits in NCCL" 3 OneFailureEndsAllWaits
     promises "a deadline in NCCL names who is missing" 2 ADeadlineNamesWhatAndWhoIsMissing
     nccl_training "a pipeline of two processes by NCCL against one rank"
-    question "green contexts have their own multiprocessors" gpu_green_contexts
     [ -e "$bin/debubble_cudnn.so" ] || return
     DEBUBBLE_ATTENTION=cudnn suite "attention of cuDNN against the reference" '*KernelsTest.Attention*' 60
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "exec/comm/buffer.h"
@@ -55,8 +56,9 @@ public:
 
     /// All is done that was asked of it; not before a moment has passed if others are late.
     virtual void destroy(Handle communicator) noexcept = 0;
-    /// Ends what its lanes do, wherever it stands.
-    virtual void abort(Handle communicator) noexcept = 0;
+    /// Ends what their lanes do, wherever it stands: all of them at once, since to free what one
+    /// has may wait for what another does.
+    virtual void abort(std::span<const Handle> communicators) noexcept = 0;
 };
 
 }  // namespace debubble::exec::nccl

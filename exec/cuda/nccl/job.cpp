@@ -42,8 +42,10 @@ Job::~Job() {
     // Who unwinds has a reason, which shall not be that nobody parts from him.
     const bool unwinds = std::uncaught_exceptions() > exceptions_;
     if (!failure_ && !unwinds) part();
-    for (Handle communicator : communicators_)
-        failure_ || unwinds ? calls_->abort(communicator) : calls_->destroy(communicator);
+    if (failure_ || unwinds)
+        calls_->abort(communicators_);
+    else
+        for (Handle communicator : communicators_) calls_->destroy(communicator);
 }
 
 /// Nobody takes communicators down while others may need them.
@@ -144,7 +146,7 @@ void Job::fail_locked(const std::string& sentence, bool tell) {
     if (failure_) return;
     failure_ = sentence;
     if (tell) host_.abort(sentence);
-    for (Handle communicator : std::exchange(communicators_, {})) calls_->abort(communicator);
+    calls_->abort(std::exchange(communicators_, {}));
 }
 
 void Job::watch() {

@@ -163,10 +163,20 @@ public:
             std::this_thread::sleep_for(1ms);
             answer = state(handle);
         }
-        if (answer.in_progress || !answer.error.empty()) return abort(handle);
+        if (answer.in_progress || !answer.error.empty()) return abort({&handle, 1});
         ncclCommDestroy(comm_of(handle));
     }
-    void abort(Handle handle) noexcept override { ncclCommAbort(comm_of(handle)); }
+    /// A thread for each: ncclCommAbort tells the kernels of one communicator to leave, then frees
+    /// what it has, which may wait for kernels of those that have not been told yet.
+    void abort(std::span<const Handle> handles) noexcept override {
+        std::vector<std::thread> threads;
+        for (const Handle handle : handles)
+            threads.emplace_back([device = device_, comm = comm_of(handle)] {
+                cudaSetDevice(device);
+                ncclCommAbort(comm);
+            });
+        for (std::thread& thread : threads) thread.join();
+    }
 
 private:
     cudaStream_t stream(DeviceLane lane) {
@@ -184,6 +194,8 @@ private:
 void set_environment(bool some_share_a_gpu, bool one_host) {
     // One thread issues to many communicators: their kernels start in that order everywhere.
     ::setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
+    // Groups connect when they are made, not in the step that first needs an algorithm.
+    ::setenv("NCCL_RUNTIME_CONNECT", "0", 0);
     if (!some_share_a_gpu) return;
     // NCCL refuses two ranks on one GPU of one host, so each process is a host of its own, and
     // what needs one memory or fabric is off. Right, and slow.

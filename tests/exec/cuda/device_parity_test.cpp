@@ -94,7 +94,9 @@ INSTANTIATE_TEST_SUITE_P(Trainings, OffloadedOptimizer,
 
 class AgainstOneRank : public DeviceParity {};
 TEST_P(AgainstOneRank, IsTheSameTraining) {
-    expect_training_of_one_rank(GetParam(), train(GetParam(), 2));
+    // Ranks have parts of the GPU, and a library's product on a part may sum in another order.
+    constexpr bool kToTheBit = false;
+    expect_training_of_one_rank(GetParam(), train(GetParam(), 2), kToTheBit);
 }
 INSTANTIATE_TEST_SUITE_P(
     Layouts, AgainstOneRank,

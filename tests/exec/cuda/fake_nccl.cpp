@@ -39,9 +39,10 @@ Answer FakeCalls::state(Handle communicator) {
     return {own.world->joined < own.world->ranks, broken_};
 }
 
-void FakeCalls::abort(Handle communicator) noexcept {
+void FakeCalls::abort(std::span<const Handle> communicators) noexcept {
     const std::lock_guard lock(library_.mutex);
-    static_cast<Own*>(communicator)->world->aborted = true;
+    for (const Handle communicator : communicators)
+        static_cast<Own*>(communicator)->world->aborted = true;
     library_.bell.notify_all();
 }
 

@@ -87,7 +87,7 @@ public:
     }
     Buffer scratch() override { return {scratch_, DataType::Int32}; }
     void destroy(Handle) noexcept override {}
-    void abort(Handle communicator) noexcept override;
+    void abort(std::span<const Handle> communicators) noexcept override;
 
 private:
     struct Own {
