@@ -24,9 +24,12 @@ struct Architecture {
     std::int64_t heads = 1;
     std::int64_t kv_heads = 1;  ///< equal to heads without grouped-query attention
     std::int64_t head_dim = 1;
-    std::int64_t ffn = 1;            ///< inner width of the MLP; of each half if gated
-    std::int64_t vocab = 1;          ///< tokens; classes of a ViT
-    std::int64_t max_positions = 1;  ///< tokens; patches + class token of a ViT
+    std::int64_t ffn = 1;  ///< inner width of the MLP; of each half if gated
+    std::int64_t experts =
+        0;  ///< MLPs of a layer that a router chooses from; 0: one, for every token
+    std::int64_t experts_per_token = 1;  ///< [k] that it chooses
+    std::int64_t vocab = 1;              ///< tokens; classes of a ViT
+    std::int64_t max_positions = 1;      ///< tokens; patches + class token of a ViT
     Norm norm = Norm::LayerNorm;
     Activation activation = Activation::GeluTanh;
     Positions positions = Positions::Learned;

@@ -53,6 +53,10 @@ void read_sizes(MappingReader& in, Architecture& a) {
     }
     a.ffn = 4 * a.hidden;
     in.whole("ffn", a.ffn, 1, kWidestMlp);
+    in.whole("experts", a.experts, 1, kMostExperts);
+    if (a.experts > 0) in.demand("experts_per_token");
+    if (in.whole("experts_per_token", a.experts_per_token, 1, kMostExperts) && a.experts == 0)
+        in.complain("experts_per_token", "the model has no 'experts' for them");
 }
 
 void read_image(MappingReader& in, Architecture& a) {
@@ -140,7 +144,8 @@ Architecture read_map(const NodePtr& map, Mistakes& mistakes) {
 double largest_count(const Architecture& a) {
     const auto h = static_cast<double>(a.hidden);
     const double attention = 4 * h * static_cast<double>(a.heads * a.head_dim);
-    const double mlp = 3 * h * static_cast<double>(a.ffn);
+    const double mlp = 3 * h * static_cast<double>(a.ffn) *
+                       static_cast<double>(std::max<std::int64_t>(1, a.experts));
     const auto rows = static_cast<double>(2 * a.vocab + a.max_positions);
     return a.layers * (attention + mlp) + rows * h;
 }
@@ -163,6 +168,13 @@ void check_architecture(const Architecture& a, MappingReader& map) {
     if (a.heads % a.kv_heads != 0)
         map.complain("kv_heads",
                      fmt::format("{} key-value heads do not divide {} heads", a.kv_heads, a.heads));
+    if (a.experts > 0 && (a.family != Family::Llama || a.linear_bias))
+        map.complain("experts", "experts are those of a llama, without biases");
+    if (a.experts > 0 && a.experts_per_token > a.experts)
+        map.complain("experts_per_token", fmt::format("a token cannot go to {} of {} experts",
+                                                      a.experts_per_token, a.experts));
+    if (a.experts > 0 && !a.sharding.empty())
+        map.complain("sharding", "a sharding table and experts are not built together");
     if (a.family == Family::Gpt2 && a.kv_heads != a.heads)
         map.complain("kv_heads",
                      "the packed c_attn of a GPT-2 layout cannot hold grouped key-value heads");

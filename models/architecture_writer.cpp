@@ -29,6 +29,10 @@ std::string architecture_json(const Architecture& a) {
     json["kv_heads"] = a.kv_heads;
     json["head_dim"] = a.head_dim;
     json["ffn"] = a.ffn;
+    if (a.experts > 0) {
+        json["experts"] = a.experts;
+        json["experts_per_token"] = a.experts_per_token;
+    }
     json["vocab"] = a.vocab;
     json["max_positions"] = a.max_positions;
     json["norm"] = spelled(a.norm, kNorms);

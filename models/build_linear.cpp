@@ -34,8 +34,12 @@ struct LinearBuilder {
     bool scatters_output() const {
         return builder.size.scattered && shape.sharding == Sharding::Row;
     }
-    std::int64_t input_bytes() const { return builder.size.element * tokens() * shape.inputs; }
-    std::int64_t output_bytes() const { return builder.size.element * tokens() * shape.outputs; }
+    std::int64_t input_bytes() const {
+        return builder.size.element * shape.products * tokens() * shape.inputs;
+    }
+    std::int64_t output_bytes() const {
+        return builder.size.element * shape.products * tokens() * shape.outputs;
+    }
     std::vector<Kernel> communicate(const char* suffix, Kind kind, std::int64_t bytes) const {
         return collective(builder, place.kernel + suffix, place.layer, kind, bytes);
     }
@@ -55,7 +59,7 @@ struct LinearBuilder {
             append(op.forward, communicate(".gather", Kind::AllGather, input_bytes()));
         }
         op.forward.push_back(gemm(builder, place.kernel, place.layer,
-                                  {1, tokens(), shape.outputs, shape.inputs, {}}));
+                                  {shape.products, tokens(), shape.outputs, shape.inputs, {}}));
         if (scatters_output()) {
             op.forward_uses.push_back(builder.scratch(place.kernel + ".partial", output_bytes()));
             append(op.forward, communicate(".scatter", Kind::ReduceScatter, output_bytes()));
@@ -73,8 +77,9 @@ struct LinearBuilder {
             append(op.backward_input, communicate(".dy.gather", Kind::AllGather, output_bytes()));
         }
         if (!shape.input_gradient) return;
-        op.backward_input.push_back(gemm(builder, place.kernel + ".dx", place.layer,
-                                         {1, tokens(), shape.inputs, shape.outputs, {}}));
+        op.backward_input.push_back(
+            gemm(builder, place.kernel + ".dx", place.layer,
+                 {shape.products, tokens(), shape.inputs, shape.outputs, {}}));
         if (gathers_input()) {
             op.backward_input_uses.push_back(
                 builder.scratch("d." + place.kernel + ".partial", input_bytes()));
@@ -92,9 +97,9 @@ struct LinearBuilder {
             gather_into(op.backward_weight_uses, ".regathered");
             append(op.backward_weight, communicate(".dw.gather", Kind::AllGather, input_bytes()));
         }
-        const std::int64_t weights = shape.inputs * shape.outputs;
+        const std::int64_t weights = shape.products * shape.inputs * shape.outputs;
         const std::int64_t extra = weights * accumulation_bytes(builder.how());
-        Gemm product{1, shape.inputs, shape.outputs, tokens(), {}};
+        Gemm product{shape.products, shape.inputs, shape.outputs, tokens(), {}};
         if (builder.how().gradient_accumulation_fusion) product.accumulated = Bytes{extra};
         op.backward_weight.push_back(gemm(builder, place.kernel + ".dw", place.layer, product));
         if (!builder.how().gradient_accumulation_fusion) {

@@ -3,12 +3,10 @@
 
 namespace debubble::models {
 
-namespace {
-
-/// The nonlinearity between the two products; reads both halves if gated.
-Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide) {
+Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
+               std::int64_t elements) {
     const Sizes& size = builder.size;
-    const std::int64_t bytes = size.element * size.tokens * size.ffn;
+    const std::int64_t bytes = size.element * elements;
     const bool in_place = builder.how().activation_gradient_in_place && !builder.model().gated();
     const int tensor = builder.tensor(place.kernel + ".out", bytes);
     const Value out{tensor,
@@ -45,8 +43,6 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide) {
     return out;
 }
 
-}  // namespace
-
 Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient) {
     const Sizes& size = builder.size;
     const LayerNames names = layer_names(builder.model(), layer);
@@ -56,14 +52,19 @@ Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient) {
     const bool bias = builder.model().linear_bias;
     const Value normed = norm(builder, at(names.norm2, "ln2"),
                               norm_parameters(builder, names.prefix + names.norm2), x, gradient);
+    const OperatorPlace residual_place = at(names.mlp, "mlp.residual");
+    if (builder.model().experts > 0) {
+        const Value branch = expert_branch(builder, layer, normed,
+                                           branch_gradient(builder, residual_place, gradient));
+        return residual(builder, residual_place, x, branch, gradient);
+    }
     const std::vector<int> in_weights = fc1_parameters(builder, names);
     const Sharding in_cut = builder.sharding_of(in_weights);
     builder.cut_ffn(in_cut == Sharding::Column);
     const LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
                                size.gates * size.ffn, in_cut, bias};
     const Value wide = linear(builder, at(names.fc1, "mlp.fc1"), in_shape, in_weights, normed);
-    const Value active = activate(builder, at(names.mlp, "mlp.act"), wide);
-    const OperatorPlace residual_place = at(names.mlp, "mlp.residual");
+    const Value active = activate(builder, at(names.mlp, "mlp.act"), wide, size.tokens * size.ffn);
     const std::vector<int> out_weights = fc2_parameters(builder, names);
     const Sharding out_cut = builder.sharding_of(out_weights);
     const LinearShape out_shape{

@@ -29,6 +29,12 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
     if (model.family == Family::Gpt2 && model.kv_heads != model.heads) {
         refuse("the packed c_attn of a GPT-2 layout cannot hold grouped key-value heads");
     }
+    if (model.experts > 0 && (model.family != Family::Llama || model.linear_bias)) {
+        refuse("experts are those of a llama, without biases");
+    }
+    if (model.experts > 0 && !model.sharding.empty()) {
+        refuse("a sharding table and experts are not built together");
+    }
     if (model.positions == Positions::Learned && model.family != Family::Vit &&
         how.seq_length > model.max_positions) {
         refuse(fmt::format("{} tokens are more than the {} learned positions", how.seq_length,

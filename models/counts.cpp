@@ -33,6 +33,14 @@ std::int64_t parameter_count(const Architecture& architecture) {
     });
 }
 
+std::int64_t active_parameter_count(const Architecture& architecture) {
+    if (architecture.experts == 0) return parameter_count(architecture);
+    const std::int64_t expert =
+        (architecture.gated() ? 3 : 2) * architecture.hidden * architecture.ffn;
+    return parameter_count(architecture) -
+           architecture.layers * (architecture.experts - architecture.experts_per_token) * expert;
+}
+
 std::vector<Parameter> whole_parameters(const Architecture& architecture) {
     return uncut(architecture, {0, architecture.layers, true, true}).parameters;
 }
@@ -51,7 +59,11 @@ double model_flops_per_sample(const Architecture& model, std::int64_t seq_length
     const auto hidden = static_cast<double>(model.hidden);
     const auto query_width = static_cast<double>(model.heads * model.head_dim);
     const auto key_width = static_cast<double>(model.kv_heads * model.head_dim);
-    const double mlp = (model.gated() ? 3.0 : 2.0) * hidden * static_cast<double>(model.ffn);
+    double mlp = (model.gated() ? 3.0 : 2.0) * hidden * static_cast<double>(model.ffn);
+    if (model.experts > 0) {  // those that a token goes to, and the router
+        mlp = mlp * static_cast<double>(model.experts_per_token) +
+              hidden * static_cast<double>(model.experts);
+    }
     const double layer_weights = hidden * (2 * query_width + 2 * key_width) + mlp;
     // A product of weights costs 2 FLOPs forward and 4 backward per weight and token;
     // scores and context 4 s q forward per token, three times that in all.

@@ -40,6 +40,10 @@ struct Execution {
     int tensor = 1;
     int context = 1;
     bool sequence_parallel = false;
+    int expert = 1;         ///< ranks that share a layer's experts (EP)
+    int expert_tensor = 1;  ///< ranks that cut each of them (ETP)
+    /// Tokens at the fullest rank's experts over the mean: 1 if the router balances perfectly.
+    double expert_load = 1;
     DataType compute = DataType::Bf16;
     DataType gradients = DataType::Fp32;  ///< main gradients that accumulate over microbatches
     /// Weight gradients are taken in a pass of their own (I and W), so the output gradient of

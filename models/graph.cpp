@@ -11,6 +11,7 @@ std::int64_t Parameter::elements() const {
 }
 
 std::int64_t Parameter::elements_of_rank(const Execution& execution) const {
+    if (expert) return elements() / execution.expert_tensor;
     switch (sharding) {
         case Sharding::Replicated: return elements();
         case Sharding::Column:
@@ -27,9 +28,14 @@ std::int64_t Parameter::elements_of_rank(const Execution& execution) const {
 }
 
 std::int64_t StageGraph::parameter_elements() const {
-    std::int64_t sum = 0;
-    for (const Parameter& parameter : parameters) sum += parameter.elements_of_rank(execution);
-    return sum;
+    return parameter_count().total();
+}
+
+ParameterCount StageGraph::parameter_count() const {
+    ParameterCount count;
+    for (const Parameter& parameter : parameters)
+        (parameter.expert ? count.expert : count.dense) += parameter.elements_of_rank(execution);
+    return count;
 }
 
 Bytes StageGraph::boundary_bytes() const {

@@ -23,6 +23,7 @@ struct Parameter {
     int cut_dimension = 0;  ///< of `shape`, that tensor parallelism cuts
     int parts = 1;          ///< cut inside each of these equal parts (c_attn: 3, gate/up: 2)
     std::string tied_to;    ///< the parameter that this is a copy of, if it is
+    bool expert = false;    ///< of one expert: expert parallelism decides who has it
     std::int64_t elements() const;  ///< of the whole tensor
     std::int64_t elements_of_rank(const Execution& execution) const;
 };
@@ -54,6 +55,9 @@ enum class OperatorKind : std::uint8_t {
     Activation,
     Residual,  ///< dropout and add
     Gather,    ///< sequence-parallel or tensor-parallel communication as an operator
+    Router,    ///< which experts a token goes to, and with what weights
+    Dispatch,  ///< brings rows to their experts, or on the way back
+    Combine,   ///< the weighted sum of what a token's experts made
     Loss,
 };
 
@@ -92,6 +96,20 @@ struct StageContent {
     friend bool operator==(const StageContent&, const StageContent&) = default;
 };
 
+/// Elements of the parameters that a rank holds.
+struct ParameterCount {
+    std::int64_t dense = 0;   ///< the same on all data- and context-parallel ranks
+    std::int64_t expert = 0;  ///< of experts, which fewer ranks have
+
+    std::int64_t total() const { return dense + expert; }
+    ParameterCount& operator+=(const ParameterCount& more) {
+        dense += more.dense;
+        expert += more.expert;
+        return *this;
+    }
+    friend bool operator==(const ParameterCount&, const ParameterCount&) = default;
+};
+
 struct StageGraph {
     Architecture architecture;
     Execution execution;
@@ -107,6 +125,7 @@ struct StageGraph {
     std::optional<int> output_gradient;
 
     std::int64_t parameter_elements() const;  ///< of this rank, after sharding
+    ParameterCount parameter_count() const;   ///< the same, experts apart
     Bytes boundary_bytes() const;  ///< of the activation sent to the next stage, per rank
 };
 
@@ -148,6 +167,8 @@ PassSteps backward_weight_steps(const StageGraph& graph);
 double model_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
 /// Exact number of parameters of the whole network, tied tensors once.
 std::int64_t parameter_count(const Architecture& architecture);
+/// Of these, those that one token is computed with: all but the experts that it does not go to.
+std::int64_t active_parameter_count(const Architecture& architecture);
 /// Of the whole network on one rank, tied tensors once.
 std::vector<Parameter> whole_parameters(const Architecture& architecture);
 /// Of a stage, in the order of the graph.

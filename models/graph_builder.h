@@ -27,6 +27,9 @@ struct Sizes {
     std::int64_t ffn = 1;            ///< [f] as heads
     std::int64_t gates = 1;          ///< [g] 2 if gated
     std::int64_t vocab = 1;          ///< [V], padded and cut where the vocabulary is
+    std::int64_t experts = 0;        ///< on this rank
+    std::int64_t expert_rows = 0;    ///< that come to each of them
+    std::int64_t expert_ffn = 0;     ///< [f] of one expert on this rank
     std::int64_t queries = 1;        ///< per sample
     std::int64_t keys = 1;           ///< per sample that any query of this pass may see
     std::int64_t balanced_keys = 1;  ///< makes the causal pair count of FlashAttention exact
@@ -35,6 +38,7 @@ struct Sizes {
 
     std::int64_t stream_bytes() const { return element * stream_tokens * hidden; }
     std::int64_t full_stream_bytes() const { return element * tokens * hidden; }
+    std::int64_t all_expert_rows() const { return experts * expert_rows; }
 };
 
 /// Heads, MLP and vocabulary are not cut yet: that is a matter of each parameter
@@ -129,6 +133,7 @@ struct LinearShape {
     bool bias = false;
     bool input_gradient = true;             ///< false behind raw input such as pixels
     std::optional<std::int64_t> rows = {};  ///< the rank's tokens if unset
+    std::int64_t products = 1;              ///< alike, of so many rows each: one of each expert
     bool own_gather_buffer = false;         ///< gathers into a static buffer (static_memory.h)
 };
 Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
@@ -159,6 +164,11 @@ Value patch_embedding(GraphBuilder& builder, int stream_gradient);
 /// `gradient`: of its result.
 Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient);
 Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient);
+/// The nonlinearity of an MLP over `elements` of its inner width; reads both halves if gated.
+Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
+               std::int64_t elements);
+/// Experts in the MLP's place: from `normed`, the input of both, to the branch.
+Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient);
 void head_and_loss(GraphBuilder& builder, Value x);
 void classifier(GraphBuilder& builder, Value x);
 

@@ -8,13 +8,14 @@
 #include "models/architecture_reader.h"
 #include "models/yaml_reader.h"
 
-/// Defaults are those of transformers' GPT2Config, LlamaConfig and ViTConfig, which
-/// writes only what differs.
+/// Defaults are those of transformers' GPT2Config, LlamaConfig, MixtralConfig and ViTConfig,
+/// which write only what differs.
 namespace debubble::models {
 namespace {
 
-constexpr std::pair<std::string_view, Family> kTypes[] = {
-    {"gpt2", Family::Gpt2}, {"llama", Family::Llama}, {"vit", Family::Vit}};
+enum class Type { Gpt2, Llama, Mixtral, Vit };
+constexpr std::pair<std::string_view, Type> kTypes[] = {
+    {"gpt2", Type::Gpt2}, {"llama", Type::Llama}, {"mixtral", Type::Mixtral}, {"vit", Type::Vit}};
 constexpr std::pair<std::string_view, Activation> kActivations[] = {
     {"gelu_new", Activation::GeluTanh},
     {"gelu_pytorch_tanh", Activation::GeluTanh},
@@ -38,6 +39,7 @@ void refuse_flag(MappingReader& in, std::string_view key) {
 }
 
 void read_gpt2(MappingReader& in, Architecture& a) {
+    a.family = Family::Gpt2;
     a.layers = 12;
     a.hidden = 768;
     a.heads = 12;
@@ -79,7 +81,9 @@ void read_rope(MappingReader& in, Architecture& a) {
                                                type));
 }
 
-void read_llama(MappingReader& in, Architecture& a) {
+/// What Llama and Mixtral have in common; `a` holds the defaults of their sizes.
+void read_llama_kind(MappingReader& in, Architecture& a) {
+    a.family = Family::Llama;
     a.norm = Norm::RmsNorm;
     a.activation = Activation::Swiglu;
     a.positions = Positions::Rope;
@@ -89,24 +93,47 @@ void read_llama(MappingReader& in, Architecture& a) {
     a.hidden = 4096;
     a.heads = 32;
     a.vocab = 32000;
-    a.max_positions = 2048;
-    a.ffn = 11008;
-    a.norm_eps = 1e-6;
     in.whole("num_hidden_layers", a.layers, 1, kMostLayers);
     in.whole("hidden_size", a.hidden, 1, kWidest);
     in.whole("num_attention_heads", a.heads, 1, kMostHeads);
     in.whole("vocab_size", a.vocab, 1, kLargestVocabulary);
     in.whole("max_position_embeddings", a.max_positions, 1, kMostPositions);
     in.whole("intermediate_size", a.ffn, 1, kWidestMlp);
-    a.kv_heads = a.heads;
+    if (a.kv_heads == 0) a.kv_heads = a.heads;
     in.whole("num_key_value_heads", a.kv_heads, 1, kMostHeads);
     if (!in.whole("head_dim", a.head_dim, 1, kWidest)) cut_heads(in, a, "num_attention_heads");
     in.word("hidden_act", a.activation, kGated);
     in.real("rms_norm_eps", a.norm_eps, 0, 1);
     read_rope(in, a);
     in.flag("tie_word_embeddings", a.tied_embedding);
+}
+
+void read_llama(MappingReader& in, Architecture& a) {
+    a.max_positions = 2048;
+    a.ffn = 11008;
+    a.norm_eps = 1e-6;
+    a.kv_heads = 0;  // as many as heads
+    read_llama_kind(in, a);
     refuse_flag(in, "attention_bias");
     refuse_flag(in, "mlp_bias");
+}
+
+void read_mixtral(MappingReader& in, Architecture& a) {
+    a.max_positions = 131072;
+    a.ffn = 14336;
+    a.norm_eps = 1e-5;
+    a.rope_theta = 1e6;
+    a.kv_heads = 8;
+    a.experts = 8;
+    a.experts_per_token = 2;
+    read_llama_kind(in, a);
+    in.whole("num_local_experts", a.experts, 1, kMostExperts);
+    in.whole("num_experts_per_tok", a.experts_per_token, 1, kMostExperts);
+    std::int64_t window = a.max_positions;
+    if (in.whole("sliding_window", window, 1, kMostPositions) && window < a.max_positions)
+        in.complain("sliding_window",
+                    fmt::format("attention to the last {} of {} tokens is not built; null sees all",
+                                window, a.max_positions));
 }
 
 /// Classes of the head: transformers derives num_labels from id2label.
@@ -118,6 +145,7 @@ void read_labels(MappingReader& in, Architecture& a) {
 }
 
 void read_vit(MappingReader& in, Architecture& a) {
+    a.family = Family::Vit;
     a.causal = false;
     a.tied_embedding = false;
     a.activation = Activation::Gelu;
@@ -164,11 +192,13 @@ Architecture read_hf_config(const NodePtr& map, Mistakes& mistakes) {
     in.text("_name_or_path", a.name);
     if (a.name.empty()) a.name = "config";
     a.source = map->place.source ? map->place.source->file : "config.json";
-    if (!in.word("model_type", a.family, kTypes)) return a;
-    switch (a.family) {
-        case Family::Gpt2: read_gpt2(in, a); break;
-        case Family::Llama: read_llama(in, a); break;
-        case Family::Vit: read_vit(in, a); break;
+    Type type{};
+    if (!in.word("model_type", type, kTypes)) return a;
+    switch (type) {
+        case Type::Gpt2: read_gpt2(in, a); break;
+        case Type::Llama: read_llama(in, a); break;
+        case Type::Mixtral: read_mixtral(in, a); break;
+        case Type::Vit: read_vit(in, a); break;
     }
     if (in.good()) check_architecture(a, in);
     return a;

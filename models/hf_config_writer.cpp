@@ -81,6 +81,7 @@ Json llama(const Architecture& a) {
     demands.must(a.gated(), "SwiGLU");
     demands.must(a.positions == Positions::Rope, "rotary positions");
     demands.must(!a.linear_bias, "no biases");
+    demands.must(a.experts == 0, "one MLP in each layer");
     demands.must(a.causal, "causal attention");
     demands.refuse(a, kClass);
     Json json = start(kClass, "llama");

@@ -48,7 +48,7 @@ struct Traffic {
 /// Communication inside a pass. `bytes` is the full (gathered, reduced) tensor of each.
 struct Collective {
     enum class Kind : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll };
-    enum class Group : std::uint8_t { Tensor, Context, Data };
+    enum class Group : std::uint8_t { Tensor, Context, Data, Expert, ExpertTensor };
     Kind kind{};
     Group group{};
     Bytes bytes;

@@ -23,6 +23,9 @@ std::string_view word(OperatorKind kind) {
         case OperatorKind::Activation: return "activation";
         case OperatorKind::Residual: return "residual";
         case OperatorKind::Gather: return "gather";
+        case OperatorKind::Router: return "router";
+        case OperatorKind::Dispatch: return "dispatch";
+        case OperatorKind::Combine: return "combine";
         case OperatorKind::Loss: return "loss";
     }
     return "";
@@ -48,7 +51,14 @@ std::string_view word(Collective::Kind kind) {
 }
 
 int members(const Execution& how, Collective::Group group) {
-    return group == Collective::Group::Tensor ? how.tensor : how.context;
+    switch (group) {
+        case Collective::Group::Tensor: return how.tensor;
+        case Collective::Group::Expert: return how.expert;
+        case Collective::Group::ExpertTensor: return how.expert_tensor;
+        case Collective::Group::Context:
+        case Collective::Group::Data: break;
+    }
+    return how.context;
 }
 
 std::string text_of(const Kernel& kernel, const Execution& how) {

@@ -24,7 +24,7 @@ void cut_bucket(const std::vector<std::int64_t>& bucket, int shards,
 }  // namespace
 
 std::vector<std::int64_t> optimizer_pieces(const StageGraph& graph, int shards,
-                                           std::int64_t bucket_elements) {
+                                           std::int64_t bucket_elements, bool experts) {
     assert(shards >= 1 && bucket_elements >= 1 && "a bucket holds something, for someone");
     std::vector<std::int64_t> pieces, bucket;
     std::int64_t filled = 0;
@@ -35,6 +35,7 @@ std::vector<std::int64_t> optimizer_pieces(const StageGraph& graph, int shards,
     };
     for (auto parameter = graph.parameters.rbegin(); parameter != graph.parameters.rend();
          ++parameter) {
+        if (parameter->expert != experts) continue;
         bucket.push_back(parameter->elements_of_rank(graph.execution));
         filled += bucket.back();
         if (filled >= bucket_elements) close();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/diagnostic.h"
 #include "models/graph_builder.h"
@@ -26,12 +27,14 @@ struct Divisions {
         for (const std::int64_t extent :
              {model.hidden, model.heads, model.kv_heads, model.head_dim, model.ffn, model.vocab,
               how.micro_batch, how.seq_length, std::int64_t{how.tensor}, std::int64_t{how.context},
-              std::int64_t{how.slices}, std::int64_t{how.vocabulary_multiple}}) {
+              std::int64_t{how.slices}, std::int64_t{how.vocabulary_multiple},
+              std::int64_t{how.expert}, std::int64_t{how.expert_tensor}}) {
             if (extent < 1 || extent > kLargestExtent) {
                 refuse(fmt::format("an extent of {} is outside 1 to {}", extent, kLargestExtent));
             }
         }
-        for (const int parts : {how.tensor, how.context, how.slices}) {
+        for (const int parts :
+             {how.tensor, how.context, how.slices, how.expert, how.expert_tensor}) {
             if (parts > 1 << 20) refuse(fmt::format("nothing can be cut into {}", parts));
         }
         if (how.slice < 0 || how.slice >= how.slices) {
@@ -57,11 +60,39 @@ struct Divisions {
             scores = std::max(
                 scores, number(how.micro_batch) * number(how.seq_length) * number(how.seq_length));
         }
-        const double largest = std::max(
-            {hidden * width, tokens * width, scores, hidden * number(model.max_positions)});
+        const double largest =
+            std::max({hidden * width, tokens * width, scores, hidden * number(model.max_positions),
+                      expert_elements(model, how, tokens)});
         if (largest > kLargestTensor) {
             refuse(fmt::format("a tensor of {:.3g} elements is beyond any machine", largest));
         }
+    }
+
+    /// Of the largest tensor around the experts: what they all make of all rows.
+    double expert_elements(const Architecture& model, const Execution& how, double tokens) const {
+        if (model.experts == 0) return 0;
+        const double rows =
+            tokens * how.expert_load * how.tensor * static_cast<double>(model.experts_per_token);
+        return (rows + static_cast<double>(model.experts)) *
+               static_cast<double>(std::max(model.hidden, 2 * model.ffn));
+    }
+
+    /// Precondition: sizes.stream_tokens stands.
+    void cut_experts(const Architecture& model, const Execution& how, Sizes& size) {
+        if (model.experts == 0) {
+            if (how.expert > 1) refuse("there are no experts to share");
+            return;
+        }
+        if (how.tensor > 1 && !size.scattered) {
+            refuse(
+                "experts beside tensor parallelism need sequence parallelism: each rank "
+                "sends tokens of its own to them");
+        }
+        size.experts = cut(model.experts, how.expert, "experts");
+        size.expert_ffn = cut(model.ffn, how.expert_tensor, "columns of an expert");
+        const auto routed = static_cast<double>(size.stream_tokens * model.experts_per_token);
+        const auto fullest = static_cast<std::int64_t>(std::ceil(routed * how.expert_load));
+        size.expert_rows = (fullest + size.experts - 1) / size.experts * how.expert_tensor;
     }
 };
 
@@ -107,6 +138,7 @@ Sizes sizes_of(const Architecture& model, const Execution& how) {
     size.tokens = how.micro_batch * size.queries;
     size.stream_tokens =
         size.scattered ? divide.cut(size.tokens, t, "tokens of the rank") : size.tokens;
+    divide.cut_experts(model, how, size);
     if (!divide.mistakes.empty()) throw InputError(std::move(divide.mistakes));
     return size;
 }

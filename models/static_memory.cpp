@@ -41,16 +41,20 @@ std::int64_t optimizer_state_width(const StaticPolicy& policy, DataType compute)
 }
 
 StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy) {
-    return static_memory(graph, policy, graph.parameter_elements());
+    return static_memory(graph, policy, graph.parameter_count());
 }
 
 StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
-                           std::int64_t elements) {
-    assert(policy.shards >= 1 && "a parameter is on at least one rank");
+                           const ParameterCount& parameters) {
+    assert(policy.shards >= 1 && policy.expert_shards >= 1 && "a parameter is on some rank");
     const Execution& how = graph.execution;
+    const auto part = [](std::int64_t elements, int shards) {
+        return (elements + shards - 1) / shards;
+    };
     const auto cut = [&](int from_stage) {
-        if (policy.zero_stage < from_stage) return elements;
-        return (elements + policy.shards - 1) / policy.shards;
+        if (policy.zero_stage < from_stage) return parameters.total();
+        return part(parameters.dense, policy.shards) +
+               part(parameters.expert, policy.expert_shards);
     };
     StaticMemory memory;
     of(memory.held, MemoryClass::Parameters) = Bytes{size_of(how.compute) * cut(3)};
@@ -67,7 +71,7 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
         of(memory.held, MemoryClass::Optimizer) = state;
     Bytes& buffers = of(memory.held, MemoryClass::Buffers);
     buffers = policy.library_workspace;
-    if (policy.ddp_buckets) buffers += Bytes{size_of(how.gradients) * elements};
+    if (policy.ddp_buckets) buffers += Bytes{size_of(how.gradients) * parameters.total()};
     if (how.dummy_weight_gradients && how.gradient_accumulation_fusion) {
         buffers += dummy_weight_gradients(graph);
     }

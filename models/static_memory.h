@@ -17,6 +17,8 @@ struct StaticPolicy {
     int moment_count = 2;  ///< Adam; SGD keeps one for momentum, or none
     int zero_stage = 0;
     int shards = 1;  ///< data-parallel x context-parallel ranks
+    int expert_shards =
+        1;  ///< of these, and of those that cut no expert: who have the same experts
     /// Gradients have a buffer of their own for the whole run; otherwise they
     /// appear during the backward and are dropped after the step (PyTorch's .grad).
     bool gradient_buffer = true;
@@ -40,9 +42,9 @@ struct StaticMemory {
 };
 
 StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy);
-/// The same for a rank that holds `elements` parameters in stages that are like the
+/// The same for a rank that holds so many parameters in stages that are like the
 /// graph but longer, or several: buffers are counted once.
 StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
-                           std::int64_t elements);
+                           const ParameterCount& parameters);
 
 }  // namespace debubble::models

@@ -51,7 +51,47 @@ void check_tensor_cut(Draft& draft) {
     need_divides(draft, model.heads, t, "heads", "tensor");
     if (model.kv_heads != model.heads)
         need_divides(draft, model.kv_heads, t, "key-value heads", "tensor");
-    need_divides(draft, model.ffn, t, "columns of the MLP", "tensor");
+    if (model.experts == 0) need_divides(draft, model.ffn, t, "columns of the MLP", "tensor");
+}
+
+/// Experts are dealt out and cut inside a stage's ranks, by Megatron-Core's rules.
+void check_experts(Draft& draft) {
+    const models::Architecture& model = draft.scenario.model;
+    Parallel& parallel = draft.scenario.parallel;
+    parallel.expert_tensor = draft.expert_tensor.value_or(model.experts > 0 ? parallel.tensor : 1);
+    const auto complain = [&](std::string_view key, std::string sentence) {
+        draft.parallel.complain(key, std::move(sentence));
+    };
+    if (model.experts == 0) {
+        if (parallel.expert > 1)
+            complain("expert",
+                     fmt::format("'expert' is {}, and the model has no experts", parallel.expert));
+        if (parallel.expert_tensor > 1)
+            complain("expert_tensor", fmt::format("'expert_tensor' is {}, and the model has no "
+                                                  "experts",
+                                                  parallel.expert_tensor));
+        if (draft.scenario.training.expert_load > 1)
+            draft.training.complain("expert_load", "the model has no experts to load");
+        return;
+    }
+    need_divides(draft, model.experts, parallel.expert, "experts", "expert");
+    need_divides(draft, model.ffn, parallel.expert_tensor, "columns of an expert", "expert_tensor");
+    if (parallel.tensor > 1 && !parallel.sequence)
+        complain("sequence",
+                 "experts beside tensor parallelism need sequence parallelism: each rank "
+                 "sends tokens of its own to them");
+    const int ranks = parallel.ranks_of_stage();
+    const std::int64_t asked = std::int64_t{parallel.expert} * parallel.expert_tensor;
+    if (ranks % asked != 0) {
+        complain("expert", fmt::format("expert {} x expert_tensor {} are {} GPUs, which do not "
+                                       "divide the {} that have a stage",
+                                       parallel.expert, parallel.expert_tensor, asked, ranks));
+        return;
+    }
+    if (parallel.zero_stage == 3 && parallel.expert_replicas() != parallel.replicas())
+        complain("zero_stage",
+                 "experts that fewer ranks have than the other parameters are not "
+                 "sharded by ZeRO-3; 0 to 2 are");
 }
 
 void check_sequence(Draft& draft) {
@@ -131,6 +171,7 @@ void check_partition(Draft& draft) {
 }  // namespace
 
 void check_cuts(Draft& draft) {
+    check_experts(draft);
     check_tensor_cut(draft);
     check_sequence(draft);
     check_partition(draft);

@@ -24,7 +24,8 @@ struct Draft {
     Scenario scenario;
     std::optional<int> gpus;
     std::optional<int> nodes;
-    std::optional<int> data;             ///< unset: auto
+    std::optional<int> data;  ///< unset: auto
+    std::optional<int> expert_tensor;
     std::optional<int> stages_per_rank;  ///< of `parallel`
     std::optional<int> global_batch;
     std::optional<int> micro_batch;

@@ -15,6 +15,9 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.tensor = parallel.tensor;
     execution.context = parallel.context;
     execution.sequence_parallel = parallel.sequence && parallel.tensor > 1;
+    execution.expert = parallel.expert;
+    execution.expert_tensor = parallel.expert_tensor;
+    execution.expert_load = training.expert_load;
     execution.compute = training.precision.compute;
     execution.gradients = training.precision.grads;
     execution.split_backward = scenario.schedule.splits_backward;

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "scenarios/draft.h"
 
 namespace debubble::scenarios {
@@ -65,9 +63,10 @@ void read_parallel(Draft& draft) {
     in.whole("pipeline", parallel.pipeline, 1, kMostRanks);
     in.whole("context", parallel.context, 1, kMostRanks);
     read_data(draft);
-    int expert = 1;
-    if (in.whole("expert", expert, 1, kMostRanks) && expert > 1)
-        in.complain("expert", fmt::format("'expert' is {}, and the model has no experts", expert));
+    in.whole("expert", parallel.expert, 1, kMostRanks);
+    int expert_tensor = 1;
+    if (in.whole("expert_tensor", expert_tensor, 1, kMostRanks))
+        draft.expert_tensor = expert_tensor;
     int chunks = 1;
     if (in.whole("stages_per_rank", chunks, 1, kMostChunks)) draft.stages_per_rank = chunks;
     in.flag("sequence", parallel.sequence);

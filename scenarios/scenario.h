@@ -25,6 +25,8 @@ struct Parallel {
     int pipeline = 1;
     int data = 1;
     int context = 1;
+    int expert = 1;         ///< ranks that share the experts of a layer, of tensor x context x data
+    int expert_tensor = 1;  ///< ranks that cut each expert; as `tensor` unless said
     int stages_per_rank = 1;
     bool sequence = false;  ///< sequence parallelism inside the tensor group
     int zero_stage = 0;     ///< 0..3
@@ -36,6 +38,11 @@ struct Parallel {
     friend bool operator==(const Parallel&, const Parallel&) = default;
 
     int gpus() const { return tensor * pipeline * data * context; }
+    int ranks_of_stage() const { return tensor * context * data; }
+    /// Ranks with the same part of the same parameters: they sum gradients, and ZeRO cuts over
+    /// them.
+    int replicas() const { return data * context; }
+    int expert_replicas() const { return ranks_of_stage() / (expert * expert_tensor); }
 };
 
 struct ScheduleChoice {
@@ -68,6 +75,7 @@ struct Training {
     bool offload_optimizer = false;
     bool offload_activations = false;
     std::optional<double> dropout;  ///< overrides the architecture's
+    double expert_load = 1;  ///< rows at the fullest rank's experts over the mean of all ranks
     std::string optimizer = "adamw";
     int optimizer_moments = 2;  ///< numbers kept per parameter: Adam 2, SGD 1 for momentum, or 0
     /// Keys that only a run reads, checked and kept as text under dotted names:

@@ -90,9 +90,9 @@ std::map<std::string, std::string> fixed_values(const NodePtr& root, models::She
     std::map<std::string, std::string> fixed{
         {"parallel.tensor", "1"},       {"parallel.pipeline", "1"},
         {"parallel.context", "1"},      {"parallel.stages_per_rank", "1"},
-        {"parallel.data", "auto"},      {"parallel.zero_stage", "0"},
-        {"schedule", "1f1b"},           {"training.recompute", "none"},
-        {"training.attention", "flash"}};
+        {"parallel.expert", "1"},       {"parallel.data", "auto"},
+        {"parallel.zero_stage", "0"},   {"schedule", "1f1b"},
+        {"training.recompute", "none"}, {"training.attention", "flash"}};
     Mistakes ignored;  // they are told when the scenario is read
     const Parts parts = read_parts(root, shelf, ignored);
     if (ignored.empty()) {

@@ -75,6 +75,7 @@ void read_training(Draft& draft) {
     in.flag("offload_activations", training.offload_activations);
     double dropout = 0;
     if (in.real("dropout", dropout, 0, 0.999)) training.dropout = dropout;
+    in.real("expert_load", training.expert_load, 1, 4096);
     read_run_keys(draft);
     in.finish();
 }

@@ -16,8 +16,11 @@ Bytes scaled(Bytes bytes, double by) {
 
 /// The group that holds a stage: its replicas, and those of its second holder if
 /// the schedule is bidirectional.
-GroupPlacement group_of(const scenarios::Scenario& scenario, std::span<const Rank> holders) {
-    GroupPlacement group = gradient_group(scenario, holders.front().index);
+GroupPlacement group_of(const scenarios::Scenario& scenario, std::span<const Rank> holders,
+                        bool experts) {
+    const int pipeline = holders.front().index;
+    GroupPlacement group =
+        experts ? expert_gradient_group(scenario, pipeline) : gradient_group(scenario, pipeline);
     if (holders.size() < 2) return group;
     const GroupPlacement pair = pair_group(scenario, holders.front().index, holders.back().index);
     const int copies = static_cast<int>(holders.size());
@@ -42,8 +45,24 @@ std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario) {
         scenario.parallel.communication_dtype.value_or(scenario.training.precision.compute));
 }
 
-int replicas_of_stage(const scenarios::Scenario& scenario) {
-    return scenario.parallel.data * scenario.parallel.context;
+std::int64_t share_of(const models::ParameterCount& elements, const scenarios::Parallel& parallel) {
+    return elements.dense / parallel.replicas() + elements.expert / parallel.expert_replicas();
+}
+
+CollectiveCost DataParallelPrices::over_replicas(CollectiveKind kind,
+                                                 const models::ParameterCount& elements,
+                                                 std::int64_t width,
+                                                 std::span<const Rank> holders) const {
+    CollectiveCost sum = collective_cost(kind, Bytes{elements.dense * width},
+                                         group_of(scenario_, holders, false), scenario_.cluster);
+    if (elements.expert == 0) return sum;
+    const CollectiveCost experts =
+        collective_cost(kind, Bytes{elements.expert * width}, group_of(scenario_, holders, true),
+                        scenario_.cluster);
+    sum.latency += experts.latency;
+    sum.transfer += experts.transfer;
+    sum.tier = std::max(sum.tier, experts.tier);
+    return sum;
 }
 
 Flow DataParallelPrices::overlapped(Flow flow, const CollectiveCost& cost, Bytes size,
@@ -60,24 +79,26 @@ Flow DataParallelPrices::overlapped(Flow flow, const CollectiveCost& cost, Bytes
     return flow;
 }
 
-Flow DataParallelPrices::reduce_gradients(std::int64_t elements, std::span<const Rank> holders,
+Flow DataParallelPrices::reduce_gradients(const models::ParameterCount& elements,
+                                          std::span<const Rank> holders,
                                           Duration last_backward) const {
-    const Bytes size{elements * gradient_bytes_sent(scenario_)};
+    const std::int64_t width = gradient_bytes_sent(scenario_);
+    const Bytes size{elements.total() * width};
     const CollectiveKind kind = scenario_.parallel.zero_stage == 0 ? CollectiveKind::AllReduce
                                                                    : CollectiveKind::ReduceScatter;
-    const CollectiveCost cost =
-        collective_cost(kind, size, group_of(scenario_, holders), scenario_.cluster);
+    const CollectiveCost cost = over_replicas(kind, elements, width, holders);
     const Flow flow = topology_.collective(cost, size, holders);
     if (!scenario_.framework.overlap_grad_reduce) return flow;
     return overlapped(flow, cost, size, last_backward);
 }
 
-Flow DataParallelPrices::gather_parameters(std::int64_t elements, Rank rank,
+Flow DataParallelPrices::gather_parameters(const models::ParameterCount& elements, Rank rank,
                                            Duration first_forward) const {
-    const Bytes size{elements * parameter_bytes_sent(scenario_)};
+    const std::int64_t width = parameter_bytes_sent(scenario_);
+    const Bytes size{elements.total() * width};
     const std::array participants{rank};
-    const CollectiveCost cost = collective_cost(
-        CollectiveKind::AllGather, size, group_of(scenario_, participants), scenario_.cluster);
+    const CollectiveCost cost =
+        over_replicas(CollectiveKind::AllGather, elements, width, participants);
     const Flow flow = topology_.collective(cost, size, participants);
     // ZeRO-3 by stage is gathered ahead by the schedule itself.
     if (!scenario_.framework.overlap_param_gather || scenario_.parallel.zero_stage == 3)

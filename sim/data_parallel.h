@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "models/graph.h"
 #include "scenarios/scenario.h"
 #include "sim/network/topology.h"
 
@@ -16,16 +17,21 @@ public:
     /// All-reduce of a stage's gradients over data x context ranks and all holders, or
     /// reduce-scatter when they are sharded. When the framework overlaps, buckets are sent as
     /// the last backward (of this length) makes them, and only the rest is left.
-    Flow reduce_gradients(std::int64_t elements, std::span<const Rank> holders,
+    /// Those of experts go over fewer ranks, one after the other.
+    Flow reduce_gradients(const models::ParameterCount& elements, std::span<const Rank> holders,
                           Duration last_backward) const;
     /// All-gather of a stage's parameters; beside its first forward if the framework overlaps.
-    Flow gather_parameters(std::int64_t elements, Rank rank, Duration first_forward) const;
+    Flow gather_parameters(const models::ParameterCount& elements, Rank rank,
+                           Duration first_forward) const;
     /// All-reduce between the first and the last holder, replica by replica: of a tied tensor,
     /// or of gradients that the replicas of each holder have reduced and cut. Nothing for one.
     Flow reduce_between_holders(std::int64_t elements, std::span<const Rank> holders) const;
     Flow reduce_norm() const;
 
 private:
+    /// Of dense parameters and experts: what both take, at the slower tier.
+    CollectiveCost over_replicas(CollectiveKind kind, const models::ParameterCount& elements,
+                                 std::int64_t width, std::span<const Rank> holders) const;
     Flow overlapped(Flow flow, const CollectiveCost& cost, Bytes size, Duration beside) const;
 
     const scenarios::Scenario& scenario_;
@@ -36,7 +42,7 @@ private:
 std::int64_t gradient_bytes_sent(const scenarios::Scenario& scenario);
 std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario);
 
-/// Data x context ranks: gradients are reduced over, and optimizer state cut by, so many.
-int replicas_of_stage(const scenarios::Scenario& scenario);
+/// Elements that each replica owns after they were dealt out among them.
+std::int64_t share_of(const models::ParameterCount& elements, const scenarios::Parallel& parallel);
 
 }  // namespace debubble::sim

@@ -7,7 +7,6 @@
 
 #include "models/static_memory.h"
 #include "scenarios/execution_of.h"
-#include "sim/data_parallel.h"
 #include "sim/memory_log.h"
 #include "sim/pass_memory.h"
 #include "sim/sharded_pass.h"
@@ -54,7 +53,7 @@ public:
         if (scenario_.parallel.zero_stage < 3) return {};
         const std::int64_t bytes = graph(stage, 0).parameter_elements() *
                                    models::size_of(scenario_.training.precision.compute);
-        return Bytes{bytes - bytes / replicas_of_stage(scenario_)};
+        return Bytes{bytes - bytes / scenario_.parallel.replicas()};
     }
     const models::PassSteps& steps(const Compute& c) {
         const int slice = c.micro_batch.slice.value_or(0);
@@ -81,10 +80,10 @@ private:
 
 models::StaticMemory static_of(const scenarios::Scenario& scenario, RankStages& stages,
                                std::span<const Stage> held) {
-    std::int64_t elements = 0;
+    models::ParameterCount elements;
     Stage like = held.front();
     for (const Stage stage : held) {
-        elements += stages.graph(stage, 0).parameter_elements();
+        elements += stages.graph(stage, 0).parameter_count();
         if (stages.graph(stage, 0).content.head) like = stage;
     }
     return models::static_memory(stages.graph(like, 0), static_policy(scenario), elements);

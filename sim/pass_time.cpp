@@ -30,13 +30,23 @@ PassPricer::PassPricer(const scenarios::Scenario& scenario)
       tensor_(tensor_group(scenario, 0)),
       context_(context_group(scenario, 0)),
       data_(gradient_group(scenario, 0)),
+      expert_(expert_group(scenario, 0)),
+      expert_tensor_(expert_tensor_group(scenario, 0)),
       overlaps_tensor_(scenario.framework.overlap_tensor_backward) {}
 
+const GroupPlacement& PassPricer::placement_of(models::Collective::Group group) const {
+    switch (group) {
+        case models::Collective::Group::Tensor: return tensor_;
+        case models::Collective::Group::Context: return context_;
+        case models::Collective::Group::Expert: return expert_;
+        case models::Collective::Group::ExpertTensor: return expert_tensor_;
+        case models::Collective::Group::Data: break;
+    }
+    return data_;
+}
+
 Duration PassPricer::collective(const models::Collective& collective) const {
-    const GroupPlacement& group = collective.group == models::Collective::Group::Tensor ? tensor_
-                                  : collective.group == models::Collective::Group::Context
-                                      ? context_
-                                      : data_;
+    const GroupPlacement& group = placement_of(collective.group);
     return collective_cost(kind_of(collective), collective.bytes, group, cluster_).total() *
            collective.count;
 }

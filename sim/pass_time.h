@@ -36,6 +36,7 @@ public:
     Duration collective(const models::Collective& collective) const;
 
 private:
+    const GroupPlacement& placement_of(models::Collective::Group group) const;
     double kernel_seconds(const models::Kernel& kernel) const;
     double exposed_seconds(std::span<const models::Kernel> from) const;
 
@@ -43,6 +44,8 @@ private:
     GroupPlacement tensor_;
     GroupPlacement context_;
     GroupPlacement data_;
+    GroupPlacement expert_;
+    GroupPlacement expert_tensor_;
     bool overlaps_tensor_;
 };
 

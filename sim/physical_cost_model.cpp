@@ -86,7 +86,7 @@ public:
         // Reduced there too, over the replicas of one holder; what is left is between holders.
         if (gathers_in_passes(scenario_))
             return between_replicas_.reduce_between_holders(
-                elements(stage) / replicas_of_stage(scenario_), holders);
+                elements(stage).total() / scenario_.parallel.replicas(), holders);
         const StagePrice& price = whole(stage);
         const Duration last =
             std::max(price.of(Pass::Backward).duration, price.of(Pass::BackwardWeight).duration);
@@ -118,8 +118,8 @@ public:
     Bytes unsharded_bytes(Stage stage) const override {
         if (scenario_.parallel.zero_stage < 3) return {};
         const std::int64_t bytes =
-            elements(stage) * models::size_of(scenario_.training.precision.compute);
-        return Bytes{bytes - bytes / replicas_of_stage(scenario_)};
+            elements(stage).total() * models::size_of(scenario_.training.precision.compute);
+        return Bytes{bytes - bytes / scenario_.parallel.replicas()};
     }
     Bytes optimizer_transient(Rank rank) const override { return level(rank).optimizer_step; }
     std::vector<std::string> unmeasured() const override {
@@ -156,17 +156,20 @@ private:
         return *priced_[price_of_[stage.index]].slices[micro_batch.slice.value_or(0)];
     }
     const StagePrice& whole(Stage stage) const { return price(stage, {}); }
-    std::int64_t elements(Stage stage) const { return whole(stage).parameters().total; }
-    std::int64_t elements_of(Rank rank) const {
-        std::int64_t sum = 0;
+    const models::ParameterCount& elements(Stage stage) const {
+        return whole(stage).parameters().all;
+    }
+    models::ParameterCount elements_of(Rank rank) const {
+        models::ParameterCount sum;
         for (const Stage stage : placement_.stages_of(rank)) sum += elements(stage);
         return sum;
     }
 
     /// By the rank's optimizer.
     std::int64_t stepped_elements(Rank rank) const {
-        const int shards = scenario_.parallel.zero_stage > 0 ? replicas_of_stage(scenario_) : 1;
-        return elements_of(rank) / shards;
+        const models::ParameterCount held = elements_of(rank);
+        return scenario_.parallel.zero_stage > 0 ? share_of(held, scenario_.parallel)
+                                                 : held.total();
     }
     std::int64_t most_stepped_elements() const {
         std::int64_t most = 0;

@@ -210,6 +210,9 @@ std::string plan_of(const scenarios::Scenario& s) {
     std::string words = fmt::format("tensor {}, pipeline {}, data {}", parallel.tensor,
                                     parallel.pipeline, parallel.data);
     if (parallel.context > 1) words += fmt::format(", context {}", parallel.context);
+    if (parallel.expert > 1) words += fmt::format(", expert {}", parallel.expert);
+    if (parallel.expert_tensor > 1 && parallel.expert_tensor != parallel.tensor)
+        words += fmt::format(", expert_tensor {}", parallel.expert_tensor);
     if (parallel.sequence) words += ", sequence";
     if (parallel.zero_stage > 0) words += fmt::format(", ZeRO-{}", parallel.zero_stage);
     words += fmt::format("; {}", s.schedule.csv.empty() ? s.schedule.name : s.schedule.csv);

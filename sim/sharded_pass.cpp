@@ -12,21 +12,17 @@ std::int64_t element_bytes(const scenarios::Scenario& scenario) {
     return models::size_of(scenario.training.precision.compute);
 }
 
-int group_size(const scenarios::Scenario& scenario) {
-    return scenario.parallel.data * scenario.parallel.context;
-}
-
 /// Of gathered units, the part that the rank does not hold anyway.
 Bytes foreign_part(const scenarios::Scenario& scenario, std::int64_t elements) {
     const std::int64_t bytes = elements * element_bytes(scenario);
-    return Bytes{bytes - bytes / group_size(scenario)};
+    return Bytes{bytes - bytes / scenario.parallel.replicas()};
 }
 
 }  // namespace
 
 bool gathers_in_passes(const scenarios::Scenario& scenario) {
     return scenario.parallel.zero_stage == 3 && scenario.parallel.wrap == scenarios::Wrap::Layer &&
-           group_size(scenario) > 1;
+           scenario.parallel.replicas() > 1;
 }
 
 double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits& units,

@@ -73,15 +73,22 @@ Bytes StagePrice::seen_by_later_slices() const {
 }
 
 void StagePrice::count_parameters() {
-    std::int64_t in_layers = 0;
+    models::ParameterCount in_layers;
     for (const models::Operator& op : graph_.operators)
         if (op.layer)
-            for (const int parameter : op.parameters)
-                in_layers += graph_.parameters[parameter].elements_of_rank(graph_.execution);
+            for (const int index : op.parameters) {
+                const models::Parameter& parameter = graph_.parameters[index];
+                (parameter.expert ? in_layers.expert : in_layers.dense) +=
+                    parameter.elements_of_rank(graph_.execution);
+            }
+    const models::ParameterCount whole = graph_.parameter_count();
     const int built = graph_.content.layers;
-    parameters_.layer = built > 0 ? in_layers / built : 0;
-    parameters_.ends = graph_.parameter_elements() - in_layers;
-    parameters_.total = graph_.parameter_elements() + (layers_ - built) * parameters_.layer;
+    const auto of_layer = [&](std::int64_t sum) { return built > 0 ? sum / built : 0; };
+    const auto left_out = [&](std::int64_t sum) { return (layers_ - built) * of_layer(sum); };
+    parameters_.layer = of_layer(in_layers.total());
+    parameters_.ends = whole.total() - in_layers.total();
+    parameters_.all = {whole.dense + left_out(in_layers.dense),
+                       whole.expert + left_out(in_layers.expert)};
     if (!graph_.architecture.tied_embedding) return;
     for (const models::Operator& op : graph_.operators)
         for (const int index : op.parameters) {

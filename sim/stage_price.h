@@ -19,7 +19,7 @@ struct StageParameters {
     std::int64_t layer = 0;  ///< of each layer
     std::int64_t ends = 0;   ///< of embedding, final norm and head
     std::int64_t tied = 0;   ///< of the token embedding, if this stage has it or a copy
-    std::int64_t total = 0;
+    models::ParameterCount all;
 };
 
 /// A stage's graph of at most three layers, where layers are alike: the inner one stands for all

@@ -1,7 +1,6 @@
 #include "sim/static_level.h"
 
 #include "scenarios/plan.h"
-#include "sim/data_parallel.h"
 
 namespace debubble::sim {
 
@@ -19,7 +18,8 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     policy.moments = precision.moments;
     policy.moment_count = scenario.training.optimizer_moments;
     policy.zero_stage = scenario.parallel.zero_stage;
-    policy.shards = replicas_of_stage(scenario);
+    policy.shards = scenario.parallel.replicas();
+    policy.expert_shards = scenario.parallel.expert_replicas();
     policy.gradient_buffer = framework.main_grad_buffer;
     policy.ddp_buckets = framework.ddp_buckets && scenario.parallel.data > 1;
     policy.foreach_optimizer = framework.optimizer == scenarios::OptimizerKind::ForeachAdam;

@@ -28,6 +28,7 @@ std::vector<std::string> unvalidated_features(const scenarios::Scenario& scenari
         fmt::format("schedule {}", schedule));
     say(scenario.parallel.zero_stage >= 2, fmt::format("ZeRO-{}", scenario.parallel.zero_stage));
     say(scenario.parallel.context > 1, "context parallelism");
+    say(scenario.model.experts > 0, "mixtures of experts");
     say(scenario.training.offload_optimizer || scenario.training.offload_activations, "offloading");
     say(scenario.model.family != models::Family::Gpt2, "this family of models");
     say(scenario.training.precision.compute == models::DataType::Fp32, "fp32 arithmetic");

@@ -17,6 +17,7 @@
 #include "exec/cuda/load_nccl.h"
 #include "exec/cuda/seating.h"
 #include "exec/run/priced_program.h"
+#include "exec/stage/run_visit.h"
 #include "scenarios/read_scenario.h"
 #include "scenarios/utilisation.h"
 
@@ -68,7 +69,9 @@ scenarios::Scenario read_for_run(const RunRequest& request) {
     std::vector<scenarios::Override> overrides;
     for (const std::string& text : request.set)
         overrides.push_back(scenarios::parse_override(text));
-    return scenarios::read_scenario(request.scenario, overrides);
+    scenarios::Scenario asked = scenarios::read_scenario(request.scenario, overrides);
+    check_executed(asked.model);
+    return asked;
 }
 
 std::shared_ptr<Device> RunJob::device_of(Communicator& world) const {

@@ -10,6 +10,7 @@
 #include "base/diagnostic.h"
 #include "exec/sample/network_weights.h"
 #include "exec/stage/model_stage.h"
+#include "exec/stage/run_visit.h"
 
 namespace debubble::exec {
 
@@ -26,6 +27,7 @@ void check_continues_text(const SavedNetwork& network) {
             fmt::format("{} is a Vision Transformer, which tells images apart; only a language "
                         "model continues a text",
                         network.folder.string()));
+    check_executed(model);
     if (!model.causal)
         throw InputError(
             fmt::format("{} is a network whose tokens see those behind them; only a causal "

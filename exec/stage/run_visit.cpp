@@ -1,5 +1,11 @@
 #include "exec/stage/run_visit.h"
 
+#include <cassert>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+
 namespace debubble::exec {
 
 namespace {
@@ -21,7 +27,11 @@ void run_forward(const OperatorCall& call) {
         case OperatorKind::Residual: return residual_forward(call);
         case OperatorKind::Gather: return gather_forward(call);
         case OperatorKind::Loss: return loss_forward(call);
+        case OperatorKind::Router:
+        case OperatorKind::Dispatch:
+        case OperatorKind::Combine: break;
     }
+    assert(false && "networks of experts are refused before");
 }
 
 void run_backward_input(const OperatorCall& call) {
@@ -38,7 +48,11 @@ void run_backward_input(const OperatorCall& call) {
         case OperatorKind::Residual: return residual_backward_input(call);
         case OperatorKind::Gather: return gather_backward_input(call);
         case OperatorKind::Loss: return loss_backward_input(call);
+        case OperatorKind::Router:
+        case OperatorKind::Dispatch:
+        case OperatorKind::Combine: break;
     }
+    assert(false && "networks of experts are refused before");
 }
 
 void run_backward_weight(const OperatorCall& call) {
@@ -54,11 +68,22 @@ void run_backward_weight(const OperatorCall& call) {
         case OperatorKind::Activation:
         case OperatorKind::Residual:
         case OperatorKind::Gather:
+        case OperatorKind::Router:
+        case OperatorKind::Dispatch:
+        case OperatorKind::Combine:
         case OperatorKind::Loss: return;
     }
 }
 
 }  // namespace
+
+void check_executed(const models::Architecture& network) {
+    if (network.experts > 0)
+        throw InputError(
+            fmt::format("{} is a mixture of experts, which 'debubble simulate' plans "
+                        "and nothing executes yet",
+                        network.name));
+}
 
 void run_visit(const OperatorCall& call, Part part) {
     switch (part) {

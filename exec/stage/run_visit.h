@@ -6,6 +6,9 @@
 /// From a visit of the operator graph to the code of its operator.
 namespace debubble::exec {
 
+/// Throws InputError where the network has operators that nothing executes yet.
+void check_executed(const models::Architecture& network);
+
 void run_visit(const OperatorCall& call, models::Part part);
 
 /// Two visits at once; `part` is the first one's.

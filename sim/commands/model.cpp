@@ -49,6 +49,7 @@ Json model_json(const models::Architecture& a, const models::Execution& e,
     Json json{{"model", a.name},
               {"source", a.source},
               {"parameters", models::parameter_count(a)},
+              {"active_parameters", models::active_parameter_count(a)},
               {"seq_length", e.seq_length},
               {"micro_batch", e.micro_batch},
               {"tensor", e.tensor},
@@ -88,6 +89,10 @@ std::string model_text(const models::Architecture& a, const models::Execution& e
     std::string text = fmt::format(
         "{}: {} parameters; {} layers, hidden {}, {} heads, ffn {}, vocabulary {}\n", a.name,
         models::parameter_count(a), a.layers, a.hidden, a.heads, a.ffn, a.vocab);
+    if (a.experts > 0)
+        text += fmt::format(
+            "{} experts in each layer, {} for each token, which is computed with {} parameters\n",
+            a.experts, a.experts_per_token, models::active_parameter_count(a));
     if (!a.source.empty()) text += fmt::format("source: {}\n", a.source);
     text += fmt::format(
         "model FLOPs, forward and backward: {:.4g} TFLOP per sample of {} tokens\n"

@@ -40,12 +40,8 @@ int divide_up(int a, int b) {
     return (a + b - 1) / b;
 }
 
-int ranks_of_stage(const scenarios::Parallel& parallel) {
-    return parallel.tensor * parallel.context * parallel.data;
-}
-
 RankBlock block_of(const scenarios::Scenario& scenario, int pipeline) {
-    const int count = ranks_of_stage(scenario.parallel);
+    const int count = scenario.parallel.ranks_of_stage();
     return {pipeline * count, count};
 }
 
@@ -87,8 +83,26 @@ GroupPlacement context_group(const scenarios::Scenario& scenario, int pipeline) 
 GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline) {
     const scenarios::Parallel& parallel = scenario.parallel;
     const RankBlock block = block_of(scenario, pipeline);
-    return place({block.first, parallel.tensor, parallel.context * parallel.data}, block,
-                 scenario.cluster);
+    return place({block.first, parallel.tensor, parallel.replicas()}, block, scenario.cluster);
+}
+
+GroupPlacement expert_group(const scenarios::Scenario& scenario, int pipeline) {
+    const scenarios::Parallel& parallel = scenario.parallel;
+    return place({block_of(scenario, pipeline).first, parallel.expert_tensor, parallel.expert},
+                 job_of(scenario), scenario.cluster);
+}
+
+GroupPlacement expert_tensor_group(const scenarios::Scenario& scenario, int pipeline) {
+    return place({block_of(scenario, pipeline).first, 1, scenario.parallel.expert_tensor},
+                 job_of(scenario), scenario.cluster);
+}
+
+GroupPlacement expert_gradient_group(const scenarios::Scenario& scenario, int pipeline) {
+    const scenarios::Parallel& parallel = scenario.parallel;
+    const RankBlock block = block_of(scenario, pipeline);
+    return place(
+        {block.first, parallel.expert_tensor * parallel.expert, parallel.expert_replicas()}, block,
+        scenario.cluster);
 }
 
 GroupPlacement pair_group(const scenarios::Scenario& scenario, int pipeline, int other) {

@@ -44,6 +44,11 @@ GroupPlacement place(const RankGroup& group, const RankBlock& block,
 GroupPlacement tensor_group(const scenarios::Scenario& scenario, int pipeline);
 GroupPlacement context_group(const scenarios::Scenario& scenario, int pipeline);
 GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline);
+/// Ranks that share a layer's experts, that cut each of them, and that have the same: as
+/// Megatron-Core lays them out, global rank = etp + ETP (ep + EP (edp + EDP pp)).
+GroupPlacement expert_group(const scenarios::Scenario& scenario, int pipeline);
+GroupPlacement expert_tensor_group(const scenarios::Scenario& scenario, int pipeline);
+GroupPlacement expert_gradient_group(const scenarios::Scenario& scenario, int pipeline);
 /// Two pipeline ranks and their replicas, pair by pair (tied tensors, bidirectional copies).
 GroupPlacement pair_group(const scenarios::Scenario& scenario, int pipeline, int other);
 GroupPlacement whole_job(const scenarios::Scenario& scenario);

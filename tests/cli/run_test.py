@@ -334,6 +334,7 @@ class Refusals(RunTest):
     def test_what_cannot_run_is_told_in_a_sentence(self):
         self.refused("--set", "training.data={text: /nowhere/at/all}", says="/nowhere/at/all")
         self.refused(steps=None, says="--steps")
+        self.refused("--set", "model={base: mixtral-8x7b, layers: 2}", says="mixture of experts")
         self.refused("--set", "gpus=16", "--set", "parallel.pipeline=8", says="8 stages")
         self.refused("--comm", "pigeons", says="pigeons")
         self.refused("--launch", 3, says="2 ranks")

@@ -43,6 +43,15 @@ TEST(HuggingFaceConfig, DescribesTheSameNetworksAsTheZoo) {
         "num_hidden_layers": 80, "num_key_value_heads": 8, "rms_norm_eps": 1e-05,
         "rope_scaling": null, "hidden_act": "silu", "vocab_size": 32000})"),
                         read_model("llama2-70b"));
+    expect_same_network(config(R"({"model_type": "mixtral", "hidden_size": 6144,
+        "intermediate_size": 16384, "max_position_embeddings": 65536, "num_attention_heads": 48,
+        "num_hidden_layers": 56, "num_key_value_heads": 8, "num_local_experts": 8,
+        "num_experts_per_tok": 2, "rms_norm_eps": 1e-05, "rope_theta": 1000000,
+        "sliding_window": null, "vocab_size": 32000, "router_aux_loss_coef": 0.001})"),
+                        read_model("mixtral-8x22b"));
+    EXPECT_NE(mistakes_of(R"({"model_type": "mixtral", "sliding_window": 4096})")
+                  .find("attention to the last 4096 of 131072 tokens is not built"),
+              std::string::npos);
 }
 
 TEST(HuggingFaceConfig, CountsTheClassesOfAViT) {

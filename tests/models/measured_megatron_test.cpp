@@ -8,15 +8,10 @@
 /// Peaks of Megatron-LM's own functional tests. The configurations are the
 /// model_config.yaml of tests/functional_tests/test_cases/gpt/<case> of
 /// github.com/NVIDIA/Megatron-LM; the number of GPUs, which they do not state, is the one
-/// whose optimizer shards give the memory measured between two steps. MoE, BERT, T5, hybrid and
-/// multimodal rows are not modelled.
+/// whose optimizer shards give the memory measured between two steps. Mixtures of experts are in
+/// measured_mixtral_test.cpp; BERT, T5, hybrid and multimodal rows are not modelled.
 namespace debubble::models {
 namespace {
-
-/// cuBLAS keeps a workspace for each of two threads, TransformerEngine one of its own.
-constexpr Bytes kWorkspacesA100{2 * 65 * kMiB / 8 + 4 * kMiB};
-constexpr Bytes kWorkspacesHopper{2 * 32 * kMiB + 32 * kMiB};
-constexpr Bytes kWorkspacesBlackwell{2 * 65 * kMiB / 8 + 32 * kMiB};
 
 /// Nemotron-4 15B: squared ReLU, rotary positions, layer norm without linear biases.
 MeasuredRun nemotron_15b(const Row& row, int tensor) {

@@ -17,6 +17,14 @@ namespace debubble::models {
 
 inline constexpr std::int64_t kMiB = 1 << 20;
 
+/// cuBLAS keeps a workspace for each of two threads, TransformerEngine one of its own; in MiB.
+constexpr Bytes workspaces(double cublas, double engine) {
+    return Bytes{static_cast<std::int64_t>((2 * cublas + engine) * (1 << 20))};
+}
+inline constexpr Bytes kWorkspacesA100 = workspaces(8.125, 4);
+inline constexpr Bytes kWorkspacesHopper = workspaces(32, 32);
+inline constexpr Bytes kWorkspacesBlackwell = workspaces(8.125, 32);
+
 struct MeasuredRun {
     Architecture model;
     Execution how;
@@ -88,10 +96,13 @@ inline void RankPlayer::hold_optimizer(Bytes& whole) {
     if (run_.policy.zero_stage != 1 || !run_.policy.main_parameters) return;
     whole = {};
     for (const auto& [stage, plan] : stages_) {
-        for (const std::int64_t elements : optimizer_pieces(
-                 plan.graph, run_.policy.shards, megatron_bucket_elements(run_.policy.shards))) {
-            take(Bytes{4 * elements}, "main parameters");
-            moments_.push_back(Bytes{4 * elements});
+        for (const bool experts : {false, true}) {
+            const int shards = experts ? run_.policy.expert_shards : run_.policy.shards;
+            for (const std::int64_t elements :
+                 optimizer_pieces(plan.graph, shards, megatron_bucket_elements(shards), experts)) {
+                take(Bytes{4 * elements}, "main parameters");
+                moments_.push_back(Bytes{4 * elements});
+            }
         }
     }
 }

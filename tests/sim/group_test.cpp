@@ -44,6 +44,18 @@ TEST(Group, PutsContextInsideDataAndOutsideTensor) {
     EXPECT_EQ(gradient_group(scenario, 0).size, 8);
 }
 
+TEST(Group, PutsExpertsWhereMegatronDoes) {
+    auto scenario = job(2, 1, 8, 2);  // 16 ranks of a stage, two nodes
+    scenario.parallel.expert_tensor = 2;
+    scenario.parallel.expert = 8;
+    EXPECT_EQ(expert_group(scenario, 0), (GroupPlacement{8, 2, 4, 2, 1, 4}));
+    EXPECT_EQ(expert_tensor_group(scenario, 0), (GroupPlacement{2, 1, 2, 4, 1, 4}));
+    EXPECT_EQ(expert_gradient_group(scenario, 1).size, 1);
+    scenario.parallel.expert_tensor = 1;  // whole experts: one node has them all
+    EXPECT_EQ(expert_group(scenario, 0), (GroupPlacement{8, 1, 8, 1, 1, 1}));
+    EXPECT_EQ(expert_gradient_group(scenario, 1), (GroupPlacement{2, 2, 1, 8, 1, 16}));
+}
+
 /// What place() works out from a progression, counted out rank by rank.
 TEST(Group, CountsAsAnEnumerationDoes) {
     const scenarios::Cluster cluster = dgx_a100();

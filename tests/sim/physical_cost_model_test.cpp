@@ -74,6 +74,69 @@ TEST(PhysicalCostModel, StaysInTheNodeWhereItCan) {
     EXPECT_GE(across->transfer(kFirst, Rank{0}, Rank{1}).latency, Duration{120'000});
 }
 
+/// Four layers of Mixtral's kind on two nodes.
+scenarios::Scenario mixture_job(int expert, int expert_tensor) {
+    scenarios::Scenario scenario = gpt_job(2, 8, 1, 4);
+    scenario.model.family = models::Family::Llama;
+    scenario.model.linear_bias = false;
+    scenario.model.activation = models::Activation::Swiglu;
+    scenario.model.norm = models::Norm::RmsNorm;
+    scenario.model.positions = models::Positions::Rope;
+    scenario.model.experts = 8;
+    scenario.model.experts_per_token = 2;
+    scenario.parallel.sequence = true;
+    scenario.parallel.expert = expert;
+    scenario.parallel.expert_tensor = expert_tensor;
+    scenario.training.attention = models::AttentionKernel::Flash;
+    return scenario;
+}
+
+TEST(PhysicalCostModel, ReducesExpertsOverTheRanksThatHaveThem) {
+    const auto scenario = mixture_job(4, 2);
+    models::Execution how;
+    how.seq_length = 2048;
+    how.tensor = how.expert_tensor = 2;
+    how.expert = 4;
+    how.sequence_parallel = true;
+    const models::ParameterCount held =
+        models::build_stage(scenario.model, how, {0, 4, true, true}).parameter_count();
+    EXPECT_EQ(held.expert, 4 * 2 * 3 * 4096 * 16384 / 2);
+    const auto takes = [&](std::int64_t elements, const GroupPlacement& group) {
+        return seconds(
+            collective_cost(CollectiveKind::AllReduce, Bytes{4 * elements}, group, scenario.cluster)
+                .total());
+    };
+    EXPECT_EQ(expert_gradient_group(scenario, 0).size, 2);
+    EXPECT_NEAR(reduce_seconds(scenario),
+                takes(held.dense, gradient_group(scenario, 0)) +
+                    takes(held.expert, expert_gradient_group(scenario, 0)),
+                1e-7);
+    // Of an expert that nobody else has, nothing is reduced.
+    EXPECT_EQ(expert_gradient_group(mixture_job(8, 2), 0).size, 1);
+    EXPECT_LT(reduce_seconds(mixture_job(8, 2)), reduce_seconds(scenario));
+}
+
+TEST(PhysicalCostModel, StepsTheShareOfExpertsThatFewerRanksHave) {
+    auto scenario = mixture_job(4, 2);
+    const Duration all = price(scenario)->optimizer_step(Rank{0});
+    scenario.parallel.zero_stage = 1;
+    const Duration shared = price(scenario)->optimizer_step(Rank{0});
+    scenario.parallel.expert = 1;  // the same ranks, every expert on four times as many
+    const Duration everywhere = price(scenario)->optimizer_step(Rank{0});
+    EXPECT_LT(shared, all);
+    EXPECT_NEAR(seconds(everywhere) / seconds(shared), 1, 1e-6)
+        << "an eighth of all experts, or half of a quarter";
+}
+
+TEST(PhysicalCostModel, WholeExpertsInANodeExchangeFasterThanCutOnesAcross) {
+    const auto exposed = [](const scenarios::Scenario& scenario) {
+        const Compute forward{Pass::Forward, Stage{0}, {}};
+        return price(scenario)->compute(forward, Rank{0}).exposed;
+    };
+    EXPECT_LT(exposed(mixture_job(8, 1)), exposed(mixture_job(8, 2)));
+    EXPECT_LT(exposed(mixture_job(1, 1)), exposed(mixture_job(8, 1)));
+}
+
 TEST(PhysicalCostModel, ReducesGradientsOverTheCardsThatGroupsShare) {
     // Eight tensor ranks in each of four nodes: eight rings share eight cards.
     const auto scenario = gpt_job(8, 4, 1);

@@ -20,7 +20,7 @@ void expect_same(const StagePrice& a, const StagePrice& b) {
         EXPECT_EQ(a.of(pass).at_peak, b.of(pass).at_peak);
         EXPECT_EQ(a.of(pass).op_at_peak, b.of(pass).op_at_peak);
     }
-    EXPECT_EQ(a.parameters().total, b.parameters().total);
+    EXPECT_EQ(a.parameters().all, b.parameters().all);
 }
 
 /// Jobs that differ in one thing each: whatever is kept must not be taken for another's.

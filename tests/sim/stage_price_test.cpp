@@ -164,7 +164,7 @@ TEST(StagePrice, CountsParametersAsTheWholeStageHasThem) {
         const StagePrice price(scenario, pricer, content, 0, kAll);
         const auto graph =
             models::build_stage(scenario.model, scenarios::execution_of(scenario), content);
-        EXPECT_EQ(price.parameters().total, graph.parameter_elements());
+        EXPECT_EQ(price.parameters().all, graph.parameter_count());
         EXPECT_EQ(price.parameters().tied, 51200 * 4096 / tensor);
     }
 }

@@ -133,8 +133,10 @@ private:
             .choices = words({"0", "1", "2", "3"});
         add_whole("parallel.context", "Context", "GPUs that share each sequence (CP)",
                   parallel.context);
-        add("parallel.expert", "Expert", "GPUs that share the experts (EP)", "1").why_not =
-            "models of the zoo are dense: mixtures of experts are not modelled";
+        add_whole("parallel.expert", "Expert", "GPUs that share each layer's experts (EP)",
+                  parallel.expert);
+        if (scenario_.model.experts == 0)
+            fields_.back().why_not = fmt::format("{} has no experts", scenario_.model.name);
     }
 
     void how_it_is_scheduled() {

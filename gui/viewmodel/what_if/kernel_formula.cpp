@@ -65,6 +65,8 @@ std::string_view word_of(models::Collective::Group group) {
         case models::Collective::Group::Tensor: return "tensor";
         case models::Collective::Group::Context: return "context";
         case models::Collective::Group::Data: return "data";
+        case models::Collective::Group::Expert: return "expert";
+        case models::Collective::Group::ExpertTensor: return "expert-tensor";
     }
     return "";
 }

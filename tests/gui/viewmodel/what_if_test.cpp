@@ -57,10 +57,17 @@ TEST(WhatIf, greys_impossible_schedules_with_the_generators_own_reason) {
     EXPECT_TRUE(choice(schedules, "zb-h2").why_not);
 }
 
-TEST(WhatIf, expert_parallelism_says_why_it_is_grey) {
-    const Answer answer = gui::answer(shipped("gpt2-xl"));
-    EXPECT_FALSE(field(answer, "parallel.context").why_not);
-    EXPECT_TRUE(field(answer, "parallel.expert").why_not);
+TEST(WhatIf, expert_parallelism_is_for_models_with_experts) {
+    const Answer dense = gui::answer(shipped("gpt2-xl"));
+    EXPECT_FALSE(field(dense, "parallel.context").why_not);
+    EXPECT_TRUE(field(dense, "parallel.expert").why_not);
+    const ScenarioText mixtral = shipped("mixtral-8x22b");
+    const Answer answer = gui::answer(mixtral);
+    EXPECT_FALSE(field(answer, "parallel.expert").why_not);
+    EXPECT_EQ(field(answer, "parallel.expert").value, "8");
+    const Answer fewer = gui::answer(with_change(mixtral, "parallel.expert", "4"));
+    ASSERT_TRUE(fewer.plan);
+    EXPECT_EQ(fewer.plan->scenario.parallel.expert, 4);
 }
 
 TEST(WhatIf, takes_back_what_would_contradict_the_change) {

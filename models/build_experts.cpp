@@ -1,0 +1,218 @@
+#include <array>
+
+#include <fmt/format.h>
+
+#include "models/graph_builder.h"
+#include "models/layer_names.h"
+
+/// A mixture of experts (Shazeer et al. 2017, arXiv:1701.06538; Mixtral, Jiang et al. 2024,
+/// arXiv:2401.04088) on expert-parallel ranks, in the order of Megatron-Core's all-to-all token
+/// dispatcher: rows are sorted by expert, exchanged, gathered over the ranks that cut an expert,
+/// and go back the same way. Nothing is dropped, and no row waits for another.
+namespace debubble::models {
+
+namespace {
+
+using Kind = Collective::Kind;
+using Group = Collective::Group;
+
+/// One way from the tokens to their experts, and the way back.
+struct Route {
+    GraphBuilder& builder;
+    std::string name;
+    int layer;
+
+    OperatorPlace at(const std::string& kernel) const { return {name, "experts." + kernel, layer}; }
+    const Sizes& size() const { return builder.size; }
+    std::int64_t row_bytes(std::int64_t rows) const {
+        return size().element * rows * size().hidden;
+    }
+    /// Rows that this rank's own tokens make.
+    std::int64_t routed() const { return size().stream_tokens * builder.model().experts_per_token; }
+    /// Rows for this rank's part of its experts, before those who cut them share theirs.
+    std::int64_t received() const { return size().all_expert_rows() / builder.how().expert_tensor; }
+
+    Kernel communicate(const std::string& kernel, Kind kind, Group group,
+                       std::int64_t bytes) const {
+        return {"experts." + kernel, layer, Collective{kind, group, Bytes{bytes}}};
+    }
+    Kernel exchange(const std::string& kernel) const {
+        return communicate(kernel, Kind::AllToAll, Group::Expert,
+                           builder.how().expert * row_bytes(received()));
+    }
+    Kernel copies(const std::string& kernel, std::int64_t read, std::int64_t written) const {
+        return moves("experts." + kernel, layer, read, written);
+    }
+
+    Value value(const std::string& kernel, std::int64_t bytes) const {
+        return {builder.tensor("experts." + kernel + ".out", bytes),
+                builder.tensor("d.experts." + kernel + ".out", bytes)};
+    }
+    /// Rows on their way: one kernel there, one back.
+    Value moved(const std::string& kernel, Value x, std::int64_t rows, Kernel there,
+                Kernel back) const {
+        const Value y = value(kernel, row_bytes(rows));
+        Operator op = start(at(kernel), OperatorKind::Dispatch);
+        op.inputs = {x.tensor};
+        op.outputs = {y.tensor};
+        op.input_gradient = x.gradient;
+        op.output_gradient = y.gradient;
+        op.forward = {std::move(there)};
+        op.forward_uses = {x.tensor, y.tensor};
+        op.backward_input = {std::move(back)};
+        op.backward_input_uses = {y.gradient, x.gradient};
+        builder.graph.operators.push_back(std::move(op));
+        return y;
+    }
+    Value exchanged(const std::string& kernel, Value x, std::int64_t rows) const {
+        if (builder.how().expert == 1) return x;
+        return moved(kernel, x, rows, exchange(kernel), exchange(kernel + ".dx"));
+    }
+    /// With one expert on the rank there is nothing to sort.
+    Value sorted(const std::string& kernel, Value x) const {
+        if (size().experts == 1) return x;
+        const std::int64_t bytes = row_bytes(size().all_expert_rows());
+        return moved(kernel, x, size().all_expert_rows(), copies(kernel, bytes, bytes),
+                     copies(kernel + ".dx", bytes, bytes));
+    }
+
+    Value weights(Value tokens) const;
+    Value to_experts(Value tokens) const;
+    Value from_experts(Value rows, Value weights, int gradient) const;
+    std::vector<int> parameters(bool in) const;
+};
+
+/// Logits, softmax and the k largest. Of every token and expert a weight in fp32.
+Value Route::weights(Value tokens) const {
+    const std::int64_t experts = builder.model().experts;
+    const std::int64_t rows = size().stream_tokens;
+    const std::int64_t logits = size().element * rows * experts;
+    const std::int64_t probabilities = 4 * rows * experts;
+    const Value y = value("router", probabilities);
+    Operator op = start({name + ".gate", "experts.router", layer}, OperatorKind::Router);
+    op.inputs = {tokens.tensor};
+    op.outputs = {y.tensor};
+    op.saved = {tokens.tensor, y.tensor};
+    op.input_gradient = tokens.gradient;
+    op.output_gradient = y.gradient;
+    op.parameters = {builder.whole_parameter(name + ".gate.weight", {experts, size().hidden})};
+    op.forward = {
+        gemm(builder, "experts.router", layer, {1, rows, experts, size().hidden, {}}),
+        copies("router.top_k", logits, probabilities),
+    };
+    op.forward_uses = {tokens.tensor, y.tensor};
+    // The tokens' gradient has come from the experts: this is added to it.
+    op.backward_input = {
+        copies("router.top_k.dx", 2 * probabilities, logits),
+        gemm(builder, "experts.router.dx", layer, {1, rows, size().hidden, experts, {}}),
+        copies("router.accumulate", 2 * size().stream_bytes(), size().stream_bytes()),
+    };
+    op.backward_input_uses = {y.gradient, y.tensor,
+                              builder.scratch("d.experts.router.in", size().stream_bytes()),
+                              tokens.gradient};
+    op.backward_weight = {
+        gemm(builder, "experts.router.dw", layer, {1, size().hidden, experts, rows, {}})};
+    op.backward_weight_uses = {tokens.tensor, y.gradient};
+    builder.graph.operators.push_back(std::move(op));
+    return y;
+}
+
+Value Route::to_experts(Value tokens) const {
+    const std::int64_t stream = size().stream_bytes();
+    const std::int64_t own = row_bytes(routed());
+    Value rows = moved("permute", tokens, routed(), copies("permute", own, own),
+                       copies("permute.dx", own, stream));
+    rows = exchanged("dispatch", rows, received());
+    if (builder.how().expert_tensor > 1) {
+        const std::int64_t all = size().all_expert_rows();
+        rows = moved(
+            "gather", rows, all,
+            communicate("gather", Kind::AllGather, Group::ExpertTensor, row_bytes(all)),
+            communicate("gather.dx", Kind::ReduceScatter, Group::ExpertTensor, row_bytes(all)));
+    }
+    return sorted("sort", rows);
+}
+
+/// `gradient`: of the branch.
+Value Route::from_experts(Value rows, Value weights, int gradient) const {
+    rows = sorted("unsort", rows);
+    if (builder.how().expert_tensor > 1) {
+        const std::int64_t all = row_bytes(size().all_expert_rows());
+        rows = moved("scatter", rows, received(),
+                     communicate("scatter", Kind::ReduceScatter, Group::ExpertTensor, all),
+                     communicate("scatter.dx", Kind::AllGather, Group::ExpertTensor, all));
+    }
+    rows = exchanged("return", rows, routed());
+    const std::int64_t own = row_bytes(routed());
+    const std::int64_t stream = size().stream_bytes();
+    const Value branch{builder.tensor("experts.unpermute.out", stream), gradient};
+    Operator op = start(at("unpermute"), OperatorKind::Combine);
+    op.inputs = {rows.tensor, weights.tensor};
+    op.outputs = {branch.tensor};
+    op.saved = {rows.tensor, weights.tensor};
+    op.input_gradient = rows.gradient;
+    op.output_gradient = gradient;
+    op.forward = {copies("unpermute.weigh", own, own), copies("unpermute", own, stream)};
+    op.forward_uses = {rows.tensor, weights.tensor,
+                       builder.scratch("experts.unpermute.weighted", own), branch.tensor};
+    op.backward_input = {copies("unpermute.dx", stream, own),
+                         copies("unpermute.weigh.dx", 2 * own, own)};
+    op.backward_input_uses = {
+        gradient,         builder.scratch("d.experts.unpermute.weighted", own),
+        rows.tensor,      weights.tensor,
+        weights.gradient, rows.gradient};
+    builder.graph.operators.push_back(std::move(op));
+    return branch;
+}
+
+/// Of the first expert-parallel rank, by Mixtral's names: w1 is the gate, w3 beside it, w2 goes
+/// back.
+std::vector<int> Route::parameters(bool in) const {
+    const Architecture& model = builder.model();
+    std::vector<int> indices;
+    const auto add = [&](std::int64_t expert, const char* weight, std::int64_t inputs,
+                         std::int64_t outputs, Sharding sharding) {
+        Parameter parameter{fmt::format("{}.experts.{}.{}.weight", name, expert, weight),
+                            {outputs, inputs},
+                            sharding,
+                            sharding == Sharding::Column ? 0 : 1,
+                            1,
+                            {},
+                            true};
+        indices.push_back(builder.parameter(std::move(parameter)));
+    };
+    for (std::int64_t expert = 0; expert < size().experts; ++expert) {
+        if (!in) {
+            add(expert, "w2", model.ffn, model.hidden, Sharding::Row);
+            continue;
+        }
+        add(expert, "w1", model.hidden, model.ffn, Sharding::Column);
+        if (model.gated()) add(expert, "w3", model.hidden, model.ffn, Sharding::Column);
+    }
+    return indices;
+}
+
+}  // namespace
+
+Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient) {
+    const Sizes& size = builder.size;
+    const Route route{builder, layer_names(builder.model(), layer).prefix + "block_sparse_moe",
+                      layer};
+    const Value weights = route.weights(normed);
+    const Value rows = route.to_experts(normed);
+    LinearShape in;
+    in.inputs = size.hidden;
+    in.outputs = size.gates * size.expert_ffn;
+    in.rows = size.expert_rows;
+    in.products = size.experts;
+    const Value wide = linear(builder, route.at("fc1"), in, route.parameters(true), rows);
+    const Value active =
+        activate(builder, route.at("act"), wide, size.all_expert_rows() * size.expert_ffn);
+    LinearShape out = in;
+    out.inputs = size.expert_ffn;
+    out.outputs = size.hidden;
+    const Value back = linear(builder, route.at("fc2"), out, route.parameters(false), active);
+    return route.from_experts(back, weights, gradient);
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,217 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "models/architecture_reader.h"
+#include "models/graph.h"
+#include "models/static_memory.h"
+#include "tests/models/architectures.h"
+
+/// Mixtures of experts against closed forms: parameters as published, saved tensors and volumes of
+/// communication as written out by hand.
+namespace debubble::models {
+namespace {
+
+/// T tokens, t ranks, k of E experts: every extent another number.
+constexpr std::int64_t kTokens = 96, kHidden = 64, kFfn = 40, kExperts = 8, kPerToken = 3;
+
+Architecture small_mixture() {
+    Architecture model = llama(4, kHidden, 8, 4, kFfn, 512);
+    model.experts = kExperts;
+    model.experts_per_token = kPerToken;
+    return model;
+}
+
+Execution on(int tensor, int expert, int expert_tensor) {
+    Execution how;
+    how.seq_length = kTokens;
+    how.tensor = tensor;
+    how.sequence_parallel = tensor > 1;
+    how.expert = expert;
+    how.expert_tensor = expert_tensor;
+    return how;
+}
+
+StageGraph inner_layers(const Execution& how, int layers) {
+    return build_stage(small_mixture(), how, {1, layers, false, false});
+}
+
+/// What the forward of one layer leaves for its backward.
+std::int64_t saved_of_a_layer(const Execution& how) {
+    const auto left = [&](int layers) {
+        const StageGraph graph = inner_layers(how, layers);
+        std::int64_t sum = 0;
+        for (const Step& step : forward_steps(graph).steps) {
+            if (step.kind == Step::Kind::Run) continue;
+            const std::int64_t bytes = graph.tensors[step.index].bytes.count;
+            sum += step.kind == Step::Kind::Allocate ? bytes : -bytes;
+        }
+        return sum;
+    };
+    return left(2) - left(1);
+}
+
+double gemm_flops(const std::vector<Kernel>& kernels, const std::string& of) {
+    double sum = 0;
+    for (const Kernel& kernel : kernels)
+        if (kernel.name.starts_with(of)) sum += flops(kernel);
+    return sum;
+}
+
+std::vector<std::string> collectives(const std::vector<Kernel>& kernels) {
+    std::vector<std::string> found;
+    for (const Kernel& kernel : kernels)
+        if (const auto* work = std::get_if<Collective>(&kernel.work);
+            work && kernel.name.starts_with("experts"))
+            found.push_back(kernel.name + " " + std::to_string(work->bytes.count));
+    return found;
+}
+
+TEST(Experts, OfMixtralAreAsManyAsPublished) {
+    const Architecture small = read_model("mixtral-8x7b");
+    EXPECT_EQ(parameter_count(small), 46'702'792'704);
+    EXPECT_EQ(active_parameter_count(small), 12'879'925'248);
+    const Architecture large = read_model("mixtral-8x22b");
+    EXPECT_EQ(parameter_count(large), 140'620'634'112);
+    EXPECT_EQ(active_parameter_count(large), 39'152'031'744);
+    EXPECT_EQ(active_parameter_count(read_model("llama3-8b")),
+              parameter_count(read_model("llama3-8b")));
+}
+
+TEST(Experts, OfARankAreItsShare) {
+    const std::int64_t expert = 3 * kHidden * kFfn;
+    EXPECT_EQ(inner_layers(on(1, 1, 1), 1).parameter_count().expert, kExperts * expert);
+    EXPECT_EQ(inner_layers(on(2, 4, 2), 1).parameter_count().expert, kExperts / 4 * expert / 2);
+    EXPECT_EQ(inner_layers(on(2, 4, 1), 1).parameter_count().expert, kExperts / 4 * expert);
+    // All else is cut as without experts, and the router is on every rank.
+    const std::int64_t attention = kHidden * (2 * kHidden + 2 * kHidden / 2);
+    EXPECT_EQ(inner_layers(on(2, 4, 2), 1).parameter_count().dense,
+              attention / 2 + 2 * kHidden + kExperts * kHidden);
+}
+
+TEST(Experts, SaveWhatRowsLeave) {
+    for (const Execution& how :
+         {on(1, 1, 1), on(1, 4, 1), on(2, 8, 2), on(2, 2, 2), on(4, 8, 1), on(1, 2, 2)}) {
+        const std::int64_t own = kTokens / how.tensor;
+        const std::int64_t routed = own * kPerToken;
+        const std::int64_t rows = routed * how.expert_tensor;
+        const std::int64_t q = kHidden / how.tensor, kv = q / 2, heads = 8 / how.tensor;
+        const std::int64_t stream = 4 * 2 * own * kHidden + 2 * 4 * own;
+        const std::int64_t attention =
+            2 * kTokens * (q + 2 * kv) + 2 * kTokens * q + 4 * kTokens * heads;
+        const std::int64_t f = kFfn / how.expert_tensor;
+        const std::int64_t experts = 2 * rows * kHidden + 2 * rows * 2 * f + 2 * rows * f;
+        const std::int64_t back = 2 * routed * kHidden + 4 * own * kExperts;
+        EXPECT_EQ(saved_of_a_layer(how), stream + attention + experts + back)
+            << how.tensor << " " << how.expert << " " << how.expert_tensor;
+    }
+}
+
+TEST(Experts, ExchangeTheirRowsTwiceAndGatherThemWhereTheyAreCut) {
+    const StageGraph graph = inner_layers(on(2, 4, 2), 1);
+    const std::int64_t routed = kTokens / 2 * kPerToken * kHidden * 2;
+    const std::string exchanged = " " + std::to_string(4 * routed);
+    const std::string gathered = " " + std::to_string(2 * routed);
+    EXPECT_THAT(collectives(forward_steps(graph).kernels),
+                testing::ElementsAre("experts.dispatch" + exchanged, "experts.gather" + gathered,
+                                     "experts.scatter" + gathered, "experts.return" + exchanged));
+    EXPECT_THAT(
+        collectives(backward_steps(graph).kernels),
+        testing::ElementsAre("experts.return.dx" + exchanged, "experts.scatter.dx" + gathered,
+                             "experts.gather.dx" + gathered, "experts.dispatch.dx" + exchanged));
+    const StageGraph alone = inner_layers(on(1, 1, 1), 1);
+    EXPECT_THAT(collectives(forward_steps(alone).kernels), testing::IsEmpty());
+}
+
+TEST(Experts, ComputeEachTokenKTimesOverAllRanks) {
+    const double whole = 2.0 * kTokens * kPerToken * 3 * kHidden * kFfn;
+    for (const Execution& how : {on(1, 1, 1), on(1, 8, 1), on(2, 8, 2), on(2, 4, 1)}) {
+        const StageGraph graph = inner_layers(how, 1);
+        // So many ranks share one sequence, and each context or data rank brings its own.
+        const double sum = gemm_flops(forward_steps(graph).kernels, "experts.fc") * how.tensor;
+        EXPECT_DOUBLE_EQ(sum, whole) << how.tensor << " " << how.expert;
+        EXPECT_DOUBLE_EQ(gemm_flops(backward_steps(graph).kernels, "experts.fc") * how.tensor,
+                         2 * whole);
+    }
+    Architecture mixture = small_mixture(), dense = mixture;
+    dense.experts = 0;
+    dense.ffn = kPerToken * kFfn;
+    EXPECT_DOUBLE_EQ(
+        model_flops_per_sample(mixture, kTokens) - model_flops_per_sample(dense, kTokens),
+        6.0 * mixture.layers * kTokens * kHidden * kExperts);
+}
+
+TEST(Experts, AreFullerWhereTheRouterDoesNotBalance) {
+    Execution how = on(2, 4, 2);
+    const std::int64_t balanced = saved_of_a_layer(how);
+    how.expert_load = 1.5;
+    const std::int64_t rows = kTokens * kPerToken / 2;  // more, of both halves of the experts
+    EXPECT_EQ(saved_of_a_layer(how) - balanced, rows * 2 * (kHidden + 3 * kFfn / 2))
+        << "what goes back is as much as was sent";
+}
+
+TEST(Experts, GiveBackWhatTheyTakeHoweverTheBackwardGoes) {
+    for (const Recompute recompute : {Recompute::None, Recompute::Full})
+        for (const bool split : {false, true}) {
+            Execution how = on(2, 4, 2);
+            how.recompute = recompute;
+            how.split_backward = split;
+            const StageGraph graph = inner_layers(how, 2);
+            std::vector<int> level(graph.tensors.size());
+            const auto play = [&](const PassSteps& pass) {
+                for (const Step& step : pass.steps)
+                    if (step.kind != Step::Kind::Run)
+                        level[step.index] += step.kind == Step::Kind::Allocate ? 1 : -1;
+            };
+            play(forward_steps(graph));
+            if (split) {
+                play(backward_input_steps(graph));
+                play(backward_weight_steps(graph));
+            } else {
+                play(backward_steps(graph));
+            }
+            EXPECT_THAT(level, testing::Each(0)) << split;
+        }
+}
+
+TEST(Experts, AreShardedOverTheRanksThatHaveThem) {
+    const StageGraph graph = inner_layers(on(2, 4, 2), 2);
+    StaticPolicy policy;
+    policy.zero_stage = 1;
+    policy.shards = 8;
+    policy.expert_shards = 2;
+    const ParameterCount count = graph.parameter_count();
+    const double bytes = static_cast<double>(count.dense) * (6 + 12.0 / 8) +
+                         static_cast<double>(count.expert) * (6 + 12.0 / 2);
+    EXPECT_NEAR(static_cast<double>(total(static_memory(graph, policy).held).count), bytes, 24);
+}
+
+TEST(Experts, AreRefusedInWordsWhereTheyCannotBeCut) {
+    const auto refusal = [](const Architecture& model, const Execution& how) -> std::string {
+        try {
+            build_stage(model, how, {0, 1, false, false});
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "built";
+    };
+    using testing::HasSubstr;
+    EXPECT_THAT(refusal(small_mixture(), on(1, 3, 1)), HasSubstr("8 experts cannot be cut into 3"));
+    EXPECT_THAT(refusal(small_mixture(), on(1, 1, 7)),
+                HasSubstr("40 columns of an expert cannot be cut into 7"));
+    Execution whole = on(2, 2, 2);
+    whole.sequence_parallel = false;
+    EXPECT_THAT(refusal(small_mixture(), whole), HasSubstr("need sequence parallelism"));
+    EXPECT_THAT(refusal(llama(4, 64, 8, 4, 40, 512), on(1, 2, 1)),
+                HasSubstr("there are no experts to share"));
+    Architecture gpt2 = gpt(4, 64, 8);
+    gpt2.experts = 4;
+    EXPECT_THAT(refusal(gpt2, on(1, 1, 1)), HasSubstr("experts are those of a llama"));
+}
+
+}  // namespace
+}  // namespace debubble::models
