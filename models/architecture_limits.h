@@ -13,6 +13,7 @@ inline constexpr std::int64_t kWidest = 1'000'000;
 inline constexpr std::int64_t kMostHeads = 10'000;
 inline constexpr std::int64_t kWidestMlp = 10'000'000;
 inline constexpr std::int64_t kMostExperts = 4096;
+inline constexpr std::int64_t kMostExpertsOfAll = 200'000;  ///< layers together
 inline constexpr std::int64_t kLargestVocabulary = 10'000'000;
 inline constexpr std::int64_t kMostPositions = 100'000'000;
 inline constexpr double kMostParameters = 1e16;

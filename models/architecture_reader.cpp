@@ -173,6 +173,9 @@ void check_architecture(const Architecture& a, MappingReader& map) {
     if (a.experts > 0 && a.experts_per_token > a.experts)
         map.complain("experts_per_token", fmt::format("a token cannot go to {} of {} experts",
                                                       a.experts_per_token, a.experts));
+    if (a.experts * a.layers > kMostExpertsOfAll)
+        map.complain("experts", fmt::format("{} experts in each of {} layers are more than {}",
+                                            a.experts, a.layers, kMostExpertsOfAll));
     if (a.experts > 0 && !a.sharding.empty())
         map.complain("sharding", "a sharding table and experts are not built together");
     if (a.family == Family::Gpt2 && a.kv_heads != a.heads)

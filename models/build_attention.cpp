@@ -139,16 +139,11 @@ void Core::unfused() {
 /// to this one go one way and their gradients the other.
 void Core::context_parallel() {
     const Execution& how = builder.how();
-    if (how.context == 1) return;
+    if (how.context == 1 || exchanges_heads(how)) return;
     if (how.context_communication == ContextCommunication::P2p) {
         ring();
     } else {
         gathered_keys();
-    }
-    if (how.context_output_copy) {
-        op.saved.push_back(builder.tensor(place.kernel + ".out.copy", out_bytes()));
-        op.forward_uses.push_back(op.saved.back());
-        op.backward_input_uses.push_back(op.saved.back());
     }
 }
 
@@ -300,7 +295,8 @@ Value core(GraphBuilder& builder, const OperatorPlace& place, const SplitHeads& 
     }
     part.context_parallel();
     part.earlier_slices();
-    if (builder.how().attention_copies && split.keys < 0) {
+    // Values that were exchanged are no view of the packed product.
+    if (builder.how().attention_copies && split.keys < 0 && !exchanges_heads(builder.how())) {
         part.op.inputs.push_back(packed.tensor);
         part.op.saved.push_back(packed.tensor);
         part.op.forward_uses.push_back(packed.tensor);
@@ -329,6 +325,30 @@ Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value cont
     return out;
 }
 
+/// The core, with what comes before and behind it where ranks exchange tokens for heads, and a copy
+/// of its result where the framework makes one. `place` names the parts.
+Value attend(GraphBuilder& builder, const OperatorPlace& place, SplitHeads split, Value packed) {
+    const auto at = [&](const char* part) {
+        return OperatorPlace{place.name, place.kernel + part, place.layer};
+    };
+    const Execution& how = builder.how();
+    const Sizes own = builder.size;
+    const bool exchanges = exchanges_heads(how);
+    if (exchanges) {
+        split.queries =
+            exchanged(builder, at(".exchange"), split.queries, own.query_width + 2 * own.key_width);
+        builder.size = with_whole_sequences(builder);
+    }
+    const std::size_t attention = builder.graph.operators.size();
+    Value context = core(builder, at(".core"), split, packed);
+    builder.size = own;
+    if (exchanges) {
+        context = exchanged(builder, at(".return"), context, own.query_width);
+        if (!how.context_output_copy) exchange_again(builder, attention, context);
+    }
+    return how.attention_copies ? copy_context(builder, at(".copy"), context) : context;
+}
+
 }  // namespace
 
 Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient) {
@@ -347,10 +367,7 @@ Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient) {
                                size.query_width + 2 * size.key_width, in_cut, bias};
     const Value packed = linear(builder, at(names.qkv, "attn.qkv"), in_shape, in_weights, normed);
     const SplitHeads split = split_heads(builder, at(names.attention, "attn.split"), packed);
-    Value context = core(builder, at(names.attention, "attn.core"), split, packed);
-    if (builder.how().attention_copies) {
-        context = copy_context(builder, at(names.attention, "attn.copy"), context);
-    }
+    const Value context = attend(builder, at(names.attention, "attn"), split, packed);
     const OperatorPlace residual_place = at(names.attention, "attn.residual");
     const std::vector<int> out_weights = projection_parameters(builder, names);
     const Sharding out_cut = builder.sharding_of(out_weights);

@@ -1,5 +1,3 @@
-#include <array>
-
 #include <fmt/format.h>
 
 #include "models/graph_builder.h"
@@ -78,6 +76,7 @@ struct Route {
 
     Value weights(Value tokens) const;
     Value to_experts(Value tokens) const;
+    void weigh_activation(Value weights) const;
     Value from_experts(Value rows, Value weights, int gradient) const;
     std::vector<int> parameters(bool in) const;
 };
@@ -133,6 +132,16 @@ Value Route::to_experts(Value tokens) const {
     return sorted("sort", rows);
 }
 
+/// The last operator is the activation: it multiplies by each row's weight, which came with it.
+void Route::weigh_activation(Value weights) const {
+    Operator& op = builder.graph.operators.back();
+    const int mine = builder.tensor("experts.act.weights", 4 * size().all_expert_rows());
+    op.saved.push_back(mine);
+    op.forward_uses.push_back(mine);
+    op.backward_input_uses.push_back(mine);
+    op.backward_input_uses.push_back(weights.gradient);
+}
+
 /// `gradient`: of the branch.
 Value Route::from_experts(Value rows, Value weights, int gradient) const {
     rows = sorted("unsort", rows);
@@ -149,9 +158,17 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     Operator op = start(at("unpermute"), OperatorKind::Combine);
     op.inputs = {rows.tensor, weights.tensor};
     op.outputs = {branch.tensor};
-    op.saved = {rows.tensor, weights.tensor};
     op.input_gradient = rows.gradient;
     op.output_gradient = gradient;
+    if (builder.how().weighted_experts_activation) {
+        op.forward = {copies("unpermute", own, stream)};
+        op.forward_uses = {rows.tensor, branch.tensor};
+        op.backward_input = {copies("unpermute.dx", stream, own)};
+        op.backward_input_uses = {gradient, rows.gradient};
+        builder.graph.operators.push_back(std::move(op));
+        return branch;
+    }
+    op.saved = {rows.tensor, weights.tensor};
     op.forward = {copies("unpermute.weigh", own, own), copies("unpermute", own, stream)};
     op.forward_uses = {rows.tensor, weights.tensor,
                        builder.scratch("experts.unpermute.weighted", own), branch.tensor};
@@ -208,6 +225,7 @@ Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient
     const Value wide = linear(builder, route.at("fc1"), in, route.parameters(true), rows);
     const Value active =
         activate(builder, route.at("act"), wide, size.all_expert_rows() * size.expert_ffn);
+    if (builder.how().weighted_experts_activation) route.weigh_activation(weights);
     LinearShape out = in;
     out.inputs = size.expert_ffn;
     out.outputs = size.hidden;

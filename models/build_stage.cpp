@@ -29,6 +29,10 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
     if (model.family == Family::Gpt2 && model.kv_heads != model.heads) {
         refuse("the packed c_attn of a GPT-2 layout cannot hold grouped key-value heads");
     }
+    if (how.context > 1 && how.slices > 1 &&
+        how.context_communication == ContextCommunication::AllToAll) {
+        refuse("slices of a sequence are not exchanged for heads; p2p and all-gather take them");
+    }
     if (model.experts > 0 && (model.family != Family::Llama || model.linear_bias)) {
         refuse("experts are those of a llama, without biases");
     }

@@ -29,6 +29,7 @@ enum class LossKernel : std::uint8_t {
 enum class ContextCommunication : std::uint8_t {
     P2p,        ///< they travel round the group, two chunks held at a time (ring attention)
     AllGather,  ///< all are gathered and brought into the order of the sequence (Llama 3)
+    AllToAll,   ///< tokens are exchanged for heads: each rank has whole sequences (Ulysses)
 };
 
 /// Sequence is cut by `slices` in time (Seq1F1B) and by `context` in space.
@@ -75,7 +76,12 @@ struct Execution {
     /// gradient instead of gathered again.
     bool keeps_gathered = false;
     ContextCommunication context_communication = ContextCommunication::P2p;
-    bool context_output_copy = false;     ///< TransformerEngine >= 2.8: all-to-all's second copy
+    /// All-to-all keeps attention's output before it is exchanged beside what it becomes
+    /// (TransformerEngine >= 2.8), not exchanged once more in the backward.
+    bool context_output_copy = false;
+    /// The router's weights are applied inside the experts' activation, so that the rows that come
+    /// back are not kept for them (Megatron-Core >= 0.12).
+    bool weighted_experts_activation = false;
     bool dummy_weight_gradients = false;  ///< TE >= 2.3 with gradient accumulation fusion
     friend bool operator==(const Execution&, const Execution&) = default;
 

@@ -54,7 +54,7 @@ enum class OperatorKind : std::uint8_t {
     Attention,
     Activation,
     Residual,  ///< dropout and add
-    Gather,    ///< sequence-parallel or tensor-parallel communication as an operator
+    Gather,    ///< sequence-, tensor- or context-parallel communication as an operator
     Router,    ///< which experts a token goes to, and with what weights
     Dispatch,  ///< brings rows to their experts, or on the way back
     Combine,   ///< the weighted sum of what a token's experts made

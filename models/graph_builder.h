@@ -139,6 +139,16 @@ struct LinearShape {
 Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
              std::vector<int> parameters, Value x, std::optional<int> output_gradient = {});
 
+/// Do context-parallel ranks exchange their tokens' heads for whole sequences of some heads?
+bool exchanges_heads(const Execution& how);
+/// What a rank has of a layer's attention then.
+Sizes with_whole_sequences(GraphBuilder& builder);
+/// Tokens for heads, or heads for tokens: as many bytes of `width` columns as before.
+Value exchanged(GraphBuilder& builder, const OperatorPlace& place, Value x, std::int64_t width);
+/// The attention operator does not keep its output beside `context`, which it has become by the
+/// last operator, but takes it from there once more.
+void exchange_again(GraphBuilder& builder, std::size_t attention, Value context);
+
 /// The same with a whole output, as the residual stream needs it.
 Value linear_to_stream(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
                        std::vector<int> parameters, Value x, int output_gradient);

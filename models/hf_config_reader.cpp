@@ -1,6 +1,7 @@
 #include "models/hf_config_reader.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@
 namespace debubble::models {
 namespace {
 
-enum class Type { Gpt2, Llama, Mixtral, Vit };
+enum class Type : std::uint8_t { Gpt2, Llama, Mixtral, Vit };
 constexpr std::pair<std::string_view, Type> kTypes[] = {
     {"gpt2", Type::Gpt2}, {"llama", Type::Llama}, {"mixtral", Type::Mixtral}, {"vit", Type::Vit}};
 constexpr std::pair<std::string_view, Activation> kActivations[] = {

@@ -45,7 +45,8 @@ struct Traffic {
     friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// Communication inside a pass. `bytes` is the full (gathered, reduced) tensor of each.
+/// Communication inside a pass. `bytes` is the full (gathered, reduced) tensor of each; of an
+/// exchange what all ranks have together.
 struct Collective {
     enum class Kind : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll };
     enum class Group : std::uint8_t { Tensor, Context, Data, Expert, ExpertTensor };

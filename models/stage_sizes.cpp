@@ -71,8 +71,8 @@ struct Divisions {
     /// Of the largest tensor around the experts: what they all make of all rows.
     double expert_elements(const Architecture& model, const Execution& how, double tokens) const {
         if (model.experts == 0) return 0;
-        const double rows =
-            tokens * how.expert_load * how.tensor * static_cast<double>(model.experts_per_token);
+        const double rows = tokens / how.tensor * how.expert_tensor * how.expert_load *
+                            static_cast<double>(model.experts_per_token);
         return (rows + static_cast<double>(model.experts)) *
                static_cast<double>(std::max(model.hidden, 2 * model.ffn));
     }
@@ -90,8 +90,13 @@ struct Divisions {
         }
         size.experts = cut(model.experts, how.expert, "experts");
         size.expert_ffn = cut(model.ffn, how.expert_tensor, "columns of an expert");
+        // A token sends a rank no more rows than it has experts, so alone a rank is never fuller.
+        const std::int64_t most = std::min(size.experts, model.experts_per_token);
+        const double load =
+            std::min(how.expert_load, static_cast<double>(how.expert * most) /
+                                          static_cast<double>(model.experts_per_token));
         const auto routed = static_cast<double>(size.stream_tokens * model.experts_per_token);
-        const auto fullest = static_cast<std::int64_t>(std::ceil(routed * how.expert_load));
+        const auto fullest = static_cast<std::int64_t>(std::ceil(routed * load));
         size.expert_rows = (fullest + size.experts - 1) / size.experts * how.expert_tensor;
     }
 };

@@ -16,9 +16,8 @@ struct StaticPolicy {
     DataType moments = DataType::Fp32;
     int moment_count = 2;  ///< Adam; SGD keeps one for momentum, or none
     int zero_stage = 0;
-    int shards = 1;  ///< data-parallel x context-parallel ranks
-    int expert_shards =
-        1;  ///< of these, and of those that cut no expert: who have the same experts
+    int shards = 1;         ///< data-parallel x context-parallel ranks
+    int expert_shards = 1;  ///< ranks that have the same part of the same experts
     /// Gradients have a buffer of their own for the whole run; otherwise they
     /// appear during the backward and are dropped after the step (PyTorch's .grad).
     bool gradient_buffer = true;

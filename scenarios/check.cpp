@@ -54,6 +54,24 @@ void check_tensor_cut(Draft& draft) {
     if (model.experts == 0) need_divides(draft, model.ffn, t, "columns of the MLP", "tensor");
 }
 
+/// Where ranks exchange tokens for heads, there must be heads for all.
+void check_exchange(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    if (s.parallel.context == 1 ||
+        s.framework.context_communication != models::ContextCommunication::AllToAll)
+        return;
+    const std::int64_t parts = std::int64_t{s.parallel.tensor} * s.parallel.context;
+    if (s.model.sharding.empty()) {  // else the graph knows
+        need_divides(draft, s.model.heads, parts, "heads", "context");
+        if (s.model.kv_heads != s.model.heads)
+            need_divides(draft, s.model.kv_heads, parts, "key-value heads", "context");
+    }
+    if (s.schedule.slices > 1)
+        draft.parallel.complain("context",
+                                "slices of a sequence are not exchanged for heads; "
+                                "context_communication p2p and all-gather take them");
+}
+
 /// Experts are dealt out and cut inside a stage's ranks, by Megatron-Core's rules.
 void check_experts(Draft& draft) {
     const models::Architecture& model = draft.scenario.model;
@@ -173,6 +191,7 @@ void check_partition(Draft& draft) {
 void check_cuts(Draft& draft) {
     check_experts(draft);
     check_tensor_cut(draft);
+    check_exchange(draft);
     check_sequence(draft);
     check_partition(draft);
     check_extent(draft);
@@ -193,7 +212,7 @@ void add_notes(Draft& draft) {
     if (s.parallel.tensor > s.cluster.gpus_per_node)
         notes.push_back(fmt::format("tensor groups of {} GPUs span nodes of {}", s.parallel.tensor,
                                     s.cluster.gpus_per_node));
-    if (s.parallel.zero_stage > 0 && s.parallel.data * s.parallel.context == 1)
+    if (s.parallel.zero_stage > 0 && !s.has_replicas())
         notes.push_back(fmt::format("zero_stage {} shards nothing: there is one replica",
                                     s.parallel.zero_stage));
     if (s.parallel.sequence && s.parallel.tensor == 1)

@@ -42,6 +42,7 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.keeps_gathered = framework.keeps_gathered;
     execution.context_communication = framework.context_communication;
     execution.context_output_copy = framework.context_output_copy;
+    execution.weighted_experts_activation = framework.weighted_experts_activation;
     execution.dummy_weight_gradients = framework.dummy_weight_gradients;
     return execution;
 }

@@ -32,6 +32,7 @@ struct Framework {
     bool keeps_gathered = false;    ///< what sequence parallelism gathered waits for the backward
     models::ContextCommunication context_communication = models::ContextCommunication::P2p;
     bool context_output_copy = false;
+    bool weighted_experts_activation = false;
     bool dummy_weight_gradients = false;
     models::LossKernel loss = models::LossKernel::Unfused;
     int vocabulary_multiple = 128;

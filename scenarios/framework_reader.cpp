@@ -16,7 +16,8 @@ constexpr std::pair<std::string_view, LossKernel> kLosses[] = {
     {"chunked", LossKernel::Chunked}};
 constexpr std::pair<std::string_view, models::ContextCommunication> kContextCommunications[] = {
     {"p2p", models::ContextCommunication::P2p},
-    {"all-gather", models::ContextCommunication::AllGather}};
+    {"all-gather", models::ContextCommunication::AllGather},
+    {"all-to-all", models::ContextCommunication::AllToAll}};
 constexpr std::pair<std::string_view, PointToPoint> kPointToPoint[] = {
     {"full", PointToPoint::Full}, {"scatter-gather", PointToPoint::ScatterGather}};
 constexpr std::pair<std::string_view, OptimizerKind> kOptimizers[] = {
@@ -44,6 +45,7 @@ void read_kernels(MappingReader& in, Framework& f) {
     in.flag("keeps_gathered", f.keeps_gathered);
     in.word("context_communication", f.context_communication, kContextCommunications);
     in.flag("context_output_copy", f.context_output_copy);
+    in.flag("weighted_experts_activation", f.weighted_experts_activation);
     in.flag("dummy_weight_gradients", f.dummy_weight_gradients);
     in.word("loss", f.loss, kLosses);
     in.whole("vocabulary_multiple", f.vocabulary_multiple, 1, 1 << 20);

@@ -130,7 +130,7 @@ LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule) {
     options.zero_stage = parallel.zero_stage;
     options.shard_by_stage = parallel.wrap == Wrap::Stage;
     // ZeRO-3 wrapped by layer communicates inside the passes; lowering knows.
-    options.data_parallel = parallel.data * parallel.context > 1;
+    options.data_parallel = scenario.has_replicas();
     options.optimizer = is_post_validated(scenario) ? OptimizerPlacement::PostValidated
                                                     : OptimizerPlacement::Synchronized;
     const Stage last{schedule.stage_count() - 1};

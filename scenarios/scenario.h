@@ -96,6 +96,10 @@ struct Scenario {
     Framework framework;
     std::vector<std::string> notes;  ///< what a person should know but need not mend
 
+    /// Is anything on several ranks, whose gradients are summed and which ZeRO may shard?
+    bool has_replicas() const {
+        return parallel.replicas() > 1 || (model.experts > 0 && parallel.expert_replicas() > 1);
+    }
     PipelineShape pipeline_shape() const {
         return {parallel.pipeline, parallel.stages_per_rank, training.micro_batches,
                 schedule.slices};

@@ -100,6 +100,7 @@ std::map<std::string, std::string> fixed_values(const NodePtr& root, models::She
         fixed["model.hidden"] = std::to_string(parts.model.hidden);
         fixed["model.heads"] = std::to_string(parts.model.heads);
         fixed["model.kv_heads"] = std::to_string(parts.model.kv_heads);
+        fixed["model.experts"] = std::to_string(parts.model.experts);
         fixed["cluster.gpus_per_node"] = std::to_string(parts.cluster.gpus_per_node);
     }
     flatten(*models::without(root, "sweep"), "", fixed);
@@ -108,13 +109,20 @@ std::map<std::string, std::string> fixed_values(const NodePtr& root, models::She
     return fixed;
 }
 
-/// Can the grid tell the value of this key at every point?
-bool is_known(const Sweep& sweep, const std::string& key) {
+constexpr std::string_view kFollowsTensor = "parallel.expert_tensor";  ///< unless it is said
+
+/// Is the key swept, or the same at every point?
+bool is_said(const Sweep& sweep, const std::string& key) {
     for (const SweepKey& swept : sweep.keys) {
         if (key == swept.key) return true;
         if (key.starts_with(swept.key + ".")) return key.ends_with(".name");
     }
     return sweep.fixed.contains(key);
+}
+
+/// Can the grid tell the value of this key at every point?
+bool is_known(const Sweep& sweep, const std::string& key) {
+    return key == kFollowsTensor || is_said(sweep, key);
 }
 
 void read_conditions(const NodePtr& where, Sweep& sweep, Mistakes& mistakes) {
@@ -198,8 +206,11 @@ bool Sweep::admits(std::size_t index) const {
         const auto known = fixed.find(key);
         return known == fixed.end() ? ExpressionValue{std::string()} : value_of_text(known->second);
     };
+    const Lookup followed = [&](const std::string& key) {
+        return lookup(key == kFollowsTensor && !is_said(*this, key) ? "parallel.tensor" : key);
+    };
     for (const Expression& condition : conditions)
-        if (!condition.holds(lookup)) return false;
+        if (!condition.holds(followed)) return false;
     return true;
 }
 

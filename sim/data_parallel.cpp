@@ -49,19 +49,22 @@ std::int64_t share_of(const models::ParameterCount& elements, const scenarios::P
     return elements.dense / parallel.replicas() + elements.expert / parallel.expert_replicas();
 }
 
-CollectiveCost DataParallelPrices::over_replicas(CollectiveKind kind,
-                                                 const models::ParameterCount& elements,
-                                                 std::int64_t width,
-                                                 std::span<const Rank> holders) const {
-    CollectiveCost sum = collective_cost(kind, Bytes{elements.dense * width},
-                                         group_of(scenario_, holders, false), scenario_.cluster);
-    if (elements.expert == 0) return sum;
-    const CollectiveCost experts =
-        collective_cost(kind, Bytes{elements.expert * width}, group_of(scenario_, holders, true),
-                        scenario_.cluster);
-    sum.latency += experts.latency;
-    sum.transfer += experts.transfer;
-    sum.tier = std::max(sum.tier, experts.tier);
+DataParallelPrices::Exchange DataParallelPrices::over_replicas(
+    CollectiveKind kind, const models::ParameterCount& elements, std::int64_t width,
+    std::span<const Rank> holders) const {
+    Exchange sum;
+    const auto add = [&](std::int64_t count, bool experts) {
+        const GroupPlacement group = group_of(scenario_, holders, experts);
+        if (count == 0 || group.size == 1) return;
+        const Bytes size{count * width};
+        const CollectiveCost cost = collective_cost(kind, size, group, scenario_.cluster);
+        sum.size += size;
+        sum.cost.latency += cost.latency;
+        sum.cost.transfer += cost.transfer;
+        sum.cost.tier = std::max(sum.cost.tier, cost.tier);
+    };
+    add(elements.dense, false);
+    add(elements.expert, true);
     return sum;
 }
 
@@ -82,11 +85,10 @@ Flow DataParallelPrices::overlapped(Flow flow, const CollectiveCost& cost, Bytes
 Flow DataParallelPrices::reduce_gradients(const models::ParameterCount& elements,
                                           std::span<const Rank> holders,
                                           Duration last_backward) const {
-    const std::int64_t width = gradient_bytes_sent(scenario_);
-    const Bytes size{elements.total() * width};
     const CollectiveKind kind = scenario_.parallel.zero_stage == 0 ? CollectiveKind::AllReduce
                                                                    : CollectiveKind::ReduceScatter;
-    const CollectiveCost cost = over_replicas(kind, elements, width, holders);
+    const auto [cost, size] =
+        over_replicas(kind, elements, gradient_bytes_sent(scenario_), holders);
     const Flow flow = topology_.collective(cost, size, holders);
     if (!scenario_.framework.overlap_grad_reduce) return flow;
     return overlapped(flow, cost, size, last_backward);
@@ -94,11 +96,9 @@ Flow DataParallelPrices::reduce_gradients(const models::ParameterCount& elements
 
 Flow DataParallelPrices::gather_parameters(const models::ParameterCount& elements, Rank rank,
                                            Duration first_forward) const {
-    const std::int64_t width = parameter_bytes_sent(scenario_);
-    const Bytes size{elements.total() * width};
     const std::array participants{rank};
-    const CollectiveCost cost =
-        over_replicas(CollectiveKind::AllGather, elements, width, participants);
+    const auto [cost, size] = over_replicas(CollectiveKind::AllGather, elements,
+                                            parameter_bytes_sent(scenario_), participants);
     const Flow flow = topology_.collective(cost, size, participants);
     // ZeRO-3 by stage is gathered ahead by the schedule itself.
     if (!scenario_.framework.overlap_param_gather || scenario_.parallel.zero_stage == 3)

@@ -29,9 +29,13 @@ public:
     Flow reduce_norm() const;
 
 private:
+    struct Exchange {
+        CollectiveCost cost;
+        Bytes size;  ///< of what more than one rank has
+    };
     /// Of dense parameters and experts: what both take, at the slower tier.
-    CollectiveCost over_replicas(CollectiveKind kind, const models::ParameterCount& elements,
-                                 std::int64_t width, std::span<const Rank> holders) const;
+    Exchange over_replicas(CollectiveKind kind, const models::ParameterCount& elements,
+                           std::int64_t width, std::span<const Rank> holders) const;
     Flow overlapped(Flow flow, const CollectiveCost& cost, Bytes size, Duration beside) const;
 
     const scenarios::Scenario& scenario_;

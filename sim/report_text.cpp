@@ -211,8 +211,10 @@ std::string plan_of(const scenarios::Scenario& s) {
                                     parallel.pipeline, parallel.data);
     if (parallel.context > 1) words += fmt::format(", context {}", parallel.context);
     if (parallel.expert > 1) words += fmt::format(", expert {}", parallel.expert);
-    if (parallel.expert_tensor > 1 && parallel.expert_tensor != parallel.tensor)
+    if (s.model.experts > 0 && parallel.expert_tensor != parallel.tensor)
         words += fmt::format(", expert_tensor {}", parallel.expert_tensor);
+    if (s.training.expert_load > 1)
+        words += fmt::format(", expert_load {}", s.training.expert_load);
     if (parallel.sequence) words += ", sequence";
     if (parallel.zero_stage > 0) words += fmt::format(", ZeRO-{}", parallel.zero_stage);
     words += fmt::format("; {}", s.schedule.csv.empty() ? s.schedule.name : s.schedule.csv);

@@ -80,6 +80,7 @@ void check_same_network(const Checkpoint& checkpoint, const models::Architecture
     differ.compare("head_dim", stored.head_dim, wanted.head_dim);
     differ.compare("ffn", stored.ffn, wanted.ffn);
     differ.compare("experts", stored.experts, wanted.experts);
+    differ.compare("experts_per_token", stored.experts_per_token, wanted.experts_per_token);
     differ.compare("vocab", stored.vocab, wanted.vocab);
     differ.compare("max_positions", stored.max_positions, wanted.max_positions);
     differ.compare("norm", spelled(stored.norm, models::kNorms),

@@ -29,6 +29,7 @@ models::Execution execution_of(const ModelArguments& args,
                                const models::Architecture& architecture) {
     models::Execution execution = args.execution;
     if (execution.seq_length == 0) execution.seq_length = architecture.max_positions;
+    if (architecture.experts > 0) execution.expert_tensor = execution.tensor;
     execution.recompute = args.recompute == "full"        ? models::Recompute::Full
                           : args.recompute == "selective" ? models::Recompute::Selective
                                                           : models::Recompute::None;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
@@ -154,10 +155,37 @@ TEST(Experts, AreFullerWhereTheRouterDoesNotBalance) {
         << "what goes back is as much as was sent";
 }
 
+/// A rank that shares with nobody gets its own rows, and no token sends one rank more rows than it
+/// has experts.
+TEST(Experts, AreNeverFullerThanTokensCanMakeThem) {
+    const auto rows = [](Execution how, double load) {
+        how.expert_load = load;
+        return inner_layers(how, 1).tensors;
+    };
+    const auto same = [](const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+        return std::ranges::equal(a, b, {}, &Tensor::bytes, &Tensor::bytes);
+    };
+    EXPECT_TRUE(same(rows(on(1, 1, 1), 1), rows(on(1, 1, 1), 4)));
+    EXPECT_TRUE(same(rows(on(1, 2, 1), 2), rows(on(1, 2, 1), 9)));
+    // One expert of a rank is one of the three of a token: 8 x 1 / 3.
+    EXPECT_TRUE(same(rows(on(1, 8, 1), 8.0 / 3), rows(on(1, 8, 1), 4000)));
+    EXPECT_FALSE(same(rows(on(1, 8, 1), 2.6), rows(on(1, 8, 1), 4000)));
+}
+
+TEST(Experts, WeighedInTheirActivationKeepNoRowsThatComeBack) {
+    Execution how = on(2, 4, 2);
+    const std::int64_t when_they_come = saved_of_a_layer(how);
+    how.weighted_experts_activation = true;
+    const std::int64_t routed = kTokens / 2 * kPerToken;
+    const std::int64_t weights = 4 * 2 * routed;  // of each row, beside the activation's input
+    EXPECT_EQ(when_they_come - saved_of_a_layer(how), 2 * routed * kHidden - weights);
+}
+
 TEST(Experts, GiveBackWhatTheyTakeHoweverTheBackwardGoes) {
     for (const Recompute recompute : {Recompute::None, Recompute::Full})
         for (const bool split : {false, true}) {
             Execution how = on(2, 4, 2);
+            how.weighted_experts_activation = split;
             how.recompute = recompute;
             how.split_backward = split;
             const StageGraph graph = inner_layers(how, 2);

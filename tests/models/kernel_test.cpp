@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/diagnostic.h"
 #include "models/graph.h"
 #include "tests/models/architectures.h"
 
@@ -130,6 +131,42 @@ TEST(Kernel, GatheredKeysOfEarlierSlicesAreGatheredAgain) {
         EXPECT_EQ(over_context(attention.backward_input), (std::vector{gather, scatter}));
         EXPECT_EQ(foreign_keys(graph, attention.forward_uses), (slice + 2) * of_slice);
     }
+}
+
+/// Tokens for heads before the attention, heads for tokens behind it: a rank attends to the whole
+/// sequence with its part of the heads, which is as much work.
+TEST(Kernel, ExchangedHeadsSeeTheWholeSequence) {
+    const StageGraph graph = shared_by_four(ContextCommunication::AllToAll);
+    const auto* attention = std::get_if<FlashAttention>(&attention_in(graph).forward[0].work);
+    ASSERT_NE(attention, nullptr);
+    EXPECT_EQ(attention->queries, 1024);
+    EXPECT_EQ(attention->keys, 1024);
+    EXPECT_EQ(attention->heads, 2);
+    EXPECT_EQ(attention->kv_heads, 1);
+    EXPECT_DOUBLE_EQ(
+        flops(attention_in(graph).forward[0]),
+        flops(*std::ranges::find_if(
+            attention_in(shared_by_four(ContextCommunication::AllGather)).forward,
+            [](const Kernel& k) { return std::holds_alternative<FlashAttention>(k.work); })));
+    const auto kind = Collective::Kind::AllToAll;
+    const std::int64_t context = 2 * 1024 * 256;  // of all ranks, bf16
+    const auto both = std::vector{context_collective(kind, context + kAllKeys),
+                                  context_collective(kind, context)};
+    EXPECT_EQ(over_context(forward_steps(graph).kernels), both);
+    // Without a copy of its own the attention's output is exchanged once more for the backward.
+    EXPECT_EQ(over_context(backward_steps(graph).kernels),
+              (std::vector{both[1], both[1], both[0]}));
+    Execution how = graph.execution;
+    how.context_output_copy = true;
+    const StageGraph kept = build_stage(graph.architecture, how, graph.content);
+    EXPECT_EQ(over_context(backward_steps(kept).kernels), (std::vector{both[1], both[0]}));
+    how.context = 8;
+    EXPECT_THROW(build_stage(llama(2, 256, 8, 4, 512, 32000), how, {0, 1, false, false}),
+                 InputError);
+    how.context = 4;
+    how.slices = 2;
+    EXPECT_THROW(build_stage(llama(2, 256, 8, 4, 512, 32000), how, {0, 1, false, false}),
+                 InputError);
 }
 
 TEST(Kernel, RecomputationAddsAForwardOfWhatWasDropped) {

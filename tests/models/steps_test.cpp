@@ -33,6 +33,7 @@ std::vector<StageGraph> stages() {
                 how.sequence_parallel = model.family != Family::Vit;
                 how.context = model.family != Family::Vit && bits & 1 ? 2 : 1;
                 how.context_output_copy = bits & 2;
+                if (bits & 4) how.context_communication = ContextCommunication::AllToAll;
                 how.recompute = static_cast<Recompute>(bits / 32);
                 how.loss = static_cast<LossKernel>(bits % 5);
                 if (model.family == Family::Vit) how.tensor = bits & 16 ? 4 : 1;

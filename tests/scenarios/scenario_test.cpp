@@ -1,7 +1,12 @@
+#include <algorithm>
+#include <variant>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
+#include "scenarios/plan.h"
 #include "scenarios/read_scenario.h"
 
 namespace debubble::scenarios {
@@ -93,6 +98,40 @@ TEST(Scenario, AWordMayBeChangedInPart) {
     EXPECT_TRUE(s.framework.ddp_buckets);
     EXPECT_EQ(s.framework.loss, models::LossKernel::Unfused);
     EXPECT_EQ(s.framework.name, "pytorch-eager");
+}
+
+TEST(Scenario, ExpertsAreCutLikeAllElseUnlessSaid) {
+    const auto mixtral = [](std::vector<Override> overrides) {
+        return read_scenario("mixtral-8x22b", overrides).parallel;
+    };
+    EXPECT_EQ(mixtral({}).expert_tensor, 2);
+    EXPECT_EQ(mixtral({}).expert_replicas(), 1);
+    EXPECT_EQ(mixtral({{"parallel.tensor", "4"}, {"parallel.expert", "4"}}).expert_tensor, 4);
+    const Parallel whole = mixtral({{"parallel.expert_tensor", "1"}});
+    EXPECT_EQ(whole.expert_tensor, 1);
+    EXPECT_EQ(whole.expert_replicas(), 2);
+    EXPECT_EQ(read_scenario("gpt2-xl").parallel.expert_tensor, 1);
+}
+
+/// Tensor-parallel ranks that have the same whole experts sum their gradients, though there is one
+/// replica of all else.
+TEST(Scenario, ExpertsOfOneReplicaAreReducedToo) {
+    const auto reductions = [](const char* expert_tensor) {
+        const Scenario one =
+            read_scenario("mixtral-8x22b", {{"nodes", "2"},
+                                            {"parallel.expert", "1"},
+                                            {"parallel.zero_stage", "0"},
+                                            {"parallel.expert_tensor", expert_tensor}});
+        EXPECT_EQ(one.parallel.replicas(), 1);
+        int count = 0;
+        for (const ActionList& list : make_plan(one).program.ranks)
+            count += static_cast<int>(std::ranges::count_if(list, [](const Action& action) {
+                return std::holds_alternative<ReduceGrad>(action);
+            }));
+        return count;
+    };
+    EXPECT_EQ(reductions("2"), 0);
+    EXPECT_EQ(reductions("1"), 8);
 }
 
 TEST(Scenario, IncludesLieUnderTheFile) {

@@ -63,6 +63,20 @@ TEST(Sweep, AdmitsThePointsThatMeetEveryCondition) {
     EXPECT_EQ(admitted, 3 + 2 * 3);  // pipeline 1 with 1f1b: t = 1, 2, 4; else (1,2) (1,4) (2,2)
 }
 
+/// What cuts experts is what cuts all else, unless it is said.
+TEST(Sweep, AConditionMayAskForWhatFollowsTensor) {
+    const std::string start =
+        "model: mixtral-8x7b\ncluster: hgx-h100\nsweep:\n  parallel.tensor: [1, 2, 4]\n";
+    const Sweep follows =
+        parse_sweep(start + "  where: parallel.expert_tensor <= 2\n", "grid.yaml");
+    EXPECT_TRUE(follows.admits(0) && follows.admits(1));
+    EXPECT_FALSE(follows.admits(2));
+    const Sweep said = parse_sweep(
+        "parallel: {expert_tensor: 1}\n" + start + "  where: parallel.expert_tensor <= 2\n",
+        "grid.yaml");
+    EXPECT_TRUE(said.admits(2));
+}
+
 TEST(Sweep, SaysWhatIsWrongWithAGrid) {
     EXPECT_THAT(mistakes_in_grid("  parallel.tensor: 2\n"),
                 HasSubstr("grid.yaml:4:20: error: 'parallel.tensor' is swept over a list or a "

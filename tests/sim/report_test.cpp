@@ -175,6 +175,18 @@ TEST(ReportText, NamesShardingChunksAndRecomputeInThePlan) {
               "8 x 1024 tokens; full recompute");
 }
 
+TEST(ReportText, NamesHowExpertsAreSharedAndCut) {
+    scenarios::Scenario s = two_stages();
+    s.parallel.tensor = s.parallel.expert_tensor = 2;
+    s.parallel.expert = 4;
+    s.model.experts = 8;
+    EXPECT_THAT(plan_of(s), testing::StartsWith("tensor 2, pipeline 2, data 1, expert 4; 1f1b"));
+    s.parallel.expert_tensor = 1;
+    s.training.expert_load = 1.25;
+    EXPECT_THAT(plan_of(s), testing::StartsWith("tensor 2, pipeline 2, data 1, expert 4, "
+                                                "expert_tensor 1, expert_load 1.25; 1f1b"));
+}
+
 TEST(ReportJson, KeepsTheContract) {
     const auto json = report_json(answer(true));
     EXPECT_EQ(json.dump(1), R"({

@@ -135,6 +135,19 @@ private:
                   parallel.context);
         add_whole("parallel.expert", "Expert", "GPUs that share each layer's experts (EP)",
                   parallel.expert);
+        for_experts();
+        add_whole("parallel.expert_tensor", "Expert tensor", "GPUs that cut each expert (ETP)",
+                  parallel.expert_tensor);
+        for_experts();
+        add("training.expert_load", "Expert load",
+            "rows at the fullest GPU's experts over the mean; 1: the router balances",
+            fmt::format("{}", scenario_.training.expert_load))
+            .choices = words({"1", "1.1", "1.25", "1.5", "2"});
+        for_experts();
+    }
+
+    /// The last field, where there is nothing to say it of.
+    void for_experts() {
         if (scenario_.model.experts == 0)
             fields_.back().why_not = fmt::format("{} has no experts", scenario_.model.name);
     }

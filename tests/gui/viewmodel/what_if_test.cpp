@@ -65,6 +65,8 @@ TEST(WhatIf, expert_parallelism_is_for_models_with_experts) {
     const Answer answer = gui::answer(mixtral);
     EXPECT_FALSE(field(answer, "parallel.expert").why_not);
     EXPECT_EQ(field(answer, "parallel.expert").value, "8");
+    EXPECT_EQ(field(answer, "parallel.expert_tensor").value, "2");
+    EXPECT_TRUE(field(dense, "training.expert_load").why_not);
     const Answer fewer = gui::answer(with_change(mixtral, "parallel.expert", "4"));
     ASSERT_TRUE(fewer.plan);
     EXPECT_EQ(fewer.plan->scenario.parallel.expert, 4);

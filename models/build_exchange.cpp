@@ -1,0 +1,72 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/graph_builder.h"
+
+/// All-to-all context parallelism (DeepSpeed-Ulysses, Jacobs et al. 2023, arXiv:2309.14509): before
+/// the attention a rank's tokens of all heads become all tokens of some heads, and back behind it.
+namespace debubble::models {
+
+bool exchanges_heads(const Execution& how) {
+    return how.context > 1 && how.context_communication == ContextCommunication::AllToAll;
+}
+
+Sizes with_whole_sequences(GraphBuilder& builder) {
+    Sizes size = builder.size;
+    const int ranks = builder.how().context;
+    if (size.heads % ranks != 0 || size.kv_heads % ranks != 0) {
+        builder.refuse(
+            fmt::format("{} heads and {} key-value heads of a rank cannot be exchanged "
+                        "among {}",
+                        size.heads, size.kv_heads, ranks));
+        return size;
+    }
+    size.heads /= ranks;
+    size.kv_heads /= ranks;
+    size.query_width /= ranks;
+    size.key_width /= ranks;
+    size.tokens *= ranks;
+    size.queries *= ranks;
+    size.balanced_keys = size.keys;
+    return size;
+}
+
+Value exchanged(GraphBuilder& builder, const OperatorPlace& place, Value x, std::int64_t width) {
+    const std::int64_t bytes = builder.size.element * builder.size.tokens * width;
+    const Collective work{Collective::Kind::AllToAll, Collective::Group::Context,
+                          Bytes{bytes * builder.how().context}};
+    const Value y{builder.tensor(place.kernel + ".out", bytes),
+                  builder.tensor("d." + place.kernel + ".out", bytes), x.cut};
+    Operator op = start(place, OperatorKind::Gather);
+    op.inputs = {x.tensor};
+    op.outputs = {y.tensor};
+    op.input_gradient = x.gradient;
+    op.output_gradient = y.gradient;
+    const int layer = place.layer.value_or(-1);
+    op.forward = {moves(place.kernel + ".sort", place.layer, bytes, bytes),
+                  {place.kernel, layer, work}};
+    op.forward_uses = {x.tensor, builder.scratch(place.kernel + ".sorted", bytes), y.tensor};
+    op.backward_input = {{place.kernel + ".dx", layer, work},
+                         moves(place.kernel + ".sort.dx", place.layer, bytes, bytes)};
+    op.backward_input_uses = {y.gradient, builder.scratch("d." + place.kernel + ".sorted", bytes),
+                              x.gradient};
+    builder.graph.operators.push_back(std::move(op));
+    return y;
+}
+
+void exchange_again(GraphBuilder& builder, std::size_t attention, Value context) {
+    Operator& op = builder.graph.operators[attention];
+    const int out = op.outputs[0];
+    if (std::ranges::find(op.saved, out) == op.saved.end())
+        return;  // its backward wants other things
+    const std::string again = builder.graph.tensors[out].name + ".again";
+    const Kernel exchange = builder.graph.operators.back().backward_input.front();
+    const int made = builder.scratch(again, builder.graph.tensors[out].bytes.count);
+    std::ranges::replace(op.saved, out, context.tensor);
+    std::ranges::replace(op.backward_input_uses, out, made);
+    op.backward_input_uses.push_back(context.tensor);
+    op.backward_input.insert(op.backward_input.begin(), {again, exchange.layer, exchange.work});
+}
+
+}  // namespace debubble::models
