@@ -20,10 +20,10 @@ namespace debubble::exec::cuda {
 
 namespace emulation {
 
-thread_local int thread = 0;
-thread_local int threads = 0;
-thread_local std::int64_t block = 0;
-thread_local std::int64_t blocks = 0;
+constinit thread_local int thread = 0;
+constinit thread_local int threads = 0;
+constinit thread_local std::int64_t block = 0;
+constinit thread_local std::int64_t blocks = 0;
 
 namespace {
 

@@ -47,10 +47,10 @@ public:
 /// is none. What runs throws std::logic_error where the threads of a block wait for each other.
 void run(const char* name, const Geometry& how, Stream stream, std::function<void()> thread);
 
-extern thread_local int thread;
-extern thread_local int threads;
-extern thread_local std::int64_t block;
-extern thread_local std::int64_t blocks;
+extern constinit thread_local int thread;
+extern constinit thread_local int threads;
+extern constinit thread_local std::int64_t block;
+extern constinit thread_local std::int64_t blocks;
 void* shared();
 /// What the thread of the warp whose lane differs in these bits gives.
 std::uint64_t exchange(std::uint64_t value, int lanes);

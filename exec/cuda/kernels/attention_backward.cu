@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
                 const float* log_sum, const float* dots, Result dk, Result dv) {
     constexpr int kStride = tile_stride(kHead), kColumnsEach = kHead / kAcross;
     const Tiles<kHead> tiles;
-    const BlockPlace at(shape.kv_heads, shape.keys, kTile);
+    const BlockPlace at(shape.kv_heads, shape.keys, kTile, Longest::FirstRows);
     const HeadRows keys(at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
     load_tile<kTile, kHead>(tiles.k, k, keys, at.row, shape.head_dim);
     load_tile<kTile, kHead>(tiles.v, v, keys, at.row, shape.head_dim);
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
                    const float* log_sum, const float* dots, Result dq) {
     constexpr int kStride = tile_stride(kHead), kColumnsEach = kHead / kAcross;
     const Tiles<kHead> tiles;
-    const BlockPlace at(shape.heads, shape.queries, kTile);
+    const BlockPlace at(shape.heads, shape.queries, kTile, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
     const HeadRows queries(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
     const HeadRows keys(at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);

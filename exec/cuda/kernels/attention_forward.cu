@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
     float* const v_tile = k_tile + kTileColumns * kStride;
     float* const p_tile = v_tile + kTileColumns * kStride;
 
-    const BlockPlace at(shape.heads, shape.queries, kTileRows);
+    const BlockPlace at(shape.heads, shape.queries, kTileRows, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
     const HeadRows queries(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
     const HeadRows keys(at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);

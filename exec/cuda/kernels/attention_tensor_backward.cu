@@ -8,23 +8,55 @@ constexpr int kTile = kBackwardTile;
 constexpr int kTiles = kTile / 8;
 constexpr int kTurned = turned_stride(kTile);
 
-/// Of the score of one query and one key, given their products: what its probability is after
-/// dropout, and its gradient times the scores' scale.
-struct ScoreGradient {
-    float probability = 0;
-    float gradient = 0;
+/// What the backward needs of a row of scores: its log-sum-exp, and the product of its result with
+/// what reaches it from above.
+struct RowSums {
+    float log_sum = 0;
+    float dot = 0;
 
-    __device__ ScoreGradient(const AttentionShape& shape, std::int64_t sample, std::int64_t head,
-                             std::int64_t query, std::int64_t key, float product, float above,
-                             const float* log_sum, const float* dots) {
-        if (!sees(shape, query, key)) return;
+    __device__ RowSums() {}
+    /// Zero for a query that does not exist.
+    __device__ RowSums(const AttentionShape& shape, std::int64_t sample, std::int64_t head,
+                       std::int64_t query, const float* log_sums, const float* dots) {
+        if (query >= shape.queries) return;
         const std::int64_t row = (sample * shape.heads + head) * shape.queries + query;
-        const float kept = kept_factor(shape, sample, head, query, key);
-        const float whole = expf(product * shape.scale - log_sum[row]);
-        probability = whole * kept;
-        gradient = whole * (above * kept - dots[row]) * shape.scale;
+        log_sum = log_sums[row];
+        dot = dots[row];
     }
 };
+
+/// Scores and what reaches them from above become probabilities after dropout and the gradients of
+/// scores, times their scale. `query`, `key` and `sums` say of whom: of the fragment's n and i.
+/// Without kMasked all queries see all keys, and without kDropped nothing is dropped.
+template <bool kMasked, bool kDropped, class Query, class Key, class Sums>
+__device__ void to_gradients(float (&scores)[kTiles][4], float (&above)[kTiles][4],
+                             const AttentionShape& shape, std::int64_t sample, std::int64_t head,
+                             const Query& query, const Key& key, const Sums& sums) {
+    DEBUBBLE_UNROLL
+    for (int n = 0; n < kTiles; ++n) {
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < 4; ++i) {
+            const RowSums& row = sums(n, i);
+            float whole = expf(scores[n][i] * shape.scale - row.log_sum);
+            if (kMasked && !sees(shape, query(n, i), key(n, i))) whole = 0;
+            const float kept =
+                kDropped ? kept_factor(shape, sample, head, query(n, i), key(n, i)) : 1.F;
+            scores[n][i] = whole * kept;
+            above[n][i] = whole * (above[n][i] * kept - row.dot) * shape.scale;
+        }
+    }
+}
+
+/// Most tiles are neither at the diagonal nor at an edge, and need not ask of every score.
+template <bool kDropped, class Query, class Key, class Sums>
+__device__ void to_gradients(bool masked, float (&scores)[kTiles][4], float (&above)[kTiles][4],
+                             const AttentionShape& shape, std::int64_t sample, std::int64_t head,
+                             const Query& query, const Key& key, const Sums& sums) {
+    if (masked)
+        to_gradients<true, kDropped>(scores, above, shape, sample, head, query, key, sums);
+    else
+        to_gradients<false, kDropped>(scores, above, shape, sample, head, query, key, sums);
+}
 
 /// Adds, or writes, the results [16, kHead] of a warp's rows.
 template <int kParts, class Write>
@@ -43,8 +75,8 @@ __device__ void for_each_result(const float (&sums)[kParts][4], std::int64_t fir
 }
 
 /// A block owns 64 keys of a key head; its scores stand as [keys, queries].
-template <Type kType, int kHead>
-__global__ void __launch_bounds__(kTensorThreads)
+template <Type kType, int kHead, bool kDropped>
+__global__ void __launch_bounds__(kTensorThreads, kHead == 64 && !kDropped ? 3 : 2)
     tensor_keys_kernel(AttentionShape shape, Operand dout, Operand q, Operand k, Operand v,
                        const float* log_sum, const float* dots, Result dk, Result dv) {
     constexpr int kStride = half_stride(kHead), kParts = kHead / 8;
@@ -56,11 +88,11 @@ __global__ void __launch_bounds__(kTensorThreads)
     Half* const dout_turned = q_turned + kHead * kTurned;
     const Lane lane;
 
-    const BlockPlace at(shape.kv_heads, shape.keys, kTensorRows);
+    const BlockPlace at(shape.kv_heads, shape.keys, kTensorRows, Longest::FirstRows);
     const HeadRows keys(at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
     const int first_row = lane.warp * 16;
-    load_half_tile<kTensorRows, kHead>(k_tile, nullptr, k, keys, at.row, shape.head_dim);
-    load_half_tile<kTensorRows, kHead>(v_tile, nullptr, v, keys, at.row, shape.head_dim);
+    TileOnItsWay<kTensorRows, kHead>(k, keys, at.row, shape.head_dim).write(k_tile);
+    TileOnItsWay<kTensorRows, kHead>(v, keys, at.row, shape.head_dim).write(v_tile);
 
     float key_sums[kParts][4] = {}, value_sums[kParts][4] = {};
     const std::int64_t group = shape.heads / shape.kv_heads;
@@ -69,26 +101,30 @@ __global__ void __launch_bounds__(kTensorThreads)
     for (std::int64_t head = at.head * group; head < (at.head + 1) * group; ++head) {
         const HeadRows queries(at.sample, head, shape.queries, shape.heads, shape.head_dim);
         for (std::int64_t query = first; query < shape.queries; query += kTile) {
+            const TileOnItsWay<kTile, kHead> next_q(q, queries, query, shape.head_dim);
+            const TileOnItsWay<kTile, kHead> next_dout(dout, queries, query, shape.head_dim);
+            RowSums sums[kTiles][2];
+            DEBUBBLE_UNROLL
+            for (int n = 0; n < kTiles; ++n) {
+                DEBUBBLE_UNROLL
+                for (int j = 0; j < 2; ++j)
+                    sums[n][j] = RowSums(shape, at.sample, head, query + n * 8 + lane.pair + j,
+                                         log_sum, dots);
+            }
             block_barrier();  // nobody reads the tiles before
-            load_half_tile<kTile, kHead>(q_tile, q_turned, q, queries, query, shape.head_dim);
-            load_half_tile<kTile, kHead>(dout_tile, dout_turned, dout, queries, query,
-                                         shape.head_dim);
+            next_q.write(q_tile);
+            next_q.write_turned(q_turned);
+            next_dout.write(dout_tile);
+            next_dout.write_turned(dout_turned);
             block_barrier();
             float scores[kTiles][4] = {}, above[kTiles][4] = {};
             add_products_over_head<kType, kHead>(scores, k_tile, first_row, q_tile, lane);
             add_products_over_head<kType, kHead>(above, v_tile, first_row, dout_tile, lane);
-            DEBUBBLE_UNROLL
-            for (int n = 0; n < kTiles; ++n) {
-                DEBUBBLE_UNROLL
-                for (int i = 0; i < 4; ++i) {
-                    const ScoreGradient score(shape, at.sample, head,
-                                              query + n * 8 + lane.pair + i % 2,
-                                              at.row + first_row + lane.group + i / 2 * 8,
-                                              scores[n][i], above[n][i], log_sum, dots);
-                    scores[n][i] = score.probability;
-                    above[n][i] = score.gradient;
-                }
-            }
+            to_gradients<kDropped>(
+                !all_see(shape, query, kTile, at.row, kTensorRows), scores, above, shape, at.sample,
+                head, [&](int n, int i) { return query + n * 8 + lane.pair + i % 2; },
+                [&](int, int i) { return at.row + first_row + lane.group + i / 2 * 8; },
+                [&](int n, int i) -> const RowSums& { return sums[n][i % 2]; });
             DEBUBBLE_UNROLL
             for (int n = 0; n < kTiles; n += 2) {
                 const Left p = Left::of<kType>(scores[n], scores[n + 1]);
@@ -112,8 +148,8 @@ __global__ void __launch_bounds__(kTensorThreads)
 }
 
 /// A block owns 64 queries of a head; its scores stand as [queries, keys].
-template <Type kType, int kHead>
-__global__ void __launch_bounds__(kTensorThreads)
+template <Type kType, int kHead, bool kDropped>
+__global__ void __launch_bounds__(kTensorThreads, kHead == 64 && !kDropped ? 4 : 2)
     tensor_queries_kernel(AttentionShape shape, Operand dout, Operand q, Operand k, Operand v,
                           const float* log_sum, const float* dots, Result dq) {
     constexpr int kStride = half_stride(kHead), kParts = kHead / 8;
@@ -124,34 +160,35 @@ __global__ void __launch_bounds__(kTensorThreads)
     Half* const k_turned = v_tile + kTile * kStride;
     const Lane lane;
 
-    const BlockPlace at(shape.heads, shape.queries, kTensorRows);
+    const BlockPlace at(shape.heads, shape.queries, kTensorRows, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
     const HeadRows queries(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
     const HeadRows keys(at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
     const int first_row = lane.warp * 16;
-    load_half_tile<kTensorRows, kHead>(q_tile, nullptr, q, queries, at.row, shape.head_dim);
-    load_half_tile<kTensorRows, kHead>(dout_tile, nullptr, dout, queries, at.row, shape.head_dim);
+    TileOnItsWay<kTensorRows, kHead>(q, queries, at.row, shape.head_dim).write(q_tile);
+    TileOnItsWay<kTensorRows, kHead>(dout, queries, at.row, shape.head_dim).write(dout_tile);
+    const RowSums rows[2] = {
+        {shape, at.sample, at.head, at.row + first_row + lane.group, log_sum, dots},
+        {shape, at.sample, at.head, at.row + first_row + lane.group + 8, log_sum, dots}};
 
     float sums[kParts][4] = {};
     const std::int64_t seen = seen_keys(shape, at.row + kTensorRows);
     for (std::int64_t key = 0; key < seen; key += kTile) {
+        const TileOnItsWay<kTile, kHead> next_k(k, keys, key, shape.head_dim);
+        const TileOnItsWay<kTile, kHead> next_v(v, keys, key, shape.head_dim);
         block_barrier();  // nobody reads the tiles before
-        load_half_tile<kTile, kHead>(k_tile, k_turned, k, keys, key, shape.head_dim);
-        load_half_tile<kTile, kHead>(v_tile, nullptr, v, keys, key, shape.head_dim);
+        next_k.write(k_tile);
+        next_k.write_turned(k_turned);
+        next_v.write(v_tile);
         block_barrier();
         float scores[kTiles][4] = {}, above[kTiles][4] = {};
         add_products_over_head<kType, kHead>(scores, q_tile, first_row, k_tile, lane);
         add_products_over_head<kType, kHead>(above, dout_tile, first_row, v_tile, lane);
-        DEBUBBLE_UNROLL
-        for (int n = 0; n < kTiles; ++n) {
-            DEBUBBLE_UNROLL
-            for (int i = 0; i < 4; ++i)
-                above[n][i] = ScoreGradient(shape, at.sample, at.head,
-                                            at.row + first_row + lane.group + i / 2 * 8,
-                                            key + n * 8 + lane.pair + i % 2, scores[n][i],
-                                            above[n][i], log_sum, dots)
-                                  .gradient;
-        }
+        to_gradients<kDropped>(
+            !all_see(shape, at.row, kTensorRows, key, kTile), scores, above, shape, at.sample,
+            at.head, [&](int, int i) { return at.row + first_row + lane.group + i / 2 * 8; },
+            [&](int n, int i) { return key + n * 8 + lane.pair + i % 2; },
+            [&](int, int i) -> const RowSums& { return rows[i / 2]; });
         DEBUBBLE_UNROLL
         for (int n = 0; n < kTiles; n += 2) {
             const Left ds = Left::of<kType>(above[n], above[n + 1]);
@@ -166,16 +203,22 @@ __global__ void __launch_bounds__(kTensorThreads)
                     });
 }
 
-template <Type kType, int kHead>
+template <Type kType, int kHead, bool kDropped>
 void launch_backward(Stream stream, const AttentionShape& shape, Operand dout, Operand q, Operand k,
                      Operand v, const float* log_sum, const float* dots, Result dq, Result dk,
                      Result dv) {
-    launch("attention_backward (keys, tensor cores)", tensor_keys_kernel<kType, kHead>,
+    launch("attention_backward (keys, tensor cores)", tensor_keys_kernel<kType, kHead, kDropped>,
            over_rows_tensor_backward(shape.samples * shape.kv_heads, shape.keys, shape.head_dim, 2),
            stream, shape, dout, q, k, v, log_sum, dots, dk, dv);
-    launch("attention_backward (queries, tensor cores)", tensor_queries_kernel<kType, kHead>,
+    launch("attention_backward (queries, tensor cores)",
+           tensor_queries_kernel<kType, kHead, kDropped>,
            over_rows_tensor_backward(shape.samples * shape.heads, shape.queries, shape.head_dim, 1),
            stream, shape, dout, q, k, v, log_sum, dots, dq);
+}
+
+template <Type kType, bool kDropped>
+constexpr auto backward_of(bool narrow) {
+    return narrow ? launch_backward<kType, 64, kDropped> : launch_backward<kType, 128, kDropped>;
 }
 
 }  // namespace
@@ -185,8 +228,10 @@ void tensor_attention_backward(Stream stream, const AttentionShape& shape, Opera
                                Result dq, Result dk, Result dv) {
     const bool narrow = padded_head(shape.head_dim) == 64, bf16 = q.type == Type::Bf16;
     const auto backward =
-        narrow ? (bf16 ? launch_backward<Type::Bf16, 64> : launch_backward<Type::Fp16, 64>)
-               : (bf16 ? launch_backward<Type::Bf16, 128> : launch_backward<Type::Fp16, 128>);
+        shape.dropped.scale != 0.F
+            ? (bf16 ? backward_of<Type::Bf16, true>(narrow) : backward_of<Type::Fp16, true>(narrow))
+            : (bf16 ? backward_of<Type::Bf16, false>(narrow)
+                    : backward_of<Type::Fp16, false>(narrow));
     backward(stream, shape, dout, q, k, v, log_sum, dots, dq, dk, dv);
 }
 

@@ -39,8 +39,8 @@ struct RunningRows {
     }
 };
 
-template <Type kType, int kHead>
-__global__ void __launch_bounds__(kTensorThreads)
+template <Type kType, int kHead, bool kDropped>
+__global__ void __launch_bounds__(kTensorThreads, kHead == 64 && !kDropped ? 3 : 2)
     tensor_forward_kernel(AttentionShape shape, Operand q, Operand k, Operand v, Result out,
                           float* log_sum) {
     constexpr int kStride = half_stride(kHead), kTurned = turned_stride(kForwardKeys);
@@ -50,20 +50,22 @@ __global__ void __launch_bounds__(kTensorThreads)
     Half* const v_turned = k_tile + kForwardKeys * kStride;
     const Lane lane;
 
-    const BlockPlace at(shape.heads, shape.queries, kTensorRows);
+    const BlockPlace at(shape.heads, shape.queries, kTensorRows, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
     const HeadRows queries(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
     const HeadRows keys(at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
     const int first_row = lane.warp * 16;
-    load_half_tile<kTensorRows, kHead>(q_tile, nullptr, q, queries, at.row, shape.head_dim);
+    TileOnItsWay<kTensorRows, kHead>(q, queries, at.row, shape.head_dim).write(q_tile);
 
     RunningRows rows;
     float sums[kParts][4] = {};
     const std::int64_t seen = seen_keys(shape, at.row + kTensorRows);
     for (std::int64_t key = 0; key < seen; key += kForwardKeys) {
+        const TileOnItsWay<kForwardKeys, kHead> next_k(k, keys, key, shape.head_dim);
+        const TileOnItsWay<kForwardKeys, kHead> next_v(v, keys, key, shape.head_dim);
         block_barrier();  // nobody reads the tiles before
-        load_half_tile<kForwardKeys, kHead>(k_tile, nullptr, k, keys, key, shape.head_dim);
-        load_half_tile<kForwardKeys, kHead>(nullptr, v_turned, v, keys, key, shape.head_dim);
+        next_k.write(k_tile);
+        next_v.write_turned(v_turned);
         block_barrier();
 
         float scores[kTiles][4] = {};
@@ -71,10 +73,16 @@ __global__ void __launch_bounds__(kTensorThreads)
         DEBUBBLE_UNROLL
         for (int n = 0; n < kTiles; ++n) {
             DEBUBBLE_UNROLL
-            for (int i = 0; i < 4; ++i) {
-                const std::int64_t query = at.row + first_row + lane.group + i / 2 * 8;
-                const std::int64_t other = key + n * 8 + lane.pair + i % 2;
-                scores[n][i] = sees(shape, query, other) ? scores[n][i] * shape.scale : -INFINITY;
+            for (int i = 0; i < 4; ++i) scores[n][i] *= shape.scale;
+        }
+        if (!all_see(shape, at.row, kTensorRows, key, kForwardKeys)) {
+            DEBUBBLE_UNROLL
+            for (int n = 0; n < kTiles; ++n) {
+                DEBUBBLE_UNROLL
+                for (int i = 0; i < 4; ++i)
+                    if (!sees(shape, at.row + first_row + lane.group + i / 2 * 8,
+                              key + n * 8 + lane.pair + i % 2))
+                        scores[n][i] = -INFINITY;
             }
         }
         float correction[2];
@@ -84,7 +92,7 @@ __global__ void __launch_bounds__(kTensorThreads)
             DEBUBBLE_UNROLL
             for (int i = 0; i < 4; ++i) sums[n][i] *= correction[i / 2];
         }
-        if (shape.dropped.scale != 0.F) {
+        if (kDropped) {
             DEBUBBLE_UNROLL
             for (int n = 0; n < kTiles; ++n) {
                 DEBUBBLE_UNROLL
@@ -120,6 +128,12 @@ __global__ void __launch_bounds__(kTensorThreads)
     }
 }
 
+template <Type kType, bool kDropped>
+constexpr auto forward_of(bool narrow) {
+    return narrow ? tensor_forward_kernel<kType, 64, kDropped>
+                  : tensor_forward_kernel<kType, 128, kDropped>;
+}
+
 }  // namespace
 
 bool attention_is_for_tensor_cores(Type type) {
@@ -129,11 +143,10 @@ bool attention_is_for_tensor_cores(Type type) {
 void tensor_attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k,
                               Operand v, Result out, float* log_sum) {
     const bool narrow = padded_head(shape.head_dim) == 64, bf16 = q.type == Type::Bf16;
-    const auto kernel =
-        narrow
-            ? (bf16 ? tensor_forward_kernel<Type::Bf16, 64> : tensor_forward_kernel<Type::Fp16, 64>)
-            : (bf16 ? tensor_forward_kernel<Type::Bf16, 128>
-                    : tensor_forward_kernel<Type::Fp16, 128>);
+    const auto kernel = shape.dropped.scale != 0.F ? (bf16 ? forward_of<Type::Bf16, true>(narrow)
+                                                           : forward_of<Type::Fp16, true>(narrow))
+                                                   : (bf16 ? forward_of<Type::Bf16, false>(narrow)
+                                                           : forward_of<Type::Fp16, false>(narrow));
     launch("attention_forward (tensor cores)", kernel,
            over_queries_tensor(shape.samples * shape.heads, shape.queries, shape.head_dim), stream,
            shape, q, k, v, out, log_sum);

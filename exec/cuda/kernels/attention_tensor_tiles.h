@@ -93,20 +93,42 @@ __device__ inline EightHalves load_halves(const Operand& x, const HeadRows& rows
     return values;
 }
 
-/// tile [kRows][kHead] = rows from `row` on, and its transpose [kHead][kRows]; either may be null.
+/// A thread's part of rows on their way into shared memory. All of it is asked for before any is
+/// written, and before what the block waits for, so that the reads overlap.
 template <int kRows, int kHead>
-__device__ void load_half_tile(Half* tile, Half* turned, const Operand& x, const HeadRows& rows,
-                               std::int64_t row, std::int64_t head_dim) {
-    for (int i = thread_index(); i < kRows * kHead / 8; i += kTensorThreads) {
-        const int r = i / (kHead / 8), d = i % (kHead / 8) * 8;
-        const EightHalves values = load_halves(x, rows, row + r, d, head_dim);
-        if (tile)
-            *reinterpret_cast<uint4*>(tile + r * half_stride(kHead) + d) =
-                *reinterpret_cast<const uint4*>(values.at);
-        if (!turned) continue;
-        DEBUBBLE_UNROLL
-        for (int j = 0; j < 8; ++j) turned[(d + j) * turned_stride(kRows) + r] = values.at[j];
+struct TileOnItsWay {
+    static constexpr int kRuns = kRows * kHead / 8 / kTensorThreads;
+    static_assert(kRuns * kTensorThreads * 8 == kRows * kHead, "every thread has as many");
+    EightHalves runs[kRuns];
+
+    __device__ static int row_of(int i) {
+        return (thread_index() + i * kTensorThreads) / (kHead / 8);
     }
-}
+    __device__ static int column_of(int i) {
+        return (thread_index() + i * kTensorThreads) % (kHead / 8) * 8;
+    }
+    __device__ TileOnItsWay(const Operand& x, const HeadRows& rows, std::int64_t row,
+                            std::int64_t head_dim) {
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kRuns; ++i)
+            runs[i] = load_halves(x, rows, row + row_of(i), column_of(i), head_dim);
+    }
+    /// tile [kRows][kHead].
+    __device__ void write(Half* tile) const {
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kRuns; ++i)
+            *reinterpret_cast<uint4*>(tile + row_of(i) * half_stride(kHead) + column_of(i)) =
+                *reinterpret_cast<const uint4*>(runs[i].at);
+    }
+    /// Its transpose [kHead][kRows].
+    __device__ void write_turned(Half* turned) const {
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kRuns; ++i) {
+            DEBUBBLE_UNROLL
+            for (int j = 0; j < 8; ++j)
+                turned[(column_of(i) + j) * turned_stride(kRows) + row_of(i)] = runs[i].at[j];
+        }
+    }
+};
 
 }  // namespace debubble::exec::cuda

@@ -56,6 +56,12 @@ __device__ inline bool sees(const AttentionShape& shape, std::int64_t query, std
     return query < shape.queries && key < shape.keys &&
            (!shape.causal || key <= shape.first_query + query);
 }
+/// Whether so many queries from one on all see so many keys from one on, and all exist.
+__device__ inline bool all_see(const AttentionShape& shape, std::int64_t query, int queries,
+                               std::int64_t key, int keys) {
+    return query + queries <= shape.queries && key + keys <= shape.keys &&
+           (!shape.causal || key + keys - 1 <= shape.first_query + query);
+}
 /// Keys that some query before `end` sees.
 __device__ inline std::int64_t seen_keys(const AttentionShape& shape, std::int64_t end) {
     const std::int64_t last = end < shape.queries ? end : shape.queries;
@@ -75,15 +81,25 @@ __device__ inline float kept_factor(const AttentionShape& shape, std::int64_t sa
     return words.at[element % 4] < how.threshold ? 0.F : how.scale;
 }
 
-/// Which head's tile a block has. The last rows, which see most under a causal mask, go first.
+/// Which rows have most to do under a causal mask: the last queries see most keys, the first keys
+/// are seen by most queries.
+enum class Longest { FirstRows, LastRows };
+
+/// Which head's tile a block has. Blocks start in their order: those with most to do first, so that
+/// the last to end are short, of as many heads at once as the second-level cache holds keys of.
 struct BlockPlace {
+    static constexpr std::int64_t kHeadsAtOnce = 64;
     std::int64_t sample, head, row;
 
-    __device__ BlockPlace(std::int64_t heads, std::int64_t rows, int tile_rows) {
-        const std::int64_t tiles = ceil_div(rows, tile_rows);
-        row = (tiles - 1 - block_index() % tiles) * tile_rows;
-        head = block_index() / tiles % heads;
-        sample = block_index() / tiles / heads;
+    __device__ BlockPlace(std::int64_t heads, std::int64_t rows, int tile_rows, Longest longest) {
+        const std::int64_t tiles = ceil_div(rows, tile_rows), lines = block_count() / tiles;
+        const std::int64_t first = block_index() / (kHeadsAtOnce * tiles) * kHeadsAtOnce;
+        const std::int64_t width = lines - first < kHeadsAtOnce ? lines - first : kHeadsAtOnce;
+        const std::int64_t rest = block_index() - first * tiles;
+        const std::int64_t step = rest / width, line = first + rest % width;
+        row = (longest == Longest::FirstRows ? step : tiles - 1 - step) * tile_rows;
+        head = line % heads;
+        sample = line / heads;
     }
 };
 
