@@ -22,6 +22,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+SHORT = 3  # exit code: of what was wanted
 PYTORCH_IS_MISSING = 77
 WANTED_OF_COMPILED = 0.95  # of the speed of compiled PyTorch
 
@@ -131,8 +132,11 @@ def product_seconds(arguments):
 
 def card():
     """Name and driver of the GPU."""
-    done = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                          capture_output=True, text=True)
+    try:
+        done = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version",
+                               "--format=csv,noheader"], capture_output=True, text=True)
+    except FileNotFoundError:
+        return "a GPU"
     return done.stdout.splitlines()[0] if done.returncode == 0 and done.stdout else "a GPU"
 
 
@@ -146,6 +150,12 @@ class Side:
         median = statistics.median(self.steps)
         return (f"{self.name:22} {median:8.4f} s a step  {tokens / median:9.0f} tokens/s  of "
                 f"{len(self.steps)} steps, fastest {min(self.steps):.4f} s")
+
+
+def tell(side, arguments):
+    """So far, for who cuts the rest off."""
+    tokens = arguments.micro_batch * arguments.micro_batches * arguments.tokens
+    print(f"so far: {side.line(tokens)}", flush=True)
 
 
 def mfu_lines(arguments, ours, tokens, where, product_rate):
@@ -176,7 +186,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=3, help="of each side in a round")
     parser.add_argument("--wanted", type=float, metavar="TOKENS_PER_S",
-                        help="ends with 1 if debubble has fewer, or is slower than PyTorch")
+                        help=f"ends with {SHORT} if debubble has fewer, or is slower than PyTorch")
     parser.add_argument("--text", type=pathlib.Path, help="to train on")
     parser.add_argument("--debubble", default=ROOT / "build/release/bin/debubble", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -188,6 +198,7 @@ def main():
         scenario.write_text(json.dumps(scenario_of(arguments)))
         for _ in range(arguments.rounds):
             ours.steps += debubble_steps(arguments, scenario, pathlib.Path(folder))
+            tell(ours, arguments)
             for side in sides:
                 pytorch = pytorch_steps(arguments, scenario, side is compiled)
                 if pytorch is None:
@@ -195,6 +206,7 @@ def main():
                     break
                 side.name = f"PyTorch {pytorch['version'].split('+')[0]}{' compiled' * (side is compiled)}"
                 side.steps += pytorch["steps"]
+                tell(side, arguments)
                 product_rate = pytorch.get("product_flops_per_s", product_rate)
             products += product_seconds(arguments)
     tokens = arguments.micro_batch * arguments.micro_batches * arguments.tokens
@@ -219,7 +231,7 @@ def main():
             short = short or (arguments.wanted and ratio < wanted)
             print(f"ratio {ratio:.2f} to {side.name} (above 1: debubble is faster), of the fastest "
                   f"{min(side.steps) / min(ours.steps):.2f}")
-    return 1 if short else 0
+    return SHORT if short else 0
 
 
 if __name__ == "__main__":

@@ -106,7 +106,9 @@ class LlamaBlock(nn.Module):
 class Network(nn.Module):
     def __init__(self, model):
         super().__init__()
-        hidden, vocabulary = model["hidden"], model["vocab"]
+        hidden = model["hidden"]
+        # As nanoGPT pads it: products over an odd number of words are slow on tensor cores.
+        vocabulary = -(-model["vocab"] // 64) * 64
         self.is_gpt2 = model["family"] == "gpt2"
         self.tokens = nn.Embedding(vocabulary, hidden)
         if self.is_gpt2:

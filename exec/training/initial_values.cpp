@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
+#include <thread>
+#include <vector>
 
 #include "exec/checkpoint/piece.h"
 #include "exec/cpu/reference/initialise.h"
@@ -36,6 +39,33 @@ void for_each_row(const Slice& slice, const Extents& shape, Run&& run) {
     }
 }
 
+constexpr std::int64_t kLongestRun = 1 << 12;
+constexpr std::int64_t kWorthAThread = 1 << 16;  ///< elements, a millisecond or two
+constexpr std::int64_t kMostThreads = 16;
+
+/// Elements of the whole tensor from `first` on, and where they lie in the buffer.
+struct Run {
+    std::int64_t first, offset, count;
+};
+
+/// Calls `work` for every run, on several threads where there are many elements: each is a function
+/// of its index alone, whoever draws it.
+void for_each_by_threads(std::span<const Run> runs, const std::function<void(const Run&)>& work) {
+    std::int64_t elements = 0;
+    for (const Run& run : runs) elements += run.count;
+    const std::int64_t threads = std::clamp<std::int64_t>(
+        std::min<std::int64_t>(elements / kWorthAThread, std::thread::hardware_concurrency()), 1,
+        kMostThreads);
+    const auto part = [&](std::int64_t thread) {
+        const auto size = static_cast<std::int64_t>(runs.size());
+        for (std::int64_t i = size * thread / threads; i < size * (thread + 1) / threads; ++i)
+            work(runs[static_cast<std::size_t>(i)]);
+    };
+    std::vector<std::jthread> others;
+    for (std::int64_t thread = 1; thread < threads; ++thread) others.emplace_back(part, thread);
+    part(0);
+}
+
 }  // namespace
 
 InitialValue initial_value(const models::Architecture& architecture,
@@ -51,17 +81,23 @@ InitialValue initial_value(const models::Architecture& architecture,
 
 void fill_initial(const InitialValue& value, const models::Parameter& parameter, std::uint64_t seed,
                   std::span<const Slice> slices, View<float> buffer) {
-    const RandomStream stream = stream_of(seed, stored_name(parameter));
+    std::vector<Run> runs;
     for (const Slice& slice : slices) {
         for_each_row(slice, parameter.shape,
                      [&](std::int64_t first, std::int64_t offset, std::int64_t count) {
-                         const View<float> row(buffer.data + offset, {count});
-                         if (value.deviation == 0)
-                             std::ranges::fill(row, static_cast<float>(value.constant));
-                         else
-                             reference::fill_normal<float>(stream, value.deviation, first, row);
+                         for (std::int64_t done = 0; done < count; done += kLongestRun)
+                             runs.push_back({first + done, offset + done,
+                                             std::min(kLongestRun, count - done)});
                      });
     }
+    const RandomStream stream = stream_of(seed, stored_name(parameter));
+    for_each_by_threads(runs, [&](const Run& run) {
+        const View<float> row(buffer.data + run.offset, {run.count});
+        if (value.deviation == 0)
+            std::ranges::fill(row, static_cast<float>(value.constant));
+        else
+            reference::fill_normal<float>(stream, value.deviation, run.first, row);
+    });
 }
 
 }  // namespace debubble::exec

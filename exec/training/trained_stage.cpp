@@ -9,7 +9,7 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr std::int64_t kDrawnAtOnce = 1 << 18;  ///< elements of one piece of fp32 scratch
+constexpr std::int64_t kDrawnAtOnce = 1 << 20;  ///< elements of one piece of fp32 scratch
 
 Shape shape_of(const Extents& extents) {
     switch (extents.size()) {

@@ -7,25 +7,33 @@ namespace debubble::exec::reference {
 
 namespace {
 
-/// Word 2k gives the radius and word 2k + 1 the angle of normal numbers 2k and 2k + 1.
-double normal(const PhiloxCounter& words, std::uint64_t index) {
-    const std::size_t pair = index % 4 / 2 * 2;
-    constexpr double kToUnit = 1.0 / 4294967296.0;
-    const double radius = std::sqrt(-2 * std::log((words[pair] + 1.0) * kToUnit));
-    const double angle = 2 * std::numbers::pi * (words[pair + 1] * kToUnit);
-    return radius * (index % 2 == 0 ? std::cos(angle) : std::sin(angle));
-}
+/// Normal numbers 2k and 2k + 1, of which word 2k gives the radius and word 2k + 1 the angle.
+struct NormalPair {
+    double radius, angle;
+
+    NormalPair(const PhiloxCounter& words, std::uint64_t index) {
+        const std::size_t pair = index % 4 / 2 * 2;
+        constexpr double kToUnit = 1.0 / 4294967296.0;
+        radius = std::sqrt(-2 * std::log((words[pair] + 1.0) * kToUnit));
+        angle = 2 * std::numbers::pi * (words[pair + 1] * kToUnit);
+    }
+    double first() const { return radius * std::cos(angle); }
+    double second() const { return radius * std::sin(angle); }
+};
 
 }  // namespace
 
 template <Real T>
 void fill_normal(const RandomStream& stream, double deviation, std::int64_t first, Out<T> run) {
-    auto index = static_cast<std::uint64_t>(first);
-    PhiloxCounter words = stream.block(index / 4);
-    for (T& element : run) {
+    const auto begin = static_cast<std::uint64_t>(first);
+    const std::uint64_t end = begin + static_cast<std::uint64_t>(run.size());
+    PhiloxCounter words = stream.block(begin / 4);
+    for (std::uint64_t index = begin / 2 * 2; index < end; index += 2) {
         if (index % 4 == 0) words = stream.block(index / 4);
-        element = static_cast<T>(deviation * normal(words, index));
-        ++index;
+        const NormalPair pair(words, index);
+        if (index >= begin) run.data[index - begin] = static_cast<T>(deviation * pair.first());
+        if (index + 1 < end)
+            run.data[index + 1 - begin] = static_cast<T>(deviation * pair.second());
     }
 }
 

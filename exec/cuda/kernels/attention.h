@@ -1,5 +1,7 @@
 #pragma once
 
+#include <initializer_list>
+
 #include "exec/cuda/kernels/operands.h"
 
 /// Scaled dot-product attention without a matrix of queries by keys (Dao et al. 2022,
@@ -44,9 +46,11 @@ void attention_backward_input(Stream stream, const AttentionShape& shape, Operan
                               Operand k, Operand v, Operand out, const float* log_sum, float* dots,
                               Result dq, Result dk, Result dv);
 
-/// The same on tensor cores, where all operands but dk and dv are of one 16-bit type: products of
-/// 16-bit numbers summed in fp32, the probabilities and their gradients rounded in between.
-bool attention_is_for_tensor_cores(Type type);
+/// The same on tensor cores, where all operands but dk and dv are of one 16-bit type, and rows of
+/// heads can be read in runs of eight elements: products of 16-bit numbers summed in fp32, the
+/// probabilities and their gradients rounded in between.
+bool attention_is_for_tensor_cores(const AttentionShape& shape,
+                                   std::initializer_list<Operand> operands);
 void tensor_attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k,
                               Operand v, Result out, float* log_sum);
 void tensor_attention_backward(Stream stream, const AttentionShape& shape, Operand dout, Operand q,

@@ -177,7 +177,7 @@ void attention_backward_input(Stream stream, const AttentionShape& shape, Operan
     launch("attention_backward (dots)", dots_kernel,
            Geometry{ceil_div(lines, kThreads / kWarp), kThreads, 0}, stream, shape, dout, out,
            dots);
-    if (attention_is_for_tensor_cores(q.type))
+    if (attention_is_for_tensor_cores(shape, {dout, q, k, v}))
         return tensor_attention_backward(stream, shape, dout, q, k, v, log_sum, dots, dq, dk, dv);
     const auto backward =
         padded_head(shape.head_dim) == 64 ? launch_backward<64> : launch_backward<128>;

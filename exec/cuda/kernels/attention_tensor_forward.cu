@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "exec/cuda/kernels/attention_tensor_tiles.h"
 
 namespace debubble::exec::cuda {
@@ -136,8 +138,11 @@ constexpr auto forward_of(bool narrow) {
 
 }  // namespace
 
-bool attention_is_for_tensor_cores(Type type) {
-    return type == Type::Bf16 || type == Type::Fp16;
+bool attention_is_for_tensor_cores(const AttentionShape& shape,
+                                   std::initializer_list<Operand> operands) {
+    return shape.head_dim % 8 == 0 && std::all_of(operands.begin(), operands.end(), [](Operand x) {
+               return x.type != Type::Fp32 && reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0;
+           });
 }
 
 void tensor_attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k,

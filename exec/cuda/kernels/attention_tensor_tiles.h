@@ -74,23 +74,17 @@ __device__ void add_products_over_head(float (&sums)[kCount][4], const Half* lef
     }
 }
 
-/// Eight elements of a row, zero beyond it.
+/// Eight elements of a row in the words that registers hold; zero beyond the rows or the head.
 struct EightHalves {
-    alignas(16) Half at[8];
+    unsigned words[4];
+    __device__ Half at(int i) const { return static_cast<Half>(words[i / 2] >> i % 2 * 16); }
 };
 __device__ inline EightHalves load_halves(const Operand& x, const HeadRows& rows, std::int64_t row,
                                           int d, std::int64_t head_dim) {
-    EightHalves values{};
-    if (row >= rows.count || d >= head_dim) return values;
+    if (row >= rows.count || d >= head_dim) return {};
     const Half* const from = static_cast<const Half*>(x.data) + rows.first + row * rows.stride + d;
-    if (d + 8 <= head_dim && is_aligned(from)) {
-        *reinterpret_cast<uint4*>(values.at) = *reinterpret_cast<const uint4*>(from);
-        return values;
-    }
-    DEBUBBLE_UNROLL
-    for (int i = 0; i < 8; ++i)
-        if (d + i < head_dim) values.at[i] = from[i];
-    return values;
+    const uint4 all = *reinterpret_cast<const uint4*>(from);
+    return {{all.x, all.y, all.z, all.w}};
 }
 
 /// A thread's part of rows on their way into shared memory. All of it is asked for before any is
@@ -117,8 +111,8 @@ struct TileOnItsWay {
     __device__ void write(Half* tile) const {
         DEBUBBLE_UNROLL
         for (int i = 0; i < kRuns; ++i)
-            *reinterpret_cast<uint4*>(tile + row_of(i) * half_stride(kHead) + column_of(i)) =
-                *reinterpret_cast<const uint4*>(runs[i].at);
+            *reinterpret_cast<uint4*>(tile + row_of(i) * half_stride(kHead) + column_of(i)) = {
+                runs[i].words[0], runs[i].words[1], runs[i].words[2], runs[i].words[3]};
     }
     /// Its transpose [kHead][kRows].
     __device__ void write_turned(Half* turned) const {
@@ -126,7 +120,7 @@ struct TileOnItsWay {
         for (int i = 0; i < kRuns; ++i) {
             DEBUBBLE_UNROLL
             for (int j = 0; j < 8; ++j)
-                turned[(column_of(i) + j) * turned_stride(kRows) + row_of(i)] = runs[i].at[j];
+                turned[(column_of(i) + j) * turned_stride(kRows) + row_of(i)] = runs[i].at(j);
         }
     }
 };
