@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -103,6 +104,12 @@ void tensor_product(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2
     emulation::multiply(kType == Type::Bf16, d, a, b);
 }
 
+inline unsigned bits_of_float(float value) {
+    return std::bit_cast<unsigned>(value);
+}
+inline float float_of_bits(unsigned bits) {
+    return std::bit_cast<float>(bits);
+}
 inline float from_bf16(std::uint16_t bits) {
     return to_float(BFloat16{bits});
 }

@@ -62,6 +62,12 @@ __device__ T* shared_memory() {
     return reinterpret_cast<T*>(memory);
 }
 
+__device__ inline unsigned bits_of_float(float value) {
+    return __float_as_uint(value);
+}
+__device__ inline float float_of_bits(unsigned bits) {
+    return __uint_as_float(bits);
+}
 __device__ inline float from_bf16(std::uint16_t bits) {
     return __bfloat162float(__ushort_as_bfloat16(bits));
 }

@@ -71,31 +71,47 @@ __device__ inline bool is_aligned(const void* data) {
     return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
 }
 
-/// Eight elements in one or two loads of 16 bytes where they lie so.
-__device__ inline Eight load_run(const Operand& x, Run run) {
-    Eight values;
+/// Eight elements as they lie in memory: words of 16-bit ones, or in both parts those of fp32. To
+/// fetch several before any is unpacked lets the reads overlap.
+struct PackedEight {
+    uint4 low, high;
+};
+__device__ inline bool lies_together(const Operand& x, Run run) {
+    const std::int64_t size = x.type == Type::Fp32 ? 4 : 2;
+    return run.count == kElementsEach &&
+           is_aligned(static_cast<const char*>(x.data) + run.first * size);
+}
+__device__ inline uint4 bits_of(const float4& values) {
+    return {bits_of_float(values.x), bits_of_float(values.y), bits_of_float(values.z),
+            bits_of_float(values.w)};
+}
+/// Precondition: lies_together.
+__device__ inline PackedEight fetch(const Operand& x, std::int64_t first) {
     if (x.type == Type::Fp32) {
-        const auto* from = static_cast<const float*>(x.data) + run.first;
-        if (run.count == kElementsEach && is_aligned(from)) {
-            const float4 low = reinterpret_cast<const float4*>(from)[0];
-            const float4 high = reinterpret_cast<const float4*>(from)[1];
-            return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
-        }
-    } else {
-        const auto* from = static_cast<const std::uint16_t*>(x.data) + run.first;
-        if (run.count == kElementsEach && is_aligned(from)) {
-            const uint4 bits = *reinterpret_cast<const uint4*>(from);
-            const unsigned pairs[4] = {bits.x, bits.y, bits.z, bits.w};
-            DEBUBBLE_UNROLL
-            for (int i = 0; i < 4; ++i) {
-                const auto low = static_cast<std::uint16_t>(pairs[i] & 0xffff);
-                const auto high = static_cast<std::uint16_t>(pairs[i] >> 16);
-                values.at[2 * i] = x.type == Type::Bf16 ? from_bf16(low) : from_fp16(low);
-                values.at[2 * i + 1] = x.type == Type::Bf16 ? from_bf16(high) : from_fp16(high);
-            }
-            return values;
-        }
+        const auto* from =
+            reinterpret_cast<const float4*>(static_cast<const float*>(x.data) + first);
+        return {bits_of(from[0]), bits_of(from[1])};
     }
+    return {*reinterpret_cast<const uint4*>(static_cast<const std::uint16_t*>(x.data) + first), {}};
+}
+__device__ inline Eight unpacked(Type type, const PackedEight& packed) {
+    const unsigned words[8] = {packed.low.x,  packed.low.y,  packed.low.z,  packed.low.w,
+                               packed.high.x, packed.high.y, packed.high.z, packed.high.w};
+    Eight values;
+    DEBUBBLE_UNROLL
+    for (int i = 0; i < kElementsEach; ++i) {
+        const auto half = static_cast<std::uint16_t>(words[i / 2] >> i % 2 * 16);
+        values.at[i] = type == Type::Fp32   ? float_of_bits(words[i])
+                       : type == Type::Bf16 ? from_bf16(half)
+                                            : from_fp16(half);
+    }
+    return values;
+}
+
+/// Eight elements in one or two loads of 16 bytes where they lie so; zero beyond the run.
+__device__ inline Eight load_run(const Operand& x, Run run) {
+    if (lies_together(x, run)) return unpacked(x.type, fetch(x, run.first));
+    Eight values;
     DEBUBBLE_UNROLL
     for (int i = 0; i < kElementsEach; ++i)
         values.at[i] = i < run.count ? load(x, run.first + i) : 0.F;

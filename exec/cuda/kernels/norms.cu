@@ -166,24 +166,48 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     }
 }
 
-/// What is summed over rows: for each of its sums eight columns of a row.
+/// What is summed over rows: for each of its sums eight columns of a row. Where they lie together,
+/// kAhead rows are fetched before the first is added.
 struct RowTerm {
-    static constexpr int kSums = 1;
+    static constexpr int kSums = 1, kAhead = 4;
+    using Fetched = PackedEight;
     Operand x;
+    __device__ bool lie_together(Run run) const { return lies_together(x, run); }
+    __device__ Fetched fetched(std::int64_t, std::int64_t first) const { return fetch(x, first); }
+    __device__ void add(const Fetched& row, Eight (&sums)[1]) const {
+        add(unpacked(x.type, row), sums);
+    }
     __device__ void add(std::int64_t, Run run, Eight (&sums)[1]) const {
-        const Eight values = load_run(x, run);
+        add(load_run(x, run), sums);
+    }
+    __device__ static void add(const Eight& values, Eight (&sums)[1]) {
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) sums[0].at[i] += values.at[i];
     }
 };
 template <Norm kKind>
 struct NormTerm {
-    static constexpr int kSums = kKind == Norm::Layer ? 2 : 1;
+    static constexpr int kSums = kKind == Norm::Layer ? 2 : 1, kAhead = 2;
+    struct Fetched {
+        PackedEight above, values;
+        RowScale normalised;
+    };
     Operand dy, x;
     const float* statistics;
+    __device__ bool lie_together(Run run) const {
+        return lies_together(dy, run) && lies_together(x, run);
+    }
+    __device__ Fetched fetched(std::int64_t row, std::int64_t first) const {
+        return {fetch(dy, first), fetch(x, first), scale_of(kKind, statistics, row)};
+    }
+    __device__ void add(const Fetched& row, Eight (&sums)[kSums]) const {
+        add(unpacked(dy.type, row.above), unpacked(x.type, row.values), row.normalised, sums);
+    }
     __device__ void add(std::int64_t row, Run run, Eight (&sums)[kSums]) const {
-        const Eight above = load_run(dy, run), values = load_run(x, run);
-        const RowScale normalised = scale_of(kKind, statistics, row);
+        add(load_run(dy, run), load_run(x, run), scale_of(kKind, statistics, row), sums);
+    }
+    __device__ static void add(const Eight& above, const Eight& values, const RowScale& normalised,
+                               Eight (&sums)[kSums]) {
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) {
             sums[0].at[i] += above.at[i] * normalised(values.at[i]);
@@ -203,8 +227,19 @@ __global__ void column_sums_kernel(std::int64_t rows, std::int64_t columns, std:
     const int count = left < kElementsEach ? static_cast<int>(left) : kElementsEach;
     Eight sums[Term::kSums] = {};
     const std::int64_t end = first_of_chunk(chunk + 1, chunks, rows);
-    for (std::int64_t row = first_of_chunk(chunk, chunks, rows); row < end; ++row)
-        term.add(row, {row * columns + column, count}, sums);
+    std::int64_t row = first_of_chunk(chunk, chunks, rows);
+    // All rows begin alike.
+    if (columns % kElementsEach == 0 && term.lie_together({row * columns + column, count})) {
+        for (; row + Term::kAhead <= end; row += Term::kAhead) {
+            typename Term::Fetched ahead[Term::kAhead];
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < Term::kAhead; ++i)
+                ahead[i] = term.fetched(row + i, (row + i) * columns + column);
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < Term::kAhead; ++i) term.add(ahead[i], sums);
+        }
+    }
+    for (; row < end; ++row) term.add(row, {row * columns + column, count}, sums);
     DEBUBBLE_UNROLL
     for (int s = 0; s < Term::kSums; ++s)
         store_run({partials, Type::Fp32}, {(s * chunks + chunk) * columns + column, count},
