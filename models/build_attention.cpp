@@ -312,11 +312,7 @@ Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value cont
         builder.size.element * builder.size.tokens * builder.size.query_width;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
                     builder.tensor("d." + place.kernel + ".out", bytes), context.cut};
-    Operator op = start(place, OperatorKind::Gather);
-    op.inputs = {context.tensor};
-    op.outputs = {out.tensor};
-    op.input_gradient = context.gradient;
-    op.output_gradient = out.gradient;
+    Operator op = start(place, OperatorKind::Gather, context, out);
     op.forward = {moves(place.kernel, place.layer, bytes, bytes)};
     op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes, bytes)};
     op.forward_uses = {context.tensor, out.tensor};

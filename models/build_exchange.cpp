@@ -38,11 +38,7 @@ Value exchanged(GraphBuilder& builder, const OperatorPlace& place, Value x, std:
                           Bytes{bytes * builder.how().context}};
     const Value y{builder.tensor(place.kernel + ".out", bytes),
                   builder.tensor("d." + place.kernel + ".out", bytes), x.cut};
-    Operator op = start(place, OperatorKind::Gather);
-    op.inputs = {x.tensor};
-    op.outputs = {y.tensor};
-    op.input_gradient = x.gradient;
-    op.output_gradient = y.gradient;
+    Operator op = start(place, OperatorKind::Gather, x, y);
     const int layer = place.layer.value_or(-1);
     op.forward = {moves(place.kernel + ".sort", place.layer, bytes, bytes),
                   {place.kernel, layer, work}};

@@ -50,11 +50,7 @@ struct Route {
     Value moved(const std::string& kernel, Value x, std::int64_t rows, Kernel there,
                 Kernel back) const {
         const Value y = value(kernel, row_bytes(rows));
-        Operator op = start(at(kernel), OperatorKind::Dispatch);
-        op.inputs = {x.tensor};
-        op.outputs = {y.tensor};
-        op.input_gradient = x.gradient;
-        op.output_gradient = y.gradient;
+        Operator op = start(at(kernel), OperatorKind::Dispatch, x, y);
         op.forward = {std::move(there)};
         op.forward_uses = {x.tensor, y.tensor};
         op.backward_input = {std::move(back)};

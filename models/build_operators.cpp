@@ -10,6 +10,15 @@ Operator start(const OperatorPlace& place, OperatorKind kind) {
     return op;
 }
 
+Operator start(const OperatorPlace& place, OperatorKind kind, Value x, Value y) {
+    Operator op = start(place, kind);
+    op.inputs = {x.tensor};
+    op.outputs = {y.tensor};
+    op.input_gradient = x.gradient;
+    op.output_gradient = y.gradient;
+    return op;
+}
+
 Kernel gemm(const GraphBuilder& builder, const std::string& name, std::optional<int> layer,
             Gemm extents) {
     extents.element_bytes = static_cast<int>(builder.size.element);
@@ -40,11 +49,7 @@ Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> p
     const bool layer_norm = builder.model().norm == Norm::LayerNorm;
     const Value y{builder.tensor(place.kernel + ".out", bytes),
                   builder.tensor("d." + place.kernel + ".out", bytes)};
-    Operator op = start(place, OperatorKind::Norm);
-    op.inputs = {x.tensor};
-    op.outputs = {y.tensor};
-    op.input_gradient = x.gradient;
-    op.output_gradient = y.gradient;
+    Operator op = start(place, OperatorKind::Norm, x, y);
     op.through = through.value_or(-1);
     op.parameters = std::move(parameters);
     op.forward = {moves(place.kernel, place.layer, bytes, bytes)};

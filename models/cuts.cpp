@@ -94,11 +94,7 @@ Value gathered(GraphBuilder& builder, const OperatorPlace& place, Value x,
     const std::int64_t whole = part * builder.size.tensor;
     const Value y{builder.tensor(place.kernel + ".whole", whole),
                   gradient ? *gradient : builder.tensor("d." + place.kernel + ".whole", whole)};
-    Operator op = start(place, OperatorKind::Gather);
-    op.inputs = {x.tensor};
-    op.outputs = {y.tensor};
-    op.input_gradient = x.gradient;
-    op.output_gradient = y.gradient;
+    Operator op = start(place, OperatorKind::Gather, x, y);
     op.forward = collective(builder, place.kernel + ".gather", place.layer,
                             Collective::Kind::AllGather, whole);
     op.forward_uses = {x.tensor, y.tensor};
@@ -114,11 +110,7 @@ Value sliced(GraphBuilder& builder, const OperatorPlace& place, Value x) {
     const std::int64_t part = whole / builder.size.tensor;
     const Value y{builder.tensor(place.kernel + ".slice", part),
                   builder.tensor("d." + place.kernel + ".slice", part), true};
-    Operator op = start(place, OperatorKind::Gather);
-    op.inputs = {x.tensor};
-    op.outputs = {y.tensor};
-    op.input_gradient = x.gradient;
-    op.output_gradient = y.gradient;
+    Operator op = start(place, OperatorKind::Gather, x, y);
     op.forward = {moves(place.kernel + ".slice", place.layer, part, part)};
     op.forward_uses = {x.tensor, y.tensor};
     op.backward_input = collective(builder, place.kernel + ".dx.gather", place.layer,

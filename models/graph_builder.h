@@ -113,6 +113,8 @@ struct OperatorPlace {
 };
 
 Operator start(const OperatorPlace& place, OperatorKind kind);
+/// Of one value from another.
+Operator start(const OperatorPlace& place, OperatorKind kind, Value x, Value y);
 Kernel gemm(const GraphBuilder& builder, const std::string& name, std::optional<int> layer,
             Gemm extents);
 Kernel moves(const std::string& name, std::optional<int> layer, std::int64_t read,
