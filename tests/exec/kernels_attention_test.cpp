@@ -27,6 +27,8 @@ std::vector<AttentionCase> attention_cases() {
             {"a middle slice with later keys unseen", {1, 70, 4, 16}, 250, 2, true, 101},
             {"bidirectional", {2, 197, 3, 16}, 197, 3, false},
             {"wide heads", {1, 90, 2, 128}, 90, 1},
+            {"wide heads, several blocks, grouped", {1, 161, 4, 128}, 161, 2},
+            {"more keys than queries, grouped", {2, 40, 4, 64}, 200, 2, false},
             {"heads between the widths", {1, 33, 2, 80}, 70, 2, true, 37},
             {"with dropout", {2, 130, 4, 32}, 130, 4, true, 0, true}};
 }

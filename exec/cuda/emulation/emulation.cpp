@@ -76,6 +76,7 @@ struct EmulatedThread {
     Fiber fiber;
     const Barrier* waits_at = nullptr;
     std::uint64_t until = 0;
+    std::vector<Copy> copies;  ///< asked for, not awaited
     bool ended = false;
 };
 
@@ -148,16 +149,16 @@ public:
     }
 
     void wait(Barrier& barrier) {
-        EmulatedThread& me = threads_[static_cast<std::size_t>(thread)];
+        EmulatedThread& mine = me();
         if (++barrier.arrived == barrier.expected) {
             barrier.arrived = 0;
             ++barrier.opened;
             return;
         }
-        me.waits_at = &barrier;
-        me.until = barrier.opened;
-        switch_between(me.fiber, scheduler_);
-        me.waits_at = nullptr;
+        mine.waits_at = &barrier;
+        mine.until = barrier.opened;
+        switch_between(mine.fiber, scheduler_);
+        mine.waits_at = nullptr;
     }
     void wait_for_block() {
         races::before(&all_);
@@ -172,6 +173,9 @@ public:
         return warp;  // barrier.opened - 1 was the number of this exchange
     }
 
+    EmulatedThread& me() {
+        return threads_[static_cast<std::size_t>(thread)];
+    }
     void* shared() const {
         return shared_.of(block);
     }
@@ -194,6 +198,7 @@ private:
     /// A fiber lives as long as the thread of the process, and runs a body after the other.
     void prepare(EmulatedThread& thread) {
         thread.waits_at = nullptr;
+        thread.copies.clear();
         thread.ended = false;
         Fiber& fiber = thread.fiber;
         if (fiber.stack) return;
@@ -273,9 +278,20 @@ void* shared() {
     return the_block.shared();
 }
 
-std::uint64_t exchange(std::uint64_t value, int lanes) {
+const std::uint64_t* of_warp(std::uint64_t value) {
     const Warp& warp = the_block.meet(value);
-    return warp.values[(warp.barrier.opened - 1) % 2][(thread % kWarp) ^ lanes];
+    return warp.values[(warp.barrier.opened - 1) % 2];
+}
+
+void remember(const Copy& copy) {
+    the_block.me().copies.push_back(copy);
+}
+bool take_copy(Copy& copy) {
+    std::vector<Copy>& copies = the_block.me().copies;
+    if (copies.empty()) return false;
+    copy = copies.back();
+    copies.pop_back();
+    return true;
 }
 
 namespace {
@@ -294,8 +310,7 @@ float half_of(bool bf16, unsigned pair, int which) {
 
 void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b) {
     const Fragments mine{a, b};
-    const Warp& warp = the_block.meet(reinterpret_cast<std::uintptr_t>(&mine));
-    const auto& all = warp.values[(warp.barrier.opened - 1) % 2];
+    const std::uint64_t* const all = of_warp(reinterpret_cast<std::uintptr_t>(&mine));
     const auto of = [&](int lane) {
         return reinterpret_cast<const Fragments*>(all[lane]);  // NOLINT(performance-no-int-to-ptr)
     };
@@ -319,8 +334,7 @@ void block_barrier() {
 }
 
 unsigned warp_ballot(bool vote) {
-    const emulation::Warp& warp = emulation::the_block.meet(vote ? 1 : 0);
-    const auto& votes = warp.values[(warp.barrier.opened - 1) % 2];
+    const std::uint64_t* const votes = emulation::of_warp(vote ? 1 : 0);
     unsigned all = 0;
     for (int lane = 0; lane < kWarp; ++lane)
         if (votes[lane] != 0) all |= 1U << lane;

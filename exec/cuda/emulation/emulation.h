@@ -53,8 +53,18 @@ extern constinit thread_local int threads;
 extern constinit thread_local std::int64_t block;
 extern constinit thread_local std::int64_t blocks;
 void* shared();
-/// What the thread of the warp whose lane differs in these bits gives.
-std::uint64_t exchange(std::uint64_t value, int lanes);
+/// What each lane of the warp gives; to be read before the next exchange.
+const std::uint64_t* of_warp(std::uint64_t value);
+
+/// A copy into shared memory that a thread has asked for and not awaited. `from` nullptr: zeros.
+struct Copy {
+    void* to = nullptr;
+    const void* from = nullptr;
+    std::size_t bytes = 0;
+};
+void remember(const Copy& copy);
+/// False if there is none left.
+bool take_copy(Copy& copy);
 
 }  // namespace emulation
 
@@ -83,7 +93,7 @@ T warp_xor(T value, int lanes) {
     static_assert(sizeof(T) <= sizeof(std::uint64_t));
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof(T));
-    bits = emulation::exchange(bits, lanes);
+    bits = emulation::of_warp(bits)[(thread_index() % kWarp) ^ lanes];
     std::memcpy(&value, &bits, sizeof(T));
     return value;
 }
@@ -98,6 +108,34 @@ namespace emulation {
 void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b);
 
 }  // namespace emulation
+
+/// Until it is awaited there are NaNs.
+template <int kBytes>
+void copy_later(void* shared, const void* global, bool there) {
+    std::memset(shared, 0xff, kBytes);
+    emulation::remember({shared, there ? global : nullptr, kBytes});
+}
+inline void await_copies() {
+    for (emulation::Copy copy; emulation::take_copy(copy);) {
+        if (copy.from != nullptr)
+            std::memcpy(copy.to, copy.from, copy.bytes);
+        else
+            std::memset(copy.to, 0, copy.bytes);
+    }
+}
+
+template <bool kTurned>
+void load_matrices(unsigned (&pairs)[4], const std::uint16_t* row) {
+    const std::uint64_t* const rows = emulation::of_warp(reinterpret_cast<std::uintptr_t>(row));
+    const auto element = [rows](int matrix, int r, int c) -> unsigned {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): as the lanes gave it
+        return reinterpret_cast<const std::uint16_t*>(rows[matrix * 8 + r])[c];
+    };
+    const int g = thread_index() % kWarp / 4, t = thread_index() % 4 * 2;
+    for (int m = 0; m < 4; ++m)
+        pairs[m] = kTurned ? element(m, t, g) | element(m, t + 1, g) << 16
+                           : element(m, g, t) | element(m, g, t + 1) << 16;
+}
 
 template <Type kType>
 void tensor_product(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
@@ -121,6 +159,15 @@ inline float from_fp16(std::uint16_t bits) {
 }
 inline std::uint16_t to_fp16(float value) {
     return to_float16(value).bits;
+}
+inline unsigned to_bf16_pair(float low, float high) {
+    return to_bf16(low) | static_cast<unsigned>(to_bf16(high)) << 16;
+}
+inline unsigned to_fp16_pair(float low, float high) {
+    return to_fp16(low) | static_cast<unsigned>(to_fp16(high)) << 16;
+}
+inline float power_of_two(float x) {
+    return std::exp2(x);
 }
 
 }  // namespace debubble::exec::cuda

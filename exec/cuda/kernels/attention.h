@@ -46,11 +46,12 @@ void attention_backward_input(Stream stream, const AttentionShape& shape, Operan
                               Operand k, Operand v, Operand out, const float* log_sum, float* dots,
                               Result dq, Result dk, Result dv);
 
-/// The same on tensor cores, where all operands but dk and dv are of one 16-bit type, and rows of
-/// heads can be read in runs of eight elements: products of 16-bit numbers summed in fp32, the
-/// probabilities and their gradients rounded in between.
+/// The same on tensor cores, where all operands but the gradients of keys are of one 16-bit type,
+/// and rows of heads can be read in runs of eight elements: products of 16-bit numbers summed in
+/// fp32, the probabilities and their gradients rounded in between.
 bool attention_is_for_tensor_cores(const AttentionShape& shape,
-                                   std::initializer_list<Operand> operands);
+                                   std::initializer_list<Operand> operands,
+                                   std::initializer_list<Result> key_gradients = {});
 void tensor_attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k,
                               Operand v, Result out, float* log_sum);
 void tensor_attention_backward(Stream stream, const AttentionShape& shape, Operand dout, Operand q,

@@ -8,18 +8,26 @@ constexpr int kTile = kTileColumns;  ///< queries and keys of a tile
 constexpr int kEach = kTile / kAcross;
 constexpr int kScores = tile_stride(kTile);
 
-/// dots [samples, heads, queries] = dout . out; a warp takes a row.
-__global__ void dots_kernel(AttentionShape shape, Operand dout, Operand out, float* dots) {
-    const std::int64_t line = block_index() * (thread_count() / kWarp) + thread_index() / kWarp;
-    if (line >= shape.samples * shape.queries * shape.heads) return;  // the whole warp
+/// dots [samples, heads, queries] = dout . out; `lanes` threads of a warp take a row, each a run of
+/// eight elements.
+__global__ void dots_kernel(AttentionShape shape, int lanes, Operand dout, Operand out,
+                            float* dots) {
+    const std::int64_t lines = shape.samples * shape.queries * shape.heads;
+    const std::int64_t line = (block_index() * thread_count() + thread_index()) / lanes;
+    const int d = thread_index() % lanes * kElementsEach;
+    const auto left = static_cast<int>(line < lines ? shape.head_dim - d : 0);
+    const Run run{line * shape.head_dim + d, left < 0               ? 0
+                                             : left < kElementsEach ? left
+                                                                    : kElementsEach};
+    const Eight a = load_run(dout, run), b = load_run(out, run);
     float sum = 0;
-    for (std::int64_t d = thread_index() % kWarp; d < shape.head_dim; d += kWarp)
-        sum += load(dout, line * shape.head_dim + d) * load(out, line * shape.head_dim + d);
-    for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) sum += warp_xor(sum, lanes);
+    DEBUBBLE_UNROLL
+    for (int i = 0; i < kElementsEach; ++i) sum += a.at[i] * b.at[i];
+    for (int step = lanes / 2; step > 0; step /= 2) sum += warp_xor(sum, step);
+    if (d != 0 || line >= lines) return;
     const std::int64_t head = line % shape.heads, row = line / shape.heads % shape.queries;
     const std::int64_t sample = line / shape.heads / shape.queries;
-    if (thread_index() % kWarp == 0)
-        dots[(sample * shape.heads + head) * shape.queries + row] = sum;
+    dots[(sample * shape.heads + head) * shape.queries + row] = sum;
 }
 
 /// The tiles of one block of queries and one of keys, in shared memory.
@@ -174,10 +182,10 @@ void attention_backward_input(Stream stream, const AttentionShape& shape, Operan
                               Operand k, Operand v, Operand out, const float* log_sum, float* dots,
                               Result dq, Result dk, Result dv) {
     const std::int64_t lines = shape.samples * shape.queries * shape.heads;
-    launch("attention_backward (dots)", dots_kernel,
-           Geometry{ceil_div(lines, kThreads / kWarp), kThreads, 0}, stream, shape, dout, out,
-           dots);
-    if (attention_is_for_tensor_cores(shape, {dout, q, k, v}))
+    const int lanes = padded_head(shape.head_dim) / kElementsEach;
+    launch("attention_backward (dots)", dots_kernel, over_elements(lines * lanes * kElementsEach),
+           stream, shape, lanes, dout, out, dots);
+    if (attention_is_for_tensor_cores(shape, {dout, q, k, v, dq}, {dk, dv}))
         return tensor_attention_backward(stream, shape, dout, q, k, v, log_sum, dots, dq, dk, dv);
     const auto backward =
         padded_head(shape.head_dim) == 64 ? launch_backward<64> : launch_backward<128>;

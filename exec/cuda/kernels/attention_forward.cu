@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
 
 void attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k, Operand v,
                        Result out, float* log_sum) {
-    if (attention_is_for_tensor_cores(shape, {q, k, v}))
+    if (attention_is_for_tensor_cores(shape, {q, k, v, out}))
         return tensor_attention_forward(stream, shape, q, k, v, out, log_sum);
     const Geometry how = over_queries(shape.samples * shape.heads, shape.queries, shape.head_dim);
     if (padded_head(shape.head_dim) == 64)

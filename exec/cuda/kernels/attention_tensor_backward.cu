@@ -6,201 +6,241 @@ namespace {
 
 constexpr int kTile = kBackwardTile;
 constexpr int kTiles = kTile / 8;
-constexpr int kTurned = turned_stride(kTile);
 
-/// What the backward needs of a row of scores: its log-sum-exp, and the product of its result with
-/// what reaches it from above.
+/// What the backward needs of a row of scores: its log-sum-exp to the base 2, and the product of
+/// its result with what reaches it from above.
 struct RowSums {
     float log_sum = 0;
     float dot = 0;
-
-    __device__ RowSums() {}
-    /// Zero for a query that does not exist.
-    __device__ RowSums(const AttentionShape& shape, std::int64_t sample, std::int64_t head,
-                       std::int64_t query, const float* log_sums, const float* dots) {
-        if (query >= shape.queries) return;
-        const std::int64_t row = (sample * shape.heads + head) * shape.queries + query;
-        log_sum = log_sums[row];
-        dot = dots[row];
-    }
 };
 
 /// Scores and what reaches them from above become probabilities after dropout and the gradients of
-/// scores, times their scale. `query`, `key` and `sums` say of whom: of the fragment's n and i.
-/// Without kMasked all queries see all keys, and without kDropped nothing is dropped.
-template <bool kMasked, bool kDropped, class Query, class Key, class Sums>
-__device__ void to_gradients(float (&scores)[kTiles][4], float (&above)[kTiles][4],
-                             const AttentionShape& shape, std::int64_t sample, std::int64_t head,
-                             const Query& query, const Key& key, const Sums& sums) {
+/// scaled scores. Of the fragment's m, n and i, `sums` says what of their row, `seen` whether the
+/// query sees the key -- where kMasked: else all do -- and `kept` what dropout multiplies by.
+template <bool kMasked, int kStrips, class Sums, class Seen, class Kept>
+__device__ void to_gradients(float (&scores)[kStrips][kTiles][4],
+                             float (&above)[kStrips][kTiles][4], float scale, const Sums& sums,
+                             const Seen& seen, const Kept& kept) {
     DEBUBBLE_UNROLL
     for (int n = 0; n < kTiles; ++n) {
         DEBUBBLE_UNROLL
-        for (int i = 0; i < 4; ++i) {
-            const RowSums& row = sums(n, i);
-            float whole = expf(scores[n][i] * shape.scale - row.log_sum);
-            if (kMasked && !sees(shape, query(n, i), key(n, i))) whole = 0;
-            const float kept =
-                kDropped ? kept_factor(shape, sample, head, query(n, i), key(n, i)) : 1.F;
-            scores[n][i] = whole * kept;
-            above[n][i] = whole * (above[n][i] * kept - row.dot) * shape.scale;
+        for (int m = 0; m < kStrips; ++m) {
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < 4; ++i) {
+                const RowSums row = sums(m, n, i);
+                float whole = power_of_two(fmaf(scores[m][n][i], scale, -row.log_sum));
+                if (kMasked && !seen(m, n, i)) whole = 0;
+                const float factor = kept(m, n, i);
+                scores[m][n][i] = whole * factor;
+                above[m][n][i] = whole * (above[m][n][i] * factor - row.dot);
+            }
         }
     }
 }
 
-/// Most tiles are neither at the diagonal nor at an edge, and need not ask of every score.
-template <bool kDropped, class Query, class Key, class Sums>
-__device__ void to_gradients(bool masked, float (&scores)[kTiles][4], float (&above)[kTiles][4],
-                             const AttentionShape& shape, std::int64_t sample, std::int64_t head,
-                             const Query& query, const Key& key, const Sums& sums) {
-    if (masked)
-        to_gradients<true, kDropped>(scores, above, shape, sample, head, query, key, sums);
-    else
-        to_gradients<false, kDropped>(scores, above, shape, sample, head, query, key, sums);
-}
+/// Where nothing is masked.
+struct AllSeen {
+    __device__ bool operator()(int, int, int) const { return true; }
+};
 
-/// Adds, or writes, the results [16, kHead] of a warp's rows.
-template <int kParts, class Write>
-__device__ void for_each_result(const float (&sums)[kParts][4], std::int64_t first_row,
-                                std::int64_t rows, std::int64_t head_dim, const Lane& lane,
-                                const Write& write) {
-    DEBUBBLE_UNROLL
-    for (int n = 0; n < kParts; ++n) {
-        DEBUBBLE_UNROLL
-        for (int i = 0; i < 4; ++i) {
-            const std::int64_t row = first_row + lane.group + i / 2 * 8;
-            const int d = n * 8 + lane.pair + i % 2;
-            if (row < rows && d < head_dim) write(row, d, sums[n][i]);
-        }
+/// Two operands of a block's own rows, and twice those of the tile that its warps meet: one is
+/// read while the other comes.
+template <int kHead>
+struct BackwardTiles {
+    static constexpr int kOwn = backward_rows(kHead);
+    Tile<kHead> own_first{shared_memory<Half>()};
+    Tile<kHead> own_second{own_first.behind(kOwn)};
+
+    __device__ Tile<kHead> met(int which, int buffer) const {
+        return Tile<kHead>(own_second.behind(kOwn + (2 * buffer + which) * kTile));
     }
-}
+    /// [2, kTile]: log-sum-exps and dots of the rows that are met.
+    __device__ float* sums(int buffer) const {
+        return reinterpret_cast<float*>(own_second.behind(kOwn + 4 * kTile)) + buffer * 2 * kTile;
+    }
+};
 
-/// A block owns 64 keys of a key head; its scores stand as [keys, queries].
+/// A block owns keys of a key head; its scores stand as [keys, queries].
 template <Type kType, int kHead, bool kDropped>
-__global__ void __launch_bounds__(kTensorThreads, kHead == 64 && !kDropped ? 3 : 2)
+__global__ void __launch_bounds__(kTensorThreads, 2)
     tensor_keys_kernel(AttentionShape shape, Operand dout, Operand q, Operand k, Operand v,
                        const float* log_sum, const float* dots, Result dk, Result dv) {
-    constexpr int kStride = half_stride(kHead), kParts = kHead / 8;
-    Half* const k_tile = shared_memory<Half>();
-    Half* const v_tile = k_tile + kTensorRows * kStride;
-    Half* const q_tile = v_tile + kTensorRows * kStride;
-    Half* const dout_tile = q_tile + kTile * kStride;
-    Half* const q_turned = dout_tile + kTile * kStride;
-    Half* const dout_turned = q_turned + kHead * kTurned;
+    constexpr int kOwn = backward_rows(kHead), kParts = kHead / 8;
+    constexpr int kStrips = strips_of(kOwn), kRows = kStrips * kStripRows;
+    const BackwardTiles<kHead> tiles;
     const Lane lane;
 
-    const BlockPlace at(shape.kv_heads, shape.keys, kTensorRows, Longest::FirstRows);
-    const HeadRows keys(at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
-    const int first_row = lane.warp * 16;
-    TileOnItsWay<kTensorRows, kHead>(k, keys, at.row, shape.head_dim).write(k_tile);
-    TileOnItsWay<kTensorRows, kHead>(v, keys, at.row, shape.head_dim).write(v_tile);
+    const BlockPlace at(shape.kv_heads, shape.keys, kOwn, Longest::FirstRows);
+    const HeadIn keys(k, at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
+    const HeadIn values(v, at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
+    const Sight sight(shape);
+    const LeftInShared<kHead> own_keys{tiles.own_first, lane.warp * kRows};
+    const LeftInShared<kHead> own_values{tiles.own_second, lane.warp * kRows};
+    const int block_row = static_cast<int>(at.row), first_key = block_row + lane.warp * kRows;
+    tiles.own_first.template fetch<kOwn>(keys, block_row);
+    tiles.own_second.template fetch<kOwn>(values, block_row);
 
-    float key_sums[kParts][4] = {}, value_sums[kParts][4] = {};
-    const std::int64_t group = shape.heads / shape.kv_heads;
-    const std::int64_t hidden = at.row - shape.first_query;  // queries before it see none of these
-    const std::int64_t first = shape.causal && hidden > 0 ? hidden / kTile * kTile : 0;
-    for (std::int64_t head = at.head * group; head < (at.head + 1) * group; ++head) {
-        const HeadRows queries(at.sample, head, shape.queries, shape.heads, shape.head_dim);
-        for (std::int64_t query = first; query < shape.queries; query += kTile) {
-            const TileOnItsWay<kTile, kHead> next_q(q, queries, query, shape.head_dim);
-            const TileOnItsWay<kTile, kHead> next_dout(dout, queries, query, shape.head_dim);
-            RowSums sums[kTiles][2];
-            DEBUBBLE_UNROLL
-            for (int n = 0; n < kTiles; ++n) {
+    const int hidden = sight.blind_from(0, block_row);  // so many queries see none of these
+    const int first = hidden > 0 ? hidden / kTile * kTile : 0;
+    const auto fetch = [&](int head, int query, int buffer) {
+        const std::int64_t line = at.sample * shape.heads + head;
+        const HeadIn queries(q, at.sample, head, shape.queries, shape.heads, shape.head_dim);
+        const HeadIn douts(dout, at.sample, head, shape.queries, shape.heads, shape.head_dim);
+        tiles.met(0, buffer).template fetch<kTile>(queries, query);
+        tiles.met(1, buffer).template fetch<kTile>(douts, query);
+        if (thread_index() >= 2 * kTile) return;
+        const float* const from = thread_index() < kTile ? log_sum : dots;
+        const int row = query + thread_index() % kTile;
+        copy_later<4>(tiles.sums(buffer) + thread_index(),
+                      row < queries.rows ? from + line * shape.queries + row : from,
+                      row < queries.rows);
+    };
+
+    float key_sums[kStrips][kParts][4] = {}, value_sums[kStrips][kParts][4] = {};
+    const float scale = shape.scale * kLog2E;
+    const int group = static_cast<int>(shape.heads / shape.kv_heads);
+    const int begin = static_cast<int>(at.head) * group, end = begin + group;
+    int head = first < sight.queries ? begin : end, query = first;
+    if (head < end) fetch(head, query, 0);
+    for (int buffer = 0; head < end; buffer ^= 1) {
+        await_copies();
+        block_barrier();  // this tile is there, and nobody reads the one before
+        const bool last = query + kTile >= sight.queries;
+        const int next_head = last ? head + 1 : head, next_query = last ? first : query + kTile;
+        if (next_head < end) fetch(next_head, next_query, buffer ^ 1);
+        if (sight.some_see(query, kTile, first_key)) {
+            const Tile<kHead> q_tile = tiles.met(0, buffer), dout_tile = tiles.met(1, buffer);
+            const float* const sums = tiles.sums(buffer) + lane.pair;
+            float scores[kStrips][kTiles][4], above[kStrips][kTiles][4];
+            products_over_head<kType>(scores, own_keys, q_tile, lane);
+            products_over_head<kType>(above, own_values, dout_tile, lane);
+            const auto sums_of = [&](int, int n, int i) -> RowSums {
+                return {sums[n * 8 + i % 2] * kLog2E, sums[kTile + n * 8 + i % 2]};
+            };
+            const auto kept = [&](int m, int n, int i) {
+                return !kDropped
+                           ? 1.F
+                           : kept_factor(shape, at.sample, head, lane.column(query + n * 8, i),
+                                         lane.row(first_key + m * kStripRows, i));
+            };
+            if (sight.all_see(query, kTile, first_key, kRows)) {
+                to_gradients<false>(scores, above, scale, sums_of, AllSeen(), kept);
+            } else {  // rows of what does not exist are zero, or not written
+                int blind[kStrips][2];
                 DEBUBBLE_UNROLL
-                for (int j = 0; j < 2; ++j)
-                    sums[n][j] = RowSums(shape, at.sample, head, query + n * 8 + lane.pair + j,
-                                         log_sum, dots);
-            }
-            block_barrier();  // nobody reads the tiles before
-            next_q.write(q_tile);
-            next_q.write_turned(q_turned);
-            next_dout.write(dout_tile);
-            next_dout.write_turned(dout_turned);
-            block_barrier();
-            float scores[kTiles][4] = {}, above[kTiles][4] = {};
-            add_products_over_head<kType, kHead>(scores, k_tile, first_row, q_tile, lane);
-            add_products_over_head<kType, kHead>(above, v_tile, first_row, dout_tile, lane);
-            to_gradients<kDropped>(
-                !all_see(shape, query, kTile, at.row, kTensorRows), scores, above, shape, at.sample,
-                head, [&](int n, int i) { return query + n * 8 + lane.pair + i % 2; },
-                [&](int, int i) { return at.row + first_row + lane.group + i / 2 * 8; },
-                [&](int n, int i) -> const RowSums& { return sums[n][i % 2]; });
-            DEBUBBLE_UNROLL
-            for (int n = 0; n < kTiles; n += 2) {
-                const Left p = Left::of<kType>(scores[n], scores[n + 1]);
-                const Left ds = Left::of<kType>(above[n], above[n + 1]);
-                DEBUBBLE_UNROLL
-                for (int d = 0; d < kParts; ++d) {
-                    add_product<kType>(value_sums[d], p, dout_turned, kTurned, d * 8, n * 8, lane);
-                    add_product<kType>(key_sums[d], ds, q_turned, kTurned, d * 8, n * 8, lane);
+                for (int m = 0; m < kStrips; ++m) {
+                    DEBUBBLE_UNROLL
+                    for (int h = 0; h < 2; ++h)
+                        blind[m][h] = sight.blind_from(query + lane.pair,
+                                                       lane.row(first_key + m * kStripRows, 2 * h));
                 }
+                const auto seen = [&](int m, int n, int i) {
+                    return n * 8 + i % 2 >= blind[m][i / 2];
+                };
+                to_gradients<true>(scores, above, scale, sums_of, seen, kept);
             }
+            add_weighted_rows<kType>(value_sums, scores, dout_tile, lane);
+            add_weighted_rows<kType>(key_sums, above, q_tile, lane);
         }
+        head = next_head;
+        query = next_query;
     }
-    const auto add_into = [&](const Result& total) {
-        return [&keys, &shape, total](std::int64_t row, int d, float sum) {
-            const std::int64_t to = keys.first + row * keys.stride + d;
-            store(total, to, (shape.adds_keys ? load(total, to) : 0) + sum);
+    await_copies();  // of a block that met no queries
+    const HeadRows results(at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
+    const auto add_into = [&shape](const Result& total, float factor) {
+        return [&shape, total, factor](int, int, std::int64_t to, float low, float high) {
+            const float before = shape.adds_keys ? load(total, to) : 0;
+            const float next = shape.adds_keys ? load(total, to + 1) : 0;
+            store_pair(total, to, before + low * factor, next + high * factor);
         };
     };
-    for_each_result(key_sums, at.row + first_row, shape.keys, shape.head_dim, lane, add_into(dk));
-    for_each_result(value_sums, at.row + first_row, shape.keys, shape.head_dim, lane, add_into(dv));
+    for_each_pair(key_sums, first_key, results, shape.head_dim, lane, add_into(dk, shape.scale));
+    for_each_pair(value_sums, first_key, results, shape.head_dim, lane, add_into(dv, 1));
 }
 
-/// A block owns 64 queries of a head; its scores stand as [queries, keys].
+/// A block owns queries of a head; its scores stand as [queries, keys].
 template <Type kType, int kHead, bool kDropped>
-__global__ void __launch_bounds__(kTensorThreads, kHead == 64 && !kDropped ? 4 : 2)
+__global__ void __launch_bounds__(kTensorThreads, 2)
     tensor_queries_kernel(AttentionShape shape, Operand dout, Operand q, Operand k, Operand v,
                           const float* log_sum, const float* dots, Result dq) {
-    constexpr int kStride = half_stride(kHead), kParts = kHead / 8;
-    Half* const q_tile = shared_memory<Half>();
-    Half* const dout_tile = q_tile + kTensorRows * kStride;
-    Half* const k_tile = dout_tile + kTensorRows * kStride;
-    Half* const v_tile = k_tile + kTile * kStride;
-    Half* const k_turned = v_tile + kTile * kStride;
+    constexpr int kOwn = backward_rows(kHead), kParts = kHead / 8;
+    constexpr int kStrips = strips_of(kOwn), kRows = kStrips * kStripRows;
+    const BackwardTiles<kHead> tiles;
     const Lane lane;
 
-    const BlockPlace at(shape.heads, shape.queries, kTensorRows, Longest::LastRows);
+    const BlockPlace at(shape.heads, shape.queries, kOwn, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
-    const HeadRows queries(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
-    const HeadRows keys(at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
-    const int first_row = lane.warp * 16;
-    TileOnItsWay<kTensorRows, kHead>(q, queries, at.row, shape.head_dim).write(q_tile);
-    TileOnItsWay<kTensorRows, kHead>(dout, queries, at.row, shape.head_dim).write(dout_tile);
-    const RowSums rows[2] = {
-        {shape, at.sample, at.head, at.row + first_row + lane.group, log_sum, dots},
-        {shape, at.sample, at.head, at.row + first_row + lane.group + 8, log_sum, dots}};
+    const HeadIn queries(q, at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
+    const HeadIn douts(dout, at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
+    const HeadIn keys(k, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
+    const HeadIn values(v, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
+    const Sight sight(shape);
+    const LeftInShared<kHead> own_queries{tiles.own_first, lane.warp * kRows};
+    const LeftInShared<kHead> own_dout{tiles.own_second, lane.warp * kRows};
+    const int block_row = static_cast<int>(at.row), first_query = block_row + lane.warp * kRows;
+    const auto fetch = [&](int key, int buffer) {
+        tiles.met(0, buffer).template fetch<kTile>(keys, key);
+        tiles.met(1, buffer).template fetch<kTile>(values, key);
+    };
+    tiles.own_first.template fetch<kOwn>(queries, block_row);
+    tiles.own_second.template fetch<kOwn>(douts, block_row);
+    fetch(0, 0);
 
-    float sums[kParts][4] = {};
-    const std::int64_t seen = seen_keys(shape, at.row + kTensorRows);
-    for (std::int64_t key = 0; key < seen; key += kTile) {
-        const TileOnItsWay<kTile, kHead> next_k(k, keys, key, shape.head_dim);
-        const TileOnItsWay<kTile, kHead> next_v(v, keys, key, shape.head_dim);
-        block_barrier();  // nobody reads the tiles before
-        next_k.write(k_tile);
-        next_k.write_turned(k_turned);
-        next_v.write(v_tile);
-        block_barrier();
-        float scores[kTiles][4] = {}, above[kTiles][4] = {};
-        add_products_over_head<kType, kHead>(scores, q_tile, first_row, k_tile, lane);
-        add_products_over_head<kType, kHead>(above, dout_tile, first_row, v_tile, lane);
-        to_gradients<kDropped>(
-            !all_see(shape, at.row, kTensorRows, key, kTile), scores, above, shape, at.sample,
-            at.head, [&](int, int i) { return at.row + first_row + lane.group + i / 2 * 8; },
-            [&](int n, int i) { return key + n * 8 + lane.pair + i % 2; },
-            [&](int, int i) -> const RowSums& { return rows[i / 2]; });
+    RowSums rows[kStrips][2];
+    DEBUBBLE_UNROLL
+    for (int m = 0; m < kStrips; ++m) {
         DEBUBBLE_UNROLL
-        for (int n = 0; n < kTiles; n += 2) {
-            const Left ds = Left::of<kType>(above[n], above[n + 1]);
-            DEBUBBLE_UNROLL
-            for (int d = 0; d < kParts; ++d)
-                add_product<kType>(sums[d], ds, k_turned, kTurned, d * 8, n * 8, lane);
+        for (int h = 0; h < 2; ++h) {
+            const int query = lane.row(first_query + m * kStripRows, 2 * h);
+            if (query >= sight.queries) continue;
+            const std::int64_t line = (at.sample * shape.heads + at.head) * shape.queries;
+            rows[m][h] = {log_sum[line + query] * kLog2E, dots[line + query]};
         }
     }
-    for_each_result(sums, at.row + first_row, shape.queries, shape.head_dim, lane,
-                    [&](std::int64_t row, int d, float sum) {
-                        store(dq, queries.first + row * queries.stride + d, sum);
-                    });
+
+    float sums[kStrips][kParts][4] = {};
+    const float scale = shape.scale * kLog2E;
+    const int end = sight.seen_before(block_row + kOwn);
+    int buffer = 0;
+    for (int key = 0; key < end; key += kTile, buffer ^= 1) {
+        await_copies();
+        block_barrier();  // this tile is there, and nobody reads the one before
+        if (key + kTile < end) fetch(key + kTile, buffer ^ 1);
+        if (!sight.some_see(first_query, kRows, key)) continue;
+        const Tile<kHead> k_tile = tiles.met(0, buffer), v_tile = tiles.met(1, buffer);
+        float scores[kStrips][kTiles][4], above[kStrips][kTiles][4];
+        products_over_head<kType>(scores, own_queries, k_tile, lane);
+        products_over_head<kType>(above, own_dout, v_tile, lane);
+        const auto sums_of = [&](int m, int, int i) { return rows[m][i / 2]; };
+        const auto kept = [&](int m, int n, int i) {
+            return !kDropped ? 1.F
+                             : kept_factor(shape, at.sample, at.head,
+                                           lane.row(first_query + m * kStripRows, i),
+                                           lane.column(key + n * 8, i));
+        };
+        if (sight.all_see(first_query, kRows, key, kTile)) {
+            to_gradients<false>(scores, above, scale, sums_of, AllSeen(), kept);
+        } else {
+            int seen_here[kStrips][2];
+            DEBUBBLE_UNROLL
+            for (int m = 0; m < kStrips; ++m) {
+                DEBUBBLE_UNROLL
+                for (int h = 0; h < 2; ++h)
+                    seen_here[m][h] = sight.seen_from(lane.row(first_query + m * kStripRows, 2 * h),
+                                                      key + lane.pair);
+            }
+            const auto seen = [&](int m, int n, int i) {
+                return n * 8 + i % 2 < seen_here[m][i / 2];
+            };
+            to_gradients<true>(scores, above, scale, sums_of, seen, kept);
+        }
+        add_weighted_rows<kType>(sums, above, k_tile, lane);
+    }
+    const HeadRows results(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
+    for_each_pair(sums, first_query, results, shape.head_dim, lane,
+                  [&](int, int, std::int64_t to, float low, float high) {
+                      store_halves<kType>(dq, to, low * shape.scale, high * shape.scale);
+                  });
 }
 
 template <Type kType, int kHead, bool kDropped>
@@ -208,11 +248,11 @@ void launch_backward(Stream stream, const AttentionShape& shape, Operand dout, O
                      Operand v, const float* log_sum, const float* dots, Result dq, Result dk,
                      Result dv) {
     launch("attention_backward (keys, tensor cores)", tensor_keys_kernel<kType, kHead, kDropped>,
-           over_rows_tensor_backward(shape.samples * shape.kv_heads, shape.keys, shape.head_dim, 2),
+           over_rows_tensor_backward(shape.samples * shape.kv_heads, shape.keys, shape.head_dim),
            stream, shape, dout, q, k, v, log_sum, dots, dk, dv);
     launch("attention_backward (queries, tensor cores)",
            tensor_queries_kernel<kType, kHead, kDropped>,
-           over_rows_tensor_backward(shape.samples * shape.heads, shape.queries, shape.head_dim, 1),
+           over_rows_tensor_backward(shape.samples * shape.heads, shape.queries, shape.head_dim),
            stream, shape, dout, q, k, v, log_sum, dots, dq);
 }
 

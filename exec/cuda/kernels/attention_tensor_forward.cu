@@ -6,14 +6,15 @@ namespace debubble::exec::cuda {
 
 namespace {
 
-/// The softmax along the way of the two rows that a lane has a part of, with three others.
+/// The softmax along the way of a lane's part of two rows of a strip, which three others share.
 struct RunningRows {
     float largest[2] = {-INFINITY, -INFINITY};
-    float sum[2] = {0, 0};
+    float sum[2] = {0, 0};  ///< of what this lane has seen
 
-    /// scores become their exponentials; `correction` is for what was summed before.
+    /// Scores, to be multiplied by a positive scale, become powers of two; `correction` is for
+    /// what was summed before.
     template <int kTiles>
-    __device__ void take(float (&scores)[kTiles][4], float (&correction)[2]) {
+    __device__ void take(float (&scores)[kTiles][4], float scale, float (&correction)[2]) {
         DEBUBBLE_UNROLL
         for (int h = 0; h < 2; ++h) {
             float now = largest[h];
@@ -22,112 +23,125 @@ struct RunningRows {
                 now = fmaxf(now, fmaxf(scores[n][2 * h], scores[n][2 * h + 1]));
             now = fmaxf(now, warp_xor(now, 1));
             now = fmaxf(now, warp_xor(now, 2));
-            const float shift = now == -INFINITY ? 0.F : now;
-            correction[h] = expf(largest[h] - shift);
+            const float shift = now == -INFINITY ? 0.F : now * scale;
+            correction[h] = power_of_two(largest[h] * scale - shift);
             float added = 0;
             DEBUBBLE_UNROLL
             for (int n = 0; n < kTiles; ++n) {
                 DEBUBBLE_UNROLL
                 for (int i = 2 * h; i < 2 * h + 2; ++i) {
-                    scores[n][i] = expf(scores[n][i] - shift);
+                    scores[n][i] = power_of_two(fmaf(scores[n][i], scale, -shift));
                     added += scores[n][i];
                 }
             }
-            added += warp_xor(added, 1);
-            added += warp_xor(added, 2);
             sum[h] = sum[h] * correction[h] + added;
             largest[h] = now;
         }
     }
+    /// Of all four lanes.
+    __device__ void finish() {
+        DEBUBBLE_UNROLL
+        for (float& each : sum) {
+            each += warp_xor(each, 1);
+            each += warp_xor(each, 2);
+        }
+    }
 };
 
+/// A block owns 128 queries of a head, each of its warps 32. While it computes scores the values of
+/// the same keys come, and while it weighs those, the next keys.
 template <Type kType, int kHead, bool kDropped>
-__global__ void __launch_bounds__(kTensorThreads, kHead == 64 && !kDropped ? 3 : 2)
+__global__ void __launch_bounds__(kTensorThreads, 2)
     tensor_forward_kernel(AttentionShape shape, Operand q, Operand k, Operand v, Result out,
                           float* log_sum) {
-    constexpr int kStride = half_stride(kHead), kTurned = turned_stride(kForwardKeys);
-    constexpr int kTiles = kForwardKeys / 8, kParts = kHead / 8;
-    Half* const q_tile = shared_memory<Half>();
-    Half* const k_tile = q_tile + kTensorRows * kStride;
-    Half* const v_turned = k_tile + kForwardKeys * kStride;
+    constexpr int kKeys = forward_keys(kHead), kTiles = kKeys / 8, kParts = kHead / 8;
+    constexpr int kStrips = strips_of(kForwardQueries), kRows = kStrips * kStripRows;
+    const Tile<kHead> q_tile(shared_memory<Half>()), k_tile(q_tile.behind(kForwardQueries));
+    const Tile<kHead> v_tile(k_tile.behind(kKeys));
     const Lane lane;
 
-    const BlockPlace at(shape.heads, shape.queries, kTensorRows, Longest::LastRows);
+    const BlockPlace at(shape.heads, shape.queries, kForwardQueries, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
-    const HeadRows queries(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
-    const HeadRows keys(at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
-    const int first_row = lane.warp * 16;
-    TileOnItsWay<kTensorRows, kHead>(q, queries, at.row, shape.head_dim).write(q_tile);
+    const HeadIn keys(k, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
+    const HeadIn values(v, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
+    const HeadIn queries(q, at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
+    const Sight sight(shape);
+    const LeftInShared<kHead> own_queries{q_tile, lane.warp * kRows};
+    const int block_row = static_cast<int>(at.row), first_query = block_row + lane.warp * kRows;
+    const float scale = shape.scale * kLog2E;
+    q_tile.template fetch<kForwardQueries>(queries, block_row);
+    k_tile.template fetch<kKeys>(keys, 0);
 
-    RunningRows rows;
-    float sums[kParts][4] = {};
-    const std::int64_t seen = seen_keys(shape, at.row + kTensorRows);
-    for (std::int64_t key = 0; key < seen; key += kForwardKeys) {
-        const TileOnItsWay<kForwardKeys, kHead> next_k(k, keys, key, shape.head_dim);
-        const TileOnItsWay<kForwardKeys, kHead> next_v(v, keys, key, shape.head_dim);
-        block_barrier();  // nobody reads the tiles before
-        next_k.write(k_tile);
-        next_v.write_turned(v_turned);
-        block_barrier();
+    RunningRows rows[kStrips];
+    float sums[kStrips][kParts][4] = {};
+    const int seen = sight.seen_before(block_row + kForwardQueries);
+    for (int key = 0; key < seen; key += kKeys) {
+        await_copies();
+        block_barrier();  // the keys are there, and nobody reads the values before
+        v_tile.template fetch<kKeys>(values, key);
+        const bool sees_some = sight.some_see(first_query, kRows, key);
+        float scores[kStrips][kTiles][4];
+        if (sees_some) products_over_head<kType>(scores, own_queries, k_tile, lane);
+        await_copies();
+        block_barrier();  // the values are there, and nobody reads the keys
+        if (key + kKeys < seen) k_tile.template fetch<kKeys>(keys, key + kKeys);
+        if (!sees_some) continue;
 
-        float scores[kTiles][4] = {};
-        add_products_over_head<kType, kHead>(scores, q_tile, first_row, k_tile, lane);
-        DEBUBBLE_UNROLL
-        for (int n = 0; n < kTiles; ++n) {
+        if (!sight.all_see(first_query, kRows, key, kKeys)) {
             DEBUBBLE_UNROLL
-            for (int i = 0; i < 4; ++i) scores[n][i] *= shape.scale;
-        }
-        if (!all_see(shape, at.row, kTensorRows, key, kForwardKeys)) {
-            DEBUBBLE_UNROLL
-            for (int n = 0; n < kTiles; ++n) {
+            for (int m = 0; m < kStrips; ++m) {
                 DEBUBBLE_UNROLL
-                for (int i = 0; i < 4; ++i)
-                    if (!sees(shape, at.row + first_row + lane.group + i / 2 * 8,
-                              key + n * 8 + lane.pair + i % 2))
-                        scores[n][i] = -INFINITY;
-            }
-        }
-        float correction[2];
-        rows.take<kTiles>(scores, correction);
-        DEBUBBLE_UNROLL
-        for (int n = 0; n < kParts; ++n) {
-            DEBUBBLE_UNROLL
-            for (int i = 0; i < 4; ++i) sums[n][i] *= correction[i / 2];
-        }
-        if (kDropped) {
-            DEBUBBLE_UNROLL
-            for (int n = 0; n < kTiles; ++n) {
-                DEBUBBLE_UNROLL
-                for (int i = 0; i < 4; ++i)
-                    scores[n][i] *= kept_factor(shape, at.sample, at.head,
-                                                at.row + first_row + lane.group + i / 2 * 8,
-                                                key + n * 8 + lane.pair + i % 2);
+                for (int i = 0; i < 4; ++i) {
+                    const int query = lane.row(first_query + m * kStripRows, i);
+                    const int seen_here = sight.seen_from(query, lane.column(key, i));
+                    DEBUBBLE_UNROLL
+                    for (int n = 0; n < kTiles; ++n)
+                        if (n * 8 >= seen_here) scores[m][n][i] = -INFINITY;
+                }
             }
         }
         DEBUBBLE_UNROLL
-        for (int n = 0; n < kTiles; n += 2) {
-            const Left left = Left::of<kType>(scores[n], scores[n + 1]);
+        for (int m = 0; m < kStrips; ++m) {
+            float correction[2];
+            rows[m].take(scores[m], scale, correction);
             DEBUBBLE_UNROLL
-            for (int d = 0; d < kParts; ++d)
-                add_product<kType>(sums[d], left, v_turned, kTurned, d * 8, n * 8, lane);
+            for (int n = 0; n < kParts; ++n) {
+                DEBUBBLE_UNROLL
+                for (int i = 0; i < 4; ++i) sums[m][n][i] *= correction[i / 2];
+            }
+            if (kDropped) {
+                DEBUBBLE_UNROLL
+                for (int n = 0; n < kTiles; ++n) {
+                    DEBUBBLE_UNROLL
+                    for (int i = 0; i < 4; ++i)
+                        scores[m][n][i] *= kept_factor(shape, at.sample, at.head,
+                                                       lane.row(first_query + m * kStripRows, i),
+                                                       lane.column(key + n * 8, i));
+                }
+            }
         }
+        add_weighted_rows<kType>(sums, scores, v_tile, lane);
     }
 
+    float inverse[kStrips][2];
     DEBUBBLE_UNROLL
-    for (int i = 0; i < 4; ++i) {
-        const std::int64_t query = at.row + first_row + lane.group + i / 2 * 8;
-        if (query >= shape.queries) continue;
+    for (int m = 0; m < kStrips; ++m) {
+        rows[m].finish();
         DEBUBBLE_UNROLL
-        for (int n = 0; n < kParts; ++n) {
-            const int d = n * 8 + lane.pair + i % 2;
-            if (d < shape.head_dim)
-                store(out, queries.first + query * queries.stride + d,
-                      sums[n][i] / rows.sum[i / 2]);
+        for (int h = 0; h < 2; ++h) {
+            inverse[m][h] = 1 / rows[m].sum[h];
+            const int query = lane.row(first_query + m * kStripRows, 2 * h);
+            if (lane.pair == 0 && query < sight.queries)
+                log_sum[(at.sample * shape.heads + at.head) * shape.queries + query] =
+                    rows[m].largest[h] * shape.scale + logf(rows[m].sum[h]);
         }
-        if (lane.pair == 0 && i % 2 == 0)
-            log_sum[(at.sample * shape.heads + at.head) * shape.queries + query] =
-                rows.largest[i / 2] + logf(rows.sum[i / 2]);
     }
+    const HeadRows results(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
+    for_each_pair(sums, first_query, results, shape.head_dim, lane,
+                  [&](int m, int i, std::int64_t to, float low, float high) {
+                      store_halves<kType>(out, to, low * inverse[m][i / 2],
+                                          high * inverse[m][i / 2]);
+                  });
 }
 
 template <Type kType, bool kDropped>
@@ -139,10 +153,17 @@ constexpr auto forward_of(bool narrow) {
 }  // namespace
 
 bool attention_is_for_tensor_cores(const AttentionShape& shape,
-                                   std::initializer_list<Operand> operands) {
-    return shape.head_dim % 8 == 0 && std::all_of(operands.begin(), operands.end(), [](Operand x) {
-               return x.type != Type::Fp32 && reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0;
-           });
+                                   std::initializer_list<Operand> operands,
+                                   std::initializer_list<Result> key_gradients) {
+    const auto lies_well = [](const Operand& x) {
+        return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0;
+    };
+    constexpr std::int64_t kMany = std::int64_t{1} << 30;
+    return shape.head_dim % 8 == 0 && shape.scale > 0 && shape.keys < kMany &&
+           shape.first_query + shape.queries < kMany && shape.heads * shape.head_dim < kMany &&
+           std::all_of(operands.begin(), operands.end(),
+                       [&](Operand x) { return x.type != Type::Fp32 && lies_well(x); }) &&
+           std::all_of(key_gradients.begin(), key_gradients.end(), lies_well);
 }
 
 void tensor_attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k,

@@ -4,124 +4,244 @@
 
 /// What the kernels of attention on tensor cores share: tiles of 16-bit elements in shared memory,
 /// and the fragments that a lane takes of them. Only .cu files include this.
+///
+/// A warp owns kStrips strips of 16 rows; results of a strip are its lanes' float[4] of
+/// tensor_product(), one for every eight columns.
 namespace debubble::exec::cuda {
 
 using Half = std::uint16_t;
 
-/// Where a lane stands in the fragments of tensor_product().
+inline constexpr int kStripRows = 16;
+constexpr int strips_of(int block_rows) {
+    return block_rows / (kTensorThreads / kWarp * kStripRows);
+}
+inline constexpr float kLog2E = 1.44269504088896341F;
+
+/// Where a lane stands in the fragments of tensor_product() and among those of load_matrices().
 struct Lane {
     int warp = thread_index() / kWarp;
     int group = thread_index() % kWarp / 4;
     int pair = thread_index() % 4 * 2;
+    int matrix = thread_index() % kWarp / 8;
+    int matrix_row = thread_index() % 8;
+
+    /// Of a strip that begins at row `first`: the row of a lane's i-th result.
+    __device__ int row(int first, int i) const { return first + group + i / 2 * 8; }
+    /// Of eight columns from `first` on.
+    __device__ int column(int first, int i) const { return first + pair + i % 2; }
 };
 
-__device__ inline unsigned pair_at(const Half* element) {
-    return *reinterpret_cast<const unsigned*>(element);
-}
 template <Type kType>
 __device__ unsigned packed(float low, float high) {
-    const Half a = kType == Type::Bf16 ? to_bf16(low) : to_fp16(low);
-    const Half b = kType == Type::Bf16 ? to_bf16(high) : to_fp16(high);
-    return a | static_cast<unsigned>(b) << 16;
+    return kType == Type::Bf16 ? to_bf16_pair(low, high) : to_fp16_pair(low, high);
 }
 
-/// Rows `first` .. first + 15 of a tile, columns `column` .. column + 15, as the left factor.
+/// Two neighbours of a result that is known to be of this type.
+template <Type kType>
+__device__ void store_halves(const Result& y, std::int64_t i, float low, float high) {
+    *reinterpret_cast<unsigned*>(static_cast<Half*>(y.data) + i) = packed<kType>(low, high);
+}
+
+/// A lane's part of the left factor [16, 16] of a product.
 struct Left {
     unsigned at[4];
-    __device__ Left(const Half* tile, int stride, int first, int column, const Lane& lane) {
-        const Half* const low = tile + (first + lane.group) * stride + column + lane.pair;
-        at[0] = pair_at(low);
-        at[1] = pair_at(low + 8 * stride);
-        at[2] = pair_at(low + 8);
-        at[3] = pair_at(low + 8 * stride + 8);
+};
+/// And of two right factors [16, 8]: of eight columns, and the next eight.
+struct RightPair {
+    unsigned first[2], second[2];
+};
+
+/// Two neighbouring results [16, 8], rounded: 16 columns of the left factor of what follows.
+template <Type kType>
+__device__ Left left_of(const float (&d)[4], const float (&next)[4]) {
+    return {{packed<kType>(d[0], d[1]), packed<kType>(d[2], d[3]), packed<kType>(next[0], next[1]),
+             packed<kType>(next[2], next[3])}};
+}
+
+template <Type kType>
+__device__ void add_products(float (&d)[4], float (&next)[4], const Left& left,
+                             const RightPair& right) {
+    tensor_product<kType>(d, left.at, right.first);
+    tensor_product<kType>(next, left.at, right.second);
+}
+
+/// One head of one sample of an operand [samples, rows, heads, width]. Rows, and elements from one
+/// to the next, are counted in 32 bits.
+struct HeadIn {
+    const Half* data;
+    int stride, rows, width;
+
+    __device__ HeadIn(const Operand& x, std::int64_t sample, std::int64_t head,
+                      std::int64_t all_rows, std::int64_t heads, std::int64_t head_dim)
+        : data(static_cast<const Half*>(x.data) + (sample * all_rows * heads + head) * head_dim),
+          stride(static_cast<int>(heads * head_dim)),
+          rows(static_cast<int>(all_rows)),
+          width(static_cast<int>(head_dim)) {}
+};
+
+/// Rows of a head in shared memory, filled up with zeros to kHead columns.
+template <int kHead>
+class Tile {
+public:
+    static constexpr int kStride = half_stride(kHead);
+
+    __device__ explicit Tile(Half* rows) : rows_(rows) {}
+    /// Where the next tile has room, behind so many rows of this one.
+    __device__ Half* behind(int rows) const { return rows_ + rows * kStride; }
+
+    /// Asks for kRows rows from `first` on; what is beyond the head's rows or columns is zero.
+    template <int kRows>
+    __device__ void fetch(const HeadIn& x, int first) const {
+        constexpr int kRuns = kHead / 8;  // of eight elements
+        static_assert(kRows * kRuns % kTensorThreads == 0, "every thread has as many");
+        const int column = thread_index() % kRuns * 8, begin = thread_index() / kRuns;
+        const int rows = column < x.width ? x.rows - first - begin : 0;
+        const Half* const from = x.data + std::int64_t{x.stride} * (first + begin) + column;
+        DEBUBBLE_UNROLL
+        for (int row = 0; row < kRows; row += kTensorThreads / kRuns) {
+            const bool there = row < rows;
+            copy_later<16>(rows_ + (begin + row) * kStride + column,
+                           there ? from + std::int64_t{x.stride} * row : x.data, there);
+        }
     }
-    /// Two neighbouring results [16, 8], rounded: 16 columns of the left factor of what follows.
-    template <Type kType>
-    __device__ static Left of(const float (&d)[4], const float (&next)[4]) {
-        Left left;
-        left.at[0] = packed<kType>(d[0], d[1]);
-        left.at[1] = packed<kType>(d[2], d[3]);
-        left.at[2] = packed<kType>(next[0], next[1]);
-        left.at[3] = packed<kType>(next[2], next[3]);
-        return left;
+
+    /// Rows `row` .. row + 15, columns `column` .. column + 15.
+    __device__ Left left(int row, int column, const Lane& lane) const {
+        Left factor;
+        load_matrices<false>(
+            factor.at, rows_ + (row + lane.matrix % 2 * 8 + lane.matrix_row) * kStride + column +
+                           lane.matrix / 2 * 8);
+        return factor;
+    }
+    /// The transpose of rows `row` .. row + 15, columns `column` .. column + 15.
+    __device__ RightPair rows_as_columns(int row, int column, const Lane& lane) const {
+        unsigned pairs[4];
+        load_matrices<false>(pairs, rows_ +
+                                        (row + lane.matrix / 2 * 8 + lane.matrix_row) * kStride +
+                                        column + lane.matrix % 2 * 8);
+        return {{pairs[0], pairs[1]}, {pairs[2], pairs[3]}};
+    }
+    /// The same as they stand.
+    __device__ RightPair columns(int row, int column, const Lane& lane) const {
+        unsigned pairs[4];
+        load_matrices<true>(pairs, rows_ + (row + lane.matrix % 2 * 8 + lane.matrix_row) * kStride +
+                                       column + lane.matrix / 2 * 8);
+        return {{pairs[0], pairs[1]}, {pairs[2], pairs[3]}};
     }
 
 private:
-    __device__ Left() {}
+    Half* rows_;
 };
 
-/// d += left times the transpose of eight rows of a tile, from `first` and `column` on.
-template <Type kType>
-__device__ void add_product(float (&d)[4], const Left& left, const Half* tile, int stride,
-                            int first, int column, const Lane& lane) {
-    const Half* const low = tile + (first + lane.group) * stride + column + lane.pair;
-    const unsigned right[2] = {pair_at(low), pair_at(low + 8)};
-    tensor_product<kType>(d, left.at, right);
-}
-
-/// sums [16, 8 kCount] += 16 rows of a tile from `first` on times the transpose of another tile,
-/// over the width of a head: scores, or what reaches them from above.
-template <Type kType, int kHead, int kCount>
-__device__ void add_products_over_head(float (&sums)[kCount][4], const Half* left, int first,
-                                       const Half* right, const Lane& lane) {
-    constexpr int kStride = half_stride(kHead);
+/// The left factors of a warp's own rows, read anew at each use: the warp's first row in the tile.
+template <int kHead>
+struct LeftInShared {
+    Tile<kHead> tile;
+    int first_row;
+    __device__ Left at(int strip, int column, const Lane& lane) const {
+        return tile.left(first_row + strip * kStripRows, column, lane);
+    }
+};
+/// sums [rows, 8 kCount] = the warp's rows times the transpose of a tile's first 8 kCount rows:
+/// scores, or what reaches them from above.
+template <Type kType, int kHead, int kStrips, int kCount, class LeftFactors>
+__device__ void products_over_head(float (&sums)[kStrips][kCount][4], const LeftFactors& left,
+                                   const Tile<kHead>& right, const Lane& lane) {
+    DEBUBBLE_UNROLL
+    for (int m = 0; m < kStrips; ++m) {
+        DEBUBBLE_UNROLL
+        for (int n = 0; n < kCount; ++n) {
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < 4; ++i) sums[m][n][i] = 0;
+        }
+    }
     DEBUBBLE_UNROLL
     for (int d = 0; d < kHead; d += 16) {
-        const Left factor(left, kStride, first, d, lane);
+        Left factors[kStrips];
         DEBUBBLE_UNROLL
-        for (int n = 0; n < kCount; ++n)
-            add_product<kType>(sums[n], factor, right, kStride, n * 8, d, lane);
-    }
-}
-
-/// Eight elements of a row in the words that registers hold; zero beyond the rows or the head.
-struct EightHalves {
-    unsigned words[4];
-    __device__ Half at(int i) const { return static_cast<Half>(words[i / 2] >> i % 2 * 16); }
-};
-__device__ inline EightHalves load_halves(const Operand& x, const HeadRows& rows, std::int64_t row,
-                                          int d, std::int64_t head_dim) {
-    if (row >= rows.count || d >= head_dim) return {};
-    const Half* const from = static_cast<const Half*>(x.data) + rows.first + row * rows.stride + d;
-    const uint4 all = *reinterpret_cast<const uint4*>(from);
-    return {{all.x, all.y, all.z, all.w}};
-}
-
-/// A thread's part of rows on their way into shared memory. All of it is asked for before any is
-/// written, and before what the block waits for, so that the reads overlap.
-template <int kRows, int kHead>
-struct TileOnItsWay {
-    static constexpr int kRuns = kRows * kHead / 8 / kTensorThreads;
-    static_assert(kRuns * kTensorThreads * 8 == kRows * kHead, "every thread has as many");
-    EightHalves runs[kRuns];
-
-    __device__ static int row_of(int i) {
-        return (thread_index() + i * kTensorThreads) / (kHead / 8);
-    }
-    __device__ static int column_of(int i) {
-        return (thread_index() + i * kTensorThreads) % (kHead / 8) * 8;
-    }
-    __device__ TileOnItsWay(const Operand& x, const HeadRows& rows, std::int64_t row,
-                            std::int64_t head_dim) {
+        for (int m = 0; m < kStrips; ++m) factors[m] = left.at(m, d, lane);
         DEBUBBLE_UNROLL
-        for (int i = 0; i < kRuns; ++i)
-            runs[i] = load_halves(x, rows, row + row_of(i), column_of(i), head_dim);
-    }
-    /// tile [kRows][kHead].
-    __device__ void write(Half* tile) const {
-        DEBUBBLE_UNROLL
-        for (int i = 0; i < kRuns; ++i)
-            *reinterpret_cast<uint4*>(tile + row_of(i) * half_stride(kHead) + column_of(i)) = {
-                runs[i].words[0], runs[i].words[1], runs[i].words[2], runs[i].words[3]};
-    }
-    /// Its transpose [kHead][kRows].
-    __device__ void write_turned(Half* turned) const {
-        DEBUBBLE_UNROLL
-        for (int i = 0; i < kRuns; ++i) {
+        for (int n = 0; n < kCount; n += 2) {
+            const RightPair columns = right.rows_as_columns(n * 8, d, lane);
             DEBUBBLE_UNROLL
-            for (int j = 0; j < 8; ++j)
-                turned[(column_of(i) + j) * turned_stride(kRows) + row_of(i)] = runs[i].at(j);
+            for (int m = 0; m < kStrips; ++m)
+                add_products<kType>(sums[m][n], sums[m][n + 1], factors[m], columns);
         }
+    }
+}
+
+/// sums [rows, kHead] += weights [rows, 8 kCount], rounded, times a tile's first 8 kCount rows.
+template <Type kType, int kHead, int kStrips, int kCount>
+__device__ void add_weighted_rows(float (&sums)[kStrips][kHead / 8][4],
+                                  const float (&weights)[kStrips][kCount][4],
+                                  const Tile<kHead>& rows, const Lane& lane) {
+    DEBUBBLE_UNROLL
+    for (int n = 0; n < kCount; n += 2) {
+        Left factors[kStrips];
+        DEBUBBLE_UNROLL
+        for (int m = 0; m < kStrips; ++m)
+            factors[m] = left_of<kType>(weights[m][n], weights[m][n + 1]);
+        DEBUBBLE_UNROLL
+        for (int d = 0; d < kHead / 8; d += 2) {
+            const RightPair columns = rows.columns(n * 8, d * 8, lane);
+            DEBUBBLE_UNROLL
+            for (int m = 0; m < kStrips; ++m)
+                add_products<kType>(sums[m][d], sums[m][d + 1], factors[m], columns);
+        }
+    }
+}
+
+/// write(m, i, to, low, high) for the pairs of results of the rows and columns that there are, with
+/// the element where the first is to stand.
+template <int kStrips, int kParts, class Write>
+__device__ void for_each_pair(const float (&sums)[kStrips][kParts][4], int first_row,
+                              const HeadRows& rows, std::int64_t head_dim, const Lane& lane,
+                              const Write& write) {
+    const int width = static_cast<int>(head_dim) - lane.pair;
+    DEBUBBLE_UNROLL
+    for (int m = 0; m < kStrips; ++m) {
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < 4; i += 2) {
+            const int row = lane.row(first_row + m * kStripRows, i);
+            if (row >= rows.count) continue;
+            const std::int64_t to = rows.first + row * rows.stride + lane.pair;
+            DEBUBBLE_UNROLL
+            for (int n = 0; n < kParts; ++n)
+                if (n * 8 < width) write(m, i, to + n * 8, sums[m][n][i], sums[m][n][i + 1]);
+        }
+    }
+}
+
+/// Who sees whom, as in AttentionShape, in 32 bits.
+struct Sight {
+    int queries, keys, first_query;
+    bool causal;
+
+    __device__ explicit Sight(const AttentionShape& shape)
+        : queries(static_cast<int>(shape.queries)),
+          keys(static_cast<int>(shape.keys)),
+          first_query(static_cast<int>(shape.first_query)),
+          causal(shape.causal) {}
+
+    /// Keys that some query before `end` sees.
+    __device__ int seen_before(int end) const {
+        const int seen = first_query + (end < queries ? end : queries);
+        return causal && seen < keys ? seen : keys;
+    }
+    /// Whether some of so many queries from one on, if it exists, see some key from one on.
+    __device__ bool some_see(int query, int count, int key) const {
+        return query < queries && key < seen_before(query + count);
+    }
+    /// Whether all of them see all of so many keys from one on, and all exist.
+    __device__ bool all_see(int query, int count, int key, int key_count) const {
+        return query + count <= queries && key + key_count <= keys &&
+               (!causal || key + key_count - 1 <= first_query + query);
+    }
+    /// How many keys from `key` on a query sees.
+    __device__ int seen_from(int query, int key) const { return seen_before(query + 1) - key; }
+    /// How many queries from `query` on do not see a key.
+    __device__ int blind_from(int query, int key) const {
+        return causal ? key - first_query - query : 0;
     }
 };
 

@@ -87,17 +87,22 @@ enum class Longest { FirstRows, LastRows };
 
 /// Which head's tile a block has. Blocks start in their order: those with most to do first, so that
 /// the last to end are short, of as many heads at once as the second-level cache holds keys of.
+/// Divisions are of 32 bits, as the numbers of blocks and of rows are.
 struct BlockPlace {
-    static constexpr std::int64_t kHeadsAtOnce = 64;
+    static constexpr unsigned kHeadsAtOnce = 64;
     std::int64_t sample, head, row;
 
-    __device__ BlockPlace(std::int64_t heads, std::int64_t rows, int tile_rows, Longest longest) {
-        const std::int64_t tiles = ceil_div(rows, tile_rows), lines = block_count() / tiles;
-        const std::int64_t first = block_index() / (kHeadsAtOnce * tiles) * kHeadsAtOnce;
-        const std::int64_t width = lines - first < kHeadsAtOnce ? lines - first : kHeadsAtOnce;
-        const std::int64_t rest = block_index() - first * tiles;
-        const std::int64_t step = rest / width, line = first + rest % width;
-        row = (longest == Longest::FirstRows ? step : tiles - 1 - step) * tile_rows;
+    __device__ BlockPlace(std::int64_t all_heads, std::int64_t rows, int tile_rows,
+                          Longest longest) {
+        const auto heads = static_cast<unsigned>(all_heads);
+        const auto block = static_cast<unsigned>(block_index());
+        const unsigned tiles = (static_cast<unsigned>(rows) + tile_rows - 1) / tile_rows;
+        const unsigned lines = static_cast<unsigned>(block_count()) / tiles;
+        const unsigned first = block / (kHeadsAtOnce * tiles) * kHeadsAtOnce;
+        const unsigned width = lines - first < kHeadsAtOnce ? lines - first : kHeadsAtOnce;
+        const unsigned rest = block - first * tiles;
+        const unsigned step = rest / width, line = first + rest % width;
+        row = std::int64_t{longest == Longest::FirstRows ? step : tiles - 1 - step} * tile_rows;
         head = line % heads;
         sample = line / heads;
     }

@@ -80,6 +80,59 @@ __device__ inline float from_fp16(std::uint16_t bits) {
 __device__ inline std::uint16_t to_fp16(float value) {
     return __half_as_ushort(__float2half_rn(value));
 }
+/// Two of them as they lie side by side, in one instruction.
+__device__ inline unsigned to_bf16_pair(float low, float high) {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+    return reinterpret_cast<const unsigned&>(pair);
+}
+__device__ inline unsigned to_fp16_pair(float low, float high) {
+    const __half2 pair = __floats2half2_rn(low, high);
+    return reinterpret_cast<const unsigned&>(pair);
+}
+/// 2^x within two units in the last place; 0 where that is subnormal (PTX, ex2.approx.ftz).
+__device__ inline float power_of_two(float x) {
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+}
+
+/// Asks for 4 or 16 bytes to be copied into shared memory, or for as many zeros where there are
+/// none to copy. What is there is undefined until this thread has awaited its copies, and the
+/// others have met it at a barrier. Both places begin at multiples of so many bytes.
+template <int kBytes>
+__device__ void copy_later(void* shared, const void* global, bool there) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    const int bytes = there ? kBytes : 0;
+    if constexpr (kBytes == 16)  // past the first-level cache
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(global),
+                     "r"(bytes)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(global),
+                     "r"(bytes)
+                     : "memory");
+}
+__device__ inline void await_copies() {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+/// Four matrices [8, 8] of 16-bit elements in shared memory, of a whole warp. Lane l names row
+/// l % 8 of matrix l / 8, at a multiple of 16 bytes; with g = lane / 4 and t = 2 (lane % 4) it gets
+/// of each matrix the pair (g, t), (g, t + 1), or turned (t, g), (t + 1, g) (PTX, ldmatrix).
+template <bool kTurned>
+__device__ void load_matrices(unsigned (&pairs)[4], const std::uint16_t* row) {
+    const auto from = static_cast<unsigned>(__cvta_generic_to_shared(row));
+    if constexpr (kTurned)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(pairs[0]), "=r"(pairs[1]), "=r"(pairs[2]), "=r"(pairs[3])
+                     : "r"(from)
+                     : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(pairs[0]), "=r"(pairs[1]), "=r"(pairs[2]), "=r"(pairs[3])
+                     : "r"(from)
+                     : "memory");
+}
 
 /// d [16, 8] += a [16, 16] b [16, 8] of a whole warp on tensor cores, in fp32. With g = lane / 4
 /// and t = 2 (lane % 4), a lane has of a the pairs (g, t), (g + 8, t), (g, t + 8), (g + 8, t + 8)

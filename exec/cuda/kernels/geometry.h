@@ -118,35 +118,37 @@ constexpr Geometry over_keys_backward(std::int64_t kv_heads, std::int64_t keys,
     return over_queries_backward(kv_heads, keys, head_dim);
 }
 
-// Attention on tensor cores: four warps, each with 16 of 64 rows; they meet tiles of 64 or 32. Rows
-// of shared memory are 16 bytes longer than what they hold, which keeps lanes in different banks.
+// Attention on tensor cores: four warps, each with 16 or 32 neighbouring rows, meet tiles of 64 or
+// 32. With more rows a tile that is read once from shared memory serves more products; of heads of
+// 128 the gradients of 32 rows would leave no registers. Rows of shared memory are 16 bytes longer
+// than what they hold, so that eight of them begin in different banks.
 inline constexpr int kTensorThreads = 128;
-inline constexpr int kTensorRows = 64;
-inline constexpr int kForwardKeys = 64;
+inline constexpr int kForwardQueries = 128;
 inline constexpr int kBackwardTile = 32;
+constexpr int forward_keys(int padded_head) {
+    return padded_head == 64 ? 64 : 32;
+}
+constexpr int backward_rows(int padded_head) {
+    return padded_head == 64 ? 128 : 64;
+}
 constexpr int half_stride(int columns) {
     return columns + 8;
 }
-/// Of a tile that is stored transposed, two bytes at a time, down its columns: an odd number of
-/// words, so that eight rows at once begin in eight banks.
-constexpr int turned_stride(int rows) {
-    return rows + 10;
-}
-/// q, k, and v transposed.
+/// q, k and v.
 constexpr Geometry over_queries_tensor(std::int64_t heads, std::int64_t queries,
                                        std::int64_t head_dim) {
-    const std::int64_t width = padded_head(head_dim);
+    const int width = padded_head(head_dim);
     const std::int64_t halves =
-        (kTensorRows + kForwardKeys) * (width + 8) + width * turned_stride(kForwardKeys);
-    return {heads * ceil_div(queries, kTensorRows), kTensorThreads, halves * 2};
+        std::int64_t{kForwardQueries + 2 * forward_keys(width)} * half_stride(width);
+    return {heads * ceil_div(queries, kForwardQueries), kTensorThreads, halves * 2};
 }
-/// Two operands of its own rows, two of the tile that it meets, and `transposed` of those again.
+/// Two operands of its own rows, two of the tile that it meets and of the one that comes next, and
+/// two sums for each row of those.
 constexpr Geometry over_rows_tensor_backward(std::int64_t heads, std::int64_t rows,
-                                             std::int64_t head_dim, int transposed) {
-    const std::int64_t width = padded_head(head_dim);
-    const std::int64_t halves = 2 * (kTensorRows + kBackwardTile) * (width + 8) +
-                                transposed * width * turned_stride(kBackwardTile);
-    return {heads * ceil_div(rows, kTensorRows), kTensorThreads, halves * 2};
+                                             std::int64_t head_dim) {
+    const int width = padded_head(head_dim), own = backward_rows(width);
+    const std::int64_t halves = std::int64_t{2 * own + 4 * kBackwardTile} * half_stride(width);
+    return {heads * ceil_div(rows, own), kTensorThreads, halves * 2 + 4 * kBackwardTile * 4};
 }
 
 }  // namespace debubble::exec::cuda

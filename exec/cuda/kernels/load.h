@@ -23,6 +23,17 @@ __device__ inline void store(const Result& y, std::int64_t i, float value) {
     }
 }
 
+/// Two neighbours, where both are in one word.
+__device__ inline void store_pair(const Result& y, std::int64_t i, float low, float high) {
+    if (y.type == Type::Fp32) {
+        store(y, i, low);
+        store(y, i + 1, high);
+        return;
+    }
+    *reinterpret_cast<unsigned*>(static_cast<std::uint16_t*>(y.data) + i) =
+        y.type == Type::Bf16 ? to_bf16_pair(low, high) : to_fp16_pair(low, high);
+}
+
 /// The elements of one thread: kElementsEach, but for the last thread.
 struct Run {
     std::int64_t first = 0;
@@ -134,9 +145,7 @@ __device__ inline void store_run(const Result& y, Run run, const Eight& values) 
             DEBUBBLE_UNROLL
             for (int i = 0; i < 4; ++i) {
                 const float low = values.at[2 * i], high = values.at[2 * i + 1];
-                pairs[i] = y.type == Type::Bf16
-                               ? to_bf16(low) | static_cast<unsigned>(to_bf16(high)) << 16
-                               : to_fp16(low) | static_cast<unsigned>(to_fp16(high)) << 16;
+                pairs[i] = y.type == Type::Bf16 ? to_bf16_pair(low, high) : to_fp16_pair(low, high);
             }
             *reinterpret_cast<uint4*>(to) = uint4{pairs[0], pairs[1], pairs[2], pairs[3]};
             return;

@@ -30,7 +30,19 @@ TEST(Geometry, StaysWithinTheLimitsOfAGpu) {
             expect_legal(over_queries(1024, rows, head_dim));
             expect_legal(over_queries_backward(1024, rows, head_dim));
             expect_legal(over_keys_backward(1024, rows, head_dim));
+            expect_legal(over_queries_tensor(1024, rows, head_dim));
+            expect_legal(over_rows_tensor_backward(1024, rows, head_dim));
         }
+}
+
+/// Two blocks of attention at once on a multiprocessor of compute capability 8.0 and 9.0: what
+/// their registers allow, their shared memory must.
+TEST(Geometry, LeavesRoomForTwoBlocksOfAttention) {
+    constexpr std::int64_t kOfMultiprocessor = 164 * 1024, kOfSystem = 1024;
+    for (const std::int64_t head_dim : {64, 128})
+        for (const Geometry& how :
+             {over_queries_tensor(1, 1, head_dim), over_rows_tensor_backward(1, 1, head_dim)})
+            EXPECT_LE(2 * (how.shared_bytes + kOfSystem), kOfMultiprocessor);
 }
 
 TEST(Geometry, OfNothingLaunchesNothing) {
