@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "exec/operator_options.h"
 #include "exec/tensor.h"
@@ -105,6 +106,24 @@ public:
     /// x [samples, rows, columns]; y may be x. The backward is the same call on gradients.
     virtual void dropout(const Dropout& dropout, const Window& window, ConstTensorView x,
                          TensorView y) = 0;
+
+    // A mixture of experts, on the host alone (executes_experts). weights: fp32 [tokens, experts],
+    // zero where a token does not go; rows [tokens x chosen, hidden]: one expert's after the
+    // other's (exec/cpu/reference/experts.h).
+    virtual bool executes_experts() const { return false; }
+    virtual void route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights);
+    /// dlogits: fp32, may be dweights.
+    virtual void route_backward_input(ConstTensorView dweights, ConstTensorView weights,
+                                      TensorView dlogits);
+    /// [experts + 1]: where each expert's rows begin, and where all end.
+    virtual std::vector<std::int64_t> first_rows_of_experts(ConstTensorView weights);
+    virtual void permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows);
+    virtual void permute_backward_input(ConstTensorView weights, ConstTensorView drows,
+                                        TensorView dx);
+    virtual void combine_forward(ConstTensorView weights, ConstTensorView rows, TensorView y);
+    virtual void combine_backward_input(ConstTensorView weights, ConstTensorView dy,
+                                        ConstTensorView rows, TensorView drows,
+                                        TensorView dweights);
 
     // Two operators in a row, and what a norm's backward does, at once. These defaults compose
     // them; who has better says so, and is asked for pairs (exec/stage/pairs.h).

@@ -71,7 +71,9 @@ struct Route {
     }
 
     Value weights(Value tokens) const;
-    Value to_experts(Value tokens) const;
+    /// The last operator asks the router's weights which rows are whose, in each of its passes.
+    void ask(Value weights) const;
+    Value to_experts(Value tokens, Value weights) const;
     void weigh_activation(Value weights) const;
     Value from_experts(Value rows, Value weights, int gradient) const;
     std::vector<int> parameters(bool in) const;
@@ -112,11 +114,21 @@ Value Route::weights(Value tokens) const {
     return y;
 }
 
-Value Route::to_experts(Value tokens) const {
+void Route::ask(Value weights) const {
+    Operator& op = builder.graph.operators.back();
+    op.inputs.push_back(weights.tensor);
+    op.saved.push_back(weights.tensor);
+    for (std::vector<int>* uses : {&op.forward_uses, &op.backward_input_uses})
+        uses->push_back(weights.tensor);
+    if (!op.parameters.empty()) op.backward_weight_uses.push_back(weights.tensor);
+}
+
+Value Route::to_experts(Value tokens, Value weights) const {
     const std::int64_t stream = size().stream_bytes();
     const std::int64_t own = row_bytes(routed());
     Value rows = moved("permute", tokens, routed(), copies("permute", own, own),
                        copies("permute.dx", own, stream));
+    ask(weights);
     rows = exchanged("dispatch", rows, received());
     if (builder.how().expert_tensor > 1) {
         const std::int64_t all = size().all_expert_rows();
@@ -212,13 +224,14 @@ Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient
     const Route route{builder, layer_names(builder.model(), layer).prefix + "block_sparse_moe",
                       layer};
     const Value weights = route.weights(normed);
-    const Value rows = route.to_experts(normed);
+    const Value rows = route.to_experts(normed, weights);
     LinearShape in;
     in.inputs = size.hidden;
     in.outputs = size.gates * size.expert_ffn;
     in.rows = size.expert_rows;
     in.products = size.experts;
     const Value wide = linear(builder, route.at("fc1"), in, route.parameters(true), rows);
+    route.ask(weights);
     const Value active =
         activate(builder, route.at("act"), wide, size.all_expert_rows() * size.expert_ffn);
     if (builder.how().weighted_experts_activation) route.weigh_activation(weights);
@@ -226,6 +239,7 @@ Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient
     out.inputs = size.expert_ffn;
     out.outputs = size.hidden;
     const Value back = linear(builder, route.at("fc2"), out, route.parameters(false), active);
+    route.ask(weights);
     return route.from_experts(back, weights, gradient);
 }
 

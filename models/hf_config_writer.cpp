@@ -74,31 +74,35 @@ Json gpt2(const Architecture& a) {
     return json;
 }
 
+/// Llama, or with experts Mixtral.
 Json llama(const Architecture& a) {
-    constexpr const char* kClass = "LlamaForCausalLM";
+    const bool experts = a.experts > 0;
+    const char* const class_name = experts ? "MixtralForCausalLM" : "LlamaForCausalLM";
     Demands demands;
     demands.must(a.norm == Norm::RmsNorm, "RMSNorm");
     demands.must(a.gated(), "SwiGLU");
     demands.must(a.positions == Positions::Rope, "rotary positions");
     demands.must(!a.linear_bias, "no biases");
-    demands.must(a.experts == 0, "one MLP in each layer");
     demands.must(a.causal, "causal attention");
-    demands.refuse(a, kClass);
-    Json json = start(kClass, "llama");
-    json["attention_bias"] = false;
+    demands.refuse(a, class_name);
+    Json json = start(class_name, experts ? "mixtral" : "llama");
+    if (!experts) json["attention_bias"] = false;
     json["attention_dropout"] = a.dropout;
     json["head_dim"] = a.head_dim;
     json["hidden_act"] = activation_word(a.activation);
     json["hidden_size"] = a.hidden;
     json["intermediate_size"] = a.ffn;
     json["max_position_embeddings"] = a.max_positions;
-    json["mlp_bias"] = false;
+    if (!experts) json["mlp_bias"] = false;
     json["num_attention_heads"] = a.heads;
+    if (experts) json["num_experts_per_tok"] = a.experts_per_token;
     json["num_hidden_layers"] = a.layers;
     json["num_key_value_heads"] = a.kv_heads;
+    if (experts) json["num_local_experts"] = a.experts;
     json["rms_norm_eps"] = a.norm_eps;
-    json["rope_scaling"] = nullptr;
+    if (!experts) json["rope_scaling"] = nullptr;
     json["rope_theta"] = a.rope_theta;
+    if (experts) json["sliding_window"] = nullptr;
     json["tie_word_embeddings"] = a.tied_embedding;
     json["vocab_size"] = a.vocab;
     return json;

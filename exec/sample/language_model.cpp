@@ -27,7 +27,6 @@ void check_continues_text(const SavedNetwork& network) {
             fmt::format("{} is a Vision Transformer, which tells images apart; only a language "
                         "model continues a text",
                         network.folder.string()));
-    check_executed(model);
     if (!model.causal)
         throw InputError(
             fmt::format("{} is a network whose tokens see those behind them; only a causal "
@@ -35,7 +34,8 @@ void check_continues_text(const SavedNetwork& network) {
                         network.folder.string()));
 }
 
-void check_heads(const SavedNetwork& network, const Device* device) {
+void check_device(const SavedNetwork& network, const Device* device) {
+    check_executed(network.architecture, {}, device != nullptr);
     const std::int64_t width = network.architecture.head_dim;
     if (device != nullptr && width > device->widest_head())
         throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
@@ -272,7 +272,7 @@ struct LanguageModel::Body {
 
 LanguageModel::LanguageModel(const SavedNetwork& network, Kernels& kernels, Device* device) {
     check_continues_text(network);
-    check_heads(network, device);
+    check_device(network, device);
     body_ = std::make_unique<Body>(network, kernels, device);
 }
 

@@ -24,6 +24,7 @@ scenarios::Scenario as_executed(scenarios::Scenario scenario) {
     framework.keeps_gathered = false;
     framework.context_communication = models::ContextCommunication::AllGather;
     framework.context_output_copy = false;
+    framework.weighted_experts_activation = false;
     framework.dummy_weight_gradients = false;
     if (framework.loss != models::LossKernel::Chunked)
         framework.loss = models::LossKernel::TransformerEngine;  // in place

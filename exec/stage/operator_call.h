@@ -63,6 +63,13 @@ struct OperatorCall {
     std::vector<std::int64_t> stretches() const { return stretches(slice, context_rank()); }
     /// Of the first of them.
     std::int64_t first_position() const { return stretches().front(); }
+    /// That go to experts, all of which this rank has.
+    std::int64_t expert_rows() const { return stream_tokens() * model().experts_per_token; }
+    /// Whether the operator is a product of each expert's own.
+    bool of_experts() const {
+        return !op.parameters.empty() &&
+               graph.parameters[static_cast<std::size_t>(op.parameters[0])].expert;
+    }
     bool scattered() const { return how().sequence_parallel && how().tensor > 1; }
     int tensor_rank() const { return state.tools.tensor ? state.tools.tensor->rank() : 0; }
     int context_rank() const { return state.tools.context ? state.tools.context->rank() : 0; }
@@ -132,6 +139,16 @@ void residual_forward(const OperatorCall& call);
 void residual_backward_input(const OperatorCall& call);
 void gather_forward(const OperatorCall& call);
 void gather_backward_input(const OperatorCall& call);
+void router_forward(const OperatorCall& call);
+void router_backward_input(const OperatorCall& call);
+void router_backward_weight(const OperatorCall& call);
+void dispatch_forward(const OperatorCall& call);
+void dispatch_backward_input(const OperatorCall& call);
+void experts_forward(const OperatorCall& call);  ///< a product of each expert's own
+void experts_backward_input(const OperatorCall& call);
+void experts_backward_weight(const OperatorCall& call);
+void combine_forward(const OperatorCall& call);
+void combine_backward_input(const OperatorCall& call);
 void loss_forward(const OperatorCall& call);
 void loss_backward_input(const OperatorCall& call);
 

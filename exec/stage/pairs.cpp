@@ -32,7 +32,7 @@ bool gives_its_own(const models::StageGraph& graph, const Operator& linear, bool
 
 /// GELU is fused with the tanh in it: what cuBLASLt has.
 bool is_fused_activation(const models::StageGraph& graph, const Operator& op) {
-    return op.kind == OperatorKind::Activation &&
+    return op.kind == OperatorKind::Activation && graph.architecture.experts == 0 &&
            graph.architecture.activation == models::Activation::GeluTanh;
 }
 

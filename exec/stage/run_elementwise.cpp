@@ -22,6 +22,12 @@ TensorView wide(const OperatorCall& call, int index) {
     return call.rows_of(index, bytes / size_of(call.compute_type()) / call.tokens());
 }
 
+/// [rows of the MLP, or of all experts; columns of the rank] before and after the nonlinearity.
+TensorView inner(const OperatorCall& call, int index, std::int64_t gates) {
+    if (call.model().experts == 0) return wide(call, index);
+    return call.tensor(index, {call.expert_rows(), gates * call.model().ffn});
+}
+
 }  // namespace
 
 Nonlinearity nonlinearity_of(models::Activation activation) {
@@ -74,16 +80,19 @@ void residual_norm_forward(const OperatorCall& residual, const OperatorCall& cal
 }
 
 void activation_forward(const OperatorCall& call) {
-    const TensorView x = wide(call, call.op.inputs[0]), y = wide(call, call.op.outputs[0]);
-    if (call.model().gated()) return call.kernels().swiglu_forward(x, y);
+    const bool gated = call.model().gated();
+    const TensorView x = inner(call, call.op.inputs[0], gated ? 2 : 1);
+    const TensorView y = inner(call, call.op.outputs[0], 1);
+    if (gated) return call.kernels().swiglu_forward(x, y);
     call.kernels().activation_forward(nonlinearity_of(call.model().activation), x, y);
 }
 
 void activation_backward_input(const OperatorCall& call) {
-    const TensorView x = wide(call, call.op.inputs[0]);
-    const TensorView dy = wide(call, call.op.output_gradient);
-    const TensorView dx = wide(call, call.op.input_gradient);
-    if (call.model().gated()) return call.kernels().swiglu_backward_input(dy, x, dx);
+    const bool gated = call.model().gated();
+    const TensorView x = inner(call, call.op.inputs[0], gated ? 2 : 1);
+    const TensorView dy = inner(call, call.op.output_gradient, 1);
+    const TensorView dx = inner(call, call.op.input_gradient, gated ? 2 : 1);
+    if (gated) return call.kernels().swiglu_backward_input(dy, x, dx);
     call.kernels().activation_backward_input(nonlinearity_of(call.model().activation), dy, x, dx);
 }
 

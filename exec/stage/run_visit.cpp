@@ -17,8 +17,9 @@ void run_forward(const OperatorCall& call) {
     switch (call.op.kind) {
         case OperatorKind::TokenEmbedding: return token_embedding_forward(call);
         case OperatorKind::PositionEmbedding: return positions_forward(call);
-        case OperatorKind::PatchEmbedding:
-        case OperatorKind::Linear: return linear_forward(call);
+        case OperatorKind::PatchEmbedding: return linear_forward(call);
+        case OperatorKind::Linear:
+            return call.of_experts() ? experts_forward(call) : linear_forward(call);
         case OperatorKind::Norm: return norm_forward(call);
         case OperatorKind::Rope:
         case OperatorKind::SplitHeads: return split_heads_forward(call);
@@ -27,19 +28,19 @@ void run_forward(const OperatorCall& call) {
         case OperatorKind::Residual: return residual_forward(call);
         case OperatorKind::Gather: return gather_forward(call);
         case OperatorKind::Loss: return loss_forward(call);
-        case OperatorKind::Router:
-        case OperatorKind::Dispatch:
-        case OperatorKind::Combine: break;
+        case OperatorKind::Router: return router_forward(call);
+        case OperatorKind::Dispatch: return dispatch_forward(call);
+        case OperatorKind::Combine: return combine_forward(call);
     }
-    assert(false && "networks of experts are refused before");
 }
 
 void run_backward_input(const OperatorCall& call) {
     switch (call.op.kind) {
         case OperatorKind::TokenEmbedding: return;
         case OperatorKind::PositionEmbedding: return positions_backward_input(call);
-        case OperatorKind::PatchEmbedding:
-        case OperatorKind::Linear: return linear_backward_input(call);
+        case OperatorKind::PatchEmbedding: return linear_backward_input(call);
+        case OperatorKind::Linear:
+            return call.of_experts() ? experts_backward_input(call) : linear_backward_input(call);
         case OperatorKind::Norm: return norm_backward_input(call);
         case OperatorKind::Rope:
         case OperatorKind::SplitHeads: return split_heads_backward_input(call);
@@ -48,19 +49,20 @@ void run_backward_input(const OperatorCall& call) {
         case OperatorKind::Residual: return residual_backward_input(call);
         case OperatorKind::Gather: return gather_backward_input(call);
         case OperatorKind::Loss: return loss_backward_input(call);
-        case OperatorKind::Router:
-        case OperatorKind::Dispatch:
-        case OperatorKind::Combine: break;
+        case OperatorKind::Router: return router_backward_input(call);
+        case OperatorKind::Dispatch: return dispatch_backward_input(call);
+        case OperatorKind::Combine: return combine_backward_input(call);
     }
-    assert(false && "networks of experts are refused before");
 }
 
 void run_backward_weight(const OperatorCall& call) {
     switch (call.op.kind) {
         case OperatorKind::TokenEmbedding: return token_embedding_backward_weight(call);
         case OperatorKind::PositionEmbedding: return positions_backward_weight(call);
-        case OperatorKind::PatchEmbedding:
-        case OperatorKind::Linear: return linear_backward_weight(call);
+        case OperatorKind::PatchEmbedding: return linear_backward_weight(call);
+        case OperatorKind::Linear:
+            return call.of_experts() ? experts_backward_weight(call) : linear_backward_weight(call);
+        case OperatorKind::Router: return router_backward_weight(call);
         case OperatorKind::Norm:  // with the input's, which reads the same
         case OperatorKind::Rope:
         case OperatorKind::SplitHeads:
@@ -68,7 +70,6 @@ void run_backward_weight(const OperatorCall& call) {
         case OperatorKind::Activation:
         case OperatorKind::Residual:
         case OperatorKind::Gather:
-        case OperatorKind::Router:
         case OperatorKind::Dispatch:
         case OperatorKind::Combine:
         case OperatorKind::Loss: return;
@@ -77,12 +78,19 @@ void run_backward_weight(const OperatorCall& call) {
 
 }  // namespace
 
-void check_executed(const models::Architecture& network) {
-    if (network.experts > 0)
-        throw InputError(
-            fmt::format("{} is a mixture of experts, which 'debubble simulate' plans "
-                        "and nothing executes yet",
-                        network.name));
+void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel,
+                    bool on_gpu) {
+    if (network.experts == 0) return;
+    const char* const what = parallel.expert > 1 ? "parallel.expert above 1"
+                             : parallel.tensor > 1 || parallel.expert_tensor > 1
+                                 ? "tensor parallelism"
+                             : on_gpu ? "a GPU"
+                                      : nullptr;
+    if (what != nullptr)
+        throw InputError(fmt::format(
+            "{} is a mixture of experts: with {}, 'debubble simulate' plans it and nothing "
+            "executes it yet; ranks of processors that have all experts of their layers do",
+            network.name, what));
 }
 
 void run_visit(const OperatorCall& call, Part part) {

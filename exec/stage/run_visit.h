@@ -2,12 +2,15 @@
 
 #include "exec/stage/operator_call.h"
 #include "exec/stage/pairs.h"
+#include "scenarios/scenario.h"
 
 /// From a visit of the operator graph to the code of its operator.
 namespace debubble::exec {
 
-/// Throws InputError where the network has operators that nothing executes yet.
-void check_executed(const models::Architecture& network);
+/// Throws InputError where the network has operators that nothing executes yet: experts that ranks
+/// share or cut, and any on a GPU.
+void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel,
+                    bool on_gpu);
 
 void run_visit(const OperatorCall& call, models::Part part);
 

@@ -12,6 +12,8 @@ from program import BAD_INPUT, DONE, PROGRAM, WORLD, ProgramTest, debubble
 from tiny_gpt import write_tiny_gpt
 
 STEPS = 4
+EXPERTS = ("{name: tiny, family: llama, layers: 4, hidden: 16, heads: 4, ffn: 24, vocab: 260, "
+           "max_positions: 64, experts: 4, experts_per_token: 2}")
 # Open MPI keeps until the end what it allocates: leaks are looked for among threads.
 MPI = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
 
@@ -37,6 +39,9 @@ class RunTest(ProgramTest):
     def one_rank(self, **how):
         return self.report("parallel.pipeline=1", "gpus=1", **how)
 
+    def one_rank_of(self, model, **how):
+        return self.report(model, "parallel.pipeline=1", "gpus=1", **how)["losses"]
+
 
 class Training(RunTest):
     def test_the_loss_falls(self):
@@ -44,6 +49,15 @@ class Training(RunTest):
         self.assertEqual(len(losses), 12)
         self.assertAlmostEqual(losses[0], 5.56, delta=0.1)  # ln 260: it knows nothing
         self.assertLess(losses[-1], 4)
+
+    def test_experts_learn_the_same_in_every_layout(self):
+        model = f"model={EXPERTS}"
+        losses = self.one_rank_of(model, steps=8)
+        self.assertLess(losses[-1], losses[0] - 0.1)
+        for sets in [("schedule=zb-v",), ("gpus=2", "parallel={data: 2, zero_stage: 3}"),
+                     ("gpus=4", "parallel={data: 2, pipeline: 2, zero_stage: 1}")]:
+            for mine, expected in zip(self.report(model, *sets, steps=8)["losses"], losses):
+                self.assertAlmostEqual(mine, expected, delta=1e-5 * expected, msg=sets)
 
     def test_every_layout_computes_the_same_losses(self):
         expected = self.one_rank()["losses"]
@@ -334,7 +348,9 @@ class Refusals(RunTest):
     def test_what_cannot_run_is_told_in_a_sentence(self):
         self.refused("--set", "training.data={text: /nowhere/at/all}", says="/nowhere/at/all")
         self.refused(steps=None, says="--steps")
-        self.refused("--set", "model={base: mixtral-8x7b, layers: 2}", says="mixture of experts")
+        self.refused("--set", f"model={EXPERTS}", "--set",
+                     "parallel={pipeline: 1, expert: 2, data: 2}",
+                     says="with parallel.expert above 1")
         self.refused("--set", "gpus=16", "--set", "parallel.pipeline=8", says="8 stages")
         self.refused("--comm", "pigeons", says="pigeons")
         self.refused("--launch", 3, says="2 ranks")

@@ -122,7 +122,8 @@ TEST_P(HuggingFace, HalvesAreConvertedBothWays) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, HuggingFace, testing::Values("gpt2", "llama", "llama_tied", "vit"),
+INSTANTIATE_TEST_SUITE_P(Models, HuggingFace,
+                         testing::Values("gpt2", "llama", "llama_tied", "mixtral", "vit"),
                          [](const auto& model) { return model.param; });
 
 /// The golden with other names, and more tensors.

@@ -16,7 +16,7 @@ inline models::Architecture golden_network(const std::string& name) {
     model.ffn = name == "gpt2" ? 96 : 48;
     model.vocab = 61;
     model.max_positions = 16;
-    if (name == "llama") {
+    if (name == "llama" || name == "mixtral") {
         model.family = models::Family::Llama;
         model.kv_heads = 2;
         model.norm = models::Norm::RmsNorm;
@@ -25,6 +25,11 @@ inline models::Architecture golden_network(const std::string& name) {
         model.positions = models::Positions::Rope;
         model.linear_bias = false;
         model.tied_embedding = false;
+    }
+    if (name == "mixtral") {
+        model.ffn = 32;
+        model.experts = 4;
+        model.experts_per_token = 2;
     }
     if (name == "vit") {
         model.family = models::Family::Vit;

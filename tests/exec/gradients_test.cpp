@@ -2,6 +2,7 @@
 #include "exec/cpu/reference/cross_entropy.h"
 #include "exec/cpu/reference/dropout.h"
 #include "exec/cpu/reference/embedding.h"
+#include "exec/cpu/reference/experts.h"
 #include "exec/cpu/reference/heads.h"
 #include "exec/cpu/reference/layer_norm.h"
 #include "exec/cpu/reference/linear.h"
@@ -198,6 +199,40 @@ TEST(CrossEntropyGradients, AreFiniteDifferencesOfTheMeanOverCountedTargets) {
     const Tensor dlogits = logits.clone();
     cross_entropy(mean, targets.as<std::int32_t>(), of(dlogits), of(scratch));
     expect_gradient(logits, dlogits, loss, "logits");
+}
+
+/// From logits to what experts that do nothing would make of a token: as it was, but for their
+/// weights, which add up to one -- so each row is weighed by what it is.
+TEST(ExpertGradients, AreFiniteDifferences) {
+    constexpr std::int64_t kTokens = 7, kExperts = 5, kChosen = 2, kHidden = 6;
+    const Tensor logits = random({kTokens, kExperts}, 1), x = random({kTokens, kHidden}, 2);
+    const Tensor dy = random({kTokens, kHidden}, 3);
+    const Tensor slopes = random({kTokens * kChosen, kHidden}, 4);  // of what each row goes through
+    const Tensor weights = zeros({kTokens, kExperts}), rows = zeros(slopes.shape());
+    const auto permuted = [&](const ExpertRows& places) {
+        for (std::int64_t token = 0; token < kTokens; ++token)
+            for (const std::int64_t row : places.rows_of(token))
+                for (std::int64_t i = 0; i < kHidden; ++i)
+                    of(rows).row(row)[i] = of(x).row(token)[i] * of(slopes).row(row)[i];
+    };
+    const auto loss = [&] {
+        route_forward(kChosen, of(logits), of(weights));
+        const ExpertRows places(View<const double>(of(weights)));
+        permuted(places);
+        const Tensor y = zeros({kTokens, kHidden});
+        combine_forward(places, {0, kTokens}, of(weights), of(rows), of(y));
+        return dot(of(y), of(dy));
+    };
+    loss();
+    const ExpertRows places(View<const double>(of(weights)));
+    const Tensor drows = zeros(slopes.shape()), dx = zeros({kTokens, kHidden});
+    const Tensor dlogits = zeros({kTokens, kExperts});
+    combine_backward(places, {0, kTokens}, of(weights), of(dy), of(rows), of(drows), of(dlogits));
+    route_backward(of(dlogits), of(weights), of(dlogits));
+    for (std::int64_t i = 0; i < drows.shape().elements(); ++i) of(drows)[i] *= of(slopes)[i];
+    permute_backward(places, {0, kTokens}, of(drows), of(dx));
+    expect_gradient(logits, dlogits, loss, "logits");
+    expect_gradient(x, dx, loss, "x");
 }
 
 }  // namespace

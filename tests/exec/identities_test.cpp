@@ -4,6 +4,7 @@
 #include "exec/cpu/reference/columns.h"
 #include "exec/cpu/reference/cross_entropy.h"
 #include "exec/cpu/reference/embedding.h"
+#include "exec/cpu/reference/experts.h"
 #include "exec/cpu/reference/exponential.h"
 #include "exec/cpu/reference/gemm.h"
 #include "exec/cpu/reference/linear.h"
@@ -223,6 +224,33 @@ TEST(Normal, IsHalfOfErfcToTheLastPlaces) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     EXPECT_EQ(normal_below(-kInfinity, bell(-kInfinity)), 0.F);
     EXPECT_EQ(normal_below(kInfinity, bell(kInfinity)), 1.F);
+}
+
+TEST(Experts, AreThoseOfTheLargestLogitsByTheSoftmaxOverThem) {
+    const Tensor logits({2, 4}), weights({2, 4});
+    const std::vector<float> those = {0, 3, 1, 3, -1e30F, -200, -90, -1e30F};
+    std::ranges::copy(those, logits.as<float>().begin());
+    route_forward<float>(2, logits.as<float>(), weights.as<float>());
+    const auto w = weights.as<float>();
+    EXPECT_THAT(std::vector(w.begin(), w.begin() + 4), testing::ElementsAre(0, 0.5F, 0, 0.5F));
+    EXPECT_GT(w[5], 0) << "chosen, however little it weighs";
+    EXPECT_EQ(w[6], 1);
+
+    const ExpertRows rows{View<const float>(w)};
+    EXPECT_THAT(rows.first(), testing::ElementsAre(0, 0, 2, 3, 4));
+    EXPECT_THAT(rows.rows_of(0), testing::ElementsAre(0, 3));  // of experts 1 and 3
+    EXPECT_THAT(rows.rows_of(1), testing::ElementsAre(1, 2));  // of experts 1 and 2
+    EXPECT_THAT(rows.experts_of(1), testing::ElementsAre(1, 2));
+}
+
+TEST(Experts, TakeTheFirstOfEqualLogitsAndPassOnNaN) {
+    const Tensor logits({2, 3}), weights({2, 3});
+    logits.as<float>()[4] = std::numeric_limits<float>::quiet_NaN();
+    route_forward<float>(2, logits.as<float>(), weights.as<float>());
+    const auto w = weights.as<float>();
+    EXPECT_THAT(std::vector(w.begin(), w.begin() + 3), testing::ElementsAre(0.5F, 0.5F, 0));
+    EXPECT_EQ(ExpertRows{View<const float>(w)}.first().back(), 4) << "two rows for each token";
+    EXPECT_TRUE(std::isnan(w[3]) || std::isnan(w[4]) || std::isnan(w[5]));
 }
 
 }  // namespace

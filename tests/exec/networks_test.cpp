@@ -42,6 +42,10 @@ TEST_P(Network, HasPyTorchsLogitsLossAndGradients) {
     EXPECT_LT(relative_difference(transformer.logits, golden_["logits"]), 1e-5);
     double worst = 0;
     for (const auto& [name, gradient] : transformer.gradients) {
+        if (largest_magnitude<float>(golden_["d_" + name].as<float>()) == 0) {
+            EXPECT_EQ(largest_magnitude<float>(gradient.as<float>()), 0) << name;
+            continue;  // of an expert that no token goes to
+        }
         const double error = relative_difference(gradient, golden_["d_" + name], scale_of(name));
         EXPECT_LT(error, 1e-5) << name;
         worst = std::max(worst, error);
@@ -122,7 +126,7 @@ TEST_P(Network, GivesTheBitsOfOneBatchWhenItsSamplesComeAsMicrobatches) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Network, testing::Values("gpt2", "llama", "vit"),
+INSTANTIATE_TEST_SUITE_P(All, Network, testing::Values("gpt2", "llama", "mixtral", "vit"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace

@@ -28,6 +28,12 @@ const std::map<std::string, std::string> kModels{
     {"llama",
      "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 24, "
      "vocab: 22, max_positions: 8}"},
+    {"mixtral",
+     "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 24, "
+     "vocab: 22, max_positions: 8, experts: 4, experts_per_token: 2}"},
+    {"mixtral-wide",
+     "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 96, "
+     "vocab: 203, max_positions: 64, experts: 4, experts_per_token: 2}"},
     {"vit",
      "{name: tiny, family: vit, layers: 8, hidden: 16, heads: 4, vocab: 5, image_size: 4, "
      "patch_size: 2}"}};

@@ -80,6 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         wide("dp2_zero3", "{data: 2, zero_stage: 3}"),
         wide("recompute", "{pipeline: 2, data: 1}", "1f1b", "gpt2-wide", "recompute: full"),
         wide("llama", "{pipeline: 2, data: 1}", "zb-h1", "llama-wide"),
+        wide("experts", "{pipeline: 2, data: 1}", "zb-h1", "mixtral-wide"),
         wide("offload", "{pipeline: 2, data: 1}", "1f1b", "gpt2-wide", "offload_activations: true"),
         wide("cp2", "{context: 2, data: 1}"),
         wide("cp4_grouped", "{context: 4, pipeline: 2, data: 1}", "zb-h1", "llama-wide"),

@@ -141,7 +141,8 @@ TEST_P(Sample, TakesNoEntryThatTheTokenizerDoesNotHave) {
 INSTANTIATE_TEST_SUITE_P(Networks, Sample,
                          testing::Values(Case{"gpt2", "reference"}, Case{"gpt2", "auto"},
                                          Case{"llama", "reference"}, Case{"llama", "auto"},
-                                         Case{"llama_tied", "reference"}),
+                                         Case{"llama_tied", "reference"},
+                                         Case{"mixtral", "reference"}, Case{"mixtral", "auto"}),
                          [](const auto& each) {
                              return each.param.network + "_" + each.param.kernels;
                          });

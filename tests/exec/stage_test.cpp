@@ -203,7 +203,7 @@ TEST_P(StageOf, SlicesOfTheSequenceAddUp) {
             }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, StageOf, testing::Values("gpt2", "llama", "vit"));
+INSTANTIATE_TEST_SUITE_P(Families, StageOf, testing::Values("gpt2", "llama", "mixtral", "vit"));
 
 }  // namespace
 }  // namespace debubble::exec

@@ -2,10 +2,13 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "exec/cpu/reference/activation.h"
 #include "exec/cpu/reference/attention.h"
 #include "exec/cpu/reference/cross_entropy.h"
 #include "exec/cpu/reference/embedding.h"
+#include "exec/cpu/reference/experts.h"
 #include "exec/cpu/reference/heads.h"
 #include "exec/cpu/reference/layer_norm.h"
 #include "exec/cpu/reference/linear.h"
@@ -252,16 +255,13 @@ Transformer::Handle Transformer::attention_part(const Handle& x, int layer) {
 Transformer::Handle Transformer::mlp_part(const Handle& x, int layer) {
     const models::LayerNames names = layer_names(model_, layer);
     const Handle normed = norm(x, names.prefix + names.norm2);
+    if (model_.experts > 0) return add(x, experts(normed, names.prefix + "block_sparse_moe."));
     const Handle up = linear(normed, names.prefix + names.fc1, model_.ffn);
-    const auto active = std::make_shared<Value>(up->data.shape());
+    Handle active;
     if (model_.gated()) {
-        const Handle gate = linear(normed, names.prefix + "mlp.gate_proj", model_.ffn);
-        swiglu_forward(of(gate->data), of(up->data), of(active->data));
-        done([=] {
-            swiglu_backward_input(of(active->gradient), of(gate->data), of(up->data),
-                                  of(gate->gradient), of(up->gradient));
-        });
+        active = swiglu(linear(normed, names.prefix + "mlp.gate_proj", model_.ffn), up);
     } else {
+        active = std::make_shared<Value>(up->data.shape());
         const auto kind = model_.activation == models::Activation::GeluTanh ? Nonlinearity::GeluTanh
                                                                             : Nonlinearity::Gelu;
         activation_forward(kind, of(up->data), of(active->data));
@@ -270,6 +270,47 @@ Transformer::Handle Transformer::mlp_part(const Handle& x, int layer) {
         });
     }
     return add(x, linear(active, names.prefix + names.fc2, model_.hidden));
+}
+
+Transformer::Handle Transformer::swiglu(const Handle& gate, const Handle& up) {
+    const auto y = std::make_shared<Value>(up->data.shape());
+    swiglu_forward(of(gate->data), of(up->data), of(y->data));
+    done([=] {
+        swiglu_backward_input(of(y->gradient), of(gate->data), of(up->data), of(gate->gradient),
+                              of(up->gradient));
+    });
+    return y;
+}
+
+Transformer::Handle Transformer::experts(const Handle& x, const std::string& block) {
+    const Handle gate = linear(x, block + "gate", model_.experts);
+    const std::int64_t tokens = gate->data.shape()[0], hidden = model_.hidden;
+    const auto share = std::make_shared<Value>(gate->data.shape());
+    reference::route_forward<float>(model_.experts_per_token, of(gate->data), of(share->data));
+    done([=] {
+        reference::route_backward<float>(of(share->gradient), of(share->data), of(gate->gradient));
+    });
+    const auto y = std::make_shared<Value>(Shape{tokens, hidden});
+    for (std::int64_t e = 0; e < model_.experts; ++e) {
+        const std::string at = fmt::format("{}experts.{}.", block, e);
+        const Handle active =
+            swiglu(linear(x, at + "w1", model_.ffn), linear(x, at + "w3", model_.ffn));
+        const Handle made = linear(active, at + "w2", hidden);
+        const auto each = [=](const auto& body) {
+            for (std::int64_t i = 0; i < tokens * hidden; ++i)
+                body(of(share->data).row(i / hidden)[e], of(share->gradient).row(i / hidden)[e], i);
+        };
+        each([&](float weight, float&, std::int64_t i) {
+            of(y->data)[i] += weight * of(made->data)[i];
+        });
+        done([=] {
+            each([&](float weight, float& dweight, std::int64_t i) {
+                of(made->gradient)[i] = weight * of(y->gradient)[i];
+                dweight += of(made->data)[i] * of(y->gradient)[i];
+            });
+        });
+    }
+    return y;
 }
 
 Transformer::Handle Transformer::add(const Handle& x, const Handle& branch) {

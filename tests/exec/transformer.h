@@ -52,6 +52,9 @@ private:
     std::vector<Handle> heads(const Handle& x, int layer);
     void rotate(const Handle& x);
     Handle mlp_part(const Handle& x, int layer);
+    Handle swiglu(const Handle& gate, const Handle& up);
+    /// Every expert sees every token; those of others weigh nothing.
+    Handle experts(const Handle& x, const std::string& block);
     Handle add(const Handle& x, const Handle& branch);
     Handle first_row(const Handle& x);
     void done(

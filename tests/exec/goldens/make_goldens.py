@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what PyTorch says about operators, optimizers, and three small networks.
+"""Writes what PyTorch says about operators, optimizers, and four small networks.
 
 usage: make_goldens.py [DIRECTORY]     (default: beside this file; needs torch, numpy)
 
@@ -260,7 +260,8 @@ def llama_shapes():
     return shapes | {"model.norm.weight": (h,), "lm_head.weight": (VOCAB, h)}
 
 
-def llama(w, tokens):
+def llama(w, tokens, mlp=None):
+    """`mlp`: what stands in its place."""
     norm = lambda x, name: rms_norm(x, w[name + ".weight"], 1e-6)
     turn = lambda x, heads: rope(split(x, heads).transpose(1, 2)).transpose(1, 2)
     x = F.embedding(tokens, w["model.embed_tokens.weight"])
@@ -272,9 +273,46 @@ def llama(w, tokens):
         heads = attention(q, k, split(linear(y, "self_attn.v_proj"), 2), True)
         x = x + linear(heads.flatten(2), "self_attn.o_proj")
         y = norm(x, layer + "post_attention_layernorm")
+        if mlp:
+            x = x + mlp(w, layer + "block_sparse_moe.", y)
+            continue
         gated = F.silu(linear(y, "mlp.gate_proj")) * linear(y, "mlp.up_proj")
         x = x + linear(gated, "mlp.down_proj")
     return norm(x, "model.norm") @ w["lm_head.weight"].T
+
+
+EXPERTS, CHOSEN = 4, 2
+
+
+def mixtral_shapes():
+    """Llama's with experts in the place of the MLP."""
+    h, ffn = HIDDEN, 32
+    shapes = {}
+    for name, shape in llama_shapes().items():
+        if ".mlp." not in name:
+            shapes[name] = shape
+        elif name.endswith("gate_proj.weight"):
+            block = name.replace("mlp.gate_proj.weight", "block_sparse_moe.")
+            shapes[block + "gate.weight"] = (EXPERTS, h)
+            for e in range(EXPERTS):
+                shapes |= {f"{block}experts.{e}.{part}.weight": shape for part, shape in
+                           (("w1", (ffn, h)), ("w3", (ffn, h)), ("w2", (h, ffn)))}
+    return shapes
+
+
+def experts(w, block, x):
+    """The experts of each token's largest logits, by the softmax over those (Mixtral)."""
+    logits = x @ w[block + "gate.weight"].T
+    largest, chosen = logits.topk(CHOSEN + 1, dim=-1)
+    assert (largest[..., CHOSEN - 1] - largest[..., CHOSEN]).min() > 3e-5, "fp32 may choose others"
+    share = largest[..., :CHOSEN].softmax(-1)
+    y = torch.zeros_like(x)
+    for e in range(EXPERTS):
+        at = f"{block}experts.{e}."
+        gated = F.silu(x @ w[at + "w1.weight"].T) * (x @ w[at + "w3.weight"].T)
+        weight = ((chosen[..., :CHOSEN] == e) * share).sum(-1, keepdim=True)
+        y = y + weight * (gated @ w[at + "w2.weight"].T)
+    return y
 
 
 def vit_shapes():
@@ -347,6 +385,8 @@ def main(directory):
     save(directory / "vit.safetensors",
          network(vit, vit_shapes(), images, torch.tensor([4, 0, 2, 1])))
     save(directory / "lr_schedules.safetensors", lr_schedules())
+    save(directory / "mixtral.safetensors",
+         network(lambda w, x: llama(w, x, experts), mixtral_shapes(), tokens[:, :-1], targets))
 
 
 main(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent)

@@ -11,7 +11,7 @@ import torch
 HERE = pathlib.Path(__file__).parent
 PROMPT = 3
 
-for name in ("gpt2", "llama", "llama_tied"):
+for name in ("gpt2", "llama", "llama_tied", "mixtral"):
     model = AutoModelForCausalLM.from_pretrained(HERE / name).eval()
     model.generation_config.eos_token_id = None  # nothing ends these texts
     model.generation_config.pad_token_id = 0

@@ -10,8 +10,8 @@ import pathlib
 
 import torch
 from safetensors.torch import save_file
-from transformers import (GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, ViTConfig,
-                          ViTForImageClassification)
+from transformers import (GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, MixtralConfig,
+                          MixtralForCausalLM, ViTConfig, ViTForImageClassification)
 
 HERE = pathlib.Path(__file__).parent
 TOKENS = dict(vocab_size=29)
@@ -26,6 +26,10 @@ MODELS = {
     "llama_tied": (LlamaForCausalLM, LlamaConfig(
         num_hidden_layers=1, hidden_size=16, num_attention_heads=2, intermediate_size=24,
         max_position_embeddings=8, tie_word_embeddings=True, rms_norm_eps=1e-5, **TOKENS)),
+    "mixtral": (MixtralForCausalLM, MixtralConfig(
+        num_hidden_layers=2, hidden_size=16, num_attention_heads=4, num_key_value_heads=2,
+        intermediate_size=20, max_position_embeddings=8, rope_theta=500.0, sliding_window=None,
+        num_local_experts=4, num_experts_per_tok=2, **TOKENS)),
     "vit": (ViTForImageClassification, ViTConfig(
         num_hidden_layers=2, hidden_size=16, num_attention_heads=4, intermediate_size=24,
         image_size=8, patch_size=4, num_labels=3)),

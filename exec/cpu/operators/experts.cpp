@@ -1,0 +1,89 @@
+#include "exec/cpu/reference/experts.h"
+
+#include <cstring>
+
+#include "exec/cpu/operators/cpu_operators.h"
+
+namespace debubble::exec {
+
+namespace {
+
+using reference::ExpertRows;
+using reference::TokenRange;
+
+/// Tokens do not depend on each other, but their rows lie anywhere: operands are at hand whole.
+template <class Body>
+void each_token(int workers, const ExpertRows& rows, const Body& body) {
+    on_workers(workers, [&](int worker) {
+        const Share mine = share_of(rows.tokens(), worker, workers);
+        body(TokenRange{mine.first, mine.end});
+    });
+}
+
+}  // namespace
+
+void CpuOperators::route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) {
+    each_row(logits, [&](Fp32Operands& use, Rows rows) {
+        reference::route_forward<float>(chosen, use.in(rows.of(logits)),
+                                        rows.of(weights).as<float>());
+    });
+}
+
+void CpuOperators::route_backward_input(ConstTensorView dweights, ConstTensorView weights,
+                                        TensorView dlogits) {
+    reference::route_backward<float>(dweights.as<float>(), weights.as<float>(),
+                                     dlogits.as<float>());
+}
+
+std::vector<std::int64_t> CpuOperators::first_rows_of_experts(ConstTensorView weights) {
+    const ExpertRows rows(weights.as<float>());
+    return {rows.first().begin(), rows.first().end()};
+}
+
+void CpuOperators::permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows) {
+    assert(x.type == rows.type && x.shape.columns() == rows.shape.columns() && "rows are copied");
+    const ExpertRows places(weights.as<float>());
+    const std::int64_t bytes = x.shape.columns() * size_of(x.type);
+    each_token(walk_.workers(), places, [&](TokenRange tokens) {
+        for (std::int64_t token = tokens.first; token < tokens.end; ++token)
+            for (const std::int64_t row : places.rows_of(token))
+                std::memcpy(rows.data + row * bytes, x.data + token * bytes,
+                            static_cast<std::size_t>(bytes));
+    });
+}
+
+void CpuOperators::permute_backward_input(ConstTensorView weights, ConstTensorView drows,
+                                          TensorView dx) {
+    const ExpertRows places(weights.as<float>());
+    Fp32Operands use(scratch_);
+    const View<const float> from = use.in(drows);
+    const View<float> to = use.out(dx);
+    each_token(walk_.workers(), places, [&](TokenRange tokens) {
+        reference::permute_backward<float>(places, tokens, from, to);
+    });
+}
+
+void CpuOperators::combine_forward(ConstTensorView weights, ConstTensorView rows, TensorView y) {
+    const ExpertRows places(weights.as<float>());
+    Fp32Operands use(scratch_);
+    const View<const float> from = use.in(rows);
+    const View<float> to = use.out(y);
+    each_token(walk_.workers(), places, [&](TokenRange tokens) {
+        reference::combine_forward<float>(places, tokens, weights.as<float>(), from, to);
+    });
+}
+
+void CpuOperators::combine_backward_input(ConstTensorView weights, ConstTensorView dy,
+                                          ConstTensorView rows, TensorView drows,
+                                          TensorView dweights) {
+    const ExpertRows places(weights.as<float>());
+    Fp32Operands use(scratch_);
+    const View<const float> above = use.in(dy), from = use.in(rows);
+    const View<float> to = use.out(drows);
+    each_token(walk_.workers(), places, [&](TokenRange tokens) {
+        reference::combine_backward<float>(places, tokens, weights.as<float>(), above, from, to,
+                                           dweights.as<float>());
+    });
+}
+
+}  // namespace debubble::exec

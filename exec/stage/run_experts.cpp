@@ -1,0 +1,167 @@
+#include "exec/stage/linear_call.h"
+
+/// A mixture of experts whose rank has all of them: rows are sorted by expert, and every expert
+/// multiplies its own, as many as came.
+namespace debubble::exec {
+
+namespace {
+
+constexpr const char* kWeights = "experts.router.out";
+
+/// The router's, fp32 [tokens, experts].
+TensorView weights_of(const OperatorCall& call, const std::vector<int>& uses,
+                      const char* name = kWeights) {
+    return call.tensor(call.named(uses, name), {call.stream_tokens(), call.model().experts},
+                       DataType::Fp32);
+}
+
+TensorView rows_of(const OperatorCall& call, int index, std::int64_t columns) {
+    return call.tensor(index, {call.expert_rows(), columns});
+}
+
+struct RouterCall {
+    const OperatorCall& call;
+    Shape logits{call.stream_tokens(), call.model().experts};
+    TensorView x = call.stream(call.op.inputs[0]);
+    TensorView weight = call.parameter(call.op.parameters[0]);
+
+    TensorView gradient() const {
+        return call.tensor(call.op.output_gradient, logits, DataType::Fp32);
+    }
+    /// The gradient of the logits, which has taken that of the weights' place, to multiply with.
+    ArenaTensor logits_gradient() const {
+        ArenaTensor narrow = call.temporary(logits, call.compute_type());
+        call.kernels().copy(gradient(), narrow.view());
+        return narrow;
+    }
+};
+
+/// One expert after the other: body(rows [first, first + count) of the product, the expert).
+template <class Body>
+void each_expert(const OperatorCall& call, const std::vector<int>& uses, const Body& body) {
+    const std::vector<std::int64_t> first =
+        call.kernels().first_rows_of_experts(weights_of(call, uses));
+    for (std::size_t expert = 0; expert + 1 < first.size(); ++expert)
+        if (const std::int64_t count = first[expert + 1] - first[expert]; count > 0)
+            body(first[expert], count, static_cast<std::int64_t>(expert));
+}
+
+template <class Tensor>
+Tensor part(const Tensor& x, std::int64_t first, std::int64_t rows) {
+    return {
+        x.data + first * x.shape.columns() * size_of(x.type), {rows, x.shape.columns()}, x.type};
+}
+
+struct ExpertProducts {
+    const OperatorCall& call;
+    LinearCall linear{call};
+    std::int64_t outputs = linear.outputs / call.model().experts;  ///< of one expert
+
+    TensorView x() const { return rows_of(call, call.op.inputs[0], linear.inputs); }
+    TensorView y() const { return rows_of(call, call.op.outputs[0], outputs); }
+    TensorView dy() const { return rows_of(call, call.op.output_gradient, outputs); }
+    TensorView dx() const { return rows_of(call, call.op.input_gradient, linear.inputs); }
+    TensorView own(const TensorView& weights, std::int64_t expert) const {
+        return part(weights, expert * outputs, outputs);
+    }
+};
+
+/// Of rows that are sorted already, only the place changes.
+bool permutes(const OperatorCall& call) {
+    return call.graph.tensors[static_cast<std::size_t>(call.op.outputs[0])].name ==
+           "experts.permute.out";
+}
+
+}  // namespace
+
+void router_forward(const OperatorCall& call) {
+    const RouterCall router{call};
+    const ArenaTensor logits = call.temporary(router.logits, call.compute_type());
+    call.kernels().linear_forward(WeightLayout::OutputsInputs, router.x, router.weight, {},
+                                  logits.view());
+    call.kernels().route_forward(call.model().experts_per_token, logits.view(),
+                                 weights_of(call, call.op.outputs));
+}
+
+void router_backward_input(const OperatorCall& call) {
+    const RouterCall router{call};
+    call.kernels().route_backward_input(router.gradient(), weights_of(call, call.op.saved),
+                                        router.gradient());
+    const ArenaTensor dlogits = router.logits_gradient();
+    call.kernels().linear_backward_input(WeightLayout::OutputsInputs, dlogits.view(), router.weight,
+                                         call.stream(call.op.input_gradient), Write::Add);
+}
+
+void router_backward_weight(const OperatorCall& call) {
+    const RouterCall router{call};
+    const ArenaTensor dlogits = router.logits_gradient();
+    call.kernels().linear_backward_weight(WeightLayout::OutputsInputs, router.x, dlogits.view(),
+                                          call.gradient(call.op.parameters[0]), {});
+}
+
+void dispatch_forward(const OperatorCall& call) {
+    const int from = call.op.inputs[0], to = call.op.outputs[0];
+    const std::int64_t hidden = call.model().hidden;
+    if (!permutes(call))
+        return call.kernels().copy(rows_of(call, from, hidden), rows_of(call, to, hidden));
+    call.kernels().permute_forward(weights_of(call, call.op.forward_uses), call.stream(from),
+                                   rows_of(call, to, hidden));
+}
+
+void dispatch_backward_input(const OperatorCall& call) {
+    const int from = call.op.output_gradient, to = call.op.input_gradient;
+    const std::int64_t hidden = call.model().hidden;
+    if (!permutes(call))
+        return call.kernels().copy(rows_of(call, from, hidden), rows_of(call, to, hidden));
+    call.kernels().permute_backward_input(weights_of(call, call.op.backward_input_uses),
+                                          rows_of(call, from, hidden), call.stream(to));
+}
+
+void experts_forward(const OperatorCall& call) {
+    const ExpertProducts experts{call};
+    each_expert(call, call.op.forward_uses,
+                [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
+                    call.kernels().linear_forward(experts.linear.layout,
+                                                  part(experts.x(), first, count),
+                                                  experts.own(experts.linear.weight, expert), {},
+                                                  part(experts.y(), first, count));
+                });
+}
+
+void experts_backward_input(const OperatorCall& call) {
+    const ExpertProducts experts{call};
+    each_expert(call, call.op.backward_input_uses,
+                [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
+                    call.kernels().linear_backward_input(
+                        experts.linear.layout, part(experts.dy(), first, count),
+                        experts.own(experts.linear.weight, expert),
+                        part(experts.dx(), first, count), Write::Overwrite);
+                });
+}
+
+void experts_backward_weight(const OperatorCall& call) {
+    const ExpertProducts experts{call};
+    const TensorView gradient = experts.linear.weight_gradient();
+    each_expert(call, call.op.backward_weight_uses,
+                [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
+                    call.kernels().linear_backward_weight(
+                        experts.linear.layout, part(experts.x(), first, count),
+                        part(experts.dy(), first, count), experts.own(gradient, expert), {});
+                });
+}
+
+void combine_forward(const OperatorCall& call) {
+    call.kernels().combine_forward(weights_of(call, call.op.inputs),
+                                   rows_of(call, call.op.inputs[0], call.model().hidden),
+                                   call.stream(call.op.outputs[0]));
+}
+
+void combine_backward_input(const OperatorCall& call) {
+    const std::int64_t hidden = call.model().hidden;
+    call.kernels().combine_backward_input(
+        weights_of(call, call.op.inputs), call.stream(call.op.output_gradient),
+        rows_of(call, call.op.inputs[0], hidden), rows_of(call, call.op.input_gradient, hidden),
+        weights_of(call, call.op.backward_input_uses, "d.experts.router.out"));
+}
+
+}  // namespace debubble::exec
