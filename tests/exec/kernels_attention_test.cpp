@@ -41,7 +41,7 @@ TEST_P(KernelsTest, Attention) {
         if (test.dropout) {
             how.dropout = {.dropout = {0.2, stream_of(1, "attention")},
                            .all_heads = 8,
-                           .all_positions = 256,
+                           .all_positions = 131,  // odd: pairs of keys share no random numbers
                            .first_sample = 3,
                            .first_head = 2};
         }

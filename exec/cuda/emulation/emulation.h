@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -27,6 +28,9 @@
 
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
+};
+struct alignas(8) float2 {
+    float x, y;
 };
 struct alignas(16) float4 {
     float x, y, z, w;
@@ -112,6 +116,8 @@ void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b);
 /// Until it is awaited there are NaNs.
 template <int kBytes>
 void copy_later(void* shared, const void* global, bool there) {
+    assert(reinterpret_cast<std::uintptr_t>(shared) % kBytes == 0 && "a GPU faults");
+    assert((!there || reinterpret_cast<std::uintptr_t>(global) % kBytes == 0) && "a GPU faults");
     std::memset(shared, 0xff, kBytes);
     emulation::remember({shared, there ? global : nullptr, kBytes});
 }
@@ -126,6 +132,7 @@ inline void await_copies() {
 
 template <bool kTurned>
 void load_matrices(unsigned (&pairs)[4], const std::uint16_t* row) {
+    assert(reinterpret_cast<std::uintptr_t>(row) % 16 == 0 && "a GPU faults");
     const std::uint64_t* const rows = emulation::of_warp(reinterpret_cast<std::uintptr_t>(row));
     const auto element = [rows](int matrix, int r, int c) -> unsigned {
         // NOLINTNEXTLINE(performance-no-int-to-ptr): as the lanes gave it

@@ -8,22 +8,30 @@ constexpr int kTile = kTileColumns;  ///< queries and keys of a tile
 constexpr int kEach = kTile / kAcross;
 constexpr int kScores = tile_stride(kTile);
 
-/// dots [samples, heads, queries] = dout . out; `lanes` threads of a warp take a row, each a run of
+/// dots [samples, heads, queries] = dout . out; kLanes threads of a warp take a row, each a run of
 /// eight elements.
-__global__ void dots_kernel(AttentionShape shape, int lanes, Operand dout, Operand out,
-                            float* dots) {
+template <int kLanes>
+__global__ void dots_kernel(AttentionShape shape, Operand dout, Operand out, float* dots) {
     const std::int64_t lines = shape.samples * shape.queries * shape.heads;
-    const std::int64_t line = (block_index() * thread_count() + thread_index()) / lanes;
-    const int d = thread_index() % lanes * kElementsEach;
+    const std::int64_t line = (block_index() * thread_count() + thread_index()) / kLanes;
+    const int d = thread_index() % kLanes * kElementsEach;
     const auto left = static_cast<int>(line < lines ? shape.head_dim - d : 0);
     const Run run{line * shape.head_dim + d, left < 0               ? 0
                                              : left < kElementsEach ? left
                                                                     : kElementsEach};
-    const Eight a = load_run(dout, run), b = load_run(out, run);
+    Eight a, b;
+    if (lies_together(dout, run) && lies_together(out, run)) {  // both are asked for first
+        const PackedEight above = fetch(dout, run.first), result = fetch(out, run.first);
+        a = unpacked(dout.type, above);
+        b = unpacked(out.type, result);
+    } else {
+        a = load_run(dout, run);
+        b = load_run(out, run);
+    }
     float sum = 0;
     DEBUBBLE_UNROLL
     for (int i = 0; i < kElementsEach; ++i) sum += a.at[i] * b.at[i];
-    for (int step = lanes / 2; step > 0; step /= 2) sum += warp_xor(sum, step);
+    for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) sum += warp_xor(sum, lanes);
     if (d != 0 || line >= lines) return;
     const std::int64_t head = line % shape.heads, row = line / shape.heads % shape.queries;
     const std::int64_t sample = line / shape.heads / shape.queries;
@@ -182,13 +190,12 @@ void attention_backward_input(Stream stream, const AttentionShape& shape, Operan
                               Operand k, Operand v, Operand out, const float* log_sum, float* dots,
                               Result dq, Result dk, Result dv) {
     const std::int64_t lines = shape.samples * shape.queries * shape.heads;
-    const int lanes = padded_head(shape.head_dim) / kElementsEach;
-    launch("attention_backward (dots)", dots_kernel, over_elements(lines * lanes * kElementsEach),
-           stream, shape, lanes, dout, out, dots);
+    const bool narrow = padded_head(shape.head_dim) == 64;
+    launch("attention_backward (dots)", narrow ? dots_kernel<8> : dots_kernel<16>,
+           over_elements(lines * padded_head(shape.head_dim)), stream, shape, dout, out, dots);
     if (attention_is_for_tensor_cores(shape, {dout, q, k, v, dq}, {dk, dv}))
         return tensor_attention_backward(stream, shape, dout, q, k, v, log_sum, dots, dq, dk, dv);
-    const auto backward =
-        padded_head(shape.head_dim) == 64 ? launch_backward<64> : launch_backward<128>;
+    const auto backward = narrow ? launch_backward<64> : launch_backward<128>;
     backward(stream, shape, dout, q, k, v, log_sum, dots, dq, dk, dv);
 }
 

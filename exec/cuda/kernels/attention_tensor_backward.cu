@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "exec/cuda/kernels/attention_tensor_tiles.h"
 
 namespace debubble::exec::cuda {
@@ -59,6 +61,16 @@ struct BackwardTiles {
         return reinterpret_cast<float*>(own_second.behind(kOwn + 4 * kTile)) + buffer * 2 * kTile;
     }
 };
+
+/// The left factors of a warp's own rows, of either kind.
+template <class Factors, int kHead>
+__device__ Factors own_factors(const Tile<kHead>& tile, int first_row, const Lane& lane) {
+    const LeftInShared<kHead> in_shared{tile, first_row};
+    if constexpr (std::is_same_v<Factors, LeftInShared<kHead>>)
+        return in_shared;
+    else
+        return Factors(in_shared, lane);
+}
 
 /// A block owns keys of a key head; its scores stand as [keys, queries].
 template <Type kType, int kHead, bool kDropped>
@@ -147,15 +159,11 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
     }
     await_copies();  // of a block that met no queries
     const HeadRows results(at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
-    const auto add_into = [&shape](const Result& total, float factor) {
-        return [&shape, total, factor](int, int, std::int64_t to, float low, float high) {
-            const float before = shape.adds_keys ? load(total, to) : 0;
-            const float next = shape.adds_keys ? load(total, to + 1) : 0;
-            store_pair(total, to, before + low * factor, next + high * factor);
-        };
-    };
-    for_each_pair(key_sums, first_key, results, shape.head_dim, lane, add_into(dk, shape.scale));
-    for_each_pair(value_sums, first_key, results, shape.head_dim, lane, add_into(dv, 1));
+    for_each_row<kStrips>(
+        first_key, results, shape.head_dim, lane, [&](int m, int i, std::int64_t to, int width) {
+            put_pairs(dk, to, width, shape.adds_keys, i, shape.scale, key_sums[m]);
+            put_pairs(dv, to, width, shape.adds_keys, i, 1, value_sums[m]);
+        });
 }
 
 /// A block owns queries of a head; its scores stand as [queries, keys].
@@ -175,8 +183,6 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
     const HeadIn keys(k, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
     const HeadIn values(v, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
     const Sight sight(shape);
-    const LeftInShared<kHead> own_queries{tiles.own_first, lane.warp * kRows};
-    const LeftInShared<kHead> own_dout{tiles.own_second, lane.warp * kRows};
     const int block_row = static_cast<int>(at.row), first_query = block_row + lane.warp * kRows;
     const auto fetch = [&](int key, int buffer) {
         tiles.met(0, buffer).template fetch<kTile>(keys, key);
@@ -197,6 +203,14 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
             rows[m][h] = {log_sum[line + query] * kLog2E, dots[line + query]};
         }
     }
+
+    await_copies();
+    block_barrier();
+    // 32 rows of heads of 64, or 16 of 128: only the latter leave room for their own fragments.
+    using Own =
+        std::conditional_t<kHead == 64, LeftInShared<kHead>, LeftInRegisters<kHead, kStrips>>;
+    const Own own_queries = own_factors<Own>(tiles.own_first, lane.warp * kRows, lane);
+    const Own own_dout = own_factors<Own>(tiles.own_second, lane.warp * kRows, lane);
 
     float sums[kStrips][kParts][4] = {};
     const float scale = shape.scale * kLog2E;
@@ -237,10 +251,10 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
         add_weighted_rows<kType>(sums, above, k_tile, lane);
     }
     const HeadRows results(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
-    for_each_pair(sums, first_query, results, shape.head_dim, lane,
-                  [&](int, int, std::int64_t to, float low, float high) {
-                      store_halves<kType>(dq, to, low * shape.scale, high * shape.scale);
-                  });
+    for_each_row<kStrips>(first_query, results, shape.head_dim, lane,
+                          [&](int m, int i, std::int64_t to, int width) {
+                              store_pairs<kType>(dq, to, width, i, shape.scale, sums[m]);
+                          });
 }
 
 template <Type kType, int kHead, bool kDropped>

@@ -23,8 +23,9 @@ struct RunningRows {
                 now = fmaxf(now, fmaxf(scores[n][2 * h], scores[n][2 * h + 1]));
             now = fmaxf(now, warp_xor(now, 1));
             now = fmaxf(now, warp_xor(now, 2));
-            const float shift = now == -INFINITY ? 0.F : now * scale;
-            correction[h] = power_of_two(largest[h] * scale - shift);
+            // The difference first: 0 where the largest is as before, whatever is contracted.
+            const float from = now == -INFINITY ? 0.F : now, shift = from * scale;
+            correction[h] = power_of_two((largest[h] - from) * scale);
             float added = 0;
             DEBUBBLE_UNROLL
             for (int n = 0; n < kTiles; ++n) {
@@ -113,10 +114,13 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
                 DEBUBBLE_UNROLL
                 for (int n = 0; n < kTiles; ++n) {
                     DEBUBBLE_UNROLL
-                    for (int i = 0; i < 4; ++i)
-                        scores[m][n][i] *= kept_factor(shape, at.sample, at.head,
-                                                       lane.row(first_query + m * kStripRows, i),
-                                                       lane.column(key + n * 8, i));
+                    for (int i = 0; i < 4; i += 2) {
+                        const KeptPair kept(shape, at.sample, at.head,
+                                            lane.row(first_query + m * kStripRows, i),
+                                            lane.column(key + n * 8, i));
+                        scores[m][n][i] *= kept.first;
+                        scores[m][n][i + 1] *= kept.second;
+                    }
                 }
             }
         }
@@ -137,11 +141,10 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
         }
     }
     const HeadRows results(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
-    for_each_pair(sums, first_query, results, shape.head_dim, lane,
-                  [&](int m, int i, std::int64_t to, float low, float high) {
-                      store_halves<kType>(out, to, low * inverse[m][i / 2],
-                                          high * inverse[m][i / 2]);
-                  });
+    for_each_row<kStrips>(first_query, results, shape.head_dim, lane,
+                          [&](int m, int i, std::int64_t to, int width) {
+                              store_pairs<kType>(out, to, width, i, inverse[m][i / 2], sums[m]);
+                          });
 }
 
 template <Type kType, bool kDropped>
@@ -161,8 +164,10 @@ bool attention_is_for_tensor_cores(const AttentionShape& shape,
     constexpr std::int64_t kMany = std::int64_t{1} << 30;
     return shape.head_dim % 8 == 0 && shape.scale > 0 && shape.keys < kMany &&
            shape.first_query + shape.queries < kMany && shape.heads * shape.head_dim < kMany &&
-           std::all_of(operands.begin(), operands.end(),
-                       [&](Operand x) { return x.type != Type::Fp32 && lies_well(x); }) &&
+           operands.begin()->type != Type::Fp32 &&
+           std::all_of(
+               operands.begin(), operands.end(),
+               [&](Operand x) { return x.type == operands.begin()->type && lies_well(x); }) &&
            std::all_of(key_gradients.begin(), key_gradients.end(), lies_well);
 }
 

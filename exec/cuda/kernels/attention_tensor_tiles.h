@@ -36,12 +36,6 @@ __device__ unsigned packed(float low, float high) {
     return kType == Type::Bf16 ? to_bf16_pair(low, high) : to_fp16_pair(low, high);
 }
 
-/// Two neighbours of a result that is known to be of this type.
-template <Type kType>
-__device__ void store_halves(const Result& y, std::int64_t i, float low, float high) {
-    *reinterpret_cast<unsigned*>(static_cast<Half*>(y.data) + i) = packed<kType>(low, high);
-}
-
 /// A lane's part of the left factor [16, 16] of a product.
 struct Left {
     unsigned at[4];
@@ -99,9 +93,9 @@ public:
         const Half* const from = x.data + std::int64_t{x.stride} * (first + begin) + column;
         DEBUBBLE_UNROLL
         for (int row = 0; row < kRows; row += kTensorThreads / kRuns) {
-            const bool there = row < rows;
+            const bool there = row < rows;  // else nothing is read
             copy_later<16>(rows_ + (begin + row) * kStride + column,
-                           there ? from + std::int64_t{x.stride} * row : x.data, there);
+                           from + std::int64_t{x.stride} * row, there);
         }
     }
 
@@ -142,6 +136,22 @@ struct LeftInShared {
         return tile.left(first_row + strip * kStripRows, column, lane);
     }
 };
+/// The same, kept in registers once they are there.
+template <int kHead, int kStrips>
+struct LeftInRegisters {
+    Left factors[kStrips][kHead / 16];
+    __device__ LeftInRegisters(const LeftInShared<kHead>& from, const Lane& lane) {
+        DEBUBBLE_UNROLL
+        for (int m = 0; m < kStrips; ++m) {
+            DEBUBBLE_UNROLL
+            for (int d = 0; d < kHead; d += 16) factors[m][d / 16] = from.at(m, d, lane);
+        }
+    }
+    __device__ Left at(int strip, int column, const Lane&) const {
+        return factors[strip][column / 16];
+    }
+};
+
 /// sums [rows, 8 kCount] = the warp's rows times the transpose of a tile's first 8 kCount rows:
 /// scores, or what reaches them from above.
 template <Type kType, int kHead, int kStrips, int kCount, class LeftFactors>
@@ -191,25 +201,45 @@ __device__ void add_weighted_rows(float (&sums)[kStrips][kHead / 8][4],
     }
 }
 
-/// write(m, i, to, low, high) for the pairs of results of the rows and columns that there are, with
-/// the element where the first is to stand.
-template <int kStrips, int kParts, class Write>
-__device__ void for_each_pair(const float (&sums)[kStrips][kParts][4], int first_row,
-                              const HeadRows& rows, std::int64_t head_dim, const Lane& lane,
-                              const Write& write) {
+/// write(m, i, to, width) for every row that there is, of the lane's pairs sums[m][n][i] and [i +
+/// 1] at element to + 8 n, those of n 8 < width.
+template <int kStrips, class Write>
+__device__ void for_each_row(int first_row, const HeadRows& rows, std::int64_t head_dim,
+                             const Lane& lane, const Write& write) {
     const int width = static_cast<int>(head_dim) - lane.pair;
     DEBUBBLE_UNROLL
     for (int m = 0; m < kStrips; ++m) {
         DEBUBBLE_UNROLL
         for (int i = 0; i < 4; i += 2) {
             const int row = lane.row(first_row + m * kStripRows, i);
-            if (row >= rows.count) continue;
-            const std::int64_t to = rows.first + row * rows.stride + lane.pair;
-            DEBUBBLE_UNROLL
-            for (int n = 0; n < kParts; ++n)
-                if (n * 8 < width) write(m, i, to + n * 8, sums[m][n][i], sums[m][n][i + 1]);
+            if (row < rows.count) write(m, i, rows.first + row * rows.stride + lane.pair, width);
         }
     }
+}
+/// The pairs of such a row, times a factor, as elements of kType.
+template <Type kType, int kParts>
+__device__ void store_pairs(const Result& y, std::int64_t to, int width, int i, float factor,
+                            const float (&sums)[kParts][4]) {
+    unsigned* const words = reinterpret_cast<unsigned*>(static_cast<Half*>(y.data) + to);
+    DEBUBBLE_UNROLL
+    for (int n = 0; n < kParts; ++n)
+        if (n * 8 < width)
+            words[n * 4] = packed<kType>(sums[n][i] * factor, sums[n][i + 1] * factor);
+}
+/// The same of a type that is known when the kernel runs, or added to what is there: all is read
+/// before any is written.
+template <int kParts>
+__device__ void put_pairs(const Result& y, std::int64_t to, int width, bool adds, int i,
+                          float factor, const float (&sums)[kParts][4]) {
+    Pair before[kParts];
+    DEBUBBLE_UNROLL
+    for (int n = 0; n < kParts; ++n)
+        before[n] = adds && n * 8 < width ? load_pair(y, to + n * 8) : Pair{0.F, 0.F};
+    DEBUBBLE_UNROLL
+    for (int n = 0; n < kParts; ++n)
+        if (n * 8 < width)
+            store_pair(y, to + n * 8, before[n].low + sums[n][i] * factor,
+                       before[n].high + sums[n][i + 1] * factor);
 }
 
 /// Who sees whom, as in AttentionShape, in 32 bits.

@@ -69,17 +69,51 @@ __device__ inline std::int64_t seen_keys(const AttentionShape& shape, std::int64
     return shape.causal && seen < shape.keys ? seen : shape.keys;
 }
 
-/// What a probability is multiplied by: 0 where it is dropped.
+/// What probabilities are multiplied by, 0 where one is dropped: a random number decides for every
+/// score of the whole network's [samples, heads, positions, positions], four of them at once.
+struct KeptScores {
+    float scale;
+    std::uint32_t threshold;
+
+    __device__ explicit KeptScores(const DroppedScores& how)
+        : scale(how.scale), threshold(how.threshold) {}
+    __device__ static std::uint64_t element(const AttentionShape& shape, std::int64_t sample,
+                                            std::int64_t head, std::int64_t query,
+                                            std::int64_t key) {
+        const DroppedScores& how = shape.dropped;
+        const std::int64_t line =
+            (how.first_sample + sample) * how.all_heads + how.first_head + head;
+        return static_cast<std::uint64_t>(
+            (line * how.all_positions + shape.first_query + query) * how.all_positions + key);
+    }
+    __device__ float of(const PhiloxWords& words, unsigned which) const {
+        const std::uint32_t low = which % 2 == 0 ? words.at[0] : words.at[1];
+        const std::uint32_t high = which % 2 == 0 ? words.at[2] : words.at[3];
+        return (which < 2 ? low : high) < threshold ? 0.F : scale;
+    }
+};
 __device__ inline float kept_factor(const AttentionShape& shape, std::int64_t sample,
                                     std::int64_t head, std::int64_t query, std::int64_t key) {
     const DroppedScores& how = shape.dropped;
     if (how.scale == 0.F) return 1.F;
-    const std::int64_t line = (how.first_sample + sample) * how.all_heads + how.first_head + head;
-    const auto element = static_cast<std::uint64_t>(
-        (line * how.all_positions + shape.first_query + query) * how.all_positions + key);
-    const PhiloxWords words = philox(how.seed, how.stream, element / 4);
-    return words.at[element % 4] < how.threshold ? 0.F : how.scale;
+    const std::uint64_t element = KeptScores::element(shape, sample, head, query, key);
+    return KeptScores(how).of(philox(how.seed, how.stream, element / 4), element % 4);
 }
+/// Of two neighbouring keys, which mostly share their random numbers.
+struct KeptPair {
+    float first, second;
+
+    __device__ KeptPair(const AttentionShape& shape, std::int64_t sample, std::int64_t head,
+                        std::int64_t query, std::int64_t key) {
+        const DroppedScores& how = shape.dropped;
+        const KeptScores kept(how);
+        const std::uint64_t element = KeptScores::element(shape, sample, head, query, key);
+        PhiloxWords words = philox(how.seed, how.stream, element / 4);
+        first = kept.of(words, element % 4);
+        if (element % 4 == 3) words = philox(how.seed, how.stream, element / 4 + 1);
+        second = kept.of(words, (element + 1) % 4);
+    }
+};
 
 /// Which rows have most to do under a causal mask: the last queries see most keys, the first keys
 /// are seen by most queries.

@@ -23,15 +23,28 @@ __device__ inline void store(const Result& y, std::int64_t i, float value) {
     }
 }
 
-/// Two neighbours, where both are in one word.
-__device__ inline void store_pair(const Result& y, std::int64_t i, float low, float high) {
-    if (y.type == Type::Fp32) {
-        store(y, i, low);
-        store(y, i + 1, high);
-        return;
+/// Two neighbours that lie in one word, or in one of two words.
+struct Pair {
+    float low, high;
+};
+__device__ inline Pair load_pair(const Operand& x, std::int64_t i) {
+    if (x.type == Type::Fp32) {
+        const float2 both = *reinterpret_cast<const float2*>(static_cast<const float*>(x.data) + i);
+        return {both.x, both.y};
     }
-    *reinterpret_cast<unsigned*>(static_cast<std::uint16_t*>(y.data) + i) =
-        y.type == Type::Bf16 ? to_bf16_pair(low, high) : to_fp16_pair(low, high);
+    const unsigned both =
+        *reinterpret_cast<const unsigned*>(static_cast<const std::uint16_t*>(x.data) + i);
+    const auto low = static_cast<std::uint16_t>(both),
+               high = static_cast<std::uint16_t>(both >> 16);
+    return x.type == Type::Bf16 ? Pair{from_bf16(low), from_bf16(high)}
+                                : Pair{from_fp16(low), from_fp16(high)};
+}
+__device__ inline void store_pair(const Result& y, std::int64_t i, float low, float high) {
+    if (y.type == Type::Fp32)
+        *reinterpret_cast<float2*>(static_cast<float*>(y.data) + i) = float2{low, high};
+    else
+        *reinterpret_cast<unsigned*>(static_cast<std::uint16_t*>(y.data) + i) =
+            y.type == Type::Bf16 ? to_bf16_pair(low, high) : to_fp16_pair(low, high);
 }
 
 /// The elements of one thread: kElementsEach, but for the last thread.
