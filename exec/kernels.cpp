@@ -1,7 +1,6 @@
 #include "exec/kernels.h"
 
 #include <cassert>
-#include <stdexcept>
 
 /// Operators that are made of others where nobody has a better way.
 namespace debubble::exec {
@@ -54,37 +53,6 @@ void Kernels::position_embedding_backward_weight(std::int64_t first_position, Co
     const TensorView positions = piece(dtable, first_position * dy.shape[2], size);
     for (std::int64_t sample = 0; sample < dy.shape[0]; ++sample)
         add(piece(dy, sample * size, size), positions);
-}
-
-namespace {
-
-[[noreturn]] void no_experts() {
-    throw std::logic_error("who does not execute experts is not asked to");
-}
-
-}  // namespace
-
-void Kernels::route_forward(std::int64_t, ConstTensorView, TensorView) {
-    no_experts();
-}
-void Kernels::route_backward_input(ConstTensorView, ConstTensorView, TensorView) {
-    no_experts();
-}
-std::vector<std::int64_t> Kernels::first_rows_of_experts(ConstTensorView) {
-    no_experts();
-}
-void Kernels::permute_forward(ConstTensorView, ConstTensorView, TensorView) {
-    no_experts();
-}
-void Kernels::permute_backward_input(ConstTensorView, ConstTensorView, TensorView) {
-    no_experts();
-}
-void Kernels::combine_forward(ConstTensorView, ConstTensorView, TensorView) {
-    no_experts();
-}
-void Kernels::combine_backward_input(ConstTensorView, ConstTensorView, ConstTensorView, TensorView,
-                                     TensorView) {
-    no_experts();
 }
 
 void Kernels::linear_activation_forward(WeightLayout layout, Nonlinearity kind, ConstTensorView x,

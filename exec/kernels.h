@@ -107,23 +107,21 @@ public:
     virtual void dropout(const Dropout& dropout, const Window& window, ConstTensorView x,
                          TensorView y) = 0;
 
-    // A mixture of experts, on the host alone (executes_experts). weights: fp32 [tokens, experts],
-    // zero where a token does not go; rows [tokens x chosen, hidden]: one expert's after the
-    // other's (exec/cpu/reference/experts.h).
-    virtual bool executes_experts() const { return false; }
-    virtual void route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights);
+    // A mixture of experts. weights: fp32 [tokens, experts], zero where a token does not go; rows
+    // [tokens x chosen, hidden]: one expert's after the other's (exec/cpu/reference/experts.h).
+    virtual void route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) = 0;
     /// dlogits: fp32, may be dweights.
     virtual void route_backward_input(ConstTensorView dweights, ConstTensorView weights,
-                                      TensorView dlogits);
-    /// [experts + 1]: where each expert's rows begin, and where all end.
-    virtual std::vector<std::int64_t> first_rows_of_experts(ConstTensorView weights);
-    virtual void permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows);
+                                      TensorView dlogits) = 0;
+    /// [experts + 1]: where each expert's rows begin, and where all end. Waits for the device.
+    virtual std::vector<std::int64_t> first_rows_of_experts(ConstTensorView weights) = 0;
+    virtual void permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows) = 0;
     virtual void permute_backward_input(ConstTensorView weights, ConstTensorView drows,
-                                        TensorView dx);
-    virtual void combine_forward(ConstTensorView weights, ConstTensorView rows, TensorView y);
+                                        TensorView dx) = 0;
+    virtual void combine_forward(ConstTensorView weights, ConstTensorView rows, TensorView y) = 0;
     virtual void combine_backward_input(ConstTensorView weights, ConstTensorView dy,
                                         ConstTensorView rows, TensorView drows,
-                                        TensorView dweights);
+                                        TensorView dweights) = 0;
 
     // Two operators in a row, and what a norm's backward does, at once. These defaults compose
     // them; who has better says so, and is asked for pairs (exec/stage/pairs.h).

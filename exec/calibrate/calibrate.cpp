@@ -30,7 +30,7 @@ scenarios::Scenario variant(const CalibrateRequest& request, const std::string& 
     overrides.emplace_back("framework", "debubble");
     if (request.ranks) overrides.emplace_back("parallel.pipeline", std::to_string(*request.ranks));
     scenarios::Scenario own = scenarios::read_scenario(name, overrides);
-    check_executed(own.model, own.parallel, request.how.device != nullptr);
+    check_executed(own.model, own.parallel);
     if (own.parallel.zero_stage == 3)
         throw InputError(fmt::format(
             "{}: parallel.zero_stage is 3, which gathers parameters inside passes: the wait would "

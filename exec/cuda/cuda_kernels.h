@@ -82,6 +82,17 @@ public:
     void dropout(const Dropout& dropout, const Window& window, ConstTensorView x,
                  TensorView y) override;
 
+    void route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) override;
+    void route_backward_input(ConstTensorView dweights, ConstTensorView weights,
+                              TensorView dlogits) override;
+    std::vector<std::int64_t> first_rows_of_experts(ConstTensorView weights) override;
+    void permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows) override;
+    void permute_backward_input(ConstTensorView weights, ConstTensorView drows,
+                                TensorView dx) override;
+    void combine_forward(ConstTensorView weights, ConstTensorView rows, TensorView y) override;
+    void combine_backward_input(ConstTensorView weights, ConstTensorView dy, ConstTensorView rows,
+                                TensorView drows, TensorView dweights) override;
+
     bool makes_pairs() const override { return true; }
     void linear_activation_forward(WeightLayout layout, Nonlinearity kind, ConstTensorView x,
                                    ConstTensorView weight, ConstTensorView bias, TensorView wide,

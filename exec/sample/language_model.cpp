@@ -10,7 +10,6 @@
 #include "base/diagnostic.h"
 #include "exec/sample/network_weights.h"
 #include "exec/stage/model_stage.h"
-#include "exec/stage/run_visit.h"
 
 namespace debubble::exec {
 
@@ -34,8 +33,7 @@ void check_continues_text(const SavedNetwork& network) {
                         network.folder.string()));
 }
 
-void check_device(const SavedNetwork& network, const Device* device) {
-    check_executed(network.architecture, {}, device != nullptr);
+void check_heads(const SavedNetwork& network, const Device* device) {
     const std::int64_t width = network.architecture.head_dim;
     if (device != nullptr && width > device->widest_head())
         throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
@@ -272,7 +270,7 @@ struct LanguageModel::Body {
 
 LanguageModel::LanguageModel(const SavedNetwork& network, Kernels& kernels, Device* device) {
     check_continues_text(network);
-    check_device(network, device);
+    check_heads(network, device);
     body_ = std::make_unique<Body>(network, kernels, device);
 }
 

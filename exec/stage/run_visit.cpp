@@ -78,19 +78,14 @@ void run_backward_weight(const OperatorCall& call) {
 
 }  // namespace
 
-void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel,
-                    bool on_gpu) {
+void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel) {
     if (network.experts == 0) return;
-    const char* const what = parallel.expert > 1 ? "parallel.expert above 1"
-                             : parallel.tensor > 1 || parallel.expert_tensor > 1
-                                 ? "tensor parallelism"
-                             : on_gpu ? "a GPU"
-                                      : nullptr;
-    if (what != nullptr)
-        throw InputError(fmt::format(
-            "{} is a mixture of experts: with {}, 'debubble simulate' plans it and nothing "
-            "executes it yet; ranks of processors that have all experts of their layers do",
-            network.name, what));
+    const bool shared = parallel.expert > 1;
+    if (!shared && parallel.tensor == 1 && parallel.expert_tensor == 1) return;
+    throw InputError(fmt::format(
+        "{} is a mixture of experts: with {}, 'debubble simulate' plans it and nothing executes it "
+        "yet; ranks that have all experts of their layers whole do",
+        network.name, shared ? "parallel.expert above 1" : "tensor parallelism"));
 }
 
 void run_visit(const OperatorCall& call, Part part) {

@@ -8,9 +8,8 @@
 namespace debubble::exec {
 
 /// Throws InputError where the network has operators that nothing executes yet: experts that ranks
-/// share or cut, and any on a GPU.
-void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel,
-                    bool on_gpu);
+/// share or cut.
+void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel);
 
 void run_visit(const OperatorCall& call, models::Part part);
 

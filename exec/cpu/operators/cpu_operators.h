@@ -61,7 +61,6 @@ public:
     void add(ConstTensorView term, TensorView total) override;
     void dropout(const Dropout& dropout, const Window& window, ConstTensorView x,
                  TensorView y) override;
-    bool executes_experts() const override { return true; }
     void route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) override;
     void route_backward_input(ConstTensorView dweights, ConstTensorView weights,
                               TensorView dlogits) override;

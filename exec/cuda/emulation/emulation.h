@@ -101,6 +101,12 @@ T warp_xor(T value, int lanes) {
     std::memcpy(&value, &bits, sizeof(T));
     return value;
 }
+inline int bit_count(unsigned bits) {
+    return std::popcount(bits);
+}
+inline int lowest_bit(unsigned bits) {
+    return std::countr_zero(bits);
+}
 template <class T>
 T* shared_memory() {
     return static_cast<T*>(emulation::shared());

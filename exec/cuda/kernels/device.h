@@ -56,6 +56,12 @@ __device__ T warp_xor(T value, int lanes) {
 __device__ inline unsigned warp_ballot(bool vote) {
     return __ballot_sync(0xffffffffU, vote);
 }
+__device__ inline int bit_count(unsigned bits) {
+    return __popc(bits);
+}
+__device__ inline int lowest_bit(unsigned bits) {
+    return __ffs(static_cast<int>(bits)) - 1;
+}
 template <class T>
 __device__ T* shared_memory() {
     extern __shared__ __align__(16) unsigned char memory[];

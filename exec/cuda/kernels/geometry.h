@@ -54,6 +54,15 @@ constexpr int runs_of_norm(std::int64_t hidden) {
     return runs <= 1 ? 1 : runs <= 2 ? 2 : runs <= 4 ? 4 : 0;
 }
 
+/// A warp takes a token.
+constexpr Geometry over_tokens(std::int64_t tokens) {
+    return {ceil_div(tokens, kThreads / kWarp), kThreads, 0};
+}
+/// A block takes an expert, with a slot for each warp's count.
+constexpr Geometry over_experts(std::int64_t experts) {
+    return {experts, kThreads, kThreads / kWarp * 4};
+}
+
 /// Sums over rows: chunks of rows side by side, then the chunks in their order. The number of
 /// chunks, and so the order of the sum, depends on the number of rows alone.
 constexpr std::int64_t chunks_of(std::int64_t rows) {

@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
     Networks, AgainstTheProcessor,
     testing::Values(on_device("gpt2", "gpt2"), adamw(on_device("gpt2", "gpt2")),
                     on_device("gpt2_dropout", "gpt2-dropout"), on_device("llama", "llama"),
-                    on_device("vit", "vit"),
+                    on_device("vit", "vit"), on_device("experts", "mixtral"),
                     on_device("gpt2_clipped", "gpt2", "1f1b", "{data: 1}", "clip_norm: 0.1"),
                     momentum(on_device("gpt2", "gpt2"))),
     name_of_case);
@@ -117,6 +117,8 @@ INSTANTIATE_TEST_SUITE_P(
         on_device("dp2_zero1", "gpt2", "1f1b", "{data: 2, zero_stage: 1}"),
         on_device("dp2_zero3", "gpt2", "1f1b", "{data: 2, zero_stage: 3}"),
         on_device("pp2_zero2", "gpt2", "1f1b",
+                  "{pipeline: 2, data: 2, zero_stage: 2, wrap: stage}"),
+        on_device("experts_pp2_dp2", "mixtral", "zb-h1",
                   "{pipeline: 2, data: 2, zero_stage: 2, wrap: stage}"),
         on_device("dropout_pp2", "gpt2-dropout", "zb-h1", "{pipeline: 2, data: 1}"),
         on_device("recompute_pp2", "gpt2", "zb-h1", "{pipeline: 2, data: 1}", "recompute: full"),

@@ -1,0 +1,238 @@
+#include "exec/cuda/kernels/experts.h"
+
+#include <cfloat>
+
+#include "exec/cuda/kernels/load.h"
+
+/// A warp takes a token. A token's experts are found by a vote over its weights, so that all lanes
+/// go through them in one order.
+namespace debubble::exec::cuda {
+
+namespace {
+
+__device__ std::int64_t token_of_warp() {
+    return block_index() * (thread_count() / kWarp) + thread_index() / kWarp;
+}
+__device__ int lane_of_warp() {
+    return thread_index() % kWarp;
+}
+
+/// NaN is the largest: an order that all lanes agree on.
+__device__ bool larger(float a, float b) {
+    return a > b || (a != a && b == b);
+}
+/// Not less than the smallest normal number: who was chosen weighs something. NaN stays.
+__device__ float at_least_normal(float weight) {
+    return weight < FLT_MIN ? FLT_MIN : weight;
+}
+
+__global__ void route_kernel(ExpertShape shape, std::int64_t chosen, Operand logits,
+                             float* weights) {
+    const std::int64_t token = token_of_warp(), row = token * shape.experts;
+    if (token >= shape.tokens) return;  // the whole warp
+    const int lane = lane_of_warp(), experts = static_cast<int>(shape.experts);
+    unsigned taken = 0;  // of experts lane, lane + 32 ..
+    float largest = 0, sum = 0;
+    for (std::int64_t choice = 0; choice < chosen; ++choice) {
+        float best = 0;
+        int at = -1;
+        for (int e = lane; e < experts; e += kWarp) {
+            if ((taken >> e / kWarp & 1) != 0) continue;
+            const float logit = load(logits, row + e);
+            if (at >= 0 && !larger(logit, best)) continue;
+            best = logit;
+            at = e;
+        }
+        for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) {
+            const float other = warp_xor(best, lanes);
+            const int other_at = warp_xor(at, lanes);
+            const bool first = other_at < at && !larger(best, other);
+            if (other_at < 0 || (at >= 0 && !larger(other, best) && !first)) continue;
+            best = other;
+            at = other_at;
+        }
+        if (choice == 0) largest = best;
+        const float weight = at_least_normal(expf(best - largest));
+        sum += weight;
+        if (at % kWarp != lane) continue;
+        taken |= 1U << at / kWarp;
+        weights[row + at] = weight;
+    }
+    for (int e = lane; e < experts; e += kWarp)
+        weights[row + e] =
+            (taken >> e / kWarp & 1) != 0 ? at_least_normal(weights[row + e] / sum) : 0.F;
+}
+
+__global__ void route_backward_kernel(ExpertShape shape, const float* dweights,
+                                      const float* weights, float* dlogits) {
+    const std::int64_t token = token_of_warp(), row = token * shape.experts;
+    if (token >= shape.tokens) return;
+    float mean = 0;
+    for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
+        mean += weights[row + e] * dweights[row + e];
+    for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) mean += warp_xor(mean, lanes);
+    for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
+        dlogits[row + e] = weights[row + e] * (dweights[row + e] - mean);
+}
+
+/// A block counts the rows of an expert, in the order of the tokens.
+__global__ void places_kernel(ExpertShape shape, const float* weights, ExpertPlaces to) {
+    int* const of_warps = shared_memory<int>();
+    const int warp = thread_index() / kWarp, lane = lane_of_warp();
+    const std::int64_t expert = block_index();
+    int before = 0;
+    for (std::int64_t first = 0; first < shape.tokens; first += thread_count()) {
+        const std::int64_t at = (first + thread_index()) * shape.experts + expert;
+        const bool goes = first + thread_index() < shape.tokens && weights[at] != 0;
+        const unsigned mask = warp_ballot(goes);
+        block_barrier();  // whoever read the counts before is through
+        if (lane == 0) of_warps[warp] = bit_count(mask);
+        block_barrier();
+        int place = before + bit_count(mask & ((1U << lane) - 1));
+        for (int w = 0; w < thread_count() / kWarp; ++w) {
+            if (w < warp) place += of_warps[w];
+            before += of_warps[w];
+        }
+        if (goes) to.places[at] = place;
+    }
+    if (thread_index() == 0) to.first[expert + 1] = before;
+}
+
+/// Counts become where they begin.
+__global__ void first_rows_kernel(std::int64_t experts, int* first) {
+    if (thread_index() != 0) return;
+    first[0] = 0;
+    for (std::int64_t e = 0; e < experts; ++e) first[e + 1] += first[e];
+}
+
+/// body(expert, its weight, the token's row of it), of all lanes together.
+template <class Body>
+__device__ void each_expert(const ExpertShape& shape, const float* weights, const ExpertPlaces& at,
+                            std::int64_t token, const Body& body) {
+    const std::int64_t row = token * shape.experts;
+    for (std::int64_t begin = 0; begin < shape.experts; begin += kWarp) {
+        const std::int64_t mine = begin + lane_of_warp();
+        unsigned mask = warp_ballot(mine < shape.experts && weights[row + mine] != 0);
+        for (; mask != 0; mask &= mask - 1) {
+            const std::int64_t expert = begin + lowest_bit(mask);
+            body(expert, weights[row + expert],
+                 std::int64_t{at.first[expert]} + at.places[row + expert]);
+        }
+    }
+}
+
+/// The lane's run of a row, empty beyond its end; `turn` 0, 1 .. turns_of_row() - 1.
+__device__ Run run_of_lane(const ExpertShape& shape, std::int64_t turn) {
+    const std::int64_t column = (turn * kWarp + lane_of_warp()) * kElementsEach;
+    const std::int64_t left = shape.hidden - column;
+    return {column, left >= kElementsEach ? kElementsEach : left > 0 ? static_cast<int>(left) : 0};
+}
+__device__ std::int64_t turns_of_row(const ExpertShape& shape) {
+    return ceil_div(shape.hidden, std::int64_t{kWarp} * kElementsEach);
+}
+
+__global__ void permute_kernel(ExpertShape shape, const float* weights, ExpertPlaces at, Operand x,
+                               Result rows) {
+    const std::int64_t token = token_of_warp();
+    if (token >= shape.tokens) return;
+    each_expert(shape, weights, at, token, [&](std::int64_t, float, std::int64_t row) {
+        for (std::int64_t turn = 0; turn < turns_of_row(shape); ++turn) {
+            const Run run = run_of_lane(shape, turn);
+            store_run(rows, shifted(run, row * shape.hidden),
+                      load_run(x, shifted(run, token * shape.hidden)));
+        }
+    });
+}
+
+/// y = the sum of a token's rows, by their weights or as they are.
+template <bool kWeighted>
+__global__ void join_kernel(ExpertShape shape, const float* weights, ExpertPlaces at, Operand rows,
+                            Result y) {
+    const std::int64_t token = token_of_warp();
+    if (token >= shape.tokens) return;
+    for (std::int64_t turn = 0; turn < turns_of_row(shape); ++turn) {
+        const Run run = run_of_lane(shape, turn);
+        Eight sum{};
+        each_expert(shape, weights, at, token, [&](std::int64_t, float weight, std::int64_t row) {
+            const Eight part = load_run(rows, shifted(run, row * shape.hidden));
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < kElementsEach; ++i)
+                sum.at[i] += kWeighted ? weight * part.at[i] : part.at[i];
+        });
+        store_run(y, shifted(run, token * shape.hidden), sum);
+    }
+}
+
+__global__ void combine_backward_kernel(ExpertShape shape, const float* weights, ExpertPlaces at,
+                                        Operand dy, Operand rows, Result drows, float* dweights) {
+    const std::int64_t token = token_of_warp(), line = token * shape.experts;
+    if (token >= shape.tokens) return;
+    for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
+        if (weights[line + e] == 0) dweights[line + e] = 0;
+    each_expert(
+        shape, weights, at, token, [&](std::int64_t expert, float weight, std::int64_t row) {
+            float dweight = 0;
+            for (std::int64_t turn = 0; turn < turns_of_row(shape); ++turn) {
+                const Run run = run_of_lane(shape, turn), of_row = shifted(run, row * shape.hidden);
+                const Eight above = load_run(dy, shifted(run, token * shape.hidden));
+                const Eight part = load_run(rows, of_row);
+                Eight down;
+                DEBUBBLE_UNROLL
+                for (int i = 0; i < kElementsEach; ++i) {
+                    dweight += above.at[i] * part.at[i];
+                    down.at[i] = weight * above.at[i];
+                }
+                store_run(drows, of_row, down);
+            }
+            for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) dweight += warp_xor(dweight, lanes);
+            if (lane_of_warp() == 0) dweights[line + expert] = dweight;
+        });
+}
+
+}  // namespace
+
+void route_forward(Stream stream, const ExpertShape& shape, std::int64_t chosen, Operand logits,
+                   float* weights) {
+    launch("route_forward", route_kernel, over_tokens(shape.tokens), stream, shape, chosen, logits,
+           weights);
+}
+
+void route_backward(Stream stream, const ExpertShape& shape, const float* dweights,
+                    const float* weights, float* dlogits) {
+    launch("route_backward", route_backward_kernel, over_tokens(shape.tokens), stream, shape,
+           dweights, weights, dlogits);
+}
+
+void place_rows(Stream stream, const ExpertShape& shape, const float* weights,
+                const ExpertPlaces& at) {
+    launch("place_rows", places_kernel, over_experts(shape.experts), stream, shape, weights, at);
+    launch("place_rows (first)", first_rows_kernel, Geometry{1, kWarp, 0}, stream, shape.experts,
+           at.first);
+}
+
+void permute_forward(Stream stream, const ExpertShape& shape, const float* weights,
+                     const ExpertPlaces& at, Operand x, Result rows) {
+    launch("permute_forward", permute_kernel, over_tokens(shape.tokens), stream, shape, weights, at,
+           x, rows);
+}
+
+void permute_backward(Stream stream, const ExpertShape& shape, const float* weights,
+                      const ExpertPlaces& at, Operand drows, Result dx) {
+    launch("permute_backward", join_kernel<false>, over_tokens(shape.tokens), stream, shape,
+           weights, at, drows, dx);
+}
+
+void combine_forward(Stream stream, const ExpertShape& shape, const float* weights,
+                     const ExpertPlaces& at, Operand rows, Result y) {
+    launch("combine_forward", join_kernel<true>, over_tokens(shape.tokens), stream, shape, weights,
+           at, rows, y);
+}
+
+void combine_backward(Stream stream, const ExpertShape& shape, const float* weights,
+                      const ExpertPlaces& at, Operand dy, Operand rows, Result drows,
+                      float* dweights) {
+    launch("combine_backward", combine_backward_kernel, over_tokens(shape.tokens), stream, shape,
+           weights, at, dy, rows, drows, dweights);
+}
+
+}  // namespace debubble::exec::cuda

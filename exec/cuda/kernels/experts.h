@@ -1,0 +1,42 @@
+#pragma once
+
+#include "exec/cuda/kernels/operands.h"
+
+/// A mixture of experts on a rank that has all of them: what exec/cpu/reference/experts.h says.
+/// weights fp32 [tokens, experts], zero where a token does not go.
+namespace debubble::exec::cuda {
+
+inline constexpr int kMostExperts = 1024;  ///< a bit for each in the registers of a warp
+
+struct ExpertShape {
+    std::int64_t tokens = 0;
+    std::int64_t experts = 0;
+    std::int64_t hidden = 0;
+};
+
+/// Where rows are: first [experts + 1], where each expert's begin and all end; places [tokens,
+/// experts], a token's row among its expert's.
+struct ExpertPlaces {
+    int* first = nullptr;
+    int* places = nullptr;
+};
+
+/// weights from logits [tokens, experts].
+void route_forward(Stream stream, const ExpertShape& shape, std::int64_t chosen, Operand logits,
+                   float* weights);
+/// dlogits fp32, may be dweights.
+void route_backward(Stream stream, const ExpertShape& shape, const float* dweights,
+                    const float* weights, float* dlogits);
+void place_rows(Stream stream, const ExpertShape& shape, const float* weights,
+                const ExpertPlaces& at);
+void permute_forward(Stream stream, const ExpertShape& shape, const float* weights,
+                     const ExpertPlaces& at, Operand x, Result rows);
+void permute_backward(Stream stream, const ExpertShape& shape, const float* weights,
+                      const ExpertPlaces& at, Operand drows, Result dx);
+void combine_forward(Stream stream, const ExpertShape& shape, const float* weights,
+                     const ExpertPlaces& at, Operand rows, Result y);
+void combine_backward(Stream stream, const ExpertShape& shape, const float* weights,
+                      const ExpertPlaces& at, Operand dy, Operand rows, Result drows,
+                      float* dweights);
+
+}  // namespace debubble::exec::cuda

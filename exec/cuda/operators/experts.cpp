@@ -1,0 +1,80 @@
+#include "exec/cuda/kernels/experts.h"
+
+#include "exec/cuda/cuda_kernels.h"
+#include "exec/cuda/operators/views.h"
+
+/// The number of rows of each expert is known on the device alone: a product asks for it, and waits
+/// for all that comes before, as Megatron-Core's dispatcher does. Nothing else here waits.
+namespace debubble::exec::cuda {
+
+namespace {
+
+ExpertShape shape_of(const ConstTensorView& weights, std::int64_t hidden) {
+    const std::int64_t experts = weights.shape.columns();
+    assert(experts <= kMostExperts && "a lane's experts fit into its mask");
+    return {rows_of(weights), experts, hidden};
+}
+
+/// Where the rows are, made anew by whoever asks: that is cheaper than to keep it.
+ExpertPlaces placed(Stream stream, Scratch& scratch, const ExpertShape& shape,
+                    const ConstTensorView& weights) {
+    auto* const memory = static_cast<int*>(
+        scratch.bytes((shape.experts + 1 + shape.tokens * shape.experts) * std::int64_t{4}));
+    const ExpertPlaces at{memory, memory + shape.experts + 1};
+    place_rows(stream, shape, elements<float>(weights), at);
+    return at;
+}
+
+}  // namespace
+
+void CudaKernels::route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) {
+    cuda::route_forward(queue_.stream(), shape_of(weights, 0), chosen, in(logits),
+                        elements<float>(weights));
+}
+
+void CudaKernels::route_backward_input(ConstTensorView dweights, ConstTensorView weights,
+                                       TensorView dlogits) {
+    cuda::route_backward(queue_.stream(), shape_of(weights, 0), elements<float>(dweights),
+                         elements<float>(weights), elements<float>(dlogits));
+}
+
+std::vector<std::int64_t> CudaKernels::first_rows_of_experts(ConstTensorView weights) {
+    const ExpertShape shape = shape_of(weights, 0);
+    const ExpertPlaces at = placed(queue_.stream(), scratch_, shape, weights);
+    const Tensor first({shape.experts + 1}, DataType::Int32);
+    download({reinterpret_cast<const std::byte*>(at.first), first.shape(), DataType::Int32},
+             first.view());
+    const View<std::int32_t> all = first.as<std::int32_t>();
+    return {all.begin(), all.end()};
+}
+
+void CudaKernels::permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows) {
+    const ExpertShape shape = shape_of(weights, x.shape.columns());
+    const ExpertPlaces at = placed(queue_.stream(), scratch_, shape, weights);
+    cuda::permute_forward(queue_.stream(), shape, elements<float>(weights), at, in(x), out(rows));
+}
+
+void CudaKernels::permute_backward_input(ConstTensorView weights, ConstTensorView drows,
+                                         TensorView dx) {
+    const ExpertShape shape = shape_of(weights, dx.shape.columns());
+    const ExpertPlaces at = placed(queue_.stream(), scratch_, shape, weights);
+    cuda::permute_backward(queue_.stream(), shape, elements<float>(weights), at, in(drows),
+                           out(dx));
+}
+
+void CudaKernels::combine_forward(ConstTensorView weights, ConstTensorView rows, TensorView y) {
+    const ExpertShape shape = shape_of(weights, y.shape.columns());
+    const ExpertPlaces at = placed(queue_.stream(), scratch_, shape, weights);
+    cuda::combine_forward(queue_.stream(), shape, elements<float>(weights), at, in(rows), out(y));
+}
+
+void CudaKernels::combine_backward_input(ConstTensorView weights, ConstTensorView dy,
+                                         ConstTensorView rows, TensorView drows,
+                                         TensorView dweights) {
+    const ExpertShape shape = shape_of(weights, dy.shape.columns());
+    const ExpertPlaces at = placed(queue_.stream(), scratch_, shape, weights);
+    cuda::combine_backward(queue_.stream(), shape, elements<float>(weights), at, in(dy), in(rows),
+                           out(drows), elements<float>(dweights));
+}
+
+}  // namespace debubble::exec::cuda
