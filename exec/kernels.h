@@ -151,20 +151,25 @@ public:
                                    TensorView dx, TensorView dweight);
 
     // Cross-entropy, in place: logits [tokens, share of the vocabulary] become their gradient.
-    // largest, sum, target: fp32 [tokens], to be reduced over tensor-parallel ranks by maximum,
-    // sum and sum where the vocabulary is cut.
-    virtual void cross_entropy_largest(const CrossEntropy& loss, ConstTensorView logits,
-                                       TensorView largest) = 0;
-    virtual void cross_entropy_exponentials(const CrossEntropy& loss, ConstTensorView targets,
-                                            ConstTensorView largest, TensorView logits,
-                                            TensorView sum, TensorView target) = 0;
+    // The others are fp32 [tokens].
+    /// Of this share: its largest logit, the sum of e^(logit - largest), and the target's logit -
+    /// largest. What is in logits is the kernels' own until they have become the gradient.
+    virtual void cross_entropy_softmax(const CrossEntropy& loss, ConstTensorView targets,
+                                       TensorView logits, TensorView largest, TensorView sum,
+                                       TensorView target) = 0;
+    /// The same for the largest logit of all shares; sum and target are then to be summed over the
+    /// tensor-parallel ranks.
+    virtual void cross_entropy_rescale(const CrossEntropy& loss, ConstTensorView targets,
+                                       ConstTensorView own_largest, ConstTensorView largest,
+                                       TensorView sum, TensorView target) = 0;
     /// total (fp64 [1]) += the sum of the tokens' losses.
     virtual void cross_entropy_loss(const CrossEntropy& loss, ConstTensorView targets,
                                     ConstTensorView sum, ConstTensorView target,
                                     TensorView total) = 0;
+    /// own_largest is empty where the share is all of the vocabulary.
     virtual void cross_entropy_gradient(const CrossEntropy& loss, ConstTensorView targets,
-                                        ConstTensorView sum, ConstTensorView target,
-                                        TensorView logits) = 0;
+                                        ConstTensorView own_largest, ConstTensorView largest,
+                                        ConstTensorView sum, TensorView logits) = 0;
     /// total (fp64 [1]) += the rows whose largest logit is the target's.
     virtual void count_correct(const CrossEntropy& loss, ConstTensorView targets,
                                ConstTensorView logits, TensorView total) = 0;

@@ -113,16 +113,16 @@ public:
                            ConstTensorView statistics, ConstTensorView through, TensorView dx,
                            TensorView dweight) override;
 
-    void cross_entropy_largest(const CrossEntropy& loss, ConstTensorView logits,
-                               TensorView largest) override;
-    void cross_entropy_exponentials(const CrossEntropy& loss, ConstTensorView targets,
-                                    ConstTensorView largest, TensorView logits, TensorView sum,
-                                    TensorView target) override;
+    void cross_entropy_softmax(const CrossEntropy& loss, ConstTensorView targets, TensorView logits,
+                               TensorView largest, TensorView sum, TensorView target) override;
+    void cross_entropy_rescale(const CrossEntropy& loss, ConstTensorView targets,
+                               ConstTensorView own_largest, ConstTensorView largest, TensorView sum,
+                               TensorView target) override;
     void cross_entropy_loss(const CrossEntropy& loss, ConstTensorView targets, ConstTensorView sum,
                             ConstTensorView target, TensorView total) override;
     void cross_entropy_gradient(const CrossEntropy& loss, ConstTensorView targets,
-                                ConstTensorView sum, ConstTensorView target,
-                                TensorView logits) override;
+                                ConstTensorView own_largest, ConstTensorView largest,
+                                ConstTensorView sum, TensorView logits) override;
     void count_correct(const CrossEntropy& loss, ConstTensorView targets, ConstTensorView logits,
                        TensorView total) override;
 

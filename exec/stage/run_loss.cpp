@@ -13,7 +13,7 @@ struct LossCall {
     ConstTensorView targets;  ///< [tokens]
     TensorView logits;        ///< [tokens, share of the vocabulary]
     bool cut = false;         ///< the vocabulary, over the tensor-parallel ranks
-    ArenaTensor sums;         ///< [3, tokens]: largest, sum, target
+    ArenaTensor sums;  ///< [3, tokens]: largest, sum, target; and this share's largest if it is cut
 
     LossCall(const OperatorCall& operator_call, ConstTensorView those, TensorView logits_there,
              bool cut_vocabulary)
@@ -21,7 +21,7 @@ struct LossCall {
           targets(those),
           logits(logits_there),
           cut(cut_vocabulary),
-          sums(call.temporary({3, targets.shape[0]}, DataType::Fp32)) {}
+          sums(call.temporary({cut_vocabulary ? 4 : 3, targets.shape[0]}, DataType::Fp32)) {}
 
     TensorView part(int index) const {
         const std::int64_t tokens = targets.shape[0];
@@ -31,6 +31,7 @@ struct LossCall {
     TensorView largest() const { return part(0); }
     TensorView sum() const { return part(1); }
     TensorView target() const { return part(2); }
+    TensorView own_largest() const { return cut ? part(3) : TensorView{}; }
 
     CrossEntropy loss() const {
         CrossEntropy loss;
@@ -42,12 +43,13 @@ struct LossCall {
         return loss;
     }
 
-    void exponentials() const {
+    void softmax() const {
         Kernels& kernels = call.kernels();
-        kernels.cross_entropy_largest(loss(), logits, largest());
-        if (cut) call.all_reduce(largest(), Reduction::Max);
-        kernels.cross_entropy_exponentials(loss(), targets, largest(), logits, sum(), target());
+        kernels.cross_entropy_softmax(loss(), targets, logits, largest(), sum(), target());
         if (!cut) return;
+        kernels.copy(largest(), own_largest());
+        call.all_reduce(largest(), Reduction::Max);
+        kernels.cross_entropy_rescale(loss(), targets, own_largest(), largest(), sum(), target());
         call.all_reduce(sum());
         call.all_reduce(target());
     }
@@ -55,13 +57,14 @@ struct LossCall {
         if (call.again) return;
         call.kernels().cross_entropy_loss(loss(), targets, sum(), target(), total(0));
     }
-    /// Before exponentials(); where the vocabulary is cut nobody sees a whole row.
+    /// Before softmax(); where the vocabulary is cut nobody sees a whole row.
     void count_correct() const {
         if (cut || call.again || call.state.step->training) return;
         call.kernels().count_correct(loss(), targets, logits, total(1));
     }
     void gradient() const {
-        call.kernels().cross_entropy_gradient(loss(), targets, sum(), target(), logits);
+        call.kernels().cross_entropy_gradient(loss(), targets, own_largest(), largest(), sum(),
+                                              logits);
     }
     TensorView total(int index) const {
         return {
@@ -129,7 +132,7 @@ void chunked_forward(const OperatorCall& call) {
     const ChunkedLoss chunks(call, call.op.forward_uses, ".gathered");
     chunks.for_each_chunk([](std::int64_t, const LossCall& loss) {
         loss.count_correct();
-        loss.exponentials();
+        loss.softmax();
         loss.count();
     });
 }
@@ -143,7 +146,7 @@ void chunked_backward(const OperatorCall& call) {
     const TensorView dx =
         call.tensor(partial >= 0 ? partial : call.op.input_gradient, {head.tokens, head.inputs});
     chunks.for_each_chunk([&](std::int64_t first, const LossCall& loss) {
-        loss.exponentials();
+        loss.softmax();
         loss.gradient();
         const std::int64_t count = loss.logits.shape[0];
         kernels.linear_backward_input(head.layout, loss.logits, head.weight,
@@ -179,7 +182,7 @@ void loss_forward(const OperatorCall& call) {
     if (call.op.saved[0] != call.op.inputs[0])
         call.kernels().copy(call.tensor(call.op.inputs[0], loss.logits.shape), loss.logits);
     loss.count_correct();
-    loss.exponentials();
+    loss.softmax();
     loss.count();
     if (call.state.step->training) loss.gradient();
 }

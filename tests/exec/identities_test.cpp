@@ -107,6 +107,12 @@ TEST(CrossEntropy, OfVocabularySharesIsThatOfTheWhole) {
     Tensor largest({kTokens}), sum({kTokens}), target({kTokens});
     std::ranges::fill(largest.as<float>(), -1e30F);
     EXPECT_GT(loss, 0);
+    std::vector<Tensor> own, sums, mine;  // of each rank
+    const auto share_of = [&](int rank) {
+        return CrossEntropy{.first_entry = cuts[rank],
+                            .gradient_scale = 0.125,
+                            .entries = cuts[rank + 1] - cuts[rank]};
+    };
     for (int rank = 0; rank < 3; ++rank) {
         const std::int64_t width = cuts[rank + 1] - cuts[rank];
         shares.emplace_back(Shape{kTokens, width});
@@ -114,25 +120,28 @@ TEST(CrossEntropy, OfVocabularySharesIsThatOfTheWhole) {
             std::copy_n(logits.as<float>().row(i) + cuts[rank], width,
                         shares[rank].as<float>().row(i));
         }
-        const Tensor mine({kTokens});
-        cross_entropy_largest<float>({}, shares[rank].as<float>(), mine.as<float>());
+        for (std::vector<Tensor>* each : {&own, &sums, &mine}) each->emplace_back(Shape{kTokens});
+        cross_entropy_largest<float>({}, shares[rank].as<float>(), own[rank].as<float>());
+        cross_entropy_exponentials<float>(share_of(rank), ids, own[rank].as<float>(),
+                                          shares[rank].as<float>(), sums[rank].as<float>(),
+                                          mine[rank].as<float>());
         for (std::int64_t i = 0; i < kTokens; ++i) {  // an all-reduce by maximum
-            largest.as<float>()[i] = std::max(largest.as<float>()[i], mine.as<float>()[i]);
+            largest.as<float>()[i] = std::max(largest.as<float>()[i], own[rank].as<float>()[i]);
         }
     }
     for (int rank = 0; rank < 3; ++rank) {
-        const Tensor my_sum({kTokens}), my_target({kTokens});
-        cross_entropy_exponentials<float>({.first_entry = cuts[rank]}, ids, largest.as<float>(),
-                                          shares[rank].as<float>(), my_sum.as<float>(),
-                                          my_target.as<float>());
-        add<float>(my_sum.as<float>(), sum.as<float>());
-        add<float>(my_target.as<float>(), target.as<float>());
+        cross_entropy_rescale<float>(share_of(rank), ids, own[rank].as<float>(),
+                                     largest.as<float>(), sums[rank].as<float>(),
+                                     mine[rank].as<float>());
+        add<float>(sums[rank].as<float>(), sum.as<float>());
+        add<float>(mine[rank].as<float>(), target.as<float>());
     }
     EXPECT_NEAR(cross_entropy_loss<float>({}, ids, sum.as<float>(), target.as<float>()), loss,
                 1e-6 * loss);
     for (int rank = 0; rank < 3; ++rank) {
-        const CrossEntropy share{.first_entry = cuts[rank], .gradient_scale = 0.125};
-        cross_entropy_gradient<float>(share, ids, sum.as<float>(), shares[rank].as<float>());
+        cross_entropy_gradient<float>(share_of(rank), ids, own[rank].as<float>(),
+                                      largest.as<float>(), sum.as<float>(),
+                                      shares[rank].as<float>());
         for (std::int64_t i = 0; i < kTokens; ++i) {
             for (std::int64_t j = cuts[rank]; j < cuts[rank + 1]; ++j) {
                 EXPECT_NEAR(shares[rank].as<float>().row(i)[j - cuts[rank]],

@@ -71,16 +71,16 @@ public:
     void combine_forward(ConstTensorView weights, ConstTensorView rows, TensorView y) override;
     void combine_backward_input(ConstTensorView weights, ConstTensorView dy, ConstTensorView rows,
                                 TensorView drows, TensorView dweights) override;
-    void cross_entropy_largest(const CrossEntropy& loss, ConstTensorView logits,
-                               TensorView largest) override;
-    void cross_entropy_exponentials(const CrossEntropy& loss, ConstTensorView targets,
-                                    ConstTensorView largest, TensorView logits, TensorView sum,
-                                    TensorView target) override;
+    void cross_entropy_softmax(const CrossEntropy& loss, ConstTensorView targets, TensorView logits,
+                               TensorView largest, TensorView sum, TensorView target) override;
+    void cross_entropy_rescale(const CrossEntropy& loss, ConstTensorView targets,
+                               ConstTensorView own_largest, ConstTensorView largest, TensorView sum,
+                               TensorView target) override;
     void cross_entropy_loss(const CrossEntropy& loss, ConstTensorView targets, ConstTensorView sum,
                             ConstTensorView target, TensorView total) override;
     void cross_entropy_gradient(const CrossEntropy& loss, ConstTensorView targets,
-                                ConstTensorView sum, ConstTensorView target,
-                                TensorView logits) override;
+                                ConstTensorView own_largest, ConstTensorView largest,
+                                ConstTensorView sum, TensorView logits) override;
     void count_correct(const CrossEntropy& loss, ConstTensorView targets, ConstTensorView logits,
                        TensorView total) override;
     void cut_patches(std::int64_t side, ConstTensorView images, TensorView patches) override;

@@ -3,22 +3,25 @@
 
 namespace debubble::exec {
 
-void CpuOperators::cross_entropy_largest(const CrossEntropy& loss, ConstTensorView logits,
-                                         TensorView largest) {
+void CpuOperators::cross_entropy_softmax(const CrossEntropy& loss, ConstTensorView targets,
+                                         TensorView logits, TensorView largest, TensorView sum,
+                                         TensorView target) {
     each_row(logits, [&](Fp32Operands& use, Rows rows) {
-        reference::cross_entropy_largest<float>(loss, use.in(rows.of(logits)),
-                                                use.out(rows.of(largest)));
+        const View<float> changed = use.changed(rows.of(logits));
+        const View<float> own = rows.of(largest).as<float>();
+        reference::cross_entropy_largest<float>(loss, changed, own);
+        reference::cross_entropy_exponentials<float>(loss, rows.of(targets).as<std::int32_t>(), own,
+                                                     changed, rows.of(sum).as<float>(),
+                                                     rows.of(target).as<float>());
     });
 }
 
-void CpuOperators::cross_entropy_exponentials(const CrossEntropy& loss, ConstTensorView targets,
-                                              ConstTensorView largest, TensorView logits,
-                                              TensorView sum, TensorView target) {
-    each_row(logits, [&](Fp32Operands& use, Rows rows) {
-        reference::cross_entropy_exponentials<float>(
-            loss, rows.of(targets).as<std::int32_t>(), use.in(rows.of(largest)),
-            use.changed(rows.of(logits)), use.out(rows.of(sum)), use.out(rows.of(target)));
-    });
+void CpuOperators::cross_entropy_rescale(const CrossEntropy& loss, ConstTensorView targets,
+                                         ConstTensorView own_largest, ConstTensorView largest,
+                                         TensorView sum, TensorView target) {
+    reference::cross_entropy_rescale<float>(loss, targets.as<std::int32_t>(),
+                                            own_largest.as<float>(), largest.as<float>(),
+                                            sum.as<float>(), target.as<float>());
 }
 
 void CpuOperators::cross_entropy_loss(const CrossEntropy& loss, ConstTensorView targets,
@@ -29,12 +32,12 @@ void CpuOperators::cross_entropy_loss(const CrossEntropy& loss, ConstTensorView 
 }
 
 void CpuOperators::cross_entropy_gradient(const CrossEntropy& loss, ConstTensorView targets,
-                                          ConstTensorView sum, ConstTensorView /*target*/,
-                                          TensorView logits) {
+                                          ConstTensorView own_largest, ConstTensorView largest,
+                                          ConstTensorView sum, TensorView logits) {
     each_row(logits, [&](Fp32Operands& use, Rows rows) {
-        reference::cross_entropy_gradient<float>(loss, rows.of(targets).as<std::int32_t>(),
-                                                 use.in(rows.of(sum)),
-                                                 use.changed(rows.of(logits)));
+        reference::cross_entropy_gradient<float>(
+            loss, rows.of(targets).as<std::int32_t>(), use.in(rows.of(own_largest)),
+            use.in(rows.of(largest)), use.in(rows.of(sum)), use.changed(rows.of(logits)));
     });
 }
 

@@ -60,8 +60,21 @@ void cross_entropy_exponentials(const CrossEntropy& loss, View<const std::int32_
 }
 
 template <Real T>
-void cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> targets, In<T> sum,
-                            Out<T> logits) {
+void cross_entropy_rescale(const CrossEntropy& loss, View<const std::int32_t> targets,
+                           In<T> own_largest, In<T> largest, Out<T> sum, Out<T> target) {
+    for (std::int64_t token = 0; token < targets.size(); ++token) {
+        const T by = own_largest[token] - largest[token];  // -inf of a share of padding
+        sum[token] *= std::exp(by);
+        const std::int64_t target_here = targets[token] - loss.first_entry;
+        const bool here =
+            targets[token] != loss.ignore_index && target_here >= 0 && target_here < loss.entries;
+        if (here && std::isfinite(by)) target[token] += by;
+    }
+}
+
+template <Real T>
+void cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> targets,
+                            In<T> own_largest, In<T> largest, In<T> sum, Out<T> logits) {
     const std::int64_t columns = logits.columns();
     vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < logits.rows(); ++token) {
@@ -70,7 +83,8 @@ void cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> t
                 std::fill_n(row, columns, T{0});
                 continue;
             }
-            const T factor = static_cast<T>(loss.gradient_scale) / sum[token];
+            T factor = static_cast<T>(loss.gradient_scale) / sum[token];
+            if (own_largest) factor *= std::exp(own_largest[token] - largest[token]);
             for (std::int64_t j = 0; j < columns; ++j) row[j] *= factor;
             const std::int64_t column = column_of(loss, targets[token], columns);
             if (column >= 0) row[column] -= static_cast<T>(loss.gradient_scale);
@@ -99,7 +113,7 @@ double cross_entropy(const CrossEntropy& loss, View<const std::int32_t> targets,
     const View<T> target{scratch.data + 2 * tokens, {tokens}};
     cross_entropy_largest<T>(loss, logits, largest);
     cross_entropy_exponentials<T>(loss, targets, largest, logits, sum, target);
-    cross_entropy_gradient<T>(loss, targets, sum, logits);
+    cross_entropy_gradient<T>(loss, targets, {}, largest, sum, logits);
     return cross_entropy_loss<T>(loss, targets, sum, target);
 }
 
@@ -125,8 +139,10 @@ std::int64_t correct_predictions(const CrossEntropy& loss, View<const std::int32
     template void cross_entropy_largest<T>(const CrossEntropy&, In<T>, Out<T>);                   \
     template void cross_entropy_exponentials<T>(const CrossEntropy&, View<const std::int32_t>,    \
                                                 In<T>, Out<T>, Out<T>, Out<T>);                   \
+    template void cross_entropy_rescale<T>(const CrossEntropy&, View<const std::int32_t>, In<T>,  \
+                                           In<T>, Out<T>, Out<T>);                                \
     template void cross_entropy_gradient<T>(const CrossEntropy&, View<const std::int32_t>, In<T>, \
-                                            Out<T>);                                              \
+                                            In<T>, In<T>, Out<T>);                                \
     template double cross_entropy_loss<T>(const CrossEntropy&, View<const std::int32_t>,          \
                                           View<const T>, In<T>);                                  \
     template double cross_entropy<T>(const CrossEntropy&, View<const std::int32_t>, Out<T>,       \

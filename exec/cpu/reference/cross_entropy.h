@@ -5,9 +5,9 @@
 /// Cross-entropy of a softmax over the vocabulary (or the classes), made in place: logits
 /// become their own gradient. Targets equal to `ignore_index` neither count nor pull.
 ///
-/// In three steps, so that tensor-parallel ranks that each hold a share of the vocabulary
-/// can reduce `largest` by maximum and the other two by sum between them (Shoeybi et al.
-/// 2019, "Megatron-LM", section 3). Columns beyond `entries` are padding: they weigh nothing
+/// In steps, so that tensor-parallel ranks that each hold a share of the vocabulary can reduce
+/// `largest` by maximum and, rescaled, the other two by sum between them (Shoeybi et al. 2019,
+/// "Megatron-LM", section 3). Columns beyond `entries` are padding: they weigh nothing
 /// and their gradient is zero. Shapes: logits [tokens, share of the vocabulary], the
 /// others [tokens].
 namespace debubble::exec::reference {
@@ -22,10 +22,16 @@ template <Real T>
 void cross_entropy_exponentials(const CrossEntropy& loss, View<const std::int32_t> targets,
                                 In<T> largest, Out<T> logits, Out<T> sum, Out<T> target);
 
-/// logits = (e / sum - 1 at the target) * gradient_scale, zero for an ignored target.
+/// sum and target for exponentials of logit - own_largest become those for logit - largest.
 template <Real T>
-void cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> targets, In<T> sum,
-                            Out<T> logits);
+void cross_entropy_rescale(const CrossEntropy& loss, View<const std::int32_t> targets,
+                           In<T> own_largest, In<T> largest, Out<T> sum, Out<T> target);
+
+/// logits = (e / sum - 1 at the target) * gradient_scale, zero for an ignored target. They are
+/// exponentials of logit - own_largest, or, where that is empty, of logit - largest.
+template <Real T>
+void cross_entropy_gradient(const CrossEntropy& loss, View<const std::int32_t> targets,
+                            In<T> own_largest, In<T> largest, In<T> sum, Out<T> logits);
 
 /// The sum of the tokens' losses, log(sum) - target, not yet divided by anything.
 template <Real T>

@@ -15,7 +15,6 @@ inline constexpr int kStripRows = 16;
 constexpr int strips_of(int block_rows) {
     return block_rows / (kTensorThreads / kWarp * kStripRows);
 }
-inline constexpr float kLog2E = 1.44269504088896341F;
 
 /// Where a lane stands in the fragments of tensor_product() and among those of load_matrices().
 struct Lane {

@@ -26,53 +26,74 @@ __device__ void each_run(const LossShape& shape, std::int64_t columns, const Bod
     }
 }
 
-__global__ void largest_kernel(LossShape shape, Operand logits, float* largest) {
-    float mine = kNothing;
-    each_run(shape, shape.entries, [&](Run run, std::int64_t) {
-        const Eight values = load_run(logits, run);
-        DEBUBBLE_UNROLL
-        for (int i = 0; i < kElementsEach; ++i)
-            if (i < run.count) mine = Larger{}(mine, values.at[i]);
-    });
-    const float all = over_block(mine, Larger{}, shared_memory<float>());
-    if (thread_index() == 0) largest[block_index()] = all;
+/// e^x; 0 for -inf.
+__device__ float exponential(float x) {
+    return power_of_two(x * kLog2E);
 }
 
-__global__ void exponentials_kernel(LossShape shape, const std::int32_t* targets,
-                                    const float* largest, Result logits, float* sum,
-                                    float* target) {
-    const std::int64_t token = block_index();
-    const float shift = largest[token];
-    const std::int64_t column = column_of(shape, targets[token]);
-    if (thread_index() == 0)
-        target[token] = column < 0 ? 0.F : load(logits, token * shape.columns + column) - shift;
-    block_barrier();  // before the logit goes
-    float mine = 0;
-    each_run(shape, shape.columns, [&](Run run, std::int64_t first) {
-        Eight values = load_run(logits, run);
+/// The largest of some logits, and the sum of e^(logit - largest) (Milakov and Gimelshein 2018,
+/// "Online normalizer calculation for softmax").
+struct RunningSum {
+    float largest = kNothing;
+    float sum = 0;
+
+    /// What the sum is times, when another is the largest.
+    __device__ float correction(float now) const {
+        return largest == kNothing ? 0.F : exponential(largest - now);
+    }
+    __device__ void take(const Eight& values, int count) {
+        float now = largest;
         DEBUBBLE_UNROLL
-        for (int i = 0; i < kElementsEach; ++i) {
-            const bool counts = i < run.count && first + i < shape.entries;
-            values.at[i] = counts ? expf(values.at[i] - shift) : 0.F;
-            mine += values.at[i];
-        }
-        store_run(logits, run, values);
-    });
-    const float all = over_block(mine, Add{}, shared_memory<float>());
-    if (thread_index() == 0) sum[token] = all;
+        for (int i = 0; i < kElementsEach; ++i)
+            if (i < count) now = Larger{}(now, values.at[i]);
+        if (now == kNothing) return;
+        float added = 0;
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i)
+            if (i < count) added += exponential(values.at[i] - now);
+        sum = sum * correction(now) + added;
+        largest = now;
+    }
+};
+
+__global__ void softmax_kernel(LossShape shape, const std::int32_t* targets, Operand logits,
+                               float* largest, float* sum, float* target) {
+    const std::int64_t token = block_index();
+    RunningSum mine;
+    each_run(shape, shape.entries,
+             [&](Run run, std::int64_t) { mine.take(load_run(logits, run), run.count); });
+    const float all = over_block(mine.largest, Larger{}, shared_memory<float>());
+    const float whole = over_block(mine.sum * mine.correction(all), Add{}, shared_memory<float>());
+    if (thread_index() != 0) return;
+    const std::int64_t column = column_of(shape, targets[token]);
+    largest[token] = all;
+    sum[token] = whole;
+    target[token] = column < 0 ? 0.F : load(logits, token * shape.columns + column) - all;
+}
+
+__global__ void rescale_kernel(LossShape shape, const std::int32_t* targets,
+                               const float* own_largest, const float* largest, float* sum,
+                               float* target) {
+    const std::int64_t token = block_index() * thread_count() + thread_index();
+    if (token >= shape.tokens || own_largest[token] == kNothing) return;  // a share of padding
+    const float by = own_largest[token] - largest[token];
+    sum[token] *= expf(by);
+    if (column_of(shape, targets[token]) >= 0) target[token] += by;
 }
 
 __global__ void gradient_kernel(LossShape shape, float gradient_scale, const std::int32_t* targets,
-                                const float* sum, Result logits) {
+                                const float* largest, const float* sum, Result logits) {
     const std::int64_t token = block_index();
     const bool ignored = targets[token] == shape.ignore_index;
     const std::int64_t column = column_of(shape, targets[token]);
+    const float shift = largest[token];
     const float factor = ignored ? 0.F : gradient_scale / sum[token];
     each_run(shape, shape.columns, [&](Run run, std::int64_t first) {
         Eight values = load_run(logits, run);
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) {
-            const float e = ignored ? 0.F : values.at[i] * factor;
+            const bool counts = !ignored && first + i < shape.entries;
+            const float e = counts ? exponential(values.at[i] - shift) * factor : 0.F;
             values.at[i] = first + i == column ? e - gradient_scale : e;
         }
         store_run(logits, run, values);
@@ -122,15 +143,18 @@ __global__ void correct_kernel(LossShape shape, const std::int32_t* targets, Ope
 
 }  // namespace
 
-void cross_entropy_largest(Stream stream, const LossShape& shape, Operand logits, float* largest) {
-    launch("cross_entropy_largest", largest_kernel, over_rows(shape.tokens), stream, shape, logits,
-           largest);
+void cross_entropy_softmax(Stream stream, const LossShape& shape, const std::int32_t* targets,
+                           Operand logits, float* largest, float* sum, float* target) {
+    launch("cross_entropy_softmax", softmax_kernel, over_rows(shape.tokens), stream, shape, targets,
+           logits, largest, sum, target);
 }
 
-void cross_entropy_exponentials(Stream stream, const LossShape& shape, const std::int32_t* targets,
-                                const float* largest, Result logits, float* sum, float* target) {
-    launch("cross_entropy_exponentials", exponentials_kernel, over_rows(shape.tokens), stream,
-           shape, targets, largest, logits, sum, target);
+void cross_entropy_rescale(Stream stream, const LossShape& shape, const std::int32_t* targets,
+                           const float* own_largest, const float* largest, float* sum,
+                           float* target) {
+    launch("cross_entropy_rescale", rescale_kernel,
+           Geometry{ceil_div(shape.tokens, kThreads), kThreads, 0}, stream, shape, targets,
+           own_largest, largest, sum, target);
 }
 
 void cross_entropy_loss(Stream stream, const LossShape& shape, const std::int32_t* targets,
@@ -140,9 +164,10 @@ void cross_entropy_loss(Stream stream, const LossShape& shape, const std::int32_
 }
 
 void cross_entropy_gradient(Stream stream, const LossShape& shape, float gradient_scale,
-                            const std::int32_t* targets, const float* sum, Result logits) {
+                            const std::int32_t* targets, const float* largest, const float* sum,
+                            Result logits) {
     launch("cross_entropy_gradient", gradient_kernel, over_rows(shape.tokens), stream, shape,
-           gradient_scale, targets, sum, logits);
+           gradient_scale, targets, largest, sum, logits);
 }
 
 void count_correct(Stream stream, const LossShape& shape, const std::int32_t* targets,

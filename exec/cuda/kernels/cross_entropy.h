@@ -2,9 +2,9 @@
 
 #include "exec/cuda/kernels/operands.h"
 
-/// The loss where the logits lie, which become their own gradient: the steps of
-/// exec/cpu/reference/cross_entropy.h. logits [tokens, columns]; largest, sum, target fp32
-/// [tokens].
+/// The loss where the logits lie, which are read once for their softmax, and once more when they
+/// become their own gradient: the steps of exec/kernels.h. logits [tokens, columns]; largest, sum,
+/// target fp32 [tokens].
 namespace debubble::exec::cuda {
 
 struct LossShape {
@@ -15,14 +15,17 @@ struct LossShape {
     std::int32_t ignore_index = -100;
 };
 
-void cross_entropy_largest(Stream stream, const LossShape& shape, Operand logits, float* largest);
-void cross_entropy_exponentials(Stream stream, const LossShape& shape, const std::int32_t* targets,
-                                const float* largest, Result logits, float* sum, float* target);
+void cross_entropy_softmax(Stream stream, const LossShape& shape, const std::int32_t* targets,
+                           Operand logits, float* largest, float* sum, float* target);
+void cross_entropy_rescale(Stream stream, const LossShape& shape, const std::int32_t* targets,
+                           const float* own_largest, const float* largest, float* sum,
+                           float* target);
 /// total [1] += the sum of the tokens' losses.
 void cross_entropy_loss(Stream stream, const LossShape& shape, const std::int32_t* targets,
                         const float* sum, const float* target, double* total);
 void cross_entropy_gradient(Stream stream, const LossShape& shape, float gradient_scale,
-                            const std::int32_t* targets, const float* sum, Result logits);
+                            const std::int32_t* targets, const float* largest, const float* sum,
+                            Result logits);
 /// total [1] += the rows whose largest logit, the first of equals, is the target's.
 /// `flags`: fp32 [tokens] to work in.
 void count_correct(Stream stream, const LossShape& shape, const std::int32_t* targets,

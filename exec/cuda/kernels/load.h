@@ -6,6 +6,8 @@
 /// files include this.
 namespace debubble::exec::cuda {
 
+inline constexpr float kLog2E = 1.44269504088896341F;  ///< to make e^x of power_of_two()
+
 __device__ inline float load(const Operand& x, std::int64_t i) {
     switch (x.type) {
         case Type::Bf16: return from_bf16(static_cast<const std::uint16_t*>(x.data)[i]);

@@ -17,18 +17,25 @@ LossShape shape_of(const CrossEntropy& loss, const ConstTensorView& logits) {
 
 }  // namespace
 
-void CudaKernels::cross_entropy_largest(const CrossEntropy& loss, ConstTensorView logits,
-                                        TensorView largest) {
-    cuda::cross_entropy_largest(queue_.stream(), shape_of(loss, logits), in(logits),
-                                elements<float>(largest));
+void CudaKernels::cross_entropy_softmax(const CrossEntropy& loss, ConstTensorView targets,
+                                        TensorView logits, TensorView largest, TensorView sum,
+                                        TensorView target) {
+    cuda::cross_entropy_softmax(
+        queue_.stream(), shape_of(loss, logits), elements<std::int32_t>(targets), in(logits),
+        elements<float>(largest), elements<float>(sum), elements<float>(target));
 }
 
-void CudaKernels::cross_entropy_exponentials(const CrossEntropy& loss, ConstTensorView targets,
-                                             ConstTensorView largest, TensorView logits,
-                                             TensorView sum, TensorView target) {
-    cuda::cross_entropy_exponentials(queue_.stream(), shape_of(loss, logits),
-                                     elements<std::int32_t>(targets), elements<float>(largest),
-                                     out(logits), elements<float>(sum), elements<float>(target));
+void CudaKernels::cross_entropy_rescale(const CrossEntropy& loss, ConstTensorView targets,
+                                        ConstTensorView own_largest, ConstTensorView largest,
+                                        TensorView sum, TensorView target) {
+    LossShape shape;
+    shape.tokens = targets.shape.elements();
+    shape.columns = shape.entries = loss.entries;
+    shape.first_entry = loss.first_entry;
+    shape.ignore_index = loss.ignore_index;
+    cuda::cross_entropy_rescale(queue_.stream(), shape, elements<std::int32_t>(targets),
+                                elements<float>(own_largest), elements<float>(largest),
+                                elements<float>(sum), elements<float>(target));
 }
 
 void CudaKernels::cross_entropy_loss(const CrossEntropy& loss, ConstTensorView targets,
@@ -43,11 +50,12 @@ void CudaKernels::cross_entropy_loss(const CrossEntropy& loss, ConstTensorView t
 }
 
 void CudaKernels::cross_entropy_gradient(const CrossEntropy& loss, ConstTensorView targets,
-                                         ConstTensorView sum, ConstTensorView /*target*/,
-                                         TensorView logits) {
-    cuda::cross_entropy_gradient(
-        queue_.stream(), shape_of(loss, logits), static_cast<float>(loss.gradient_scale),
-        elements<std::int32_t>(targets), elements<float>(sum), out(logits));
+                                         ConstTensorView /*own_largest*/, ConstTensorView largest,
+                                         ConstTensorView sum, TensorView logits) {
+    cuda::cross_entropy_gradient(queue_.stream(), shape_of(loss, logits),
+                                 static_cast<float>(loss.gradient_scale),
+                                 elements<std::int32_t>(targets), elements<float>(largest),
+                                 elements<float>(sum), out(logits));
 }
 
 void CudaKernels::count_correct(const CrossEntropy& loss, ConstTensorView targets,
