@@ -43,6 +43,9 @@ Key key_of(const Product& product) {
             types * 10 + what};
 }
 
+/// Experts have any number of rows: what is kept for each must end somewhere.
+constexpr std::size_t kMostKept = 4096;
+
 /// A primitive with memories that each call points at its operands.
 struct Primitive {
     dnnl::matmul matmul;
@@ -103,6 +106,7 @@ struct Matmul::Made {
     std::map<Key, Primitive> primitives;
 
     std::map<Key, Primitive>::iterator make(const Key& key, const Product& product) {
+        if (primitives.size() == kMostKept) primitives.clear();
         try {
             return primitives.try_emplace(key, product, engine).first;
         } catch (const dnnl::error& error) {
