@@ -71,8 +71,6 @@ struct Route {
     }
 
     Value weights(Value tokens) const;
-    /// The last operator asks the router's weights which rows are whose, in each of its passes.
-    void ask(Value weights) const;
     Value to_experts(Value tokens, Value weights) const;
     void weigh_activation(Value weights) const;
     Value from_experts(Value rows, Value weights, int gradient) const;
@@ -97,30 +95,22 @@ Value Route::weights(Value tokens) const {
         gemm(builder, "experts.router", layer, {1, rows, experts, size().hidden, {}}),
         copies("router.top_k", logits, probabilities),
     };
-    op.forward_uses = {tokens.tensor, y.tensor};
+    op.forward_uses = {tokens.tensor, builder.scratch("experts.router.logits", logits), y.tensor};
+    const int dlogits = builder.scratch("d.experts.router.logits", logits);
     // The tokens' gradient has come from the experts: this is added to it.
     op.backward_input = {
         copies("router.top_k.dx", 2 * probabilities, logits),
         gemm(builder, "experts.router.dx", layer, {1, rows, size().hidden, experts, {}}),
         copies("router.accumulate", 2 * size().stream_bytes(), size().stream_bytes()),
     };
-    op.backward_input_uses = {y.gradient, y.tensor,
+    op.backward_input_uses = {y.gradient, y.tensor, dlogits,
                               builder.scratch("d.experts.router.in", size().stream_bytes()),
                               tokens.gradient};
     op.backward_weight = {
         gemm(builder, "experts.router.dw", layer, {1, size().hidden, experts, rows, {}})};
-    op.backward_weight_uses = {tokens.tensor, y.gradient};
+    op.backward_weight_uses = {tokens.tensor, y.gradient, dlogits};
     builder.graph.operators.push_back(std::move(op));
     return y;
-}
-
-void Route::ask(Value weights) const {
-    Operator& op = builder.graph.operators.back();
-    op.inputs.push_back(weights.tensor);
-    op.saved.push_back(weights.tensor);
-    for (std::vector<int>* uses : {&op.forward_uses, &op.backward_input_uses})
-        uses->push_back(weights.tensor);
-    if (!op.parameters.empty()) op.backward_weight_uses.push_back(weights.tensor);
 }
 
 Value Route::to_experts(Value tokens, Value weights) const {
@@ -128,7 +118,12 @@ Value Route::to_experts(Value tokens, Value weights) const {
     const std::int64_t own = row_bytes(routed());
     Value rows = moved("permute", tokens, routed(), copies("permute", own, own),
                        copies("permute.dx", own, stream));
-    ask(weights);
+    // The router's weights say which rows are whose.
+    Operator& permute = builder.graph.operators.back();
+    permute.inputs.push_back(weights.tensor);
+    permute.saved.push_back(weights.tensor);
+    permute.forward_uses.push_back(weights.tensor);
+    permute.backward_input_uses.push_back(weights.tensor);
     rows = exchanged("dispatch", rows, received());
     if (builder.how().expert_tensor > 1) {
         const std::int64_t all = size().all_expert_rows();
@@ -231,7 +226,6 @@ Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient
     in.rows = size.expert_rows;
     in.products = size.experts;
     const Value wide = linear(builder, route.at("fc1"), in, route.parameters(true), rows);
-    route.ask(weights);
     const Value active =
         activate(builder, route.at("act"), wide, size.all_expert_rows() * size.expert_ffn);
     if (builder.how().weighted_experts_activation) route.weigh_activation(weights);
@@ -239,7 +233,6 @@ Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient
     out.inputs = size.expert_ffn;
     out.outputs = size.hidden;
     const Value back = linear(builder, route.at("fc2"), out, route.parameters(false), active);
-    route.ask(weights);
     return route.from_experts(back, weights, gradient);
 }
 

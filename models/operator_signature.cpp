@@ -89,6 +89,20 @@ std::string shape_of(const Parameter& parameter, const Execution& how) {
     return text;
 }
 
+/// "96x64+32x64"; of experts, which may be many, equal ones are counted: "16*96x64".
+std::string shapes_of(const StageGraph& graph, const Operator& op) {
+    std::string text;
+    for (std::size_t i = 0, next = 0; i < op.parameters.size(); i = next) {
+        const Parameter& first = graph.parameters[op.parameters[i]];
+        const std::string shape = shape_of(first, graph.execution);
+        for (next = i + 1; first.expert && next < op.parameters.size(); ++next)
+            if (shape_of(graph.parameters[op.parameters[next]], graph.execution) != shape) break;
+        text += fmt::format("{}{}{}", i > 0 ? "+" : "",
+                            next - i > 1 ? fmt::format("{}*", next - i) : "", shape);
+    }
+    return text;
+}
+
 /// Where the kernels' extents do not say what the code does.
 std::string variant_of(const StageGraph& graph, const Operator& op) {
     const Execution& how = graph.execution;
@@ -99,6 +113,11 @@ std::string variant_of(const StageGraph& graph, const Operator& op) {
         constexpr std::string_view kNames[] = {" gelu", " gelu_tanh", " relu", " swiglu"};
         text += kNames[static_cast<std::size_t>(graph.architecture.activation)];
     }
+    if (op.kind == OperatorKind::Router || op.kind == OperatorKind::Dispatch ||
+        op.kind == OperatorKind::Combine)
+        text += fmt::format(" {} of {}", graph.architecture.experts_per_token,
+                            graph.architecture.experts);
+    if (op.kind == OperatorKind::Dispatch && op.inputs.size() > 1) text += " permute";
     const bool drops =
         op.kind == OperatorKind::Residual || op.kind == OperatorKind::PositionEmbedding
             ? how.hidden_dropout
@@ -124,9 +143,7 @@ std::string signature_of(const StageGraph& graph, const Operator& op) {
         add(" back", op.backward_input);
         return text;
     }
-    text += " parameters ";
-    for (std::size_t i = 0; i < op.parameters.size(); ++i)
-        text += (i > 0 ? "+" : "") + shape_of(graph.parameters[op.parameters[i]], how);
+    text += " parameters " + shapes_of(graph, op);
     if (op.input_gradient < 0) text += " without input gradient";
     return text;
 }

@@ -82,7 +82,7 @@ public:
     virtual void close_range() {}
 
     /// Until the event is reached. Throws DeviceStalled if for the patience nothing was done: the
-    /// host runs a whole step ahead, and all of it may last longer.
+    /// host may run a whole step ahead, and all of it may last longer.
     void await(Event event);
 
     std::chrono::nanoseconds patience = std::chrono::minutes(5);

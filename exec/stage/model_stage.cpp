@@ -30,7 +30,7 @@ struct SlicePlan {
 class ModelStage final : public StageRunner {
 public:
     ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
-        : state_{tools, nullptr, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
+        : state_{tools, nullptr, {}, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
         for (models::StageGraph& graph : graphs) {
             models::PassVisits fused = visits_of(graph, false), split = visits_of(graph, true);
             slices_.push_back({std::move(graph), std::move(fused), std::move(split)});
@@ -58,6 +58,7 @@ public:
         clock_.end_step();
         assert(std::ranges::all_of(state_.live, is_empty) && "a step leaves no activation behind");
         state_.live.clear();
+        state_.first_rows.clear();
         state_.step = nullptr;
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -24,7 +25,9 @@ struct StageMemory {
     ArenaTensor totals;   ///< fp64 [2]: loss, correct predictions
     ArenaTensor cosines;  ///< of rotary positions
     ArenaTensor sines;
-    std::map<MicroBatch, LiveTensors> live;   ///< of a step
+    std::map<MicroBatch, LiveTensors> live;  ///< of a step
+    /// Of a step: where each expert's rows begin, by microbatch, slice and layer.
+    std::map<std::array<int, 3>, std::vector<std::int64_t>> first_rows;
     std::chrono::nanoseconds communicated{};  ///< by operators, from asking to being done
 };
 

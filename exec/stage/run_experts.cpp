@@ -21,26 +21,29 @@ TensorView rows_of(const OperatorCall& call, int index, std::int64_t columns) {
 
 struct RouterCall {
     const OperatorCall& call;
-    Shape logits{call.stream_tokens(), call.model().experts};
+    Shape shape{call.stream_tokens(), call.model().experts};
     TensorView x = call.stream(call.op.inputs[0]);
     TensorView weight = call.parameter(call.op.parameters[0]);
 
     TensorView gradient() const {
-        return call.tensor(call.op.output_gradient, logits, DataType::Fp32);
+        return call.tensor(call.op.output_gradient, shape, DataType::Fp32);
     }
     /// The gradient of the logits, which has taken that of the weights' place, to multiply with.
-    ArenaTensor logits_gradient() const {
-        ArenaTensor narrow = call.temporary(logits, call.compute_type());
-        call.kernels().copy(gradient(), narrow.view());
+    TensorView logits_gradient(const std::vector<int>& uses) const {
+        const TensorView narrow = call.tensor(call.named(uses, "d.experts.router.logits"), shape);
+        call.kernels().copy(gradient(), narrow);
         return narrow;
     }
 };
 
+std::array<int, 3> key_of(const OperatorCall& call) {
+    return {call.micro_batch, call.slice, call.op.layer.value_or(0)};
+}
+
 /// One expert after the other: body(rows [first, first + count) of the product, the expert).
 template <class Body>
-void each_expert(const OperatorCall& call, const std::vector<int>& uses, const Body& body) {
-    const std::vector<std::int64_t> first =
-        call.kernels().first_rows_of_experts(weights_of(call, uses));
+void each_expert(const OperatorCall& call, const Body& body) {
+    const std::vector<std::int64_t>& first = call.state.first_rows.at(key_of(call));
     for (std::size_t expert = 0; expert + 1 < first.size(); ++expert)
         if (const std::int64_t count = first[expert + 1] - first[expert]; count > 0)
             body(first[expert], count, static_cast<std::int64_t>(expert));
@@ -76,10 +79,10 @@ bool permutes(const OperatorCall& call) {
 
 void router_forward(const OperatorCall& call) {
     const RouterCall router{call};
-    const ArenaTensor logits = call.temporary(router.logits, call.compute_type());
-    call.kernels().linear_forward(WeightLayout::OutputsInputs, router.x, router.weight, {},
-                                  logits.view());
-    call.kernels().route_forward(call.model().experts_per_token, logits.view(),
+    const TensorView logits =
+        call.tensor(call.named(call.op.forward_uses, "experts.router.logits"), router.shape);
+    call.kernels().linear_forward(WeightLayout::OutputsInputs, router.x, router.weight, {}, logits);
+    call.kernels().route_forward(call.model().experts_per_token, logits,
                                  weights_of(call, call.op.outputs));
 }
 
@@ -87,15 +90,18 @@ void router_backward_input(const OperatorCall& call) {
     const RouterCall router{call};
     call.kernels().route_backward_input(router.gradient(), weights_of(call, call.op.saved),
                                         router.gradient());
-    const ArenaTensor dlogits = router.logits_gradient();
-    call.kernels().linear_backward_input(WeightLayout::OutputsInputs, dlogits.view(), router.weight,
-                                         call.stream(call.op.input_gradient), Write::Add);
+    const TensorView part =
+        call.stream(call.named(call.op.backward_input_uses, "d.experts.router.in"));
+    call.kernels().linear_backward_input(WeightLayout::OutputsInputs,
+                                         router.logits_gradient(call.op.backward_input_uses),
+                                         router.weight, part, Write::Overwrite);
+    call.kernels().add(part, call.stream(call.op.input_gradient));
 }
 
 void router_backward_weight(const OperatorCall& call) {
     const RouterCall router{call};
-    const ArenaTensor dlogits = router.logits_gradient();
-    call.kernels().linear_backward_weight(WeightLayout::OutputsInputs, router.x, dlogits.view(),
+    call.kernels().linear_backward_weight(WeightLayout::OutputsInputs, router.x,
+                                          router.logits_gradient(call.op.backward_weight_uses),
                                           call.gradient(call.op.parameters[0]), {});
 }
 
@@ -104,8 +110,10 @@ void dispatch_forward(const OperatorCall& call) {
     const std::int64_t hidden = call.model().hidden;
     if (!permutes(call))
         return call.kernels().copy(rows_of(call, from, hidden), rows_of(call, to, hidden));
-    call.kernels().permute_forward(weights_of(call, call.op.forward_uses), call.stream(from),
-                                   rows_of(call, to, hidden));
+    const TensorView weights = weights_of(call, call.op.forward_uses);
+    call.kernels().permute_forward(weights, call.stream(from), rows_of(call, to, hidden));
+    if (call.again) return;  // they are the same
+    call.state.first_rows[key_of(call)] = call.kernels().first_rows_of_experts(weights);
 }
 
 void dispatch_backward_input(const OperatorCall& call) {
@@ -119,35 +127,31 @@ void dispatch_backward_input(const OperatorCall& call) {
 
 void experts_forward(const OperatorCall& call) {
     const ExpertProducts experts{call};
-    each_expert(call, call.op.forward_uses,
-                [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
-                    call.kernels().linear_forward(experts.linear.layout,
-                                                  part(experts.x(), first, count),
-                                                  experts.own(experts.linear.weight, expert), {},
-                                                  part(experts.y(), first, count));
-                });
+    each_expert(call, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
+        call.kernels().linear_forward(experts.linear.layout, part(experts.x(), first, count),
+                                      experts.own(experts.linear.weight, expert), {},
+                                      part(experts.y(), first, count));
+    });
 }
 
 void experts_backward_input(const OperatorCall& call) {
     const ExpertProducts experts{call};
-    each_expert(call, call.op.backward_input_uses,
-                [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
-                    call.kernels().linear_backward_input(
-                        experts.linear.layout, part(experts.dy(), first, count),
-                        experts.own(experts.linear.weight, expert),
-                        part(experts.dx(), first, count), Write::Overwrite);
-                });
+    each_expert(call, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
+        call.kernels().linear_backward_input(experts.linear.layout,
+                                             part(experts.dy(), first, count),
+                                             experts.own(experts.linear.weight, expert),
+                                             part(experts.dx(), first, count), Write::Overwrite);
+    });
 }
 
 void experts_backward_weight(const OperatorCall& call) {
     const ExpertProducts experts{call};
     const TensorView gradient = experts.linear.weight_gradient();
-    each_expert(call, call.op.backward_weight_uses,
-                [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
-                    call.kernels().linear_backward_weight(
-                        experts.linear.layout, part(experts.x(), first, count),
-                        part(experts.dy(), first, count), experts.own(gradient, expert), {});
-                });
+    each_expert(call, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
+        call.kernels().linear_backward_weight(
+            experts.linear.layout, part(experts.x(), first, count),
+            part(experts.dy(), first, count), experts.own(gradient, expert), {});
+    });
 }
 
 void combine_forward(const OperatorCall& call) {

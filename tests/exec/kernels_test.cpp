@@ -250,7 +250,7 @@ struct ExpertsCase {
 /// once; rows that are no multiple of eight.
 TEST_P(KernelsTest, Experts) {
     for (const ExpertsCase& test : std::vector<ExpertsCase>{
-             {300, 8, 2, 24}, {7, 1, 1, 16}, {21, 70, 5, 300}, {33, 4, 4, 13}}) {
+             {300, 8, 2, 24}, {7, 1, 1, 16}, {21, 70, 5, 300}, {33, 4, 4, 13}, {9, 1100, 3, 8}}) {
         const auto rows = test.tokens * test.chosen;
         const Twins logits = random({test.tokens, test.experts});
         const Twins x = random({test.tokens, test.hidden}), dy = random({test.tokens, test.hidden});

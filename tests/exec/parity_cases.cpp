@@ -111,6 +111,7 @@ std::vector<Case> layout_cases() {
                "llama"),
         layout("llama_zero3", "{data: 2, zero_stage: 3}", "1f1b", "llama"),
         layout("experts_dp2", "{data: 2}", "1f1b", "mixtral"),
+        layout("odd_experts_pp2", "{pipeline: 2, data: 1}", "zb-h1", "mixtral-odd"),
         layout("experts_pp2_dp2_zero3", "{pipeline: 2, data: 2, zero_stage: 3, wrap: stage}",
                "zb-h1", "mixtral"),
         layout("experts_cp2_recompute", "{context: 2, pipeline: 2, data: 1}", "zb-v", "mixtral",

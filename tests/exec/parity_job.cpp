@@ -31,6 +31,12 @@ const std::map<std::string, std::string> kModels{
     {"mixtral",
      "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 24, "
      "vocab: 22, max_positions: 8, experts: 4, experts_per_token: 2}"},
+    {"mixtral-odd",
+     "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 24, "
+     "vocab: 22, max_positions: 8, experts: 5, experts_per_token: 3}"},
+    {"mixtral-many",
+     "{name: wide, family: llama, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 16, "
+     "vocab: 203, max_positions: 64, experts: 128, experts_per_token: 2}"},
     {"mixtral-wide",
      "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 96, "
      "vocab: 203, max_positions: 64, experts: 4, experts_per_token: 2}"},

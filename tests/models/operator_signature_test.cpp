@@ -12,6 +12,8 @@
 namespace debubble::models {
 namespace {
 
+using testing::HasSubstr;
+
 Execution fused() {
     Execution how;
     how.seq_length = 64;
@@ -128,6 +130,29 @@ TEST(OperatorSignature, IsPlainText) {
         EXPECT_LT(text.size(), 300u);
         EXPECT_EQ(text.find_first_of("\"\\\n:#"), std::string::npos) << text;
     }
+}
+
+TEST(OperatorSignature, CountsExpertsAndSaysHowManyThereAre) {
+    Architecture model = llama(2, 64, 4, 4, 96, 1000);
+    model.experts = 256;
+    model.experts_per_token = 2;
+    const StageGraph graph = build_stage(model, fused(), {0, model.layers, true, true});
+    std::set<std::string> moved;
+    for (const Operator& op : graph.operators) {
+        const std::string text = signature_of(graph, op);
+        EXPECT_LT(text.size(), 300u);
+        if (op.kind == OperatorKind::Router || op.kind == OperatorKind::Combine ||
+            op.kind == OperatorKind::Dispatch) {
+            EXPECT_THAT(text, HasSubstr(" 2 of 256"));
+        }
+        if (op.kind == OperatorKind::Dispatch) moved.insert(text);
+        if (op.kind == OperatorKind::Linear && !graph.parameters.empty() &&
+            graph.parameters[op.parameters[0]].expert) {
+            EXPECT_THAT(
+                text, testing::AnyOf(HasSubstr(" parameters 512*"), HasSubstr(" parameters 256*")));
+        }
+    }
+    EXPECT_EQ(moved.size(), 2u) << "what permutes and what only moves";
 }
 
 }  // namespace

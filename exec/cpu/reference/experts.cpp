@@ -55,6 +55,8 @@ ExpertRows::ExpertRows(View<const T> weights)
     chosen_ = tokens_ > 0 ? first_.back() / tokens_ : 0;
     assert(chosen_ * tokens_ == first_.back() && "every token goes to as many experts");
     std::vector<std::int64_t> next(first_.begin(), first_.end() - 1);
+    rows_.reserve(static_cast<std::size_t>(first_.back()));
+    experts_.reserve(static_cast<std::size_t>(first_.back()));
     for (std::int64_t token = 0; token < tokens_; ++token)
         for (std::int64_t e = 0; e < experts; ++e)
             if (weights.row(token)[e] != T{0}) {

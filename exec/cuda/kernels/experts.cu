@@ -31,13 +31,14 @@ __global__ void route_kernel(ExpertShape shape, std::int64_t chosen, Operand log
     const std::int64_t token = token_of_warp(), row = token * shape.experts;
     if (token >= shape.tokens) return;  // the whole warp
     const int lane = lane_of_warp(), experts = static_cast<int>(shape.experts);
-    unsigned taken = 0;  // of experts lane, lane + 32 ..
+    // A lane writes and reads the weights of experts lane, lane + 32 ..: zero until one is chosen.
+    for (int e = lane; e < experts; e += kWarp) weights[row + e] = 0;
     float largest = 0, sum = 0;
     for (std::int64_t choice = 0; choice < chosen; ++choice) {
         float best = 0;
         int at = -1;
         for (int e = lane; e < experts; e += kWarp) {
-            if ((taken >> e / kWarp & 1) != 0) continue;
+            if (weights[row + e] != 0) continue;
             const float logit = load(logits, row + e);
             if (at >= 0 && !larger(logit, best)) continue;
             best = logit;
@@ -54,13 +55,10 @@ __global__ void route_kernel(ExpertShape shape, std::int64_t chosen, Operand log
         if (choice == 0) largest = best;
         const float weight = at_least_normal(expf(best - largest));
         sum += weight;
-        if (at % kWarp != lane) continue;
-        taken |= 1U << at / kWarp;
-        weights[row + at] = weight;
+        if (at % kWarp == lane) weights[row + at] = weight;
     }
     for (int e = lane; e < experts; e += kWarp)
-        weights[row + e] =
-            (taken >> e / kWarp & 1) != 0 ? at_least_normal(weights[row + e] / sum) : 0.F;
+        if (weights[row + e] != 0) weights[row + e] = at_least_normal(weights[row + e] / sum);
 }
 
 __global__ void route_backward_kernel(ExpertShape shape, const float* dweights,

@@ -6,8 +6,6 @@
 /// weights fp32 [tokens, experts], zero where a token does not go.
 namespace debubble::exec::cuda {
 
-inline constexpr int kMostExperts = 1024;  ///< a bit for each in the registers of a warp
-
 struct ExpertShape {
     std::int64_t tokens = 0;
     std::int64_t experts = 0;

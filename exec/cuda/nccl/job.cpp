@@ -171,7 +171,8 @@ void Job::watch() {
     }
 }
 
-/// What has begun and what is over. Hosts run a whole step ahead, so time counts from the begin.
+/// What has begun and what is over. Hosts may run a whole step ahead, so time counts from the
+/// begin.
 void Job::take_note_of(LaneRecord& lane) {
     while (!lane.open.empty()) {
         Asked& first = lane.open.front();

@@ -3,16 +3,14 @@
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/operators/views.h"
 
-/// The number of rows of each expert is known on the device alone: a product asks for it, and waits
-/// for all that comes before, as Megatron-Core's dispatcher does. Nothing else here waits.
+/// The number of rows of each expert is known on the device alone: who asks for it waits for all
+/// that comes before, as Megatron-Core's dispatcher does. Nothing else here waits.
 namespace debubble::exec::cuda {
 
 namespace {
 
 ExpertShape shape_of(const ConstTensorView& weights, std::int64_t hidden) {
-    const std::int64_t experts = weights.shape.columns();
-    assert(experts <= kMostExperts && "a lane's experts fit into its mask");
-    return {rows_of(weights), experts, hidden};
+    return {rows_of(weights), weights.shape.columns(), hidden};
 }
 
 /// Where the rows are, made anew by whoever asks: that is cheaper than to keep it.
