@@ -296,20 +296,25 @@ bool take_copy(Copy& copy) {
 
 namespace {
 
+/// A lane's pairs, as numbers.
 struct Fragments {
-    const unsigned* a;
-    const unsigned* b;
+    float a[4][2];
+    float b[2][2];
 };
 
-float half_of(bool bf16, unsigned pair, int which) {
-    const auto bits = static_cast<std::uint16_t>(pair >> (16 * which));
-    return bf16 ? from_bf16(bits) : from_fp16(bits);
+void widen(bool bf16, unsigned pair, float (&to)[2]) {
+    for (int i = 0; i < 2; ++i) {
+        const auto bits = static_cast<std::uint16_t>(pair >> (16 * i));
+        to[i] = bf16 ? from_bf16(bits) : from_fp16(bits);
+    }
 }
 
 }  // namespace
 
 void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b) {
-    const Fragments mine{a, b};
+    Fragments mine;
+    for (int i = 0; i < 4; ++i) widen(bf16, a[i], mine.a[i]);
+    for (int i = 0; i < 2; ++i) widen(bf16, b[i], mine.b[i]);
     const std::uint64_t* const all = of_warp(reinterpret_cast<std::uintptr_t>(&mine));
     const auto of = [&](int lane) {
         return reinterpret_cast<const Fragments*>(all[lane]);  // NOLINT(performance-no-int-to-ptr)
@@ -319,9 +324,8 @@ void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b) {
         const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
         for (int k = 0; k < 16; ++k) {
             const int pair = k % 8 / 2;  // whose pair, of the lanes of a row or a column
-            const unsigned left = of(row % 8 * 4 + pair)->a[row / 8 + k / 8 * 2];
-            const unsigned right = of(column * 4 + pair)->b[k / 8];
-            d[i] += half_of(bf16, left, k % 2) * half_of(bf16, right, k % 2);
+            d[i] += of(row % 8 * 4 + pair)->a[row / 8 + k / 8 * 2][k % 2] *
+                    of(column * 4 + pair)->b[k / 8][k % 2];
         }
     }
     the_block.meet(0);  // nobody's fragments go before all have read them
