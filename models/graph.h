@@ -56,7 +56,7 @@ enum class OperatorKind : std::uint8_t {
     Residual,  ///< dropout and add
     Gather,    ///< sequence-, tensor- or context-parallel communication as an operator
     Router,    ///< which experts a token goes to, and with what weights
-    Dispatch,  ///< brings rows to their experts, or on the way back
+    Dispatch,  ///< brings rows on to their experts, or back; sorts them by inputs[1], if there
     Combine,   ///< the weighted sum of what a token's experts made
     Loss,
 };

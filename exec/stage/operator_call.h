@@ -117,6 +117,15 @@ struct OperatorCall {
     void drop_stream(ConstTensorView x, TensorView y) const;
 };
 
+/// Rows first .. first + count - 1 of [rows, columns], or of [rows].
+template <class AnyView>
+AnyView rows_from(const AnyView& x, std::int64_t first, std::int64_t count) {
+    const bool flat = x.shape.rank() == 1;
+    const std::int64_t columns = flat ? 1 : x.shape.columns();
+    return {x.data + first * columns * size_of(x.type), flat ? Shape{count} : Shape{count, columns},
+            x.type};
+}
+
 DataType executed_type(models::DataType type);
 Nonlinearity nonlinearity_of(models::Activation activation);
 

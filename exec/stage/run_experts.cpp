@@ -49,12 +49,6 @@ void each_expert(const OperatorCall& call, const Body& body) {
             body(first[expert], count, static_cast<std::int64_t>(expert));
 }
 
-template <class Tensor>
-Tensor part(const Tensor& x, std::int64_t first, std::int64_t rows) {
-    return {
-        x.data + first * x.shape.columns() * size_of(x.type), {rows, x.shape.columns()}, x.type};
-}
-
 struct ExpertProducts {
     const OperatorCall& call;
     LinearCall linear{call};
@@ -65,14 +59,13 @@ struct ExpertProducts {
     TensorView dy() const { return rows_of(call, call.op.output_gradient, outputs); }
     TensorView dx() const { return rows_of(call, call.op.input_gradient, linear.inputs); }
     TensorView own(const TensorView& weights, std::int64_t expert) const {
-        return part(weights, expert * outputs, outputs);
+        return rows_from(weights, expert * outputs, outputs);
     }
 };
 
-/// Of rows that are sorted already, only the place changes.
+/// Rows that are sorted already are only moved.
 bool permutes(const OperatorCall& call) {
-    return call.graph.tensors[static_cast<std::size_t>(call.op.outputs[0])].name ==
-           "experts.permute.out";
+    return call.op.inputs.size() > 1;
 }
 
 }  // namespace
@@ -128,19 +121,19 @@ void dispatch_backward_input(const OperatorCall& call) {
 void experts_forward(const OperatorCall& call) {
     const ExpertProducts experts{call};
     each_expert(call, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
-        call.kernels().linear_forward(experts.linear.layout, part(experts.x(), first, count),
+        call.kernels().linear_forward(experts.linear.layout, rows_from(experts.x(), first, count),
                                       experts.own(experts.linear.weight, expert), {},
-                                      part(experts.y(), first, count));
+                                      rows_from(experts.y(), first, count));
     });
 }
 
 void experts_backward_input(const OperatorCall& call) {
     const ExpertProducts experts{call};
     each_expert(call, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
-        call.kernels().linear_backward_input(experts.linear.layout,
-                                             part(experts.dy(), first, count),
-                                             experts.own(experts.linear.weight, expert),
-                                             part(experts.dx(), first, count), Write::Overwrite);
+        call.kernels().linear_backward_input(
+            experts.linear.layout, rows_from(experts.dy(), first, count),
+            experts.own(experts.linear.weight, expert), rows_from(experts.dx(), first, count),
+            Write::Overwrite);
     });
 }
 
@@ -149,8 +142,8 @@ void experts_backward_weight(const OperatorCall& call) {
     const TensorView gradient = experts.linear.weight_gradient();
     each_expert(call, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
         call.kernels().linear_backward_weight(
-            experts.linear.layout, part(experts.x(), first, count),
-            part(experts.dy(), first, count), experts.own(gradient, expert), {});
+            experts.linear.layout, rows_from(experts.x(), first, count),
+            rows_from(experts.dy(), first, count), experts.own(gradient, expert), {});
     });
 }
 

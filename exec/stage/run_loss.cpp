@@ -90,17 +90,6 @@ ConstTensorView targets_of(const OperatorCall& call, ArenaTensor& memory) {
     return memory.view();
 }
 
-ConstTensorView rows_of(ConstTensorView x, std::int64_t first, std::int64_t count) {
-    const std::int64_t columns = x.shape.rank() > 1 ? x.shape.columns() : 1;
-    const Shape shape = x.shape.rank() > 1 ? Shape{count, columns} : Shape{count};
-    return {x.data + first * columns * size_of(x.type), shape, x.type};
-}
-
-TensorView rows_of(TensorView x, std::int64_t first, std::int64_t count) {
-    return {
-        x.data + first * x.shape.columns() * size_of(x.type), {count, x.shape.columns()}, x.type};
-}
-
 /// The head and its loss, some tokens at a time: the logits never exist as a whole.
 struct ChunkedLoss {
     LinearCall head;
@@ -119,11 +108,11 @@ struct ChunkedLoss {
     void for_each_chunk(const Body& body) const {
         for (std::int64_t first = 0; first < head.tokens; first += room.shape[0]) {
             const std::int64_t count = std::min(room.shape[0], head.tokens - first);
-            const TensorView logits = rows_of(room, 0, count);
-            head.call.kernels().linear_forward(head.layout, rows_of(x, first, count), head.weight,
+            const TensorView logits = rows_from(room, 0, count);
+            head.call.kernels().linear_forward(head.layout, rows_from(x, first, count), head.weight,
                                                {}, logits);
             body(first,
-                 LossCall(head.call, rows_of(targets, first, count), logits, head.cuts_outputs));
+                 LossCall(head.call, rows_from(targets, first, count), logits, head.cuts_outputs));
         }
     }
 };
@@ -150,8 +139,8 @@ void chunked_backward(const OperatorCall& call) {
         loss.gradient();
         const std::int64_t count = loss.logits.shape[0];
         kernels.linear_backward_input(head.layout, loss.logits, head.weight,
-                                      rows_of(dx, first, count), Write::Overwrite);
-        kernels.linear_backward_weight(head.layout, rows_of(chunks.x, first, count), loss.logits,
+                                      rows_from(dx, first, count), Write::Overwrite);
+        kernels.linear_backward_weight(head.layout, rows_from(chunks.x, first, count), loss.logits,
                                        head.weight_gradient(), {});
     });
     if (head.gathers_input()) return call.reduce_scatter(dx, call.stream(call.op.input_gradient));

@@ -15,10 +15,7 @@ __global__ void dots_kernel(AttentionShape shape, Operand dout, Operand out, flo
     const std::int64_t lines = shape.samples * shape.queries * shape.heads;
     const std::int64_t line = (block_index() * thread_count() + thread_index()) / kLanes;
     const int d = thread_index() % kLanes * kElementsEach;
-    const auto left = static_cast<int>(line < lines ? shape.head_dim - d : 0);
-    const Run run{line * shape.head_dim + d, left < 0               ? 0
-                                             : left < kElementsEach ? left
-                                                                    : kElementsEach};
+    const Run run = shifted(run_from(d, line < lines ? shape.head_dim : 0), line * shape.head_dim);
     Eight a, b;
     if (lies_together(dout, run) && lies_together(out, run)) {  // both are asked for first
         const PackedEight above = fetch(dout, run.first), result = fetch(out, run.first);
@@ -31,7 +28,7 @@ __global__ void dots_kernel(AttentionShape shape, Operand dout, Operand out, flo
     float sum = 0;
     DEBUBBLE_UNROLL
     for (int i = 0; i < kElementsEach; ++i) sum += a.at[i] * b.at[i];
-    for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) sum += warp_xor(sum, lanes);
+    sum = over_lanes(sum, Add{}, kLanes);
     if (d != 0 || line >= lines) return;
     const std::int64_t head = line % shape.heads, row = line / shape.heads % shape.queries;
     const std::int64_t sample = line / shape.heads / shape.queries;
@@ -54,10 +51,11 @@ struct Tiles {
                                 std::int64_t query, std::int64_t key, const float* log_sum,
                                 const float* dots) const {
         const std::int64_t line = (sample * shape.heads + head) * shape.queries;
+        const Sight<std::int64_t> sight(shape);
         for (int r = thread_row() * kEach; r < (thread_row() + 1) * kEach; ++r) {
             for (int c = thread_column(); c < kTile; c += kAcross) {
                 float probability = 0, gradient = 0;
-                if (sees(shape, query + r, key + c)) {
+                if (sight.sees(query + r, key + c)) {
                     const float score = dot<kHead>(q + r * kStride, k + c * kStride) * shape.scale;
                     const float above = dot<kHead>(dout + r * kStride, v + c * kStride);
                     const float kept = kept_factor(shape, sample, head, query + r, key + c);
@@ -141,7 +139,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
     load_tile<kTile, kHead>(tiles.dout, dout, queries, at.row, shape.head_dim);
 
     float sums[kEach][kColumnsEach] = {};
-    const std::int64_t seen = seen_keys(shape, at.row + kTile);
+    const std::int64_t seen = Sight<std::int64_t>(shape).seen_before(at.row + kTile);
     for (std::int64_t key = 0; key < seen; key += kTile) {
         block_barrier();  // nobody reads the tiles before
         load_tile<kTile, kHead>(tiles.k, k, keys, key, shape.head_dim);

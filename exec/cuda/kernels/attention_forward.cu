@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(kAttentionThreads)
 
     RunningRow rows[kRowsEach];
     float sums[kRowsEach][kColumnsEach] = {};
-    const std::int64_t seen = seen_keys(shape, at.row + kTileRows);
+    const Sight<std::int64_t> sight(shape);
+    const std::int64_t seen = sight.seen_before(at.row + kTileRows);
     for (std::int64_t key = 0; key < seen; key += kTileColumns) {
         block_barrier();  // nobody reads the tiles before
         load_tile<kTileColumns, kHead>(k_tile, k, keys, key, shape.head_dim);
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
                 const int column = thread_column() + c * kAcross;
                 const float product =
                     dot<kHead>(q_tile + (first_row + r) * kStride, k_tile + column * kStride);
-                scores[c] = sees(shape, query, key + column) ? product * shape.scale : -INFINITY;
+                scores[c] = sight.sees(query, key + column) ? product * shape.scale : -INFINITY;
             }
             const float correction = rows[r].take(scores);
             DEBUBBLE_UNROLL

@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
     const BlockPlace at(shape.kv_heads, shape.keys, kOwn, Longest::FirstRows);
     const HeadIn keys(k, at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
     const HeadIn values(v, at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
-    const Sight sight(shape);
+    const Sight<int> sight(shape);
     const LeftInShared<kHead> own_keys{tiles.own_first, lane.warp * kRows};
     const LeftInShared<kHead> own_values{tiles.own_second, lane.warp * kRows};
     const int block_row = static_cast<int>(at.row), first_key = block_row + lane.warp * kRows;
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
     const HeadIn douts(dout, at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
     const HeadIn keys(k, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
     const HeadIn values(v, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
-    const Sight sight(shape);
+    const Sight<int> sight(shape);
     const int block_row = static_cast<int>(at.row), first_query = block_row + lane.warp * kRows;
     const auto fetch = [&](int key, int buffer) {
         tiles.met(0, buffer).template fetch<kTile>(keys, key);

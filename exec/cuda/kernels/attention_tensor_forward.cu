@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
     const HeadIn keys(k, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
     const HeadIn values(v, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
     const HeadIn queries(q, at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
-    const Sight sight(shape);
+    const Sight<int> sight(shape);
     const LeftInShared<kHead> own_queries{q_tile, lane.warp * kRows};
     const int block_row = static_cast<int>(at.row), first_query = block_row + lane.warp * kRows;
     const float scale = shape.scale * kLog2E;

@@ -241,37 +241,4 @@ __device__ void put_pairs(const Result& y, std::int64_t to, int width, bool adds
                        before[n].high + sums[n][i + 1] * factor);
 }
 
-/// Who sees whom, as in AttentionShape, in 32 bits.
-struct Sight {
-    int queries, keys, first_query;
-    bool causal;
-
-    __device__ explicit Sight(const AttentionShape& shape)
-        : queries(static_cast<int>(shape.queries)),
-          keys(static_cast<int>(shape.keys)),
-          first_query(static_cast<int>(shape.first_query)),
-          causal(shape.causal) {}
-
-    /// Keys that some query before `end` sees.
-    __device__ int seen_before(int end) const {
-        const int seen = first_query + (end < queries ? end : queries);
-        return causal && seen < keys ? seen : keys;
-    }
-    /// Whether some of so many queries from one on, if it exists, see some key from one on.
-    __device__ bool some_see(int query, int count, int key) const {
-        return query < queries && key < seen_before(query + count);
-    }
-    /// Whether all of them see all of so many keys from one on, and all exist.
-    __device__ bool all_see(int query, int count, int key, int key_count) const {
-        return query + count <= queries && key + key_count <= keys &&
-               (!causal || key + key_count - 1 <= first_query + query);
-    }
-    /// How many keys from `key` on a query sees.
-    __device__ int seen_from(int query, int key) const { return seen_before(query + 1) - key; }
-    /// How many queries from `query` on do not see a key.
-    __device__ int blind_from(int query, int key) const {
-        return causal ? key - first_query - query : 0;
-    }
-};
-
 }  // namespace debubble::exec::cuda

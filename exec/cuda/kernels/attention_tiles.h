@@ -51,23 +51,45 @@ __device__ float dot(const float* a, const float* b) {
     return sum;
 }
 
-/// Whether the query at this row sees the key; not if either does not exist.
-__device__ inline bool sees(const AttentionShape& shape, std::int64_t query, std::int64_t key) {
-    return query < shape.queries && key < shape.keys &&
-           (!shape.causal || key <= shape.first_query + query);
-}
-/// Whether so many queries from one on all see so many keys from one on, and all exist.
-__device__ inline bool all_see(const AttentionShape& shape, std::int64_t query, int queries,
-                               std::int64_t key, int keys) {
-    return query + queries <= shape.queries && key + keys <= shape.keys &&
-           (!shape.causal || key + keys - 1 <= shape.first_query + query);
-}
-/// Keys that some query before `end` sees.
-__device__ inline std::int64_t seen_keys(const AttentionShape& shape, std::int64_t end) {
-    const std::int64_t last = end < shape.queries ? end : shape.queries;
-    const std::int64_t seen = shape.first_query + last;
-    return shape.causal && seen < shape.keys ? seen : shape.keys;
-}
+/// Who sees whom, as in AttentionShape: in 32 bits where registers are short.
+template <class Integer>
+struct Sight {
+    Integer queries, keys, first_query;
+    bool causal;
+
+    __device__ explicit Sight(const AttentionShape& shape)
+        : queries(static_cast<Integer>(shape.queries)),
+          keys(static_cast<Integer>(shape.keys)),
+          first_query(static_cast<Integer>(shape.first_query)),
+          causal(shape.causal) {}
+
+    /// Whether the query at this row sees the key; not if either does not exist.
+    __device__ bool sees(Integer query, Integer key) const {
+        return query < queries && key < keys && (!causal || key <= first_query + query);
+    }
+    /// Keys that some query before `end` sees.
+    __device__ Integer seen_before(Integer end) const {
+        const Integer seen = first_query + (end < queries ? end : queries);
+        return causal && seen < keys ? seen : keys;
+    }
+    /// Whether some of so many queries from one on, if it exists, see some key from one on.
+    __device__ bool some_see(Integer query, int count, Integer key) const {
+        return query < queries && key < seen_before(query + count);
+    }
+    /// Whether all of them see all of so many keys from one on, and all exist.
+    __device__ bool all_see(Integer query, int count, Integer key, int key_count) const {
+        return query + count <= queries && key + key_count <= keys &&
+               (!causal || key + key_count - 1 <= first_query + query);
+    }
+    /// How many keys from `key` on a query sees.
+    __device__ Integer seen_from(Integer query, Integer key) const {
+        return seen_before(query + 1) - key;
+    }
+    /// How many queries from `query` on do not see a key.
+    __device__ Integer blind_from(Integer query, Integer key) const {
+        return causal ? key - first_query - query : 0;
+    }
+};
 
 /// What probabilities are multiplied by, 0 where one is dropped: a random number decides for every
 /// score of the whole network's [samples, heads, positions, positions], four of them at once.

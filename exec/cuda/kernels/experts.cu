@@ -68,7 +68,7 @@ __global__ void route_backward_kernel(ExpertShape shape, const float* dweights,
     float mean = 0;
     for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
         mean += weights[row + e] * dweights[row + e];
-    for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) mean += warp_xor(mean, lanes);
+    mean = over_lanes(mean, Add{});
     for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
         dlogits[row + e] = weights[row + e] * (dweights[row + e] - mean);
 }
@@ -121,9 +121,7 @@ __device__ void each_expert(const ExpertShape& shape, const float* weights, cons
 
 /// The lane's run of a row, empty beyond its end; `turn` 0, 1 .. turns_of_row() - 1.
 __device__ Run run_of_lane(const ExpertShape& shape, std::int64_t turn) {
-    const std::int64_t column = (turn * kWarp + lane_of_warp()) * kElementsEach;
-    const std::int64_t left = shape.hidden - column;
-    return {column, left >= kElementsEach ? kElementsEach : left > 0 ? static_cast<int>(left) : 0};
+    return run_from((turn * kWarp + lane_of_warp()) * kElementsEach, shape.hidden);
 }
 __device__ std::int64_t turns_of_row(const ExpertShape& shape) {
     return ceil_div(shape.hidden, std::int64_t{kWarp} * kElementsEach);
@@ -182,7 +180,7 @@ __global__ void combine_backward_kernel(ExpertShape shape, const float* weights,
                 }
                 store_run(drows, of_row, down);
             }
-            for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) dweight += warp_xor(dweight, lanes);
+            dweight = over_lanes(dweight, Add{});
             if (lane_of_warp() == 0) dweights[line + expert] = dweight;
         });
 }

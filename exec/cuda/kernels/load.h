@@ -54,19 +54,20 @@ struct Run {
     std::int64_t first = 0;
     int count = 0;
 };
-__device__ inline Run run_of_thread(std::int64_t elements) {
-    const std::int64_t first = (block_index() * thread_count() + thread_index()) * kElementsEach;
-    const std::int64_t left = elements - first;
+__device__ inline Run run_from(std::int64_t first, std::int64_t end) {
+    const std::int64_t left = end - first;
     return {first, left >= kElementsEach ? kElementsEach : left > 0 ? static_cast<int>(left) : 0};
+}
+__device__ inline Run run_of_thread(std::int64_t elements) {
+    return run_from((block_index() * thread_count() + thread_index()) * kElementsEach, elements);
 }
 
 /// The runs of a row of `columns` elements, of which the block's threads take one each in turn;
 /// empty beyond its end.
 __device__ inline Run run_of_row(std::int64_t columns, int turn) {
-    const std::int64_t column =
-        (static_cast<std::int64_t>(turn) * thread_count() + thread_index()) * kElementsEach;
-    const std::int64_t left = columns - column;
-    return {column, left >= kElementsEach ? kElementsEach : left > 0 ? static_cast<int>(left) : 0};
+    return run_from(
+        (static_cast<std::int64_t>(turn) * thread_count() + thread_index()) * kElementsEach,
+        columns);
 }
 __device__ inline Run shifted(Run run, std::int64_t by) {
     return {run.first + by, run.count};
@@ -192,11 +193,18 @@ struct Larger {
     __device__ float operator()(float a, float b) const { return b > a || b != b ? b : a; }
 };
 
+/// The values of so many neighbouring lanes taken together; the lanes of a warp all call it.
+template <class T, class Join>
+__device__ T over_lanes(T value, Join join, int count = kWarp) {
+    for (int lanes = count / 2; lanes > 0; lanes /= 2) value = join(value, warp_xor(value, lanes));
+    return value;
+}
+
 /// Every thread gets all threads' values taken together, in one order. `scratch` has room for a
 /// value of each warp; all threads of the block call it.
 template <class T, class Join>
 __device__ T over_block(T value, Join join, T* scratch) {
-    for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) value = join(value, warp_xor(value, lanes));
+    value = over_lanes(value, join);
     const int warps = thread_count() / kWarp;
     block_barrier();  // whoever read the scratch before is through
     if (thread_index() % kWarp == 0) scratch[thread_index() / kWarp] = value;
