@@ -11,7 +11,9 @@ namespace debubble::exec {
 
 /// Each call only asks; its request completes the action, on the thread that waits for it.
 /// The interpreter waits for an unshard before the next pass of its stage, for a reduction before
-/// the next backward of its stage or the norm, whichever comes first.
+/// the next backward of its stage or the norm, whichever comes first. It says before a pass if
+/// the stage's reduction follows, with no gradient of it in between: what the pass is done with
+/// may begin its way then.
 class StepActions {
 public:
     virtual ~StepActions() = default;
@@ -19,6 +21,7 @@ public:
 
     virtual Pending unshard(Stage stage) = 0;
     virtual void reshard(Stage stage) = 0;
+    virtual void reduction_follows(Stage /*stage*/) {}
     virtual Pending reduce_grad(Stage stage) = 0;
     virtual Pending tied_grad_reduce(Stage stage) = 0;
     virtual Pending grad_norm() = 0;

@@ -40,6 +40,7 @@ struct Framework {
     bool overlap_tensor_backward =
         true;                          ///< TP collectives of backward beside weight-gradient GEMMs
     bool overlap_grad_reduce = false;  ///< DP buckets reduced during the last backward
+    bool reduces_by_layer = false;     ///< layers instead of buckets, and embeddings in one piece
     bool overlap_param_gather = false;
     PointToPoint point_to_point = PointToPoint::ScatterGather;
     bool point_to_point_blocks = false;  ///< the sender waits for its send

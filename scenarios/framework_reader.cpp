@@ -54,6 +54,7 @@ void read_kernels(MappingReader& in, Framework& f) {
 void read_communication(MappingReader& in, Framework& f) {
     in.flag("overlap_tensor_backward", f.overlap_tensor_backward);
     in.flag("overlap_grad_reduce", f.overlap_grad_reduce);
+    in.flag("reduces_by_layer", f.reduces_by_layer);
     in.flag("overlap_param_gather", f.overlap_param_gather);
     in.word("point_to_point", f.point_to_point, kPointToPoint);
     in.flag("point_to_point_blocks", f.point_to_point_blocks);

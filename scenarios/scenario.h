@@ -42,6 +42,11 @@ struct Parallel {
     /// Ranks with the same part of the same parameters: they sum gradients, and ZeRO cuts over
     /// them.
     int replicas() const { return data * context; }
+    bool shares_gradients() const { return zero_stage >= 2 && replicas() > 1; }
+    /// ZeRO-3 whose passes gather parameters layer by layer.
+    bool gathers_in_passes() const {
+        return zero_stage == 3 && wrap == Wrap::Layer && replicas() > 1;
+    }
     int expert_replicas() const { return ranks_of_stage() / (expert * expert_tensor); }
 };
 

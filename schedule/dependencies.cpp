@@ -37,6 +37,23 @@ Inputs inputs_of(const Compute& c, int stage_count, int slices) {
     return inputs;
 }
 
+bool reduction_follows(const ActionList& list, std::size_t position, const Compute& compute) {
+    if (compute.pass == Pass::Forward || compute.pass == Pass::BackwardInput) return false;
+    bool seen = false;  // the compute itself
+    for (std::size_t i = position; i < list.size(); ++i) {
+        if (list[i] == Action{ReduceGrad{compute.stage}}) return true;
+        bool adds = false;
+        for_each_compute(list[i], [&](const Compute& c) {
+            if (c == compute)
+                seen = true;
+            else if (seen)
+                adds |= c.stage == compute.stage && c.pass != Pass::Forward;
+        });
+        if (adds) return false;
+    }
+    return false;
+}
+
 Message ResultIndex::at(std::size_t index) const {
     const Kind kind = index < per_kind() ? Kind::Activation : Kind::Gradient;
     index %= per_kind();

@@ -49,6 +49,10 @@ inline Stage consumer_of(const Message& m) {
     return Stage{m.producer.index + (m.kind == Message::Kind::Activation ? 1 : -1)};
 }
 
+/// Whether the compute, which is or is in the action at `position`, is the last that adds to its
+/// stage's gradients before they are summed up (ReduceGrad). False of a pass that adds nothing.
+bool reduction_follows(const ActionList& list, std::size_t position, const Compute& compute);
+
 /// Numbers every result of a schedule, and so also every forward and backward,
 /// from 0: the index of flat arrays.
 class ResultIndex {

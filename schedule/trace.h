@@ -68,8 +68,9 @@ struct TraceHeader {
     bool folded = true;  ///< one pipeline stands for all its symmetric replicas
     /// Steady-state distance of two training steps; 0 where it is the trace's own length.
     Duration step_time{};
-    bool sends_block = false;   ///< a rank's next compute waits for the sends listed before it
-    bool copies_block = false;  ///< offloads and reloads are made between the computes
+    bool sends_block = false;       ///< a rank's next compute waits for the sends listed before it
+    bool copies_block = false;      ///< offloads and reloads are made between the computes
+    bool reductions_block = false;  ///< the next compute waits for a ReduceGrad listed before it
     ClockError clock_error = {};
     friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
 };

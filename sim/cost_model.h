@@ -66,7 +66,7 @@ public:
     virtual MemoryByClass static_memory(Rank rank) const = 0;
     /// Gradients that have no buffer of their own: from the end of the rank's first B or W on.
     virtual Bytes gradients_in_backward(Rank) const { return {}; }
-    /// Extra bytes that a gathered stage holds between Unshard and Reshard.
+    /// What a gathered stage holds between Unshard and Reshard, beside the rank's own part.
     virtual Bytes unsharded_bytes(Stage stage) const = 0;
     /// Extra bytes of the optimizer step itself.
     virtual Bytes optimizer_transient(Rank rank) const = 0;

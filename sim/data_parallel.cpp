@@ -68,15 +68,16 @@ DataParallelPrices::Exchange DataParallelPrices::over_replicas(
     return sum;
 }
 
-Flow DataParallelPrices::overlapped(Flow flow, const CollectiveCost& cost, Bytes size,
-                                    Duration beside) const {
+double DataParallelPrices::last_bucket(Bytes size) const {
+    const auto bucket = static_cast<double>(scenario_.framework.grad_bucket.count);
+    return 1 / std::max(1.0, std::ceil(static_cast<double>(size.count) / std::max(1.0, bucket)));
+}
+
+Flow DataParallelPrices::overlapped(Flow flow, const CollectiveCost& cost, double last,
+                                    Duration beside) {
     const double takes = seconds(cost.total());
-    const double buckets = std::max(
-        1.0, std::ceil(static_cast<double>(size.count) /
-                       std::max(1.0, static_cast<double>(scenario_.framework.grad_bucket.count))));
-    const double left =
-        std::max(takes / buckets, takes - seconds(beside) * (buckets - 1) / buckets);
     if (takes <= 0) return flow;
+    const double left = std::max(takes * last, takes - seconds(beside) * (1 - last));
     flow.latency = from_seconds(seconds(flow.latency) * left / takes);
     flow.bytes = scaled(flow.bytes, left / takes);
     return flow;
@@ -84,14 +85,16 @@ Flow DataParallelPrices::overlapped(Flow flow, const CollectiveCost& cost, Bytes
 
 Flow DataParallelPrices::reduce_gradients(const models::ParameterCount& elements,
                                           std::span<const Rank> holders,
-                                          Duration last_backward) const {
+                                          const LastBackward& last_backward) const {
     const CollectiveKind kind = scenario_.parallel.zero_stage == 0 ? CollectiveKind::AllReduce
                                                                    : CollectiveKind::ReduceScatter;
     const auto [cost, size] =
         over_replicas(kind, elements, gradient_bytes_sent(scenario_), holders);
     const Flow flow = topology_.collective(cost, size, holders);
-    if (!scenario_.framework.overlap_grad_reduce) return flow;
-    return overlapped(flow, cost, size, last_backward);
+    const scenarios::Framework& framework = scenario_.framework;
+    if (!framework.overlap_grad_reduce || scenario_.cluster.gpu.threads) return flow;
+    const double last = framework.reduces_by_layer ? last_backward.comes_last : last_bucket(size);
+    return overlapped(flow, cost, last, last_backward.length);
 }
 
 Flow DataParallelPrices::gather_parameters(const models::ParameterCount& elements, Rank rank,
@@ -103,7 +106,7 @@ Flow DataParallelPrices::gather_parameters(const models::ParameterCount& element
     // ZeRO-3 by stage is gathered ahead by the schedule itself.
     if (!scenario_.framework.overlap_param_gather || scenario_.parallel.zero_stage == 3)
         return flow;
-    return overlapped(flow, cost, size, first_forward);
+    return overlapped(flow, cost, last_bucket(size), first_forward);
 }
 
 Flow DataParallelPrices::reduce_between_holders(std::int64_t elements,

@@ -9,17 +9,26 @@
 /// Communication between the replicas of a stage, once or a few times per step.
 namespace debubble::sim {
 
+/// The pass that makes the last gradients of a stage.
+struct LastBackward {
+    Duration length{};
+    /// Which part of the gradients is complete at its end only, where layers are reduced one by
+    /// one (Framework::reduces_by_layer).
+    double comes_last = 1;
+};
+
 class DataParallelPrices {
 public:
     DataParallelPrices(const scenarios::Scenario& scenario, const Topology& topology)
         : scenario_(scenario), topology_(topology) {}
 
     /// All-reduce of a stage's gradients over data x context ranks and all holders, or
-    /// reduce-scatter when they are sharded. When the framework overlaps, buckets are sent as
-    /// the last backward (of this length) makes them, and only the rest is left.
+    /// reduce-scatter when they are sharded. When the framework overlaps, buckets or layers are
+    /// sent as the last backward makes them, and only the rest is left; not on a processor, which
+    /// would have to do both.
     /// Those of experts go over fewer ranks, one after the other.
     Flow reduce_gradients(const models::ParameterCount& elements, std::span<const Rank> holders,
-                          Duration last_backward) const;
+                          const LastBackward& last_backward) const;
     /// All-gather of a stage's parameters; beside its first forward if the framework overlaps.
     Flow gather_parameters(const models::ParameterCount& elements, Rank rank,
                            Duration first_forward) const;
@@ -36,7 +45,9 @@ private:
     /// Of dense parameters and experts: what both take, at the slower tier.
     Exchange over_replicas(CollectiveKind kind, const models::ParameterCount& elements,
                            std::int64_t width, std::span<const Rank> holders) const;
-    Flow overlapped(Flow flow, const CollectiveCost& cost, Bytes size, Duration beside) const;
+    /// What is left behind a compute that runs beside all but the last part.
+    static Flow overlapped(Flow flow, const CollectiveCost& cost, double last, Duration beside);
+    double last_bucket(Bytes size) const;
 
     const scenarios::Scenario& scenario_;
     const Topology& topology_;

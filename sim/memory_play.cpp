@@ -35,25 +35,18 @@ public:
         }
         return *graph;
     }
-    /// What is gathered and reduced inside a pass, for its length.
-    MemoryByClass transient(Stage stage, bool backward) {
-        if (!gathers_in_passes(scenario_)) return {};
-        const models::StageGraph& whole = graph(stage, 0);
-        ShardedUnits units{whole.content.layers, 0, whole.parameter_elements()};
-        for (const models::Operator& op : whole.operators)
-            if (op.layer == whole.content.first_layer)
-                for (const int parameter : op.parameters)
-                    units.layer_elements +=
-                        whole.parameters[parameter].elements_of_rank(whole.execution);
-        units.root_elements -= units.layers * units.layer_elements;
-        return sharding_transient(scenario_, units, backward);
+    /// What is gathered and reduced inside a pass.
+    HeldBeside beside(const Compute& c) {
+        if (!scenario_.parallel.shares_gradients()) return {};
+        const models::StageGraph& whole = graph(c.stage, 0);
+        return held_beside(scenario_, sharded_units(whole, whole.content.layers),
+                           c.pass == Pass::Backward || c.pass == Pass::BackwardWeight);
     }
-    /// What Unshard adds to the rank's own part.
+    /// What Unshard adds: all parameters, beside the rank's own part.
     Bytes gathered(Stage stage) {
         if (scenario_.parallel.zero_stage < 3) return {};
-        const std::int64_t bytes = graph(stage, 0).parameter_elements() *
-                                   models::size_of(scenario_.training.precision.compute);
-        return Bytes{bytes - bytes / scenario_.parallel.replicas()};
+        return Bytes{graph(stage, 0).parameter_elements() *
+                     models::size_of(scenario_.training.precision.compute)};
     }
     const models::PassSteps& steps(const Compute& c) {
         const int slice = c.micro_batch.slice.value_or(0);
@@ -116,10 +109,10 @@ std::size_t played_part(RankStages& stages, const ActionList& list) {
             const models::PassSteps& steps = stages.steps(c);
             const auto [at, is_new] = memory.try_emplace(&steps);
             if (is_new)
-                at->second = play(stages.graph(c.stage, c.micro_batch.slice.value_or(0)), steps);
-            const Bytes beside = total(stages.transient(c.stage, c.pass != Pass::Forward));
-            if (level + at->second.peak_above + beside > fullest) {
-                fullest = level + at->second.peak_above + beside;
+                at->second = play(stages.graph(c.stage, c.micro_batch.slice.value_or(0)), steps, {},
+                                  false, stages.beside(c));
+            if (level + at->second.peak_above > fullest) {
+                fullest = level + at->second.peak_above;
                 beyond = 0;
                 end = i + 1;
             }
@@ -270,23 +263,38 @@ private:
             handles[tensor] = MemoryLog::kNone;
         }
     }
-    /// A pass, and beside it what is gathered for it.
+    /// A pass, and beside it what is gathered and reduced.
     void pass(const Compute& c) {
         const AtStage key{c.stage, c.micro_batch};
-        const models::StageGraph& graph = graph_of(key);
-        passes_[key].resize(graph.tensors.size(), MemoryLog::kNone);
-        const MemoryByClass transient = stages_.transient(c.stage, c.pass != Pass::Forward);
-        std::vector<int> gathered;
-        for (std::size_t k = 0; k < kMemoryClasses; ++k)
-            if (transient[k].count > 0)
-                gathered.push_back(log_.allocate(transient[k], static_cast<MemoryClass>(k),
-                                                 "gathered", "unshard"));
-        run(key, stages_.steps(c));
-        for (const int handle : gathered) log_.free(handle);
+        passes_[key].resize(graph_of(key).tensors.size(), MemoryLog::kNone);
+        const models::PassSteps& steps = stages_.steps(c);
+        const HeldBeside held = stages_.beside(c);
+        if (held == HeldBeside{}) return run(key, steps, [](std::size_t) {});
+        const std::vector<PassPlace> places = places_of(steps);
+        std::optional<PassPlace> now;
+        std::vector<int> beside;
+        run(key, steps, [&](std::size_t step) {
+            if (steps.steps[step].kind == Step::Kind::Free || places[step] == now) return;
+            now = places[step];
+            for (const int handle : beside) log_.free(handle);
+            beside = allocate(held[static_cast<std::size_t>(*now)]);
+        });
+        for (const int handle : beside) log_.free(handle);
     }
-    void run(const AtStage& key, const models::PassSteps& pass) {
+    std::vector<int> allocate(const MemoryByClass& beside) {
+        std::vector<int> handles;
+        for (std::size_t k = 0; k < kMemoryClasses; ++k)
+            if (beside[k].count > 0)
+                handles.push_back(
+                    log_.allocate(beside[k], static_cast<MemoryClass>(k), "gathered", "unshard"));
+        return handles;
+    }
+    /// `before` each step.
+    template <class Before>
+    void run(const AtStage& key, const models::PassSteps& pass, const Before& before) {
         const models::StageGraph& graph = graph_of(key);
         for (std::size_t i = 0; i < pass.steps.size(); ++i) {
+            before(i);
             const Step& step = pass.steps[i];
             if (step.kind == Step::Kind::Run) continue;
             const models::Tensor& tensor = graph.tensors[step.index];

@@ -1,6 +1,7 @@
 #include "sim/pass_memory.h"
 
 #include <span>
+#include <vector>
 
 namespace debubble::sim {
 namespace {
@@ -32,20 +33,40 @@ Bytes added_by(const models::StageGraph& graph, const models::Tensor& tensor, bo
     return how.slice + 1 == how.slices ? how.slices * tensor.bytes : Bytes{};
 }
 
+/// What else is there at each step of a pass.
+class Beside {
+public:
+    Beside(const models::PassSteps& pass, const HeldBeside& held) : held_(held) {
+        if (held != HeldBeside{}) places_ = places_of(pass);
+    }
+    const MemoryByClass& at(std::size_t step) const {
+        return held_[places_.empty() ? 0 : static_cast<std::size_t>(places_[step])];
+    }
+
+private:
+    const HeldBeside& held_;
+    std::vector<PassPlace> places_;
+};
+
 Segment play_segment(const models::StageGraph& graph, std::span<const Step> steps,
-                     std::size_t begin, std::size_t end, bool again) {
+                     std::size_t begin, std::size_t end, bool again, const Beside& beside) {
     Segment segment;
     Bytes sum;
     for (std::size_t i = begin; i < end; ++i) {
-        if (steps[i].kind == Step::Kind::Run) continue;
-        const models::Tensor& tensor = graph.tensors[steps[i].index];
-        const Bytes change = steps[i].kind == Step::Kind::Allocate ? added_by(graph, tensor, again)
-                                                                   : Bytes{-tensor.bytes.count};
-        segment.change[static_cast<std::size_t>(tensor.held_as)] += change;
-        sum += change;
-        if (sum <= segment.peak_sum) continue;
-        segment.peak_sum = sum;
-        segment.peak = segment.change;
+        const Step::Kind kind = steps[i].kind;
+        if (kind != Step::Kind::Run) {
+            const models::Tensor& tensor = graph.tensors[steps[i].index];
+            const Bytes change = kind == Step::Kind::Allocate ? added_by(graph, tensor, again)
+                                                              : Bytes{-tensor.bytes.count};
+            segment.change[static_cast<std::size_t>(tensor.held_as)] += change;
+            sum += change;
+        }
+        if (kind == Step::Kind::Free)
+            continue;  // of what is behind; the place is the next kernel's
+        const MemoryByClass& more = beside.at(i);
+        if (sum + total(more) <= segment.peak_sum) continue;
+        segment.peak_sum = sum + total(more);
+        segment.peak = plus(segment.change, more);
         segment.peak_step = i;
     }
     return segment;
@@ -82,7 +103,8 @@ std::string op_for(const models::PassSteps& pass, std::size_t step) {
 }  // namespace
 
 PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold,
-                bool again) {
+                bool again, const HeldBeside& held) {
+    const Beside beside(pass, held);
     const Range folded = fold.times > 1 ? range_of(pass, fold.layer) : Range{};
     PassMemory memory;
     MemoryByClass level{};
@@ -94,7 +116,7 @@ PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, 
         memory.op_at_peak = op_for(pass, segment.peak_step);
     };
     const auto run = [&](std::size_t begin, std::size_t end, int times) {
-        const Segment segment = play_segment(graph, pass.steps, begin, end, again);
+        const Segment segment = play_segment(graph, pass.steps, begin, end, again, beside);
         raise(level, segment);
         raise(plus(level, segment.change, times - 1), segment);
         level = plus(level, segment.change, times);

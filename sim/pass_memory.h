@@ -5,6 +5,7 @@
 #include "base/memory_class.h"
 #include "models/graph.h"
 #include "sim/pass_time.h"
+#include "sim/sharded_pass.h"
 
 namespace debubble::sim {
 
@@ -18,8 +19,8 @@ struct PassMemory {
 
 /// Plays the allocations and frees of a pass, the folded layer as often as it
 /// stands for: the levels are those of the unfolded pass. A forward that runs `again`
-/// finds there what its first run has left for later slices.
+/// finds there what its first run has left for later slices. `beside` counts to the peak.
 PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold = {},
-                bool again = false);
+                bool again = false, const HeldBeside& beside = {});
 
 }  // namespace debubble::sim

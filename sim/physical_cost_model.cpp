@@ -84,16 +84,19 @@ public:
     }
     Flow reduce_grad(Stage stage, std::span<const Rank> holders) const override {
         // Reduced there too, over the replicas of one holder; what is left is between holders.
-        if (gathers_in_passes(scenario_))
+        if (scenario_.parallel.gathers_in_passes())
             return between_replicas_.reduce_between_holders(
                 elements(stage).total() / scenario_.parallel.replicas(), holders);
         const StagePrice& price = whole(stage);
-        const Duration last =
-            std::max(price.of(Pass::Backward).duration, price.of(Pass::BackwardWeight).duration);
+        LastBackward last{
+            std::max(price.of(Pass::Backward).duration, price.of(Pass::BackwardWeight).duration)};
+        if (holders.size() == 1)  // the passes of several do not come in step
+            last.comes_last = part_that_comes_last(price.parameters().units);
         return between_replicas_.reduce_gradients(elements(stage), holders, last);
     }
     Flow tied_grad(Stage stage, std::span<const Rank> holders) const override {
-        return between_replicas_.reduce_between_holders(whole(stage).parameters().tied, holders);
+        return between_replicas_.reduce_between_holders(whole(stage).parameters().units.tied,
+                                                        holders);
     }
     Flow grad_norm() const override {
         Flow flow = between_replicas_.reduce_norm();
@@ -117,9 +120,8 @@ public:
     }
     Bytes unsharded_bytes(Stage stage) const override {
         if (scenario_.parallel.zero_stage < 3) return {};
-        const std::int64_t bytes =
-            elements(stage).total() * models::size_of(scenario_.training.precision.compute);
-        return Bytes{bytes - bytes / scenario_.parallel.replicas()};
+        return Bytes{elements(stage).total() *
+                     models::size_of(scenario_.training.precision.compute)};
     }
     Bytes optimizer_transient(Rank rank) const override { return level(rank).optimizer_step; }
     std::vector<std::string> unmeasured() const override {

@@ -230,6 +230,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     how.steps = barrier ? 1 : 2;
     how.sends_block = scenario.framework.point_to_point_blocks;
     how.copies_block = scenario.cluster.gpu.threads.has_value();  // a processor copies by itself
+    how.reductions_block = scenario.parallel.shares_gradients();  // there is no room for whole ones
     how.sample_memory = options.keep_trace;
     how.stop = options.stop;
     Simulation simulation = simulate(plan.program, *priced.costs, how);

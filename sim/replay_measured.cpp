@@ -146,6 +146,7 @@ Trace replay_measured(const Program& program, const Trace& measured) {
     SimulateOptions how;
     how.sends_block = measured.header.sends_block;
     how.copies_block = measured.header.copies_block;
+    how.reductions_block = measured.header.reductions_block;
     how.follow_memory = false;
     how.steps = is_post_validated(program) ? 2 : 1;
     Trace replayed = simulate(program, MeasuredCosts(program, measured), how).trace;

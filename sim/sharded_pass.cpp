@@ -1,6 +1,7 @@
 #include "sim/sharded_pass.h"
 
 #include <algorithm>
+#include <set>
 
 #include "sim/data_parallel.h"
 #include "sim/network/collective_cost.h"
@@ -8,55 +9,144 @@
 namespace debubble::sim {
 namespace {
 
-std::int64_t element_bytes(const scenarios::Scenario& scenario) {
-    return models::size_of(scenario.training.precision.compute);
-}
+/// Bytes of one element.
+struct Widths {
+    std::int64_t value = 0;
+    std::int64_t gradient = 0;
+    std::int64_t on_the_wire = 0;  ///< of a copy that travels, if it is of another type
+};
 
-/// Of gathered units, the part that the rank does not hold anyway.
-Bytes foreign_part(const scenarios::Scenario& scenario, std::int64_t elements) {
-    const std::int64_t bytes = elements * element_bytes(scenario);
-    return Bytes{bytes - bytes / scenario.parallel.replicas()};
+Widths widths_of(const scenarios::Scenario& scenario) {
+    const scenarios::Precision& precision = scenario.training.precision;
+    const auto type = scenario.framework.main_grad_buffer ? precision.grads : precision.compute;
+    const auto& wire = scenario.parallel.communication_dtype;
+    return {models::size_of(precision.compute), models::size_of(type),
+            wire && *wire != type ? models::size_of(*wire) : 0};
 }
 
 }  // namespace
 
-bool gathers_in_passes(const scenarios::Scenario& scenario) {
-    return scenario.parallel.zero_stage == 3 && scenario.parallel.wrap == scenarios::Wrap::Layer &&
-           scenario.parallel.replicas() > 1;
+ShardedUnits sharded_units(const models::StageGraph& graph, int layers) {
+    ShardedUnits units;
+    units.layers = layers;
+    units.has_embedding = graph.content.embedding;
+    units.has_head = graph.content.head;
+    std::set<int> counted;
+    for (const models::Operator& op : graph.operators) {
+        const bool embeds = op.kind == models::OperatorKind::TokenEmbedding ||
+                            op.kind == models::OperatorKind::PositionEmbedding ||
+                            op.kind == models::OperatorKind::PatchEmbedding;
+        for (const int index : op.parameters) {
+            if (!counted.insert(index).second) continue;
+            const models::Parameter& parameter = graph.parameters[index];
+            const bool tied =
+                !parameter.tied_to.empty() || (graph.architecture.tied_embedding &&
+                                               op.kind == models::OperatorKind::TokenEmbedding);
+            std::int64_t& unit = op.layer ? units.layer
+                                 : tied   ? units.tied
+                                 : embeds ? units.embedding
+                                          : units.head;
+            unit += parameter.elements_of_rank(graph.execution);
+        }
+    }
+    if (graph.content.layers > 0) units.layer /= graph.content.layers;
+    return units;
+}
+
+double part_that_comes_last(const ShardedUnits& units) {
+    const std::int64_t all = units.root() + units.layers * units.layer;
+    const std::int64_t last = units.has_embedding ? units.embedding + units.tied : units.layer;
+    return last > 0 ? static_cast<double>(last) / static_cast<double>(all) : 1;
 }
 
 double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                        const PassTime& time, bool backward) {
+                        const PassTime& time, bool makes_gradients) {
     const GroupPlacement group = gradient_group(scenario, 0);
     const auto takes = [&](CollectiveKind kind, std::int64_t elements) {
         if (elements == 0) return 0.0;
         const Bytes whole{elements * parameter_bytes_sent(scenario)};
         return seconds(collective_cost(kind, whole, group, scenario.cluster).total());
     };
-    const double gather = takes(CollectiveKind::AllGather, units.layer_elements);
-    const double reduce = backward ? takes(CollectiveKind::ReduceScatter, units.layer_elements) : 0;
-    const double root = takes(CollectiveKind::AllGather, units.root_elements);
-    const double root_reduce =
-        backward ? takes(CollectiveKind::ReduceScatter, units.root_elements) : 0;
-    if (units.layers == 0) return root + root_reduce;
+    const auto reducing = [&](std::int64_t elements) {
+        return makes_gradients ? takes(CollectiveKind::ReduceScatter, elements) : 0;
+    };
+    const double root = takes(CollectiveKind::AllGather, units.root());
+    if (units.layers == 0) return root + reducing(units.root());
+    const double gather = takes(CollectiveKind::AllGather, units.layer);
+    const double reduce = reducing(units.layer);
 
     const double layer = time.layers / units.layers;
     // Forward: the root, then the first layer beside the embedding. Backward: beside the head.
     const double first = std::max(0.0, gather - time.ends);
     const double inner = (units.layers - 1) * std::max(0.0, gather + reduce - layer);
-    return root + first + inner + reduce + root_reduce;
+    return root + first + inner + reduce + reducing(units.root());
 }
 
-MemoryByClass sharding_transient(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                                 bool backward) {
-    const int ahead = std::min(2, units.layers);
-    MemoryByClass held{};
-    held[static_cast<std::size_t>(MemoryClass::Parameters)] =
-        foreign_part(scenario, units.root_elements + ahead * units.layer_elements);
-    if (backward)
-        held[static_cast<std::size_t>(MemoryClass::Gradients)] =
-            Bytes{std::max(units.layer_elements, units.root_elements) * element_bytes(scenario)};
+HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& units,
+                       bool makes_gradients) {
+    HeldBeside held{};
+    const auto add = [&](PassPlace place, MemoryClass held_as, std::int64_t bytes) {
+        held[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count += bytes;
+    };
+    using enum PassPlace;
+    const Widths width = widths_of(scenario);
+    const auto gathered = [&](PassPlace place, int layers) {
+        add(place, MemoryClass::Parameters,
+            (units.root() + std::min(layers, units.layers) * units.layer) * width.value);
+    };
+    if (scenario.parallel.gathers_in_passes()) {
+        gathered(Before, 1);
+        gathered(First, 2);
+        gathered(Inner, 2);
+        gathered(Last, 1);
+        gathered(Behind, 0);
+    }
+    if (!makes_gradients || !scenario.parallel.shares_gradients()) return held;
+    const auto computed = [&](PassPlace place, std::int64_t elements) {
+        add(place, MemoryClass::Gradients, elements * width.gradient);
+    };
+    const auto reduced = [&](PassPlace place, std::int64_t elements) {
+        computed(place, elements);
+        add(place, MemoryClass::Buffers, elements * width.on_the_wire);
+    };
+    const std::int64_t stays = units.has_head ? units.tied : 0;  // until the embedding's comes
+    computed(Before, units.head + stays);
+    computed(First, units.layer + stays);
+    reduced(First, units.head);
+    for (const PassPlace place : {Inner, Last}) {
+        computed(place, units.layer + stays);
+        reduced(place, units.layers > 1 ? units.layer : units.head);
+    }
+    computed(Behind, units.embedding + units.tied);
+    reduced(Behind, units.layers > 0 ? units.layer : units.head);
     return held;
+}
+
+std::vector<PassPlace> places_of(const models::PassSteps& pass) {
+    using models::Step;
+    constexpr int kBesideLayers = -1;
+    std::vector<int> layers;  // of the kernels, in the order in which they run
+    for (const Step& step : pass.steps)
+        if (step.kind == Step::Kind::Run) layers.push_back(pass.kernels[step.index].layer);
+    const auto is_layer = [](int layer) { return layer != kBesideLayers; };
+    const auto first = std::ranges::find_if(layers, is_layer);
+    const auto last = std::find_if(layers.rbegin(), layers.rend(), is_layer);
+
+    std::vector<PassPlace> places;
+    places.reserve(pass.steps.size());
+    auto next = layers.begin();
+    for (const Step& step : pass.steps) {
+        if (next == layers.end())
+            places.push_back(places.empty() ? PassPlace::Before : places.back());
+        else if (!is_layer(*next))
+            places.push_back(next < first ? PassPlace::Before : PassPlace::Behind);
+        else if (*next == *last)
+            places.push_back(PassPlace::Last);
+        else
+            places.push_back(*next == *first ? PassPlace::First : PassPlace::Inner);
+        if (step.kind == Step::Kind::Run) ++next;
+    }
+    return places;
 }
 
 }  // namespace debubble::sim

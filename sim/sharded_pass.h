@@ -1,32 +1,56 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/memory_class.h"
+#include "models/graph.h"
 #include "scenarios/scenario.h"
 #include "sim/pass_time.h"
 
-/// Parameters sharded over data parallel ranks and gathered layer by layer inside
-/// a pass (FSDP, `wrap: layer`). One unit is gathered ahead; embedding and head are
-/// the root unit, gathered for the whole pass. A backward also reduces each unit's
-/// gradients, on the same communication stream.
+/// What passes gather and reduce over data-parallel ranks while they run, layer by layer.
+///
+/// ZeRO-3 with `wrap: layer` gathers parameters inside the passes (FSDP): those of the next layer
+/// beside the layer that computes; embedding and head are the root unit, gathered for the
+/// whole pass. A backward also reduces each layer's gradients, on the same communication stream.
+///
+/// Under ZeRO-2, and ZeRO-3 by stage, the backward that a ReduceGrad follows begins the reductions
+/// layer by layer as well. Whole gradients exist of the layer that computes and of the one before
+/// it, whose reduction runs beside.
 namespace debubble::sim {
 
-/// ZeRO-3 with `wrap: layer` over more than one rank.
-bool gathers_in_passes(const scenarios::Scenario& scenario);
-
+/// Elements that a rank has of a stage whole.
 struct ShardedUnits {
     int layers = 0;
-    std::int64_t layer_elements = 0;
-    std::int64_t root_elements = 0;
+    std::int64_t layer = 0;      ///< of each
+    std::int64_t embedding = 0;  ///< but a tied one
+    std::int64_t head = 0;       ///< with the final norm, but a tied one
+    std::int64_t tied = 0;       ///< of a token embedding that is the head, too, or of its copy
+    bool has_embedding = false;
+    bool has_head = false;
+    std::int64_t root() const { return embedding + head + tied; }
 };
+
+/// Of a stage with so many layers, of which the graph has one for all, or all.
+ShardedUnits sharded_units(const models::StageGraph& graph, int layers);
+
+/// The part of them whose gradients a backward completes at its end: what the embedding has, or
+/// the first layer.
+double part_that_comes_last(const ShardedUnits& units);
 
 /// Seconds of gathering and reducing that the pass's own kernels do not hide.
 double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                        const PassTime& time, bool backward);
+                        const PassTime& time, bool makes_gradients);
 
-/// What is gathered, and not yet reduced, at the fullest moment.
-MemoryByClass sharding_transient(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                                 bool backward);
+/// Where a pass is: in embedding or head before its layers, in a layer, or behind them.
+enum class PassPlace : std::uint8_t { Before, First, Inner, Last, Behind };
+/// What is gathered, and not yet reduced, by place.
+using HeldBeside = std::array<MemoryByClass, 5>;
+HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& units,
+                       bool makes_gradients);
+
+/// Of every step of a pass, where it is: a step belongs to the next kernel.
+std::vector<PassPlace> places_of(const models::PassSteps& pass);
 
 }  // namespace debubble::sim

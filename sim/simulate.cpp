@@ -199,6 +199,7 @@ Simulation simulate(const Program& program, const CostModel& costs,
     header.pipeline = program.shape.ranks;
     header.sends_block = options.sends_block;
     header.copies_block = options.copies_block;
+    header.reductions_block = options.reductions_block;
     header.step_time = last_step(result.step_ends);
     give_up_if(options.stop);
     if (options.record_spans) {

@@ -85,17 +85,9 @@ void StagePrice::count_parameters() {
     const int built = graph_.content.layers;
     const auto of_layer = [&](std::int64_t sum) { return built > 0 ? sum / built : 0; };
     const auto left_out = [&](std::int64_t sum) { return (layers_ - built) * of_layer(sum); };
-    parameters_.layer = of_layer(in_layers.total());
-    parameters_.ends = whole.total() - in_layers.total();
+    parameters_.units = sharded_units(graph_, layers_);
     parameters_.all = {whole.dense + left_out(in_layers.dense),
                        whole.expert + left_out(in_layers.expert)};
-    if (!graph_.architecture.tied_embedding) return;
-    for (const models::Operator& op : graph_.operators)
-        for (const int index : op.parameters) {
-            const models::Parameter& parameter = graph_.parameters[index];
-            if (op.kind == models::OperatorKind::TokenEmbedding || !parameter.tied_to.empty())
-                parameters_.tied = parameter.elements_of_rank(graph_.execution);
-        }
 }
 
 /// Python, dispatch and launches of the pass, per layer, collective and microbatch.
@@ -131,16 +123,17 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
 void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::PassSteps& steps, std::size_t which) {
     PassTime time = pricer.time(steps.kernels, fold_);
-    PassMemory memory = play(graph_, steps, fold_, which == kAgain);
     const double inside = time.exposed;
-    if (gathers_in_passes(scenario)) {
-        const ShardedUnits units{layers_, parameters_.layer, parameters_.ends};
-        const bool backward = which != static_cast<std::size_t>(Pass::Forward) && which != kAgain;
-        time.exposed += exposed_sharding(scenario, units, time, backward);
-        const MemoryByClass gathered = sharding_transient(scenario, units, backward);
-        for (std::size_t c = 0; c < kMemoryClasses; ++c) memory.at_peak[c] += gathered[c];
-        memory.peak_above += total(gathered);
+    HeldBeside beside{};
+    if (scenario.parallel.shares_gradients()) {
+        const ShardedUnits& units = parameters_.units;
+        const bool makes_gradients = which == static_cast<std::size_t>(Pass::Backward) ||
+                                     which == static_cast<std::size_t>(Pass::BackwardWeight);
+        if (scenario.parallel.gathers_in_passes())
+            time.exposed += exposed_sharding(scenario, units, time, makes_gradients);
+        beside = held_beside(scenario, units, makes_gradients);
     }
+    PassMemory memory = play(graph_, steps, fold_, which == kAgain, beside);
     const double takes =
         soft_maximum(time.total(), host_seconds(scenario, which, time.collectives));
     op_names_[which] = std::move(memory.op_at_peak);

@@ -16,9 +16,7 @@ namespace debubble::sim {
 
 /// Elements that this rank holds of a stage when nothing is sharded over data parallel ranks.
 struct StageParameters {
-    std::int64_t layer = 0;  ///< of each layer
-    std::int64_t ends = 0;   ///< of embedding, final norm and head
-    std::int64_t tied = 0;   ///< of the token embedding, if this stage has it or a copy
+    ShardedUnits units;
     models::ParameterCount all;
 };
 

@@ -140,7 +140,9 @@ private:
         const auto which = static_cast<std::size_t>(mine_->of(r.stage).reductions++);
         if (which == of_stage.size())
             of_stage.push_back(new_flow(Lane::Collective, costs_.reduce_grad(r.stage)));
-        return join(of_stage[which], mine_->of(r.stage).compute);
+        const TaskId task = join(of_stage[which], mine_->of(r.stage).compute);
+        if (options_.reductions_block && has_one_holder(r.stage)) mine_->open.push_back(task);
+        return task;
     }
     TaskId add(const TiedGradReduce& t) {
         if (tied_ == kNoTask)
@@ -150,6 +152,12 @@ private:
     TaskId add(const GradNorm&) {
         if (norm_ == kNoTask) norm_ = new_flow(Lane::Collective, costs_.grad_norm());
         return join(norm_, mine_->compute);
+    }
+    bool has_one_holder(Stage stage) const {
+        int holders = 0;
+        for (const auto& row : program_.placement.stages)
+            holders += static_cast<int>(std::ranges::count(row, stage));
+        return holders == 1;
     }
     /// One rank's part in a reduction.
     TaskId join(TaskId task, TaskId operand) {

@@ -63,6 +63,8 @@ struct TaskGraph {
 ///   its channel, and after the begin of the compute that its Recv stands behind;
 ///   a reduction after the compute of its stage and the reduction before it, on
 ///   every rank of its group; an optimizer step after the reductions before it;
+///   where reductions block, the next compute after the end of a ReduceGrad of a stage with one
+///   holder;
 ///   an Offload after its forward, a Reload after the begin of the compute before it,
 ///   both after the copy before them; where copies block, after the compute before
 ///   them and before the compute behind them.

@@ -5,7 +5,7 @@
 namespace debubble::exec {
 
 void Collectives::unshard(Stage stage) {
-    ask(Unshard{stage}, actions_.unshard(stage));
+    ask(Unshard{stage}, [&] { return actions_.unshard(stage); });
 }
 
 void Collectives::reshard(Stage stage) {
@@ -17,18 +17,18 @@ void Collectives::reshard(Stage stage) {
 
 void Collectives::reduce_grad(Stage stage) {
     finish_if([&](const Action& open) { return open == Action{ReduceGrad{stage}}; });
-    ask(ReduceGrad{stage}, actions_.reduce_grad(stage));
+    ask(ReduceGrad{stage}, [&] { return actions_.reduce_grad(stage); });
 }
 
 /// Its operand is what the reductions before it leave.
 void Collectives::tied_grad_reduce(Stage stage) {
     finish_reductions();
-    ask(TiedGradReduce{stage}, actions_.tied_grad_reduce(stage));
+    ask(TiedGradReduce{stage}, [&] { return actions_.tied_grad_reduce(stage); });
 }
 
 void Collectives::grad_norm() {
     finish_reductions();
-    ask(GradNorm{}, actions_.grad_norm());
+    ask(GradNorm{}, [&] { return actions_.grad_norm(); });
 }
 
 void Collectives::before_pass(const Compute& compute) {
@@ -53,8 +53,9 @@ void Collectives::finish_reductions() {
 }
 
 /// A request of nothing is done: the action had nothing to do here.
-void Collectives::ask(const Action& action, Pending request) {
-    open_.push_back({action, Clock::now(), std::move(request)});
+void Collectives::ask(const Action& action, const std::function<Pending()>& request) {
+    const Moment asked = recorder_.now();
+    open_.push_back({action, asked, request()});
 }
 
 void Collectives::finish_if(const std::function<bool(const Action&)>& is_needed) {
@@ -64,8 +65,8 @@ void Collectives::finish_if(const std::function<bool(const Action&)>& is_needed)
             continue;
         }
         const Interval when = open->request ? open->request->wait(within(patience_))
-                                            : Interval{open->asked, open->asked};
-        recorder_.span(open->action, when, actions_.moved(open->action));
+                                            : Interval{open->asked.at, open->asked.at};
+        recorder_.collective(open->action, open->asked, when, actions_.moved(open->action));
         open = open_.erase(open);
     }
 }

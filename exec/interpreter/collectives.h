@@ -31,10 +31,10 @@ public:
 private:
     struct Open {
         Action action;
-        Clock::time_point asked;
+        Moment asked;
         Pending request;
     };
-    void ask(const Action& action, Pending request);
+    void ask(const Action& action, const std::function<Pending()>& request);
     void finish_if(const std::function<bool(const Action&)>& is_needed);
     void finish_gather(Stage stage);
     void finish_reductions();

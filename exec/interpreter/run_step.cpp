@@ -121,10 +121,11 @@ private:
         recorder_.level(end, side_.arena.held());
     }
 
-    /// Inside passes, so far, by the host's clock.
+    /// Inside passes, so far, by the host's clock: of a device that moves tensors by itself, the
+    /// host waits for nothing but the other hosts.
     Duration communicated() const {
         Duration sum{};
-        if (side_.lanes != nullptr) return sum;
+        if (side_.device_moves) return sum;
         for (const StageRunner* stage : side_.stages) sum += stage->communicated();
         return sum;
     }
@@ -142,6 +143,7 @@ private:
     }
     void compute(const Compute& c) {
         StageRunner& runner = stage(c.stage);
+        if (reduction_follows(list_, position_, c)) side_.actions.reduction_follows(c.stage);
         const auto from = neighbour_input_of(c, stage_count());
         ArenaTensor input = from ? messages_.take(*from) : ArenaTensor{};
         ArenaTensor output;

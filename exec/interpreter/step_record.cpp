@@ -49,6 +49,15 @@ void Recorder::span(const Action& action, const Interval& when, Bytes moved) {
     span(action, here, here, moved);
 }
 
+void Recorder::collective(const Action& action, const Moment& came_up, Interval when, Bytes moved) {
+    if (lanes_ == nullptr) {
+        when.begin = std::max(when.begin, came_up.at);
+        when.end = std::max(when.end, when.begin);
+    }
+    span(action, when, moved);
+    if (came_up.mark) came_up_.emplace_back(record_.spans.size() - 1, *came_up.mark);
+}
+
 void Recorder::level(const Moment& at, const MemoryByClass& held) {
     const bool is_first = record_.memory.empty();
     for (std::size_t c = 0; c < kMemoryClasses; ++c) {
@@ -76,6 +85,12 @@ StepRecord Recorder::finish(MemoryPeak peak) && {
         for (const MarkedInterval& hold : holds)  // marks count in the order of the thread
             if (pending.begin.number < hold.begin.number && hold.end.number < pending.end.number)
                 span.exposed += time_of(hold.end) - time_of(hold.begin);
+        span.exposed = std::min(span.exposed, span.length());
+    }
+    for (const auto& [index, mark] : came_up_) {
+        Span& span = record_.spans[index];
+        span.begin = std::max(span.begin, time_of(mark));
+        span.end = std::max(span.end, span.begin);
     }
     return std::move(record_);
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -45,11 +46,13 @@ public:
 
     Moment now(DeviceLane lane = kComputeLane);
 
-    /// `exposed`: of a pass by the host's clock, in which it stood still for communication; a
-    /// device tells it by itself.
+    /// `exposed`: of a pass by the host's clock, in which it stood still for communication; what a
+    /// device stood still for comes on top.
     void span(const Action& action, const Moment& begin, const Moment& end, Bytes moved = {},
               Duration exposed = {});
     void span(const Action& action, const Interval& when, Bytes moved = {});
+    /// The part of it behind the moment when the action came up: a pass may have begun it.
+    void collective(const Action& action, const Moment& came_up, Interval when, Bytes moved);
     /// The level of memory from `at` on; classes that have not changed are not repeated.
     void level(const Moment& at, const MemoryByClass& held);
     /// Precondition: the device is done with the step.
@@ -70,6 +73,7 @@ private:
     DeviceLanes* lanes_;
     std::vector<Pending> spans_;
     std::vector<Pending> samples_;
+    std::vector<std::pair<std::size_t, Mark>> came_up_;  ///< spans that do not begin before it
     MemoryByClass last_{};
 };
 

@@ -208,6 +208,7 @@ void finish_trace(const RunJob& job, GatheredRecords gathered, RunOutcome& outco
     header.pipeline = job.grid.pipeline;
     header.folded = job.grid.replicas() == 1;
     header.copies_block = !job.cuda;
+    header.reductions_block = job.scenario.parallel.shares_gradients();
     header.step_time = from_seconds(outcome.step_time_s);
     outcome.trace.program = job.plan.program;
     header.clock_error = gathered.clock_error;

@@ -20,6 +20,15 @@ namespace {
 using models::Part;
 using models::Visit;
 
+PassOrder order_of(const models::StageGraph& graph, const std::vector<Visit>& visits) {
+    PassOrder order;
+    for (const Visit& visit : visits) {
+        const std::optional<int> layer = graph.operators[visit.op].layer;
+        if (order.empty() || order.back() != layer) order.push_back(layer);
+    }
+    return order;
+}
+
 /// A slice of the sequence with its graph, and how its passes go.
 struct SlicePlan {
     models::StageGraph graph;
@@ -202,6 +211,7 @@ private:
         LiveTensors& live = state_.live.at(micro_batch);
         ArenaTensor result;
         StageParameters& parameters = state_.tools.parameters;
+        parameters.begin_pass(order_of(graph, visits));
         clock_.begin();
         const models::Operator* opened = nullptr;  ///< one of the layer whose parameters are open
         const auto open_for = [&](const models::Operator& op) {
@@ -250,6 +260,7 @@ private:
             clock_.end(graph, second.op, part);  // next to nothing: the first has it all
         }
         if (opened != nullptr) parameters.close(opened->layer);
+        parameters.end_pass();
         return result;
     }
 

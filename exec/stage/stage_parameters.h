@@ -3,11 +3,16 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "exec/tensor.h"
 
 /// A stage's parameters, as its operators see them.
 namespace debubble::exec {
+
+/// The layers of a pass (nothing: embedding or head) in the order in which their operators come;
+/// neighbours differ.
+using PassOrder = std::vector<std::optional<int>>;
 
 /// Indices are those of StageGraph::parameters; shapes are this rank's slice. The slices of
 /// the weights of one operator (query, key, value) lie side by side in memory, in their
@@ -18,11 +23,13 @@ public:
     virtual TensorView value(int parameter) = 0;     ///< in the compute type
     virtual TensorView gradient(int parameter) = 0;  ///< what backward passes add into
 
-    /// Around the operators of one layer (nothing: embedding or head) in every pass, where
-    /// parameters are sharded by layer: what open() gathered, close() drops.
+    // Around every pass, and in it around the operators of each layer of its order: for those who
+    // gather parameters, or reduce gradients, while other layers compute.
+    virtual void begin_pass(const PassOrder& /*order*/) {}
     virtual void open(std::optional<int> /*layer*/) {}
     virtual void close(std::optional<int> /*layer*/) {}
-    /// How long these two have waited for other ranks, over all calls.
+    virtual void end_pass() {}
+    /// How long these have waited for other ranks, over all calls.
     virtual std::chrono::nanoseconds communicated() const { return {}; }
 };
 

@@ -18,6 +18,7 @@ struct UnitKey {
     std::string name;
     std::optional<int> layer;
     bool tied = false;
+    bool head = false;
 };
 
 bool is_embedding(OperatorKind kind) {
@@ -32,9 +33,10 @@ bool is_tied(const models::StageGraph& graph, const Operator& op, const Paramete
 }
 
 UnitKey key_of(const models::StageGraph& graph, const Operator& op, const Parameter& parameter) {
-    if (is_tied(graph, op, parameter)) return {parameter.name, {}, true};
-    if (op.layer) return {fmt::format("layer {}", *op.layer), op.layer, false};
-    return {is_embedding(op.kind) ? "embedding" : "head", {}, false};
+    if (is_tied(graph, op, parameter)) return {parameter.name, {}, true, false};
+    if (op.layer) return {fmt::format("layer {}", *op.layer), op.layer, false, false};
+    const bool head = !is_embedding(op.kind);
+    return {head ? "head" : "embedding", {}, false, head};
 }
 
 /// Weights side by side, then biases: what one product takes at once.
@@ -54,7 +56,7 @@ FlatRange intersection(const FlatRange& a, const FlatRange& b) {
     return {first, std::max<std::int64_t>(0, end - first)};
 }
 
-std::vector<ParameterUnit> units_of(const models::StageGraph& graph) {
+std::vector<ParameterUnit> units_of(const models::StageGraph& graph, bool norms_apart) {
     std::vector<ParameterUnit> units;
     std::vector<bool> placed(graph.parameters.size(), false);
     for (const Operator& op : graph.operators) {
@@ -63,10 +65,11 @@ std::vector<ParameterUnit> units_of(const models::StageGraph& graph) {
             if (placed[at]) continue;  // the head of an embedding on the same stage
             placed[at] = true;
             const Parameter& parameter = graph.parameters[at];
-            const UnitKey key = key_of(graph, op, parameter);
+            UnitKey key = key_of(graph, op, parameter);
+            if (norms_apart && op.kind == OperatorKind::Norm) key.name += "'s norms";
             auto unit = std::ranges::find(units, key.name, &ParameterUnit::name);
             if (unit == units.end()) {
-                units.push_back({key.name, key.layer, key.tied, {}, 0});
+                units.push_back({key.name, key.layer, key.tied, key.head, {}, 0});
                 unit = std::prev(units.end());
             }
             const std::int64_t elements = parameter.elements_of_rank(graph.execution);

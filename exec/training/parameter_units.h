@@ -25,9 +25,10 @@ struct UnitSlot {
 /// embedding, of the head, or one that is tied (its copies in two stages are then cut alike).
 /// They lie in one flat buffer: operator by operator, weights before biases.
 struct ParameterUnit {
-    std::string name;          ///< "layer 3", "embedding", "head", or the tied parameter's
+    std::string name;  ///< "layer 3", "embedding", "head", "layer 3's norms", or the tied one's
     std::optional<int> layer;  ///< of the model; unset beside the layers
     bool tied = false;
+    bool head = false;            ///< of the final norm and the head, and not tied
     std::vector<UnitSlot> slots;  ///< in the order of memory
     std::int64_t elements = 0;
 
@@ -38,7 +39,8 @@ struct ParameterUnit {
     }
 };
 
-/// In the order of the operators.
-std::vector<ParameterUnit> units_of(const models::StageGraph& graph);
+/// In the order of the operators. `norms_apart`: norms are units of their own, since their
+/// gradients are made by the backward-input.
+std::vector<ParameterUnit> units_of(const models::StageGraph& graph, bool norms_apart = false);
 
 }  // namespace debubble::exec

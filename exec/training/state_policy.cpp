@@ -16,7 +16,7 @@ StatePolicy state_policy(const scenarios::Scenario& scenario, int moment_count) 
     policy.moment_count = moment_count;
     policy.shards = parallel.data * parallel.context;
     policy.zero_stage = policy.shards > 1 ? parallel.zero_stage : 0;
-    policy.gathers_in_passes = policy.zero_stage == 3 && parallel.wrap == scenarios::Wrap::Layer;
+    policy.gathers_in_passes = parallel.gathers_in_passes();
     policy.offload_optimizer = scenario.training.offload_optimizer;
     policy.offload_buffer = scenario.framework.offload_buffer;
     return policy;

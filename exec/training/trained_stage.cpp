@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cassert>
+#include <span>
+#include <utility>
 
 #include "exec/training/initial_values.h"
 
 namespace debubble::exec {
 
 namespace {
+
+constexpr std::optional<int> kBesideLayers;  ///< embedding and head
 
 constexpr std::int64_t kDrawnAtOnce = 1 << 20;  ///< elements of one piece of fp32 scratch
 
@@ -30,8 +34,10 @@ TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& p
       place_(place),
       kernels_(&kernels),
       arena_(&arena),
-      units_(units_of(graph)),
-      addresses_(graph.parameters.size()) {
+      units_(units_of(graph, policy.shares_gradients() && graph.execution.split_backward)),
+      addresses_(graph.parameters.size()),
+      gathers_(units_.size()),
+      reduced_(units_.size(), false) {
     states_.reserve(units_.size());
     for (const ParameterUnit& unit : units_) {
         for (const UnitSlot& slot : unit.slots) {
@@ -64,33 +70,93 @@ TensorView TrainedStage::gradient(int parameter) {
     return at(unit.gradients(), address);
 }
 
+void TrainedStage::begin_pass(const PassOrder& order) {
+    order_ = order;
+    at_ = 0;
+    reduces_ = std::exchange(reduces_next_, false) || policy_.gathers_in_passes;
+    if (!policy_.gathers_in_passes) return;
+    if (std::ranges::count(order_, kBesideLayers) > 0) ask_for(kBesideLayers);
+    const auto first = std::ranges::find_if(order_, &std::optional<int>::has_value);
+    if (first != order_.end()) ask_for(*first);
+}
+
+/// Of units that are not there, or on their way.
+void TrainedStage::ask_for(std::optional<int> layer) {
+    for (std::size_t u = 0; u < states_.size(); ++u) {
+        UnitState& unit = states_[u];
+        if (unit.unit().layer != layer || unit.values()) continue;
+        gathers_[u] = gather_unit(unit, unit.unit().name);
+    }
+}
+
 void TrainedStage::open(std::optional<int> layer) {
+    while (at_ < order_.size() && order_[at_] != layer) ++at_;
     if (!policy_.gathers_in_passes) return;
     const Clock::time_point begin = Clock::now();
-    std::vector<Pending> requests;
-    for (UnitState& unit : states_)
-        if (unit.unit().layer == layer && !unit.values())
-            requests.push_back(gather_unit(unit, unit.unit().name));
-    for (const Pending& request : requests) request->wait(within(place_.patience));
+    ask_for(layer);
+    for (std::size_t u = 0; u < states_.size(); ++u)
+        if (states_[u].unit().layer == layer && gathers_[u])
+            std::exchange(gathers_[u], nullptr)->wait(within(place_.patience));
     communicated_ += Clock::now() - begin;
+    if (at_ + 1 < order_.size() && order_[at_ + 1]) ask_for(order_[at_ + 1]);
+}
+
+/// A parameter beside the layers may be used at both ends of the stage, those of the head at one.
+bool TrainedStage::comes_again(const UnitState& unit) const {
+    const bool at_one_end = unit.unit().layer || unit.unit().head;
+    return !at_one_end &&
+           std::ranges::count(std::span(order_).subspan(std::min(at_ + 1, order_.size())),
+                              kBesideLayers) > 0;
 }
 
 void TrainedStage::close(std::optional<int> layer) {
-    if (!policy_.gathers_in_passes) return;
-    std::vector<UnitReduction> reductions;
-    for (UnitState& unit : states_) {
+    std::vector<std::size_t> complete;
+    for (std::size_t u = 0; u < states_.size(); ++u) {
+        UnitState& unit = states_[u];
         if (unit.unit().layer != layer) continue;
-        unit.drop_values();
-        if (unit.gradients())
-            reductions.push_back(begin_reduction(unit, policy_, *place_.replicas, true, *kernels_,
-                                                 *arena_, unit.unit().name));
+        if (policy_.gathers_in_passes && layer) unit.drop_values();
+        if (reduces_ && unit.gradients() && !reduced_[u] && !comes_again(unit))
+            complete.push_back(u);
     }
-    for (UnitReduction& reduction : reductions) {
-        const Clock::time_point begin = Clock::now();
+    if (complete.empty()) return;
+    // What whole gradients, or copies of them, take is not to grow.
+    if (policy_.shares_gradients() || policy_.wire != policy_.gradients) finish_reductions();
+    for (const std::size_t u : complete) {
+        reductions_.push_back(begin_reduction(states_[u], policy_, *place_.replicas,
+                                              policy_.zero_stage > 0, *kernels_, *arena_,
+                                              states_[u].unit().name));
+        reduced_[u] = true;
+    }
+}
+
+void TrainedStage::end_pass() {
+    reduces_ = false;
+    order_.clear();
+    if (!policy_.gathers_in_passes) return;
+    finish_reductions();
+    reduced_.assign(reduced_.size(), false);
+    for (UnitState& unit : states_)
+        if (!unit.unit().layer) unit.drop_values();
+}
+
+void TrainedStage::finish_reductions() {
+    const Clock::time_point begin = Clock::now();
+    for (UnitReduction& reduction : reductions_) {
         reduction.request->wait(within(place_.patience));
-        communicated_ += Clock::now() - begin;
         finish_reduction(reduction, policy_, *kernels_, *arena_);
     }
+    reductions_.clear();
+    communicated_ += Clock::now() - begin;
+}
+
+std::vector<UnitReduction> TrainedStage::reduce(Communicator& group, bool scatter,
+                                                std::string_view label) {
+    for (std::size_t u = 0; u < states_.size(); ++u)
+        if (!reduced_[u])
+            reductions_.push_back(
+                begin_reduction(states_[u], policy_, group, scatter, *kernels_, *arena_, label));
+    reduced_.assign(reduced_.size(), false);
+    return std::exchange(reductions_, {});
 }
 
 void TrainedStage::initialise(const models::Architecture& architecture, std::uint64_t seed) {

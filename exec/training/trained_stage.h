@@ -22,9 +22,13 @@ struct StagePlace {
 
 /// Parameters, gradients and optimizer state of one stage on one rank.
 ///
-/// Where units are gathered inside the passes (ZeRO-3 with `wrap: layer`), open() gathers those
-/// of its layer, or all others of the stage (PyTorch FSDP's root), and close() drops them; if a
-/// backward has added into their gradients, it also reduces these into the rank's share.
+/// Where units are gathered inside the passes (ZeRO-3 with `wrap: layer`), a layer's parameters
+/// are on their way while the layer before it computes, and dropped behind it; those of embedding
+/// and head (PyTorch FSDP's root) are there for the whole pass. A layer's gradients are reduced
+/// into the rank's share while the next one computes.
+///
+/// Also where the Program says ReduceGrad, the pass before it begins the reductions layer by layer.
+/// Under ZeRO-2 and 3 the whole gradients of two layers are there at once, no more.
 class TrainedStage final : public StageParameters {
 public:
     /// Everything is zero. Throws WorldError if the arena is full.
@@ -35,12 +39,19 @@ public:
 
     TensorView value(int parameter) override;
     TensorView gradient(int parameter) override;
+    void begin_pass(const PassOrder& order) override;
     void open(std::optional<int> layer) override;
     void close(std::optional<int> layer) override;
+    void end_pass() override;
     std::chrono::nanoseconds communicated() const override { return communicated_; }
 
     /// Random weights, the same bits in every layout.
     void initialise(const models::Architecture& architecture, std::uint64_t seed);
+    /// The next pass is the last to add to the gradients before reduce(): it begins what that asks.
+    void reduce_in_next_pass() { reduces_next_ = true; }
+    /// The reductions of all units' gradients that are not through yet, those that a pass has begun
+    /// over the replicas first. The others are over the ranks of `group`.
+    std::vector<UnitReduction> reduce(Communicator& group, bool scatter, std::string_view label);
     /// Asks for all units' parameters from the ranks that own them.
     std::vector<Pending> gather(std::string_view label);
     void drop_values();
@@ -60,6 +71,9 @@ private:
         Shape shape;
     };
     Pending gather_unit(UnitState& unit, std::string_view label);
+    void ask_for(std::optional<int> layer);
+    bool comes_again(const UnitState& unit) const;
+    void finish_reductions();
     TensorView at(const TensorView& whole, const Address& address) const;
 
     std::vector<models::Parameter> parameters_;
@@ -71,6 +85,14 @@ private:
     std::vector<ParameterUnit> units_;
     std::vector<UnitState> states_;   ///< of units_
     std::vector<Address> addresses_;  ///< by parameter
+
+    PassOrder order_;     ///< of the pass under way
+    std::size_t at_ = 0;  ///< in it
+    bool reduces_next_ = false;
+    bool reduces_ = false;                   ///< this pass
+    std::vector<Pending> gathers_;           ///< by unit: asked for, and not awaited
+    std::vector<UnitReduction> reductions_;  ///< begun, and not finished
+    std::vector<bool> reduced_;              ///< by unit: begun, in this pass or before reduce()
     std::chrono::nanoseconds communicated_{};
 };
 

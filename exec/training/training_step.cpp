@@ -64,6 +64,16 @@ void TrainingStep::reshard(Stage stage) {
     if (!policy_.gathers_in_passes) state(stage).drop_values();
 }
 
+/// Do its reductions meet passes that the replicas make in the same order? Those of several
+/// holders do not.
+bool TrainingStep::is_in_step(Stage stage) const {
+    return groups_.replicas && !groups_.stages.at(stage).everyone;
+}
+
+void TrainingStep::reduction_follows(Stage stage) {
+    if (is_in_step(stage) && !policy_.gathers_in_passes) state(stage).reduce_in_next_pass();
+}
+
 Pending TrainingStep::reduce_grad(Stage stage) {
     const StageGroup& group = groups_.stages.at(stage);
     const std::string label = to_text(Action{ReduceGrad{stage}});
@@ -78,11 +88,8 @@ Pending TrainingStep::reduce_grad(Stage stage) {
     Communicator* among = group.everyone ? group.everyone.get() : groups_.replicas.get();
     const bool scatter = policy_.zero_stage > 0 && !group.everyone;
     auto reductions = std::make_shared<std::vector<UnitReduction>>();
-    if (among)
-        for (UnitState& unit : state(stage).units())
-            reductions->push_back(
-                begin_reduction(unit, policy_, *among, scatter, kernels_, arena_, label));
-    return start([this, reductions](Deadline deadline) {
+    if (among) *reductions = state(stage).reduce(*among, scatter, label);
+    Pending pending = start([this, reductions](Deadline deadline) {
         std::vector<Pending> requests;
         for (UnitReduction& reduction : *reductions)
             requests.push_back(std::move(reduction.request));
@@ -91,6 +98,9 @@ Pending TrainingStep::reduce_grad(Stage stage) {
             finish_reduction(reduction, policy_, kernels_, arena_);
         return interval;
     });
+    // There is no room for whole gradients beside the next pass.
+    if (policy_.shares_gradients() && is_in_step(stage)) pending->wait(within(patience_));
+    return pending;
 }
 
 Pending TrainingStep::tied_grad_reduce(Stage) {

@@ -53,6 +53,7 @@ public:
     void begin_step(std::int64_t step) override;
     Pending unshard(Stage stage) override;
     void reshard(Stage stage) override;
+    void reduction_follows(Stage stage) override;
     Pending reduce_grad(Stage stage) override;
     Pending tied_grad_reduce(Stage stage) override;
     Pending grad_norm() override;
@@ -78,6 +79,7 @@ private:
     };
 
     TrainedStage& state(Stage stage) const;
+    bool is_in_step(Stage stage) const;
     Pending start(Work::Finish finish);
     void complete(Deadline deadline);  ///< all that was asked for
     void complete_gradients(Deadline deadline);

@@ -58,6 +58,7 @@ OrderedJson header_json(const Trace& trace) {
     if (h.step_time != Duration{}) json["step_time_ns"] = h.step_time.count();
     if (h.sends_block) json["sends_block"] = true;
     if (h.copies_block) json["copies_block"] = true;
+    if (h.reductions_block) json["reductions_block"] = true;
     if (h.clock_error != ClockError{})
         json["clock_error_ns"] = {{"ranks", h.clock_error.ranks.count()},
                                   {"lanes", h.clock_error.lanes.count()}};

@@ -102,6 +102,7 @@ TraceHeader read_header(const Json& json) {
     header.step_time = Duration{whole_or_zero(json, "step_time_ns", kMostTime)};
     if (json.contains("sends_block")) header.sends_block = flag(json, "sends_block");
     if (json.contains("copies_block")) header.copies_block = flag(json, "copies_block");
+    if (json.contains("reductions_block")) header.reductions_block = flag(json, "reductions_block");
     if (json.contains("clock_error_ns")) {
         const Json& error = object(json, "clock_error_ns");
         header.clock_error = {Duration{whole(error, "ranks", 0, kMostTime)},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -49,13 +50,20 @@ void expect_equal(const GlobalTensors& mine, const GlobalTensors& whole, double 
     }
 }
 
-/// Passes stand still for the collectives of tensor and context parallelism and for gathers of
-/// layers, and for nothing else.
+bool has_several_holders(const Program& program) {
+    std::map<Stage, int> holders;
+    for (const auto& row : program.placement.stages)
+        for (const Stage stage : row) ++holders[stage];
+    return std::ranges::any_of(holders, [](const auto& stage) { return stage.second > 1; });
+}
+
+/// Passes stand still for the collectives of tensor and context parallelism, for gathers of
+/// layers and reductions of whole gradients that have no room, and for nothing else.
 void expect_exposed_communication(const Case& c, const std::vector<StepRecord>& records) {
     const scenarios::Parallel& parallel = scenario_of(c).parallel;
-    const bool gathers = parallel.zero_stage == 3 && parallel.wrap == scenarios::Wrap::Layer;
-    const bool stands =
-        parallel.tensor > 1 || parallel.context > 1 || (gathers && parallel.data > 1);
+    const bool shards = parallel.zero_stage >= 2 && parallel.data > 1 &&
+                        !has_several_holders(scenarios::make_plan(scenario_of(c)).program);
+    const bool stands = parallel.tensor > 1 || parallel.context > 1 || shards;
     for (const StepRecord& record : records) {
         Duration exposed{};
         for (const Span& span : record.spans) {

@@ -15,6 +15,7 @@
 #include "exec/stage/as_executed.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/read_scenario.h"
+#include "schedule/dependencies.h"
 
 namespace debubble::exec {
 
@@ -139,6 +140,7 @@ struct JobRank {
         for (const UnitState& unit : state.units())
             if (std::ranges::find(layers, unit.unit().layer) == layers.end())
                 layers.push_back(unit.unit().layer);
+        state.begin_pass(layers);
         for (const std::optional<int>& layer : layers) {
             state.open(layer);
             for (const UnitState& unit : state.units()) {
@@ -150,6 +152,7 @@ struct JobRank {
             }
             state.close(layer);
         }
+        state.end_pass();
     }
 
     void act(const Action& action) {
@@ -166,14 +169,20 @@ struct JobRank {
             last.push_back(actions.grad_norm());
         }
         if (std::holds_alternative<OptimizerStep>(action)) actions.optimizer_step();
-        for_each_compute(action, [&](const Compute& compute) { pass(compute); });
     }
 
     void run_step(int number) {
         step = number;
         training.step->begin_step(number);
-        for (const Action& action : plan.program.ranks[training.groups->place.pipeline])
-            act(action);
+        const ActionList& list = plan.program.ranks[training.groups->place.pipeline];
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            for_each_compute(list[i], [&](const Compute& compute) {
+                if (reduction_follows(list, i, compute))
+                    training.step->reduction_follows(compute.stage);
+                pass(compute);
+            });
+            act(list[i]);
+        }
         for (Pending& pending : last) wait(pending);
         for (Pending& pending : gathers) wait(pending);
         last.clear();
@@ -205,6 +214,7 @@ struct JobRank {
                         std::equal(value.data, value.data + value.bytes(), expected.view().data);
             }
             for (const UnitState& unit : state.units()) state.close(unit.unit().layer);
+            state.end_pass();
         }
         return equal;
     }

@@ -53,6 +53,22 @@ TEST(ParameterUnits, AreLayersAndWhatLiesBesideThem) {
                     "h.1.mlp.c_proj.weight", "h.1.mlp.c_proj.bias"));
 }
 
+TEST(ParameterUnits, NormsAreApartWhereTheirGradientsComeEarlier) {
+    const models::StageGraph graph = graph_of("gpt2", {0, 1, true, true});
+    std::vector<std::string> names;
+    std::int64_t elements = 0;
+    for (const ParameterUnit& unit : units_of(graph, true)) {
+        names.push_back(unit.name);
+        elements += unit.elements;
+    }
+    EXPECT_THAT(names, ElementsAre("wte.weight", "embedding", "layer 0's norms", "layer 0",
+                                   "head's norms"));
+    EXPECT_THAT(
+        names_of(graph, units_of(graph, true)[2]),
+        ElementsAre("h.0.ln_1.weight", "h.0.ln_1.bias", "h.0.ln_2.weight", "h.0.ln_2.bias"));
+    EXPECT_EQ(elements, graph.parameter_elements());
+}
+
 TEST(ParameterUnits, KeepWhatOneProductTakesSideBySide) {
     const models::StageGraph graph = graph_of("vit", {1, 1, false, true});
     const std::vector<ParameterUnit> units = units_of(graph);

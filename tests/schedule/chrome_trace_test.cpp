@@ -86,6 +86,7 @@ Trace with_program() {
     trace.header.step_time = Duration{123'456'789};
     trace.header.sends_block = true;
     trace.header.copies_block = true;
+    trace.header.reductions_block = true;
     trace.header.clock_error = {Duration{1'200}, Duration{34}};
     return trace;
 }

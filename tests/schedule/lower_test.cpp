@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "schedule/dependencies.h"
 #include "schedule/generators/generators.h"
 #include "schedule/generators/writer.h"
 #include "schedule/validate.h"
@@ -100,6 +101,51 @@ TEST(Lower, ReducesBehindTheLastWeightGradient) {
         EXPECT_EQ(std::get<Compute>(last[0]).pass, Pass::BackwardWeight);
         EXPECT_TRUE(std::holds_alternative<ReduceGrad>(last[1]));
     }
+}
+
+/// Per rank, how many passes know that a reduction follows.
+std::vector<int> announced(const Program& program) {
+    std::vector<int> counts;
+    for (const ActionList& list : program.ranks) {
+        int count = 0;
+        for (std::size_t i = 0; i < list.size(); ++i)
+            for_each_compute(list[i], [&](const Compute& c) {
+                if (!reduction_follows(list, i, c)) return;
+                ++count;
+                EXPECT_NE(c.pass, Pass::Forward);
+                EXPECT_NE(c.pass, Pass::BackwardInput);
+            });
+        counts.push_back(count);
+    }
+    return counts;
+}
+
+TEST(Lower, ThePassBeforeAReductionKnowsOfIt) {
+    LowerOptions options;
+    options.data_parallel = true;
+    for (const auto& [name, stages] :
+         {std::pair{"1f1b", 1}, {"gpipe", 1}, {"zb-h1", 1}, {"zb-v", 2}, {"interleaved-1f1b", 2}}) {
+        const Schedule order = generate(name, {2, stages, 4});
+        options.zero_stage = 1;
+        EXPECT_THAT(announced(lower(order, options)), testing::Each(stages)) << name;
+        options.zero_stage = 2;
+        EXPECT_THAT(announced(lower(order, options)), testing::Each(4 * stages)) << name;
+        options.zero_stage = 3;  // inside the passes
+        EXPECT_THAT(announced(lower(order, options)), testing::Each(0)) << name;
+    }
+    EXPECT_THAT(announced(lower(generate("1f1b", {2, 1, 4}), {})), testing::Each(0));
+}
+
+TEST(Lower, OfAnOverlapTheOtherHalfCountsToo) {
+    const Compute backward{Pass::Backward, Stage{0}, {0, {}}};
+    const Compute next{Pass::Backward, Stage{0}, {1, {}}};
+    const Compute forward{Pass::Forward, Stage{0}, {2, {}}};
+    const Action reduce = ReduceGrad{Stage{0}};
+    EXPECT_TRUE(reduction_follows({Overlap{forward, backward}, reduce}, 0, backward));
+    EXPECT_TRUE(reduction_follows({Overlap{backward, forward}, reduce}, 0, backward));
+    EXPECT_FALSE(reduction_follows({Overlap{backward, next}, reduce}, 0, backward));
+    EXPECT_TRUE(reduction_follows({Overlap{backward, next}, reduce}, 0, next));
+    EXPECT_FALSE(reduction_follows({backward, next, reduce}, 0, backward));
 }
 
 TEST(Lower, GathersAStageWhileTheOneBeforeItComputes) {

@@ -183,6 +183,23 @@ TEST(Simulate, CopiesRunBesideTheComputesUnlessTheyBlock) {
     EXPECT_TRUE(between.trace.header.copies_block);
 }
 
+TEST(Simulate, ReductionsRunBesideTheComputesUnlessTheyBlock) {
+    const Program program =
+        program_of({{forward(0, 0), forward(0, 1), backward(0, 0), ReduceGrad{Stage{0}},
+                     forward(0, 2), backward(0, 1), ReduceGrad{Stage{0}}}},
+                   3);
+    const Simulation beside = simulate(program, SmallCluster(1));
+    const Instant reduced = span_of(beside, "0REDUCE_GRAD", 0).end;
+    EXPECT_EQ(span_of(beside, "0F2", 0).begin, span_of(beside, "0B0", 0).end);
+    EXPECT_LT(span_of(beside, "0F2", 0).begin, reduced);
+
+    SimulateOptions how;
+    how.reductions_block = true;
+    const Simulation between = simulate(program, SmallCluster(1), how);
+    EXPECT_EQ(span_of(between, "0F2", 0).begin, reduced);
+    EXPECT_TRUE(between.trace.header.reductions_block);
+}
+
 TEST(Simulate, NamesWhatWaitsForEver) {
     const Program program =
         program_of({{forward(0, 0)}, {Recv{activation(0, 0), Rank{0}}, forward(1, 0)}}, 1);

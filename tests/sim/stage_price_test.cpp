@@ -165,7 +165,7 @@ TEST(StagePrice, CountsParametersAsTheWholeStageHasThem) {
         const auto graph =
             models::build_stage(scenario.model, scenarios::execution_of(scenario), content);
         EXPECT_EQ(price.parameters().all, graph.parameter_count());
-        EXPECT_EQ(price.parameters().tied, 51200 * 4096 / tensor);
+        EXPECT_EQ(price.parameters().units.tied, 51200 * 4096 / tensor);
     }
 }
 
@@ -177,7 +177,7 @@ TEST(StagePrice, GathersShardedLayersBesideTheComputeOfOthers) {
     const StagePrice price(sharded, pricer, {0, 6, false, false}, 0, kAll);
     EXPECT_GT(takes(sharded, Pass::Forward), takes(whole, Pass::Forward));
     // In a node everything but the first layer's gather hides behind a layer.
-    const double layer_bytes = 2.0 * static_cast<double>(price.parameters().layer);
+    const double layer_bytes = 2.0 * static_cast<double>(price.parameters().units.layer);
     EXPECT_LT(seconds(price.of(Pass::Forward).exposed), 1.5 * layer_bytes * 7 / 8 / 230e9);
     // Over slow cards it does not.
     sharded.cluster.gpus_per_node = 1;
@@ -186,6 +186,47 @@ TEST(StagePrice, GathersShardedLayersBesideTheComputeOfOthers) {
     EXPECT_GT(seconds(takes(sharded, Pass::Forward)), 6 * layer_bytes * 7 / 8 / 1e9);
     EXPECT_GT(price.of(Pass::Forward).at_peak[static_cast<std::size_t>(MemoryClass::Parameters)],
               Bytes{});
+}
+
+TEST(ShardedPass, HoldsTwoLayersAtOnceAndTheEndsWhereTheyAre) {
+    auto scenario = gpt_job(1, 8, 1);
+    scenario.parallel.zero_stage = 3;
+    const models::StageGraph graph =
+        models::build_stage(scenario.model, scenarios::execution_of(scenario), {0, 4, true, true});
+    const ShardedUnits units = sharded_units(graph, 4);
+    EXPECT_EQ(units.root() + 4 * units.layer, graph.parameter_elements());
+    EXPECT_EQ(units.tied, 51200 * 4096);
+    EXPECT_NEAR(part_that_comes_last(units) * static_cast<double>(graph.parameter_elements()),
+                static_cast<double>(units.tied + units.embedding), 1);
+
+    const auto of = [&](PassPlace place, MemoryClass held_as) {
+        const HeldBeside held = held_beside(scenario, units, true);
+        return held[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count;
+    };
+    EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Parameters), 2 * (units.root() + 2 * units.layer));
+    EXPECT_EQ(of(PassPlace::Behind, MemoryClass::Parameters), 2 * units.root());
+    EXPECT_EQ(of(PassPlace::Before, MemoryClass::Gradients), 4 * (units.head + units.tied));
+    EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Gradients), 4 * (units.tied + 2 * units.layer));
+    EXPECT_EQ(of(PassPlace::Behind, MemoryClass::Gradients),
+              4 * (units.tied + units.embedding + units.layer));
+    EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Buffers), 0);
+    scenario.parallel.communication_dtype = models::DataType::Bf16;
+    EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Buffers), 2 * units.layer) << "one is on its way";
+    scenario.parallel.zero_stage = 1;
+    EXPECT_EQ(held_beside(scenario, units, true), HeldBeside{});
+}
+
+TEST(ShardedPass, KnowsWhereEachStepIs) {
+    const auto scenario = gpt_job(1, 1, 1);
+    const models::StageGraph graph =
+        models::build_stage(scenario.model, scenarios::execution_of(scenario), {0, 3, true, true});
+    for (const auto& steps : {models::forward_steps(graph), models::backward_steps(graph)}) {
+        std::vector<PassPlace> order;
+        for (const PassPlace place : places_of(steps))
+            if (order.empty() || order.back() != place) order.push_back(place);
+        EXPECT_EQ(order, (std::vector{PassPlace::Before, PassPlace::First, PassPlace::Inner,
+                                      PassPlace::Last, PassPlace::Behind}));
+    }
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ PassCost pass_cost(const Scenario& scenario, const Program& program, const Actio
         add_priced(parts, scenario, kernels_of(graph, asked), fold, pricer);
     parts.add("launched by the host", 1, cost.host,
               {{"formula", "the fourth root of device^4 + host^4, less the device's own time"}});
-    if (sim::gathers_in_passes(scenario))
+    if (scenario.parallel.gathers_in_passes())
         parts.add(
             "sharded parameters", 1, cost.duration - parts.sum(),
             {{"formula", "gathered and reduced between replicas, as far as nothing hides it"}});
