@@ -77,12 +77,15 @@ public:
     virtual void split_heads_backward_input(std::int64_t first_row, ConstTensorView dq,
                                             ConstTensorView dk, ConstTensorView dv,
                                             TensorView dpacked) = 0;
-    /// In place; cosines, sines: fp32 [positions, head_dim / 2].
-    virtual void rope_forward(std::int64_t first_position, ConstTensorView cosines,
-                              ConstTensorView sines, TensorView x) = 0;
-    virtual void rope_backward_input(std::int64_t first_position, ConstTensorView cosines,
-                                     ConstTensorView sines, TensorView dx) = 0;
-    /// log_sum: fp32 [samples, heads, rows].
+    /// x [samples, rows, heads, head_dim] in place, the first `heads` of its heads; cosines, sines:
+    /// fp32 [positions, head_dim / 2].
+    virtual void rope_forward(std::int64_t first_position, std::int64_t heads,
+                              ConstTensorView cosines, ConstTensorView sines, TensorView x) = 0;
+    virtual void rope_backward_input(std::int64_t first_position, std::int64_t heads,
+                                     ConstTensorView cosines, ConstTensorView sines,
+                                     TensorView dx) = 0;
+    /// log_sum: fp32 [samples, heads, rows]. Where rows are packed (Attention::packed_row), q, k
+    /// and v begin in one tensor, in this order, and so do dq, dk and dv.
     virtual void attention_forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
                                    ConstTensorView v, TensorView out, TensorView log_sum) = 0;
     /// Writes dq; dk and dv as `attention` says.

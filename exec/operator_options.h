@@ -71,6 +71,9 @@ struct Attention {
     double scale = 1;  ///< of the scores: 1 / sqrt(head_dim)
     std::optional<AttentionDropout> dropout = {};
     Write key_gradients = Write::Add;  ///< into dk and dv, which slices of a sequence sum up
+    /// Elements from a row of q, k, v and of their gradients to the next, where those are parts of
+    /// one packed [samples, rows, query width + 2 key width]; 0: each lies by itself.
+    std::int64_t packed_row = 0;
 };
 
 struct CrossEntropy {

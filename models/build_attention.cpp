@@ -276,6 +276,20 @@ SplitHeads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value 
     return split;
 }
 
+/// All three as the packed product has them, queries and keys rotated where they are.
+SplitHeads in_place(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
+    if (builder.model().positions != Positions::Rope) return {packed};
+    const Sizes& size = builder.size;
+    const std::int64_t rotated = size.element * size.tokens * (size.query_width + size.key_width);
+    Operator op = start(place, OperatorKind::Rope, packed, packed);
+    op.forward = {moves(place.kernel, place.layer, rotated, rotated)};
+    op.backward_input = {moves(place.kernel + ".dx", place.layer, rotated, rotated)};
+    op.forward_uses = {packed.tensor};
+    op.backward_input_uses = {packed.gradient};
+    builder.graph.operators.push_back(std::move(op));
+    return {packed};
+}
+
 Value core(GraphBuilder& builder, const OperatorPlace& place, const SplitHeads& split,
            Value packed) {
     const Value qkv = split.queries;
@@ -347,6 +361,12 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, SplitHeads split
 
 }  // namespace
 
+bool attends_packed(const Architecture& architecture, const Execution& execution) {
+    return execution.packed_attention && execution.attention == AttentionKernel::Flash &&
+           execution.slices == 1 && execution.context == 1 &&
+           (execution.fused_rope || architecture.positions != Positions::Rope);
+}
+
 Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient) {
     const Sizes& size = builder.size;
     const LayerNames names = layer_names(builder.model(), layer);
@@ -362,7 +382,10 @@ Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient) {
     const LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
                                size.query_width + 2 * size.key_width, in_cut, bias};
     const Value packed = linear(builder, at(names.qkv, "attn.qkv"), in_shape, in_weights, normed);
-    const SplitHeads split = split_heads(builder, at(names.attention, "attn.split"), packed);
+    const OperatorPlace split_place = at(names.attention, "attn.split");
+    const SplitHeads split = attends_packed(builder.model(), builder.how())
+                                 ? in_place(builder, split_place, packed)
+                                 : split_heads(builder, split_place, packed);
     const Value context = attend(builder, at(names.attention, "attn"), split, packed);
     const OperatorPlace residual_place = at(names.attention, "attn.residual");
     const std::vector<int> out_weights = projection_parameters(builder, names);

@@ -72,6 +72,9 @@ struct Execution {
     /// Plain PyTorch: values stay a view that keeps the packed product alive, and the
     /// context is copied before its projection.
     bool attention_copies = false;
+    /// Attention reads queries, keys and values where the packed product has them, and its
+    /// gradients are written there, if nothing rotates, gathers or keeps them in between.
+    bool packed_attention = false;
     /// PyTorch's DTensor plans: what sequence parallelism gathered is kept for the weight
     /// gradient instead of gathered again.
     bool keeps_gathered = false;

@@ -129,6 +129,9 @@ struct StageGraph {
     Bytes boundary_bytes() const;  ///< of the activation sent to the next stage, per rank
 };
 
+/// Whether attention works on the rows of the packed product (Execution::packed_attention).
+bool attends_packed(const Architecture& architecture, const Execution& execution);
+
 /// Throws InputError in words if the architecture cannot be cut so ("25 heads
 /// cannot be cut into 2").
 StageGraph build_stage(const Architecture& architecture, const Execution& execution,

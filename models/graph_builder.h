@@ -56,7 +56,7 @@ struct Value {
 /// Queries, keys and values of an attention: in one tensor, or where the sequence is sliced
 /// in two, since later slices see the keys.
 struct SplitHeads {
-    Value queries;  ///< or all three
+    Value queries;  ///< or all three, which may be the packed product itself
     int keys = -1;
     int key_gradient = -1;
 };

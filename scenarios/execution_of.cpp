@@ -39,6 +39,7 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.fp32_query_gradient = framework.fp32_query_gradient;
     execution.attention_mask_tensor = framework.attention_mask_tensor;
     execution.attention_copies = framework.attention_copies;
+    execution.packed_attention = framework.packed_attention;
     execution.keeps_gathered = framework.keeps_gathered;
     execution.context_communication = framework.context_communication;
     execution.context_output_copy = framework.context_output_copy;

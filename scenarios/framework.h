@@ -29,6 +29,7 @@ struct Framework {
     bool fp32_query_gradient = true;            ///< flash attention's dq, summed beside it
     bool attention_mask_tensor = false;
     bool attention_copies = false;  ///< heads stay views of the packed product, context is copied
+    bool packed_attention = false;  ///< heads are never split off the packed product
     bool keeps_gathered = false;    ///< what sequence parallelism gathered waits for the backward
     models::ContextCommunication context_communication = models::ContextCommunication::P2p;
     bool context_output_copy = false;

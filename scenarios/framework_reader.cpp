@@ -42,6 +42,7 @@ void read_kernels(MappingReader& in, Framework& f) {
     in.flag("fp32_query_gradient", f.fp32_query_gradient);
     in.flag("attention_mask_tensor", f.attention_mask_tensor);
     in.flag("attention_copies", f.attention_copies);
+    in.flag("packed_attention", f.packed_attention);
     in.flag("keeps_gathered", f.keeps_gathered);
     in.word("context_communication", f.context_communication, kContextCommunications);
     in.flag("context_output_copy", f.context_output_copy);

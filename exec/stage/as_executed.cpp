@@ -21,6 +21,7 @@ scenarios::Scenario as_executed(scenarios::Scenario scenario) {
     framework.fp32_query_gradient = false;
     framework.attention_mask_tensor = false;
     framework.attention_copies = false;
+    framework.packed_attention = true;
     framework.keeps_gathered = false;
     framework.context_communication = models::ContextCommunication::AllGather;
     framework.context_output_copy = false;

@@ -38,6 +38,14 @@ struct QueryKeyValue {
 QueryKeyValue parts_of(const OperatorCall& call, int split, int keys, const Heads& heads) {
     const TensorView all = call.rows_of(split, heads.head_dim);
     const TensorView q{all.data, heads.query_shape(), all.type};
+    if (models::attends_packed(call.model(), call.how())) {
+        const std::int64_t query = heads.queries * heads.head_dim,
+                           key = heads.keys * heads.head_dim;
+        const auto at = [&](std::int64_t column) { return q.data + column * size_of(q.type); };
+        return {
+            q,
+            {{at(query), heads.key_shape(), q.type}, {at(query + key), heads.key_shape(), q.type}}};
+    }
     std::byte* const behind =
         keys < 0 ? q.data + q.bytes() : call.rows_of(keys, heads.head_dim).data;
     return {q, keys_and_values_at(behind, heads.key_shape(), all.type)};
@@ -48,6 +56,8 @@ Attention attention_of(const OperatorCall& call, const Heads& heads, std::int64_
     attention.causal = call.model().causal;
     attention.first_query = first_query;
     attention.scale = 1 / std::sqrt(static_cast<double>(call.model().head_dim));
+    if (models::attends_packed(call.model(), call.how()))
+        attention.packed_row = (heads.queries + 2 * heads.keys) * heads.head_dim;
     if (call.state.step->training && call.how().attention_dropout && call.state.tools.dropout > 0) {
         AttentionDropout dropout;
         dropout.dropout = {call.state.tools.dropout, call.random_stream("attention")};
@@ -61,9 +71,10 @@ Attention attention_of(const OperatorCall& call, const Heads& heads, std::int64_
     return attention;
 }
 
-/// Turns queries or keys [samples, rows, heads, head_dim] to their positions, or back.
+/// Turns the first heads of a tensor [samples, rows, heads, head_dim] to their positions, or back.
 enum class Turn { There, Back };
-void rotate(const OperatorCall& call, const Heads& heads, Turn turn, const TensorView& x) {
+void rotate(const OperatorCall& call, const Heads& heads, Turn turn, const TensorView& x,
+            std::int64_t turned) {
     if (call.op.kind != models::OperatorKind::Rope) return;
     const TensorView cosines = call.state.cosines.view(), sines = call.state.sines.view();
     const std::vector<std::int64_t> positions = call.stretches();
@@ -71,31 +82,43 @@ void rotate(const OperatorCall& call, const Heads& heads, Turn turn, const Tenso
         const std::int64_t first = positions[static_cast<std::size_t>(i)];
         const TensorView stretch = of_stretch(x, heads, i);
         if (turn == Turn::There) {
-            call.kernels().rope_forward(first, cosines, sines, stretch);
+            call.kernels().rope_forward(first, turned, cosines, sines, stretch);
         } else {
-            call.kernels().rope_backward_input(first, cosines, sines, stretch);
+            call.kernels().rope_backward_input(first, turned, cosines, sines, stretch);
         }
     }
+}
+
+/// Queries and keys where the packed product, or its gradient, has them.
+void rotate_packed(const OperatorCall& call, Turn turn, int packed) {
+    const Heads heads = heads_of(call, packed);
+    const TensorView all = call.tensor(
+        packed, {heads.samples, heads.rows, heads.queries + 2 * heads.keys, heads.head_dim});
+    rotate(call, heads, turn, all, heads.queries + heads.keys);
 }
 
 }  // namespace
 
 void split_heads_forward(const OperatorCall& call) {
+    if (models::attends_packed(call.model(), call.how()))
+        return rotate_packed(call, Turn::There, call.op.outputs[0]);
     const Heads heads = heads_of(call, call.op.outputs[0]);
     const QueryKeyValue out = parts_of(call, call.op.outputs[0], call.op.keys, heads);
     const std::int64_t width = (heads.queries + 2 * heads.keys) * heads.head_dim;
     const TensorView packed = call.tensor(call.op.inputs[0], {heads.samples, heads.rows, width});
     call.kernels().split_heads_forward(0, packed, out.q, out.kv.k, out.kv.v);
-    rotate(call, heads, Turn::There, out.q);
-    rotate(call, heads, Turn::There, out.kv.k);
+    rotate(call, heads, Turn::There, out.q, heads.queries);
+    rotate(call, heads, Turn::There, out.kv.k, heads.keys);
     if (call.state.tools.keys != nullptr) keep_keys(call, heads, out.kv);
 }
 
 void split_heads_backward_input(const OperatorCall& call) {
+    if (models::attends_packed(call.model(), call.how()))
+        return rotate_packed(call, Turn::Back, call.op.output_gradient);
     const Heads heads = heads_of(call, call.op.output_gradient);
     const QueryKeyValue dout = parts_of(call, call.op.output_gradient, call.op.key_gradient, heads);
-    rotate(call, heads, Turn::Back, dout.q);
-    rotate(call, heads, Turn::Back, dout.kv.k);
+    rotate(call, heads, Turn::Back, dout.q, heads.queries);
+    rotate(call, heads, Turn::Back, dout.kv.k, heads.keys);
     const std::int64_t width = (heads.queries + 2 * heads.keys) * heads.head_dim;
     call.kernels().split_heads_backward_input(
         0, dout.q, dout.kv.k, dout.kv.v,

@@ -72,5 +72,53 @@ TEST_P(KernelsTest, Attention) {
     }
 }
 
+/// The columns of a packed tensor, or of its gradient, by the extents of what they are.
+struct Columns {
+    TensorView q, k, v;
+    Columns(const TensorView& packed, const Shape& queries, const Shape& keys)
+        : q{packed.data, queries, packed.type},
+          k{packed.data + queries[2] * queries[3] * size_of(packed.type), keys, packed.type},
+          v{k.data + keys[2] * keys[3] * size_of(packed.type), keys, packed.type} {}
+};
+
+/// Where the reference splits the packed product and puts its gradient together, the tested
+/// kernels work on it as it is.
+TEST_P(KernelsTest, AttentionOnThePackedProduct) {
+    for (const AttentionCase& test : attention_cases()) {
+        if (test.keys != test.q[1] || test.keys == 1) continue;
+        const std::int64_t samples = test.q[0], rows = test.q[1], heads = test.q[2];
+        const Shape keys{samples, rows, test.kv_heads, test.q[3]};
+        const std::int64_t width = (heads + 2 * test.kv_heads) * test.q[3];
+        const Attention split{
+            test.causal, 0, 1 / std::sqrt(double(test.q[3])), {}, Write::Overwrite};
+        Attention whole = split;
+        whole.packed_row = width;
+        const Twins packed = random({samples, rows, width}),
+                    dpacked = random({samples, rows, width});
+        const Twins out = random(test.q), log_sum = fp32({samples, heads, rows});
+        const Twins dout = random(test.q);
+        both([&](Kernels& kernels, Side side) {
+            if (!side.reference) {
+                const Columns x(side(packed), test.q, keys), dx(side(dpacked), test.q, keys);
+                kernels.attention_forward(whole, x.q, x.k, x.v, side(out), side(log_sum));
+                kernels.attention_backward_input(whole, side(dout), x.q, x.k, x.v, side(out),
+                                                 side(log_sum), dx.q, dx.k, dx.v);
+                return;
+            }
+            const Tensor q(test.q), k(keys), v(keys), dq(test.q), dk(keys), dv(keys);
+            kernels.split_heads_forward(0, side(packed), q.view(), k.view(), v.view());
+            kernels.attention_forward(split, q.view(), k.view(), v.view(), side(out),
+                                      side(log_sum));
+            kernels.attention_backward_input(split, side(dout), q.view(), k.view(), v.view(),
+                                             side(out), side(log_sum), dq.view(), dk.view(),
+                                             dv.view());
+            kernels.split_heads_backward_input(0, dq.view(), dk.view(), dv.view(), side(dpacked));
+        });
+        expect_alike(out, test.name + ": out");
+        expect_alike(log_sum, test.name + ": log_sum");
+        expect_alike(dpacked, test.name + ": gradients", 2);
+    }
+}
+
 }  // namespace
 }  // namespace debubble::exec

@@ -201,16 +201,20 @@ TEST_P(KernelsTest, Heads) {
     const Twins packed = random({2, 5, 12 + 2 * 6}), dpacked = random({2, 5, 24});
     const Twins q = random({2, 5, 2, 6}), k = random({2, 8, 1, 6}), v = random({2, 8, 1, 6});
     const Twins cosines = fp32({9, 3}), sines = fp32({9, 3}), turned = random({2, 5, 2, 6});
+    const Twins half = random({2, 5, 4, 6});  // of whose heads only the first turn
     both([&](Kernels& kernels, Side side) {
         kernels.split_heads_forward(3, side(packed), side(q), side(k), side(v));
-        kernels.rope_forward(3, side(cosines), side(sines), side(q));
-        kernels.rope_backward_input(4, side(cosines), side(sines), side(turned));
+        kernels.rope_forward(3, 2, side(cosines), side(sines), side(q));
+        kernels.rope_backward_input(4, 2, side(cosines), side(sines), side(turned));
+        kernels.rope_forward(2, 3, side(cosines), side(sines), side(half));
+        kernels.rope_backward_input(0, 1, side(cosines), side(sines), side(half));
         kernels.split_heads_backward_input(3, side(q), side(k), side(v), side(dpacked));
     });
     expect_alike(q, "q");
     expect_alike(k, "k");
     expect_alike(v, "v");
     expect_alike(turned, "turned back");
+    expect_alike(half, "turned in part");
     expect_alike(dpacked, "dpacked");
 }
 

@@ -37,20 +37,24 @@ struct Backward {
             }
         }
         for (std::int64_t key = 0; key < shape.keys; ++key) {
-            const std::int64_t element = element_of(dk.shape, sample, key, kv_head);
+            const std::int64_t element =
+                element_of(dk.shape, sample, key, kv_head, attention.packed_row);
             add_row(worker, worker.dk, key, piece(dk, element, shape.head_dim));
             add_row(worker, worker.dv, key, piece(dv, element, shape.head_dim));
         }
     }
 
     void query_block(AttentionWorker& worker, Block block) const {
-        const Operand queries = head_rows(q, block.sample, block.first_query, block.head);
+        const Operand queries =
+            head_rows(q, block.sample, block.first_query, block.head, attention.packed_row);
         const Operand above = head_rows(dout, block.sample, block.first_query, block.head);
         dots_of(worker, block);
         for (std::int64_t key = 0; key < block.seen_keys(); key += kKeysAtOnce) {
             block.meet(key);
-            const Operand keys = head_rows(k, block.sample, key, block.kv_head());
-            const Operand values = head_rows(v, block.sample, key, block.kv_head());
+            const Operand keys =
+                head_rows(k, block.sample, key, block.kv_head(), attention.packed_row);
+            const Operand values =
+                head_rows(v, block.sample, key, block.kv_head(), attention.packed_row);
             const auto by_keys = [&](const Operand& a, const Operand& b, std::vector<float>& c) {
                 worker.matmul({block.queries, block.keys, shape.head_dim, a, b.transposed(),
                                into(c, kKeysAtOnce)});
@@ -71,8 +75,8 @@ struct Backward {
             to_keys(ds, queries, worker.dk);
         }
         for (std::int64_t i = 0; i < block.queries; ++i) {
-            const std::int64_t element =
-                element_of(dq.shape, block.sample, block.first_query + i, block.head);
+            const std::int64_t element = element_of(dq.shape, block.sample, block.first_query + i,
+                                                    block.head, attention.packed_row);
             narrow(worker.gathered.data() + i * shape.head_dim, piece(dq, element, shape.head_dim));
         }
     }
@@ -81,7 +85,7 @@ struct Backward {
     void dots_of(AttentionWorker& worker, const Block& block) const {
         for (std::int64_t i = 0; i < block.queries; ++i) {
             const std::int64_t element =
-                element_of(q.shape, block.sample, block.first_query + i, block.head);
+                element_of(dout.shape, block.sample, block.first_query + i, block.head);
             float* a = worker.row.data();
             float* b = a + shape.head_dim;
             widen(piece(dout, element, shape.head_dim), a);

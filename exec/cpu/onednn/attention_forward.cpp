@@ -25,13 +25,18 @@ struct Forward {
     TensorView out;
     View<float> log_sum;
 
+    Operand of(const ConstTensorView& x, const Block& block, std::int64_t row,
+               std::int64_t head) const {
+        return head_rows(x, block.sample, row, head, attention.packed_row);
+    }
+
     void query_block(AttentionWorker& worker, Block block) const {
         std::ranges::fill(worker.largest, -std::numeric_limits<float>::infinity());
         std::ranges::fill(worker.sum, 0.F);
-        const Operand queries = head_rows(q, block.sample, block.first_query, block.head);
+        const Operand queries = of(q, block, block.first_query, block.head);
         for (std::int64_t key = 0; key < block.seen_keys(); key += kKeysAtOnce) {
             block.meet(key);
-            const Operand keys = head_rows(k, block.sample, key, block.kv_head());
+            const Operand keys = of(k, block, key, block.kv_head());
             worker.matmul({block.queries, block.keys, shape.head_dim, queries, keys.transposed(),
                            into(worker.scores, kKeysAtOnce)});
             take_scores(worker, block, key == 0);
@@ -42,7 +47,7 @@ struct Forward {
             worker.matmul({block.queries, shape.head_dim, block.keys,
                            halved ? block_of(worker.weights, kKeysAtOnce)
                                   : block_of(worker.scores, kKeysAtOnce),
-                           head_rows(v, block.sample, key, block.kv_head()),
+                           of(v, block, key, block.kv_head()),
                            into(worker.gathered, shape.head_dim),
                            key == 0 ? Write::Overwrite : Write::Add});
         }

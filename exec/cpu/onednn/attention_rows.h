@@ -7,16 +7,21 @@
 /// The rows of heads within [samples, rows, heads, head_dim], as oneDNN takes them.
 namespace debubble::exec::onednn {
 
+/// From one row to the next, in elements; `packed_row` as of Attention.
+inline std::int64_t row_stride(const Shape& x, std::int64_t packed_row) {
+    return packed_row > 0 ? packed_row : x[2] * x[3];
+}
+
 /// Where row `row` of a head begins, in elements.
 inline std::int64_t element_of(const Shape& x, std::int64_t sample, std::int64_t row,
-                               std::int64_t head) {
-    return ((sample * x[1] + row) * x[2] + head) * x[3];
+                               std::int64_t head, std::int64_t packed_row = 0) {
+    return (sample * x[1] + row) * row_stride(x, packed_row) + head * x[3];
 }
 
 inline Operand head_rows(const ConstTensorView& x, std::int64_t sample, std::int64_t row,
-                         std::int64_t head) {
-    const std::byte* first = x.data + element_of(x.shape, sample, row, head) * size_of(x.type);
-    return {first, x.type, x.shape[2] * x.shape[3], 1};
+                         std::int64_t head, std::int64_t packed_row = 0) {
+    const std::int64_t first = element_of(x.shape, sample, row, head, packed_row);
+    return {x.data + first * size_of(x.type), x.type, row_stride(x.shape, packed_row), 1};
 }
 
 /// A block of a worker's memory, whose rows have `stride` elements.

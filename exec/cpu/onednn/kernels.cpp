@@ -2,6 +2,7 @@
 #include "exec/cpu/onednn/attention.h"
 #include "exec/cpu/onednn/matmul.h"
 #include "exec/cpu/operators/cpu_operators.h"
+#include "exec/cpu/packed_heads.h"
 #include "exec/cpu/reference/linear.h"
 
 namespace debubble::exec {
@@ -74,7 +75,8 @@ public:
             return attention_.forward(attention, q, k, v, out, log_sum.as<float>());
         }
         Fp32Operands use(scratch_);
-        attention_.forward(attention, view(use.in(q)), view(use.in(k)), view(use.in(v)),
+        const auto heads = heads_in(use, attention, q, k, v);
+        attention_.forward(attention, view(heads.q), view(heads.k), view(heads.v),
                            view(use.out(out)), log_sum.as<float>());
     }
 
@@ -87,9 +89,11 @@ public:
                                        dv);
         }
         Fp32Operands use(scratch_);
-        attention_.backward(attention, view(use.in(dout)), view(use.in(q)), view(use.in(k)),
-                            view(use.in(v)), view(use.in(out)), log_sum.as<float>(),
-                            view(use.out(dq)), view(use.changed(dk)), view(use.changed(dv)));
+        const auto heads = heads_in(use, attention, q, k, v);
+        const auto gradients = heads_out(use, attention, dq, dk, dv);
+        attention_.backward(attention, view(use.in(dout)), view(heads.q), view(heads.k),
+                            view(heads.v), view(use.in(out)), log_sum.as<float>(),
+                            view(gradients.q), view(gradients.k), view(gradients.v));
     }
 
 private:

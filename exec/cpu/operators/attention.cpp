@@ -1,6 +1,7 @@
 #include "exec/cpu/reference/attention.h"
 #include "exec/cpu/convert.h"
 #include "exec/cpu/operators/cpu_operators.h"
+#include "exec/cpu/packed_heads.h"
 #include "exec/cpu/reference/rope.h"
 #include "exec/packed_rows.h"
 
@@ -48,22 +49,23 @@ void CpuOperators::split_heads_backward_input(std::int64_t first_row, ConstTenso
     }
 }
 
-void CpuOperators::rope_forward(std::int64_t first_position, ConstTensorView cosines,
-                                ConstTensorView sines, TensorView x) {
+void CpuOperators::rope_forward(std::int64_t first_position, std::int64_t heads,
+                                ConstTensorView cosines, ConstTensorView sines, TensorView x) {
     assert(x.shape.rank() == 4 && "x [samples, rows, heads, head_dim]");
     const std::int64_t width = x.shape[2] * x.shape[3];
     walk_(x.shape[0] * x.shape[1], width, [&](Fp32Operands& use, Rows rows) {
         const View<float> block = use.changed(rows.of(x));
         for (std::int64_t i = 0; i < rows.count; ++i) {
-            reference::rope_forward<float>(
-                first_position + (rows.first + i) % x.shape[1], cosines.as<float>(),
-                sines.as<float>(), View<float>{block.row(i), {1, 1, x.shape[2], x.shape[3]}});
+            reference::rope_forward<float>(first_position + (rows.first + i) % x.shape[1],
+                                           cosines.as<float>(), sines.as<float>(),
+                                           View<float>{block.row(i), {1, 1, heads, x.shape[3]}});
         }
     });
 }
 
-void CpuOperators::rope_backward_input(std::int64_t first_position, ConstTensorView cosines,
-                                       ConstTensorView sines, TensorView dx) {
+void CpuOperators::rope_backward_input(std::int64_t first_position, std::int64_t heads,
+                                       ConstTensorView cosines, ConstTensorView sines,
+                                       TensorView dx) {
     assert(dx.shape.rank() == 4 && "dx [samples, rows, heads, head_dim]");
     const std::int64_t width = dx.shape[2] * dx.shape[3];
     walk_(dx.shape[0] * dx.shape[1], width, [&](Fp32Operands& use, Rows rows) {
@@ -71,7 +73,7 @@ void CpuOperators::rope_backward_input(std::int64_t first_position, ConstTensorV
         for (std::int64_t i = 0; i < rows.count; ++i) {
             reference::rope_backward_input<float>(
                 first_position + (rows.first + i) % dx.shape[1], cosines.as<float>(),
-                sines.as<float>(), View<float>{block.row(i), {1, 1, dx.shape[2], dx.shape[3]}});
+                sines.as<float>(), View<float>{block.row(i), {1, 1, heads, dx.shape[3]}});
         }
     });
 }
@@ -80,7 +82,8 @@ void CpuOperators::attention_forward(const Attention& attention, ConstTensorView
                                      ConstTensorView k, ConstTensorView v, TensorView out,
                                      TensorView log_sum) {
     Fp32Operands use(scratch_);
-    reference::attention_forward<float>(attention, use.in(q), use.in(k), use.in(v), use.out(out),
+    const auto heads = heads_in(use, attention, q, k, v);
+    reference::attention_forward<float>(attention, heads.q, heads.k, heads.v, use.out(out),
                                         use.out(log_sum));
 }
 
@@ -89,9 +92,11 @@ void CpuOperators::attention_backward_input(const Attention& attention, ConstTen
                                             ConstTensorView out, ConstTensorView log_sum,
                                             TensorView dq, TensorView dk, TensorView dv) {
     Fp32Operands use(scratch_);
-    reference::attention_backward_input<float>(attention, use.in(dout), use.in(q), use.in(k),
-                                               use.in(v), use.in(out), use.in(log_sum), use.out(dq),
-                                               use.changed(dk), use.changed(dv));
+    const auto heads = heads_in(use, attention, q, k, v);
+    const auto gradients = heads_out(use, attention, dq, dk, dv);
+    reference::attention_backward_input<float>(attention, use.in(dout), heads.q, heads.k, heads.v,
+                                               use.in(out), use.in(log_sum), gradients.q,
+                                               gradients.k, gradients.v);
 }
 
 }  // namespace debubble::exec

@@ -41,10 +41,11 @@ public:
                              TensorView k, TensorView v) override;
     void split_heads_backward_input(std::int64_t first_row, ConstTensorView dq, ConstTensorView dk,
                                     ConstTensorView dv, TensorView dpacked) override;
-    void rope_forward(std::int64_t first_position, ConstTensorView cosines, ConstTensorView sines,
-                      TensorView x) override;
-    void rope_backward_input(std::int64_t first_position, ConstTensorView cosines,
-                             ConstTensorView sines, TensorView dx) override;
+    void rope_forward(std::int64_t first_position, std::int64_t heads, ConstTensorView cosines,
+                      ConstTensorView sines, TensorView x) override;
+    void rope_backward_input(std::int64_t first_position, std::int64_t heads,
+                             ConstTensorView cosines, ConstTensorView sines,
+                             TensorView dx) override;
     void attention_forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
                            ConstTensorView v, TensorView out, TensorView log_sum) override;
     void attention_backward_input(const Attention& attention, ConstTensorView dout,

@@ -102,16 +102,19 @@ void attention_backward_input(const Attention& attention, In<T> dout, In<T> q, I
     assert(v.shape == k.shape && dk.shape == k.shape && dv.shape == k.shape &&
            "v, dk and dv are like k");
     if (attention.key_gradients == Write::Overwrite) {
-        std::fill_n(dk.data, dk.shape.elements(), T{});
-        std::fill_n(dv.data, dv.shape.elements(), T{});
+        const std::int64_t width = shape.kv_heads * shape.head_dim;
+        for (const Out<T>& sums : {dk, dv})
+            for (std::int64_t row = 0; row < shape.samples * shape.keys; ++row)
+                std::fill_n(sums.data + row * std::max(attention.packed_row, width), width, T{});
     }
     Scratch<T> scratch;
     for_each_query_block(attention, shape, [&](Block block) {
-        const auto rows = [&](const auto& x) {
-            return head_of(x, block.sample, block.head, block.first_query);
+        const auto rows = [&](const auto& x, std::int64_t packed_row) {
+            return head_of(x, block.sample, block.head, block.first_query, packed_row);
         };
-        const Matrix<const T> up = rows(dout);
-        const Matrix<const T> result = rows(out);
+        const std::int64_t packed = attention.packed_row;
+        const Matrix<const T> up = rows(dout, 0);
+        const Matrix<const T> result = rows(out, 0);
         for (std::int64_t i = 0; i < block.queries; ++i) {
             const T* a = up.data + i * up.row_stride;
             const T* b = result.data + i * result.row_stride;
@@ -123,10 +126,10 @@ void attention_backward_input(const Attention& attention, In<T> dout, In<T> q, I
         for (std::int64_t key = 0; key < block.seen_keys(); key += kBlockKeys) {
             block.meet(key);
             const auto of_head = [&](const auto& x) {
-                return head_of(x, block.sample, block.kv_head(), key);
+                return head_of(x, block.sample, block.kv_head(), key, packed);
             };
-            Step<T>{block,    rows(q),     of_head(k),  of_head(v), up,
-                    rows(dq), of_head(dk), of_head(dv), scratch}
+            Step<T>{block,       rows(q, packed), of_head(k), of_head(v), up, rows(dq, packed),
+                    of_head(dk), of_head(dv),     scratch}
                 .run(logs, key == 0 ? Write::Overwrite : Write::Add);
         }
     });

@@ -28,10 +28,12 @@ struct AttentionShape {
     }
 };
 
-/// The rows of one head of one sample within [samples, rows, heads, head_dim].
+/// The rows of one head of one sample within [samples, rows, heads, head_dim]; of what is packed
+/// into longer rows, one begins so many elements behind the other.
 template <class T>
-Matrix<T> head_of(const View<T>& x, std::int64_t sample, std::int64_t head, std::int64_t row = 0) {
-    const std::int64_t width = x.shape[2] * x.shape[3];
+Matrix<T> head_of(const View<T>& x, std::int64_t sample, std::int64_t head, std::int64_t row = 0,
+                  std::int64_t packed_row = 0) {
+    const std::int64_t width = packed_row > 0 ? packed_row : x.shape[2] * x.shape[3];
     return {x.data + (sample * x.shape[1] + row) * width + head * x.shape[3], width, 1};
 }
 

@@ -55,9 +55,10 @@ void attention_forward(const Attention& attention, In<T> q, In<T> k, In<T> v, Ou
            "log_sum [samples, heads, queries]");
     OnlineSoftmax<T> softmax{shape.head_dim};
     for_each_query_block(attention, shape, [&](Block block) {
-        const auto keys = head_of(k, block.sample, block.kv_head());
-        const auto values = head_of(v, block.sample, block.kv_head());
-        const auto queries = head_of(q, block.sample, block.head, block.first_query);
+        const auto keys = head_of(k, block.sample, block.kv_head(), 0, attention.packed_row);
+        const auto values = head_of(v, block.sample, block.kv_head(), 0, attention.packed_row);
+        const auto queries =
+            head_of(q, block.sample, block.head, block.first_query, attention.packed_row);
         softmax.restart();
         for (std::int64_t key = 0; key < block.seen_keys(); key += kBlockKeys) {
             block.meet(key);

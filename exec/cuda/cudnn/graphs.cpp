@@ -20,8 +20,9 @@ public:
             .set_compute_data_type(fe::DataType_t::FLOAT);
     }
 
-    Tensor of_queries(Id id) { return input(id, shape_.heads, shape_.queries); }
-    Tensor of_keys(Id id) { return input(id, shape_.kv_heads, shape_.keys); }
+    Tensor of_queries(Id id) { return input(id, queries(shape_.query_stride)); }
+    Tensor of_results(Id id) { return input(id, queries(shape_.out_stride)); }
+    Tensor of_keys(Id id) { return input(id, keys()); }
     Tensor log_sum() {
         const Tensor tensor = graph_->tensor(fe::graph::Tensor_attributes().set_name("log_sum"));
         tensor->set_data_type(fe::DataType_t::FLOAT).set_uid(number(Id::LogSum));
@@ -29,11 +30,12 @@ public:
     }
 
     void leaves_queries(const Tensor& tensor, Id id) {
-        leaves(tensor, id, shape_.heads, shape_.queries);
+        leaves(tensor, id, queries(shape_.query_stride));
     }
-    void leaves_keys(const Tensor& tensor, Id id) {
-        leaves(tensor, id, shape_.kv_heads, shape_.keys);
+    void leaves_results(const Tensor& tensor, Id id) {
+        leaves(tensor, id, queries(shape_.out_stride));
     }
+    void leaves_keys(const Tensor& tensor, Id id) { leaves(tensor, id, keys()); }
     void leaves_log_sum(const Tensor& tensor) {
         tensor->set_output(true).set_data_type(fe::DataType_t::FLOAT).set_uid(number(Id::LogSum));
         put_log_sum(tensor);
@@ -51,27 +53,34 @@ public:
     std::shared_ptr<Graph> done() && { return std::move(graph_); }
 
 private:
+    /// Heads side by side in rows, one of which begins `stride` elements behind the other.
+    struct Rows {
+        std::int64_t heads, count, stride;
+    };
+    Rows queries(std::int64_t stride) const { return {shape_.heads, shape_.queries, stride}; }
+    Rows keys() const { return {shape_.kv_heads, shape_.keys, shape_.key_stride}; }
+
     static std::int64_t number(Id id) { return static_cast<std::int64_t>(id); }
 
-    void put(const Tensor& tensor, std::int64_t heads, std::int64_t rows) const {
+    void put(const Tensor& tensor, const Rows& rows) const {
         const std::int64_t width = shape_.head_dim;
         tensor->set_data_type(type_)
-            .set_dim({shape_.samples, heads, rows, width})
-            .set_stride({rows * heads * width, width, heads * width, 1});
+            .set_dim({shape_.samples, rows.heads, rows.count, width})
+            .set_stride({rows.count * rows.stride, width, rows.stride, 1});
     }
     Tensor put_log_sum(const Tensor& tensor) const {
         tensor->set_dim({shape_.samples, shape_.heads, shape_.queries, 1})
             .set_stride({shape_.heads * shape_.queries, shape_.queries, 1, 1});
         return tensor;
     }
-    Tensor input(Id id, std::int64_t heads, std::int64_t rows) {
+    Tensor input(Id id, const Rows& rows) {
         const Tensor tensor = graph_->tensor(fe::graph::Tensor_attributes().set_uid(number(id)));
-        put(tensor, heads, rows);
+        put(tensor, rows);
         return tensor;
     }
-    void leaves(const Tensor& tensor, Id id, std::int64_t heads, std::int64_t rows) {
+    void leaves(const Tensor& tensor, Id id, const Rows& rows) {
         tensor->set_output(true).set_uid(number(id));
-        put(tensor, heads, rows);
+        put(tensor, rows);
     }
 
     const AttentionShape& shape_;
@@ -88,7 +97,7 @@ std::shared_ptr<Graph> forward_graph(const AttentionShape& shape, Type type, int
     auto how = attention.scores<fe::graph::SDPA_attributes>("attention_forward");
     how.set_generate_stats(true);
     const auto [out, statistics] = attention.graph().sdpa(q, k, v, how);
-    attention.leaves_queries(out, Id::Out);
+    attention.leaves_results(out, Id::Out);
     attention.leaves_log_sum(statistics);
     return std::move(attention).done();
 }
@@ -96,8 +105,8 @@ std::shared_ptr<Graph> forward_graph(const AttentionShape& shape, Type type, int
 std::shared_ptr<Graph> backward_graph(const AttentionShape& shape, Type type, int architecture) {
     Attention attention(shape, type, architecture);
     const Tensor q = attention.of_queries(Id::Q), k = attention.of_keys(Id::K);
-    const Tensor v = attention.of_keys(Id::V), out = attention.of_queries(Id::Out);
-    const Tensor dout = attention.of_queries(Id::Dout), log_sum = attention.log_sum();
+    const Tensor v = attention.of_keys(Id::V), out = attention.of_results(Id::Out);
+    const Tensor dout = attention.of_results(Id::Dout), log_sum = attention.log_sum();
     auto how = attention.scores<fe::graph::SDPA_backward_attributes>("attention_backward");
     how.set_deterministic_algorithm(true);
     const auto [dq, dk, dv] = attention.graph().sdpa_backward(q, k, v, out, dout, log_sum, how);

@@ -26,10 +26,10 @@ std::pair<const std::int64_t, void*> at(Id id, const void* data) {
 }
 
 using Key = std::tuple<bool, Type, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                       std::int64_t, bool, float>;
+                       std::int64_t, std::int64_t, bool, float>;
 Key key_of(bool backward, const AttentionShape& s, Type type) {
-    return {backward,   type,       s.samples, s.queries, s.heads,
-            s.kv_heads, s.head_dim, s.causal,  s.scale};
+    return {backward,   type,       s.samples,      s.queries, s.heads,
+            s.kv_heads, s.head_dim, s.query_stride, s.causal,  s.scale};
 }
 
 class Cudnn final : public AttentionLibrary {

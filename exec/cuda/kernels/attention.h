@@ -35,6 +35,10 @@ struct AttentionShape {
     float scale = 1;
     DroppedScores dropped = {};
     bool adds_keys = true;  ///< to what dk and dv hold; else they are written
+    // Elements from one row to the next: of out and dout, of q and dq, of k, v, dk and dv.
+    std::int64_t out_stride = 0;
+    std::int64_t query_stride = 0;
+    std::int64_t key_stride = 0;
 };
 
 void attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k, Operand v,

@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
     constexpr int kStride = tile_stride(kHead), kColumnsEach = kHead / kAcross;
     const Tiles<kHead> tiles;
     const BlockPlace at(shape.kv_heads, shape.keys, kTile, Longest::FirstRows);
-    const HeadRows keys(at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
+    const HeadRows keys(at.sample, at.head, shape.keys, shape.key_stride, shape.head_dim);
     load_tile<kTile, kHead>(tiles.k, k, keys, at.row, shape.head_dim);
     load_tile<kTile, kHead>(tiles.v, v, keys, at.row, shape.head_dim);
 
@@ -87,11 +87,12 @@ __global__ void __launch_bounds__(kAttentionThreads)
     const std::int64_t hidden = at.row - shape.first_query;  // queries before it see none of these
     const std::int64_t first = shape.causal && hidden > 0 ? hidden / kTile * kTile : 0;
     for (std::int64_t head = at.head * group; head < (at.head + 1) * group; ++head) {
-        const HeadRows queries(at.sample, head, shape.queries, shape.heads, shape.head_dim);
+        const HeadRows queries(at.sample, head, shape.queries, shape.query_stride, shape.head_dim);
+        const HeadRows above(at.sample, head, shape.queries, shape.out_stride, shape.head_dim);
         for (std::int64_t query = first; query < shape.queries; query += kTile) {
             block_barrier();  // nobody reads the tiles before
             load_tile<kTile, kHead>(tiles.q, q, queries, query, shape.head_dim);
-            load_tile<kTile, kHead>(tiles.dout, dout, queries, query, shape.head_dim);
+            load_tile<kTile, kHead>(tiles.dout, dout, above, query, shape.head_dim);
             block_barrier();
             tiles.make_scores(shape, at.sample, head, query, at.row, log_sum, dots);
             block_barrier();
@@ -133,10 +134,11 @@ __global__ void __launch_bounds__(kAttentionThreads)
     const Tiles<kHead> tiles;
     const BlockPlace at(shape.heads, shape.queries, kTile, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
-    const HeadRows queries(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
-    const HeadRows keys(at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
+    const HeadRows queries(at.sample, at.head, shape.queries, shape.query_stride, shape.head_dim);
+    const HeadRows above(at.sample, at.head, shape.queries, shape.out_stride, shape.head_dim);
+    const HeadRows keys(at.sample, kv_head, shape.keys, shape.key_stride, shape.head_dim);
     load_tile<kTile, kHead>(tiles.q, q, queries, at.row, shape.head_dim);
-    load_tile<kTile, kHead>(tiles.dout, dout, queries, at.row, shape.head_dim);
+    load_tile<kTile, kHead>(tiles.dout, dout, above, at.row, shape.head_dim);
 
     float sums[kEach][kColumnsEach] = {};
     const std::int64_t seen = Sight<std::int64_t>(shape).seen_before(at.row + kTile);

@@ -55,8 +55,8 @@ __global__ void __launch_bounds__(kAttentionThreads)
 
     const BlockPlace at(shape.heads, shape.queries, kTileRows, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
-    const HeadRows queries(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
-    const HeadRows keys(at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
+    const HeadRows queries(at.sample, at.head, shape.queries, shape.query_stride, shape.head_dim);
+    const HeadRows keys(at.sample, kv_head, shape.keys, shape.key_stride, shape.head_dim);
     const int first_row = thread_row() * kRowsEach;
     load_tile<kTileRows, kHead>(q_tile, q, queries, at.row, shape.head_dim);
 
@@ -102,6 +102,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
         }
     }
 
+    const HeadRows results(at.sample, at.head, shape.queries, shape.out_stride, shape.head_dim);
     DEBUBBLE_UNROLL
     for (int r = 0; r < kRowsEach; ++r) {
         const std::int64_t query = at.row + first_row + r;
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
         for (int j = 0; j < kColumnsEach; ++j) {
             const int d = thread_column() + j * kAcross;
             if (d < shape.head_dim)
-                store(out, queries.first + query * queries.stride + d, sums[r][j] / rows[r].sum);
+                store(out, results.first + query * results.stride + d, sums[r][j] / rows[r].sum);
         }
         if (thread_column() == 0)
             log_sum[(at.sample * shape.heads + at.head) * shape.queries + query] =

@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
     const Lane lane;
 
     const BlockPlace at(shape.kv_heads, shape.keys, kOwn, Longest::FirstRows);
-    const HeadIn keys(k, at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
-    const HeadIn values(v, at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
+    const HeadIn keys(k, at.sample, at.head, shape.keys, shape.key_stride, shape.head_dim);
+    const HeadIn values(v, at.sample, at.head, shape.keys, shape.key_stride, shape.head_dim);
     const Sight<int> sight(shape);
     const LeftInShared<kHead> own_keys{tiles.own_first, lane.warp * kRows};
     const LeftInShared<kHead> own_values{tiles.own_second, lane.warp * kRows};
@@ -94,18 +94,18 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
 
     const int hidden = sight.blind_from(0, block_row);  // so many queries see none of these
     const int first = hidden > 0 ? hidden / kTile * kTile : 0;
+    const int first_line = static_cast<int>(at.sample * shape.heads);
     const auto fetch = [&](int head, int query, int buffer) {
-        const std::int64_t line = at.sample * shape.heads + head;
-        const HeadIn queries(q, at.sample, head, shape.queries, shape.heads, shape.head_dim);
-        const HeadIn douts(dout, at.sample, head, shape.queries, shape.heads, shape.head_dim);
+        const HeadIn queries(q, at.sample, head, shape.queries, shape.query_stride, shape.head_dim);
+        const HeadIn douts(dout, at.sample, head, shape.queries, shape.out_stride, shape.head_dim);
         tiles.met(0, buffer).template fetch<kTile>(queries, query);
         tiles.met(1, buffer).template fetch<kTile>(douts, query);
         if (thread_index() >= 2 * kTile) return;
         const float* const from = thread_index() < kTile ? log_sum : dots;
-        const int row = query + thread_index() % kTile;
+        const int row = query + thread_index() % kTile, line = first_line + head;
+        const bool there = row < sight.queries;
         copy_later<4>(tiles.sums(buffer) + thread_index(),
-                      row < queries.rows ? from + line * shape.queries + row : from,
-                      row < queries.rows);
+                      there ? from + (line * sight.queries + row) : from, there);
     };
 
     float key_sums[kStrips][kParts][4] = {}, value_sums[kStrips][kParts][4] = {};
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
         query = next_query;
     }
     await_copies();  // of a block that met no queries
-    const HeadRows results(at.sample, at.head, shape.keys, shape.kv_heads, shape.head_dim);
+    const HeadRows results(at.sample, at.head, shape.keys, shape.key_stride, shape.head_dim);
     for_each_row<kStrips>(
         first_key, results, shape.head_dim, lane, [&](int m, int i, std::int64_t to, int width) {
             put_pairs(dk, to, width, shape.adds_keys, i, shape.scale, key_sums[m]);
@@ -178,10 +178,10 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
 
     const BlockPlace at(shape.heads, shape.queries, kOwn, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
-    const HeadIn queries(q, at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
-    const HeadIn douts(dout, at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
-    const HeadIn keys(k, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
-    const HeadIn values(v, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
+    const HeadIn queries(q, at.sample, at.head, shape.queries, shape.query_stride, shape.head_dim);
+    const HeadIn douts(dout, at.sample, at.head, shape.queries, shape.out_stride, shape.head_dim);
+    const HeadIn keys(k, at.sample, kv_head, shape.keys, shape.key_stride, shape.head_dim);
+    const HeadIn values(v, at.sample, kv_head, shape.keys, shape.key_stride, shape.head_dim);
     const Sight<int> sight(shape);
     const int block_row = static_cast<int>(at.row), first_query = block_row + lane.warp * kRows;
     const auto fetch = [&](int key, int buffer) {
@@ -250,7 +250,7 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
         }
         add_weighted_rows<kType>(sums, above, k_tile, lane);
     }
-    const HeadRows results(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
+    const HeadRows results(at.sample, at.head, shape.queries, shape.query_stride, shape.head_dim);
     for_each_row<kStrips>(first_query, results, shape.head_dim, lane,
                           [&](int m, int i, std::int64_t to, int width) {
                               store_pairs<kType>(dq, to, width, i, shape.scale, sums[m]);

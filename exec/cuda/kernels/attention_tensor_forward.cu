@@ -63,9 +63,9 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
 
     const BlockPlace at(shape.heads, shape.queries, kForwardQueries, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
-    const HeadIn keys(k, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
-    const HeadIn values(v, at.sample, kv_head, shape.keys, shape.kv_heads, shape.head_dim);
-    const HeadIn queries(q, at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
+    const HeadIn keys(k, at.sample, kv_head, shape.keys, shape.key_stride, shape.head_dim);
+    const HeadIn values(v, at.sample, kv_head, shape.keys, shape.key_stride, shape.head_dim);
+    const HeadIn queries(q, at.sample, at.head, shape.queries, shape.query_stride, shape.head_dim);
     const Sight<int> sight(shape);
     const LeftInShared<kHead> own_queries{q_tile, lane.warp * kRows};
     const int block_row = static_cast<int>(at.row), first_query = block_row + lane.warp * kRows;
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
                     rows[m].largest[h] * shape.scale + logf(rows[m].sum[h]);
         }
     }
-    const HeadRows results(at.sample, at.head, shape.queries, shape.heads, shape.head_dim);
+    const HeadRows results(at.sample, at.head, shape.queries, shape.out_stride, shape.head_dim);
     for_each_row<kStrips>(first_query, results, shape.head_dim, lane,
                           [&](int m, int i, std::int64_t to, int width) {
                               store_pairs<kType>(out, to, width, i, inverse[m][i / 2], sums[m]);
@@ -161,10 +161,14 @@ bool attention_is_for_tensor_cores(const AttentionShape& shape,
     const auto lies_well = [](const Operand& x) {
         return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0;
     };
-    constexpr std::int64_t kMany = std::int64_t{1} << 30;
-    return shape.head_dim % 8 == 0 && shape.scale > 0 && shape.keys < kMany &&
-           shape.first_query + shape.queries < kMany && shape.heads * shape.head_dim < kMany &&
-           operands.begin()->type != Type::Fp32 &&
+    // What they count in 32 bits.
+    const auto is_counted = [](std::int64_t number) { return number < std::int64_t{1} << 30; };
+    return shape.head_dim % 8 == 0 && shape.scale > 0 && shape.query_stride % 8 == 0 &&
+           shape.key_stride % 8 == 0 && is_counted(shape.query_stride) &&
+           is_counted(shape.key_stride) && is_counted(shape.out_stride) &&
+           is_counted(shape.samples * shape.keys) &&
+           is_counted(shape.samples * shape.heads * shape.queries) &&
+           is_counted(shape.first_query + shape.queries) && operands.begin()->type != Type::Fp32 &&
            std::all_of(
                operands.begin(), operands.end(),
                [&](Operand x) { return x.type == operands.begin()->type && lies_well(x); }) &&

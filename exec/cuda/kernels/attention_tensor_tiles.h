@@ -58,18 +58,22 @@ __device__ void add_products(float (&d)[4], float (&next)[4], const Left& left,
     tensor_product<kType>(next, left.at, right.second);
 }
 
-/// One head of one sample of an operand [samples, rows, heads, width]. Rows, and elements from one
-/// to the next, are counted in 32 bits.
+/// One head of one sample of an operand [samples, rows, heads, width], as HeadRows. Rows, and
+/// elements from one to the next, are counted in 32 bits.
 struct HeadIn {
-    const Half* data;
-    int stride, rows, width;
+    const Half* data;  ///< of the head in row 0 of the first sample
+    int stride, first_row, rows, width;
 
     __device__ HeadIn(const Operand& x, std::int64_t sample, std::int64_t head,
-                      std::int64_t all_rows, std::int64_t heads, std::int64_t head_dim)
-        : data(static_cast<const Half*>(x.data) + (sample * all_rows * heads + head) * head_dim),
-          stride(static_cast<int>(heads * head_dim)),
+                      std::int64_t all_rows, std::int64_t row_stride, std::int64_t head_dim)
+        : data(static_cast<const Half*>(x.data) + head * head_dim),
+          stride(static_cast<int>(row_stride)),
+          first_row(static_cast<int>(sample * all_rows)),
           rows(static_cast<int>(all_rows)),
           width(static_cast<int>(head_dim)) {}
+    __device__ const Half* row(int row) const {
+        return data + std::int64_t{stride} * (first_row + row);
+    }
 };
 
 /// Rows of a head in shared memory, filled up with zeros to kHead columns.
@@ -89,7 +93,7 @@ public:
         static_assert(kRows * kRuns % kTensorThreads == 0, "every thread has as many");
         const int column = thread_index() % kRuns * 8, begin = thread_index() / kRuns;
         const int rows = column < x.width ? x.rows - first - begin : 0;
-        const Half* const from = x.data + std::int64_t{x.stride} * (first + begin) + column;
+        const Half* const from = x.row(first + begin) + column;
         DEBUBBLE_UNROLL
         for (int row = 0; row < kRows; row += kTensorThreads / kRuns) {
             const bool there = row < rows;  // else nothing is read

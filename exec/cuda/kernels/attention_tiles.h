@@ -19,15 +19,16 @@ __device__ inline int thread_column() {
     return thread_index() % kAcross;
 }
 
-/// The rows of one head of one sample within [samples, rows, heads, head_dim].
+/// The rows of one head of one sample within [samples, rows, heads, head_dim], of which one begins
+/// `stride` elements behind the other.
 struct HeadRows {
     std::int64_t first = 0;  ///< element of row 0
     std::int64_t stride = 0;
     std::int64_t count = 0;
 
     __device__ HeadRows(std::int64_t sample, std::int64_t head, std::int64_t rows,
-                        std::int64_t heads, std::int64_t head_dim)
-        : first((sample * rows * heads + head) * head_dim), stride(heads * head_dim), count(rows) {}
+                        std::int64_t row_stride, std::int64_t head_dim)
+        : first(sample * rows * row_stride + head * head_dim), stride(row_stride), count(rows) {}
 };
 
 /// tile [kRows][kHead] = rows from `row` on; what is beyond them or the head is zero.

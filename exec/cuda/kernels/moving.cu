@@ -47,13 +47,14 @@ __global__ void dropout_kernel(std::int64_t n, DropoutNumbers how, Operand x, Re
 /// A thread turns eight pairs.
 __global__ void rotate_kernel(Rotation how, const float* cosines, const float* sines, Result x) {
     const std::int64_t half = how.head_dim / 2;
-    const Run run = run_of_thread(how.samples * how.rows * how.heads * half);
+    const Run run = run_of_thread(how.samples * how.rows * how.turned * half);
     const int each = half % kElementsEach == 0 ? kElementsEach : 1;  // a run stays in its head
     for (int i = 0; i < run.count; i += each) {
         const std::int64_t pair = run.first + i;
-        const std::int64_t line = pair / half;
-        const std::int64_t position = how.first_position + line / how.heads % how.rows;
-        const Run low{line * how.head_dim + pair % half, each}, high = shifted(low, half);
+        const std::int64_t line = pair / half, row = line / how.turned;
+        const std::int64_t position = how.first_position + row % how.rows;
+        const std::int64_t head = row * how.heads + line % how.turned;
+        const Run low{head * how.head_dim + pair % half, each}, high = shifted(low, half);
         const Run angles{position * half + pair % half, each};
         const Eight cosine = load_run({cosines, Type::Fp32}, angles);
         const Eight sine = load_run({sines, Type::Fp32}, angles);
@@ -103,7 +104,7 @@ void dropout(Stream stream, std::int64_t n, const DropoutNumbers& how, Operand x
 
 void rotate(Stream stream, const Rotation& how, const float* cosines, const float* sines,
             Result x) {
-    const std::int64_t pairs = how.samples * how.rows * how.heads * (how.head_dim / 2);
+    const std::int64_t pairs = how.samples * how.rows * how.turned * (how.head_dim / 2);
     launch("rotate", rotate_kernel, over_elements(pairs), stream, how, cosines, sines, x);
 }
 

@@ -40,12 +40,13 @@ struct DropoutNumbers {
 };
 void dropout(Stream stream, std::int64_t n, const DropoutNumbers& how, Operand x, Result y);
 
-/// x [samples, rows, heads, head_dim] in place; cosines, sines fp32 [positions, head_dim / 2].
-/// `direction` is 1, or -1 to turn back.
+/// x [samples, rows, heads, head_dim] in place, the first `turned` of its heads; cosines, sines
+/// fp32 [positions, head_dim / 2]. `direction` is 1, or -1 to turn back.
 struct Rotation {
     std::int64_t samples = 0;
     std::int64_t rows = 0;
     std::int64_t heads = 0;
+    std::int64_t turned = 0;
     std::int64_t head_dim = 0;
     std::int64_t first_position = 0;
     float direction = 1;

@@ -18,9 +18,10 @@ struct PackedStrides : PackedRows {
     Rows of_keys() const { return {samples, rows, key}; }
 };
 
-Rotation rotation_of(const TensorView& x, std::int64_t first_position, float direction) {
-    assert(x.shape.rank() == 4 && "x [samples, rows, heads, head_dim]");
-    return {x.shape[0], x.shape[1], x.shape[2], x.shape[3], first_position, direction};
+Rotation rotation_of(const TensorView& x, std::int64_t heads, std::int64_t first_position,
+                     float direction) {
+    assert(x.shape.rank() == 4 && heads <= x.shape[2] && "x [samples, rows, heads, head_dim]");
+    return {x.shape[0], x.shape[1], x.shape[2], heads, x.shape[3], first_position, direction};
 }
 
 AttentionShape shape_of(const Attention& attention, const ConstTensorView& q,
@@ -35,7 +36,11 @@ AttentionShape shape_of(const Attention& attention, const ConstTensorView& q,
                          attention.first_query,
                          static_cast<float>(attention.scale),
                          {},
-                         attention.key_gradients == Write::Add};
+                         attention.key_gradients == Write::Add,
+                         q.shape[2] * q.shape[3],
+                         q.shape[2] * q.shape[3],
+                         k.shape[2] * k.shape[3]};
+    if (attention.packed_row > 0) shape.query_stride = shape.key_stride = attention.packed_row;
     assert(shape.head_dim <= kMaxHeadDim && "heads fit into shared memory");
     if (const auto& how = attention.dropout)
         shape.dropped = {how->dropout.stream.seed, how->dropout.stream.id,
@@ -66,15 +71,16 @@ void CudaKernels::split_heads_backward_input(std::int64_t first_row, ConstTensor
     copy_rows(stream, at.of_keys(), in(dv), at.keys(), out(dpacked), at.packed(at.query + at.key));
 }
 
-void CudaKernels::rope_forward(std::int64_t first_position, ConstTensorView cosines,
-                               ConstTensorView sines, TensorView x) {
-    rotate(queue_.stream(), rotation_of(x, first_position, 1), elements<float>(cosines),
+void CudaKernels::rope_forward(std::int64_t first_position, std::int64_t heads,
+                               ConstTensorView cosines, ConstTensorView sines, TensorView x) {
+    rotate(queue_.stream(), rotation_of(x, heads, first_position, 1), elements<float>(cosines),
            elements<float>(sines), out(x));
 }
 
-void CudaKernels::rope_backward_input(std::int64_t first_position, ConstTensorView cosines,
-                                      ConstTensorView sines, TensorView dx) {
-    rotate(queue_.stream(), rotation_of(dx, first_position, -1), elements<float>(cosines),
+void CudaKernels::rope_backward_input(std::int64_t first_position, std::int64_t heads,
+                                      ConstTensorView cosines, ConstTensorView sines,
+                                      TensorView dx) {
+    rotate(queue_.stream(), rotation_of(dx, heads, first_position, -1), elements<float>(cosines),
            elements<float>(sines), out(dx));
 }
 

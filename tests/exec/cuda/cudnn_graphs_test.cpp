@@ -19,6 +19,15 @@ void PrintTo(const GraphCase& c, std::ostream* out) {
     *out << c.name;
 }
 
+/// Rows of heads, of queries as of keys, that begin `packed_row` elements behind each other; 0: one
+/// after the other.
+AttentionShape lying(AttentionShape shape, std::int64_t packed_row = 0) {
+    shape.out_stride = shape.heads * shape.head_dim;
+    shape.query_stride = packed_row > 0 ? packed_row : shape.out_stride;
+    shape.key_stride = packed_row > 0 ? packed_row : shape.kv_heads * shape.head_dim;
+    return shape;
+}
+
 class CudnnGraphs : public testing::TestWithParam<GraphCase> {};
 
 nlohmann::json tensor_of(const nlohmann::json& graph, Id id) {
@@ -37,11 +46,11 @@ TEST_P(CudnnGraphs, OfBothPassesAreValidAndLieAsOursDo) {
             ASSERT_TRUE(status.is_good()) << status.get_message();
             nlohmann::json written;
             graph->serialize(written);
-            const std::int64_t width = shape.head_dim, queries = shape.heads * width;
-            const std::int64_t keys = shape.kv_heads * width;
+            const std::int64_t width = shape.head_dim, keys = shape.key_stride;
             const char* const word = type == Type::Bf16 ? "BFLOAT16" : "HALF";
-            for (const Id id : {Id::Q, backward ? Id::Dq : Id::Out}) {
+            for (const Id id : {Id::Q, backward ? Id::Dq : Id::Out, Id::Out}) {
                 const nlohmann::json tensor = tensor_of(written, id);
+                const std::int64_t queries = id == Id::Out ? shape.out_stride : shape.query_stride;
                 EXPECT_EQ(tensor.at("dim"),
                           (nlohmann::json{shape.samples, shape.heads, shape.queries, width}));
                 EXPECT_EQ(tensor.at("stride"),
@@ -64,15 +73,16 @@ TEST_P(CudnnGraphs, OfBothPassesAreValidAndLieAsOursDo) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, CudnnGraphs,
-    testing::Values(GraphCase{"gpt2_124m", {16, 1024, 1024, 12, 12, 64, true, 0, 0.125F}},
-                    GraphCase{"grouped", {4, 2048, 2048, 32, 8, 64, true, 0, 0.125F}},
-                    GraphCase{"wide_heads", {1, 300, 300, 2, 2, 128, true, 0, 0.09F}},
-                    GraphCase{"bidirectional", {2, 197, 197, 12, 12, 64, false, 0, 0.125F}},
-                    GraphCase{"between_the_widths", {1, 64, 64, 2, 1, 80, true, 0, 0.1F}}),
+    testing::Values(GraphCase{"gpt2_124m", lying({16, 1024, 1024, 12, 12, 64, true, 0, 0.125F})},
+                    GraphCase{"grouped", lying({4, 2048, 2048, 32, 8, 64, true, 0, 0.125F})},
+                    GraphCase{"wide_heads", lying({1, 300, 300, 2, 2, 128, true, 0, 0.09F})},
+                    GraphCase{"bidirectional", lying({2, 197, 197, 12, 12, 64, false, 0, 0.125F})},
+                    GraphCase{"between_the_widths", lying({1, 64, 64, 2, 1, 80, true, 0, 0.1F})},
+                    GraphCase{"packed", lying({2, 256, 256, 8, 2, 64, true, 0, 0.1F}, 12 * 64)}),
     [](const testing::TestParamInfo<GraphCase>& which) { return which.param.name; });
 
 TEST(CudnnGraphs, OfHeadsThatDoNotDivideAreRefused) {
-    const AttentionShape shape{1, 64, 64, 5, 2, 64};
+    const AttentionShape shape = lying({1, 64, 64, 5, 2, 64});
     EXPECT_TRUE(forward_graph(shape, Type::Bf16, kHopper)->validate().is_bad());
 }
 
