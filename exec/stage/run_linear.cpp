@@ -153,13 +153,16 @@ void linear_backward_weight(const OperatorCall& call) {
     const ConstTensorView x =
         linear.gathered_input(call.op.backward_weight_uses, ".regathered", own);
     const bool scattered = linear.scatters_output();
-    call.kernels().linear_backward_weight(linear.layout, x, output_gradient(linear, false),
-                                          linear.weight_gradient(),
+    const TensorView dy = output_gradient(linear, false);
+    call.kernels().linear_backward_weight(linear.layout, x, dy, linear.weight_gradient(),
                                           scattered ? TensorView{} : linear.bias_gradient());
-    // As Megatron-LM's: of this rank's positions, to be summed over the tensor group.
-    if (scattered && linear.bias)
-        call.kernels().bias_backward_weight(call.stream(call.op.output_gradient),
+    // As Megatron-LM's: of this rank's positions, to be summed over the tensor group. What was
+    // scattered may be gone by now; its rows are among those that were gathered.
+    if (scattered && linear.bias) {
+        const std::int64_t own_rows = call.stream_tokens();
+        call.kernels().bias_backward_weight(rows_from(dy, call.tensor_rank() * own_rows, own_rows),
                                             linear.bias_gradient());
+    }
 }
 
 void linear_activation_forward(const OperatorCall& call, const OperatorCall& activation) {

@@ -106,6 +106,8 @@ std::vector<Case> layout_cases() {
                             "{pipeline: 4, data: 2, zero_stage: 2, wrap: stage}", "dualpipe")),
         of_batch(16, layout("dualpipe_dp2_zero3",
                             "{pipeline: 4, data: 2, zero_stage: 3, wrap: stage}", "dualpipe")),
+        layout("tp2_sp_pp2_zb_h1", "{tensor: 2, data: 1, pipeline: 2, sequence: true}", "zb-h1"),
+        layout("tp2_sp_zb_v_dp2", "{tensor: 2, data: 2, pipeline: 2, sequence: true}", "zb-v"),
         layout("llama_tp2", "{tensor: 2, data: 1}", "1f1b", "llama"),
         layout("llama_tp2_sp_pp2", "{tensor: 2, data: 1, pipeline: 2, sequence: true}", "zb-h1",
                "llama"),
