@@ -18,6 +18,7 @@ MemoryByClass plus(const MemoryByClass& a, const MemoryByClass& b, std::int64_t 
 struct Segment {
     MemoryByClass change{};
     MemoryByClass peak{};
+    MemoryByClass beside{};  ///< part of the peak
     Bytes peak_sum;
     std::size_t peak_step = 0;  ///< 0 and no bytes if it only frees
 };
@@ -67,6 +68,7 @@ Segment play_segment(const models::StageGraph& graph, std::span<const Step> step
         if (sum + total(more) <= segment.peak_sum) continue;
         segment.peak_sum = sum + total(more);
         segment.peak = plus(segment.change, more);
+        segment.beside = more;
         segment.peak_step = i;
     }
     return segment;
@@ -113,6 +115,7 @@ PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, 
         if (segment.peak_sum.count <= 0 || sum <= memory.peak_above) return;
         memory.peak_above = sum;
         memory.at_peak = plus(base, segment.peak);
+        memory.beside = segment.beside;
         memory.op_at_peak = op_for(pass, segment.peak_step);
     };
     const auto run = [&](std::size_t begin, std::size_t end, int times) {

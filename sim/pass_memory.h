@@ -14,6 +14,7 @@ struct PassMemory {
     Bytes held_after;         ///< change from its beginning to its end
     Bytes peak_above;         ///< greatest level inside, above the beginning's
     MemoryByClass at_peak{};  ///< sums to peak_above
+    MemoryByClass beside{};   ///< of that, what is gathered or not reduced yet (sharded_pass.h)
     std::string op_at_peak;   ///< kernel for which the peak was allocated
 };
 

@@ -213,7 +213,8 @@ private:
     Duration tensor_gather_{};
 };
 
-/// The communication of each runs beside the kernels of the other.
+/// The communication of each runs beside the kernels of the other. What one has gathered is gone
+/// when the other gathers.
 ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     const ComputeCost first = compute(action.first, rank);
     const ComputeCost second = compute(action.second, rank);
@@ -226,6 +227,13 @@ ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     both.peak_above = first.peak_above + second.peak_above;
     for (std::size_t c = 0; c < kMemoryClasses; ++c)
         both.at_peak[c] = first.at_peak[c] + second.at_peak[c];
+    const MemoryByClass& held =
+        price(action.first.stage, action.first.micro_batch).beside(action.first.pass);
+    const MemoryByClass& later =
+        price(action.second.stage, action.second.micro_batch).beside(action.second.pass);
+    const MemoryByClass& less = total(held) < total(later) ? held : later;
+    both.peak_above -= total(less);
+    for (std::size_t c = 0; c < kMemoryClasses; ++c) both.at_peak[c] -= less[c];
     both.op_at_peak = first.peak_above > second.peak_above ? first.op_at_peak : second.op_at_peak;
     return both;
 }

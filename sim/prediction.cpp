@@ -230,7 +230,9 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     how.steps = barrier ? 1 : 2;
     how.sends_block = scenario.framework.point_to_point_blocks;
     how.copies_block = scenario.cluster.gpu.threads.has_value();  // a processor copies by itself
-    how.reductions_block = scenario.parallel.shares_gradients();  // there is no room for whole ones
+    // Who has no room for whole gradients waits until they are summed.
+    how.reductions_block =
+        scenario.parallel.shares_gradients() && scenario.framework.reduces_by_layer;
     how.sample_memory = options.keep_trace;
     how.stop = options.stop;
     Simulation simulation = simulate(plan.program, *priced.costs, how);

@@ -109,16 +109,26 @@ HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& 
         computed(place, elements);
         add(place, MemoryClass::Buffers, elements * width.on_the_wire);
     };
-    const std::int64_t stays = units.has_head ? units.tied : 0;  // until the embedding's comes
-    computed(Before, units.head + stays);
+    // What is tied is used at both ends; where one of them is on another stage, at the other alone.
+    const bool both_ends = units.has_embedding && units.has_head;
+    const std::int64_t stays = both_ends ? units.tied : 0;
+    const std::int64_t head = units.head + (units.has_embedding ? 0 : units.tied);
+    const std::int64_t embedding = units.embedding + (units.has_embedding ? units.tied : 0);
+    const std::int64_t before_last = units.layers > 0 ? units.layer : head;
+    computed(Before, units.layers > 0 ? head + stays : head + embedding);
     computed(First, units.layer + stays);
-    reduced(First, units.head);
+    reduced(First, head);
     for (const PassPlace place : {Inner, Last}) {
         computed(place, units.layer + stays);
-        reduced(place, units.layers > 1 ? units.layer : units.head);
+        reduced(place, units.layers > 1 ? units.layer : head);
     }
-    computed(Behind, units.embedding + units.tied);
-    reduced(Behind, units.layers > 0 ? units.layer : units.head);
+    // While the embedding's are made the last layer's are on their way, and then its own.
+    if (embedding * width.on_the_wire > before_last * (width.gradient + width.on_the_wire)) {
+        reduced(Behind, embedding);
+    } else {
+        computed(Behind, embedding);
+        reduced(Behind, before_last);
+    }
     return held;
 }
 

@@ -134,6 +134,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
         beside = held_beside(scenario, units, makes_gradients);
     }
     PassMemory memory = play(graph_, steps, fold_, which == kAgain, beside);
+    beside_[which] = memory.beside;
     const double takes =
         soft_maximum(time.total(), host_seconds(scenario, which, time.collectives));
     op_names_[which] = std::move(memory.op_at_peak);

@@ -47,6 +47,8 @@ public:
 
     const ComputeCost& of(Pass pass) const { return costs_[static_cast<std::size_t>(pass)]; }
     const ComputeCost& again() const { return costs_[kAgain]; }
+    /// Of what of() says is held at the peak, what is gathered or not reduced yet.
+    const MemoryByClass& beside(Pass pass) const { return beside_[static_cast<std::size_t>(pass)]; }
     const StageParameters& parameters() const { return parameters_; }
     /// What a forward that will be run again leaves: the input that a stage before it sends, and
     /// what later slices see.
@@ -76,6 +78,7 @@ private:
     Bytes boundary_;
     std::array<ComputeCost, kAgain + 1> costs_{};
     std::array<std::string, kAgain + 1> op_names_;
+    std::array<MemoryByClass, kAgain + 1> beside_{};
     std::array<double, kAgain + 1> sharding_exposed_{};  ///< seconds
     std::set<std::string> unmeasured_;
 };

@@ -17,9 +17,13 @@ public:
           costs_(costs),
           streams_(streams),
           messages_(program),
+          holders_(static_cast<std::size_t>(program.stage_count())),
           reductions_(static_cast<std::size_t>(program.stage_count())),
           step_(static_cast<std::int16_t>(step)),
-          options_(options) {}
+          options_(options) {
+        for (const auto& row : program.placement.stages)
+            for (const Stage stage : row) ++holders_[static_cast<std::size_t>(stage.index)];
+    }
 
     void add_rank(Rank rank) {
         rank_ = rank;
@@ -141,7 +145,8 @@ private:
         if (which == of_stage.size())
             of_stage.push_back(new_flow(Lane::Collective, costs_.reduce_grad(r.stage)));
         const TaskId task = join(of_stage[which], mine_->of(r.stage).compute);
-        if (options_.reductions_block && has_one_holder(r.stage)) mine_->open.push_back(task);
+        if (options_.reductions_block && holders_[static_cast<std::size_t>(r.stage.index)] == 1)
+            mine_->open.push_back(task);
         return task;
     }
     TaskId add(const TiedGradReduce& t) {
@@ -152,12 +157,6 @@ private:
     TaskId add(const GradNorm&) {
         if (norm_ == kNoTask) norm_ = new_flow(Lane::Collective, costs_.grad_norm());
         return join(norm_, mine_->compute);
-    }
-    bool has_one_holder(Stage stage) const {
-        int holders = 0;
-        for (const auto& row : program_.placement.stages)
-            holders += static_cast<int>(std::ranges::count(row, stage));
-        return holders == 1;
     }
     /// One rank's part in a reduction.
     TaskId join(TaskId task, TaskId operand) {
@@ -201,6 +200,7 @@ private:
     CostTable& costs_;
     std::vector<RankStreams>& streams_;
     MessageIndex messages_;
+    std::vector<int> holders_;                     // by stage
     std::vector<std::vector<TaskId>> reductions_;  // by stage: the ReduceGrads of the step
     TaskId tied_ = kNoTask;
     TaskId norm_ = kNoTask;

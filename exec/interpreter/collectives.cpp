@@ -55,7 +55,7 @@ void Collectives::finish_reductions() {
 /// A request of nothing is done: the action had nothing to do here.
 void Collectives::ask(const Action& action, const std::function<Pending()>& request) {
     const Moment asked = recorder_.now();
-    open_.push_back({action, asked, request()});
+    open_.push_back({action, asked, asked_++, request()});
 }
 
 void Collectives::finish_if(const std::function<bool(const Action&)>& is_needed) {
@@ -66,7 +66,8 @@ void Collectives::finish_if(const std::function<bool(const Action&)>& is_needed)
         }
         const Interval when = open->request ? open->request->wait(within(patience_))
                                             : Interval{open->asked.at, open->asked.at};
-        recorder_.collective(open->action, open->asked, when, actions_.moved(open->action));
+        recorder_.collective(open->action, open->asked, open->number, when,
+                             actions_.moved(open->action));
         open = open_.erase(open);
     }
 }

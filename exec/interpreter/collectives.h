@@ -32,6 +32,7 @@ private:
     struct Open {
         Action action;
         Moment asked;
+        int number = 0;  ///< of those that were asked for
         Pending request;
     };
     void ask(const Action& action, const std::function<Pending()>& request);
@@ -43,6 +44,7 @@ private:
     Recorder& recorder_;
     std::chrono::nanoseconds patience_;
     std::list<Open> open_;  ///< in the order asked
+    int asked_ = 0;
 };
 
 }  // namespace debubble::exec

@@ -49,13 +49,31 @@ void Recorder::span(const Action& action, const Interval& when, Bytes moved) {
     span(action, here, here, moved);
 }
 
-void Recorder::collective(const Action& action, const Moment& came_up, Interval when, Bytes moved) {
-    if (lanes_ == nullptr) {
-        when.begin = std::max(when.begin, came_up.at);
-        when.end = std::max(when.end, when.begin);
-    }
+void Recorder::collective(const Action& action, const Moment& came_up, int number,
+                          const Interval& when, Bytes moved) {
     span(action, when, moved);
-    if (came_up.mark) came_up_.emplace_back(record_.spans.size() - 1, *came_up.mark);
+    collectives_.push_back({number, record_.spans.size() - 1, came_up});
+}
+
+void Recorder::put_in_order() {
+    std::ranges::sort(collectives_, {}, &Collective::number);
+    Instant reduced{};
+    for (const Collective& collective : collectives_) {
+        Span& span = record_.spans[collective.index];
+        span.begin = std::max(span.begin, time_of(collective.came_up));
+        if (!std::holds_alternative<Unshard>(span.action))
+            reduced = span.begin = std::max(span.begin, reduced);
+        span.end = std::max(span.end, span.begin);
+    }
+    // Of two that begin at once the first in the list is the first in the record.
+    std::vector<std::size_t> places;
+    std::vector<Span> spans;
+    for (const Collective& collective : collectives_) {
+        places.push_back(collective.index);
+        spans.push_back(record_.spans[collective.index]);
+    }
+    std::ranges::sort(places);
+    for (std::size_t i = 0; i < places.size(); ++i) record_.spans[places[i]] = std::move(spans[i]);
 }
 
 void Recorder::level(const Moment& at, const MemoryByClass& held) {
@@ -71,7 +89,10 @@ void Recorder::level(const Moment& at, const MemoryByClass& held) {
 
 StepRecord Recorder::finish(MemoryPeak peak) && {
     record_.peak = std::move(peak);
-    if (lanes_ == nullptr) return std::move(record_);
+    if (lanes_ == nullptr) {
+        put_in_order();
+        return std::move(record_);
+    }
     record_.clock_error = lanes_->clock_error();
     for (const Pending& sample : samples_) record_.memory[sample.index].at = time_of(sample.begin);
     const std::vector<MarkedInterval> holds = lanes_->holds();
@@ -87,11 +108,7 @@ StepRecord Recorder::finish(MemoryPeak peak) && {
                 span.exposed += time_of(hold.end) - time_of(hold.begin);
         span.exposed = std::min(span.exposed, span.length());
     }
-    for (const auto& [index, mark] : came_up_) {
-        Span& span = record_.spans[index];
-        span.begin = std::max(span.begin, time_of(mark));
-        span.end = std::max(span.end, span.begin);
-    }
+    put_in_order();
     return std::move(record_);
 }
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -51,8 +50,10 @@ public:
     void span(const Action& action, const Moment& begin, const Moment& end, Bytes moved = {},
               Duration exposed = {});
     void span(const Action& action, const Interval& when, Bytes moved = {});
-    /// The part of it behind the moment when the action came up: a pass may have begun it.
-    void collective(const Action& action, const Moment& came_up, Interval when, Bytes moved);
+    /// A collective as the list has it: it does not begin before it came up, as which of them it
+    /// did, nor a reduction before the one ahead of it, though a pass may have begun its work.
+    void collective(const Action& action, const Moment& came_up, int number, const Interval& when,
+                    Bytes moved);
     /// The level of memory from `at` on; classes that have not changed are not repeated.
     void level(const Moment& at, const MemoryByClass& held);
     /// Precondition: the device is done with the step.
@@ -67,13 +68,22 @@ private:
         Mark begin;
         Mark end;
     };
+    struct Collective {
+        int number = 0;
+        std::size_t index = 0;  ///< of a span
+        Moment came_up;
+    };
+    void put_in_order();
+    Instant time_of(const Moment& moment) const {
+        return moment.mark ? time_of(*moment.mark) : instant_of(moment.at);
+    }
     Instant time_of(Mark mark) const { return instant_of(lanes_->time_of(mark)); }
 
     StepRecord record_;
     DeviceLanes* lanes_;
     std::vector<Pending> spans_;
     std::vector<Pending> samples_;
-    std::vector<std::pair<std::size_t, Mark>> came_up_;  ///< spans that do not begin before it
+    std::vector<Collective> collectives_;
     MemoryByClass last_{};
 };
 

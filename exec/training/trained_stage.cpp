@@ -140,13 +140,13 @@ void TrainedStage::end_pass() {
 }
 
 void TrainedStage::finish_reductions() {
-    const Clock::time_point begin = Clock::now();
     for (UnitReduction& reduction : reductions_) {
+        const Clock::time_point begin = Clock::now();
         reduction.request->wait(within(place_.patience));
+        communicated_ += Clock::now() - begin;
         finish_reduction(reduction, policy_, *kernels_, *arena_);
     }
     reductions_.clear();
-    communicated_ += Clock::now() - begin;
 }
 
 std::vector<UnitReduction> TrainedStage::reduce(Communicator& group, bool scatter,

@@ -88,6 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
         wide("dp2_zero3_by_stage", "{data: 2, zero_stage: 3, wrap: stage}"),
         wide("pp2_dp2_zero3_by_stage", "{pipeline: 2, data: 2, zero_stage: 3, stages_per_rank: 2}",
              "interleaved-1f1b"),
+        wide("pp2_dp2_zero3_dualpipe_v", "{pipeline: 2, data: 2, zero_stage: 3, wrap: layer}",
+             "dualpipe-v"),
         wide("dp2_zero2_recompute", "{data: 2, zero_stage: 2}", "1f1b", "llama-wide",
              "recompute: full"),
         wide("dp2_zero2_slices", "{data: 2, zero_stage: 2}", "{name: seq-1f1b, slices: 2}"),

@@ -216,6 +216,27 @@ TEST(ShardedPass, HoldsTwoLayersAtOnceAndTheEndsWhereTheyAre) {
     EXPECT_EQ(held_beside(scenario, units, true), HeldBeside{});
 }
 
+TEST(ShardedPass, TiedGradientsStayOnlyWhereBothEndsAre) {
+    auto scenario = gpt_job(1, 8, 1);
+    scenario.parallel.zero_stage = 2;
+    const auto gradients = [&](const models::StageContent& content, PassPlace place) {
+        const ShardedUnits units = sharded_units(
+            models::build_stage(scenario.model, scenarios::execution_of(scenario), content),
+            content.layers);
+        const HeldBeside held = held_beside(scenario, units, true);
+        const auto& at = held[static_cast<std::size_t>(place)];
+        return std::pair(at[static_cast<std::size_t>(MemoryClass::Gradients)].count / 4, units);
+    };
+    const auto [first, embedding] = gradients({0, 2, true, false}, PassPlace::Inner);
+    EXPECT_EQ(first, 2 * embedding.layer) << "those of the embedding come last";
+    const auto [last, head] = gradients({2, 2, false, true}, PassPlace::Inner);
+    EXPECT_EQ(last, 2 * head.layer) << "those of the tied copy went with the head's";
+    EXPECT_EQ(gradients({2, 2, false, true}, PassPlace::First).first,
+              head.layer + head.head + head.tied);
+    const auto [alone, units] = gradients({0, 0, true, false}, PassPlace::Before);
+    EXPECT_EQ(alone, units.embedding + units.tied) << "of a stage without layers";
+}
+
 TEST(ShardedPass, KnowsWhereEachStepIs) {
     const auto scenario = gpt_job(1, 1, 1);
     const models::StageGraph graph =
