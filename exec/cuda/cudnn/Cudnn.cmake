@@ -45,3 +45,4 @@ add_library(debubble_cudnn MODULE ${PROJECT_SOURCE_DIR}/base/diagnostic.cpp cudn
 set_target_properties(debubble_cudnn PROPERTIES
     PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 target_link_libraries(debubble_cudnn PRIVATE debubble_options debubble_cudnn_graphs fmt::fmt)
+target_link_options(debubble_cudnn PRIVATE LINKER:--no-undefined)
