@@ -120,6 +120,10 @@ public:
     /// the lanes must outlive it.
     virtual std::unique_ptr<Communicator> on_device(DeviceLanes& /*lanes*/) { return nullptr; }
 
+    /// Whether what a rank asks for, of whatever group and channel, starts in that order: then a
+    /// receive that is asked for early holds up the sends behind it.
+    virtual bool starts_in_order() const { return false; }
+
     /// Ends every wait of every rank of the job, now and later, with this sentence. The
     /// first one counts. A rank that fails calls it before it unwinds.
     virtual void abort(const std::string& sentence) = 0;

@@ -192,6 +192,9 @@ public:
         // Other types of the sums, and other strides, are not among what the library supports.
         if (product.wide && product.n % 8 != 0) return false;
         if (product.sums && product.c.type != Type::Fp32) return false;
+        // Nobody says how exact the library's GELU is; in fp32 it shall be ours.
+        if (product.epilogue != Epilogue::None && product.c.type == Type::Fp32) return false;
+        if (product.k == 0) return false;
         constexpr std::size_t kMostKept = 4096;  // experts have any number of rows
         if (plans_.size() >= kMostKept) plans_.clear();
         std::unique_ptr<Plan>& plan = plans_[key_of(product)];

@@ -66,11 +66,12 @@ std::unique_ptr<AttentionLibrary> attention_library() {
 class CudaDevice final : public Device {
 public:
     CudaDevice(int device, int part, int ranks_on_it)
-        : gpu_(device, part, ranks_on_it), lanes_(gpu_), ranks_on_it_(ranks_on_it) {
+        : gpu_(device, part, part < 0 ? 1 : ranks_on_it), lanes_(gpu_), ranks_on_it_(ranks_on_it) {
         cudaDeviceProp properties{};
         check(cudaGetDeviceProperties(&properties, device), "the GPU");
         name_ = properties.name;
-        facts_ = {properties.multiProcessorCount,
+        const int own = gpu_.multiprocessors();
+        facts_ = {own > 0 ? own : properties.multiProcessorCount,
                   Bytes{static_cast<std::int64_t>(properties.totalGlobalMem)},
                   properties.major >= 8, ranks_on_it, versions()};
     }

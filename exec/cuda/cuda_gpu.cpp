@@ -52,10 +52,17 @@ CudaGpu::CudaGpu(int device, int part, int parts) : device_(device) {
     if (parts > 1) part_ = make_green_part(device, part, parts);
 }
 
-std::unique_ptr<Queue> CudaGpu::make_queue(bool) {
-    if (part_.context) return std::make_unique<CudaQueue>(*this, part_.context->make_stream());
+/// A part's context may be used by one thread at a time, and the threads of other ranks ask the
+/// queues that communicate as well: those are of the whole GPU. They go first, since kernels wait.
+std::unique_ptr<Queue> CudaGpu::make_queue(bool communicates) {
+    if (part_.context && !communicates)
+        return std::make_unique<CudaQueue>(*this, part_.context->make_stream());
+    int least = 0, greatest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "a CUDA stream");
     Stream stream = nullptr;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a CUDA stream");
+    check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking,
+                                       communicates ? greatest : least),
+          "a CUDA stream");
     return std::make_unique<CudaQueue>(*this, stream);
 }
 
@@ -69,7 +76,10 @@ bool CudaGpu::reached(Event event) {
     const char* const failed = failed_launch();
     check(cudaGetLastError(), failed ? failed : "a kernel");
     const cudaError_t status = cudaEventQuery(event);
-    if (status == cudaErrorNotReady) return false;
+    if (status == cudaErrorNotReady) {
+        cudaGetLastError();  // it is none, whether or not the next question finds it
+        return false;
+    }
     check(status, "kernels on the GPU");
     return true;
 }

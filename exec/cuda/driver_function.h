@@ -3,6 +3,8 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 namespace debubble::exec::cuda {
 
 /// A function of the driver, which is never linked, by its name:
@@ -11,8 +13,12 @@ template <class Function>
 Function driver_function(const char* name) {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result{};
-    const cudaError_t status =
-        cudaGetDriverEntryPointByVersion(name, &found, CUDART_VERSION, cudaEnableDefault, &result);
+    int known = 0;  // a version beyond the driver's own is refused
+    cudaError_t status = cudaDriverGetVersion(&known);
+    if (status == cudaSuccess)
+        status = cudaGetDriverEntryPointByVersion(
+            name, &found, static_cast<unsigned>(std::min(known, CUDART_VERSION)), cudaEnableDefault,
+            &result);
     const bool is_there = status == cudaSuccess && result == cudaDriverEntryPointSuccess;
     return is_there ? reinterpret_cast<Function>(found) : nullptr;
 }

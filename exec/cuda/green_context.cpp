@@ -3,12 +3,15 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
 #include "exec/cuda/driver_function.h"
+#include "exec/cuda/kernels/reduce.h"
 #include "exec/cuda/sm_partition.h"
 
 namespace debubble::exec::cuda {
@@ -54,12 +57,15 @@ public:
     DriverContext& operator=(const DriverContext&) = delete;
 
     Stream make_stream() override {
-        CUstream stream = nullptr;
         try {
-            DEBUBBLE_DRIVER(cuGreenCtxStreamCreate, &stream, context_, CU_STREAM_NON_BLOCKING, 0);
+            return try_stream();
         } catch (const NotPossible& why) {
             throw WorldError("a stream of a part of the GPU: " + why.what);
         }
+    }
+    Stream try_stream() {
+        CUstream stream = nullptr;
+        DEBUBBLE_DRIVER(cuGreenCtxStreamCreate, &stream, context_, CU_STREAM_NON_BLOCKING, 0);
         return stream;
     }
     int multiprocessors() const override { return multiprocessors_; }
@@ -69,22 +75,41 @@ private:
     int multiprocessors_;
 };
 
-/// Ranks wait for each other by events of the runtime, which the header promises only for streams
-/// of the event's own context.
-void require_events(GreenContext& context) {
+/// What ranks ask of a part's streams, and the headers promise for streams of one context only: a
+/// kernel, times between events, and that a stream of the whole GPU waits for a part's, and back.
+void require_streams(DriverContext& context) {
     const auto need = [](cudaError_t status) {
         if (status != cudaSuccess)
-            throw NotPossible{fmt::format("events do not hold on a part's streams: {}",
-                                          cudaGetErrorString(status))};
+            throw NotPossible{
+                fmt::format("a part's streams do not do all: {}", cudaGetErrorString(status))};
     };
-    const Stream stream = context.make_stream();
-    cudaEvent_t event = nullptr;
-    need(cudaEventCreateWithFlags(&event, cudaEventDefault));
-    need(cudaEventRecord(event, stream));
-    need(cudaStreamWaitEvent(stream, event, cudaEventWaitDefault));
-    need(cudaEventSynchronize(event));
-    need(cudaEventDestroy(event));
-    need(cudaStreamDestroy(stream));
+    const Stream part = context.try_stream();
+    Stream whole = nullptr;
+    need(cudaStreamCreateWithFlags(&whole, cudaStreamNonBlocking));
+    cudaEvent_t events[3] = {};
+    for (cudaEvent_t& event : events) need(cudaEventCreateWithFlags(&event, cudaEventDefault));
+    void* memory = nullptr;
+    need(cudaMalloc(&memory, sizeof(float)));
+    need(cudaEventRecord(events[0], part));
+    need(cudaMemsetAsync(memory, 0, sizeof(float), part));
+    Parties alone;
+    alone.sources = alone.targets = 1;
+    alone.from[0] = static_cast<std::byte*>(memory);
+    alone.to[0] = static_cast<std::byte*>(memory);
+    reduce(part, 1, Type::Fp32, false, alone);
+    need(cudaGetLastError());
+    need(cudaEventRecord(events[1], part));
+    need(cudaStreamWaitEvent(whole, events[1], cudaEventWaitDefault));
+    need(cudaMemsetAsync(memory, 0, sizeof(float), whole));
+    need(cudaEventRecord(events[2], whole));
+    need(cudaStreamWaitEvent(part, events[2], cudaEventWaitDefault));
+    need(cudaStreamSynchronize(part));
+    float milliseconds = 0;
+    need(cudaEventElapsedTime(&milliseconds, events[0], events[2]));
+    need(cudaFree(memory));
+    for (const cudaEvent_t event : events) need(cudaEventDestroy(event));
+    need(cudaStreamDestroy(whole));
+    need(cudaStreamDestroy(part));
 }
 
 SmLimits limits_of(const CUdevResource& all, int device) {
@@ -108,18 +133,25 @@ GreenPart split(int device, int part, int parts) {
     CUdevResource all{};
     DEBUBBLE_DRIVER(cuDeviceGetDevResource, number, &all, CU_DEV_RESOURCE_TYPE_SM);
     const int multiprocessors = static_cast<int>(all.sm.smCount);
-    const auto each = sm_of_each(multiprocessors, parts, limits_of(all, device));
+    const SmLimits limits = limits_of(all, device);
+    const auto each = sm_of_each(multiprocessors, parts, limits);
     if (!each) throw NotPossible{fmt::format("{} are too few", multiprocessors)};
     std::vector<CUdevResource> shares(static_cast<std::size_t>(parts));
-    CUdevResource rest{};
-    auto made = static_cast<unsigned>(parts);
-    DEBUBBLE_DRIVER(cuDevSmResourceSplitByCount, shares.data(), &made, &all, &rest, 0,
-                    static_cast<unsigned>(*each));
-    if (made != static_cast<unsigned>(parts))
-        throw NotPossible{fmt::format("the driver makes {} parts of {}", made, multiprocessors)};
+    // Not every chip has as many whole groups of multiprocessors as the number suggests.
+    unsigned made = 0;
+    for (int size = *each; made != static_cast<unsigned>(parts); size -= limits.alignment) {
+        if (size < std::max(limits.least, 1))
+            throw NotPossible{
+                fmt::format("the driver makes {} parts of {}", made, multiprocessors)};
+        CUdevResource rest{};
+        made = static_cast<unsigned>(parts);
+        DEBUBBLE_DRIVER(cuDevSmResourceSplitByCount, shares.data(), &made, &all, &rest, 0,
+                        static_cast<unsigned>(size));
+    }
     GreenPart green;
-    green.context = std::make_unique<DriverContext>(shares[static_cast<std::size_t>(part)], number);
-    require_events(*green.context);
+    auto context = std::make_unique<DriverContext>(shares[static_cast<std::size_t>(part)], number);
+    require_streams(*context);
+    green.context = std::move(context);
     green.note = fmt::format("each of {} ranks has {} of the GPU's {} multiprocessors", parts,
                              green.context->multiprocessors(), multiprocessors);
     return green;

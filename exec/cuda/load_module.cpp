@@ -34,11 +34,12 @@ CudaModule CudaModule::load(bool beside_nccl) {
 
 std::unique_ptr<Device> CudaModule::device_of(int rank_on_host, int ranks_on_host) const {
     const int gpu = rank_on_host % gpus_;
-    return device(gpu, rank_on_host / gpus_, (ranks_on_host - gpu + gpus_ - 1) / gpus_);
+    const int ranks_on_it = (ranks_on_host - gpu + gpus_ - 1) / gpus_;
+    return std::unique_ptr<Device>(open_(gpu, rank_on_host / gpus_, ranks_on_it));
 }
 
-std::unique_ptr<Device> CudaModule::device(int gpu, int part, int ranks_on_it) const {
-    return std::unique_ptr<Device>(open_(gpu, part, ranks_on_it));
+std::unique_ptr<Device> CudaModule::device(int gpu, int ranks_on_it) const {
+    return std::unique_ptr<Device>(open_(gpu, -1, ranks_on_it));
 }
 
 std::string CudaModule::bus_id(int gpu) const {

@@ -18,8 +18,9 @@ public:
     int gpus() const { return gpus_; }
     /// For a rank that is a thread, which asks: ranks take the GPUs in turn.
     std::unique_ptr<Device> device_of(int rank_on_host, int ranks_on_host) const;
-    /// As rank `part` of those that share it has it, on the thread that will use it.
-    std::unique_ptr<Device> device(int gpu, int part, int ranks_on_it) const;
+    /// For a rank that is a process, on the thread that will use it. Processes take turns on a GPU,
+    /// so that none has a part of the multiprocessors.
+    std::unique_ptr<Device> device(int gpu, int ranks_on_it) const;
     /// The same for every process that sees this GPU, by whatever number.
     std::string bus_id(int gpu) const;
 

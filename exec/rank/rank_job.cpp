@@ -120,7 +120,9 @@ StepRecord RankJob::run(const Program& program, const StepInputs& inputs) {
                   arena_};
     if (how_.device) side.lanes = &how_.device->lanes();
     side.device_moves = on_device_ != nullptr;
-    return run_step(side, inputs, {how_.patience, ReceivePosting::Early});
+    const auto posting =
+        world_.starts_in_order() ? ReceivePosting::InListOrder : ReceivePosting::Early;
+    return run_step(side, inputs, {how_.patience, posting});
 }
 
 double RankJob::loss_total() const {

@@ -79,7 +79,7 @@ std::shared_ptr<Device> RunJob::device_of(Communicator& world) const {
     if (place.size == 1) return cuda->device_of(world.rank(), grid.size());
     const int gpu = place.rank_on_this_host % cuda->gpus();
     const Seating seating = gather_seating(world, cuda->bus_id(gpu), request.patience);
-    return cuda->device(gpu, seating.part, seating.on_this_gpu);
+    return cuda->device(gpu, seating.on_this_gpu);
 }
 
 bool RunJob::uses_nccl(Communicator& host, std::string& note) const {

@@ -137,7 +137,8 @@ void expect_training_of_the_processor(const Case& c) {
 
 void expect_training_of_one_rank(const Case& c, Result mine, bool to_the_bit) {
     const Result& whole = on_one_rank(c);
-    const double tolerance = ranks_of_a_stage(scenario_of(c)) > 1 ? 1e-5 : 1e-6;
+    // Whose bits may differ has products by a library, which may choose others for one rank.
+    const double tolerance = ranks_of_a_stage(scenario_of(c)) > 1 || !to_the_bit ? 1e-5 : 1e-6;
     for (int step = 0; step < 2; ++step) {
         EXPECT_NEAR(mine.losses[step], whole.losses[step], tolerance * whole.losses[step]);
         EXPECT_NEAR(mine.norms[step], whole.norms[step], tolerance * whole.norms[step]);

@@ -162,7 +162,7 @@ int keep_promises(const ProcessPlace& place, const std::string& name) {
     const CudaModule cuda = CudaModule::load(true);
     const int gpu = place.rank_on_this_host % cuda.gpus();
     const Seating seating = gather_seating(*host, cuda.bus_id(gpu), 60s);
-    const auto device = cuda.device(gpu, seating.part, seating.on_this_gpu);
+    const auto device = cuda.device(gpu, seating.on_this_gpu);
     const auto kernels = device->make_kernels();
     const auto whole = connect_nccl(
         {*host, device->lanes(), nullptr, all_ways, 60s, seating.some_share, seating.one_host});

@@ -20,15 +20,15 @@ namespace debubble::exec::cuda {
 /// The first kernel since the last question that could not be launched; nullptr if none.
 const char* failed_launch();
 void note_launch(const char* name);
+/// More than every kernel may have is asked for once a thread, which uses one GPU.
+void allow_shared_memory(const void* kernel, std::int64_t bytes);
 
 /// Runs `kernel` on the stream. `name` is for people.
 template <class... Parameters, class... Arguments>
 void launch(const char* name, void (*kernel)(Parameters...), const Geometry& how, Stream stream,
             Arguments... arguments) {
     if (how.blocks == 0) return;
-    if (how.shared_bytes > 48 * 1024)
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(how.shared_bytes));
+    allow_shared_memory(reinterpret_cast<const void*>(kernel), how.shared_bytes);
     kernel<<<static_cast<unsigned>(how.blocks), how.threads,
              static_cast<std::size_t>(how.shared_bytes), stream>>>(arguments...);
     note_launch(name);

@@ -174,6 +174,8 @@ public:
         return std::make_unique<NcclCommunicator>(job_, host_->group(global_ranks), plan_,
                                                   plan_(global_ranks));
     }
+    /// By NCCL_LAUNCH_ORDER_IMPLICIT (library.cpp): no kernel starts before those issued earlier.
+    bool starts_in_order() const override { return true; }
     void abort(const std::string& sentence) override {
         host_->abort(sentence);  // which the watch hears
     }

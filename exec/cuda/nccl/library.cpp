@@ -149,7 +149,10 @@ public:
     }
     bool passed(Point point) override {
         const cudaError_t status = cudaEventQuery(events_[static_cast<std::size_t>(point)]);
-        if (status == cudaErrorNotReady) return false;
+        if (status == cudaErrorNotReady) {
+            cudaGetLastError();
+            return false;
+        }
         check(status, "communication on the GPU");
         free_.push_back(point);
         return true;

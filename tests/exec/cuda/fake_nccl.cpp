@@ -49,19 +49,23 @@ void FakeCalls::abort(std::span<const Handle> communicators) noexcept {
 Answer FakeCalls::occupy(Handle communicator, DeviceLane lane, FakeLibrary::Party party,
                          Work work) {
     Own& own = *static_cast<Own*>(communicator);
-    lanes_.ask(lane, [&library = library_, &world = *own.world, rank = own.rank,
-                      number = own.next++, party, work = std::move(work)] {
-        std::unique_lock lock(library.mutex);
-        FakeLibrary::Operation& operation = world.operations[number];
-        operation.parties.resize(static_cast<std::size_t>(world.ranks));
-        operation.parties[static_cast<std::size_t>(rank)] = party;
-        if (++operation.here == world.ranks && !library.stuck && !world.aborted) {
-            work(operation.parties);
-            operation.done = true;
-            library.bell.notify_all();
-        }
-        library.bell.wait(lock, [&] { return operation.done || world.aborted; });
-    });
+    lanes_.ask(lane,
+               [&library = library_, &order = order_, turn = order_.issued++, &world = *own.world,
+                rank = own.rank, number = own.next++, party, work = std::move(work)] {
+                   std::unique_lock lock(library.mutex);
+                   library.bell.wait(lock, [&] { return order.started == turn || world.aborted; });
+                   order.started = std::max(order.started, turn + 1);
+                   library.bell.notify_all();
+                   FakeLibrary::Operation& operation = world.operations[number];
+                   operation.parties.resize(static_cast<std::size_t>(world.ranks));
+                   operation.parties[static_cast<std::size_t>(rank)] = party;
+                   if (++operation.here == world.ranks && !library.stuck && !world.aborted) {
+                       work(operation.parties);
+                       operation.done = true;
+                       library.bell.notify_all();
+                   }
+                   library.bell.wait(lock, [&] { return operation.done || world.aborted; });
+               });
     return {};
 }
 

@@ -98,8 +98,15 @@ private:
     using Work = std::function<void(std::vector<FakeLibrary::Party>&)>;
     Answer occupy(Handle, DeviceLane lane, FakeLibrary::Party party, Work work);
 
+    /// No kernel starts before those that were issued earlier (NCCL_LAUNCH_ORDER_IMPLICIT).
+    struct Order {
+        std::uint64_t issued = 0;
+        std::uint64_t started = 0;
+    };
+
     FakeLibrary& library_;
     FakeLanes& lanes_;
+    Order order_;
     std::string broken_;
     std::vector<std::unique_ptr<Own>> own_;
     std::vector<std::shared_ptr<FakeLanes::Moment>> points_;
