@@ -90,9 +90,9 @@ bool RunJob::uses_nccl(Communicator& host, std::string& note) const {
     host.all_reduce(buffer_of(std::span(&some_have_none, 1)), Reduction::Max, "NCCL")
         ->wait(within(request.patience));
     if (some_have_none == 0) return true;
-    if (!why_not || request.comm == "nccl")
-        note = why_not.value_or("another process has no NCCL") +
-               "; tensors of GPUs go through the hosts' memory";
+    const std::string why = why_not.value_or("another process has no NCCL");
+    if (request.comm == "nccl") throw WorldError("--comm nccl: " + why);
+    if (!why_not) note = why + "; tensors of GPUs go through the hosts' memory";
     return false;
 }
 

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from program import BAD_INPUT, WORLD, ProgramTest, debubble
+from program import BAD_INPUT, WORLD, ProgramTest, debubble, why_no_gpu
 
 SCENARIO = """
 model: {name: tiny, family: gpt2, layers: 2, hidden: 16, heads: 2, vocab: 260, max_positions: 16,
@@ -60,7 +60,7 @@ class Calibrate(ProgramTest):
         for options, code, says in [
             ([], BAD_INPUT, "--out is required"),
             ([*out, "--device", "tpu"], BAD_INPUT, "--device is 'tpu'; it can be cpu or cuda"),
-            ([*out, "--device", "cuda"], WORLD, "CUDA"),
+            ([*out, "--device", "cuda"], WORLD, why_no_gpu()),
             ([*out, "--steps", "5"], BAD_INPUT, "--steps"),
             ([*out, "--threads", "0"], BAD_INPUT, "--threads"),
             ([*out, "--ranks", "0"], BAD_INPUT, "--ranks"),

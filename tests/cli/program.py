@@ -16,6 +16,12 @@ def debubble(*arguments, **how):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **how)
 
 
+def why_no_gpu():
+    """What is said where there is none: by the CUDA back end, if this build has one."""
+    built = pathlib.Path(PROGRAM).with_name("debubble_cuda.so").exists()
+    return "there is no GPU for CUDA to use" if built else "this build has no CUDA back end"
+
+
 class ProgramTest(unittest.TestCase):
     """A test with a folder of its own."""
 

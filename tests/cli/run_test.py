@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from program import BAD_INPUT, DONE, PROGRAM, WORLD, ProgramTest, debubble
+from program import BAD_INPUT, DONE, PROGRAM, WORLD, ProgramTest, debubble, why_no_gpu
 from tiny_gpt import write_tiny_gpt
 
 STEPS = 4
@@ -358,7 +358,8 @@ class Refusals(RunTest):
         self.refused("--resume", self.folder / "nothing", says="does not exist")
         self.refused("--stepz", 3, says="did you mean '--steps'")
         if not pathlib.Path("/dev/nvidiactl").exists():
-            self.refused("--device", "cuda", says="CUDA", code=WORLD)
+            self.refused("--device", "cuda", says=why_no_gpu(), code=WORLD)
+        self.refused("--comm", "nccl", says="add --device cuda")
         left = [name for name in self.left_behind() if not name.endswith(".tokens.bin")]
         self.assertEqual(left, ["text.txt", "tiny.yaml"], "beside the tokens nothing is kept")
 
