@@ -5,12 +5,17 @@ processor or a GPU, eager or compiled.
 
     bench/pytorch_training.py SCENARIO --steps 5 [--device cuda] [--compile] [--threads 1]
 
-reads the network, the batch and the precision from a scenario of debubble, written as JSON, which
-is YAML as well, and prints JSON: the seconds of each step but the first, PyTorch's version, the peak of memory, and on a GPU the rate
-of a large product. Ends with 77 where PyTorch is missing.
+reads the network, the batch, the text and the precision from a scenario of debubble, written as
+JSON, which is YAML as well, and prints JSON: the seconds of each step but the first, PyTorch's
+version, the peak of memory, and on a GPU the rate of a large product. Ends with 77 where PyTorch is
+missing.
+
+In bf16 PyTorch has autocast, as its users do: products and attention are in bf16, the residual
+stream, the norms and the loss in fp32. debubble has all but sums and statistics in bf16.
 """
 
 import argparse
+import contextlib
 import json
 import math
 import statistics
@@ -77,6 +82,7 @@ class RmsNorm(nn.Module):
 def rotated(x, angles):
     """Pairs (i, i + half) of every head turned by its position's angles."""
     cosines, sines = angles
+    cosines, sines = cosines.to(x.dtype), sines.to(x.dtype)  # else the product is in fp32
     left, right = x.chunk(2, dim=-1)
     return torch.cat((left * cosines - right * sines, right * cosines + left * sines), dim=-1)
 
@@ -98,7 +104,7 @@ class LlamaBlock(nn.Module):
         q = rotated(heads(self.query(y), self.heads), angles)
         k = rotated(heads(self.key(y), self.kv_heads), angles)
         v = heads(self.value(y), self.kv_heads)
-        x = x + self.projection(attention(q.to(v.dtype), k.to(v.dtype), v).transpose(1, 2).flatten(2))
+        x = x + self.projection(attention(q, k, v).transpose(1, 2).flatten(2))
         y = self.norm2(x)
         return x + self.down(functional.silu(self.gate(y)) * self.up(y))
 
@@ -140,6 +146,26 @@ class Network(nn.Module):
         return functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
 
 
+def fused_attention_only(device, low):
+    """In 16 bits on a GPU PyTorch is to fail rather than fall back to plain products, beside which no
+    comparison is worth much. In fp32 there are no such kernels."""
+    if device != "cuda" or not low:
+        return contextlib.nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel  # since 2.3; cuDNN's since 2.5
+    return sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION])
+
+
+def tokens_of(training, micro_batches):
+    """[microbatches, samples, tokens + 1] of the text that debubble reads, whose bytes are tokens, so
+    that as many gradients meet in a row of the embeddings. A short text comes again and again."""
+    shape = (micro_batches, training["micro_batch"], training["seq_length"] + 1)
+    count = math.prod(shape)
+    with open(training["data"]["text"], "rb") as file:
+        text = file.read(count)
+    text = (text * -(-count // len(text)))[:count]
+    return torch.tensor(list(text)).view(shape)
+
+
 def product_rate(device):
     """FLOP/s of 8192 x 8192 bf16 matrices of random numbers, the median of ten."""
     a, b = (torch.randn(8192, 8192, device=device, dtype=torch.bfloat16) for _ in range(2))
@@ -161,16 +187,16 @@ def step_times(scenario, arguments):
     fused = {"fused": True} if device == "cuda" else {}  # the processor's is in newer versions only
     optimizer = torch.optim.AdamW(network.parameters(), lr=1e-4, **fused)
     run = torch.compile(network) if arguments.compile else network
-    micro_batch, length = training["micro_batch"], training["seq_length"]
-    micro_batches = training["global_batch"] // micro_batch
-    data = torch.randint(0, 256, (micro_batches, micro_batch, length + 1), device=device)
+    micro_batches = training["global_batch"] // training["micro_batch"]
+    data = tokens_of(training, micro_batches).to(device)
     low = training["precision"] == "bf16"
 
     def step():
         begin = time.perf_counter()
         optimizer.zero_grad(set_to_none=True)
         for batch in data:
-            with torch.autocast(device, dtype=torch.bfloat16, enabled=low):
+            kernels = fused_attention_only(device, low)
+            with kernels, torch.autocast(device, dtype=torch.bfloat16, enabled=low):
                 loss = run(batch[:, :-1], batch[:, 1:]) / micro_batches
             loss.backward()
         optimizer.step()
