@@ -9,17 +9,24 @@ the machine does falls on both: the median step of each, and their ratio. Networ
 On the processor the step is also laid beside its matrix products alone, where
 `step_products_bench` is built; on a GPU beside the datasheet's rate and that of a large product,
 as MFU: 6 FLOP per parameter and token, and 6 layers x hidden x tokens for causal attention.
-PyTorch is what `import torch` finds (Debian's python3-torch, or PyPI's).
+PyTorch is what `import torch` finds (Debian's python3-torch, or PyPI's). With --wanted there is one
+line for each figure that was asked for, which tests/gpu/run.sh reads:
+
+    verdict | beside PyTorch compiled | met, short or not run | the figure, or why there is none
 """
 
 import argparse
+import contextlib
 import json
+import os
 import pathlib
 import platform
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHORT = 3  # exit code: of what was wanted
@@ -80,41 +87,66 @@ def scenario_of(arguments):
     }
 
 
+def run_for(command, seconds):
+    """Its exit code, None where it took longer, and what it wrote. All that it started ends with
+    it: a compiler's workers would compute beside the next side."""
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        out, errors = process.communicate(timeout=seconds)
+        return process.returncode, out, errors
+    except subprocess.TimeoutExpired as late:
+        return None, "", (late.stderr or b"").decode(errors="replace")
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def seconds_for_a_run(arguments):
+    return max(1, min(arguments.patience, arguments.end - time.monotonic()))
+
+
 def debubble_steps(arguments, scenario, folder):
-    """Seconds of each step but the first ones, in which memory is found and algorithms are chosen."""
+    """Seconds of each step but the first, in which memory is found and algorithms are chosen."""
     metrics = folder / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
     warm_up = 1 if arguments.device == "cpu" else 3
-    command = [arguments.debubble, "run", scenario, "--steps", str(arguments.steps + warm_up),
+    command = [arguments.debubble, "run", scenario, "--steps", arguments.steps + warm_up,
                "--device", arguments.device, "--resume", "never", "--metrics", metrics]
     if arguments.device == "cpu":
-        command += ["--threads", str(arguments.threads)]
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        fail(f"debubble ended with {done.returncode}: {done.stderr.strip()}")
-    rows = [json.loads(line) for line in metrics.read_text().splitlines()]
-    return [row["step_time_s"] for row in rows][warm_up:]
+        command += ["--threads", arguments.threads]
+    seconds = seconds_for_a_run(arguments)
+    code, _, errors = run_for(command, seconds)
+    if code != 0:
+        how = f"was not done after {seconds:.0f} s" if code is None else f"ended with {code}"
+        fail(f"debubble {how}: {errors.strip()[-2000:]}")
+    steps = [json.loads(line)["step_time_s"] for line in metrics.read_text().splitlines()][warm_up:]
+    if not steps:
+        fail("debubble ended well, but wrote the times of no steps")
+    return steps
+
+
+class Absent(Exception):
+    """Why PyTorch has no steps."""
 
 
 def pytorch_steps(arguments, scenario, compiled):
-    """What pytorch_training.py found; None where there is no PyTorch, or it took too long."""
+    """What pytorch_training.py found."""
     command = [sys.executable, ROOT / "bench/pytorch_training.py", scenario,
-               "--steps", str(arguments.steps), "--device", arguments.device,
-               "--threads", str(arguments.threads)]
-    try:
-        done = subprocess.run(command + ["--compile"] * compiled, capture_output=True, text=True,
-                              timeout=arguments.patience)
-    except subprocess.TimeoutExpired:
-        print(f"PyTorch{' compiled' * compiled} was not done after {arguments.patience} s")
-        return None
-    if done.returncode == PYTORCH_IS_MISSING:
-        print("no PyTorch here (apt-get install python3-torch), so nothing to compare with")
-        return None
-    if done.returncode != 0:
-        print(f"PyTorch{' compiled' * compiled} ended with {done.returncode}: "
-              f"{done.stderr.strip()[-2000:]}")
-        return None
-    return json.loads(done.stdout.splitlines()[-1])
+               "--steps", arguments.steps, "--device", arguments.device,
+               "--threads", arguments.threads]
+    seconds = seconds_for_a_run(arguments)
+    code, out, errors = run_for(command + ["--compile"] * compiled, seconds)
+    if code == PYTORCH_IS_MISSING:
+        raise Absent("there is no PyTorch (apt-get install python3-torch)")
+    if code != 0:
+        print(errors.strip()[-2000:])
+    if code is None:
+        raise Absent(f"it was not done after {seconds:.0f} s")
+    if code != 0:
+        raise Absent(f"it ended with {code}: {(errors.strip().splitlines() or [''])[-1][:200]}")
+    return json.loads(out.splitlines()[-1])
 
 
 def product_seconds(arguments):
@@ -141,27 +173,35 @@ def card():
 
 
 class Side:
-    """Steps of one of those that are compared."""
+    """Steps of one of those that are compared; `absent` is why there are none."""
 
-    def __init__(self, name):
-        self.name, self.steps = name, []
+    def __init__(self, kind, compiled=False):
+        self.kind = self.name = kind
+        self.compiled = compiled
+        self.steps, self.absent = [], None
+
+    def median(self):
+        return statistics.median(self.steps)
 
     def line(self, tokens):
-        median = statistics.median(self.steps)
+        median = self.median()
         return (f"{self.name:22} {median:8.4f} s a step  {tokens / median:9.0f} tokens/s  of "
                 f"{len(self.steps)} steps, fastest {min(self.steps):.4f} s")
 
 
+def tokens_of_a_step(arguments):
+    return arguments.micro_batch * arguments.micro_batches * arguments.tokens
+
+
 def tell(side, arguments):
     """So far, for who cuts the rest off."""
-    tokens = arguments.micro_batch * arguments.micro_batches * arguments.tokens
-    print(f"so far: {side.line(tokens)}", flush=True)
+    print(f"so far: {side.line(tokens_of_a_step(arguments))}", flush=True)
 
 
 def mfu_lines(arguments, ours, tokens, where, product_rate):
     model = NETWORKS[arguments.network]
     work = 6 * (parameters(model) + model["layers"] * model["hidden"] * arguments.tokens)
-    rate = tokens / statistics.median(ours.steps) * work
+    rate = tokens / ours.median() * work
     peak = next((flops for name, flops in DATASHEET.items() if name in where), None)
     if peak:
         yield f"MFU {rate / peak:.1%} of the datasheet's {peak / 1e12:.0f} TFLOP/s in bf16"
@@ -170,7 +210,22 @@ def mfu_lines(arguments, ours, tokens, where, product_rate):
                f"{product_rate / 1e12:.0f} TFLOP/s")
 
 
-def main():
+def verdicts(arguments, ours, sides):
+    """Rows of figure, met, short or not run, and why."""
+    rate = tokens_of_a_step(arguments) / ours.median()
+    yield ("debubble", "met" if rate >= arguments.wanted else "short",
+           f"{rate:.0f} tokens/s, wanted {arguments.wanted:.0f}")
+    for side in sides:
+        if not side.steps:
+            yield f"beside {side.kind}", "not run", side.absent
+            continue
+        ratio = side.median() / ours.median()
+        wanted = WANTED_OF_COMPILED if side.compiled else 1
+        yield (f"beside {side.kind}", "met" if ratio >= wanted else "short",
+               f"{ratio:.2f} x {side.name}, wanted {wanted:.2f}")
+
+
+def parsed_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--network", choices=NETWORKS, default="gpt2-124m")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
@@ -180,7 +235,9 @@ def main():
     parser.add_argument("--micro-batches", type=int, default=1, help="of a step")
     parser.add_argument("--compile", action="store_true", help="PyTorch's compiler as a third side")
     parser.add_argument("--patience", type=float, default=3600, metavar="SECONDS",
-                        help="with one run of PyTorch, its compiler included")
+                        help="with one run of a side, PyTorch's compiler included")
+    parser.add_argument("--limit", type=float, default=24 * 3600, metavar="SECONDS",
+                        help="of all runs together; sides that find no time left are absent")
     parser.add_argument("--alone", action="store_true", help="without PyTorch")
     parser.add_argument("--threads", type=int, default=1, help="on the processor")
     parser.add_argument("--rounds", type=int, default=3)
@@ -188,10 +245,15 @@ def main():
     parser.add_argument("--wanted", type=float, metavar="TOKENS_PER_S",
                         help=f"ends with {SHORT} if debubble has fewer, or is slower than PyTorch")
     parser.add_argument("--text", type=pathlib.Path, help="to train on")
-    parser.add_argument("--debubble", default=ROOT / "build/release/bin/debubble", type=pathlib.Path)
+    parser.add_argument("--debubble", type=pathlib.Path,
+                        default=ROOT / "build/release/bin/debubble")
     arguments = parser.parse_args()
-    ours, eager, compiled = Side("debubble"), Side("PyTorch"), Side("PyTorch")
-    sides = [] if arguments.alone else [eager, compiled][: 1 + arguments.compile]
+    arguments.end = time.monotonic() + arguments.limit
+    return arguments
+
+
+def measure(arguments, ours, sides):
+    """Adds steps to the sides, turn about. Seconds of products alone; a large product's rate."""
     products, product_rate = [], None
     with tempfile.TemporaryDirectory() as folder:
         scenario = pathlib.Path(folder) / f"{arguments.network}.yaml"
@@ -199,39 +261,57 @@ def main():
         for _ in range(arguments.rounds):
             ours.steps += debubble_steps(arguments, scenario, pathlib.Path(folder))
             tell(ours, arguments)
-            for side in sides:
-                pytorch = pytorch_steps(arguments, scenario, side is compiled)
-                if pytorch is None:
-                    sides = []
-                    break
-                side.name = f"PyTorch {pytorch['version'].split('+')[0]}{' compiled' * (side is compiled)}"
-                side.steps += pytorch["steps"]
+            for side in [side for side in sides if not side.absent]:
+                try:
+                    found = pytorch_steps(arguments, scenario, side.compiled)
+                except Absent as why:
+                    side.absent = str(why)
+                    print(f"{side.kind}: {why}", flush=True)
+                    continue
+                version = found["version"].split("+")[0]
+                side.name = side.kind.replace("PyTorch", f"PyTorch {version}")
+                side.steps += found["steps"]
                 tell(side, arguments)
-                product_rate = pytorch.get("product_flops_per_s", product_rate)
+                product_rate = found.get("product_flops_per_s", product_rate)
             products += product_seconds(arguments)
-    tokens = arguments.micro_batch * arguments.micro_batches * arguments.tokens
+    return products, product_rate
+
+
+def main():
+    arguments = parsed_arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # else what runs would go on
+    ours = Side("debubble")
+    sides = [] if arguments.alone else [Side("PyTorch")]
+    if sides and arguments.compile:
+        sides.append(Side("PyTorch compiled", compiled=True))
+    products, product_rate = measure(arguments, ours, sides)
+    tokens = tokens_of_a_step(arguments)
     where = card() if arguments.device == "cuda" else (
         f"{arguments.threads} threads, {platform.processor() or platform.machine()}")
     print(f"{arguments.network}, {arguments.precision}, {tokens} tokens a step in "
           f"{arguments.micro_batches} microbatches, {where}")
-    for side in [ours, eager, compiled]:
-        if side.steps:
-            print(side.line(tokens))
+    compared = [side for side in sides if side.steps]
+    for side in [ours, *compared]:
+        print(side.line(tokens))
+    if compared and arguments.precision == "bf16":
+        print("debubble keeps the residual stream, norms and logits in bf16 too, PyTorch's "
+              "autocast in fp32")
     if products:
-        share = statistics.median(ours.steps) / statistics.median(products)
-        print(f"{'products alone':22} {statistics.median(products):8.4f} s; a step of debubble takes "
-              f"{share:.2f} times as long")
+        share = ours.median() / statistics.median(products)
+        print(f"{'products alone':22} {statistics.median(products):8.4f} s; a step of debubble "
+              f"takes {share:.2f} times as long")
     if arguments.device == "cuda":
         for line in mfu_lines(arguments, ours, tokens, where, product_rate):
             print(line)
-    short = arguments.wanted and tokens / statistics.median(ours.steps) < arguments.wanted
-    for side, wanted in [(eager, 1), (compiled, WANTED_OF_COMPILED)]:
-        if side.steps:
-            ratio = statistics.median(side.steps) / statistics.median(ours.steps)
-            short = short or (arguments.wanted and ratio < wanted)
-            print(f"ratio {ratio:.2f} to {side.name} (above 1: debubble is faster), of the fastest "
-                  f"{min(side.steps) / min(ours.steps):.2f}")
-    return SHORT if short else 0
+    for side in compared:
+        print(f"ratio {side.median() / ours.median():.2f} to {side.name} (above 1: debubble is "
+              f"faster), of the fastest {min(side.steps) / min(ours.steps):.2f}")
+    if arguments.wanted is None:
+        return 0
+    rows = list(verdicts(arguments, ours, sides))
+    for row in rows:
+        print(" | ".join(["verdict", *row]))
+    return SHORT if any(state == "short" for _, state, _ in rows) else 0
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Simulated beside executed: calibrates this machine, then simulates and runs a small GPT by several
-schedules, several times over, and prints the table of docs/benchmarks.md.
+"""Simulated beside executed: calibrates this machine, then simulates and runs a small GPT by
+several schedules, several times over, and prints the table of docs/benchmarks.md.
 
     bench/calibrated.py BUILD/bin [runs]
     bench/calibrated.py BUILD/bin [runs] --device cuda
 
 On the processor there are two ranks, which want a quiet machine with a core each; the figures are
 of the machine as it was during the calibration. On a GPU there are four, each on its own part of
-the multiprocessors (green contexts), calibrated while the others compute on theirs. Ends with 1 if
+the multiprocessors (green contexts), calibrated while the others compute on theirs. Ends with 3 if
 the medians of a schedule are more than 5 % apart.
 """
 
@@ -19,9 +19,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALLOWED = 0.05
+SHORT = 3  # exit code: 1 is an exception's
 TWO_STAGES = ["parallel.stages_per_rank=2"]
 SIDES = {
     "cpu": {"scenario": "two-rank-gpt",
@@ -56,15 +58,19 @@ class Comparison:
         figures = self.debubble(verb, self.scenario, *settings, *words, "--json", "-")
         return json.loads(figures)["step_time_s"]
 
-    def round(self, cluster):
+    def round(self, number, cluster):
+        """Says each figure as it is found, for who cuts the rest off."""
         self.debubble("calibrate", "--scenario", self.scenario, "--steps", "20", "--out", cluster,
                       *self.device)
+        print(f"round {number}: calibrated", flush=True)
         for schedule in self.schedules:
-            self.simulated[schedule].append(
-                self.step_time("simulate", schedule, "--set", f"cluster={cluster}"))
-            self.executed[schedule].append(
-                self.step_time("run", schedule, "--set", f"training.data.text={self.text}",
-                               "--steps", str(self.steps), "--resume", "never", *self.device))
+            said = self.step_time("simulate", schedule, "--set", f"cluster={cluster}")
+            was = self.step_time("run", schedule, "--set", f"training.data.text={self.text}",
+                                 "--steps", str(self.steps), "--resume", "never", *self.device)
+            self.simulated[schedule].append(said)
+            self.executed[schedule].append(was)
+            print(f"round {number}: {schedule} simulated {said * 1e3:.2f} ms, "
+                  f"executed {was * 1e3:.2f} ms", flush=True)
 
     def table(self):
         """Prints it; whether all is as near as it is to be."""
@@ -91,16 +97,21 @@ def main():
     parser.add_argument("--steps", type=int, default=15, help="of a run")
     parser.add_argument("--text", type=pathlib.Path, default=ROOT / "scenarios/data/tales.txt",
                         help="to train on")
+    parser.add_argument("--limit", type=float, default=24 * 3600, metavar="SECONDS",
+                        help="begins no further run that would end later, going by the last")
     arguments = parser.parse_args()
     load = os.getloadavg()[0]
     cores = len(os.sched_getaffinity(0))
     comparison = Comparison(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(arguments.runs):  # a process computes faster or slower than the next
-            comparison.round(pathlib.Path(folder) / "here.yaml")
-    print(f"load before: {load:.1f} on {cores} cores; {arguments.runs} calibrations, each with a "
+        done, took, end = 0, 0, time.monotonic() + arguments.limit
+        while done == 0 or (done < arguments.runs and time.monotonic() + took < end):
+            began = time.monotonic()  # a process computes faster or slower than the next
+            comparison.round(done + 1, pathlib.Path(folder) / "here.yaml")
+            done, took = done + 1, time.monotonic() - began
+    print(f"load before: {load:.1f} on {cores} cores; {done} calibrations, each with a "
           f"run of {arguments.steps} steps\n")
-    return 0 if comparison.table() else 1
+    return 0 if comparison.table() else SHORT
 
 
 if __name__ == "__main__":

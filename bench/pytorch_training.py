@@ -147,8 +147,8 @@ class Network(nn.Module):
 
 
 def fused_attention_only(device, low):
-    """In 16 bits on a GPU PyTorch is to fail rather than fall back to plain products, beside which no
-    comparison is worth much. In fp32 there are no such kernels."""
+    """In 16 bits on a GPU PyTorch is to fail rather than fall back to plain products, which nobody
+    would train with. In fp32 there are no such kernels."""
     if device != "cuda" or not low:
         return contextlib.nullcontext()
     from torch.nn.attention import SDPBackend, sdpa_kernel  # since 2.3; cuDNN's since 2.5
@@ -156,8 +156,8 @@ def fused_attention_only(device, low):
 
 
 def tokens_of(training, micro_batches):
-    """[microbatches, samples, tokens + 1] of the text that debubble reads, whose bytes are tokens, so
-    that as many gradients meet in a row of the embeddings. A short text comes again and again."""
+    """[microbatches, samples, tokens + 1] of the text that debubble reads, whose bytes are tokens:
+    as many gradients meet in a row of the embeddings. A short text comes again and again."""
     shape = (micro_batches, training["micro_batch"], training["seq_length"] + 1)
     count = math.prod(shape)
     with open(training["data"]["text"], "rb") as file:
