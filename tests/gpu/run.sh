@@ -1,34 +1,54 @@
 #!/usr/bin/env bash
-# Everything that waits for a GPU, in one command, and in three of under ten minutes each: operators
-# against the reference, whole trainings against the processor's and one rank's, speeds beside
-# PyTorch's where it is installed, and simulated beside executed on four parts of the GPU. Prints a
-# table, then PASSED or FAILED, with the number of figures that are short of what is wanted.
+# Everything that waits for a GPU, in one command, and in four of under ten minutes each: operators
+# against the reference, whole trainings against the processor's and one rank's (tests), speeds beside
+# PyTorch's where it is installed (speed: GPT-2 124M, and cuDNN's attention; large: GPT-2 XL and a
+# Llama), and simulated beside executed on four parts of the GPU (pipeline). Prints a table, then
+# PASSED or FAILED, with the number of parts that were not run and of figures that are short of what
+# is wanted.
 #
-#     tests/gpu/run.sh [--only tests|speed|pipeline] [BIN]
+#     tests/gpu/run.sh [--only tests|speed|large|pipeline] [BIN]
 #
-# Programs come from the folder BIN, from bin/ beside it (tests/gpu/pack.sh), or are built.
+# Programs come from the folder BIN, from bin/ beside it (tests/gpu/pack.sh), or are built. Logs, one
+# for each row, are left in the folder OUT as gpu-logs.tar.gz, or where they are if something failed.
 # DEBUBBLE_TEST_DEVICE=cpu tries the script itself where there is no GPU, on tiny networks.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 [ -d "$here/bench" ] && root=$here
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+logs=$work/logs
+mkdir "$logs"
 device=${DEBUBBLE_TEST_DEVICE:-cuda}
+rows=() status=0 ran=0 short=0 not_run=0
+
+leave() {
+    if [ $status = 0 ] || [ -n "${OUT:-}" ]; then rm -rf "$work"; else
+        find "$work" -mindepth 1 -maxdepth 1 ! -name logs -exec rm -rf {} +
+    fi
+}
+trap leave EXIT
+# Ranks have a socket and some events for each other; where that many are not allowed, fewer do.
+ulimit -n "$(ulimit -Hn)" 2>/dev/null
 
 only=
 if [ "${1:-}" = --only ]; then
     only=${2:-}
-    case $only in tests | speed | pipeline) ;; *) echo "run.sh: --only tests, speed or pipeline" >&2; exit 2 ;; esac
+    case $only in
+        tests | speed | large | pipeline) ;;
+        *) echo "run.sh: --only tests, speed, large or pipeline" >&2; exit 2 ;;
+    esac
     shift 2
 fi
 wanted() { [ -z "$only" ] || [ "$only" = "$1" ]; }
 
+# ---- programs and their libraries --------------------------------------------
+
+libraries=
 if [ $# -gt 0 ]; then
-    bin=$1
+    bin=$(cd "$1" && pwd) || exit 2
 elif [ -d "$here/bin" ]; then
-    bin=$here/bin
-    export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} DEBUBBLE_DATA_DIR=$here/share
+    bin=$here/bin libraries=$here/lib
+    export DEBUBBLE_DATA_DIR=$here/share
 else
     bin=$root/build/cuda/bin
     (cd "$root" && cmake --preset cuda -DDEBUBBLE_GUI=OFF >"$work/configure" 2>&1 &&
@@ -37,90 +57,168 @@ else
         { cmake --build build/cuda --target debubble_cudnn || true; }) ||
         { cat "$work/configure"; echo "FAILED: it does not build"; exit 1; }
 fi
-
+# What python3 and compilers load is left as it is: only our own programs get a path of libraries.
+path() { echo "$libraries${libraries:+${LD_LIBRARY_PATH:+:}}${LD_LIBRARY_PATH:-}"; }
+absent_libraries() {
+    local file
+    for file in "$bin"/{debubble,debubble-exec,exec_gpu_tests,gpu_nccl_suite,gpu_nccl_ranks} \
+        "$bin"/debubble_{cuda,nccl,cudnn}.so; do
+        [ ! -e "$file" ] || LD_LIBRARY_PATH=$(path) ldd "$file" 2>/dev/null
+    done | awk '/not found/ { print $1 }' | sort -u
+}
+for library in $(absent_libraries); do
+    [ -e "$here/spare/$library" ] || continue
+    mkdir -p "$work/lib"
+    ln -s "$here/spare/$library" "$work/lib/"
+done
+[ ! -d "$work/lib" ] || libraries+=${libraries:+:}$work/lib
 # Where CUDA's libraries are there as packages of Python only, they are found beside it.
-# (ldd is read to its end: grep -q would leave early, and pipefail make that a "no".)
-needed=$(ldd "$bin"/debubble_*.so 2>/dev/null)
-if grep -q 'not found' <<<"$needed"; then
+if [ -e "$bin/debubble_cudnn.so" ] || [ -n "$(absent_libraries)" ]; then
     packages=$(python3 -c 'import glob, os, nvidia
 print(":".join(folder for root in nvidia.__path__ for folder in glob.glob(os.path.join(root, "*/lib"))))' 2>/dev/null)
-    export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$packages
+    for folder in "$packages" /usr/local/cuda/lib64; do
+        [ -z "$folder" ] || libraries+=${libraries:+:}$folder
+    done
 fi
+programs=$bin
+if [ -n "$libraries" ]; then
+    programs=$work/bin
+    mkdir "$programs"
+    for program in "$bin"/*; do
+        case $program in *.so) continue ;; esac
+        name=$programs/$(basename "$program")
+        printf '#!/bin/sh\nLD_LIBRARY_PATH=%q exec %q "$@"\n' "$(path)" "$program" >"$name"
+        chmod +x "$name"
+    done
+fi
+absent=$(absent_libraries)
+[ -z "$absent" ] || echo "libraries that are not there: ${absent//$'\n'/ }"
+export NCCL_DEBUG=WARN NCCL_DEBUG_FILE=$logs/nccl.%h.%p
 
-rows=() status=0 short=0
-row() {
+# ---- rows and logs -----------------------------------------------------------
+
+row() { # title passed|short|"not run"|FAILED text
     rows+=("$(printf '%-58s %-8s %s' "$1" "$2" "$3")")
     echo "${rows[-1]}"  # here too: what cuts the rest off leaves it
-    case $2 in passed | "not run") ;; short) short=$((short + 1)) ;; *) status=1 ;; esac
+    case $2 in
+        passed) ran=$((ran + 1)) ;;
+        short) ran=$((ran + 1)) short=$((short + 1)) ;;
+        "not run") not_run=$((not_run + 1)) ;;
+        *) ran=$((ran + 1)) status=1 ;;
+    esac
+    [ -z "${OUT:-}" ] || { mkdir -p "$OUT" && tar -C "$work" -czf "$OUT/gpu-logs.tar.gz" logs; }
 }
+log_of() { # title: in the order of rows
+    printf '%s/%02d-%s.log' "$logs" "${#rows[@]}" "$(tr -cs 'A-Za-z0-9\n' - <<<"$1" | cut -c -60)"
+}
+failed() { # title text log
+    row "$1" FAILED "$2"
+    grep '^\[ RUN' "$3" | tail -1
+    tail -20 "$3"
+}
+within() { timeout -k 10 "$@"; }  # seconds command...
+ended() { case $1 in 124 | 137) echo "cut off" ;; *) echo "exit $1" ;; esac; }  # exit code
+is_cut_off() { [ "$1" = 124 ] || [ "$1" = 137 ]; }
+
 # Bytes are tokens; of random ones no loss falls below the entropy of base64.
 text=$work/text.txt
 head -c 2000000 /dev/urandom | base64 -w 0 >"$text"
 
+# ---- kinds of rows -----------------------------------------------------------
+
+first_failure() { # log: its text
+    awk '/^\[ RUN/ { text = "" } { text = text $0 "\n" } /^\[  FAILED/ { printf "%s", text; exit }' "$1" | head -40
+}
+first_that_failed() { # log: the test; one that ended its process wrote no more than its begin
+    awk '$2 == "FAILED" && $4 !~ /^[0-9]+$/ { sub(",$", "", $4); print $4; found = 1; exit }
+        $2 == "RUN" { open = $4 } $2 == "OK" || $2 == "SKIPPED" { open = "" }
+        END { if (!found && open != "") print open }' "$1"
+}
+
 suite() { # title filter seconds
-    local log=$work/suite began=$SECONDS passed failed skipped
-    timeout "$3" "$bin/exec_gpu_tests" --gtest_filter="$2" >"$log" 2>&1
-    local code=$?
+    local log began=$SECONDS code passed failed skipped test
+    log=$(log_of "$1")
+    within "$3" "$programs/exec_gpu_tests" --gtest_filter="$2" >"$log" 2>&1
+    code=$?
     passed=$(awk '$1 == "[" && $2 == "PASSED" { print $4 }' "$log")
-    skipped=$(awk '$1 == "[" && $2 == "SKIPPED" && $4 ~ /^[0-9]+$/ { print $4 }' "$log")
+    skipped=$(awk '$1 == "[" && $2 == "SKIPPED" && $4 ~ /^[0-9]+$/ { print $4; exit }' "$log")
     failed=$(awk '$1 == "[" && $2 == "FAILED" && $4 ~ /^[0-9]+$/ { print $4; exit }' "$log")
     if [ $code = 0 ] && [ "${passed:-0}" -gt 0 ] && [ "${skipped:-0}" = 0 ]; then
         row "$1" passed "$passed tests, $((SECONDS - began)) s"
-    else
-        row "$1" FAILED "exit $code; ${failed:-?} failed, ${skipped:-0} skipped, ${passed:-0} passed"
-        grep -E 'Failure|error|Skipped|FAILED|expected|Which|actual' "$log" | head -60
+        return
     fi
+    row "$1" FAILED "$(ended $code); ${failed:-?} failed, ${skipped:-0} skipped, ${passed:-0} passed"
+    [ "${skipped:-0}" = 0 ] || grep -m 1 -A 1 'Skipped' "$log"
+    test=$(first_that_failed "$log")
+    if [ -z "$test" ]; then tail -20 "$log"; return; fi
+    first_failure "$log" | grep . || { grep '^\[ RUN' "$log" | tail -1; tail -20 "$log"; }
+    # After an error of CUDA all that follows in the process fails: the first alone says what it was.
+    local alone=${log%.log}-alone.log
+    CUDA_LAUNCH_BLOCKING=1 within 60 "$programs/exec_gpu_tests" --gtest_filter="$test" >"$alone" 2>&1
+    echo "$test alone, each launch waited for: $(ended $?)"
+    first_failure "$alone" | grep . || tail -5 "$alone"
 }
 
-beside() { # network tokens sequences microbatches tokens-per-second: beside PyTorch, turn about
-    local title="$1, bf16, sequences of $2" log=$work/beside code
+beside() { # network tokens sequences microbatches tokens-per-second patience limit: by PyTorch, turn about
+    local title="$1, bf16, sequences of $2" log code mfu name state found how
+    log=$(log_of "$title")
     command -v python3 >/dev/null || { row "$title" "not run" "there is no python3"; return; }
-    local how=(--device cuda --compile --patience 90 --rounds 1 --steps 8 --wanted "$5")
-    [ "$device" = cuda ] || how=(--device cpu --rounds 1 --steps 2 --wanted 1)
-    timeout 260 python3 "$root/bench/beside_pytorch.py" --network "$1" --tokens "$2" --micro-batch "$3" \
-        --micro-batches "$4" --precision bf16 --text "$text" --debubble "$bin/debubble" "${how[@]}" >"$log" 2>&1
+    how=(--device cuda --compile --rounds 1 --steps 8)
+    [ "$device" = cuda ] || how=(--device cpu --rounds 1 --steps 2)
+    within $(($7 + 20)) python3 "$root/bench/beside_pytorch.py" --network "$1" --tokens "$2" --micro-batch "$3" \
+        --micro-batches "$4" --precision bf16 --text "$text" --debubble "$programs/debubble" --wanted "$5" \
+        --patience "$6" --limit "$7" "${how[@]}" >"$log" 2>&1
     code=$?
     cat "$log"
-    local found
-    found=$(awk '/^debubble / { printf "%s tokens/s ", $6 } /^MFU/ { printf "MFU %s ", $2 }
-        /^ratio/ { printf "%s x PyTorch%s ", $2, / compiled/ ? " compiled" : "" }' "$log")
-    grep -q '^ratio' "$log" || found+="beside no PyTorch "
-    case $code in
-        0) row "$title" passed "$found" ;;
-        3) row "$title" short "$found, wanted $5 and no less than PyTorch" ;;
-        124) row "$title" short "cut off; $(grep '^so far' "$log" | tail -3 | tr '\n' ' ')" ;;
-        *) row "$title" FAILED "exit $code; $(tail -1 "$log")" ;;
-    esac
+    if is_cut_off $code && grep -q '^so far: debubble' "$log"; then
+        row "$title" short "cut off; $(grep '^so far: debubble' "$log" | tail -1)"
+        row "$title, beside PyTorch" "not run" "cut off; $(grep -c '^so far: PyTorch' "$log") of it measured"
+        return
+    fi
+    if { [ $code != 0 ] && [ $code != 3 ]; } || ! grep -q '^verdict | debubble |' "$log"; then
+        row "$title" FAILED "$(ended $code); $(tail -1 "$log")"
+        return
+    fi
+    mfu=$(awk '/^MFU/ { printf ", MFU %s", $2 }' "$log")
+    while IFS='|' read -r _ name state found; do
+        name=${name# } name=${name% } state=${state# } state=${state% } found=${found# }
+        [ "$state" != met ] || state=passed
+        if [ "$name" = debubble ]; then name='' found+=$mfu; fi
+        row "$title${name:+, $name}" "$state" "$found"
+    done < <(grep '^verdict |' "$log")
 }
 
 attention_by_cudnn() { # network tokens sequences: the same steps with it and without
-    local title="$1: attention of cuDNN against our own" log=$work/attention which rates=()
+    local title="$1: attention of cuDNN against our own" log which rate rates=()
+    log=$(log_of "$title")
     [ -e "$bin/debubble_cudnn.so" ] || { row "$title" "not run" "built without cuDNN's front end"; return; }
+    command -v python3 >/dev/null || { row "$title" "not run" "there is no python3"; return; }
     for which in own cudnn; do
-        if ! DEBUBBLE_ATTENTION=$which timeout 150 python3 "$root/bench/beside_pytorch.py" --network "$1" --tokens "$2" \
-            --micro-batch "$3" --micro-batches 2 --precision bf16 --text "$text" --debubble "$bin/debubble" \
-            --device cuda --rounds 1 --steps 8 --alone >"$log" 2>&1; then
-            row "$title" FAILED "$(tail -1 "$log")"
-            return
-        fi
-        rates+=("$(awk '/^debubble / { print $6 }' "$log")")
+        DEBUBBLE_ATTENTION=$which within 75 python3 "$root/bench/beside_pytorch.py" --network "$1" --tokens "$2" \
+            --micro-batch "$3" --micro-batches 2 --precision bf16 --text "$text" --debubble "$programs/debubble" \
+            --device cuda --rounds 1 --steps 8 --alone >"$log.$which" 2>&1
+        local code=$?
+        cat "$log.$which" >>"$log"
+        rate=$(awk '/^debubble / { print $6 }' "$log.$which")
+        rm "$log.$which"
+        if [ $code != 0 ] || [ -z "$rate" ]; then failed "$title" "$which: $(ended $code)" "$log"; return; fi
+        rates+=("$rate")
     done
     row "$title" passed "${rates[1]} against ${rates[0]} tokens/s"
 }
 
 parts() { # title: simulated from a calibration beside executed, on parts of the GPU
-    local log=$work/parts code how=(3 --device cuda --text "$text")
+    local log code found how=(3 --limit 500 --device cuda)
+    log=$(log_of "$1")
     command -v python3 >/dev/null || { row "$1" "not run" "there is no python3"; return; }
     [ "$device" = cuda ] || how=(1)
-    timeout 400 python3 "$root/bench/calibrated.py" "$bin" "${how[@]}" >"$log" 2>&1
-    code=$?
-    cat "$log"
-    local found
+    within 560 python3 -u "$root/bench/calibrated.py" "$programs" "${how[@]}" --text "$text" 2>&1 | tee "$log"
+    code=${PIPESTATUS[0]}
     found=$(awk -F' *[|] *' '$5 ~ /%$/ { printf "%s %s  ", $2, $5 }' "$log")
-    case $code in
-        0) row "$1" passed "$found" ;;
-        1) row "$1" short "$found" ;;
-        *) row "$1" FAILED "exit $code; $(tail -1 "$log")" ;;
+    case $code,${found:+found} in
+        0,found) row "$1" passed "$found" ;;
+        3,found) row "$1" short "$found" ;;
+        *) row "$1" FAILED "$(ended "$code"); $(tail -1 "$log")" ;;
     esac
 }
 
@@ -130,20 +228,20 @@ small_run() { # log arguments...: a few steps of a small network
     [ "$device" = cuda ] || tokens=32
     sed "s|TEXT|$text|; s|precision: bf16|precision: fp32|; s|cluster: .*|cluster: this-machine|" \
         "$here/gpt2-124m.yaml" >"$work/small.yaml"
-    timeout 150 "$bin/debubble-exec" run "$work/small.yaml" --device "$device" --deadline 60 \
+    within 150 "$programs/debubble-exec" run "$work/small.yaml" --device "$device" --deadline 60 \
         --set training.global_batch=4 --set training.micro_batch=1 --set training.seq_length=$tokens \
-        --set model.layers=4 "$@" >"$log" 2>&1
+        --set model.layers=4 "$@" >>"$log" 2>&1
 }
 
 resumed() { # title: six steps at once, and three with three more from their checkpoint
-    local log=$work/run whole=$work/whole parted=$work/parted
+    local log whole=$work/whole parted=$work/parted
     local how=(--steps 6 --set training.checkpoint.every=3 --set training.checkpoint.keep=5)
+    log=$(log_of "$1")
     if ! small_run "$log" "${how[@]}" --resume never --set "training.checkpoint.dir=$whole" ||
         ! mkdir "$parted" || ! cp -r "$whole/step_3" "$parted/" ||
         ! small_run "$log" "${how[@]}" --set "training.checkpoint.dir=$parted" ||
         ! grep -q 'going on behind step 3' "$log"; then
-        row "$1" FAILED "$(tail -1 "$log")"
-        tail -20 "$log"
+        failed "$1" "$(tail -1 "$log")" "$log"
         return
     fi
     local file same=0
@@ -157,55 +255,69 @@ resumed() { # title: six steps at once, and three with three more from their che
 }
 
 calibration() { # title
-    local log=$work/calibrate cluster=$work/gpu.yaml
+    local log cluster=$work/gpu.yaml code found
+    log=$(log_of "$1")
     sed "s|TEXT|$text|" "$here/gpt2-124m.yaml" >"$work/gpt2.yaml"
-    if timeout 200 "$bin/debubble-exec" calibrate --device cuda --scenario "$work/gpt2.yaml" \
-        --out "$cluster" >"$log" 2>&1; then
-        row "$1" passed "$(awk '/gemm_eff|attention_.*_eff|memory_eff|host_link:/ {
-            sub("_efficiency", "", $1); printf "%s %s  ", $1, $2 }' "$cluster")"
-        grep -A1 'provenance: measured' "$cluster" | grep -E 'deep in|tokens forward|GELU|copies'
-    else
-        row "$1" FAILED "$(tail -1 "$log")"
-        tail -20 "$log"
+    within 200 "$programs/debubble-exec" calibrate --device cuda --scenario "$work/gpt2.yaml" \
+        --out "$cluster" >"$log" 2>&1
+    code=$?
+    [ ! -e "$cluster" ] || cp "$cluster" "$logs/"
+    found=$(awk '/gemm_eff|attention_.*_eff|memory_eff|host_link:/ {
+        sub("_efficiency", "", $1); printf "%s %s  ", $1, $2 }' "$cluster" 2>/dev/null)
+    if [ $code != 0 ] || [ -z "$found" ]; then failed "$1" "$(ended $code); $(tail -1 "$log")" "$log"; return; fi
+    row "$1" passed "$found"
+    grep -A1 'provenance: measured' "$cluster" | grep -E 'deep in|tokens forward|GELU|copies'
+}
+
+question() { # title program arguments...
+    local title=$1 program=$2 log code
+    shift 2
+    log=$(log_of "$title")
+    [ -x "$programs/$program" ] || { row "$title" FAILED "$program was not built"; return; }
+    within 120 "$programs/$program" "$@" >"$log" 2>&1
+    code=$?
+    if [ $code = 0 ]; then row "$title" passed "$(tail -1 "$log")"; else
+        failed "$title" "$(ended $code); $(tail -1 "$log")" "$log"
     fi
 }
 
-question() { # title program
-    local log=$work/question
-    [ -x "$bin/$2" ] || { row "$1" FAILED "$2 was not built"; return; }
-    if timeout 120 "$bin/$2" >"$log" 2>&1; then row "$1" passed "$(tail -1 "$log")"; else
-        row "$1" FAILED "$(tail -1 "$log")"
-        cat "$log"
-    fi
-}
+losses_of() { grep -oE 'loss [0-9.]+' "$1" | tr '\n' ' '; }  # log
 
-promises() { # title ranks promise
-    local log=$work/promises
-    [ -x "$bin/gpu_nccl_suite" ] || { row "$1" FAILED "gpu_nccl_suite was not built"; return; }
-    if timeout 120 "$bin/gpu_nccl_suite" "$2" "$3" >"$log" 2>&1; then row "$1" passed "$(tail -1 "$log")"; else
-        row "$1" FAILED "$(tail -1 "$log")"
-        tail -20 "$log"
+nccl_trainings() { # pipelines of two processes that share a GPU, against one rank; four microbatches
+    local schedule title log one two how
+    log=$(log_of "one rank")
+    if ! small_run "$log" --steps 3 --resume never --comm local || ! one=$(losses_of "$log"); then
+        failed "one rank, for those of NCCL" "$(tail -1 "$log")" "$log"
+        return
     fi
-}
-
-nccl_training() { # title: two processes that share a GPU, against one
-    local log=$work/run losses=() how
-    for how in "--comm local" "--comm nccl --set gpus=2 --set parallel.pipeline=2"; do
-        # shellcheck disable=SC2086
-        small_run "$log" --steps 3 --resume never $how || { row "$1" FAILED "$(tail -1 "$log")"; tail -20 "$log"; return; }
-        losses+=("$(grep -oE 'loss [0-9.]+' "$log" | tr '\n' ' ')")
+    for schedule in 1f1b gpipe interleaved-1f1b; do
+        title="$schedule of two processes by NCCL against one rank"
+        log=$(log_of "$title")
+        how=(--comm nccl --set gpus=2 --set parallel.pipeline=2 --set "schedule=$schedule")
+        [ $schedule != interleaved-1f1b ] || how+=(--set parallel.stages_per_rank=2)
+        if ! small_run "$log" --steps 3 --resume never "${how[@]}"; then
+            failed "$title" "$(tail -1 "$log")" "$log"
+            continue
+        fi
+        two=$(losses_of "$log")
+        # Products of another number of multiprocessors may sum in another order.
+        if grep -q "through the hosts' memory" "$log"; then
+            row "$title" FAILED "without NCCL: $(grep -m 1 "through the hosts' memory" "$log")"
+        elif awk -v a="$one" -v b="$two" 'BEGIN {
+            n = split(a, one); if (split(b, two) != n) exit 1
+            for (i = 2; i <= n; i += 2) if ((one[i] - two[i]) ^ 2 > 1e-6) exit 1 }'; then
+            row "$title" passed "$two"
+        else
+            row "$title" FAILED "$one, and by NCCL $two"
+        fi
     done
-    # Products of another number of multiprocessors may sum in another order.
-    if [ -n "${losses[0]}" ] && awk -v a="${losses[0]}" -v b="${losses[1]}" 'BEGIN {
-        n = split(a, one); if (split(b, two) != n) exit 1
-        for (i = 2; i <= n; i += 2) if ((one[i] - two[i]) ^ 2 > 1e-6) exit 1 }'; then row "$1" passed "${losses[1]}"; else
-        row "$1" FAILED "${losses[0]}, and by NCCL ${losses[1]}"
-    fi
 }
+
+# ---- all of them -------------------------------------------------------------
 
 all_tests() {
     resumed "three steps and three more from their checkpoint, bit for bit"
-    [ "$device" = cuda ] || return
+    [ "$device" = cuda ] || { row "operators, trainings, calibration and NCCL" "not run" "they want a GPU"; return; }
     question "green contexts have their own multiprocessors" gpu_green_contexts  # all else stands on it
     suite "operators in fp32, bf16, fp16 against the reference" '*KernelsTest*' 180
     suite "trainings on the GPU against the processor's" '*AgainstTheProcessor*' 120
@@ -214,37 +326,47 @@ all_tests() {
     suite "a calibration prices its scenario in a simulation" '*DeviceCalibrate*' 60
     calibration "calibrate: shares of the datasheet's rates"
     question "several ranks of NCCL on one GPU (NCCL_HOSTID)" gpu_nccl_ranks
-    local ranks
-    for ranks in 2 3; do promises "NCCL keeps a communicator's promises, $ranks ranks" $ranks whole; done
-    promises "a rank that fails ends the others' waits in NCCL" 3 OneFailureEndsAllWaits
-    promises "a deadline in NCCL names who is missing" 2 ADeadlineNamesWhatAndWhoIsMissing
-    nccl_training "a pipeline of two processes by NCCL against one rank"
-    [ -e "$bin/debubble_cudnn.so" ] || return
-    DEBUBBLE_ATTENTION=cudnn suite "attention of cuDNN against the reference" '*KernelsTest.Attention*' 60
+    local ranks title="attention of cuDNN against the reference"
+    for ranks in 2 3; do
+        question "NCCL keeps a communicator's promises, $ranks ranks" gpu_nccl_suite $ranks whole
+    done
+    question "a rank that fails ends the others' waits in NCCL" gpu_nccl_suite 3 OneFailureEndsAllWaits
+    question "a deadline in NCCL names who is missing" gpu_nccl_suite 2 ADeadlineNamesWhatAndWhoIsMissing
+    nccl_trainings
+    [ -e "$bin/debubble_cudnn.so" ] || { row "$title" "not run" "built without cuDNN's front end"; return; }
+    DEBUBBLE_ATTENTION=cudnn suite "$title" '*KernelsTest.Attention*' 60
 }
 
-all_speeds() {
-    if [ "$device" = cpu ]; then
-        beside tiny-gpt2 64 2 2 1
-        beside tiny-llama 64 2 2 1
-        return
-    fi
-    beside gpt2-124m 1024 16 4 300000
+speeds() {
+    [ "$device" = cuda ] || { beside tiny-gpt2 64 2 2 1 60 120; return; }
+    beside gpt2-124m 1024 16 4 300000 120 260
     attention_by_cudnn gpt2-124m 1024 16
     attention_by_cudnn llama-1.2b 2048 4
-    beside gpt2-xl 1024 4 8 40000
-    beside llama-1.2b 2048 4 4 50000
 }
 
-[ "$device" = cpu ] || nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null ||
-    echo "no nvidia-smi"
-wanted tests && all_tests
-wanted speed && all_speeds
-wanted pipeline && parts "simulated beside executed, four parts of the GPU"
+large_speeds() {
+    [ "$device" = cuda ] || { beside tiny-llama 64 2 2 1 60 120; return; }
+    beside gpt2-xl 1024 4 8 40000 180 330  # its compiler takes minutes
+    beside llama-1.2b 2048 4 4 50000 120 220
+}
 
+where="four parts of the GPU"
+if [ "$device" = cuda ]; then
+    nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no nvidia-smi"
+else
+    where="two ranks of a processor"
+fi
+wanted tests && all_tests
+wanted speed && speeds
+wanted large && large_speeds
+wanted pipeline && parts "simulated beside executed, $where"
+
+[ $ran -gt 0 ] || status=1
 echo
 printf '%s\n' "${rows[@]}"
+[ $status = 0 ] || echo "logs: ${OUT:-$logs}"
 [ $status = 0 ] && verdict=PASSED || verdict=FAILED
+[ $not_run = 0 ] || verdict+=", $not_run not run"
 [ $short = 0 ] || verdict+=", $short short of what is wanted"
 echo "$verdict"
 exit $status
