@@ -120,7 +120,7 @@ def debubble_steps(arguments, scenario, folder):
     code, _, errors = run_for(command, seconds)
     if code != 0:
         how = f"was not done after {seconds:.0f} s" if code is None else f"ended with {code}"
-        fail(f"debubble {how}: {errors.strip()[-2000:]}")
+        fail(f"debubble {how}\n{errors.strip()[-2000:]}".strip())
     steps = [json.loads(line)["step_time_s"] for line in metrics.read_text().splitlines()][warm_up:]
     if not steps:
         fail("debubble ended well, but wrote the times of no steps")

@@ -106,8 +106,9 @@ row() { # title passed|short|"not run"|FAILED text
         "not run") not_run=$((not_run + 1)) ;;
         *) ran=$((ran + 1)) status=1 ;;
     esac
-    [ -z "${OUT:-}" ] || { mkdir -p "$OUT" && tar -C "$work" -czf "$OUT/gpu-logs.tar.gz" logs; }
+    keep_logs
 }
+keep_logs() { [ -z "${OUT:-}" ] || { mkdir -p "$OUT" && tar -C "$work" -czf "$OUT/gpu-logs.tar.gz" logs; }; }
 log_of() { # title: in the order of rows
     printf '%s/%02d-%s.log' "$logs" "${#rows[@]}" "$(tr -cs 'A-Za-z0-9\n' - <<<"$1" | cut -c -60)"
 }
@@ -148,15 +149,15 @@ suite() { # title filter seconds
         return
     fi
     row "$1" FAILED "$(ended $code); ${failed:-?} failed, ${skipped:-0} skipped, ${passed:-0} passed"
-    [ "${skipped:-0}" = 0 ] || grep -m 1 -A 1 'Skipped' "$log"
     test=$(first_that_failed "$log")
-    if [ -z "$test" ]; then tail -20 "$log"; return; fi
+    if [ -z "$test" ]; then grep -m 1 -A 1 'Skipped' "$log" || tail -20 "$log"; return; fi
     first_failure "$log" | grep . || { grep '^\[ RUN' "$log" | tail -1; tail -20 "$log"; }
     # After an error of CUDA all that follows in the process fails: the first alone says what it was.
     local alone=${log%.log}-alone.log
     CUDA_LAUNCH_BLOCKING=1 within 60 "$programs/exec_gpu_tests" --gtest_filter="$test" >"$alone" 2>&1
     echo "$test alone, each launch waited for: $(ended $?)"
     first_failure "$alone" | grep . || tail -5 "$alone"
+    keep_logs
 }
 
 beside() { # network tokens sequences microbatches tokens-per-second patience limit: by PyTorch, turn about
