@@ -86,6 +86,7 @@ if [ -n "$libraries" ]; then
     mkdir "$programs"
     for program in "$bin"/*; do
         case $program in *.so) continue ;; esac
+        [ -f "$program" ] || continue
         name=$programs/$(basename "$program")
         printf '#!/bin/sh\nLD_LIBRARY_PATH=%q exec %q "$@"\n' "$(path)" "$program" >"$name"
         chmod +x "$name"
