@@ -223,8 +223,8 @@ private:
         const auto call_of = [&](const Visit& visit) {
             const bool repeated = again || visit.part == Part::Again;
             return OperatorCall{
-                graph,    graph.operators[visit.op],    live, state_, micro_batch.index,
-                repeated, micro_batch.slice.value_or(0)};
+                graph,    graph.operators[visit.op],     live,      state_, micro_batch.index,
+                repeated, micro_batch.slice.value_or(0), visit.part};
         };
         const auto free = [&](const Visit& visit) {
             for (const int tensor : visit.frees) {

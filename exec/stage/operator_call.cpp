@@ -1,6 +1,7 @@
 #include "exec/stage/operator_call.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include <fmt/format.h>
 
@@ -94,7 +95,22 @@ TensorView viewed(const LiveTensors& live, int index, const Shape& shape, DataTy
 
 }  // namespace
 
+bool OperatorCall::is_planned(int index) const {
+    const auto in = [&](const std::vector<int>& uses) {
+        return std::ranges::count(uses, index) > 0;
+    };
+    switch (part) {
+        case models::Part::Forward:
+        case models::Part::Again: return in(op.forward_uses);
+        case models::Part::Input: return in(op.backward_input_uses);
+        case models::Part::Weight: return in(op.backward_weight_uses);
+        case models::Part::Fused: return in(op.backward_input_uses) || in(op.backward_weight_uses);
+    }
+    return false;
+}
+
 TensorView OperatorCall::tensor(int index, const Shape& shape, DataType type) const {
+    assert(is_planned(index) && "an operator touches what its plan names");
     return viewed(live, index, shape, type);
 }
 

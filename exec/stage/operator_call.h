@@ -11,6 +11,7 @@
 #include "exec/arena.h"
 #include "exec/stage/model_stage.h"
 #include "models/graph.h"
+#include "models/visits.h"
 
 /// What the code of an operator sees of the pass that it is part of. Private to the folder.
 namespace debubble::exec {
@@ -47,6 +48,7 @@ struct OperatorCall {
     int micro_batch = 0;
     bool again = false;  ///< a recomputation: totals have been counted
     int slice = 0;       ///< of the sequence
+    models::Part part{};
 
     Kernels& kernels() const { return state.tools.kernels; }
     const models::Architecture& model() const { return graph.architecture; }
@@ -82,7 +84,8 @@ struct OperatorCall {
     std::vector<TokenRun> stream_runs() const;
 
     DataType compute_type() const;
-    /// A tensor of the graph under a shape whose size is the plan's.
+    /// A tensor of the graph under a shape whose size is the plan's, which names it among those
+    /// that the operator uses in this part: others may be gone, or somebody else's by now.
     TensorView tensor(int index, const Shape& shape, DataType type) const;
     TensorView tensor(int index, const Shape& shape) const {
         return tensor(index, shape, compute_type());
@@ -94,6 +97,7 @@ struct OperatorCall {
     TensorView stream(int index) const { return tensor(index, {stream_tokens(), model().hidden}); }
     /// The tensor among `uses` whose name ends so; -1 if there is none.
     int named(const std::vector<int>& uses, std::string_view suffix) const;
+    bool is_planned(int index) const;
     /// Memory for the length of the call, beyond the plan.
     ArenaTensor temporary(const Shape& shape, DataType type) const;
 

@@ -111,8 +111,10 @@ void positions_forward(const OperatorCall& call) {
 }
 
 void positions_backward_input(const OperatorCall& call) {
-    const TensorView dy = call.stream(call.op.output_gradient);
-    if (call.dropout() > 0) call.drop_stream(dy, dy);
+    if (call.dropout() > 0) {
+        const TensorView dy = call.stream(call.op.output_gradient);
+        call.drop_stream(dy, dy);
+    }
     if (!is_vit(call)) return;
     call.kernels().class_token_backward_input(vit_stream(call, call.op.output_gradient),
                                               vit_patches(call, call.op.input_gradient));

@@ -22,9 +22,9 @@ TensorView rows_of(const OperatorCall& call, int index, std::int64_t columns) {
 struct RouterCall {
     const OperatorCall& call;
     Shape shape{call.stream_tokens(), call.model().experts};
-    TensorView x = call.stream(call.op.inputs[0]);
     TensorView weight = call.parameter(call.op.parameters[0]);
 
+    TensorView x() const { return call.stream(call.op.inputs[0]); }
     TensorView gradient() const {
         return call.tensor(call.op.output_gradient, shape, DataType::Fp32);
     }
@@ -74,7 +74,8 @@ void router_forward(const OperatorCall& call) {
     const RouterCall router{call};
     const TensorView logits =
         call.tensor(call.named(call.op.forward_uses, "experts.router.logits"), router.shape);
-    call.kernels().linear_forward(WeightLayout::OutputsInputs, router.x, router.weight, {}, logits);
+    call.kernels().linear_forward(WeightLayout::OutputsInputs, router.x(), router.weight, {},
+                                  logits);
     call.kernels().route_forward(call.model().experts_per_token, logits,
                                  weights_of(call, call.op.outputs));
 }
@@ -93,7 +94,7 @@ void router_backward_input(const OperatorCall& call) {
 
 void router_backward_weight(const OperatorCall& call) {
     const RouterCall router{call};
-    call.kernels().linear_backward_weight(WeightLayout::OutputsInputs, router.x,
+    call.kernels().linear_backward_weight(WeightLayout::OutputsInputs, router.x(),
                                           router.logits_gradient(call.op.backward_weight_uses),
                                           call.gradient(call.op.parameters[0]), {});
 }
