@@ -173,6 +173,8 @@ int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int strea
 
 Value token_embedding(GraphBuilder& builder, int stream_gradient);
 Value patch_embedding(GraphBuilder& builder, int stream_gradient);
+/// Heads of one layer, rotated: copied out of the packed product, or where it has them.
+SplitHeads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed);
 /// `gradient`: of its result.
 Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient);
 Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient);

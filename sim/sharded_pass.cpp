@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "models/beside_layers.h"
 #include "sim/data_parallel.h"
 #include "sim/network/collective_cost.h"
 
@@ -33,9 +34,7 @@ ShardedUnits sharded_units(const models::StageGraph& graph, int layers) {
     units.has_head = graph.content.head;
     std::set<int> counted;
     for (const models::Operator& op : graph.operators) {
-        const bool embeds = op.kind == models::OperatorKind::TokenEmbedding ||
-                            op.kind == models::OperatorKind::PositionEmbedding ||
-                            op.kind == models::OperatorKind::PatchEmbedding;
+        const bool embeds = models::is_embedding(op.kind);
         for (const int index : op.parameters) {
             if (!counted.insert(index).second) continue;
             const models::Parameter& parameter = graph.parameters[index];

@@ -27,7 +27,6 @@ Seat seat_on(const std::string& gpu) {
 Seating seating_of(std::span<const Seat> by_rank, int rank) {
     const auto me = by_rank.begin() + rank;
     Seating seating;
-    seating.part = static_cast<int>(std::count(by_rank.begin(), me, *me));
     seating.on_this_gpu = static_cast<int>(std::count(by_rank.begin(), by_rank.end(), *me));
     for (const Seat& seat : by_rank) {
         seating.some_share = seating.some_share || std::ranges::count(by_rank, seat) > 1;

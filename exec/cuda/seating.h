@@ -18,7 +18,6 @@ struct Seat {
 
 /// Who has which GPU. Counts of ranks and GPUs do not tell: a process may see one of many.
 struct Seating {
-    int part = 0;             ///< ranks before this one on its GPU
     int on_this_gpu = 1;      ///< ranks
     bool some_share = false;  ///< there is a GPU that several ranks have
     bool one_host = true;     ///< has all of them

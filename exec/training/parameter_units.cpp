@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/beside_layers.h"
+
 namespace debubble::exec {
 
 namespace {
@@ -21,21 +23,10 @@ struct UnitKey {
     bool head = false;
 };
 
-bool is_embedding(OperatorKind kind) {
-    return kind == OperatorKind::TokenEmbedding || kind == OperatorKind::PositionEmbedding ||
-           kind == OperatorKind::PatchEmbedding;
-}
-
-/// The token embedding of a model whose head is tied to it, or that head's copy.
-bool is_tied(const models::StageGraph& graph, const Operator& op, const Parameter& parameter) {
-    if (!parameter.tied_to.empty()) return true;
-    return graph.architecture.tied_embedding && op.kind == OperatorKind::TokenEmbedding;
-}
-
 UnitKey key_of(const models::StageGraph& graph, const Operator& op, const Parameter& parameter) {
-    if (is_tied(graph, op, parameter)) return {parameter.name, {}, true, false};
+    if (models::is_tied(graph, op, parameter)) return {parameter.name, {}, true, false};
     if (op.layer) return {fmt::format("layer {}", *op.layer), op.layer, false, false};
-    const bool head = !is_embedding(op.kind);
+    const bool head = !models::is_embedding(op.kind);
     return {head ? "head" : "embedding", {}, false, head};
 }
 

@@ -21,7 +21,6 @@ TEST(Seating, RanksThatSeeOneGpuEachShareNone) {
                                 seat("b", "0000:18:00.0"), seat("b", "0000:2A:00.0")};
     for (int rank = 0; rank < 4; ++rank) {
         const Seating seating = seating_of(all, rank);
-        EXPECT_EQ(seating.part, 0);
         EXPECT_EQ(seating.on_this_gpu, 1);
         EXPECT_FALSE(seating.some_share);
         EXPECT_FALSE(seating.one_host);
@@ -30,10 +29,9 @@ TEST(Seating, RanksThatSeeOneGpuEachShareNone) {
 
 TEST(Seating, AllRanksKnowThatSomeShare) {
     const std::vector<Seat> all{seat("a", "0"), seat("a", "1"), seat("a", "0")};
-    const std::vector<int> parts{0, 0, 1}, sharing{2, 1, 2};
+    const std::vector<int> sharing{2, 1, 2};
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         const Seating seating = seating_of(all, static_cast<int>(rank));
-        EXPECT_EQ(seating.part, parts[rank]);
         EXPECT_EQ(seating.on_this_gpu, sharing[rank]);
         EXPECT_TRUE(seating.some_share);
         EXPECT_TRUE(seating.one_host);
@@ -44,7 +42,6 @@ TEST(Seating, IsGatheredFromAllRanks) {
     run_local(3, Transport::Rendezvous, [](Communicator& host) {
         const Seating seating =
             gather_seating(host, host.rank() == 1 ? "0000:2A:00.0" : "0", std::chrono::seconds(60));
-        EXPECT_EQ(seating.part, host.rank() == 2 ? 1 : 0);
         EXPECT_EQ(seating.on_this_gpu, host.rank() == 1 ? 1 : 2);
         EXPECT_TRUE(seating.some_share);
         EXPECT_TRUE(seating.one_host);
