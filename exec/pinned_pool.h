@@ -46,6 +46,11 @@ public:
         std::byte* memory_ = nullptr;
     };
 
+    /// Asks for so many blocks at once, before they are wanted.
+    void reserve(Bytes size, int blocks) {
+        for (int i = 0; i < blocks; ++i) free_.insert({size, lanes_.pin(size)});
+    }
+
     Block take(Bytes size) {
         const auto found = free_.lower_bound(size);
         if (found == free_.end() || found->first.count > 2 * size.count)

@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "exec/calibrate/random_batch.h"
 #include "exec/calibrate/statistics.h"
 #include "exec/calibrate/step_timings.h"
 #include "exec/comm/local.h"
+#include "exec/rank/random_batch.h"
 #include "models/operator_signature.h"
 
 namespace debubble::exec {

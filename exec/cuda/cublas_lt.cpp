@@ -4,9 +4,9 @@
 
 #include <map>
 #include <string>
-#include <tuple>
 
 #include "base/diagnostic.h"
+#include "exec/cuda/product_kind.h"
 
 namespace debubble::exec::cuda {
 
@@ -25,39 +25,6 @@ cudaDataType_t library_type(Type type) {
         case Type::Bf16: return CUDA_R_16BF;
         default: return CUDA_R_32F;
     }
-}
-
-/// The largest power of two, up to 256, that an address is a multiple of.
-std::uint32_t alignment_of(const void* data) {
-    std::uint32_t alignment = 256;
-    while (reinterpret_cast<std::uintptr_t>(data) % alignment != 0) alignment /= 2;
-    return alignment;
-}
-
-/// What a plan depends on: products that are equal in it are done alike.
-using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Type, bool, bool, bool, bool,
-                       std::int64_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t,
-                       std::uint32_t, std::uint32_t, Epilogue, bool, bool>;
-Key key_of(const Product& p) {
-    return {p.m,
-            p.n,
-            p.k,
-            p.a.elements.type,
-            p.c.type,
-            p.a.transposed,
-            p.b.transposed,
-            p.adds,
-            static_cast<bool>(p.bias),
-            p.a.row_stride,
-            p.b.row_stride,
-            alignment_of(p.a.elements.data),
-            alignment_of(p.b.elements.data),
-            alignment_of(p.c.data),
-            alignment_of(p.bias.data),
-            alignment_of(p.wide.data),
-            p.epilogue,
-            p.sums != nullptr,
-            p.sums_of_b};
 }
 
 /// What the library does behind the product. Its A is our b.
@@ -197,7 +164,7 @@ public:
         if (product.k == 0) return false;
         constexpr std::size_t kMostKept = 4096;  // experts have any number of rows
         if (plans_.size() >= kMostKept) plans_.clear();
-        std::unique_ptr<Plan>& plan = plans_[key_of(product)];
+        std::unique_ptr<Plan>& plan = plans_[kind_of(product)];
         if (!plan) plan = std::make_unique<Plan>(library_, product, multiprocessors_);
         if (!plan->is_possible()) return false;
         plan->run(library_, product, workspace_, queue_.stream());
@@ -209,7 +176,7 @@ private:
     int multiprocessors_;
     cublasLtHandle_t library_ = nullptr;
     void* workspace_ = nullptr;
-    std::map<Key, std::unique_ptr<Plan>> plans_;
+    std::map<ProductKind, std::unique_ptr<Plan>> plans_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -94,8 +95,8 @@ private:
     std::vector<void*> retired_;
 };
 
-/// Device memory that grows with who asks most. What an operator keeps there is gone once the
-/// next one asks.
+/// Device memory that grows with who asks most, from what small sums take. What an operator keeps
+/// there is gone once the next one asks.
 class Scratch {
 public:
     explicit Scratch(Queue& queue) : queue_(queue) {}
@@ -105,14 +106,15 @@ public:
 
     void* bytes(std::int64_t size) {
         if (size <= size_) return memory_;
-        void* const larger = queue_.allocate(size);
-        queue_.free_later(std::exchange(memory_, larger));
-        size_ = size;
+        size_ = std::max(size, kLeast);
+        queue_.free_later(std::exchange(memory_, queue_.allocate(size_)));
         return memory_;
     }
     float* floats(std::int64_t count) { return static_cast<float*>(bytes(count * 4)); }
 
 private:
+    static constexpr std::int64_t kLeast = std::int64_t{1} << 20;
+
     Queue& queue_;
     void* memory_ = nullptr;
     std::int64_t size_ = 0;

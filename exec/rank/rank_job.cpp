@@ -8,12 +8,15 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "exec/comm/muted.h"
 #include "exec/comm/staged.h"
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/rank/random_batch.h"
 #include "exec/stage/as_executed.h"
 #include "exec/stage/model_stage.h"
 #include "scenarios/execution_of.h"
 #include "schedule/forward_only.h"
+#include "schedule/rehearsal.h"
 
 namespace debubble::exec {
 
@@ -43,6 +46,18 @@ bool recomputes(const Program& program, Stage stage) {
         const auto* recompute = std::get_if<Recompute>(&action);
         return recompute != nullptr && recompute->stage == stage;
     });
+}
+
+/// Microbatches (slices) of the stage that wait outside the arena at once.
+int most_offloaded(const ActionList& list, Stage stage) {
+    int waiting = 0, most = 0;
+    for (const Action& action : list) {
+        const auto* offload = std::get_if<Offload>(&action);
+        const auto* reload = std::get_if<Reload>(&action);
+        if (offload != nullptr && offload->stage == stage) most = std::max(most, ++waiting);
+        if (reload != nullptr && reload->stage == stage) --waiting;
+    }
+    return most;
 }
 
 void check_fits(const scenarios::Scenario& scenario, const Device& device) {
@@ -79,14 +94,16 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
       pinned_(how.device ? std::make_unique<PinnedPool>(how.device->lanes()) : nullptr),
       on_device_(how.device ? world.on_device(how.device->lanes()) : nullptr),
       staged_(how.device && !on_device_ ? stage_through_host(world, *kernels_, *pinned_) : nullptr),
-      world_(on_device_ ? *on_device_
-             : staged_  ? *staged_
-                        : world),
+      muted_(how.device ? muted_while(rehearses_, on_device_ ? *on_device_
+                                                  : staged_  ? *staged_
+                                                             : world)
+                        : nullptr),
+      world_(muted_ ? *muted_ : world),
       training_(
           make_rank_training(scenario_, plan, options, world_, *kernels_, arena_, how.patience)) {
     if (how.device) check_fits(scenario_, *how.device);
     if (how.device) {
-        how.device->lanes().finish();  // the first step shall not wait for the preparations
+        how.device->lanes().finish();  // the rehearsal shall not wait for the preparations
         how.device->lanes().set_patience(how.patience);
     }
     arena_.set_patience(how.patience);
@@ -98,10 +115,27 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
             *kernels_,    arena_,  training_.state_of(stage),       groups.tensor.get(),
             how.patience, dropout, recomputes(plan.program, stage), how.on_visit};
         tools.context = groups.context.get();
+        tools.offloaded = most_offloaded(plan.program.ranks[rank().index], stage);
         if (how.device) tools.lanes = &how.device->lanes();
         runners_.push_back(make_model_stage(graphs_of(scenario_, plan, stage), tools));
         stages_.push_back(runners_.back().get());
     }
+    if (how.device) rehearse();
+}
+
+/// Libraries load and choose the kernels of a product at its first use. Some of that waits for all
+/// that the GPU does, and so for ever where another rank's part of a collective is under way: each
+/// rank makes its first uses by itself. What they leave behind are gradients, which a step zeroes.
+void RankJob::rehearse() {
+    scenarios::Scenario one = scenario_;
+    one.training.micro_batches = 1;
+    const RandomBatch batch(one);
+    StepInputs inputs = batch.inputs(0, 1);
+    inputs.micro_batches.resize(static_cast<std::size_t>(scenario_.training.micro_batches),
+                                inputs.micro_batches.front());
+    rehearses_ = true;
+    run(rehearsal_of(plan_.program), inputs);
+    rehearses_ = false;
 }
 
 StepRecord RankJob::step(const StepInputs& inputs) {

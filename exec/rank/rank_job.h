@@ -56,6 +56,7 @@ public:
 
 private:
     StepRecord run(const Program& program, const StepInputs& inputs);
+    void rehearse();
 
     const scenarios::Scenario scenario_;  ///< as executed
     const scenarios::Plan& plan_;
@@ -66,6 +67,8 @@ private:
     std::unique_ptr<PinnedPool> pinned_;
     std::unique_ptr<Communicator> on_device_;  ///< the world, for a device's tensors, by itself
     std::unique_ptr<Communicator> staged_;     ///< or through the host
+    bool rehearses_ = false;
+    std::unique_ptr<Communicator> muted_;  ///< of a device: silent while it rehearses
     Communicator& world_;
     RankTraining training_;
     std::unique_ptr<Communicator> pipeline_;

@@ -45,6 +45,7 @@ struct StageTools {
     KeyCache* keys = nullptr;
     DeviceLanes* lanes = nullptr;     ///< of the kernels' device
     Communicator* context = nullptr;  ///< the context-parallel group; none if it has one rank
+    int offloaded = 1;  ///< microbatches (slices) of the stage that wait outside at once
 };
 
 /// `graphs`: one for each slice of the sequence, or one for all of them; built with what

@@ -27,8 +27,17 @@ OffloadedTensors::Waiting OffloadedTensors::copied_by_lane(int index, const Tens
     return {index, {}, there, std::move(memory)};
 }
 
+/// Pinned memory for all that will wait at once, while nothing waits for this rank: asking for it
+/// may wait for all that the device does.
+void OffloadedTensors::reserve(const models::StageGraph& graph, const LiveTensors& live) {
+    for (std::size_t i = 0; i < live.size(); ++i)
+        if (live[i] && !seen_later(graph, static_cast<int>(i)))
+            pinned_->reserve(Bytes{live[i].view().bytes()}, tools_.offloaded);
+}
+
 void OffloadedTensors::offload(const MicroBatch& micro_batch, const models::StageGraph& graph,
                                LiveTensors& live) {
+    if (pinned_ && !std::exchange(reserved_, true)) reserve(graph, live);
     std::vector<Waiting>& waiting = waiting_[micro_batch];
     std::vector<ArenaTensor> leaving;  // while the lane still reads them
     for (std::size_t i = 0; i < live.size(); ++i) {

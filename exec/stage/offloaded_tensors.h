@@ -33,8 +33,11 @@ private:
     Waiting copied(int index, const TensorView& view);
     Waiting copied_by_lane(int index, const TensorView& view);
 
+    void reserve(const models::StageGraph& graph, const LiveTensors& live);
+
     const StageTools tools_;
     std::optional<PinnedPool> pinned_;  ///< of the copy lane alone; outlives who waits in it
+    bool reserved_ = false;
     std::map<MicroBatch, std::vector<Waiting>> waiting_;
 };
 

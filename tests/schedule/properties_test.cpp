@@ -6,6 +6,7 @@
 #include "schedule/csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
+#include "schedule/rehearsal.h"
 #include "schedule/replay.h"
 #include "schedule/validate.h"
 
@@ -94,6 +95,24 @@ std::string first_of(const std::vector<Violation>& violations) {
     return violations.empty() ? std::string() : violations.front().message;
 }
 
+/// By stage: its computes, of the microbatch that it computes first.
+std::map<Stage, std::vector<Compute>> first_passes_of(const ActionList& list) {
+    std::map<Stage, std::vector<Compute>> passes;
+    for (const Action& action : list)
+        for_each_compute(action, [&](const Compute& c) {
+            std::vector<Compute>& of_stage = passes[c.stage];
+            if (of_stage.empty() || of_stage.front().micro_batch.index == c.micro_batch.index)
+                of_stage.push_back(c);
+        });
+    return passes;
+}
+std::map<Stage, std::vector<Compute>> passes_of(const ActionList& list) {
+    std::map<Stage, std::vector<Compute>> passes;
+    for (const Action& action : list)
+        for_each_compute(action, [&](const Compute& c) { passes[c.stage].push_back(c); });
+    return passes;
+}
+
 std::vector<ActionList> computes_of(const Schedule& schedule) {
     std::vector<ActionList> computes;
     for (const ActionList& list : schedule.ranks) {
@@ -114,6 +133,22 @@ TEST_P(Property, FinishesUnderEveryTransportHoweverItIsLowered) {
             const Program program = lower(schedule, options);
             EXPECT_EQ(first_of(validate(program)), "") << name;
             EXPECT_EQ(computes_of(program), computes_of(schedule)) << name << " keeps the order";
+        }
+    });
+}
+
+/// Each stage of each rank goes through all its passes of one microbatch, and that ends.
+TEST_P(Property, IsRehearsedByOneMicroBatchOfEveryStage) {
+    for_each_shape(GetParam(), [](const Schedule& schedule) {
+        for (const auto& [name, options] : ways_to_lower(schedule)) {
+            const Program program = lower(schedule, options);
+            const Program rehearsal = rehearsal_of(program);
+            for (const Violation& violation : validate(rehearsal))
+                EXPECT_EQ(violation.kind, Violation::Kind::Missing)
+                    << name << ": " << violation.message;
+            for (std::size_t rank = 0; rank < program.ranks.size(); ++rank)
+                EXPECT_EQ(passes_of(rehearsal.ranks[rank]), first_passes_of(program.ranks[rank]))
+                    << name << ", rank " << rank;
         }
     });
 }

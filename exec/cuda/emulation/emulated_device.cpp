@@ -4,12 +4,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <numbers>
+#include <set>
 
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/emulation/emulated_gpu.h"
 #include "exec/cuda/emulation/emulation.h"
 #include "exec/cuda/kernels/load.h"
 #include "exec/cuda/lanes.h"
+#include "exec/cuda/product_kind.h"
 
 namespace debubble::exec::cuda {
 
@@ -29,7 +31,7 @@ double gelu(double x, double* slope) {
 /// As BLAS would, on matrices by columns; epilogues as cuBLASLt describes them.
 class PlainMatmul final : public Matmul {
 public:
-    explicit PlainMatmul(Queue& queue) : queue_(queue) {}
+    PlainMatmul(Queue& queue, std::set<ProductKind>& kinds) : queue_(queue), kinds_(kinds) {}
     void operator()(const Product& product) override {
         assert(product.is_plain() && "the others are asked for at_once");
         ask(product);
@@ -44,6 +46,7 @@ public:
 
 private:
     void ask(const Product& product) {
+        kinds_.insert(kind_of(product));
         reinterpret_cast<emulation::Line*>(queue_.stream())->ask([=] { make(product); });
     }
     static void make(const Product& product) {
@@ -82,6 +85,7 @@ private:
     }
 
     Queue& queue_;
+    std::set<ProductKind>& kinds_;
 };
 
 class EmulatedDevice final : public Device {
@@ -100,16 +104,21 @@ public:
     void release_host(std::byte* memory) noexcept override { std::free(memory); }
     std::unique_ptr<Kernels> make_kernels() override {
         Queue& queue = lanes_.queue(kComputeLane);
-        return std::make_unique<CudaKernels>(queue, std::make_unique<PlainMatmul>(queue));
+        return std::make_unique<CudaKernels>(queue, std::make_unique<PlainMatmul>(queue, kinds_));
     }
     DeviceLanes& lanes() override { return lanes_; }
 
-    EmulatedCounts counts() const { return gpu_.counts(); }
+    EmulatedCounts counts() const {
+        EmulatedCounts counts = gpu_.counts();
+        counts.kinds_of_products = static_cast<int>(kinds_.size());
+        return counts;
+    }
 
 private:
     Bytes room_;
     EmulatedGpu gpu_;
     Lanes lanes_;
+    std::set<ProductKind> kinds_;  ///< that were asked for
 };
 
 }  // namespace

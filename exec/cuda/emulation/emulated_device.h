@@ -20,6 +20,7 @@ struct EmulatedCounts {
     int events = 0;
     int allocations = 0;
     int pins = 0;
+    int kinds_of_products = 0;  ///< for each of which cuBLASLt would choose a kernel
     friend bool operator==(const EmulatedCounts&, const EmulatedCounts&) = default;
 };
 

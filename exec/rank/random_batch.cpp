@@ -1,4 +1,4 @@
-#include "exec/calibrate/random_batch.h"
+#include "exec/rank/random_batch.h"
 
 #include <random>
 
