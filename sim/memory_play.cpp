@@ -39,8 +39,7 @@ public:
     HeldBeside beside(const Compute& c) {
         if (!scenario_.parallel.shares_gradients()) return {};
         const models::StageGraph& whole = graph(c.stage, 0);
-        return held_beside(scenario_, sharded_units(whole, whole.content.layers),
-                           c.pass == Pass::Backward || c.pass == Pass::BackwardWeight);
+        return held_beside(scenario_, sharded_units(whole, whole.content.layers), use_of(c.pass));
     }
     /// What Unshard adds: all parameters, beside the rank's own part.
     Bytes gathered(Stage stage) {

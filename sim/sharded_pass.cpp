@@ -58,20 +58,33 @@ double part_that_comes_last(const ShardedUnits& units) {
     return last > 0 ? static_cast<double>(last) / static_cast<double>(all) : 1;
 }
 
+PassUse use_of(Pass pass) {
+    switch (pass) {
+        case Pass::Forward:
+        case Pass::BackwardInput: return {true, false};
+        case Pass::Backward: return {true, true};
+        case Pass::BackwardWeight: return {false, true};
+    }
+    return {};
+}
+
 double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                        const PassTime& time, bool makes_gradients) {
+                        const PassTime& time, PassUse use) {
     const GroupPlacement group = gradient_group(scenario, 0);
     const auto takes = [&](CollectiveKind kind, std::int64_t elements) {
         if (elements == 0) return 0.0;
         const Bytes whole{elements * parameter_bytes_sent(scenario)};
         return seconds(collective_cost(kind, whole, group, scenario.cluster).total());
     };
-    const auto reducing = [&](std::int64_t elements) {
-        return makes_gradients ? takes(CollectiveKind::ReduceScatter, elements) : 0;
+    const auto gathering = [&](std::int64_t elements) {
+        return use.reads_parameters ? takes(CollectiveKind::AllGather, elements) : 0;
     };
-    const double root = takes(CollectiveKind::AllGather, units.root());
+    const auto reducing = [&](std::int64_t elements) {
+        return use.makes_gradients ? takes(CollectiveKind::ReduceScatter, elements) : 0;
+    };
+    const double root = gathering(units.root());
     if (units.layers == 0) return root + reducing(units.root());
-    const double gather = takes(CollectiveKind::AllGather, units.layer);
+    const double gather = gathering(units.layer);
     const double reduce = reducing(units.layer);
 
     const double layer = time.layers / units.layers;
@@ -82,7 +95,7 @@ double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits&
 }
 
 HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                       bool makes_gradients) {
+                       PassUse use) {
     HeldBeside held{};
     const auto add = [&](PassPlace place, MemoryClass held_as, std::int64_t bytes) {
         held[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count += bytes;
@@ -93,14 +106,14 @@ HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& 
         add(place, MemoryClass::Parameters,
             (units.root() + std::min(layers, units.layers) * units.layer) * width.value);
     };
-    if (scenario.parallel.gathers_in_passes()) {
+    if (scenario.parallel.gathers_in_passes() && use.reads_parameters) {
         gathered(Before, 1);
         gathered(First, 2);
         gathered(Inner, 2);
         gathered(Last, 1);
         gathered(Behind, 0);
     }
-    if (!makes_gradients || !scenario.parallel.shares_gradients()) return held;
+    if (!use.makes_gradients || !scenario.parallel.shares_gradients()) return held;
     const auto computed = [&](PassPlace place, std::int64_t elements) {
         add(place, MemoryClass::Gradients, elements * width.gradient);
     };

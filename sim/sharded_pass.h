@@ -7,6 +7,7 @@
 #include "base/memory_class.h"
 #include "models/graph.h"
 #include "scenarios/scenario.h"
+#include "schedule/action.h"
 #include "sim/pass_time.h"
 
 /// What passes gather and reduce over data-parallel ranks while they run, layer by layer.
@@ -39,16 +40,22 @@ ShardedUnits sharded_units(const models::StageGraph& graph, int layers);
 /// the first layer.
 double part_that_comes_last(const ShardedUnits& units);
 
+/// What a pass does with a stage's parameters.
+struct PassUse {
+    bool reads_parameters = true;
+    bool makes_gradients = false;
+};
+PassUse use_of(Pass pass);
+
 /// Seconds of gathering and reducing that the pass's own kernels do not hide.
 double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                        const PassTime& time, bool makes_gradients);
+                        const PassTime& time, PassUse use);
 
 /// Where a pass is: in embedding or head before its layers, in a layer, or behind them.
 enum class PassPlace : std::uint8_t { Before, First, Inner, Last, Behind };
 /// What is gathered, and not yet reduced, by place.
 using HeldBeside = std::array<MemoryByClass, 5>;
-HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                       bool makes_gradients);
+HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& units, PassUse use);
 
 /// Of every step of a pass, where it is: a step belongs to the next kernel.
 std::vector<PassPlace> places_of(const models::PassSteps& pass);

@@ -127,11 +127,10 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     HeldBeside beside{};
     if (scenario.parallel.shares_gradients()) {
         const ShardedUnits& units = parameters_.units;
-        const bool makes_gradients = which == static_cast<std::size_t>(Pass::Backward) ||
-                                     which == static_cast<std::size_t>(Pass::BackwardWeight);
+        const PassUse use = which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which));
         if (scenario.parallel.gathers_in_passes())
-            time.exposed += exposed_sharding(scenario, units, time, makes_gradients);
-        beside = held_beside(scenario, units, makes_gradients);
+            time.exposed += exposed_sharding(scenario, units, time, use);
+        beside = held_beside(scenario, units, use);
     }
     PassMemory memory = play(graph_, steps, fold_, which == kAgain, beside);
     beside_[which] = memory.beside;

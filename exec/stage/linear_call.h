@@ -8,8 +8,10 @@ namespace debubble::exec {
 struct LinearCall {
     const OperatorCall& call;
     WeightLayout layout;
-    TensorView weight;  ///< of all the operator's parameters together, this rank's share
-    TensorView bias;    ///< may be empty
+    /// Of all the operator's parameters together, this rank's share; in a backward-weight their
+    /// shape may be all that there is.
+    TensorView weight;
+    TensorView bias;  ///< may be empty
     std::int64_t inputs = 0;
     std::int64_t outputs = 0;
     std::int64_t tokens = 0;  ///< rows of the product

@@ -29,6 +29,11 @@ PassOrder order_of(const models::StageGraph& graph, const std::vector<Visit>& vi
     return order;
 }
 
+PassReads reads_of(const std::vector<Visit>& visits) {
+    const auto is_weight = [](const Visit& visit) { return visit.part == Part::Weight; };
+    return std::ranges::all_of(visits, is_weight) ? PassReads::NoParameters : PassReads::Parameters;
+}
+
 /// A slice of the sequence with its graph, and how its passes go.
 struct SlicePlan {
     models::StageGraph graph;
@@ -211,7 +216,7 @@ private:
         LiveTensors& live = state_.live.at(micro_batch);
         ArenaTensor result;
         StageParameters& parameters = state_.tools.parameters;
-        parameters.begin_pass(order_of(graph, visits));
+        parameters.begin_pass(order_of(graph, visits), reads_of(visits));
         clock_.begin();
         const models::Operator* opened = nullptr;  ///< one of the layer whose parameters are open
         const auto open_for = [&](const models::Operator& op) {

@@ -5,21 +5,22 @@ namespace debubble::exec {
 
 namespace {
 
-/// The operator's parameters of one kind as one: they lie side by side.
+/// The operator's parameters of one kind as one: they lie side by side. Of none without a shape.
 TensorView packed(const OperatorCall& call, bool weights, bool gradients) {
     TensorView all;
     for (const int index : call.op.parameters) {
         if ((call.graph.parameters[index].shape.size() > 1) != weights) continue;
         const TensorView one = gradients ? call.gradient(index) : call.parameter(index);
-        if (!all) {
+        if (all.shape.rank() == 0) {
             all = one;
             continue;
         }
-        assert(one.data == all.data + all.bytes() && "an operator's weights lie side by side");
+        assert((!one || one.data == all.data + all.bytes()) &&
+               "an operator's weights lie side by side");
         all.shape = weights ? Shape{all.shape[0] + one.shape[0], one.shape.columns()}
                             : Shape{all.shape[0] + one.shape[0]};
     }
-    if (all && weights && all.shape.rank() > 2)  // a convolution over patches
+    if (weights && all.shape.rank() > 2)  // a convolution over patches
         all.shape = {all.shape[0], all.shape.elements() / all.shape[0]};
     return all;
 }
@@ -55,7 +56,7 @@ TensorView LinearCall::weight_gradient() const {
 }
 
 TensorView LinearCall::bias_gradient() const {
-    return bias ? packed(call, false, true) : TensorView{};
+    return packed(call, false, true);
 }
 
 ConstTensorView LinearCall::gathered_input(const std::vector<int>& uses, const char* suffix,
@@ -154,14 +155,15 @@ void linear_backward_weight(const OperatorCall& call) {
         linear.gathered_input(call.op.backward_weight_uses, ".regathered", own);
     const bool scattered = linear.scatters_output();
     const TensorView dy = output_gradient(linear, false);
+    const TensorView dbias = linear.bias_gradient();
     call.kernels().linear_backward_weight(linear.layout, x, dy, linear.weight_gradient(),
-                                          scattered ? TensorView{} : linear.bias_gradient());
+                                          scattered ? TensorView{} : dbias);
     // As Megatron-LM's: of this rank's positions, to be summed over the tensor group. What was
     // scattered may be gone by now; its rows are among those that were gathered.
-    if (scattered && linear.bias) {
+    if (scattered && dbias) {
         const std::int64_t own_rows = call.stream_tokens();
         call.kernels().bias_backward_weight(rows_from(dy, call.tensor_rank() * own_rows, own_rows),
-                                            linear.bias_gradient());
+                                            dbias);
     }
 }
 

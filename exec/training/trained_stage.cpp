@@ -56,7 +56,11 @@ TensorView TrainedStage::at(const TensorView& whole, const Address& address) con
 TensorView TrainedStage::value(int parameter) {
     const Address& address = addresses_[static_cast<std::size_t>(parameter)];
     const UnitState& unit = states_[address.unit];
-    assert(unit.values() && "a pass runs between Unshard and Reshard, or open and close");
+    if (!unit.values()) {
+        assert(policy_.gathers_in_passes && !pass_gathers_ &&
+               "what is read is there between Unshard and Reshard, or open and close");
+        return {nullptr, address.shape, policy_.compute};
+    }
     return at(unit.values(), address);
 }
 
@@ -70,11 +74,12 @@ TensorView TrainedStage::gradient(int parameter) {
     return at(unit.gradients(), address);
 }
 
-void TrainedStage::begin_pass(const PassOrder& order) {
+void TrainedStage::begin_pass(const PassOrder& order, PassReads reads) {
     order_ = order;
     at_ = 0;
     reduces_ = std::exchange(reduces_next_, false) || policy_.gathers_in_passes;
-    if (!policy_.gathers_in_passes) return;
+    pass_gathers_ = policy_.gathers_in_passes && reads == PassReads::Parameters;
+    if (!pass_gathers_) return;
     if (std::ranges::count(order_, kBesideLayers) > 0) ask_for(kBesideLayers);
     const auto first = std::ranges::find_if(order_, &std::optional<int>::has_value);
     if (first != order_.end()) ask_for(*first);
@@ -91,7 +96,7 @@ void TrainedStage::ask_for(std::optional<int> layer) {
 
 void TrainedStage::open(std::optional<int> layer) {
     while (at_ < order_.size() && order_[at_] != layer) ++at_;
-    if (!policy_.gathers_in_passes) return;
+    if (!pass_gathers_) return;
     const Clock::time_point begin = Clock::now();
     ask_for(layer);
     for (std::size_t u = 0; u < states_.size(); ++u)

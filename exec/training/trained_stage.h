@@ -39,7 +39,7 @@ public:
 
     TensorView value(int parameter) override;
     TensorView gradient(int parameter) override;
-    void begin_pass(const PassOrder& order) override;
+    void begin_pass(const PassOrder& order, PassReads reads) override;
     void open(std::optional<int> layer) override;
     void close(std::optional<int> layer) override;
     void end_pass() override;
@@ -86,8 +86,9 @@ private:
     std::vector<UnitState> states_;   ///< of units_
     std::vector<Address> addresses_;  ///< by parameter
 
-    PassOrder order_;     ///< of the pass under way
-    std::size_t at_ = 0;  ///< in it
+    PassOrder order_;            ///< of the pass under way
+    std::size_t at_ = 0;         ///< in it
+    bool pass_gathers_ = false;  ///< what it reads
     bool reduces_next_ = false;
     bool reduces_ = false;                   ///< this pass
     std::vector<Pending> gathers_;           ///< by unit: asked for, and not awaited

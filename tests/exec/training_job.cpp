@@ -140,7 +140,7 @@ struct JobRank {
         for (const UnitState& unit : state.units())
             if (std::ranges::find(layers, unit.unit().layer) == layers.end())
                 layers.push_back(unit.unit().layer);
-        state.begin_pass(layers);
+        state.begin_pass(layers, PassReads::Parameters);
         for (const std::optional<int>& layer : layers) {
             state.open(layer);
             for (const UnitState& unit : state.units()) {
@@ -197,6 +197,7 @@ struct JobRank {
                 Pending gathered = training.step->unshard(local.stage);
                 wait(gathered);
             }
+            state.begin_pass({}, PassReads::Parameters);
             for (const UnitState& unit : state.units()) state.open(unit.unit().layer);
             for (std::size_t p = 0; p < state.parameters().size(); ++p) {
                 const models::Parameter& parameter = state.parameters()[p];

@@ -79,8 +79,8 @@ protected:
         return *stage_;
     }
     /// Goes through a pass; one that adds to gradients does so in every layer.
-    void pass(const PassOrder& order, bool adds) {
-        stage_->begin_pass(order);
+    void pass(const PassOrder& order, bool adds, PassReads reads = PassReads::Parameters) {
+        stage_->begin_pass(order, reads);
         for (const std::optional<int>& layer : order) {
             stage_->open(layer);
             lines_.push_back(layer ? "compute layer " + std::to_string(*layer) : "compute end");
@@ -142,6 +142,28 @@ TEST_F(Overlap, ALayerIsReducedWhileTheNextComputes) {
                             "wait for wte.weight", "wait for embedding"));
     EXPECT_EQ(units_with_gradients(), 0);
     EXPECT_LE(most_with_gradients_, 3) << "two layers and what is tied";
+}
+
+/// It reads activations: of parameters their shapes are enough.
+TEST_F(Overlap, ABackwardWeightGathersNothing) {
+    stage("{data: 2, zero_stage: 3}", "zb-h1");
+    pass(kBackward, true, PassReads::NoParameters);
+    const Lines lines = taken();
+    EXPECT_THAT(lines, testing::Contains("reduce layer 1"));
+    EXPECT_THAT(lines, testing::Each(testing::Not(testing::StartsWith("gather"))));
+
+    const auto shape_there = [&](PassReads reads) {
+        stage_->begin_pass(kBackward, reads);
+        stage_->open(1);
+        const UnitState& unit = *std::ranges::find_if(
+            stage_->units(), [](const UnitState& one) { return one.unit().layer == 1; });
+        const TensorView value = stage_->value(unit.unit().slots.front().parameter);
+        EXPECT_EQ(static_cast<bool>(value), reads == PassReads::Parameters);
+        stage_->close(1);
+        stage_->end_pass();
+        return value.shape;
+    };
+    EXPECT_EQ(shape_there(PassReads::NoParameters), shape_there(PassReads::Parameters));
 }
 
 TEST_F(Overlap, TheLastBackwardBeginsWhatReduceGradWillWaitFor) {

@@ -188,6 +188,26 @@ TEST(StagePrice, GathersShardedLayersBesideTheComputeOfOthers) {
               Bytes{});
 }
 
+TEST(StagePrice, GathersNoParametersForABackwardWeight) {
+    auto sharded = gpt_job(1, 8, 1);
+    sharded.parallel.zero_stage = 3;
+    sharded.cluster.gpus_per_node = 1;
+    sharded.cluster.network.nics_per_node = 1;
+    sharded.cluster.network.nic_bandwidth = {1e9};
+    const PassPricer pricer(sharded);
+    const StagePrice price(sharded, pricer, {0, 6, false, false}, 0, kAll);
+    const auto exposed = [&](Pass pass) { return seconds(price.of(pass).exposed); };
+    // Both send as much: what one gathers in bf16 the other scatters in bf16.
+    EXPECT_NEAR(exposed(Pass::BackwardWeight), exposed(Pass::BackwardInput),
+                0.05 * exposed(Pass::BackwardInput));
+    EXPECT_GT(exposed(Pass::Backward), 1.8 * exposed(Pass::BackwardWeight));
+    const auto held = [&](Pass pass) {
+        return price.of(pass).at_peak[static_cast<std::size_t>(MemoryClass::Parameters)];
+    };
+    EXPECT_GT(held(Pass::BackwardInput), Bytes{});
+    EXPECT_EQ(held(Pass::BackwardWeight), Bytes{});
+}
+
 TEST(ShardedPass, HoldsTwoLayersAtOnceAndTheEndsWhereTheyAre) {
     auto scenario = gpt_job(1, 8, 1);
     scenario.parallel.zero_stage = 3;
@@ -200,7 +220,7 @@ TEST(ShardedPass, HoldsTwoLayersAtOnceAndTheEndsWhereTheyAre) {
                 static_cast<double>(units.tied + units.embedding), 1);
 
     const auto of = [&](PassPlace place, MemoryClass held_as) {
-        const HeldBeside held = held_beside(scenario, units, true);
+        const HeldBeside held = held_beside(scenario, units, use_of(Pass::Backward));
         return held[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count;
     };
     EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Parameters), 2 * (units.root() + 2 * units.layer));
@@ -213,7 +233,7 @@ TEST(ShardedPass, HoldsTwoLayersAtOnceAndTheEndsWhereTheyAre) {
     scenario.parallel.communication_dtype = models::DataType::Bf16;
     EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Buffers), 2 * units.layer) << "one is on its way";
     scenario.parallel.zero_stage = 1;
-    EXPECT_EQ(held_beside(scenario, units, true), HeldBeside{});
+    EXPECT_EQ(held_beside(scenario, units, use_of(Pass::Backward)), HeldBeside{});
 }
 
 TEST(ShardedPass, TiedGradientsStayOnlyWhereBothEndsAre) {
@@ -223,7 +243,7 @@ TEST(ShardedPass, TiedGradientsStayOnlyWhereBothEndsAre) {
         const ShardedUnits units = sharded_units(
             models::build_stage(scenario.model, scenarios::execution_of(scenario), content),
             content.layers);
-        const HeldBeside held = held_beside(scenario, units, true);
+        const HeldBeside held = held_beside(scenario, units, use_of(Pass::Backward));
         const auto& at = held[static_cast<std::size_t>(place)];
         return std::pair(at[static_cast<std::size_t>(MemoryClass::Gradients)].count / 4, units);
     };
