@@ -93,12 +93,12 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
                           : make_cpu_kernels(how.kernels, how.threads)),
       pinned_(how.device ? std::make_unique<PinnedPool>(how.device->lanes()) : nullptr),
       on_device_(how.device ? world.on_device(how.device->lanes()) : nullptr),
-      staged_(how.device && !on_device_ ? stage_through_host(world, *kernels_, *pinned_) : nullptr),
-      muted_(how.device ? muted_while(rehearses_, on_device_ ? *on_device_
-                                                  : staged_  ? *staged_
-                                                             : world)
-                        : nullptr),
-      world_(muted_ ? *muted_ : world),
+      muted_(how.device ? muted_while(rehearses_, on_device_ ? *on_device_ : world) : nullptr),
+      staged_(how.device && !on_device_ ? stage_through_host(*muted_, *kernels_, *pinned_)
+                                        : nullptr),
+      world_(staged_  ? *staged_
+             : muted_ ? *muted_
+                      : world),
       training_(
           make_rank_training(scenario_, plan, options, world_, *kernels_, arena_, how.patience)) {
     if (how.device) check_fits(scenario_, *how.device);

@@ -66,9 +66,9 @@ private:
     std::unique_ptr<Kernels> kernels_;
     std::unique_ptr<PinnedPool> pinned_;
     std::unique_ptr<Communicator> on_device_;  ///< the world, for a device's tensors, by itself
-    std::unique_ptr<Communicator> staged_;     ///< or through the host
     bool rehearses_ = false;
-    std::unique_ptr<Communicator> muted_;  ///< of a device: silent while it rehearses
+    std::unique_ptr<Communicator> muted_;  ///< that, or the host's, silent while a device rehearses
+    std::unique_ptr<Communicator> staged_;  ///< and carried through the host
     Communicator& world_;
     RankTraining training_;
     std::unique_ptr<Communicator> pipeline_;

@@ -25,8 +25,7 @@ UnitReduction begin_reduction(UnitState& unit, const StatePolicy& policy, Commun
     return reduction;
 }
 
-void finish_reduction(UnitReduction& reduction, const StatePolicy& policy, Kernels& kernels,
-                      Arena& arena) {
+void finish_reduction(UnitReduction& reduction, const StatePolicy& policy, Kernels& kernels) {
     UnitState& unit = *reduction.unit;
     const FlatRange mine = unit.owned();
     if (!policy.shares_gradients()) {
@@ -36,15 +35,7 @@ void finish_reduction(UnitReduction& reduction, const StatePolicy& policy, Kerne
                          unit.held_gradients(summed));
         return;
     }
-    TensorView share = part_of(reduction.sent, mine.first, mine.count);
-    ArenaTensor converted;
-    if (reduction.wire) {
-        converted = arena.allocate({mine.count}, policy.gradients, MemoryClass::Workspace,
-                                   unit.unit().name + " gradient share");
-        kernels.copy(share, converted.view());
-        share = converted.view();
-    }
-    kernels.add(share, unit.held_gradients(mine));
+    kernels.add(part_of(reduction.sent, mine.first, mine.count), unit.held_gradients(mine));
     unit.drop_gradients();
 }
 

@@ -23,7 +23,6 @@ UnitReduction begin_reduction(UnitState& unit, const StatePolicy& policy, Commun
 
 /// Once the request is through: what is held has the sum. Where gradients are cut, the rank's
 /// share has it added, and the whole gradients are dropped.
-void finish_reduction(UnitReduction& reduction, const StatePolicy& policy, Kernels& kernels,
-                      Arena& arena);
+void finish_reduction(UnitReduction& reduction, const StatePolicy& policy, Kernels& kernels);
 
 }  // namespace debubble::exec

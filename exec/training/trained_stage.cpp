@@ -149,17 +149,19 @@ void TrainedStage::finish_reductions() {
         const Clock::time_point begin = Clock::now();
         reduction.request->wait(within(place_.patience));
         communicated_ += Clock::now() - begin;
-        finish_reduction(reduction, policy_, *kernels_, *arena_);
+        finish_reduction(reduction, policy_, *kernels_);
     }
     reductions_.clear();
 }
 
 std::vector<UnitReduction> TrainedStage::reduce(Communicator& group, bool scatter,
                                                 std::string_view label) {
-    for (std::size_t u = 0; u < states_.size(); ++u)
-        if (!reduced_[u])
+    for (std::size_t u = 0; u < states_.size(); ++u) {
+        const bool is_zero = policy_.shares_gradients() && !states_[u].gradients();
+        if (!reduced_[u] && !(scatter && is_zero))
             reductions_.push_back(
                 begin_reduction(states_[u], policy_, group, scatter, *kernels_, *arena_, label));
+    }
     reduced_.assign(reduced_.size(), false);
     return std::exchange(reductions_, {});
 }

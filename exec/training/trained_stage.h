@@ -50,7 +50,8 @@ public:
     /// The next pass is the last to add to the gradients before reduce(): it begins what that asks.
     void reduce_in_next_pass() { reduces_next_ = true; }
     /// The reductions of all units' gradients that are not through yet, those that a pass has begun
-    /// over the replicas first. The others are over the ranks of `group`.
+    /// over the replicas first. The others are over the ranks of `group`; those that scatter make
+    /// the same passes, so what none of them has made since the last reduction is left out.
     std::vector<UnitReduction> reduce(Communicator& group, bool scatter, std::string_view label);
     /// Asks for all units' parameters from the ranks that own them.
     std::vector<Pending> gather(std::string_view label);

@@ -94,8 +94,7 @@ Pending TrainingStep::reduce_grad(Stage stage) {
         for (UnitReduction& reduction : *reductions)
             requests.push_back(std::move(reduction.request));
         const Interval interval = wait_all(requests, deadline);
-        for (UnitReduction& reduction : *reductions)
-            finish_reduction(reduction, policy_, kernels_, arena_);
+        for (UnitReduction& reduction : *reductions) finish_reduction(reduction, policy_, kernels_);
         return interval;
     });
     // There is no room for whole gradients beside the next pass.
