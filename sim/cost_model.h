@@ -66,6 +66,9 @@ public:
     virtual MemoryByClass static_memory(Rank rank) const = 0;
     /// Gradients that have no buffer of their own: from the end of the rank's first B or W on.
     virtual Bytes gradients_in_backward(Rank) const { return {}; }
+    /// Gradients that a backward of whatever kind leaves unreduced, until the stage's next one
+    /// begins or the step ends.
+    virtual MemoryByClass left_unreduced(const Compute&) const { return {}; }
     /// What a gathered stage holds between Unshard and Reshard, beside the rank's own part.
     virtual Bytes unsharded_bytes(Stage stage) const = 0;
     /// Extra bytes of the optimizer step itself.

@@ -59,6 +59,7 @@ public:
         const PipelineShape& shape = program.shape;
         messages_.resize(2 * static_cast<std::size_t>(stages) * shape.micro_batches * shape.slices);
         saved_.resize(static_cast<std::size_t>(stages));
+        left_.resize(static_cast<std::size_t>(stages));
     }
 
     std::vector<Change> collect() {
@@ -89,7 +90,21 @@ private:
         changes_.push_back({time().begin, {}, MemoryClass::Activations, &cost, action_});
         change(time().end, cost.held_after, MemoryClass::Activations);
     }
+    void change(Instant when, const MemoryByClass& held, int times) {
+        for (std::size_t c = 0; c < kMemoryClasses; ++c)
+            change(when, Bytes{times * held[c].count}, static_cast<MemoryClass>(c));
+    }
+    /// Gradients that wait for their reduction.
+    void leaves_gradients(const Compute& c) {
+        if (c.pass == Pass::Forward) return;
+        const MemoryByClass left = costs_.left_unreduced(c);
+        MemoryByClass& waits = left_[static_cast<std::size_t>(local_[c.stage.index])];
+        change(time().begin, waits, -1);
+        change(time().end, left, 1);
+        waits = left;
+    }
     void bears_gradients(const Compute& c) {
+        leaves_gradients(c);
         if (c.pass != Pass::Backward && c.pass != Pass::BackwardWeight) return;
         if (!born_) change(time().end, costs_.gradients_in_backward(rank_), MemoryClass::Gradients);
         born_ = true;
@@ -118,7 +133,13 @@ private:
         bears_gradients(o.second);
     }
     void add(const Recompute&) { compute_runs(); }
-    void add(const OptimizerStep&) { compute_runs(); }
+    void add(const OptimizerStep&) {
+        for (MemoryByClass& waits : left_) {
+            change(time().begin, waits, -1);
+            waits = {};
+        }
+        compute_runs();
+    }
     void add(const Send& s) {
         const bool forward = s.message.kind == Message::Kind::Activation;
         const Message& m = s.message;
@@ -169,7 +190,8 @@ private:
     std::vector<Change> changes_;
     std::vector<int> local_;  ///< index of a stage among those of this rank
     std::vector<AtStage> messages_;
-    std::vector<Bytes> saved_;  ///< by a forward, per stage of this rank
+    std::vector<Bytes> saved_;         ///< by a forward, per stage of this rank
+    std::vector<MemoryByClass> left_;  ///< gradients that wait, likewise
 };
 
 /// Plays changes in order of time.

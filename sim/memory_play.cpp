@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "models/static_memory.h"
 #include "scenarios/execution_of.h"
@@ -23,8 +24,10 @@ constexpr int kComputesBeyondPeak = 6;
 class RankStages {
 public:
     RankStages(const scenarios::Scenario& scenario,
-               const std::vector<models::StageContent>& contents)
-        : scenario_(scenario), contents_(contents) {}
+               const std::vector<models::StageContent>& contents, const Placement& placement)
+        : scenario_(scenario),
+          contents_(contents),
+          several_holders_(has_several_holders(placement)) {}
 
     const models::StageGraph& graph(Stage stage, int slice) {
         auto& graph = graphs_[{stage.index, slice}];
@@ -38,8 +41,12 @@ public:
     /// What is gathered and reduced inside a pass.
     HeldBeside beside(const Compute& c) {
         if (!scenario_.parallel.shares_gradients()) return {};
-        const models::StageGraph& whole = graph(c.stage, 0);
-        return held_beside(scenario_, sharded_units(whole, whole.content.layers), use_of(c.pass));
+        return held_beside(scenario_, units(c.stage), use_of(c.pass, several_holders_));
+    }
+    /// What it leaves there.
+    MemoryByClass left(const Compute& c) {
+        if (!scenario_.parallel.shares_gradients()) return {};
+        return left_unreduced(scenario_, units(c.stage), use_of(c.pass, several_holders_));
     }
     /// What Unshard adds: all parameters, beside the rank's own part.
     Bytes gathered(Stage stage) {
@@ -55,6 +62,10 @@ public:
     }
 
 private:
+    ShardedUnits units(Stage stage) {
+        const models::StageGraph& whole = graph(stage, 0);
+        return sharded_units(whole, whole.content.layers);
+    }
     static models::PassSteps make(const models::StageGraph& graph, Pass pass) {
         switch (pass) {
             case Pass::Forward: return models::forward_steps(graph);
@@ -66,6 +77,7 @@ private:
     }
     const scenarios::Scenario& scenario_;
     const std::vector<models::StageContent>& contents_;
+    bool several_holders_;
     std::map<std::pair<int, int>, std::optional<models::StageGraph>> graphs_;
     std::map<std::tuple<int, int, int>, std::optional<models::PassSteps>> steps_;
 };
@@ -149,6 +161,8 @@ public:
             for (const int handle : handles) log_.free(handle);
         for (const auto& [message, handle] : received_) log_.free(handle);
         for (const auto& [stage, handle] : unsharded_) log_.free(handle);
+        for (const auto& [stage, handles] : left_)
+            for (const int handle : handles) log_.free(handle);
         free_sent();
         bear_gradients();
         if (level_.optimizer_step.count > 0)
@@ -236,7 +250,10 @@ private:
             log_.free(arrived->second);  // it is the pass's input now
             received_.erase(arrived);
         }
+        if (!forward)
+            for (const int handle : std::exchange(left_[c.stage], {})) log_.free(handle);
         pass(c);
+        if (!forward) left_[c.stage] = allocate(stages_.left(c));
         if (forward && recomputed_.contains(c.stage)) keep_input_only({c.stage, c.micro_batch});
         free_sent();
         free_offloaded();
@@ -321,7 +338,8 @@ private:
     std::vector<int> sent_;
     std::set<Stage> recomputed_;  ///< keep their input only until Recompute
     std::map<Stage, int> unsharded_;
-    std::vector<AtStage> leaving_;                           ///< by copies that have begun
+    std::map<Stage, std::vector<int>> left_;  ///< gradients that wait for their reduction
+    std::vector<AtStage> leaving_;            ///< by copies that have begun
     std::map<AtStage, std::vector<std::size_t>> offloaded_;  ///< tensors
     bool born_ = false;
 };
@@ -331,7 +349,7 @@ private:
 PlayedMemory play_memory(const scenarios::Scenario& scenario,
                          const std::vector<models::StageContent>& contents, const Program& program,
                          Rank rank, std::size_t largest) {
-    RankStages stages(scenario, contents);
+    RankStages stages(scenario, contents, program.placement);
     const ActionList& list = program.ranks[rank.index];
     const models::StaticMemory level =
         static_of(scenario, stages, program.placement.stages_of(rank));

@@ -24,6 +24,7 @@ PassesAsked passes_asked(const Schedule& schedule) {
                 asked.split = asked.split || c.pass == Pass::BackwardInput;
             });
         }
+    asked.several_holders = has_several_holders(schedule.placement);
     return asked;
 }
 
@@ -117,6 +118,9 @@ public:
     MemoryByClass static_memory(Rank rank) const override { return level(rank).held; }
     Bytes gradients_in_backward(Rank rank) const override {
         return level(rank).gradients_in_backward;
+    }
+    MemoryByClass left_unreduced(const Compute& action) const override {
+        return whole(action.stage).left(action.pass);
     }
     Bytes unsharded_bytes(Stage stage) const override {
         if (scenario_.parallel.zero_stage < 3) return {};

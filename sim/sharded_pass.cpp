@@ -25,6 +25,16 @@ Widths widths_of(const scenarios::Scenario& scenario) {
             wire && *wire != type ? models::size_of(*wire) : 0};
 }
 
+/// Reductions wait for the end of the pass, and whole gradients for the reductions.
+bool waits_whole(const scenarios::Scenario& scenario, PassUse use) {
+    return use.several_holders && !scenario.parallel.gathers_in_passes();
+}
+
+/// A backward-input, by its loss. Of a stage with several holders they are there already.
+bool makes_heads(const ShardedUnits& units, PassUse use) {
+    return use.is_backward_input && units.chunked_loss && !use.several_holders;
+}
+
 }  // namespace
 
 ShardedUnits sharded_units(const models::StageGraph& graph, int layers) {
@@ -35,6 +45,7 @@ ShardedUnits sharded_units(const models::StageGraph& graph, int layers) {
     std::set<int> counted;
     for (const models::Operator& op : graph.operators) {
         const bool embeds = models::is_embedding(op.kind);
+        if (op.kind == models::OperatorKind::Loss) units.chunked_loss = !op.parameters.empty();
         for (const int index : op.parameters) {
             if (!counted.insert(index).second) continue;
             const models::Parameter& parameter = graph.parameters[index];
@@ -58,14 +69,16 @@ double part_that_comes_last(const ShardedUnits& units) {
     return last > 0 ? static_cast<double>(last) / static_cast<double>(all) : 1;
 }
 
-PassUse use_of(Pass pass) {
-    switch (pass) {
-        case Pass::Forward:
-        case Pass::BackwardInput: return {true, false};
-        case Pass::Backward: return {true, true};
-        case Pass::BackwardWeight: return {false, true};
-    }
-    return {};
+PassUse use_of(Pass pass, bool several_holders) {
+    const bool makes_gradients = pass == Pass::Backward || pass == Pass::BackwardWeight;
+    return {pass != Pass::BackwardWeight, makes_gradients, pass == Pass::BackwardInput,
+            several_holders};
+}
+
+bool has_several_holders(const Placement& placement) {
+    for (int stage = 0; stage < placement.stage_count(); ++stage)
+        if (placement.ranks_of(Stage{stage}).size() > 1) return true;
+    return false;
 }
 
 double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits& units,
@@ -113,7 +126,7 @@ HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& 
         gathered(Last, 1);
         gathered(Behind, 0);
     }
-    if (!use.makes_gradients || !scenario.parallel.shares_gradients()) return held;
+    if (!scenario.parallel.shares_gradients()) return held;
     const auto computed = [&](PassPlace place, std::int64_t elements) {
         add(place, MemoryClass::Gradients, elements * width.gradient);
     };
@@ -126,7 +139,21 @@ HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& 
     const std::int64_t stays = both_ends ? units.tied : 0;
     const std::int64_t head = units.head + (units.has_embedding ? 0 : units.tied);
     const std::int64_t embedding = units.embedding + (units.has_embedding ? units.tied : 0);
+    if (!use.makes_gradients) {
+        if (!makes_heads(units, use)) return held;
+        for (const PassPlace place : {Before, First, Inner, Last, Behind})
+            computed(place, head + stays);
+        return held;
+    }
     const std::int64_t before_last = units.layers > 0 ? units.layer : head;
+    if (waits_whole(scenario, use)) {
+        computed(Before, head + stays);
+        computed(First, head + stays + units.layer);
+        computed(Inner, head + stays + std::min(units.layers, 2) * units.layer);
+        computed(Last, head + stays + units.layers * units.layer);
+        computed(Behind, head + embedding + units.layers * units.layer);
+        return held;
+    }
     computed(Before, units.layers > 0 ? head + stays : head + embedding);
     computed(First, units.layer + stays);
     reduced(First, head);
@@ -142,6 +169,24 @@ HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& 
         reduced(Behind, before_last);
     }
     return held;
+}
+
+MemoryByClass left_unreduced(const scenarios::Scenario& scenario, const ShardedUnits& units,
+                             PassUse use) {
+    MemoryByClass left{};
+    if (!scenario.parallel.shares_gradients() || scenario.parallel.gathers_in_passes()) return left;
+    const Widths width = widths_of(scenario);
+    const auto leaves = [&](MemoryClass held_as, std::int64_t bytes) {
+        left[static_cast<std::size_t>(held_as)].count += bytes;
+    };
+    if (use.makes_gradients && waits_whole(scenario, use)) {
+        const std::int64_t all = units.root() + units.layers * units.layer;
+        leaves(MemoryClass::Gradients, all * width.gradient);
+        leaves(MemoryClass::Buffers, all * width.on_the_wire);
+    } else if (makes_heads(units, use)) {
+        leaves(MemoryClass::Gradients, (units.head + units.tied) * width.gradient);
+    }
+    return left;
 }
 
 std::vector<PassPlace> places_of(const models::PassSteps& pass) {

@@ -8,6 +8,7 @@
 #include "models/graph.h"
 #include "scenarios/scenario.h"
 #include "schedule/action.h"
+#include "schedule/placement.h"
 #include "sim/pass_time.h"
 
 /// What passes gather and reduce over data-parallel ranks while they run, layer by layer.
@@ -18,7 +19,9 @@
 ///
 /// Under ZeRO-2, and ZeRO-3 by stage, the backward that a ReduceGrad follows begins the reductions
 /// layer by layer as well. Whole gradients exist of the layer that computes and of the one before
-/// it, whose reduction runs beside.
+/// it, whose reduction runs beside. Where several ranks hold a stage (Chimera, DualPipe) their
+/// passes do not come in step: whole gradients wait for the reduction behind the pass. So do the
+/// head's, where a chunked loss makes them in a backward-input.
 namespace debubble::sim {
 
 /// Elements that a rank has of a stage whole.
@@ -30,6 +33,7 @@ struct ShardedUnits {
     std::int64_t tied = 0;       ///< of a token embedding that is the head, too, or of its copy
     bool has_embedding = false;
     bool has_head = false;
+    bool chunked_loss = false;  ///< which makes the gradients of the head, too
     std::int64_t root() const { return embedding + head + tied; }
 };
 
@@ -44,8 +48,12 @@ double part_that_comes_last(const ShardedUnits& units);
 struct PassUse {
     bool reads_parameters = true;
     bool makes_gradients = false;
+    bool is_backward_input = false;
+    bool several_holders = false;  ///< of the stage
 };
-PassUse use_of(Pass pass);
+PassUse use_of(Pass pass, bool several_holders);
+/// Are any two ranks, beside those that share data, holders of one stage?
+bool has_several_holders(const Placement& placement);
 
 /// Seconds of gathering and reducing that the pass's own kernels do not hide.
 double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits& units,
@@ -56,6 +64,11 @@ enum class PassPlace : std::uint8_t { Before, First, Inner, Last, Behind };
 /// What is gathered, and not yet reduced, by place.
 using HeldBeside = std::array<MemoryByClass, 5>;
 HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& units, PassUse use);
+
+/// What a backward of whatever kind leaves that is not reduced, until the stage's next one begins
+/// or the step ends.
+MemoryByClass left_unreduced(const scenarios::Scenario& scenario, const ShardedUnits& units,
+                             PassUse use);
 
 /// Of every step of a pass, where it is: a step belongs to the next kernel.
 std::vector<PassPlace> places_of(const models::PassSteps& pass);

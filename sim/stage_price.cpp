@@ -45,7 +45,7 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     boundary_ = graph_.boundary_bytes();
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
     const auto priced = [&](const models::PassSteps& steps, std::size_t which) {
-        price(scenario, pricer, steps, which);
+        price(scenario, pricer, steps, which, asked.several_holders);
     };
     // The forward is the same whichever way the backward goes.
     const auto steps = models::steps_of(graph_, asked.split);
@@ -121,16 +121,18 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
 }
 
 void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,
-                       const models::PassSteps& steps, std::size_t which) {
+                       const models::PassSteps& steps, std::size_t which, bool several_holders) {
     PassTime time = pricer.time(steps.kernels, fold_);
     const double inside = time.exposed;
     HeldBeside beside{};
     if (scenario.parallel.shares_gradients()) {
         const ShardedUnits& units = parameters_.units;
-        const PassUse use = which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which));
+        const PassUse use =
+            which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which), several_holders);
         if (scenario.parallel.gathers_in_passes())
             time.exposed += exposed_sharding(scenario, units, time, use);
         beside = held_beside(scenario, units, use);
+        left_[which] = left_unreduced(scenario, units, use);
     }
     PassMemory memory = play(graph_, steps, fold_, which == kAgain, beside);
     beside_[which] = memory.beside;

@@ -26,11 +26,12 @@ models::StageGraph folded_graph(const scenarios::Scenario& scenario,
                                 const models::StageContent& content, int slice);
 LayerFold fold_of(const models::StageContent& content, const models::StageGraph& graph);
 
-/// Which passes a schedule asks for, so that no others are priced.
+/// Which passes a schedule asks for, so that no others are priced, and where.
 struct PassesAsked {
-    bool fused = false;  ///< B
-    bool split = false;  ///< I and W
-    bool again = false;  ///< Recompute actions
+    bool fused = false;            ///< B
+    bool split = false;            ///< I and W
+    bool again = false;            ///< Recompute actions
+    bool several_holders = false;  ///< have its stages
     friend bool operator==(const PassesAsked&, const PassesAsked&) = default;
 };
 
@@ -49,6 +50,8 @@ public:
     const ComputeCost& again() const { return costs_[kAgain]; }
     /// Of what of() says is held at the peak, what is gathered or not reduced yet.
     const MemoryByClass& beside(Pass pass) const { return beside_[static_cast<std::size_t>(pass)]; }
+    /// What waits behind the pass for its reduction (sharded_pass.h).
+    const MemoryByClass& left(Pass pass) const { return left_[static_cast<std::size_t>(pass)]; }
     const StageParameters& parameters() const { return parameters_; }
     /// What a forward that will be run again leaves: the input that a stage before it sends, and
     /// what later slices see.
@@ -65,7 +68,7 @@ private:
     void count_parameters();
     Bytes seen_by_later_slices() const;
     void price(const scenarios::Scenario& scenario, const PassPricer& pricer,
-               const models::PassSteps& steps, std::size_t which);
+               const models::PassSteps& steps, std::size_t which, bool several_holders);
     double host_seconds(const scenarios::Scenario& scenario, std::size_t which,
                         int collectives) const;
     void take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
@@ -79,6 +82,7 @@ private:
     std::array<ComputeCost, kAgain + 1> costs_{};
     std::array<std::string, kAgain + 1> op_names_;
     std::array<MemoryByClass, kAgain + 1> beside_{};
+    std::array<MemoryByClass, kAgain + 1> left_{};
     std::array<double, kAgain + 1> sharding_exposed_{};  ///< seconds
     std::set<std::string> unmeasured_;
 };

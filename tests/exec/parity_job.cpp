@@ -25,6 +25,9 @@ const std::map<std::string, std::string> kModels{
     {"llama-wide",
      "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
      "vocab: 203, max_positions: 64}"},
+    {"llama-vocabulary",
+     "{name: wide, family: llama, layers: 4, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
+     "vocab: 3001, max_positions: 64}"},
     {"llama",
      "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 24, "
      "vocab: 22, max_positions: 8}"},

@@ -67,6 +67,14 @@ INSTANTIATE_TEST_SUITE_P(
         stepped("synchronized", "{pipeline: 2, data: 1}", "gpt2-wide", "clip_norm: 0.1", "")),
     [](const auto& each) { return each.param.name; });
 
+/// Whose loss makes the head's gradients, of a vocabulary that counts.
+Case chunked(std::string name, std::string parallel, std::string schedule) {
+    Case c = wide(std::move(name), std::move(parallel), std::move(schedule), "llama-vocabulary");
+    c.seq_length = 16;
+    c.framework = ", loss: chunked";
+    return c;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Layouts, PlannedMemory,
     testing::Values(
@@ -90,6 +98,21 @@ INSTANTIATE_TEST_SUITE_P(
              "interleaved-1f1b"),
         wide("pp2_dp2_zero3_dualpipe_v", "{pipeline: 2, data: 2, zero_stage: 3, wrap: layer}",
              "dualpipe-v"),
+        wide("chimera_zero2", "{pipeline: 2, data: 2, zero_stage: 2}", "chimera"),
+        wide("chimera_zero2_llama", "{pipeline: 2, data: 2, zero_stage: 2}", "chimera",
+             "llama-wide"),
+        wide("dualpipe_zero2", "{pipeline: 2, data: 2, zero_stage: 2}", "dualpipe"),
+        wide("dualpipe_zero3_by_stage", "{pipeline: 2, data: 2, zero_stage: 3, wrap: stage}",
+             "dualpipe", "llama-wide"),
+        wide("chimera_zero2_narrow_wire",
+             "{pipeline: 2, data: 2, zero_stage: 2, communication_dtype: bf16}", "chimera"),
+        chunked("chunked_zero2_zb_h1", "{pipeline: 2, data: 2, zero_stage: 2}", "zb-h1"),
+        chunked("chunked_zero2_zb_h2", "{pipeline: 2, data: 2, zero_stage: 2}", "zb-h2"),
+        chunked("chunked_zero2", "{pipeline: 2, data: 2, zero_stage: 2}", "1f1b"),
+        chunked("chunked_zero3_zb_h1", "{pipeline: 2, data: 2, zero_stage: 3, wrap: layer}",
+                "zb-h1"),
+        wide("zb_h2_zero2_narrow_wire",
+             "{pipeline: 2, data: 2, zero_stage: 2, communication_dtype: bf16}", "zb-h2"),
         wide("dp2_zero2_recompute", "{data: 2, zero_stage: 2}", "1f1b", "llama-wide",
              "recompute: full"),
         wide("dp2_zero2_slices", "{data: 2, zero_stage: 2}", "{name: seq-1f1b, slices: 2}"),

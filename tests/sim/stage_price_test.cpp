@@ -220,7 +220,7 @@ TEST(ShardedPass, HoldsTwoLayersAtOnceAndTheEndsWhereTheyAre) {
                 static_cast<double>(units.tied + units.embedding), 1);
 
     const auto of = [&](PassPlace place, MemoryClass held_as) {
-        const HeldBeside held = held_beside(scenario, units, use_of(Pass::Backward));
+        const HeldBeside held = held_beside(scenario, units, use_of(Pass::Backward, false));
         return held[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count;
     };
     EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Parameters), 2 * (units.root() + 2 * units.layer));
@@ -233,7 +233,7 @@ TEST(ShardedPass, HoldsTwoLayersAtOnceAndTheEndsWhereTheyAre) {
     scenario.parallel.communication_dtype = models::DataType::Bf16;
     EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Buffers), 2 * units.layer) << "one is on its way";
     scenario.parallel.zero_stage = 1;
-    EXPECT_EQ(held_beside(scenario, units, use_of(Pass::Backward)), HeldBeside{});
+    EXPECT_EQ(held_beside(scenario, units, use_of(Pass::Backward, false)), HeldBeside{});
 }
 
 TEST(ShardedPass, TiedGradientsStayOnlyWhereBothEndsAre) {
@@ -243,7 +243,7 @@ TEST(ShardedPass, TiedGradientsStayOnlyWhereBothEndsAre) {
         const ShardedUnits units = sharded_units(
             models::build_stage(scenario.model, scenarios::execution_of(scenario), content),
             content.layers);
-        const HeldBeside held = held_beside(scenario, units, use_of(Pass::Backward));
+        const HeldBeside held = held_beside(scenario, units, use_of(Pass::Backward, false));
         const auto& at = held[static_cast<std::size_t>(place)];
         return std::pair(at[static_cast<std::size_t>(MemoryClass::Gradients)].count / 4, units);
     };
