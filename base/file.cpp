@@ -52,6 +52,11 @@ fs::path linked(const fs::path& path) {
     return error ? path : target;
 }
 
+fs::path aside_of(fs::path target) {
+    target += fmt::format(".debubble-tmp-{}", ::getpid());
+    return target;
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path, std::size_t limit) {
@@ -71,6 +76,20 @@ std::string read_file(const fs::path& path, std::size_t limit) {
     return content;
 }
 
+void check_can_write(const fs::path& path) {
+    std::error_code unknown;
+    const fs::file_type kind = fs::status(path, unknown).type();
+    if (kind == fs::file_type::directory)
+        throw WorldError(fmt::format("{}: is a folder", path.string()));
+    if (kind != fs::file_type::regular && kind != fs::file_type::not_found) return;
+    const fs::path target = fs::is_symlink(path, unknown) ? linked(path) : path;
+    make_parent(target);
+    const fs::path aside = aside_of(target);
+    const bool possible = std::ofstream(aside, std::ios::binary | std::ios::trunc).is_open();
+    if (!possible) fail(path, "cannot be written");
+    fs::remove(aside, unknown);
+}
+
 void write_file(const fs::path& path, const std::function<void(std::ostream&)>& produce) {
     std::error_code unknown;
     const fs::file_type kind = fs::status(path, unknown).type();
@@ -80,8 +99,7 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
     if (!replaceable) return write_through(path, produce);
     const fs::path target = fs::is_symlink(path, unknown) ? linked(path) : path;
     make_parent(target);
-    fs::path aside = target;
-    aside += fmt::format(".debubble-tmp-{}", ::getpid());
+    const fs::path aside = aside_of(target);
     try {
         std::ofstream out(aside, std::ios::binary | std::ios::trunc);
         if (!out) fail(path, "cannot be written");

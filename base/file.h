@@ -20,4 +20,8 @@ void write_file(const std::filesystem::path& path, std::string_view content);
 void write_file(const std::filesystem::path& path,
                 const std::function<void(std::ostream&)>& produce);
 
+/// Throws what write_file would throw at once: to be asked before long work whose results go
+/// there. Missing parent folders are made.
+void check_can_write(const std::filesystem::path& path);
+
 }  // namespace debubble

@@ -40,11 +40,20 @@ ExitStatus run(int argc, char** argv) {
 /// Whoever started the processes ends all of them as soon as one has failed.
 constexpr std::chrono::seconds kTimeToSpeak{2};
 
+/// Or one that was told of no place among others.
+bool is_first() {
+    try {
+        return process_place().rank == 0;
+    } catch (const InputError&) {
+        return true;
+    }
+}
+
 /// Of several processes one speaks about what all of them find, and the others give it the time
 /// to; it leaves to another only what it cannot know.
 int end(const std::exception_ptr& error, bool all_know) {
     const Ending ending = ending_of(error);
-    if (!all_know || process_place().rank == 0) return report(ending);
+    if (!all_know || is_first()) return report(ending);
     std::this_thread::sleep_for(kTimeToSpeak);
     return static_cast<int>(ending.status);
 }

@@ -11,6 +11,7 @@
 #include "exec/commands/commands.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cuda/load_module.h"
+#include "exec/run/planned_memory.h"
 
 /// `debubble calibrate`: what this machine takes, as a cluster for `debubble simulate`.
 namespace debubble::exec {
@@ -31,6 +32,22 @@ void check(const CalibrateArguments& args) {
     make_cpu_kernels(args.request.how.kernels, 1);  // the name is known
     if (std::filesystem::is_directory(args.out))
         throw InputError(fmt::format("{} is a folder; --out names a file", args.out));
+    check_can_write(args.out);
+}
+
+/// Their ranks are threads of this process, one scenario after the other.
+void check_scenarios_fit(const CalibrateArguments& args) {
+    std::vector<std::string> set = args.set;
+    for (const std::string& name : args.request.scenarios) {
+        const scenarios::Scenario asked = scenarios::read_scenario(name, args.request.set);
+        const int replicas = asked.parallel.gpus() / asked.parallel.pipeline;
+        if (const auto ranks = args.request.ranks) {
+            set.push_back(fmt::format("parallel.pipeline={}", *ranks));
+            set.push_back(fmt::format("gpus={}", *ranks * replicas));
+        }
+        check_memory(planned_memory(name, set, asked), replicas, available_memory());
+        set.resize(args.set.size());
+    }
 }
 
 ExitStatus carry_out(CalibrateArguments& args) {
@@ -45,6 +62,7 @@ ExitStatus carry_out(CalibrateArguments& args) {
     request.how.patience =
         std::chrono::nanoseconds(static_cast<std::int64_t>(args.deadline_s * 1e9));
     const std::string name = std::filesystem::path(args.out).stem().string();
+    if (args.device == "cpu") check_scenarios_fit(args);
     const scenarios::Cluster cluster = calibrate(request, name, [](const std::string& note) {
         fmt::print("measuring {}\n", note);
         std::fflush(stdout);

@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "exec/checkpoint/folder_lock.h"
 #include "exec/commands/commands.h"
 #include "exec/run/device_world.h"
 #include "exec/run/launch.h"
@@ -148,7 +149,14 @@ ExitStatus carry_out(RunArguments args) {
         for (const std::string& note : job.start.notes) fmt::print(out, "{}\n", note);
         std::fflush(out);
     }
-    const StopSignal stop;
+    std::optional<FolderLock> lock;
+    if (speaks) {
+        for (const std::string& output : {args.request.json, args.request.trace})
+            if (!output.empty() && output != "-") check_can_write(output);
+        if (job.options.checkpoint) lock.emplace(job.options.checkpoint->dir);
+    }
+    std::optional<StopSignal> stop;  // of processes: once they have met
+    if (alone) stop.emplace();
     std::optional<Progress> progress;
     if (alone || place.rank == job.loss_rank())
         progress.emplace(RunLength{job.start.first_step(), job.last_step,
@@ -163,6 +171,7 @@ ExitStatus carry_out(RunArguments args) {
     RunOutcome outcome;
     run_ranks(transporter, job.grid.size(), {place, job.request.rendezvous, job.request.patience},
               [&](Communicator& world) {
+                  if (!alone) stop.emplace();
                   std::string no_nccl;
                   const bool nccl = job.uses_nccl(world, no_nccl);
                   if (world.rank() == 0 && !no_nccl.empty()) fmt::print(out, "{}\n", no_nccl);
@@ -170,7 +179,7 @@ ExitStatus carry_out(RunArguments args) {
                       return job.connect_devices(host, lanes);
                   });
                   try {
-                      RunOutcome mine = train(job, nccl ? *over_nccl : world, stop, listener);
+                      RunOutcome mine = train(job, nccl ? *over_nccl : world, *stop, listener);
                       if (world.rank() == 0) outcome = std::move(mine);
                   } catch (const std::exception& error) {
                       world.abort(error.what());  // before communicators end, whose ends are heard
@@ -180,7 +189,8 @@ ExitStatus carry_out(RunArguments args) {
     progress.reset();
     if (!speaks) return ExitStatus::Done;
     if (outcome.steps.empty()) {
-        fmt::print(out, "all {} steps are done already; nothing was run\n", job.last_step);
+        fmt::print(out, "all {} steps are done already; nothing was run{}\n", job.last_step,
+                   args.request.trace.empty() ? "" : ", so there is no trace");
         return ExitStatus::Done;
     }
     write_results(job, outcome, out);

@@ -26,6 +26,18 @@ Bytes machine_memory() {
     return Bytes{std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)};
 }
 
+/// Of the arena.
+Bytes capacity_of(const JobOptions& how) {
+    if (how.capacity.count > 0) return how.capacity;
+    if (!how.device) return machine_memory();
+    const Bytes room = how.device->room();
+    if (how.planned > room)
+        throw WorldError(
+            fmt::format("by its plan the rank needs {:.4g} GiB; {} has {:.4g} GiB for it",
+                        gib(how.planned), how.device->name(), gib(room)));
+    return room;
+}
+
 template <class Test>
 bool any_action(const Program& program, const Test& test) {
     return std::ranges::any_of(
@@ -85,10 +97,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
       plan_(plan),
       forward_(forward_only(plan.program)),
       how_(how),
-      arena_(how.capacity.count > 0 ? how.capacity
-             : how.device           ? how.device->room()
-                                    : machine_memory(),
-             how.device.get()),
+      arena_(capacity_of(how), how.device.get()),
       kernels_(how.device ? how.device->make_kernels()
                           : make_cpu_kernels(how.kernels, how.threads)),
       pinned_(how.device ? std::make_unique<PinnedPool>(how.device->lanes()) : nullptr),

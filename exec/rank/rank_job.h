@@ -23,13 +23,15 @@ struct JobOptions {
     VisitListener on_visit = {};  ///< on the rank's thread
     /// What computes instead of the processor; `kernels` and `threads` then mean nothing.
     std::shared_ptr<Device> device = {};
+    Bytes planned = {};  ///< what the rank will hold at its fullest; unset: not known
 };
 
 class RankJob {
 public:
     /// All ranks of `world`, which are the scenario's, make theirs together; whatever framework
     /// the scenario names, it is executed by this one's habits. Throws InputError
-    /// for what the executor cannot run. The references must outlive this.
+    /// for what the executor cannot run, WorldError before it allocates where a device has less
+    /// room than was planned. The references must outlive this.
     RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
             const TrainingOptions& options, Communicator& world, const JobOptions& how);
 

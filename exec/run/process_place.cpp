@@ -66,12 +66,15 @@ ProcessPlace process_place() {
     for (const Words& words : kStarters) {
         const auto rank = number_in(words.rank), size = number_in(words.size);
         // A container may call itself rank 0 of 1, and what was started in it knows better.
-        if (rank && size && *size > 1 && *rank >= 0 && *rank < *size)
-            return {*rank, *size,
-                    tasks_on_node(text_in(words.on_this_host),
-                                  words.starter == Starter::Srun ? node : 0)
-                        .value_or(*size),
-                    number_in(words.rank_on_this_host).value_or(*rank), words.starter};
+        if (!size || *size <= 1 || text_in(words.rank).empty()) continue;
+        if (!rank || *rank < 0 || *rank >= *size)
+            throw InputError(fmt::format("{} is '{}', and {} is {}: no rank of that job",
+                                         words.rank, text_in(words.rank), words.size, *size));
+        return {
+            *rank, *size,
+            tasks_on_node(text_in(words.on_this_host), words.starter == Starter::Srun ? node : 0)
+                .value_or(*size),
+            number_in(words.rank_on_this_host).value_or(*rank), words.starter};
     }
     return {};
 }

@@ -16,6 +16,7 @@
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cuda/load_nccl.h"
 #include "exec/cuda/seating.h"
+#include "exec/run/planned_memory.h"
 #include "exec/run/priced_program.h"
 #include "exec/stage/run_visit.h"
 #include "scenarios/read_scenario.h"
@@ -53,7 +54,17 @@ int threads_of(const RunRequest& request, const RankGrid& grid, int processes_on
     return std::max(1, cores / here);
 }
 
+/// Of each pipeline rank.
+int replicas_of(const scenarios::Parallel& parallel) {
+    return parallel.gpus() / parallel.pipeline;
+}
+
 }  // namespace
+
+Bytes RunJob::planned_of(int rank) const {
+    const auto pipeline = static_cast<std::size_t>(grid.place_of(rank).pipeline);
+    return pipeline < planned.size() ? planned[pipeline] : Bytes{};
+}
 
 std::optional<double> RunJob::step_s_at_peak() const {
     if (!peak.flops_per_s) return {};
@@ -132,6 +143,9 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
                     : peak_of_processor(asked, job.threads);
     job.place = place;
     job.cuda = cuda;
+    job.planned = planned_memory(request.scenario, request.set, asked);
+    if (!cuda && place.size == 1)
+        check_memory(job.planned, replicas_of(parallel), available_memory());
     return job;
 }
 

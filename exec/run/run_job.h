@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "exec/comm/rank_grid.h"
 #include "exec/cuda/load_module.h"
@@ -32,6 +33,7 @@ struct RunJob {
     PeakRate peak = {};          ///< of a rank; unset of a GPU
     ProcessPlace place = {};     ///< of this process; one alone has all ranks
     std::optional<CudaModule> cuda = {};
+    std::vector<Bytes> planned = {};  ///< by pipeline rank, at its fullest; empty: not known
 
     /// The GPU of the rank that this thread has; none where the processor computes. All ranks ask.
     std::shared_ptr<Device> device_of(Communicator& world) const;
@@ -41,6 +43,9 @@ struct RunJob {
     bool uses_nccl(Communicator& host, std::string& note) const;
     /// The communicator of GPUs' memory over the processes of `host`, by NCCL.
     std::unique_ptr<Communicator> connect_devices(Communicator& host, DeviceLanes& lanes) const;
+
+    /// Of the global rank, at its fullest; unset: not known.
+    Bytes planned_of(int rank) const;
 
     /// Seconds that a step would take if all ranks computed at their peak rate.
     std::optional<double> step_s_at_peak() const;

@@ -7,6 +7,7 @@
 #include "base/diagnostic.h"
 #include "exec/checkpoint/checkpoint_writer.h"
 #include "exec/checkpoint/hugging_face.h"
+#include "exec/checkpoint/step_folder.h"
 
 namespace debubble::exec {
 
@@ -40,6 +41,27 @@ void check_goes_on(const Checkpoint& checkpoint, const scenarios::Scenario& scen
                         name, was.data.samples_seen, was.step, scenario.training.global_batch));
 }
 
+/// A folder whose checkpoints are all damaged is no place to begin; what was not saved to its end
+/// is none.
+void check_begins(const fs::path& folder, const std::vector<std::string>& damages) {
+    for (const StepFolder& step : step_folders(folder))
+        if (is_checkpoint(step.path))
+            throw InputError(
+                fmt::format("{} holds no checkpoint that is whole ({}); --resume never begins anew",
+                            folder.string(), damages.empty() ? "" : damages.front()));
+}
+
+void note_earlier(const fs::path& folder, std::vector<std::string>& notes) {
+    for (const StepFolder& step : step_folders(folder)) {
+        if (!is_checkpoint(step.path)) continue;
+        notes.push_back(
+            fmt::format("{} is of an earlier training: of all in its folder, sample, export and a "
+                        "later resume take the one with most steps",
+                        step.path.string()));
+        return;
+    }
+}
+
 }  // namespace
 
 Start open_start(const scenarios::Scenario& scenario, const TrainingOptions& options,
@@ -50,8 +72,11 @@ Start open_start(const scenarios::Scenario& scenario, const TrainingOptions& opt
             LatestCheckpoint latest = latest_checkpoint(options.checkpoint->dir, CheckedBy::Data);
             start.notes = std::move(latest.passed_over);
             start.resume = std::move(latest.checkpoint);
+            if (!start.resume) check_begins(options.checkpoint->dir, start.notes);
         }
-    } else if (resume != "never") {
+    } else if (resume == "never") {
+        if (options.checkpoint) note_earlier(options.checkpoint->dir, start.notes);
+    } else {
         if (!fs::exists(resume))
             throw InputError(fmt::format(
                 "--resume: {} does not exist; it can be auto, never or a folder", resume));

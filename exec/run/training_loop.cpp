@@ -34,7 +34,8 @@ public:
                  {},
                  job.request.patience,
                  {},
-                 job.device_of(world)}),
+                 job.device_of(world),
+                 job.planned_of(world.rank())}),
           place_(rank_.groups().place),
           last_checkpoint_(job.start.resume ? job.start.resume->folder.string() : "") {
         for (const Stage stage : job.plan.program.placement.stages_of(rank_.rank())) {

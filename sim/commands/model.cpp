@@ -144,7 +144,7 @@ one. Saved: activations that the forward keeps for the backward. Static: paramet
 
 Examples:
   debubble model --list
-  debubble model gpt2-xl --stages 4 --tensor 2
+  debubble model llama3-8b --stages 4 --tensor 2
   debubble model gpt2 --seq-length 512 --recompute full --json -)";
 
 }  // namespace

@@ -252,6 +252,26 @@ class Checkpoints(RunTest):
         self.assertIn(last, result.stderr)
         self.assertIn(f"going on behind step {step - 1}", result.stdout)
 
+    def test_one_run_at_a_time_saves_in_a_folder(self):
+        command = [PROGRAM, "run", str(self.scenario), "--steps", "1000000", *self.keys(10**6)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
+            try:
+                for line in first.stdout:
+                    if line.startswith("step 1/"):
+                        break
+                self.run_it(*self.keys(), code=WORLD, says="another run saves its checkpoints there")
+            finally:
+                first.kill()
+        self.run_it(*self.keys())
+
+    def test_a_folder_of_damaged_checkpoints_is_no_place_to_begin(self):
+        self.losses(*self.keys(), steps=2)
+        for ranks in (self.folder / "saved" / "step_2").glob("rank_*.safetensors"):
+            ranks.write_bytes(ranks.read_bytes()[:-9])
+        self.run_it(*self.keys(), code=BAD_INPUT, says="holds no checkpoint that is whole")
+        told = self.run_it(*self.keys(), "--resume", "never").stdout
+        self.assertIn("step_2 is of an earlier training", told)
+
     def test_a_diverged_run_leaves_what_was_saved_before(self):
         self.losses(*self.keys(), steps=2)
         before = sorted((self.folder / "saved").rglob("*"))
@@ -356,12 +376,37 @@ class Refusals(RunTest):
         self.refused("--launch", 3, says="2 ranks")
         self.refused("--kernels", "magic", says="magic")
         self.refused("--resume", self.folder / "nothing", says="does not exist")
+        self.refused("--trace", self.folder, says="is a folder", code=WORLD)
+        self.refused("--trace", "/dev/null/trace.json", says="/dev/null", code=WORLD)
+        self.refused("--set", "training.checkpoint={dir: /dev/null/here, every: 1}",
+                     says="/dev/null/here", code=WORLD)
+        self.refused("--set", "model={name: large, family: llama, layers: 64, hidden: 65536, "
+                     "heads: 512, vocab: 260, max_positions: 64}",
+                     says="by its plan the 2 ranks need", code=WORLD)
         self.refused("--stepz", 3, says="did you mean '--steps'")
         if not pathlib.Path("/dev/nvidiactl").exists():
             self.refused("--device", "cuda", says=why_no_gpu(), code=WORLD)
         self.refused("--comm", "nccl", says="add --device cuda")
         left = [name for name in self.left_behind() if not name.endswith(".tokens.bin")]
         self.assertEqual(left, ["text.txt", "tiny.yaml"], "beside the tokens nothing is kept")
+
+    def test_a_rank_that_its_job_has_not_is_refused(self):
+        env = {**os.environ, "RANK": "5", "WORLD_SIZE": "2"}
+        self.run_it("--comm", "tcp", code=BAD_INPUT, says="RANK is '5'", env=env)
+
+    def test_a_signal_ends_the_wait_for_other_ranks(self):
+        env = {**os.environ, "RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
+               "MASTER_PORT": "29547"}
+        waiting = subprocess.Popen([PROGRAM, "run", str(self.scenario), "--steps", "1"], env=env,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        try:
+            with self.assertRaises(subprocess.TimeoutExpired):
+                waiting.wait(3)
+            waiting.terminate()
+            self.assertEqual(waiting.wait(30), -signal.SIGTERM)
+        finally:
+            waiting.kill()
+            waiting.communicate()
 
     @needs_mpi
     def test_more_processes_than_ranks_are_refused(self):

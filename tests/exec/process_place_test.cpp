@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "base/diagnostic.h"
+
 namespace debubble::exec {
 namespace {
 
@@ -47,6 +49,19 @@ TEST(ProcessPlace, SlurmTellsTheTasksOfEveryNode) {
     EXPECT_EQ(tasks_here("4(x2),1", "2"), 1);
     EXPECT_EQ(tasks_here("1,4(x2)", "0"), 1);
     EXPECT_EQ(tasks_here("1,4(x2)", "2"), 4);
+}
+
+TEST(ProcessPlace, ARankBeyondItsJobIsAMistake) {
+    for (const char* rank : {"2", "-1", "one"}) {
+        const Environment wrong({{"RANK", rank}, {"WORLD_SIZE", "2"}});
+        try {
+            process_place();
+            FAIL() << "RANK " << rank << " was taken";
+        } catch (const InputError& error) {
+            EXPECT_EQ(error.what(), "error: RANK is '" + std::string(rank) +
+                                        "', and WORLD_SIZE is 2: no rank of that job\n");
+        }
+    }
 }
 
 TEST(ProcessPlace, WhatSlurmDoesNotTellIsAllOnOneNode) {

@@ -169,6 +169,28 @@ INSTANTIATE_TEST_SUITE_P(Layouts, PlannedSteps, testing::ValuesIn([] {
                          }()),
                          [](const auto& each) { return each.param.name; });
 
+/// Said before anything is allocated, and by ranks that plan for themselves.
+TEST(Room, IsComparedWithThePlanFirst) {
+    const Job job(on(at_any_pace, "alone", "{data: 1}"));
+    run_local(1, Transport::Buffered, [&](Communicator& world) {
+        JobOptions how;
+        how.device = at_any_pace(0, 0);
+        how.planned = kRoom + Bytes{1};
+        const cuda::EmulatedCounts before = cuda::counts_of(*how.device);
+        try {
+            RankJob(job.scenario, job.plan, job.options, world, how);
+            FAIL() << "it was begun";
+        } catch (const WorldError& error) {
+            EXPECT_STREQ(
+                error.what(),
+                "by its plan the rank needs 0.25 GiB; an emulated GPU has 0.25 GiB for it");
+        }
+        EXPECT_EQ(cuda::counts_of(*how.device), before);
+        how.planned = kRoom;
+        EXPECT_NO_THROW(RankJob(job.scenario, job.plan, job.options, world, how));
+    });
+}
+
 /// One rank, whose host has less patience than a pass lasts.
 TEST(Watchdog, NamesWhatADeviceHasNotDone) {
     Case c = on(
