@@ -1,6 +1,8 @@
 #include <cmath>
 #include <limits>
 
+#include <gmock/gmock.h>
+
 #include "exec/cpu/reference/columns.h"
 #include "exec/cpu/reference/cross_entropy.h"
 #include "exec/cpu/reference/embedding.h"
