@@ -22,6 +22,10 @@
 /// The GPU of a rank: lanes, memory, and what runs on it.
 namespace debubble::exec::cuda {
 
+/// Why machine code of this module does not run on the thread's GPU; nullptr: it does
+/// (kernels/launch.cu).
+const char* why_no_kernels();
+
 namespace {
 
 /// "570.86.15", as the kernel module says; empty where it does not.
@@ -70,6 +74,13 @@ public:
         cudaDeviceProp properties{};
         check(cudaGetDeviceProperties(&properties, device), "the GPU");
         name_ = properties.name;
+        if (const char* const why = why_no_kernels())
+            throw WorldError(
+                fmt::format("{} has compute capability {}.{}, and this build's kernels, which are "
+                            "for {}, do not "
+                            "run there ({}): configure it with -DCMAKE_CUDA_ARCHITECTURES={}{}",
+                            name_, properties.major, properties.minor, DEBUBBLE_CUDA_ARCHITECTURES,
+                            why, properties.major, properties.minor));
         const int own = gpu_.multiprocessors();
         facts_ = {own > 0 ? own : properties.multiProcessorCount,
                   Bytes{static_cast<std::int64_t>(properties.totalGlobalMem)},

@@ -11,7 +11,18 @@ constexpr std::int64_t kAlwaysAllowed = 48 * 1024;
 thread_local const char* failed = nullptr;
 thread_local std::set<const void*> allowed;
 
+/// Compiled for what all others are.
+__global__ void like_all_others() {}
+
 }  // namespace
+
+const char* why_no_kernels() {
+    cudaFuncAttributes attributes{};
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, like_all_others);
+    if (status == cudaSuccess) return nullptr;
+    cudaGetLastError();  // said here, and not again by the next call
+    return cudaGetErrorString(status);
+}
 
 const char* failed_launch() {
     const char* const name = failed;
