@@ -102,7 +102,7 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--kernels", request.how.kernels, "auto, reference or onednn");
     verb->add_option("--steps", request.how.steps, "timed steps of each kind")
         ->check(CLI::Range(10, 100'000));
-    verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another")
+    verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another (300)")
         ->check(CLI::Range(0.001, 1e6));
     verb->footer(kCalibrateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

@@ -234,7 +234,7 @@ void add_run(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--metrics", request.metrics, "write a line of JSON per step");
     verb->add_option("--threads", request.threads, "of each rank")->check(CLI::Range(1, 1024));
     verb->add_option("--kernels", request.kernels, "auto, reference or onednn");
-    verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another")
+    verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another (300)")
         ->check(CLI::Range(0.001, 1e6));
     verb->footer(kRunFooter);
     verb->callback([args, &answer] {
