@@ -104,7 +104,9 @@ TEST_P(Steps, MakeNothingAfterTheFirst) {
         EXPECT_GT(counts[0].kinds_of_products, 0);
         EXPECT_EQ(counts[1].kinds_of_products, counts[0].kinds_of_products);
         EXPECT_EQ(counts[1].allocations, counts[0].allocations);
-        if (!staged) EXPECT_EQ(counts[1].pins, counts[0].pins);  // where no kernel waits for ranks
+        if (!staged) {  // there no kernel waits for ranks
+            EXPECT_EQ(counts[1].pins, counts[0].pins);
+        }
         EXPECT_LE(rehearsed, total(rank.arena().peak().held));
     });
 }
