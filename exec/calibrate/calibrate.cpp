@@ -23,21 +23,10 @@ using scenarios::Cluster;
 using scenarios::Measured;
 using scenarios::Provenance;
 
-/// A pipeline of so many ranks, on as many GPUs as that takes.
-std::vector<scenarios::Override> with_ranks(const CalibrateRequest& request,
-                                            const std::string& name) {
-    const scenarios::Parallel asked = scenarios::read_scenario(name, request.set).parallel;
-    const int gpus = asked.gpus() / asked.pipeline * *request.ranks;
-    return {{"parallel.pipeline", std::to_string(*request.ranks)}, {"gpus", std::to_string(gpus)}};
-}
-
 /// The scenario as the executor's own framework runs it, with this schedule.
 scenarios::Scenario variant(const CalibrateRequest& request, const std::string& name,
                             const std::string& schedule) {
-    std::vector<scenarios::Override> overrides = request.set;
-    overrides.emplace_back("framework", "debubble");
-    if (request.ranks)
-        for (auto& override : with_ranks(request, name)) overrides.push_back(std::move(override));
+    std::vector<scenarios::Override> overrides = overrides_of(request, name);
     scenarios::Scenario own = scenarios::read_scenario(name, overrides);
     check_executed(own.model, own.parallel);
     if (own.parallel.zero_stage == 3)
@@ -178,6 +167,18 @@ std::string today() {
 }
 
 }  // namespace
+
+std::vector<scenarios::Override> overrides_of(const CalibrateRequest& request,
+                                              const std::string& scenario) {
+    std::vector<scenarios::Override> overrides = request.set;
+    overrides.emplace_back("framework", "debubble");
+    if (!request.ranks) return overrides;
+    const scenarios::Parallel asked = scenarios::read_scenario(scenario, request.set).parallel;
+    const int gpus = asked.gpus() / asked.pipeline * *request.ranks;
+    overrides.emplace_back("parallel.pipeline", std::to_string(*request.ranks));
+    overrides.emplace_back("gpus", std::to_string(gpus));
+    return overrides;
+}
 
 Cluster calibrate(const CalibrateRequest& request, const std::string& name,
                   const std::function<void(const std::string&)>& on_note) {

@@ -18,6 +18,11 @@ struct CalibrateRequest {
     MeasureOptions how;
 };
 
+/// Of one of the scenarios: what was asked, by the executor's own framework, and a pipeline of so
+/// many ranks on as many GPUs as that takes.
+std::vector<scenarios::Override> overrides_of(const CalibrateRequest& request,
+                                              const std::string& scenario);
+
 /// Measures every scenario twice, with the backward whole (gpipe) and parted (zb-h1), or with its
 /// own schedule if that cuts the sequence; then the links and the device with as many ranks as
 /// the largest. The name of the cluster is `name`. Calls on_note before each part.

@@ -15,8 +15,18 @@
 
 namespace debubble::exec {
 
-FolderLock::FolderLock(const std::filesystem::path& folder) : path_(folder) {
-    check_can_write(folder / "a file");
+namespace {
+
+bool is_there(const std::filesystem::path& path) {
+    std::error_code unknown;
+    return std::filesystem::exists(path, unknown);
+}
+
+}  // namespace
+
+FolderLock::FolderLock(const std::filesystem::path& folder)
+    : path_(folder), made_(!is_there(folder)) {
+    check_can_write(folder / "checkpoint");
     folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder_ < 0) throw WorldError(fmt::format("{}: {}", folder.string(), std::strerror(errno)));
     if (::flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
@@ -26,7 +36,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder) : path_(folder) {
 
 FolderLock::~FolderLock() {
     std::error_code holds_something;
-    std::filesystem::remove(path_, holds_something);
+    if (made_) std::filesystem::remove(path_, holds_something);
     ::close(folder_);
 }
 

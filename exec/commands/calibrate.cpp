@@ -36,17 +36,13 @@ void check(const CalibrateArguments& args) {
 }
 
 /// Their ranks are threads of this process, one scenario after the other.
-void check_scenarios_fit(const CalibrateArguments& args) {
-    std::vector<std::string> set = args.set;
-    for (const std::string& name : args.request.scenarios) {
-        const scenarios::Scenario asked = scenarios::read_scenario(name, args.request.set);
-        const int replicas = asked.parallel.gpus() / asked.parallel.pipeline;
-        if (const auto ranks = args.request.ranks) {
-            set.push_back(fmt::format("parallel.pipeline={}", *ranks));
-            set.push_back(fmt::format("gpus={}", *ranks * replicas));
-        }
-        check_memory(planned_memory(name, set, asked), replicas, available_memory());
-        set.resize(args.set.size());
+void check_scenarios_fit(const CalibrateRequest& request) {
+    for (const std::string& name : request.scenarios) {
+        const std::vector<scenarios::Override> overrides = overrides_of(request, name);
+        std::vector<std::string> set;
+        for (const auto& [key, value] : overrides) set.push_back(key + "=" + value);
+        const scenarios::Scenario scenario = scenarios::read_scenario(name, overrides);
+        check_memory(planned_memory(name, set, scenario), scenario.parallel, available_memory());
     }
 }
 
@@ -62,7 +58,7 @@ ExitStatus carry_out(CalibrateArguments& args) {
     request.how.patience =
         std::chrono::nanoseconds(static_cast<std::int64_t>(args.deadline_s * 1e9));
     const std::string name = std::filesystem::path(args.out).stem().string();
-    if (args.device == "cpu") check_scenarios_fit(args);
+    if (args.device == "cpu") check_scenarios_fit(request);
     const scenarios::Cluster cluster = calibrate(request, name, [](const std::string& note) {
         fmt::print("measuring {}\n", note);
         std::fflush(stdout);

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include <unistd.h>
 
@@ -48,7 +49,11 @@ std::vector<Bytes> planned_memory(const std::string& scenario, const std::vector
                                   const scenarios::Scenario& read) {
     std::vector<std::string> as_executed = set;
     as_executed.push_back(framework_as_executed(read.framework));
-    const auto report = simulate_beside(scenario, as_executed, "--json", Mistakes::Unsaid);
+    std::optional<std::string> report;
+    try {
+        report = simulate_beside(scenario, as_executed, "--json", Mistakes::Unsaid);
+    } catch (const WorldError&) {  // of a temporary file: the run can do without
+    }
     if (!report) return {};
     const auto json = nlohmann::json::parse(*report, nullptr, false);
     if (!json.is_object() || !json.contains("ranks") || !json["ranks"].is_array()) return {};
@@ -68,7 +73,9 @@ Bytes available_memory() {
     return Bytes{available};
 }
 
-void check_memory(const std::vector<Bytes>& planned, int replicas, Bytes available) {
+void check_memory(const std::vector<Bytes>& planned, const scenarios::Parallel& parallel,
+                  Bytes available) {
+    const int replicas = parallel.gpus() / parallel.pipeline;  // of each pipeline rank
     const Bytes needed = std::accumulate(planned.begin(), planned.end(), Bytes{}) * replicas;
     if (needed <= available) return;
     const auto ranks = planned.size() * static_cast<std::size_t>(replicas);

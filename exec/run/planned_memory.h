@@ -17,8 +17,9 @@ std::vector<Bytes> planned_memory(const std::string& scenario, const std::vector
 /// Main memory that this process may still take, of the machine and of its control group.
 Bytes available_memory();
 
-/// Of ranks that are threads of this process, `replicas` of every pipeline rank. Throws WorldError
-/// with both numbers where there is less memory than the plan needs.
-void check_memory(const std::vector<Bytes>& planned, int replicas, Bytes available);
+/// Of ranks that are threads of this process. Throws WorldError with both numbers where there is
+/// less memory than the plan needs.
+void check_memory(const std::vector<Bytes>& planned, const scenarios::Parallel& parallel,
+                  Bytes available);
 
 }  // namespace debubble::exec

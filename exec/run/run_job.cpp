@@ -54,11 +54,6 @@ int threads_of(const RunRequest& request, const RankGrid& grid, int processes_on
     return std::max(1, cores / here);
 }
 
-/// Of each pipeline rank.
-int replicas_of(const scenarios::Parallel& parallel) {
-    return parallel.gpus() / parallel.pipeline;
-}
-
 }  // namespace
 
 Bytes RunJob::planned_of(int rank) const {
@@ -144,8 +139,7 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     job.place = place;
     job.cuda = cuda;
     job.planned = planned_memory(request.scenario, request.set, asked);
-    if (!cuda && place.size == 1)
-        check_memory(job.planned, replicas_of(parallel), available_memory());
+    if (!cuda && place.size == 1) check_memory(job.planned, parallel, available_memory());
     return job;
 }
 

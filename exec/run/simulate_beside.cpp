@@ -1,7 +1,11 @@
 #include "exec/run/simulate_beside.h"
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
+#include <thread>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -18,6 +22,8 @@ namespace debubble::exec {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes kPatience{5};
 
 /// A file of our own that goes when this does.
 class TemporaryFile {
@@ -56,14 +62,24 @@ int run_quietly(const fs::path& program, std::vector<std::string> words, Mistake
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) return -1;
     int status = 0;
-    if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
-    return WEXITSTATUS(status);
+    pid_t ended = 0;
+    const auto asked = std::chrono::steady_clock::now();
+    while ((ended = ::waitpid(child, &status, WNOHANG)) == 0) {
+        if (std::chrono::steady_clock::now() - asked > kPatience) {
+            ::kill(child, SIGKILL);
+            ended = ::waitpid(child, &status, 0);
+            break;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 }  // namespace
 
 std::string program_beside() {
-    return (fs::read_symlink("/proc/self/exe").parent_path() / "debubble").string();
+    std::error_code unknown;
+    return (fs::read_symlink("/proc/self/exe", unknown).parent_path() / "debubble").string();
 }
 
 std::optional<std::string> simulate_beside(const std::string& scenario,

@@ -41,14 +41,14 @@ void check_goes_on(const Checkpoint& checkpoint, const scenarios::Scenario& scen
                         name, was.data.samples_seen, was.step, scenario.training.global_batch));
 }
 
-/// A folder whose checkpoints are all damaged is no place to begin; what was not saved to its end
-/// is none.
+/// A folder whose checkpoints are all damaged, as was just found, is no place to begin; what was
+/// not saved to its end is none.
 void check_begins(const fs::path& folder, const std::vector<std::string>& damages) {
     for (const StepFolder& step : step_folders(folder))
         if (is_checkpoint(step.path))
             throw InputError(
                 fmt::format("{} holds no checkpoint that is whole ({}); --resume never begins anew",
-                            folder.string(), damages.empty() ? "" : damages.front()));
+                            folder.string(), damages.front()));
 }
 
 void note_earlier(const fs::path& folder, std::vector<std::string>& notes) {

@@ -10,8 +10,12 @@ namespace {
 constexpr Bytes kGibibyte{std::int64_t{1} << 30};
 
 std::string refusal(const std::vector<Bytes>& planned, int replicas, Bytes available) {
+    scenarios::Parallel parallel;
+    parallel.pipeline = static_cast<int>(planned.size());
+    parallel.data = replicas;
+    if (planned.empty()) parallel.pipeline = 1;
     try {
-        check_memory(planned, replicas, available);
+        check_memory(planned, parallel, available);
         return "";
     } catch (const WorldError& error) {
         return error.what();
