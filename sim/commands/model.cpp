@@ -47,9 +47,12 @@ Json figures_json(const LayerFigures& f) {
 
 Json model_json(const models::Architecture& a, const models::Execution& e,
                 const std::vector<StageFigures>& table) {
+    const ParameterSums sums = parameter_sums(a, e, table);
     Json json{{"model", a.name},
               {"source", a.source},
-              {"parameters", models::parameter_count(a)},
+              {"parameters", sums.published},
+              {"padded_parameters", sums.padded},
+              {"parameters_of_stages", sums.listed},
               {"active_parameters", models::active_parameter_count(a)},
               {"seq_length", e.seq_length},
               {"micro_batch", e.micro_batch},
@@ -82,14 +85,32 @@ std::string line(const std::string& stage, const std::string& layer, const Layer
 /// What a stage holds beside its layers.
 std::string beside_layers(const models::StageContent& content) {
     if (content.embedding) return content.head ? "embedding, head" : "embedding";
-    return content.head ? "input, head" : "input";
+    return content.head ? "head" : "";
+}
+
+/// What the sums of the table add up to, where that is not the published number.
+std::string sums_text(const models::Architecture& a, const models::Execution& e,
+                      const ParameterSums& sums, std::size_t stages) {
+    std::string text;
+    if (sums.padded != sums.published)
+        text += fmt::format("with the vocabulary padded to a multiple of {}: {} parameters\n",
+                            e.vocabulary_multiple * e.tensor, sums.padded);
+    if (sums.listed == sums.padded) return text;
+    std::string why;
+    if (e.tensor > 1) why = fmt::format("one of {} tensor-parallel ranks holds its part", e.tensor);
+    if (a.tied_embedding && stages > 1)
+        why += fmt::format("{}the last stage holds a copy of the tied embedding",
+                           why.empty() ? "" : ", and ");
+    return text + fmt::format("the stages below sum to {} parameters: {}\n", sums.listed, why);
 }
 
 std::string model_text(const models::Architecture& a, const models::Execution& e,
                        const std::vector<StageFigures>& table) {
-    std::string text = fmt::format(
-        "{}: {} parameters; {} layers, hidden {}, {} heads, ffn {}, vocabulary {}\n", a.name,
-        models::parameter_count(a), a.layers, a.hidden, a.heads, a.ffn, a.vocab);
+    const ParameterSums sums = parameter_sums(a, e, table);
+    std::string text =
+        fmt::format("{}: {} parameters; {} layers, hidden {}, {} heads, ffn {}, vocabulary {}\n",
+                    a.name, sums.published, a.layers, a.hidden, a.heads, a.ffn, a.vocab);
+    text += sums_text(a, e, sums, table.size());
     if (a.experts > 0)
         text += fmt::format(
             "{} experts in each layer, {} for each token, which is computed with {} parameters\n",
@@ -139,8 +160,9 @@ ExitStatus carry_out(const ModelArguments& args) {
 
 constexpr const char* kModelFooter =
     R"(The model is a name of the zoo, a YAML file, a Hugging Face config.json or the folder that holds
-one. Saved: activations that the forward keeps for the backward. Static: parameters, gradients and optimizer state at
-18 bytes a parameter (bf16 with fp32 main parameters, gradients and moments).
+one. Saved: activations that the forward keeps for the backward, in the row of the layer that needs
+them. Static: parameters, gradients and optimizer state at 18 bytes a parameter (bf16 with fp32 main
+parameters, gradients and moments).
 
 Examples:
   debubble model --list

@@ -7,6 +7,7 @@
 #include "base/diagnostic.h"
 #include "models/partition.h"
 #include "models/static_memory.h"
+#include "sim/pass_memory.h"
 
 namespace debubble::sim {
 namespace {
@@ -17,23 +18,48 @@ Layer layer_of(const models::Kernel& kernel) {
     return kernel.layer < 0 ? Layer() : Layer(kernel.layer);
 }
 
-/// Bytes that are live after the forward, by the layer that made them.
+/// For each tensor, the layer whose backward it is kept for: that of the first operator that
+/// saves it. A layer's input, which the layer before made, is thus its own.
+std::vector<Layer> saved_by(const models::StageGraph& graph) {
+    std::vector<std::optional<Layer>> known(graph.tensors.size());
+    const auto claim = [&](const std::vector<int>& tensors, Layer layer) {
+        for (const int tensor : tensors) {
+            auto& owner = known[static_cast<std::size_t>(tensor)];
+            if (!owner) owner = layer;
+        }
+    };
+    for (const models::Operator& op : graph.operators) claim(op.saved, op.layer);
+    // What a backward needs without reading it as an operand lies where the forward uses it.
+    for (const models::Operator& op : graph.operators) claim(op.forward_uses, op.layer);
+    std::vector<Layer> layers;
+    layers.reserve(known.size());
+    for (const auto& owner : known) layers.push_back(owner.value_or(Layer()));
+    return layers;
+}
+
+/// Bytes that are live after the forward, by the layer that saves them.
 std::map<Layer, Bytes> kept_after(const models::PassSteps& forward,
                                   const models::StageGraph& graph) {
-    std::vector<Layer> made_by(graph.tensors.size());
-    for (const models::Operator& op : graph.operators)
-        for (const int tensor : op.outputs) made_by[static_cast<std::size_t>(tensor)] = op.layer;
+    const std::vector<Layer> layers = saved_by(graph);
+    std::vector<bool> live(graph.tensors.size(), false);
+    for (const models::Step& step : forward.steps)
+        if (step.kind != models::Step::Kind::Run)
+            live[static_cast<std::size_t>(step.index)] = step.kind == models::Step::Kind::Allocate;
     std::map<Layer, Bytes> kept;
-    for (const models::Step& step : forward.steps) {
-        if (step.kind == models::Step::Kind::Run) continue;
-        const auto tensor = static_cast<std::size_t>(step.index);
-        const Bytes bytes = graph.tensors[tensor].bytes;
-        if (step.kind == models::Step::Kind::Allocate)
-            kept[made_by[tensor]] += bytes;
-        else
-            kept[made_by[tensor]] -= bytes;
-    }
+    for (std::size_t tensor = 0; tensor < live.size(); ++tensor)
+        if (live[tensor]) kept[layers[tensor]] += graph.tensors[tensor].bytes;
     return kept;
+}
+
+/// Of the whole stage, each figure by a count of its own.
+LayerFigures sum_of(const models::StageGraph& graph, const models::PassSteps& forward,
+                    const models::PassSteps& backward) {
+    LayerFigures sum;
+    sum.parameters = graph.parameter_elements();
+    for (const models::Kernel& kernel : forward.kernels) sum.forward_flops += flops(kernel);
+    for (const models::Kernel& kernel : backward.kernels) sum.backward_flops += flops(kernel);
+    sum.activations = play(graph, forward).held_after;
+    return sum;
 }
 
 StageFigures figures_of(const models::StageGraph& graph) {
@@ -50,19 +76,16 @@ StageFigures figures_of(const models::StageGraph& graph) {
     const models::PassSteps forward = forward_steps(graph);
     for (const models::Kernel& kernel : forward.kernels)
         by_layer[layer_of(kernel)].forward_flops += flops(kernel);
-    for (const models::Kernel& kernel : backward_steps(graph).kernels)
+    const models::PassSteps backward = backward_steps(graph);
+    for (const models::Kernel& kernel : backward.kernels)
         by_layer[layer_of(kernel)].backward_flops += flops(kernel);
     for (const auto& [layer, bytes] : kept_after(forward, graph))
         by_layer[layer].activations = bytes;
 
-    StageFigures stage{graph.content, {}, {}, {}};
+    StageFigures stage{graph.content, {}, sum_of(graph, forward, backward), {}};
     for (auto& [layer, figures] : by_layer) {
         figures.layer = layer;
         stage.layers.push_back(figures);
-        stage.sum.parameters += figures.parameters;
-        stage.sum.forward_flops += figures.forward_flops;
-        stage.sum.backward_flops += figures.backward_flops;
-        stage.sum.activations += figures.activations;
     }
     stage.static_memory = total(models::static_memory(graph, {}).held);
     return stage;
@@ -77,6 +100,21 @@ std::vector<StageFigures> model_table(const models::Architecture& architecture,
          models::uniform_stages(architecture.layers, stages, 1))
         table.push_back(figures_of(models::build_stage(architecture, execution, content)));
     return table;
+}
+
+ParameterSums parameter_sums(const models::Architecture& architecture,
+                             const models::Execution& execution,
+                             const std::vector<StageFigures>& table) {
+    ParameterSums sums;
+    sums.published = models::parameter_count(architecture);
+    models::Execution whole = execution;
+    whole.vocabulary_multiple *= whole.tensor;  // the ranks' shares of the tables are equal
+    whole.tensor = whole.expert_tensor = 1;
+    whole.sequence_parallel = false;
+    sums.padded = models::build_stage(architecture, whole, {0, architecture.layers, true, true})
+                      .parameter_elements();
+    for (const StageFigures& stage : table) sums.listed += stage.sum.parameters;
+    return sums;
 }
 
 }  // namespace debubble::sim

@@ -16,13 +16,13 @@ struct LayerFigures {
     std::int64_t parameters = 0;
     double forward_flops = 0;  ///< matrix work, as executed
     double backward_flops = 0;
-    Bytes activations;  ///< kept from the forward for the backward
+    Bytes activations;  ///< kept from the forward for this layer's own backward
 };
 
 struct StageFigures {
     models::StageContent content;
     std::vector<LayerFigures> layers;  ///< what is not of a layer comes first
-    LayerFigures sum;
+    LayerFigures sum;                  ///< of the whole stage
     Bytes static_memory;  ///< parameters, gradients, optimizer at 18 bytes a parameter (bf16)
 };
 
@@ -30,5 +30,15 @@ struct StageFigures {
 /// Throws InputError if the network cannot be cut so.
 std::vector<StageFigures> model_table(const models::Architecture& architecture,
                                       const models::Execution& execution, int stages);
+
+struct ParameterSums {
+    std::int64_t published = 0;  ///< of the network, its vocabulary as it is, tied tensors once
+    std::int64_t padded = 0;     ///< the same with the vocabulary's tables padded
+    std::int64_t listed = 0;     ///< of the table: one tensor-parallel rank, copies of tied tensors
+};
+
+ParameterSums parameter_sums(const models::Architecture& architecture,
+                             const models::Execution& execution,
+                             const std::vector<StageFigures>& table);
 
 }  // namespace debubble::sim

@@ -33,6 +33,65 @@ class Model(ProgramTest):
                         total = sum(layer[key] for layer in stage["layers"])
                         self.assertEqual(stage[key], total)
 
+    def zoo(self):
+        return self.done("model", "--list").stdout.split()
+
+    def test_rows_of_every_network_add_up_to_what_its_stages_hold(self):
+        for name in self.zoo():
+            with self.subTest(name):
+                whole = self.figures(name)
+                stage, = whole["stages"]
+                for key in ("parameters", "activation_bytes"):
+                    self.assertEqual(stage[key], sum(layer[key] for layer in stage["layers"]))
+                self.assertEqual(whole["parameters_of_stages"], stage["parameters"])
+                self.assertEqual(whole["padded_parameters"], stage["parameters"])
+                self.assertGreaterEqual(whole["padded_parameters"], whole["parameters"])
+
+    def test_equal_layers_save_equally_and_the_ends_no_more_with_more_layers(self):
+        for name in self.zoo():
+            with self.subTest(name):
+                stages = self.figures(name, "--stages", 4)["stages"]
+                layers = [row for stage in stages for row in stage["layers"]
+                          if row["layer"] is not None]
+                self.assertEqual(len({row["activation_bytes"] for row in layers}), 1)
+                for stage in stages[1:-1]:
+                    self.assertEqual(len(stage["layers"]), stage["layer_count"])
+                alone, = self.figures(name)["stages"]
+                ends = sum(row["activation_bytes"] for stage in (stages[0], stages[-1])
+                           for row in stage["layers"] if row["layer"] is None)
+                self.assertEqual(alone["layers"][0]["layer"], None)
+                self.assertEqual(alone["layers"][0]["activation_bytes"], ends)
+
+    def test_a_layer_of_gpt2_saves_what_the_formula_says(self):
+        # Korthikanti et al., arXiv:2205.05198, section 4.1, without dropout and with flash
+        # attention (queries, keys, values, output, a log-sum in fp32 per head and token), beside
+        # mean and deviation in fp32 of two norms.
+        tokens, hidden, heads = 1024, 768, 12
+        saved = (2 * 4 * hidden          # two inputs of norms, two of what follows them
+                 + 2 * 3 * hidden + 2 * hidden + 4 * heads
+                 + 2 * 2 * 4 * hidden    # of the nonlinearity and of the product after it
+                 + 2 * 8) * tokens
+        layer = self.figures("gpt2")["stages"][0]["layers"][7]
+        self.assertEqual(layer["activation_bytes"], saved)
+
+    def test_the_heading_says_what_the_sums_add_up_to(self):
+        for arguments, says in [
+            (["gpt2"], ["gpt2: 124439808 parameters;",
+                        "with the vocabulary padded to a multiple of 128: 124475904 parameters"]),
+            (["gpt2", "--stages", 2], ["the stages below sum to 163109376 parameters: the last "
+                                       "stage holds a copy of the tied embedding"]),
+            (["llama3-8b", "--tensor", 2], ["the stages below sum to",
+                                            "one of 2 tensor-parallel ranks holds its part"]),
+        ]:
+            text = self.done("model", *arguments).stdout
+            for words in says:
+                self.assertIn(words, text)
+            rows = [line.split() for line in text.splitlines() if line.split()[1:2] == ["sum"]]
+            figures = self.figures(*arguments)
+            self.assertEqual(sum(int(row[2]) for row in rows), figures["parameters_of_stages"])
+        self.assertNotIn("padded", self.done("model", "llama3-8b").stdout)
+        self.assertNotIn("below sum", self.done("model", "llama3-8b", "--stages", 2).stdout)
+
     def test_stages_share_the_layers(self):
         stages = self.figures("gpt2-xl", "--stages", 5)["stages"]
         self.assertEqual(sum(s["layer_count"] for s in stages), 48)
