@@ -34,7 +34,7 @@ public:
         passes_.reserve(static_cast<std::size_t>(ranks_) * micro_batches_ * 6);
         for (int rank = 0; rank < ranks_; ++rank) {
             rows_[rank].busy.assign(end_, 0);
-            rows_[rank].live.assign(end_, 0);
+            rows_[rank].live_change.assign(end_, 0);
             for (int row = 0; row < kWeights; ++row)
                 rows_[rank].placed[row].reserve(micro_batches_);
             rows_[rank].placed[kWeights].reserve(places_weights_ ? 2 * micro_batches_ : 0);
@@ -56,7 +56,9 @@ private:
     };
     struct RankRows {
         std::vector<char> busy;                  ///< by unit
-        std::vector<int> live;                   ///< by unit
+        std::vector<int> live_change;            ///< by unit, of the passes that have been moved
+        int live = 0;                            ///< sum of these changes
+        int changed_end = 0;                     ///< past the last of them
         std::array<std::vector<int>, 5> placed;  ///< by row and number, the unit
         std::vector<int> backwards;              ///< units of both chunks, sorted
     };
@@ -70,8 +72,6 @@ private:
         passes_.push_back({unit, rank, row, mb});
         RankRows& at = rows_[rank];
         for (int i = 0; i < units(row); ++i) at.busy[unit + i] = 1;
-        if (is_forward(row)) ++at.live[unit];
-        if (frees(row)) --at.live[unit + freed_after(row)];
     }
 
     /// Those of one unit as they were put.
@@ -103,8 +103,6 @@ private:
                 put(rank, kWeights, i, unit);
             }
         }
-        std::vector<int>& live = rows_[rank].live;
-        for (int unit = 1; unit < end_; ++unit) live[unit] += live[unit - 1];
     }
 
     /// The end of what must have run before `pass`, as far as it has been placed.
@@ -125,15 +123,31 @@ private:
         return unit;
     }
 
+    /// The earliest unit, from `earliest` on, after which fewer than the limit stay alive up to
+    /// `pass`. Changes before the pass are of passes that have been moved, and are taken back one
+    /// by one; between the last of them and the pass there is nothing to look at.
+    int earliest_with_room(const PassAt& pass, int earliest) const {
+        const RankRows& at = rows_[pass.rank];
+        if (pass.unit <= earliest) return pass.unit;
+        int live = at.live;
+        int room = at.changed_end;
+        while (room > pass.unit) live -= at.live_change[--room];
+        if (live >= live_limit_) return pass.unit;
+        while (room > earliest && live < live_limit_) live -= at.live_change[--room];
+        return std::max(room, earliest);
+    }
+
+    void change_live(RankRows& at, int unit, int change) {
+        at.live_change[unit] += change;
+        at.live += change;
+        at.changed_end = std::max(at.changed_end, unit + 1);
+    }
+
     void move_forward(const PassAt& pass) {
         RankRows& at = rows_[pass.rank];
         const int length = units(pass.row);
         int unit = earliest(pass);
-        if (is_forward(pass.row)) {
-            int room = pass.unit;
-            while (room > unit && at.live[room - 1] < live_limit_) --room;
-            unit = room;
-        }
+        if (is_forward(pass.row)) unit = earliest_with_room(pass, unit);
         const auto fits = [&](int from) {
             for (int i = from; i < from + length; ++i)
                 if (at.busy[i] && (i < pass.unit || i >= pass.unit + length)) return false;
@@ -145,10 +159,9 @@ private:
         for (int i = 0; i < length; ++i) at.busy[pass.unit + i] = 0;
         for (int i = 0; i < length; ++i) at.busy[unit + i] = 1;
         if (is_forward(pass.row))
-            for (int i = unit; i < pass.unit; ++i) ++at.live[i];
+            change_live(at, unit, 1);
         else if (frees(pass.row))
-            for (int i = unit, after = freed_after(pass.row); i < pass.unit; ++i)
-                --at.live[i + after];
+            change_live(at, unit + freed_after(pass.row), -1);
         at.placed[pass.row].push_back(unit);
         if (!is_forward(pass.row) && pass.row != kWeights)
             at.backwards.insert(std::upper_bound(at.backwards.begin(), at.backwards.end(), unit),
