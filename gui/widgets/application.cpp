@@ -13,10 +13,12 @@
 #include <QSettings>
 
 #include "base/diagnostic.h"
+#include "base/file.h"
 #include "gui/viewmodel/opened.h"
 #include "gui/viewmodel/what_if/answer.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/picture_export.h"
+#include "gui/widgets/state_file.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
 namespace debubble::gui {
@@ -69,7 +71,10 @@ int show_window(const CommandLine& line, int& argc, char** argv) {
     QApplication::setOrganizationName("debubble");
     QApplication::setDesktopFileName("org.debubble.debubble");
     QSettings::setDefaultFormat(QSettings::IniFormat);
+    const std::string state_file(environment("DEBUBBLE_GUI_STATE"));
+    if (!state_file.empty()) check_can_write(state_file);
     MainWindow window;
+    if (!state_file.empty()) new StateFile(window, state_file);  // the window's child
     window.show();
     window.open(line);
     return QApplication::exec();

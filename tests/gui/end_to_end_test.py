@@ -2,7 +2,6 @@
 
 Skipped, with the reason, where Xvfb or xdotool is absent."""
 
-import collections
 import json
 import os
 import pathlib
@@ -15,6 +14,7 @@ import unittest
 
 GUI = os.environ["DEBUBBLE_GUI_PROGRAM"]
 DEADLINE = 90
+YAML_EDITOR = "debubble::gui::YamlEditor"
 MISSING = [tool for tool in ("Xvfb", "xdotool") if shutil.which(tool) is None]
 
 
@@ -41,7 +41,8 @@ class EndToEnd(unittest.TestCase):
         with os.fdopen(read_end) as number:
             self.environment = os.environ | {
                 "DISPLAY": f":{number.readline().strip()}", "XDG_CONFIG_HOME": str(self.folder),
-                "XDG_DATA_HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder)}
+                "XDG_DATA_HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder),
+                "DEBUBBLE_GUI_STATE": str(self.folder / "state.json")}
         self.environment.pop("QT_QPA_PLATFORM", None)
 
     @staticmethod
@@ -70,57 +71,58 @@ class EndToEnd(unittest.TestCase):
         """What the window keeps of a plan that is not saved."""
         return [f.read_text() for f in self.folder.rglob("unsaved-*.json")]
 
-    def on_screen(self):
-        """How many pixels of the screen have which colour, as 0xRRGGBB."""
-        done = subprocess.run(["import", "-window", "root", "-depth", "8", "rgb:-"],
-                              env=self.environment, capture_output=True, timeout=DEADLINE)
-        pixels = done.stdout
-        return collections.Counter(zip(pixels[0::3], pixels[1::3], pixels[2::3]))
+    def state(self):
+        """What the window says that it shows; see gui/widgets/state_file.h."""
+        file = self.folder / "state.json"
+        return json.loads(file.read_text()) if file.exists() else {}
 
-    def count(self, colour):
-        return self.on_screen()[(colour >> 16, colour >> 8 & 255, colour & 255)]
+    def wait_for_state(self, what, **wanted):
+        return wait_for(lambda: (state := self.state()) and
+                        all(state.get(key) == value for key, value in wanted.items()) and state,
+                        f"{what}; the last state was {self.state()}")
 
-    @unittest.skipIf(shutil.which("import") is None, "not installed: import (ImageMagick)")
     def test_a_plan_is_changed_swept_executed_and_compared(self):
-        weight_pass, point, accent = 0x036838, 0x2F6FB5, 0xD11A6B
         settings = self.folder / "debubble"
         settings.mkdir()
         (settings / "debubble.ini").write_text("[run]\nsteps=2\n")
         self.start("tales")
         handle = self.window_named("^tales - debubble$")
         self.xdotool("windowfocus", "--sync", handle)
-        wait_for(lambda: self.count(weight_pass) > 500, "the W of ZB-H1 on the screen")
+        state = self.wait_for_state("a plan on the screen", view="single", painted=True)
+        self.assertEqual(state["schedule"], "zb-h1")
+        self.assertGreater(state["passes"]["W"], 0)
 
         self.xdotool("key", "ctrl+d")  # the list of schedules
-        time.sleep(0.5)
+        wait_for(lambda: self.state()["popup"], "the list of schedules")
         self.xdotool("key", "e")  # one letter: a slow machine forgets the one before
         self.xdotool("key", "Return")
         wait_for(lambda: any("schedule: eager-1f1b" in text for text in self.kept()), "the new schedule")
-        # Only the ghost of the plan before has any W, and it is paler.
-        wait_for(lambda: self.count(weight_pass) < 50, "a schedule without W on the screen")
+        state = self.wait_for_state("the new plan on the screen", schedule="eager-1f1b", painted=True)
+        self.assertEqual(state["passes"]["W"], 0)
+        self.assertTrue(state["ghost"], "the plan before is not drawn below the new one")
 
-        self.assertEqual(self.count(point), 0)
+        self.assertEqual(state["sweep_points"], 0)
         self.xdotool("key", "ctrl+g")
         rows = wait_for(lambda: list(self.folder.rglob("sweeps/tales-*.csv")), "a sweep")[0]
-        wait_for(lambda: len(rows.read_text().splitlines()) == 1 + 4 * 4 * 3 * 3,
-                 "every point of the grid")
-        wait_for(lambda: self.count(point) > 10, "points on the screen")
+        points = 4 * 4 * 3 * 3
+        wait_for(lambda: len(rows.read_text().splitlines()) == 1 + points, "every point of the grid")
+        state = wait_for(lambda: (state := self.state())["sweep_points"] and state, "points in the plot")
+        self.assertLessEqual(state["sweep_points"], points)
 
         self.assertEqual(len(list(self.folder.rglob("executed.trace.json"))), 0)
-        before = self.count(accent)
         self.xdotool("key", "F5")
         wait_for(lambda: list(self.folder.rglob("runs/*/executed.trace.json")), "a trace of the run")
         report = wait_for(lambda: list(self.folder.rglob("runs/*/run.json")), "the run's report")[0]
         self.assertEqual(len(json.loads(report.read_text())["losses"]), 2)
-        # The letters A and B beside the half-lanes.
-        wait_for(lambda: self.count(accent) > before, "the comparison on the screen")
+        self.wait_for_state("the comparison on the screen", view="comparison", painted=True)
 
     def test_a_command_is_found_by_its_name_and_carried_out(self):
         window = self.start("gpt2-xl")
         handle = self.window_named("^gpt2-xl - debubble$")
         self.xdotool("windowfocus", "--sync", handle)
+        self.wait_for_state("a plan on the screen", view="single", painted=True)
         self.xdotool("key", "ctrl+shift+p")
-        time.sleep(0.5)  # the list opens
+        self.wait_for_state("the list of commands", popup="commands")
         self.xdotool("type", "--delay", "20", "quit")
         self.xdotool("key", "Return")
         self.assertEqual(window.wait(DEADLINE), 0)
@@ -131,11 +133,9 @@ class EndToEnd(unittest.TestCase):
         window = self.start("plan.yaml")
         handle = self.window_named("^plan - debubble$")
         self.xdotool("windowfocus", "--sync", handle)
-        geometry = dict(line.split("=") for line in
-                        self.xdotool("getwindowgeometry", "--shell", handle))
-        # Into the text, which lies at the bottom in the middle.
-        self.xdotool("mousemove", str(int(geometry["WIDTH"]) // 2),
-                     str(int(geometry["HEIGHT"]) - 120), "click", "1")
+        x, y = self.wait_for_state("a plan on the screen", view="single", painted=True)["text_at"]
+        self.xdotool("mousemove", str(x), str(y), "click", "1")
+        self.wait_for_state("the cursor in the text", focus=YAML_EDITOR)
         self.xdotool("key", "ctrl+End")
         self.xdotool("type", "--delay", "20", "schedule: gpipe")
         wait_for(lambda: any("schedule: gpipe" in text for text in self.kept()),

@@ -27,6 +27,7 @@ public:
     void show_points(std::vector<PlotPoint> points, Axis x, Axis y);
     void select_row(std::optional<std::size_t> row);
     const std::vector<std::size_t>& frontier() const { return frontier_; }
+    std::size_t point_count() const { return points_.size(); }
 
     /// Where a point is drawn; for tests and for the pointer.
     QPointF place(const PlotPoint& point) const;

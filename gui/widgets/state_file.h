@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+
+#include <QObject>
+#include <QPointer>
+#include <QTimer>
+
+#include "gui/viewmodel/timeline/document.h"
+
+class QWidget;
+
+namespace debubble::gui {
+
+class MainWindow;
+class TimelineView;
+
+/// Writes what the window shows to a file as JSON, whenever it changes: for scripts that use the
+/// window by keys and pointer and wait for its answers. A picture of the screen depends on fonts,
+/// style and colours, this file does not. Asked for by the environment variable
+/// DEBUBBLE_GUI_STATE=FILE.
+///
+/// Keys: `title`; `view` (`nothing`, `single` or `comparison`); `ghost`; `schedule` and `passes` of
+/// the main document (how many computes of each pass it has); `painted`, whether the timeline was
+/// painted since the document came; `focus` and `popup`, the object names of the widget that keys
+/// go to and of the list that is open, or the class of one without a name; `sweep_points`, drawn
+/// in the plot; `text_at`, the middle of the scenario's text on the screen, in the screen's pixels.
+class StateFile : public QObject {
+    Q_OBJECT
+
+public:
+    StateFile(MainWindow& window, std::string file);
+
+protected:
+    bool eventFilter(QObject* object, QEvent* event) override;
+
+private:
+    void write_if_changed();
+    std::string state() const;
+
+    MainWindow& window_;
+    std::string file_;
+    std::string written_;
+    QPointer<TimelineView> timeline_;
+    Document painted_;  ///< the document that the last painting of the timeline showed
+    QTimer timer_;
+};
+
+}  // namespace debubble::gui
