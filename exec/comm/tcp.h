@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/build_id.h"
 #include "exec/comm/communicator.h"
 
 namespace debubble::exec {
@@ -20,6 +21,7 @@ struct TcpJob {
     std::string secret;
     int listening = -1;     ///< a socket of rank 0 that listens already; taken over
     bool one_host = false;  ///< all ranks are: nobody else can connect
+    BuildId build = build_id();
     std::chrono::nanoseconds patience = std::chrono::minutes(5);  ///< until all are there
 };
 

@@ -163,6 +163,34 @@ TEST(TcpRendezvous, ASecondJobAtThePortIsRefusedInWords) {
                                "; a stranger was refused, since it belongs to another job");
 }
 
+/// Nobody waits for the deadline: the job cannot come together.
+TEST(TcpRendezvous, ARankOfAnotherBuildEndsTheJobInWordsOnBothSides) {
+    const TcpListener listener = listen_here();
+    TcpJob of_rank_0 = job_of(listener), of_rank_1 = job_at(1, listener.port);
+    of_rank_0.build = {"0123456789abcdef"};
+    of_rank_1.build = {"fedcba9876543210"};
+    auto first = std::async(std::launch::async, [&] { return failure_to_connect(of_rank_0); });
+    EXPECT_EQ(failure_to_connect(of_rank_1),
+              "rank 0 at 127.0.0.1:" + std::to_string(listener.port) +
+                  " is of build 0123456789ab of debubble, and rank 1 of build fedcba987654: all "
+                  "ranks of a job run the same program");
+    EXPECT_EQ(first.get(),
+              "rank 1 cannot join: it is of build fedcba987654 of debubble, and rank 0 of build "
+              "0123456789ab; all ranks of a job run the same program");
+}
+
+/// Who does not know the secret says nothing that counts.
+TEST(TcpRendezvous, AStrangerOfAnotherBuildDoesNotEndTheJob) {
+    const TcpListener listener = listen_here();
+    TcpJob stranger = job_at(1, listener.port);
+    stranger.secret = "a guess";
+    stranger.build = {"fedcba9876543210"};
+    auto rank_0 = std::async(std::launch::async, [&] { return sum_at(job_of(listener)); });
+    check_has(failure_to_connect(stranger), "is of build");
+    EXPECT_EQ(sum_at(job_at(1, listener.port)), 3);
+    EXPECT_EQ(rank_0.get(), 3);
+}
+
 TEST(TcpRendezvous, APortThatIsTakenIsSaid) {
     const TcpListener listener = listen_here();
     EXPECT_EQ(failure_to_connect(job_at(0, listener.port)), "rank 0 cannot listen at port " +

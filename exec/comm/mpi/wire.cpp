@@ -8,6 +8,9 @@
 #include <mutex>
 #include <optional>
 
+#include <fmt/format.h>
+
+#include "base/build_id.h"
 #include "base/diagnostic.h"
 #include "exec/comm/processes/communicator.h"
 
@@ -35,6 +38,7 @@ public:
             throw WorldError("MPI does not start, or not with threads");
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+        check_builds();
     }
 
     int rank() const override { return rank_; }
@@ -106,6 +110,24 @@ private:
         std::optional<Ticket> ticket;    ///< of a move
         std::size_t expected = 0;        ///< bytes to receive
     };
+
+    /// Before anything else travels, whose form only the same build knows.
+    void check_builds() const {
+        const BuildId mine = build_id();
+        std::vector<BuildId> all(static_cast<std::size_t>(ranks_));
+        MPI_Allgather(mine.data(), static_cast<int>(mine.size()), MPI_CHAR, all.data(),
+                      static_cast<int>(mine.size()), MPI_CHAR, MPI_COMM_WORLD);
+        const auto other =
+            std::ranges::find_if(all, [&](const BuildId& id) { return id != all[0]; });
+        if (other == all.end()) return;
+        MPI_Finalize();
+        const std::string sentence = fmt::format(
+            "rank {} is of build {} of debubble, and rank 0 of build {}: all ranks of a job run "
+            "the same program",
+            other - all.begin(), short_form(*other), short_form(all[0]));
+        if (rank_ == 0) throw WorldError(sentence);
+        throw Aborted(sentence);  // all ranks have it; one says it
+    }
 
     template <class Visitor>
     static void for_pieces(std::size_t bytes, const Visitor& visit) {

@@ -60,6 +60,7 @@ Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Memb
         throw WorldError(
             fmt::format("what listens at {} is no rank of this version of debubble", where));
     Hello hello;
+    hello.build = me.build;
     hello.from = static_cast<std::uint32_t>(me.rank);
     hello.to = static_cast<std::uint32_t>(to);
     hello.ranks = static_cast<std::uint32_t>(me.ranks);
@@ -71,6 +72,11 @@ Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Memb
     });
     Verdict verdict;
     if (!error) error = read(io, socket, verdict, deadline);
+    if (greeting.build != me.build)  // the other has heard it, too
+        throw WorldError(fmt::format(
+            "rank {} at {} is of build {} of debubble, and rank {} of build {}: all ranks of a "
+            "job run the same program",
+            to, where, short_form(greeting.build), me.rank, short_form(me.build)));
     if (error) return {std::nullopt, fmt::format("no answer to a hello: {}", error.message())};
     if (verdict.accepted != 1) {
         std::string why(std::min(verdict.refusal, kLongestRefusal), ' ');

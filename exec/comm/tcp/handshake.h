@@ -11,11 +11,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
+#include "base/build_id.h"
 #include "exec/comm/communicator.h"
 
 /// How a connection becomes one between two ranks of a job: the one who is called greets, the
 /// caller says who it is and proves that it knows the job's secret, the other answers with a
-/// proof of its own or refuses with a sentence. All sizes are fixed or bounded.
+/// proof of its own or refuses with a sentence. Both say of which build they are, and go on with
+/// their own alone. All sizes are fixed or bounded.
 namespace debubble::exec::tcp {
 
 namespace asio = boost::asio;
@@ -28,6 +30,7 @@ struct Member {
     int rank = 0;
     int ranks = 1;
     std::string secret;
+    BuildId build = build_id();
 };
 
 /// Runs what is under way until `done`; whether that came before the deadline.
@@ -47,7 +50,7 @@ struct Call {
     std::string why;               ///< then
 };
 /// Calls rank `to`, whose address this is; `port` is where this process listens. Throws
-/// WorldError if whoever is there belongs to something else, or refuses.
+/// WorldError if whoever is there belongs to something else, is of another build, or refuses.
 Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Member& me, int to,
           std::uint16_t port, Deadline deadline);
 
@@ -72,6 +75,9 @@ public:
     std::uint16_t port() const { return port_; }
     /// "; 2 strangers were refused, the last since ..."; empty if there was none.
     std::string refusals() const;
+    /// A rank of this job, as it has proven, came and is of another build, so that the job cannot
+    /// come together: a sentence. Empty: there was none.
+    const std::string& other_build() const { return other_build_; }
 
 private:
     struct Visit;
@@ -91,6 +97,7 @@ private:
     std::uint64_t came_ = 0;
     int refused_ = 0;
     std::string last_refusal_;
+    std::string other_build_;
 };
 
 }  // namespace debubble::exec::tcp

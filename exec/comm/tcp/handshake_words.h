@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/build_id.h"
 #include "exec/comm/tcp/proof.h"
 
 /// What travels in a handshake, byte for byte; processors of another byte order see a wrong
@@ -14,7 +15,7 @@ namespace debubble::exec::tcp {
 
 using Magic = std::array<char, 8>;
 inline constexpr Magic kMagic{'d', 'e', 'b', 'u', 'b', 'b', 'l', 'e'};
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
 inline constexpr std::uint32_t kLongestRefusal = 300;
 
@@ -22,12 +23,14 @@ struct Greeting {
     Magic magic = kMagic;
     std::uint32_t version = kVersion;
     std::uint32_t byte_order = kByteOrder;
+    BuildId build = build_id();
     Nonce nonce{};
 };
 struct Hello {
     Magic magic = kMagic;
     std::uint32_t version = kVersion;
     std::uint32_t byte_order = kByteOrder;
+    BuildId build = build_id();
     std::uint32_t from = 0, to = 0, ranks = 0;
     std::uint32_t port = 0;
     Nonce nonce{};

@@ -85,6 +85,7 @@ void Reception::greet(const std::shared_ptr<Visit>& visit) {
         error_code ignored;
         if (!error) visit->socket.close(ignored);  // ends what it is about
     });
+    visit->greeting.build = me_.build;
     visit->greeting.nonce = fresh_nonce();
     const auto heard = [self = shared_from_this(), visit](const error_code& error, std::size_t) {
         if (!error) return self->judge(visit);
@@ -107,6 +108,11 @@ void Reception::judge(const std::shared_ptr<Visit>& visit) {
         refusal = "it speaks another protocol";
     } else if (!same(hello.proof, proof_of(me_.secret, hello, visit->greeting.nonce))) {
         refusal = "it belongs to another job";
+    } else if (hello.build != me_.build) {
+        refusal = fmt::format("it is of build {} of debubble, and rank {} of build {}",
+                              short_form(hello.build), me_.rank, short_form(me_.build));
+        other_build_ = fmt::format(
+            "rank {} cannot join: {}; all ranks of a job run the same program", from, refusal);
     } else if (static_cast<int>(hello.ranks) != me_.ranks) {
         refusal = fmt::format("this job has {} ranks, and the caller's {}", me_.ranks, hello.ranks);
     } else if (static_cast<int>(hello.to) != me_.rank || hello.port > 0xffff) {

@@ -34,7 +34,7 @@ public:
     Rendezvous(asio::io_context& io, const TcpJob& job)
         : io_(io),
           job_(job),
-          me_{job.rank, job.ranks, job.secret},
+          me_{job.rank, job.ranks, job.secret, job.build},
           deadline_(within(job.patience)) {}
 
     std::map<int, Socket> meet() {
@@ -211,7 +211,12 @@ private:
         wait_for_guests();
     }
     void wait_for_guests() {
-        if (run_until(io_, deadline_, [&] { return reception_->complete(); })) return;
+        const auto is_decided = [&] {
+            return reception_->complete() || !reception_->other_build().empty();
+        };
+        const bool in_time = run_until(io_, deadline_, is_decided);
+        if (!reception_->other_build().empty()) throw WorldError(reception_->other_build());
+        if (in_time) return;
         const auto& missing = reception_->expected();
         throw WorldError(fmt::format("rank {} waited {:.3g} s for rank{} {} to join it{}{}",
                                      job_.rank, patience_s(), missing.size() == 1 ? "" : "s",
