@@ -4,6 +4,7 @@
 
 #include "base/diagnostic.h"
 #include "models/graph_builder.h"
+#include "models/visits.h"
 
 namespace debubble::models {
 
@@ -66,6 +67,20 @@ void add_attention_mask(GraphBuilder& builder) {
     operators.back().inputs.push_back(mask);
 }
 
+/// Workspace lives inside one action, whether the backward is split or not: what one pass leaves to
+/// another is an activation, whoever it was made for.
+void class_by_life(StageGraph& graph) {
+    for (const std::vector<Visit>& pass : visits_of(graph, true)) {
+        std::vector<int> alive(graph.tensors.size());
+        for (const Visit& visit : pass) {
+            for (const int tensor : visit.allocates) ++alive[static_cast<std::size_t>(tensor)];
+            for (const int tensor : visit.frees) --alive[static_cast<std::size_t>(tensor)];
+        }
+        for (std::size_t tensor = 0; tensor < alive.size(); ++tensor)
+            if (alive[tensor] != 0) graph.tensors[tensor].held_as = MemoryClass::Activations;
+    }
+}
+
 }  // namespace
 
 StageGraph build_stage(const Architecture& architecture, const Execution& execution,
@@ -112,6 +127,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     }
     if (!builder.mistakes.empty()) throw InputError(std::move(builder.mistakes));
     if (execution.attention_mask_tensor && graph.operators.size() > 1) add_attention_mask(builder);
+    class_by_life(graph);
     return std::move(builder.graph);
 }
 

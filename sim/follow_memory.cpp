@@ -18,8 +18,13 @@ struct Change {
     const ComputeCost* inside = nullptr;  ///< a compute that begins here
     const Action* action = nullptr;
     bool quiet = false;  ///< a message's buffer: shown with the next change that is not
+    const ComputeCost* behind = nullptr;  ///< a compute that ends here
+    bool at_once = false;                 ///< it has begun at the same instant
 
-    bool allocates() const { return inside != nullptr || delta.count > 0; }
+    /// What a compute leaves is no more than it held.
+    bool allocates() const {
+        return behind != nullptr ? at_once : inside != nullptr || delta.count > 0;
+    }
 };
 
 /// What changes are sorted by: a change is three times as long. No two are equal.
@@ -88,7 +93,8 @@ private:
     void compute_runs() {
         const ComputeCost& cost = graph_.compute_costs[graph_.tasks[task_].cost];
         changes_.push_back({time().begin, {}, MemoryClass::Activations, &cost, action_});
-        change(time().end, cost.held_after, MemoryClass::Activations);
+        changes_.push_back({time().end, cost.held_after, MemoryClass::Activations, nullptr, action_,
+                            false, &cost, time().end == time().begin});
     }
     void change(Instant when, const MemoryByClass& held, int times) {
         for (std::size_t c = 0; c < kMemoryClasses; ++c)
@@ -212,18 +218,34 @@ public:
 
 private:
     void apply(const Change& change) {
-        Bytes& level = held_[at(change.held_as)];
-        level += change.delta;
-        const Bytes above = change.inside ? change.inside->peak_above : Bytes{};
-        if (!change.quiet) sample(change.when, change.held_as, level + above);
-        const Bytes sum = total(held_) + above;
+        held_[at(change.held_as)] += change.delta;
+        if (change.inside != nullptr) inside_ = change.inside;
+        if (change.behind != nullptr) inside_ = nullptr;
+        if (change.quiet) unseen_ = true;
+        if (!change.quiet) show(change);
+        // The instant at which a message sets out says little of when its buffer is asked for.
+        const ComputeCost* beside = change.quiet ? nullptr : inside_;
+        const Bytes sum = total(held_) + (beside != nullptr ? beside->peak_above : Bytes{});
         if (sum <= peak_sum_) return;
         peak_sum_ = sum;
         peak_ = {change.when, held_, "", ""};
         peak_action_ = change.action;
-        if (change.inside == nullptr) return;
-        peak_.op = change.inside->op_at_peak;
-        for (std::size_t c = 0; c < kMemoryClasses; ++c) peak_.held[c] += change.inside->at_peak[c];
+        if (beside == nullptr) return;
+        peak_.op = beside->op_at_peak;
+        for (std::size_t c = 0; c < kMemoryClasses; ++c) peak_.held[c] += beside->at_peak[c];
+    }
+    /// A compute shows what there is when it holds most, and goes back to what it leaves.
+    void show(const Change& change) {
+        const ComputeCost* of = change.inside != nullptr ? change.inside : change.behind;
+        for (std::size_t c = 0; c < kMemoryClasses; ++c) {
+            const bool changes = c == at(change.held_as) ||
+                                 (of != nullptr && of->at_peak[c].count != 0) ||
+                                 (unseen_ && c == at(MemoryClass::Activations));
+            if (!changes) continue;
+            const Bytes more = inside_ != nullptr ? inside_->at_peak[c] : Bytes{};
+            sample(change.when, static_cast<MemoryClass>(c), held_[c] + more);
+        }
+        unseen_ = false;
     }
     void sample(Instant when, MemoryClass held_as, Bytes value) {
         if (samples_ == nullptr) return;
@@ -241,6 +263,8 @@ private:
     std::vector<MemorySample>* samples_;
     MemoryPeak peak_;
     Bytes peak_sum_;
+    const ComputeCost* inside_ = nullptr;  ///< the compute that runs
+    bool unseen_ = false;                  ///< buffers of messages have changed
     const Action* peak_action_ = nullptr;
 };
 

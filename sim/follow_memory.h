@@ -21,7 +21,8 @@ struct FollowedMemory {
 };
 
 /// What every rank holds over the first step, from when its tasks ran. Memory
-/// never delays a task, so it is added up afterwards.
+/// never delays a task, so it is added up afterwards. While a compute runs, a class is shown as it
+/// is when the compute holds most, so that the classes sum to what is held at every instant.
 FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
                              std::span<const TaskTimes> times, const CostModel& costs,
                              bool keep_samples);

@@ -102,6 +102,40 @@ TEST(Steps, FreeEveryTensorThatASplitBackwardNeeds) {
     }
 }
 
+/// What a pass allocates it frees, and frees nothing else.
+void expect_to_end_as_it_began(const StageGraph& graph, const PassSteps& pass) {
+    std::map<int, int> alive;
+    for (const Step& step : pass.steps) {
+        if (step.kind == Step::Kind::Run) continue;
+        if (graph.tensors[step.index].held_as != MemoryClass::Workspace) continue;
+        alive[step.index] += step.kind == Step::Kind::Allocate ? 1 : -1;
+    }
+    for (const auto& [tensor, count] : alive) EXPECT_EQ(count, 0) << graph.tensors[tensor].name;
+}
+
+TEST(Steps, LeaveNoWorkspaceToAnotherPass) {
+    std::vector<StageGraph> graphs = stages();
+    for (int bits = 0; bits < 16; ++bits) {
+        Architecture mixture = llama(4, 64, 8, 4, 40, 512);
+        mixture.experts = 8;
+        mixture.experts_per_token = 3;
+        Execution how;
+        how.seq_length = 96;
+        how.tensor = bits & 1 ? 2 : 1;
+        how.sequence_parallel = how.keeps_gathered = bits & 1;
+        how.expert = bits & 2 ? 2 : 1;
+        how.weighted_experts_activation = how.split_backward = bits & 4;
+        how.loss = bits & 8 ? LossKernel::Chunked : LossKernel::Unfused;
+        graphs.push_back(build_stage(mixture, how, {0, 4, true, true}));
+    }
+    for (const StageGraph& graph : graphs) {
+        expect_to_end_as_it_began(graph, forward_steps(graph));
+        expect_to_end_as_it_began(graph, backward_steps(graph));
+        expect_to_end_as_it_began(graph, backward_input_steps(graph));
+        expect_to_end_as_it_began(graph, backward_weight_steps(graph));
+    }
+}
+
 TEST(Steps, MakeTheGradientOfAnUngatedNonlinearityInPlace) {
     const auto held_beside_it = [](const Architecture& model, bool in_place) {
         Execution how;
