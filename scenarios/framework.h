@@ -65,7 +65,9 @@ struct Framework {
     bool rollback_copies = false;
     // memory
     AllocatorModel allocator = AllocatorModel::PyTorchCaching;
-    Bytes library_workspace;       ///< cuBLAS, TransformerEngine, NCCL buffers: held all the time
+    Bytes library_workspace;  ///< cuBLAS, TransformerEngine: held all the time
+    /// Of a GPU's memory, what its allocator never gets: context, kernels' code, NCCL's buffers.
+    Bytes headroom;
     bool main_grad_buffer = true;  ///< one flat fp32 gradient buffer for the whole run
     bool ddp_buckets = false;      ///< PyTorch DDP: another copy of the gradients
     friend bool operator==(const Framework&, const Framework&) = default;

@@ -85,6 +85,7 @@ void read_optimizer(MappingReader& in, Framework& f) {
 void read_memory(MappingReader& in, Framework& f) {
     in.word("allocator", f.allocator, kAllocators);
     in.bytes("library_workspace", f.library_workspace);
+    in.bytes("headroom", f.headroom);
     in.flag("main_grad_buffer", f.main_grad_buffer);
     in.flag("ddp_buckets", f.ddp_buckets);
 }

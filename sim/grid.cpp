@@ -218,7 +218,7 @@ SweepRow evaluate(const Grid& grid, std::size_t index) {
     try {
         const scenarios::Scenario scenario = grid.instantiate(index);
         const Prediction p =
-            predict(scenario, {.keep_trace = false, .play_allocator = false}).prediction;
+            predict(scenario, {.keep_trace = false, .only_where_it_decides = true}).prediction;
         for (std::size_t i = 0; i < kFigures.size(); ++i) row.figures[i] = kFigures[i].text(p);
         row.fits = p.fits;
         row.reason = p.reason.empty() ? twin_reason(grid, index, scenario) : p.reason;

@@ -5,7 +5,8 @@
 
 namespace debubble::sim {
 
-MemoryLog::MemoryLog(scenarios::AllocatorModel model) {
+MemoryLog::MemoryLog(scenarios::AllocatorModel model, Keeps keeps)
+    : records_(keeps == Keeps::Record) {
     if (model == scenarios::AllocatorModel::PyTorchCaching)
         allocator_.emplace<models::CachingAllocator>();
 }
@@ -18,6 +19,7 @@ const models::MemoryUsage& MemoryLog::usage() const {
 int MemoryLog::allocate(Bytes bytes, MemoryClass held_as, std::string_view name,
                         std::string_view op) {
     const int handle = std::visit([&](auto& a) { return a.allocate(bytes); }, allocator_);
+    if (!records_) return handle;
     entries_.push_back({handle, false, held_as, bytes, name, op, action_});
     if (usage().allocated > fullest_) {
         fullest_ = usage().allocated;
@@ -29,7 +31,7 @@ int MemoryLog::allocate(Bytes bytes, MemoryClass held_as, std::string_view name,
 void MemoryLog::free(int handle) {
     if (handle == kNone) return;
     std::visit([&](auto& a) { a.free(handle); }, allocator_);
-    entries_.push_back({handle, true, {}, {}, {}, {}, action_});
+    if (records_) entries_.push_back({handle, true, {}, {}, {}, {}, action_});
 }
 
 PlayedMemory MemoryLog::result(std::size_t largest) const {

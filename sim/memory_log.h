@@ -19,7 +19,9 @@ class MemoryLog {
 public:
     static constexpr int kNone = -1;
 
-    explicit MemoryLog(scenarios::AllocatorModel model);
+    enum class Keeps { Record, Usage };  ///< without a record there is no result()
+
+    explicit MemoryLog(scenarios::AllocatorModel model, Keeps keeps = Keeps::Record);
 
     /// What follows happens in this action; nullptr: in the optimizer step.
     void now_in(const Action* action) { action_ = action; }
@@ -28,6 +30,7 @@ public:
     void free(int handle);  ///< kNone is allowed
 
     PlayedMemory result(std::size_t largest) const;
+    const models::MemoryUsage& usage() const;
 
 private:
     struct Entry {
@@ -39,9 +42,9 @@ private:
         std::string_view op;
         const Action* action = nullptr;
     };
-    const models::MemoryUsage& usage() const;
 
     std::variant<models::ExactAllocator, models::CachingAllocator> allocator_;
+    bool records_;
     std::vector<Entry> entries_;
     Bytes fullest_;
     std::size_t fullest_entry_ = 0;

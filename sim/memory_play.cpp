@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/cancelled.h"
 #include "models/static_memory.h"
 #include "scenarios/execution_of.h"
 #include "sim/memory_log.h"
@@ -309,20 +310,25 @@ private:
     template <class Before>
     void run(const AtStage& key, const models::PassSteps& pass, const Before& before) {
         const models::StageGraph& graph = graph_of(key);
+        std::vector<int>& handles = passes_[key];
         for (std::size_t i = 0; i < pass.steps.size(); ++i) {
             before(i);
             const Step& step = pass.steps[i];
             if (step.kind == Step::Kind::Run) continue;
             const models::Tensor& tensor = graph.tensors[step.index];
             if (step.kind == Step::Kind::Free) {
-                int& handle = passes_[key][step.index];
-                log_.free(handle);
-                handle = MemoryLog::kNone;
+                log_.free(handles[step.index]);
+                handles[step.index] = MemoryLog::kNone;
+                continue;
+            }
+            if (tensor.slices != models::Across::Summed) {
+                int& handle = handles[step.index];
+                if (handle == MemoryLog::kNone) handle = allocate(tensor, kernel_after(pass, i));
                 continue;
             }
             AtStage of = key;
             const int slice = key.second.slice.value_or(0);
-            for (int s = tensor.slices == models::Across::Summed ? 0 : slice; s <= slice; ++s) {
+            for (int s = 0; s <= slice; ++s) {
                 if (key.second.slice) of.second.slice = static_cast<std::int16_t>(s);
                 int& handle = passes_[of][step.index];
                 if (handle == MemoryLog::kNone) handle = allocate(tensor, kernel_after(pass, i));
@@ -344,21 +350,41 @@ private:
     bool born_ = false;
 };
 
+/// Up to the rank's fullest moment.
+void play_list(const scenarios::Scenario& scenario, RankStages& stages, const Program& program,
+               Rank rank, MemoryLog& log) {
+    const ActionList& list = program.ranks[rank.index];
+    const models::StaticMemory level =
+        static_of(scenario, stages, program.placement.stages_of(rank));
+    ListPlayer player(stages, list, level, log);
+    const std::size_t end = played_part(stages, list);
+    for (std::size_t i = 0; i < end; ++i) player.perform(list[i]);
+    player.finish();
+}
+
 }  // namespace
 
 PlayedMemory play_memory(const scenarios::Scenario& scenario,
                          const std::vector<models::StageContent>& contents, const Program& program,
                          Rank rank, std::size_t largest) {
     RankStages stages(scenario, contents, program.placement);
-    const ActionList& list = program.ranks[rank.index];
-    const models::StaticMemory level =
-        static_of(scenario, stages, program.placement.stages_of(rank));
     MemoryLog log(scenario.framework.allocator);
-    ListPlayer player(stages, list, level, log);
-    const std::size_t end = played_part(stages, list);
-    for (std::size_t i = 0; i < end; ++i) player.perform(list[i]);
-    player.finish();
+    play_list(scenario, stages, program, rank, log);
     return log.result(largest);
+}
+
+std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,
+                                 const std::vector<models::StageContent>& contents,
+                                 const Program& program, const std::stop_token& stop) {
+    RankStages stages(scenario, contents, program.placement);
+    std::vector<Bytes> reserved;
+    for (Rank rank{0}; rank.index < program.placement.ranks(); ++rank.index) {
+        give_up_if(stop);
+        MemoryLog log(scenario.framework.allocator, MemoryLog::Keeps::Usage);
+        play_list(scenario, stages, program, rank, log);
+        reserved.push_back(log.usage().peak_reserved);
+    }
+    return reserved;
 }
 
 }  // namespace debubble::sim

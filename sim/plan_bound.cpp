@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/overloaded.h"
+#include "scenarios/headroom.h"
 #include "scenarios/plan.h"
 #include "sim/physical_cost_model.h"
 
@@ -98,7 +99,7 @@ PlanBound bound_of(const scenarios::Scenario& scenario) {
     Durations durations(*costs, plan.schedule.placement);
     Duration barrier_step{};
     Duration least_period = Duration::max();
-    PlanBound bound{0, {}, scenario.cluster.gpu.memory};
+    PlanBound bound{0, {}, scenarios::room_of(scenario)};
     for (Rank rank{0}; rank.index < plan.program.placement.ranks(); ++rank.index) {
         const ActionList& list = plan.program.ranks[static_cast<std::size_t>(rank.index)];
         const RankBound of_rank = rank_bound(list, rank, durations);

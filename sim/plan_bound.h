@@ -13,7 +13,7 @@ struct PlanBound {
     /// optimizer's own time.
     double step_time_s = 0;
     Bytes memory;  ///< of the worst rank: what it holds all the time
-    Bytes limit;   ///< of one device
+    Bytes limit;   ///< of one device, headroom taken off
     bool fits() const { return memory <= limit; }
 };
 

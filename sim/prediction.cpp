@@ -8,6 +8,7 @@
 
 #include "base/cancelled.h"
 #include "models/graph.h"
+#include "scenarios/headroom.h"
 #include "scenarios/measured.h"
 #include "scenarios/plan.h"
 #include "scenarios/utilisation.h"
@@ -109,7 +110,7 @@ PricedPlan price(const Scenario& scenario) {
     std::optional<double>& limit = informed.schedule.options.memory_limit;
     if (!limit && generator->splits_backward) {
         const double affordable =
-            affordable_micro_batches(*costs, sample, scenario.cluster.gpu.memory);
+            affordable_micro_batches(*costs, sample, scenarios::room_of(scenario));
         if (affordable < 2 * scenario.parallel.pipeline) limit = std::max(1.0, affordable);
     }
     Plan plan = make_plan(informed, pipeline_costs(*costs, sample, generator->splits_backward));
@@ -207,14 +208,43 @@ void say_what_was_measured(Prediction& out, const Scenario& scenario, const Cost
                     missing.size() > 1 ? ", ..." : "", scenario.name));
 }
 
+/// Where what is asked for fits and what the allocator makes of it does not, PyTorch gives unused
+/// segments back and asks the device again, step after step: such a plan is not one to start.
 void judge_memory(Prediction& out, Bytes limit) {
-    const auto worst = std::ranges::max_element(out.ranks, {}, &RankPrediction::peak_memory);
-    if (worst == out.ranks.end() || worst->peak_memory <= limit) return;
-    out.fits = false;
-    out.reason = fmt::format(
-        "rank {} needs {:.2f} GiB at {} and a device has {:.2f} GiB: {:.2f} GiB too much",
-        worst->rank.index, gib(worst->peak_memory), worst->peak_op, gib(limit),
-        gib(worst->peak_memory - limit));
+    const auto worst = std::ranges::max_element(out.ranks, {}, &RankPrediction::needs);
+    if (worst == out.ranks.end()) return;
+    const Bytes needs = worst->needs();
+    out.memory_left = limit - out.headroom - needs;
+    out.fits = out.memory_left.count >= 0;
+    out.tight = out.fits && gib(out.memory_left) < kTight * gib(limit);
+    if (out.fits) return;
+    out.reason = fmt::format("rank {} needs {:.2f} GiB at {}", worst->rank.index,
+                             gib(worst->peak_memory), worst->peak_op);
+    if (needs > worst->peak_memory)
+        out.reason += fmt::format(", for which the allocator reserves {:.2f} GiB,", gib(needs));
+    out.reason += fmt::format(" and a device has {:.2f} GiB", gib(limit));
+    if (out.headroom.count > 0)
+        out.reason += fmt::format(", {:.2f} of them for context and communication buffers",
+                                  gib(out.headroom));
+    out.reason += fmt::format(": {:.2f} GiB too much", -gib(out.memory_left));
+}
+
+/// Whether what allocators reserve says more about fitting than what is asked of them.
+bool reserve_decides(const Prediction& out, Bytes room) {
+    Bytes asked;
+    for (const RankPrediction& rank : out.ranks) asked = std::max(asked, rank.peak_memory);
+    return asked <= room && Bytes{kMostReserved * asked.count} > room;
+}
+
+void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan,
+                     const PredictOptions& options) {
+    if (!options.play_allocator) return;
+    if (options.only_where_it_decides && !reserve_decides(out, scenarios::room_of(scenario)))
+        return;
+    const std::vector<Bytes> reserved =
+        play_reserved(scenario, plan.stages, plan.program, options.stop);
+    for (RankPrediction& rank : out.ranks)
+        rank.reserved = reserved[static_cast<std::size_t>(rank.rank.index)];
 }
 
 }  // namespace
@@ -252,13 +282,9 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     const scenarios::Parallel& parallel = scenario.parallel;
     out.replicas = parallel.tensor * parallel.context * parallel.data;
     fill_ranks(out, plan, result.statistics, simulation.peaks);
+    out.headroom = scenarios::headroom_of(scenario);
+    play_allocators(out, scenario, plan, options);
     judge_memory(out, result.memory_limit);
-    if (options.play_allocator)
-        for (RankPrediction& rank : out.ranks) {
-            give_up_if(options.stop);
-            rank.reserved =
-                play_memory(scenario, plan.stages, plan.program, rank.rank).peak_reserved;
-        }
     out.schedule_hash = simulation.trace.header.program_hash;
     out.notes = scenario.notes;
     say_what_sets_the_pace(out, host_share(plan.program, *priced.costs));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -25,6 +26,8 @@ struct RankPrediction {
     std::string peak_op;     ///< action and operator that ran at the peak
     MemoryByClass memory{};  ///< at the instant of the peak, summing to it
     Bytes reserved;          ///< by the allocator model; 0 when it was not played
+    /// What the device must have for it, beside the headroom.
+    Bytes needs() const { return std::max(peak_memory, reserved); }
 };
 
 struct ProvenanceNote {
@@ -47,17 +50,29 @@ struct Prediction {
     std::int64_t parameters = 0;
     int replicas = 1;  ///< T x C x D pipelines that the trace stands for
     std::vector<RankPrediction> ranks;
-    bool fits = true;
+    Bytes headroom;      ///< of a device, that no allocator gets
+    Bytes memory_left;   ///< on the fullest rank, headroom taken off; below zero if it does not fit
+    bool fits = true;    ///< what the allocator reserves and the headroom are in a device
+    bool tight = false;  ///< fits, but with less left than predictions of it are off (kTight)
     std::string reason;  ///< why it does not fit: rank, op, by how much
     std::string schedule_hash;
     std::vector<ProvenanceNote> provenance;
     std::vector<std::string> notes;
 };
 
+/// Share of a device's memory. Reserved peaks are predicted within 3 % on average.
+inline constexpr double kTight = 0.03;
+
+/// Times what is asked for, that an allocator never reserves (docs/decisions/0018).
+inline constexpr int kMostReserved = 2;
+
 struct PredictOptions {
     bool keep_trace = true;      ///< else only the figures
     bool play_allocator = true;  ///< reserved memory too; slower
-    std::stop_token stop = {};   ///< the answer is no longer wanted: throws Cancelled soon
+    /// Not where what is asked of the allocator is too much already, nor where the device has so
+    /// much more that no allocator makes up for it (kMostReserved).
+    bool only_where_it_decides = false;
+    std::stop_token stop = {};  ///< the answer is no longer wanted: throws Cancelled soon
 };
 
 struct PredictionWithTrace {

@@ -86,10 +86,10 @@ private:
             p_.ranks, {}, [](const RankPrediction& r) { return r.peak_memory; });
         const std::string limit = gib_text(answer_.memory_limit);
         if (p_.fits) {
-            paragraph(
-                fmt::format("  {:<12}fits: at most {} of {} GiB, on rank {} at {}", "memory",
-                            gib_text(worst.peak_memory), limit, worst.rank.index, worst.peak_op),
-                14, Ink::Good);
+            paragraph(fmt::format("  {:<12}{}: at most {} of {} GiB, on rank {} at {}{}", "memory",
+                                  fits_text(p_), gib_text(worst.peak_memory), limit,
+                                  worst.rank.index, worst.peak_op, beside_the_peak()),
+                      14, p_.tight ? Ink::Plain : Ink::Good);
             return;
         }
         std::string words = fmt::format("  {:<12}does not fit: ", "memory");
@@ -100,6 +100,18 @@ private:
                                  worst.rank.index, gib_text(worst.peak_memory), limit,
                                  worst.peak_op, gib_text(worst.peak_memory - answer_.memory_limit));
         paragraph(words, 14, Ink::Bad);
+    }
+
+    /// What the allocator makes of it, and what it cannot have: nothing where there is neither.
+    std::string beside_the_peak() const {
+        Bytes reserved;
+        for (const RankPrediction& rank : p_.ranks) reserved = std::max(reserved, rank.reserved);
+        if (reserved.count == 0 && p_.headroom.count == 0) return {};
+        std::string words;
+        if (reserved.count > 0)
+            words += fmt::format("; the allocator reserves at most {}", gib_text(reserved));
+        if (p_.headroom.count > 0) words += fmt::format("; {} are headroom", gib_text(p_.headroom));
+        return words + fmt::format("; {} left", gib_text(p_.memory_left));
     }
 
     /// One row of the break-down: its share of the step as a bar.
@@ -156,7 +168,7 @@ private:
                                "busy", "exposed", "optimizer", "idle", "peak GiB", "at")));
         for (std::size_t i = 0; i < p_.ranks.size() && i < kTableRows; ++i) {
             const RankPrediction& r = p_.ranks[i];
-            const bool over = r.peak_memory > answer_.memory_limit;
+            const bool over = r.needs() + p_.headroom > answer_.memory_limit;
             const std::string row = fmt::format(
                 "{:>4}  {:<12}{:>11}{:>11}{:>11}{:>11}{:>10}  {}", r.rank.index,
                 shortened(stages_text(r.stages), 11), cell(r.busy_s), cell(r.exposed_comm_s),
@@ -234,7 +246,12 @@ std::string headline(const Prediction& p) {
     std::string words = fmt::format("{}: step {}, bubble {}", p.scenario, time_text(p.step_time_s),
                                     percent(p.bubble));
     if (p.mfu) words += fmt::format(", MFU {}", percent(*p.mfu));
-    return words + (p.fits ? ", fits" : ", does not fit");
+    return words + ", " + fits_text(p);
+}
+
+std::string fits_text(const Prediction& p) {
+    if (!p.fits) return "does not fit";
+    return p.tight ? "fits, but tight" : "fits";
 }
 
 SvgOptions picture_of(const scenarios::Scenario& scenario, const PredictionWithTrace& answer) {

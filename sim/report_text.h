@@ -17,6 +17,9 @@ struct ReportOptions {
 std::string report_text(const scenarios::Scenario& scenario, const PredictionWithTrace& answer,
                         const ReportOptions& options = {});
 
+/// "fits", "fits, but tight" or "does not fit".
+std::string fits_text(const Prediction& prediction);
+
 /// "gpt2-xl: step 1.23 s, bubble 12.3 %, MFU 41.2 %, fits".
 std::string headline(const Prediction& prediction);
 

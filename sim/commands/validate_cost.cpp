@@ -31,7 +31,7 @@ ExitStatus carry_out(const ValidateCostArguments& args) {
                       {unless_empty(args.cluster), unless_empty(args.framework)});
     PredictOptions figures_only;
     figures_only.keep_trace = false;
-    figures_only.play_allocator = false;
+    figures_only.only_where_it_decides = true;
     const CostValidation validation =
         validate_cost(table, [&](const scenarios::Scenario& scenario) {
             return predict(scenario, figures_only).prediction;

@@ -94,6 +94,34 @@ class Sweep(SweepTest):
             self.assertEqual(int(row["peak_memory_bytes"]),
                              max(rank["peak_memory_bytes"] for rank in one["ranks"]))
 
+    def test_fits_where_what_the_allocator_reserves_does(self):
+        one = ["--set", "parallel.tensor=2", "--set", "training.micro_batch=4"]
+        plain = self.write("plain.yaml", PLAN)
+        whole = json.loads(self.done("simulate", plain, *one, "--json", "-").stdout)
+        asked = max(rank["peak_memory_bytes"] for rank in whole["ranks"])
+        reserved = max(rank["reserved_memory_bytes"] for rank in whole["ranks"])
+        self.assertGreater(reserved, asked)
+        self.assertGreater(whole["headroom_bytes"], 1 << 29)
+        for memory in ((asked + reserved) // 2 + whole["headroom_bytes"],
+                       reserved + whole["headroom_bytes"]):
+            limit = f"cluster: {{base: dgx-a100-80gb, gpu: {{memory: {memory} B}}}}"
+            plain.write_text(PLAN.replace("cluster: dgx-a100-80gb", limit))
+            self.grid.write_text(GRID.replace("cluster: dgx-a100-80gb", limit))
+            self.out.unlink(missing_ok=True)
+            self.sweep()
+            row, = (row for row in rows_of(self.out) if row["schedule"] == "1f1b" and
+                    (row["parallel.tensor"], row["parallel.pipeline"],
+                     row["training.micro_batch"]) == ("2", "2", "4"))
+            fits = memory >= reserved + whole["headroom_bytes"]
+            self.assertEqual(row["fits"], "true" if fits else "false")
+            self.assertEqual("the allocator reserves" in row["reason"], not fits)
+            self.ends(debubble("simulate", plain, *one), DONE if fits else NO,
+                      says="" if fits else "the allocator reserves")
+            best = max((row for row in rows_of(self.out) if row["fits"] == "true"),
+                       key=lambda row: float(row["tokens_per_s"]))
+            found = json.loads(self.done("search", self.grid, "--json", "-").stdout)
+            self.assertEqual(found["point"], {key: best[key] for key in found["point"]})
+
     def test_marks_exactly_the_plans_that_no_other_beats(self):
         self.sweep()
         fitting = [row for row in rows_of(self.out) if row["fits"] == "true"]

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -5,7 +6,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/diagnostic.h"
 #include "base/file.h"
+#include "scenarios/read_scenario.h"
 #include "sim/validate_cost.h"
 
 /// Predicted beside measured training steps, where the measurements are: the folder that
@@ -24,7 +27,7 @@ class MeasuredCost : public testing::TestWithParam<Goal> {};
 Prediction quick(const scenarios::Scenario& scenario) {
     PredictOptions options;
     options.keep_trace = false;
-    options.play_allocator = false;
+    options.only_where_it_decides = true;
     return predict(scenario, options).prediction;
 }
 
@@ -50,6 +53,22 @@ TEST_P(MeasuredCost, IsPredictedBetterThanByOneConstant) {
     if (count >= 10) {
         EXPECT_LE(100 * sum / count, 3);
     }
+}
+
+/// A row without a microbatch stands for several; one of them ran.
+TEST_P(MeasuredCost, SaysThatWhatRanFits) {
+    const char* folder = std::getenv("DEBUBBLE_MEASURED_DIR");
+    if (folder == nullptr) GTEST_SKIP() << "DEBUBBLE_MEASURED_DIR names no measurements";
+    const auto path = std::filesystem::path(folder) / GetParam().file;
+    if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " does not exist";
+    for (const MeasuredStep& step : read_measured(read_file(path), path.string()).steps)
+        EXPECT_TRUE(std::ranges::any_of(step.scenarios, [&](const std::string& text) {
+            try {
+                return quick(scenarios::parse_scenario(text, path.string())).fits;
+            } catch (const InputError&) {  // this microbatch does not divide the batch
+                return false;
+            }
+        })) << step.label;
 }
 
 INSTANTIATE_TEST_SUITE_P(Tables, MeasuredCost,

@@ -173,6 +173,21 @@ TEST(MemoryPlay, EqualsThemButForMessagesWithEveryGenerator) {
     }
 }
 
+TEST(MemoryPlay, ReservesTheSameOnEveryRankWithAndWithoutItsRecord) {
+    for (const char* name : {"1f1b", "gpipe", "zb-h1"}) {
+        const Program program = lower(generate(name, {4, 1, 8, 1}), {});
+        scenarios::Scenario scenario = gpt_job(2, 1, 4, 24);
+        scenario.schedule.splits_backward = find_generator(name)->splits_backward;
+        const auto stages = models::explicit_stages({6, 6, 6, 6}, 24, 4);
+        const std::vector<Bytes> reserved = play_reserved(scenario, stages, program);
+        ASSERT_EQ(reserved.size(), 4U);
+        for (int r = 0; r < 4; ++r)
+            EXPECT_EQ(reserved[static_cast<std::size_t>(r)],
+                      play_memory(scenario, stages, program, Rank{r}).peak_reserved)
+                << name << " rank " << r;
+    }
+}
+
 TEST(MemoryPlay, EqualsThemWhenTheOptimizerIsThePeak) {
     Job job;
     job.scenario.framework.optimizer = scenarios::OptimizerKind::ForeachAdam;

@@ -56,6 +56,14 @@ TEST(PlanBound, IsNeverAboveThePrediction) {
         for (const RankPrediction& rank : predicted.ranks)
             worst = std::max(worst, rank.peak_memory);
         EXPECT_LE(bound.memory, worst);
+        scenarios::Scenario exactly_full = scenario;
+        exactly_full.cluster.gpu.memory = predicted.headroom;
+        for (const RankPrediction& rank : predicted.ranks)
+            exactly_full.cluster.gpu.memory =
+                std::max(exactly_full.cluster.gpu.memory, predicted.headroom + rank.needs());
+        EXPECT_TRUE(bound_of(exactly_full).fits());
+        exactly_full.cluster.gpu.memory = bound.memory + predicted.headroom - Bytes{1};
+        EXPECT_FALSE(bound_of(exactly_full).fits());
         ++compared;
     }
     EXPECT_GE(compared, 40);

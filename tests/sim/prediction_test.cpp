@@ -1,10 +1,12 @@
 #include "sim/prediction.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
 #include "models/graph.h"
+#include "scenarios/read_scenario.h"
 #include "tests/sim/scenarios.h"
 
 namespace debubble::sim {
@@ -58,6 +60,82 @@ TEST(Predict, SaysWhichRankDoesNotFitAndByHowMuch) {
     EXPECT_FALSE(p.fits);
     EXPECT_THAT(p.reason, HasSubstr("rank 0 needs "));
     EXPECT_THAT(p.reason, HasSubstr("GiB too much"));
+}
+
+/// A plan whose allocator reserves more than it is asked for.
+Scenario fragmented_job() {
+    Scenario job = gpt_job(1, 1, 2, 8);
+    job.framework.headroom = Bytes{std::int64_t{1} << 30};
+    return job;
+}
+
+TEST(Predict, FitsExactlyWhereWhatTheAllocatorReservesAndTheHeadroomDo) {
+    Scenario job = fragmented_job();
+    Bytes asked;
+    Bytes needed;
+    for (const RankPrediction& rank : predict(job).prediction.ranks) {
+        asked = std::max(asked, rank.peak_memory);
+        needed = std::max(needed, rank.needs());
+    }
+    ASSERT_GT(needed, asked);
+
+    job.cluster.gpu.memory = needed + job.framework.headroom;
+    const Prediction just = predict(job).prediction;
+    EXPECT_TRUE(just.fits);
+    EXPECT_TRUE(just.tight);
+    EXPECT_EQ(just.memory_left, Bytes{});
+    EXPECT_EQ(just.headroom, job.framework.headroom);
+
+    job.cluster.gpu.memory = needed + job.framework.headroom - Bytes{1};
+    const Prediction over = predict(job).prediction;
+    EXPECT_FALSE(over.fits);
+    EXPECT_FALSE(over.tight);
+    EXPECT_EQ(over.memory_left, Bytes{-1});
+    EXPECT_THAT(over.reason, HasSubstr(", for which the allocator reserves "));
+    EXPECT_THAT(over.reason, HasSubstr(", 1.00 of them for context and communication buffers: "));
+
+    job.cluster.gpu.memory = Bytes{2 * (needed + job.framework.headroom).count};
+    EXPECT_FALSE(predict(job).prediction.tight);
+}
+
+TEST(Predict, SaysTheSameOfFittingWhereItPlaysTheAllocatorOnlyIfThatDecides) {
+    Scenario job = fragmented_job();
+    const Bytes needed = predict(job).prediction.ranks.front().needs();
+    for (const double of_it : {0.5, 0.9, 1.0, 1.1, 1.5, 4.0}) {
+        job.cluster.gpu.memory =
+            Bytes{static_cast<std::int64_t>(of_it * static_cast<double>(needed.count))};
+        const Prediction whole = predict(job).prediction;
+        const Prediction quick =
+            predict(job, {.keep_trace = false, .only_where_it_decides = true}).prediction;
+        EXPECT_EQ(quick.fits, whole.fits) << of_it;
+        EXPECT_EQ(quick.tight, whole.tight) << of_it;
+        EXPECT_EQ(whole.memory_left < Bytes{}, quick.memory_left < Bytes{}) << of_it;
+    }
+}
+
+/// By which the allocator is not played where twice what is asked for is in the device.
+TEST(Predict, NeverReservesTwiceOfWhatIsAskedFor) {
+    for (const char* model : {"gpt2", "llama3-8b", "vit-base", "mixtral-8x7b"})
+        for (const char* framework : {"megatron-2021", "megatron-2026", "pytorch-eager"})
+            for (const char* schedule : {"1f1b", "gpipe", "zb-h1", "zb-v"})
+                for (const char* more : {"recompute: none", "recompute: full",
+                                         "recompute: none, offload_activations: true"}) {
+                    const std::string text = fmt::format(
+                        "model: {}\ncluster: dgx-a100-80gb\nnodes: 1\nframework: {}\n"
+                        "parallel: {{tensor: 1, pipeline: 4, data: auto}}\nschedule: {}\n"
+                        "training: {{global_batch: 32, micro_batch: 2, precision: bf16, {}}}\n",
+                        model, framework, schedule, more);
+                    for (const RankPrediction& rank :
+                         predict(scenarios::parse_scenario(text, "reserved.yaml")).prediction.ranks)
+                        EXPECT_LT(rank.reserved.count, kMostReserved * rank.peak_memory.count)
+                            << text << " rank " << rank.rank.index;
+                }
+}
+
+TEST(Predict, KeepsNoHeadroomOnAProcessor) {
+    Scenario job = fragmented_job();
+    job.cluster.gpu.threads = 1;
+    EXPECT_EQ(predict(job).prediction.headroom, Bytes{});
 }
 
 TEST(Predict, NamesAnImpossiblePartition) {

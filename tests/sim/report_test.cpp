@@ -132,6 +132,21 @@ TEST(ReportText, SaysWhichRankDoesNotFitAtWhichOpAndByHowMuch) {
     EXPECT_THAT(report_text(two_stages(), a), HasSubstr("does not fit: rank 7 is full\n"));
 }
 
+TEST(ReportText, SaysWhatIsReservedAndLeftAndWhereThatIsLittle) {
+    PredictionWithTrace a = answer(true);
+    a.prediction.ranks[0].reserved = Bytes{41 * kGib};
+    a.prediction.headroom = Bytes{2 * kGib};
+    a.prediction.memory_left = Bytes{kGib};
+    EXPECT_THAT(report_text(two_stages(), a),
+                HasSubstr("memory      fits: at most 40.00 of 44.00 GiB, on rank 0 at 0F1, gelu; "
+                          "the allocator reserves at\n              most 41.00; 2.00 are headroom; "
+                          "1.00 left\n"));
+    a.prediction.tight = true;
+    EXPECT_THAT(report_text(two_stages(), a), HasSubstr("memory      fits, but tight: at most"));
+    EXPECT_EQ(headline(a.prediction),
+              "tiny: step 100.000 ms, bubble 25.0 %, MFU 43.2 %, fits, but tight");
+}
+
 TEST(ReportText, SaysThatMfuIsUnknownInsteadOfInventingOne) {
     PredictionWithTrace a = answer(true);
     a.prediction.mfu.reset();
@@ -213,7 +228,10 @@ TEST(ReportJson, KeepsTheContract) {
  "replicas": 1,
  "fits": true,
  "reason": null,
+ "tight": false,
  "memory_limit_bytes": 47244640256,
+ "headroom_bytes": 0,
+ "memory_left_bytes": 0,
  "ranks": [
   {
    "rank": 0,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report_text.h"
 #include "sim/report_wording.h"
 
 namespace debubble::gui {
@@ -22,7 +23,7 @@ std::string points(double fraction) {
 
 std::string fitting(const sim::Prediction& before, const sim::Prediction& now) {
     if (!now.fits) return before.fits ? "fits no more" : "does not fit";
-    return before.fits ? "fits" : "fits now";
+    return std::string(before.fits ? "fits" : "fits now") + (now.tight ? ", but tight" : "");
 }
 
 class Summary {
@@ -60,12 +61,16 @@ public:
                       causes[i], whole);
     }
 
-    void peak(Rank rank, Bytes held, const std::string& at, std::optional<Bytes> limit) {
-        const bool over = limit && held > *limit;
+    /// `reserved`: by the allocator, 0 where that is not known.
+    void peak(Rank rank, Bytes held, const std::string& at, std::optional<Bytes> limit,
+              Bytes reserved = {}, Bytes headroom = {}) {
+        const bool over = limit && std::max(held, reserved) + headroom > *limit;
+        std::string place = at;
+        if (reserved.count > 0) place += fmt::format("; {} reserved", sim::gib_text(reserved));
         row(fmt::format("rank {}", rank.index),
-            limit
-                ? fmt::format("{} of {} GiB at {}", sim::gib_text(held), sim::gib_text(*limit), at)
-                : fmt::format("{} GiB at {}", sim::gib_text(held), at),
+            limit ? fmt::format("{} of {} GiB at {}", sim::gib_text(held), sim::gib_text(*limit),
+                                place)
+                  : fmt::format("{} GiB at {}", sim::gib_text(held), place),
             over);
     }
 
@@ -87,7 +92,7 @@ Bytes worst_peak(const sim::Prediction& prediction) {
 std::string delta_line(const sim::Prediction& before, const sim::Prediction& now) {
     const double step = now.step_time_s / before.step_time_s - 1;
     if (step == 0 && now.bubble == before.bubble && worst_peak(before) == worst_peak(now) &&
-        before.fits == now.fits)
+        before.fits == now.fits && before.tight == now.tight)
         return "no change";
     return fmt::format("step {:+.1f} %, bubble {}, peak {}, {}", 100 * step,
                        change(points(before.bubble), points(now.bubble), "%"),
@@ -106,12 +111,16 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
     summary.row("per GPU", fmt::format("{:.1f} TFLOP/s", p.tflops_per_gpu));
     summary.row("bubble",
                 fmt::format("{} (span {})", sim::percent(p.bubble), sim::percent(p.span_bubble)));
-    summary.row("memory", p.fits ? "fits" : "does not fit: " + p.reason, !p.fits);
+    summary.row("memory", p.fits ? sim::fits_text(p) : "does not fit: " + p.reason, !p.fits);
+    if (p.headroom.count > 0)
+        summary.row("headroom", fmt::format("{} GiB", sim::gib_text(p.headroom)));
+    if (p.fits && !p.ranks.empty())
+        summary.row("memory left", fmt::format("{} GiB", sim::gib_text(p.memory_left)));
     summary.row("parameters", sim::count_text(p.parameters));
     summary.step(statistics);
     summary.headline("Peak memory");
     for (const sim::RankPrediction& rank : p.ranks)
-        summary.peak(rank.rank, rank.peak_memory, rank.peak_op, limit);
+        summary.peak(rank.rank, rank.peak_memory, rank.peak_op, limit, rank.reserved, p.headroom);
     if (!p.notes.empty()) summary.headline("Notes");
     for (const std::string& note : p.notes) summary.row("", note);
     return summary.done();

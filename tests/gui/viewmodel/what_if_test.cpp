@@ -1,5 +1,7 @@
 #include <atomic>
 #include <future>
+#include <map>
+#include <string>
 
 #include <gmock/gmock.h>
 
@@ -139,6 +141,34 @@ TEST(Delta, says_step_bubble_peak_and_whether_it_fits) {
     EXPECT_EQ(delta_line(before, before), "no change");
     EXPECT_EQ(delta_line(before, prediction(1.5, 0.331, 88, false)),
               "step +50.0 %, bubble 33.1 %, peak 88.0 GiB, does not fit");
+}
+
+TEST(Delta, says_where_it_fits_with_little_left) {
+    const auto before = prediction(1, 0.331, 78, true);
+    auto now = before;
+    now.tight = true;
+    EXPECT_EQ(delta_line(before, now),
+              "step +0.0 %, bubble 33.1 %, peak 78.0 GiB, fits, but tight");
+    EXPECT_EQ(delta_line(now, now), "no change");
+}
+
+TEST(Summary, says_what_is_reserved_and_left) {
+    sim::Prediction p = prediction(1, 0.331, 78, true);
+    p.ranks[0].reserved = Bytes{79 * static_cast<std::int64_t>(kGiB)};
+    p.headroom = Bytes{static_cast<std::int64_t>(kGiB)};
+    p.memory_left = Bytes{static_cast<std::int64_t>(kGiB) / 2};
+    p.tight = true;
+    std::map<std::string, SummaryRow> rows;
+    const Bytes limit{80 * static_cast<std::int64_t>(kGiB)};
+    for (const SummaryRow& row : summary_of(p, Statistics{}, limit)) rows[row.name] = row;
+    EXPECT_EQ(rows["memory"].value, "fits, but tight");
+    EXPECT_EQ(rows["headroom"].value, "1.00 GiB");
+    EXPECT_EQ(rows["memory left"].value, "0.50 GiB");
+    EXPECT_THAT(rows["rank 0"].value, testing::EndsWith("; 79.00 reserved"));
+    EXPECT_FALSE(rows["rank 0"].bad);
+    p.headroom = Bytes{2 * static_cast<std::int64_t>(kGiB)};
+    for (const SummaryRow& row : summary_of(p, Statistics{}, limit)) rows[row.name] = row;
+    EXPECT_TRUE(rows["rank 0"].bad);
 }
 
 TEST(Summary, shares_of_the_step_add_up) {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "base/units.h"
+#include "scenarios/scenario.h"
+
+namespace debubble::scenarios {
+
+/// What of a device's memory is no allocator's: the framework's headroom on a GPU, nothing on a
+/// processor, whose ranks are threads or processes of one machine.
+Bytes headroom_of(const Scenario& scenario);
+
+/// What of a device's memory an allocator can have. Never below zero.
+Bytes room_of(const Scenario& scenario);
+
+}  // namespace debubble::scenarios
