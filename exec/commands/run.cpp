@@ -13,6 +13,7 @@
 #include "exec/run/launch.h"
 #include "exec/run/local_launcher.h"
 #include "exec/run/progress.h"
+#include "exec/run/run_facts.h"
 #include "exec/run/run_report.h"
 #include "schedule/exporters/chrome_trace.h"
 
@@ -169,23 +170,24 @@ ExitStatus carry_out(RunArguments args) {
                                [&](const StepMetrics& step) { progress->show(step); },
                                [&](const Evaluation& evaluation) { progress->show(evaluation); }};
     RunOutcome outcome;
-    run_ranks(transporter, job.grid.size(), {place, job.request.rendezvous, job.request.patience},
-              [&](Communicator& world) {
-                  if (!alone) stop.emplace();
-                  std::string no_nccl;
-                  const bool nccl = job.uses_nccl(world, no_nccl);
-                  if (world.rank() == 0 && !no_nccl.empty()) fmt::print(out, "{}\n", no_nccl);
-                  const auto over_nccl = with_devices(world, [&](auto& host, auto& lanes) {
-                      return job.connect_devices(host, lanes);
-                  });
-                  try {
-                      RunOutcome mine = train(job, nccl ? *over_nccl : world, *stop, listener);
-                      if (world.rank() == 0) outcome = std::move(mine);
-                  } catch (const std::exception& error) {
-                      world.abort(error.what());  // before communicators end, whose ends are heard
-                      throw;
-                  }
-              });
+    run_ranks(
+        transporter, job.grid.size(),
+        {place, job.request.rendezvous, job.request.patience, alone ? RunFacts{} : facts_of(job)},
+        [&](Communicator& world) {
+            if (!alone) stop.emplace();
+            std::string no_nccl;
+            const bool nccl = job.uses_nccl(world, no_nccl);
+            if (world.rank() == 0 && !no_nccl.empty()) fmt::print(out, "{}\n", no_nccl);
+            const auto over_nccl = with_devices(
+                world, [&](auto& host, auto& lanes) { return job.connect_devices(host, lanes); });
+            try {
+                RunOutcome mine = train(job, nccl ? *over_nccl : world, *stop, listener);
+                if (world.rank() == 0) outcome = std::move(mine);
+            } catch (const std::exception& error) {
+                world.abort(error.what());  // before communicators end, whose ends are heard
+                throw;
+            }
+        });
     progress.reset();
     if (!speaks) return ExitStatus::Done;
     if (outcome.steps.empty()) {

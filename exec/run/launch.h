@@ -7,6 +7,7 @@
 
 #include "exec/comm/communicator.h"
 #include "exec/run/process_place.h"
+#include "exec/run/same_run.h"
 
 /// How the ranks of a run come to life: threads of this process, or one per process that
 /// mpirun, srun, torchrun or this program has started.
@@ -24,10 +25,12 @@ struct Meeting {
     ProcessPlace place;  ///< of this process
     std::string file;    ///< where ranks over TCP meet, instead of at MASTER_ADDR
     std::chrono::nanoseconds patience = std::chrono::minutes(5);
+    RunFacts facts = {};  ///< that processes compare once they have met
 };
 
 /// Runs `body` for each of the ranks that this process has. Throws what the first rank to
-/// fail has thrown; InputError if the job has another number of ranks.
+/// fail has thrown; InputError if processes do not run the same (check_same_run), or the job has
+/// another number of ranks.
 ///
 /// A rank that hangs in a computation cannot be stopped: if the threads have not ended
 /// `patience` after the first of them failed, the process ends with that rank's sentence and

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "exec/run/run_job.h"
+#include "exec/run/same_run.h"
+
+namespace debubble::exec {
+
+/// What decides the numbers of a run and which steps it takes: the scenario as it was resolved,
+/// with what files hold instead of their paths, the Program, data, beginning and end, and what
+/// computes. Not how fast it runs, or what it writes where: paths, threads, deadlines, outputs.
+/// Reads some of the data.
+RunFacts facts_of(const RunJob& job);
+
+/// The part of it that the scenario says, under its keys.
+RunFacts scenario_facts(const scenarios::Scenario& scenario, const TrainingOptions& options);
+
+}  // namespace debubble::exec

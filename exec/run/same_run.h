@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "exec/comm/communicator.h"
+
+/// Ranks that are processes read scenario, data and checkpoint each by itself: whether all of them
+/// run the same is compared before the first step.
+namespace debubble::exec {
+
+/// Something that must be alike on all ranks: its name is unique in the list.
+struct Fact {
+    std::string what;   ///< "training.optimizer.lr"
+    std::string value;  ///< "0.001"
+    friend bool operator==(const Fact&, const Fact&) = default;
+};
+using RunFacts = std::vector<Fact>;
+
+/// Collective over all ranks: each brings its own facts. Throws InputError on every one of them,
+/// with a sentence for each fact that differs, in the order of the list: who has which value.
+void check_same_run(Communicator& world, const RunFacts& mine, std::chrono::nanoseconds patience);
+
+}  // namespace debubble::exec
