@@ -5,11 +5,7 @@ namespace {
 
 constexpr int kPasses = 4;
 constexpr int kRecompute = kPasses;  // priced beside the passes
-enum PerStage { kUnshard, kOffload, kReduceGrad, kPerStageKinds };
-
-std::size_t entries(int kinds, int stages, int ranks) {
-    return static_cast<std::size_t>(kinds) * stages * ranks;
-}
+enum Copies { kUnshard, kOffload, kCopies };
 
 Compute without_micro_batch(Compute c) {
     c.micro_batch.index = 0;
@@ -19,14 +15,14 @@ Compute without_micro_batch(Compute c) {
 }  // namespace
 
 CostTable::CostTable(const Program& program, const CostModel& model, TaskGraph& graph)
-    : program_(program),
-      model_(model),
+    : model_(model),
       graph_(graph),
-      stages_(program.stage_count()),
+      index_(program.placement),
       slices_(program.shape.slices),
-      computes_(entries((kPasses + 1) * slices_, stages_, program.shape.ranks), -1),
-      transfers_(entries(2, stages_, program.shape.ranks), -1),
-      per_stage_(entries(kPerStageKinds, stages_, program.shape.ranks), -1) {}
+      computes_((kPasses + 1) * slices_ * index_.size(), -1),
+      transfers_(2 * index_.size(), -1),
+      copies_(kCopies * index_.size(), -1),
+      reductions_(static_cast<std::size_t>(index_.stage_count()), -1) {}
 
 std::int32_t CostTable::add(const ComputeCost& cost) {
     graph_.compute_costs.push_back(cost);
@@ -40,8 +36,7 @@ std::int32_t CostTable::add(const Flow& flow) {
 
 std::int32_t& CostTable::slot(std::vector<std::int32_t>& table, int kind, int kinds, Stage stage,
                               Rank rank) {
-    const auto row = static_cast<std::size_t>(rank.index) * stages_ + stage.index;
-    return table[row * kinds + kind];
+    return table[index_.entry_of(rank, stage) * kinds + kind];
 }
 
 std::int32_t CostTable::of(const Compute& compute, Rank rank) {
@@ -91,20 +86,20 @@ std::int32_t CostTable::optimizer(Rank rank) {
 }
 
 std::int32_t CostTable::unshard(Stage stage, Rank rank) {
-    std::int32_t& cost = slot(per_stage_, kUnshard, kPerStageKinds, stage, rank);
+    std::int32_t& cost = slot(copies_, kUnshard, kCopies, stage, rank);
     if (cost < 0) cost = add(model_.unshard(stage, rank));
     return cost;
 }
 
 std::int32_t CostTable::offload(Stage stage, Rank rank) {
-    std::int32_t& cost = slot(per_stage_, kOffload, kPerStageKinds, stage, rank);
+    std::int32_t& cost = slot(copies_, kOffload, kCopies, stage, rank);
     if (cost < 0) cost = add(model_.offload(stage, rank));
     return cost;
 }
 
 std::int32_t CostTable::reduce_grad(Stage stage) {
-    std::int32_t& cost = slot(per_stage_, kReduceGrad, kPerStageKinds, stage, Rank{0});
-    if (cost < 0) cost = add(model_.reduce_grad(stage, program_.placement.ranks_of(stage)));
+    std::int32_t& cost = reductions_[stage.index];
+    if (cost < 0) cost = add(model_.reduce_grad(stage, index_.ranks_of(stage)));
     return cost;
 }
 

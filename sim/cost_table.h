@@ -32,14 +32,15 @@ private:
     std::int32_t& slot(std::vector<std::int32_t>& table, int kind, int kinds, Stage stage,
                        Rank rank);
 
-    const Program& program_;
     const CostModel& model_;
     TaskGraph& graph_;
-    int stages_;
+    PlacementIndex index_;
     int slices_;
-    std::vector<std::int32_t> computes_;   // pass x slice x stage x rank
-    std::vector<std::int32_t> transfers_;  // kind x stage x sender
-    std::vector<std::int32_t> per_stage_;  // unshard, offload, reduce x stage x rank
+    // An entry of the placement is a rank and a stage that it holds.
+    std::vector<std::int32_t> computes_;    // pass x slice x entry
+    std::vector<std::int32_t> transfers_;   // kind x entry of the sender
+    std::vector<std::int32_t> copies_;      // unshard, offload x entry
+    std::vector<std::int32_t> reductions_;  // by stage
     std::map<std::tuple<Compute, Compute, Rank>, std::int32_t> overlaps_;  // microbatch cleared
 };
 

@@ -52,19 +52,18 @@ std::vector<ChangeKey> in_order_of_time(const std::vector<Change>& changes) {
 class RankChanges {
 public:
     RankChanges(const Program& program, const TaskGraph& graph, std::span<const TaskTimes> times,
-                const CostModel& costs, Rank rank)
+                const CostModel& costs, const PlacementIndex& index, Rank rank)
         : program_(program),
           graph_(graph),
           times_(times),
           costs_(costs),
-          rank_(rank),
-          local_(static_cast<std::size_t>(program.stage_count())) {
-        int stages = 0;
-        for (const Stage stage : program.placement.stages_of(rank)) local_[stage.index] = stages++;
+          index_(index),
+          rank_(rank) {
+        const std::size_t stages = program.placement.stages_of(rank).size();
         const PipelineShape& shape = program.shape;
-        messages_.resize(2 * static_cast<std::size_t>(stages) * shape.micro_batches * shape.slices);
-        saved_.resize(static_cast<std::size_t>(stages));
-        left_.resize(static_cast<std::size_t>(stages));
+        messages_.resize(2 * stages * shape.micro_batches * shape.slices);
+        saved_.resize(stages);
+        left_.resize(stages);
     }
 
     std::vector<Change> collect() {
@@ -104,7 +103,7 @@ private:
     void leaves_gradients(const Compute& c) {
         if (c.pass == Pass::Forward) return;
         const MemoryByClass left = costs_.left_unreduced(c);
-        MemoryByClass& waits = left_[static_cast<std::size_t>(local_[c.stage.index])];
+        MemoryByClass& waits = left_[local(c.stage)];
         change(time().begin, waits, -1);
         change(time().end, left, 1);
         waits = left;
@@ -179,22 +178,25 @@ private:
     };
     AtStage& at_stage(bool forward, Stage stage, MicroBatch mb) {
         const PipelineShape& shape = program_.shape;
-        const auto row =
-            static_cast<std::size_t>(local_[stage.index]) * shape.micro_batches + mb.index;
+        const std::size_t row = local(stage) * shape.micro_batches + mb.index;
         return messages_[2 * (row * shape.slices + mb.slice.value_or(0)) + forward];
     }
-    Bytes& saved(Stage stage) { return saved_[static_cast<std::size_t>(local_[stage.index])]; }
+    Bytes& saved(Stage stage) { return saved_[local(stage)]; }
+    /// Index of a stage among those of this rank.
+    std::size_t local(Stage stage) const {
+        return index_.entry_of(rank_, stage) - index_.first_of(rank_);
+    }
 
     const Program& program_;
     const TaskGraph& graph_;
     std::span<const TaskTimes> times_;
     const CostModel& costs_;
+    const PlacementIndex& index_;
     Rank rank_;
     bool born_ = false;  ///< the gradients are there
     TaskId task_ = kNoTask;
     const Action* action_ = nullptr;
     std::vector<Change> changes_;
-    std::vector<int> local_;  ///< index of a stage among those of this rank
     std::vector<AtStage> messages_;
     std::vector<Bytes> saved_;         ///< by a forward, per stage of this rank
     std::vector<MemoryByClass> left_;  ///< gradients that wait, likewise
@@ -274,9 +276,10 @@ FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
                              std::span<const TaskTimes> times, const CostModel& costs,
                              bool keep_samples) {
     FollowedMemory followed;
+    const PlacementIndex index(program.placement);
     for (int r = 0; r < program.shape.ranks; ++r) {
         const Rank rank{r};
-        const auto changes = RankChanges(program, graph, times, costs, rank).collect();
+        const auto changes = RankChanges(program, graph, times, costs, index, rank).collect();
         Player player(rank, costs.static_memory(rank), keep_samples ? &followed.samples : nullptr);
         followed.peaks.push_back(player.play(changes));
     }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <vector>
 
 #include "base/overloaded.h"
 #include "scenarios/headroom.h"
@@ -18,7 +19,7 @@ namespace {
 class Durations {
 public:
     Durations(const CostModel& costs, const Placement& placement)
-        : costs_(costs), placement_(placement) {}
+        : costs_(costs), index_(placement) {}
 
     Duration of(const Action& action, Rank rank) {
         return std::visit(
@@ -33,16 +34,18 @@ public:
 
     /// Of `pass` over all stages before `stage`, where each is fastest.
     Duration way(Pass pass, Stage stage, MicroBatch mb) {
-        Duration sum{};
-        for (Stage before{0}; before < stage; ++before.index) {
+        std::vector<Duration>& sums = ways_[{pass, mb.slice}];
+        if (sums.empty()) sums.push_back(Duration{});
+        while (sums.size() <= static_cast<std::size_t>(stage.index)) {
+            const Stage before{static_cast<int>(sums.size()) - 1};
             std::optional<Duration> least;
-            for (const Rank rank : placement_.ranks_of(before)) {
+            for (const Rank rank : index_.ranks_of(before)) {
                 const Duration d = of({pass, before, mb}, rank);
                 least = std::min(least.value_or(d), d);
             }
-            sum += least.value_or(Duration{});
+            sums.push_back(sums.back() + least.value_or(Duration{}));
         }
-        return sum;
+        return sums[stage.index];
     }
 
 private:
@@ -55,7 +58,9 @@ private:
     }
 
     const CostModel& costs_;
-    const Placement& placement_;
+    PlacementIndex index_;
+    /// Sums of the ways so far, by stage.
+    std::map<std::tuple<Pass, std::optional<std::int16_t>>, std::vector<Duration>> ways_;
     std::map<std::tuple<Pass, Stage, Rank, std::optional<std::int16_t>>, Duration> known_;
 };
 

@@ -27,9 +27,10 @@ using scenarios::Scenario;
 /// backward is all I: its order has no W to place.
 PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, bool split) {
     PipelineCosts costs;
-    for (int s = 0; s < schedule.stage_count(); ++s) {
+    const PlacementIndex index(schedule.placement);
+    for (int s = 0; s < index.stage_count(); ++s) {
         const Stage stage{s};
-        const Rank rank = schedule.placement.ranks_of(stage).front();
+        const Rank rank = index.ranks_of(stage).front();
         const auto cost = [&](Pass pass) {
             return model.compute({pass, stage, {}}, rank).duration;
         };
@@ -39,10 +40,10 @@ PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, b
         else
             costs.stages.push_back({cost(Pass::Forward), cost(Pass::Backward), Duration{}});
     }
-    if (schedule.shape.ranks > 1 && schedule.stage_count() > 1) {
+    if (schedule.shape.ranks > 1 && index.stage_count() > 1) {
         const Message first{Message::Kind::Activation, Stage{0}, {}};
-        const Rank from = schedule.placement.ranks_of(Stage{0}).front();
-        const Rank to = schedule.placement.ranks_of(Stage{1}).front();
+        const Rank from = index.ranks_of(Stage{0}).front();
+        const Rank to = index.ranks_of(Stage{1}).front();
         const Flow flow = model.transfer(first, from, to);
         costs.link = flow.latency;
         if (flow.links[0] >= 0)

@@ -76,9 +76,7 @@ PassUse use_of(Pass pass, bool several_holders) {
 }
 
 bool has_several_holders(const Placement& placement) {
-    for (int stage = 0; stage < placement.stage_count(); ++stage)
-        if (placement.ranks_of(Stage{stage}).size() > 1) return true;
-    return false;
+    return PlacementIndex(placement).has_several_holders();
 }
 
 double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits& units,

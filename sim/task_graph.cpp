@@ -231,9 +231,14 @@ TaskGraph build_task_graph(const Program& program, const CostModel& costs,
     graph.task_of.resize(program.ranks.size());
 
     CostTable table(program, costs, graph);
-    RankStreams none;
-    none.stages.resize(static_cast<std::size_t>(program.stage_count()));
-    std::vector<RankStreams> streams(program.ranks.size(), none);
+    const PlacementIndex index(program.placement);
+    std::vector<RankStreams> streams(program.ranks.size());
+    for (Rank rank{0}; rank.index < program.shape.ranks; ++rank.index) {
+        RankStreams& stream = streams[rank.index];
+        stream.index = &index;
+        stream.rank = rank;
+        stream.stages.resize(program.placement.stages_of(rank).size());
+    }
     for (int step = 0; step < options.steps; ++step) {
         StepBuilder builder(program, graph, table, streams, step, options);
         for (int rank = 0; rank < program.shape.ranks; ++rank) builder.add_rank(Rank{rank});

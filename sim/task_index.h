@@ -17,13 +17,15 @@ struct StageTasks {
 
 /// The newest task of every stream of one rank.
 struct RankStreams {
+    const PlacementIndex* index = nullptr;
+    Rank rank;
     TaskId compute = kNoTask;
     TaskId gather = kNoTask;  ///< Unshard
     TaskId reduce = kNoTask;  ///< ReduceGrad, TiedGradReduce, GradNorm
     TaskId copy = kNoTask;    ///< Offload, Reload
     TaskId optimizer = kNoTask;
     std::vector<TaskId> open;  ///< sends and copies since the last compute, as far as they block
-    std::vector<StageTasks> stages;  ///< indexed by stage
+    std::vector<StageTasks> stages;  ///< of those that the rank holds
     struct Channel {
         Rank to;
         Message::Kind kind{};
@@ -31,7 +33,9 @@ struct RankStreams {
     };
     std::vector<Channel> channels;  ///< those that this rank sends on
 
-    StageTasks& of(Stage stage) { return stages[stage.index]; }
+    StageTasks& of(Stage stage) {
+        return stages[index->entry_of(rank, stage) - index->first_of(rank)];
+    }
     TaskId& channel(Rank to, Message::Kind kind) {
         for (Channel& c : channels)
             if (c.to == to && c.kind == kind) return c.last;

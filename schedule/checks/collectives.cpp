@@ -12,6 +12,7 @@ using Kind = Violation::Kind;
 
 /// What one rank's list says of one stage.
 struct StageFacts {
+    bool named = false;
     bool held = false;
     bool sharded = false;  ///< it has an Unshard or a Reshard
     bool gathered = true;  ///< now
@@ -26,13 +27,11 @@ public:
     CollectiveChecker(const Schedule& schedule, Findings& findings)
         : schedule_(schedule),
           findings_(findings),
-          reductions_(schedule.stage_count(), -1),
-          holders_(schedule.stage_count(), 0),
+          index_(schedule.placement),
+          stages_(static_cast<std::size_t>(index_.stage_count())),
+          reductions_(stages_.size(), -1),
           norms_(schedule.ranks.size(), 0),
-          steps_(schedule.ranks.size(), 0) {
-        for (const auto& row : schedule.placement.stages)
-            for (const Stage stage : row) ++holders_[stage.index];
-    }
+          steps_(schedule.ranks.size(), 0) {}
 
     void check() {
         for (int r = 0; r < static_cast<int>(schedule_.ranks.size()); ++r) check_rank(r);
@@ -47,13 +46,24 @@ private:
 
     void check_rank(int rank) {
         rank_ = rank;
-        stages_.assign(schedule_.stage_count(), {});
+        forget_last_rank();
         const ActionList& list = schedule_.ranks[rank];
-        for (const Stage stage : schedule_.placement.stages[rank]) stages_[stage.index].held = true;
+        for (const Stage stage : schedule_.placement.stages[rank]) facts(stage).held = true;
         for (std::size_t i = list.size(); i-- > 0;) find_initial_state(list[i]);
-        for (StageFacts& stage : stages_) stage.gathered = stage.at_first;
+        for_each_named([](Stage, StageFacts& stage) { stage.gathered = stage.at_first; });
         for (std::size_t i = 0; i < list.size(); ++i) visit(i, list[i]);
         finish(list.size());
+    }
+
+    void forget_last_rank() {
+        for_each_named([](Stage, StageFacts& stage) { stage = {}; });
+        named_.clear();
+    }
+    /// The stages that the rank's list or its row of the placement names, in order.
+    template <class Visitor>
+    void for_each_named(Visitor&& visit) {
+        std::ranges::sort(named_);
+        for (const Stage stage : named_) visit(stage, stages_[stage.index]);
     }
 
     /// Seen from the end: parameters are gathered at first unless the first
@@ -72,8 +82,11 @@ private:
 
     /// A stage that is none gets facts of its own, which nothing reads.
     StageFacts& facts(Stage stage) {
-        const bool known = stage.index >= 0 && stage.index < static_cast<int>(stages_.size());
-        return known ? stages_[stage.index] : nowhere_;
+        if (stage.index < 0 || stage.index >= index_.stage_count()) return nowhere_;
+        StageFacts& facts = stages_[stage.index];
+        if (!facts.named) named_.push_back(stage);
+        facts.named = true;
+        return facts;
     }
 
     void visit(std::size_t i, const Action& action) {
@@ -147,20 +160,20 @@ private:
     /// The step leaves sharded parameters to be gathered anew.
     void visit_step(std::size_t i) {
         if (steps_[rank_]++ > 0) add(Kind::Duplicate, i, "OPTIMIZER_STEP stands twice");
-        for (std::size_t s = 0; s < stages_.size(); ++s) {
-            StageFacts& stage = stages_[s];
+        for_each_named([&](Stage s, StageFacts& stage) {
             if (stage.sharded) stage.gathered = false;
-            if (stage.held && stage.reductions == 0 && holders_[s] > 1)
+            const std::size_t holders = index_.ranks_of(s).size();
+            if (stage.held && stage.reductions == 0 && holders > 1)
                 add(Kind::Missing, i,
                     fmt::format("OPTIMIZER_STEP without {}REDUCE_GRAD: the {} holders of stage {} "
                                 "would drift apart",
-                                s, holders_[s], s));
-        }
+                                s.index, holders, s.index));
+        });
     }
 
     void finish(std::size_t end) {
-        for (std::size_t s = 0; s < stages_.size(); ++s) {
-            const StageFacts& stage = stages_[s];
+        for_each_named([&](Stage of, const StageFacts& stage) {
+            const int s = of.index;
             if (stage.sharded && stage.gathered != stage.at_first)
                 add(Kind::Leftover, end,
                     fmt::format("the parameters of stage {} are {} at the end of the step, but {} "
@@ -171,13 +184,13 @@ private:
                 add(Kind::Order, end,
                     fmt::format("a weight gradient of stage {} stands behind its last REDUCE_GRAD",
                                 s));
-            if (!stage.held) continue;
+            if (!stage.held) return;
             if (reductions_[s] >= 0 && reductions_[s] != stage.reductions)
                 add(Kind::Unmatched, end,
                     fmt::format("rank {} lists {}REDUCE_GRAD {} times, another holder {} times",
                                 rank_, s, stage.reductions, reductions_[s]));
             reductions_[s] = stage.reductions;
-        }
+        });
     }
 
     void check_all_or_none(const std::vector<int>& counts, std::string_view text) {
@@ -190,11 +203,12 @@ private:
 
     const Schedule& schedule_;
     Findings& findings_;
+    PlacementIndex index_;
     int rank_ = 0;
     std::vector<StageFacts> stages_;  ///< of the rank at hand
+    std::vector<Stage> named_;        ///< those of them that it names
     StageFacts nowhere_;
     std::vector<int> reductions_;  ///< by stage, of the holder seen last; -1 for none
-    std::vector<int> holders_;     ///< by stage
     std::vector<int> norms_;       ///< by rank
     std::vector<int> steps_;
 };

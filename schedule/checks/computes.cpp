@@ -20,6 +20,7 @@ public:
         : schedule_(schedule),
           findings_(findings),
           index_(schedule),
+          holders_(schedule.placement),
           seen_(kPasses * index_.size() / 2) {}
 
     void check() {
@@ -117,7 +118,7 @@ private:
 
     void missing(Pass pass, const Message& unit) {
         const Action action = Compute{pass, unit.producer, unit.micro_batch};
-        const auto holders = schedule_.placement.ranks_of(unit.producer);
+        const auto holders = holders_.ranks_of(unit.producer);
         const Rank rank = holders.empty() ? Rank{0} : holders.front();
         findings_.add(Kind::Missing, rank, schedule_.ranks[rank.index].size(),
                       fmt::format("{} is on no rank", to_text(action)));
@@ -135,19 +136,25 @@ private:
     const Schedule& schedule_;
     Findings& findings_;
     ResultIndex index_;
+    PlacementIndex holders_;
     std::vector<Seen> seen_;  ///< by stage, microbatch, slice and pass
 };
 
 /// How far a microbatch's saved tensors of a stage are, on one rank.
 enum class Saved : std::uint8_t { No, Here, OnHost, Back };
 
-/// Recompute, Offload and Reload stand between a forward and its backward.
+/// Recompute, Offload and Reload stand between a forward and its backward. `saved` is No before
+/// and after, of everything.
 void check_saved(const Schedule& schedule, int rank, const ResultIndex& index,
                  std::vector<Saved>& saved, Findings& findings) {
-    std::fill(saved.begin(), saved.end(), Saved::No);
     const ActionList& list = schedule.ranks[rank];
+    std::vector<std::size_t> touched;
+    const auto at = [&](Stage stage, const MicroBatch& mb) -> Saved& {
+        touched.push_back(index.of(stage, mb));
+        return saved[touched.back()];
+    };
     const auto step = [&](std::size_t i, Stage stage, const MicroBatch& mb, auto&& change) {
-        if (index.contains(stage, mb) && change(saved[index.of(stage, mb)])) return;
+        if (index.contains(stage, mb) && change(at(stage, mb))) return;
         findings.add(Kind::Order, Rank{rank}, i,
                      fmt::format("{} does not stand between its forward and its backward as it "
                                  "should",
@@ -156,7 +163,7 @@ void check_saved(const Schedule& schedule, int rank, const ResultIndex& index,
     for (std::size_t i = 0; i < list.size(); ++i) {
         for_each_compute(list[i], [&](const Compute& c) {
             if (!index.contains(c) || c.pass == Pass::BackwardWeight) return;
-            Saved& now = saved[index.of(c.stage, c.micro_batch)];
+            Saved& now = at(c.stage, c.micro_batch);
             if (c.pass != Pass::Forward && now == Saved::OnHost)
                 findings.add(
                     Kind::Order, Rank{rank}, i,
@@ -179,11 +186,14 @@ void check_saved(const Schedule& schedule, int rank, const ResultIndex& index,
             step(i, o->stage, o->micro_batch,
                  [](Saved& s) { return s == Saved::Here || s == Saved::Back; });
     }
-    for (std::size_t i = 0; i < saved.size(); ++i)
+    std::ranges::sort(touched);
+    for (const std::size_t i : touched) {
         if (saved[i] == Saved::OnHost)
             findings.add(Kind::Leftover, Rank{rank}, list.size(),
                          fmt::format("microbatch {} of stage {} is still offloaded at the end",
                                      to_text(index.at(i).micro_batch), index.at(i).producer.index));
+        saved[i] = Saved::No;
+    }
 }
 
 bool has_saved_actions(const ActionList& list) {

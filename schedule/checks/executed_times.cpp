@@ -10,7 +10,10 @@ namespace {
 class StepTimes {
 public:
     StepTimes(const Program& program, const Trace& trace, Sentences& sentences)
-        : program_(program), trace_(trace), sentences_(sentences) {}
+        : program_(program),
+          stage_count_(program.stage_count()),
+          trace_(trace),
+          sentences_(sentences) {}
 
     void add_rank(const Executor& executor, const std::size_t* spans) {
         ranks_.push_back({executor, spans});
@@ -94,7 +97,7 @@ private:
             begins_after(span, find(mine_.reloads, {c.stage, c.micro_batch}));
         if (c.pass == Pass::Forward) mine_.forwards[{c.stage, c.micro_batch}] = span;
         mine_.computes[c.stage] = span;
-        const auto input = neighbour_input_of(c, program_.stage_count());
+        const auto input = neighbour_input_of(c, stage_count_);
         if (!input) return;
         const Span maker = find(makers_, *input);
         const bool local = maker && trace_.spans[*maker].rank == trace_.spans[span].rank;
@@ -159,6 +162,7 @@ private:
     }
 
     const Program& program_;
+    int stage_count_;
     const Trace& trace_;
     Sentences& sentences_;
     std::vector<OfRank> ranks_;

@@ -1,9 +1,11 @@
 """`debubble simulate`: the JSON's contract, its sums, files and exit codes."""
 
 import json
+import os
+import subprocess
 import unittest
 
-from program import BAD_INPUT, DONE, NO, WORLD, ProgramTest, debubble
+from program import BAD_INPUT, DONE, NO, PROGRAM, WORLD, ProgramTest, debubble
 
 PLAN = """\
 model: gpt2
@@ -110,6 +112,26 @@ class Files(SimulateTest):
                   BAD_INPUT)
         self.assertEqual(svg.read_text(), "old")
         self.assertEqual(self.left_behind(), ["p.svg", "plan.yaml"])
+
+
+class ManyRanks(SimulateTest):
+    def memory_of(self, ranks):
+        """Most memory that a prediction of that many ranks takes."""
+        scenario = self.write("ranks.yaml", f"""
+model: {{family: gpt2, layers: {ranks}, hidden: 1024, heads: 16, vocab: 50304, max_positions: 1024}}
+cluster: dgx-a100-80gb
+gpus: {ranks}
+parallel: {{pipeline: {ranks}}}
+training: {{global_batch: 4, micro_batch: 1, seq_length: 1024, precision: bf16}}
+""")
+        program = subprocess.Popen([PROGRAM, "simulate", scenario], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(program.pid, 0)
+        program.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(program.returncode, DONE)
+        return usage.ru_maxrss
+
+    def test_take_memory_in_proportion(self):
+        self.assertLess(self.memory_of(2048), 6 * self.memory_of(512))
 
 
 class Answers(SimulateTest):
