@@ -10,6 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/plan.h"
+#include "sim/unvalidated.h"
 
 namespace debubble::sim {
 namespace {
@@ -23,10 +24,25 @@ std::string text_of(const std::optional<double>& value) {
     return value ? text_of(*value) : std::string();
 }
 
-Bytes worst_peak(const Prediction& p) {
+std::string text_of(Bytes bytes) {
+    return fmt::format("{}", bytes.count);
+}
+
+Bytes worst(const Prediction& p, Bytes RankPrediction::*held) {
     Bytes worst;
-    for (const RankPrediction& rank : p.ranks) worst = std::max(worst, rank.peak_memory);
+    for (const RankPrediction& rank : p.ranks) worst = std::max(worst, rank.*held);
     return worst;
+}
+
+std::string mean(const Prediction& p, double RankPrediction::*seconds) {
+    double sum = 0;
+    for (const RankPrediction& rank : p.ranks) sum += rank.*seconds;
+    return text_of(sum / static_cast<double>(p.ranks.size()));
+}
+
+std::string reserved(const Prediction& p) {
+    const Bytes most = worst(p, &RankPrediction::reserved);
+    return most.count > 0 ? text_of(most) : std::string();
 }
 
 struct Figure {
@@ -47,7 +63,14 @@ constexpr std::array kFigures{
     Figure{"parameters", [](const Prediction& p) { return fmt::format("{}", p.parameters); }},
     Figure{"replicas", [](const Prediction& p) { return fmt::format("{}", p.replicas); }},
     Figure{"peak_memory_bytes",
-           [](const Prediction& p) { return fmt::format("{}", worst_peak(p).count); }},
+           [](const Prediction& p) { return text_of(worst(p, &RankPrediction::peak_memory)); }},
+    Figure{"reserved_memory_bytes", reserved},
+    Figure{"memory_left_bytes", [](const Prediction& p) { return text_of(p.memory_left); }},
+    Figure{"exposed_comm_s",
+           [](const Prediction& p) { return mean(p, &RankPrediction::exposed_comm_s); }},
+    Figure{"optimizer_s",
+           [](const Prediction& p) { return mean(p, &RankPrediction::optimizer_s); }},
+    Figure{"idle_s", [](const Prediction& p) { return mean(p, &RankPrediction::idle_s); }},
     Figure{"scenario", [](const Prediction& p) { return p.scenario; }},
     Figure{"schedule_hash", [](const Prediction& p) { return p.schedule_hash; }},
 };
@@ -65,6 +88,11 @@ std::string reason_of(const InputError& error) {
         reason += (reason.empty() ? "" : "; ") + d.message;
     return one_line(std::move(reason));
 }
+
+/// What stands beside a row's keys and figures, in this order.
+constexpr std::array<std::string SweepRow::*, 2> kWords{&SweepRow::twin_of, &SweepRow::unvalidated};
+constexpr std::array<std::string_view, 5> kBesideFigures{"twin_of", "unvalidated", "fits", "pareto",
+                                                         "reason"};
 
 std::vector<std::string> values_of(const std::vector<scenarios::Override>& point) {
     std::vector<std::string> values;
@@ -198,6 +226,12 @@ scenarios::Scenario Grid::instantiate(std::size_t index) const {
     return scenario.instantiate(overrides);
 }
 
+std::vector<std::string> Grid::keys() const {
+    std::vector<std::string> names;
+    for (const scenarios::SweepKey& key : sweep.keys) names.push_back(key.key);
+    return names;
+}
+
 double SweepRow::figure(std::string_view name) const {
     const auto at = std::ranges::find(kFigures, name, &Figure::name) - kFigures.begin();
     const std::string& text = figures[static_cast<std::size_t>(at)];
@@ -212,8 +246,36 @@ std::vector<std::string> figure_names() {
     return names;
 }
 
+std::vector<std::string> csv_columns(std::span<const std::string> keys) {
+    std::vector<std::string> columns(keys.begin(), keys.end());
+    for (std::string& name : figure_names()) columns.push_back(std::move(name));
+    columns.insert(columns.end(), kBesideFigures.begin(), kBesideFigures.end());
+    return columns;
+}
+
+std::vector<std::string> csv_fields(const SweepRow& row) {
+    std::vector<std::string> fields = row.values;
+    fields.insert(fields.end(), row.figures.begin(), row.figures.end());
+    for (const auto word : kWords) fields.push_back(row.*word);
+    fields.insert(fields.end(), {row.fits ? "true" : "false", row.pareto, row.reason});
+    return fields;
+}
+
+SweepRow row_of_csv(const std::vector<std::string>& fields, std::size_t keys) {
+    SweepRow row;
+    const auto figures = fields.begin() + static_cast<std::ptrdiff_t>(keys);
+    auto at = fields.end() - static_cast<std::ptrdiff_t>(kBesideFigures.size());
+    row.values.assign(fields.begin(), figures);
+    row.figures.assign(figures, at);
+    for (const auto word : kWords) row.*word = *at++;
+    row.fits = *at++ == "true";
+    row.pareto = *at++;
+    row.reason = *at;
+    return row;
+}
+
 SweepRow evaluate(const Grid& grid, std::size_t index) {
-    SweepRow row{index, values_of(grid.sweep.point(index)), {}, false, {}, {}};
+    SweepRow row{index, values_of(grid.sweep.point(index)), {}, false, {}, {}, {}, {}};
     row.figures.resize(kFigures.size());
     try {
         const scenarios::Scenario scenario = grid.instantiate(index);
@@ -221,6 +283,7 @@ SweepRow evaluate(const Grid& grid, std::size_t index) {
             predict(scenario, {.keep_trace = false, .only_where_it_decides = true}).prediction;
         for (std::size_t i = 0; i < kFigures.size(); ++i) row.figures[i] = kFigures[i].text(p);
         row.fits = p.fits;
+        row.unvalidated = fmt::format("{}", fmt::join(unvalidated_features(scenario), "; "));
         row.reason = p.reason.empty() ? twin_reason(grid, index, scenario) : p.reason;
     } catch (const InputError& error) {
         row.reason = reason_of(error);
@@ -239,7 +302,7 @@ void mark_pareto(std::vector<SweepRow>& rows) {
     std::vector<Candidate> candidates;
     for (SweepRow& row : rows) {
         row.pareto = "false";
-        if (row.fits)
+        if (row.fits && row.twin_of.empty())
             candidates.push_back(
                 {row.figure("tokens_per_s"), row.figure("peak_memory_bytes"), &row});
     }

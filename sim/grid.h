@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Grid {
     std::vector<std::size_t> points;  ///< indices that the conditions admit, in grid order
 
     scenarios::Scenario instantiate(std::size_t index) const;
+    std::vector<std::string> keys() const;  ///< names of the swept ones
 
 private:
     void choose_points(const std::string& name);
@@ -37,6 +39,10 @@ struct SweepRow {
     bool fits = false;
     std::string pareto;  ///< "true" or "false" once all points are known, else empty
     std::string reason;  ///< why it is impossible or does not fit, or whose twin it is, one line
+    /// Keys that make no difference to another row, with that row's values; once all points are
+    /// known, and empty if there is none before it in the grid (sim/twins.h).
+    std::string twin_of;
+    std::string unvalidated;  ///< as unvalidated_features(), one line
     friend bool operator==(const SweepRow&, const SweepRow&) = default;
 
     bool possible() const { return !figures.front().empty(); }
@@ -44,14 +50,23 @@ struct SweepRow {
     double figure(std::string_view name) const;
 };
 
-/// The scalars of `simulate --json`, and peak_memory_bytes of the worst rank.
+/// The scalars of `simulate --json`; exposed communication, optimizer and idle time as means over
+/// the ranks; peak and reserved memory of the worst rank, the latter empty where the allocator was
+/// not played since it decides nothing.
 std::vector<std::string> figure_names();
+
+/// The columns of results.csv, and a row's fields in them.
+std::vector<std::string> csv_columns(std::span<const std::string> keys);
+std::vector<std::string> csv_fields(const SweepRow& row);
+/// Precondition: as many fields as there are columns for so many swept keys.
+SweepRow row_of_csv(const std::vector<std::string>& fields, std::size_t keys);
 
 /// Predicts one point. An impossible plan is a row with its reason.
 SweepRow evaluate(const Grid& grid, std::size_t index);
 
 /// Marks the rows that fit and that no other fitting row beats in throughput
 /// (tokens_per_s) without holding more memory, or in memory without being slower.
+/// Marked twins are left out.
 void mark_pareto(std::vector<SweepRow>& rows);
 
 }  // namespace debubble::sim

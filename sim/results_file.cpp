@@ -27,21 +27,6 @@ using Fields = std::vector<std::string>;
     throw WorldError(fmt::format("{}: {}: {}", path.string(), what, std::strerror(errno)));
 }
 
-Fields header_of(const Grid& grid) {
-    Fields header;
-    for (const auto& key : grid.sweep.keys) header.push_back(key.key);
-    for (std::string& name : figure_names()) header.push_back(std::move(name));
-    header.insert(header.end(), {"fits", "pareto", "reason"});
-    return header;
-}
-
-Fields fields_of(const SweepRow& row) {
-    Fields fields = row.values;
-    fields.insert(fields.end(), row.figures.begin(), row.figures.end());
-    fields.insert(fields.end(), {row.fits ? "true" : "false", row.pareto, row.reason});
-    return fields;
-}
-
 /// The point of the grid that has these values.
 std::optional<std::size_t> index_of(const Fields& values, const Grid& grid) {
     std::size_t index = 0;
@@ -53,17 +38,6 @@ std::optional<std::size_t> index_of(const Fields& values, const Grid& grid) {
     }
     if (!std::ranges::binary_search(grid.points, index)) return std::nullopt;
     return index;
-}
-
-SweepRow row_of(const Fields& fields, std::size_t keys) {
-    SweepRow row;
-    const auto figures = fields.begin() + static_cast<std::ptrdiff_t>(keys);
-    row.values.assign(fields.begin(), figures);
-    row.figures.assign(figures, fields.end() - 3);
-    row.fits = fields[fields.size() - 3] == "true";
-    row.pareto = fields[fields.size() - 2];
-    row.reason = fields.back();
-    return row;
 }
 
 /// What write_file() of a process that was killed left behind.
@@ -78,7 +52,7 @@ void remove_leftovers(const fs::path& path) {
 }  // namespace
 
 ResultsFile::ResultsFile(fs::path path, const Grid& grid)
-    : path_(std::move(path)), header_(header_of(grid)) {
+    : path_(std::move(path)), header_(csv_columns(grid.keys())) {
     open_locked();
     try {
         remove_leftovers(path_);
@@ -136,7 +110,7 @@ void ResultsFile::read_rows(const Grid& grid) {
     while ((fields = take_csv_row(rest))) {
         if (fields->size() != header_.size())
             refuse(fmt::format("a row has {} fields, not {}", fields->size(), header_.size()));
-        SweepRow row = row_of(*fields, grid.sweep.keys.size());
+        SweepRow row = row_of_csv(*fields, grid.sweep.keys.size());
         const auto index = index_of(row.values, grid);
         if (!index)
             refuse(fmt::format("the point {} is not in this grid", fmt::join(row.values, ", ")));
@@ -149,7 +123,7 @@ void ResultsFile::read_rows(const Grid& grid) {
 }
 
 void ResultsFile::append(const SweepRow& row) {
-    const std::string text = write_csv_row(fields_of(row));
+    const std::string text = write_csv_row(csv_fields(row));
     const std::lock_guard lock(mutex_);
     const ssize_t written = ::write(fd_, text.data(), text.size());
     if (written != static_cast<ssize_t>(text.size())) {
@@ -161,7 +135,7 @@ void ResultsFile::append(const SweepRow& row) {
 void ResultsFile::replace(const std::vector<SweepRow>& rows) {
     write_file(path_, [&](std::ostream& out) {
         out << write_csv_row(header_);
-        for (const SweepRow& row : rows) out << write_csv_row(fields_of(row));
+        for (const SweepRow& row : rows) out << write_csv_row(csv_fields(row));
     });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "scenarios/plan.h"
 #include "sim/parallel.h"
 #include "sim/plan_bound.h"
+#include "sim/twins.h"
 
 namespace debubble::sim {
 namespace {
@@ -91,6 +93,7 @@ public:
         });
         run_parallel(candidates.size(), options_.jobs, options_.stop,
                      [&](std::size_t i) { play(candidates[i]); });
+        find_twins();
         result_.finished = settled_ == result_.points;
         return std::move(result_);
     }
@@ -133,13 +136,22 @@ private:
         const SweepRow row = evaluate(grid_, candidate.index);
         const std::lock_guard lock(mutex_);
         settle(row.possible() ? result_.predicted : result_.impossible);
-        if (row.fits && (!result_.best || beats(row, *result_.best))) result_.best = row;
+        if (!row.fits) return;
+        const double of_row = score(row, objective_);
+        const double of_best = result_.best ? score(*result_.best, objective_) : of_row;
+        if (of_row < of_best) return;
+        if (of_row > of_best) as_good_.clear();
+        as_good_.push_back(row);
+        result_.best = *std::ranges::min_element(as_good_, {}, &SweepRow::index);
     }
 
-    bool beats(const SweepRow& row, const SweepRow& best) const {
-        const double a = score(row, objective_);
-        const double b = score(best, objective_);
-        return a != b ? a > b : row.index < best.index;
+    /// No twin of the best is ruled out by its bound, which promises as much.
+    void find_twins() {
+        if (!result_.best) return;
+        std::ranges::copy_if(as_good_, std::back_inserter(result_.twins), [&](const SweepRow& row) {
+            return row.index != result_.best->index && are_twins(row, *result_.best);
+        });
+        std::ranges::sort(result_.twins, {}, &SweepRow::index);
     }
 
     void settle(std::size_t& count) {
@@ -153,6 +165,7 @@ private:
     const BatchOptions& options_;
     std::mutex mutex_;
     SearchResult result_;
+    std::vector<SweepRow> as_good_;  ///< as the best one
     std::size_t settled_ = 0;
 };
 

@@ -22,6 +22,7 @@ const SweepRow* best_of(std::span<const SweepRow> rows, Objective objective);
 
 struct SearchResult {
     std::optional<SweepRow> best;  ///< nothing if no plan fits
+    std::vector<SweepRow> twins;   ///< of the best, in grid order (sim/twins.h)
     std::size_t points = 0;        ///< that the grid admits
     std::size_t predicted = 0;     ///< played event by event
     std::size_t too_big = 0;       ///< ruled out by what they hold all the time

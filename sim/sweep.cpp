@@ -10,6 +10,7 @@
 #include "base/diagnostic.h"
 #include "sim/parallel.h"
 #include "sim/results_file.h"
+#include "sim/twins.h"
 
 namespace debubble::sim {
 namespace {
@@ -41,6 +42,7 @@ void check_still_true(const std::vector<SweepRow>& found, const Grid& grid,
         const SweepRow& old = *asked[i];
         SweepRow now = evaluate(grid, old.index);
         now.pareto = old.pareto;
+        now.twin_of = old.twin_of;
         if (now == old) return;
         throw InputError(
             fmt::format("{} holds other results: the point {} now gives something else, "
@@ -83,6 +85,7 @@ SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
     std::ranges::sort(result.rows, {}, &SweepRow::index);
     if (!result.finished()) return result;
     const std::vector<SweepRow> before = result.rows;
+    mark_twins(result.rows, grid.keys());
     mark_pareto(result.rows);
     if (!to_do.empty() || result.rows != before) file.replace(result.rows);
     return result;

@@ -29,9 +29,9 @@ struct SweepResult {
 
 /// Predicts every point of the grid that `results` does not hold yet and
 /// appends each as it comes. When all are there, the file is put in grid order
-/// and its Pareto column filled: an interrupted and resumed sweep leaves the
-/// same bytes as one that ran through. Throws InputError if the file belongs to
-/// another grid, or if what it holds is no longer what this scenario gives.
+/// and its columns of twins and of the Pareto frontier filled: an interrupted and resumed sweep
+/// leaves the same bytes as one that ran through. Throws InputError if the file belongs to another
+/// grid, or if what it holds is no longer what this scenario gives.
 SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
                   const BatchOptions& options = {});
 

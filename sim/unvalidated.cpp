@@ -2,22 +2,56 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string_view>
 
 #include <fmt/format.h>
 
 namespace debubble::sim {
+namespace {
+
+using scenarios::Provenance;
+
+/// Whether one of these is there and nobody has measured or fitted it.
+bool is_assumed(const scenarios::Cluster& cluster,
+                std::initializer_list<std::string_view> constants) {
+    return std::ranges::any_of(constants, [&](std::string_view constant) {
+        const auto origin = cluster.origins.find(std::string(constant));
+        return origin != cluster.origins.end() && origin->second.provenance == Provenance::Assumed;
+    });
+}
+
+/// The shares of the datasheet's rates that this plan's kernels go by and that are assumed: of
+/// products, of flash attention, of memory-bound kernels.
+std::string assumed_rates(const scenarios::Scenario& scenario) {
+    const scenarios::Cluster& cluster = scenario.cluster;
+    std::vector<std::string_view> names;
+    if (is_assumed(cluster, {"gpu.gemm_efficiency"})) names.emplace_back("products");
+    if (scenario.training.attention == models::AttentionKernel::Flash &&
+        is_assumed(cluster,
+                   {"gpu.attention_forward_efficiency", "gpu.attention_backward_efficiency"}))
+        names.emplace_back("attention");
+    if (!cluster.origins.contains("gpu.memory_efficiency") ||
+        is_assumed(cluster, {"gpu.memory_efficiency"}))
+        names.emplace_back("memory-bound kernels");
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
 
 std::vector<std::string> unvalidated_features(const scenarios::Scenario& scenario) {
-    using scenarios::Provenance;
     std::vector<std::string> features;
     const auto say = [&](bool applies, std::string feature) {
         if (applies) features.push_back(std::move(feature));
     };
     const scenarios::Cluster& cluster = scenario.cluster;
-    const auto rate = cluster.origins.find("gpu.memory_efficiency");
-    say(rate == cluster.origins.end() || rate->second.provenance == Provenance::Assumed,
-        fmt::format("the kernel rates of {}", cluster.gpu.name));
+    const std::string rates = assumed_rates(scenario);
+    say(!rates.empty(), fmt::format("the kernel rates of {} ({})", cluster.gpu.name, rates));
+    say(scenario.gpus > 1 &&
+            is_assumed(cluster, {"node_link.efficiency", "node_link.group_efficiency"}),
+        fmt::format("the links inside a node of {}", cluster.name));
+    say(cluster.nodes > 1 && is_assumed(cluster, {"network.efficiency"}),
+        fmt::format("the network between nodes of {}", cluster.name));
     say(scenario.framework.name != "megatron-2021",
         fmt::format("the host times of {}", scenario.framework.name));
 
@@ -26,7 +60,8 @@ std::vector<std::string> unvalidated_features(const scenarios::Scenario& scenari
         scenario.schedule.csv.empty() ? scenario.schedule.name : scenario.schedule.csv;
     say(scenario.parallel.pipeline > 1 && std::ranges::find(kMeasured, schedule) == kMeasured.end(),
         fmt::format("schedule {}", schedule));
-    say(scenario.parallel.zero_stage >= 2, fmt::format("ZeRO-{}", scenario.parallel.zero_stage));
+    say(scenario.parallel.zero_stage >= 2 && scenario.has_replicas(),
+        fmt::format("ZeRO-{}", scenario.parallel.zero_stage));
     say(scenario.parallel.context > 1, "context parallelism");
     say(scenario.model.experts > 0, "mixtures of experts");
     say(scenario.training.offload_optimizer || scenario.training.offload_activations, "offloading");

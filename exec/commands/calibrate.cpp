@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "exec/calibrate/calibrate.h"
+#include "exec/calibrate/noise.h"
 #include "exec/commands/commands.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cuda/load_module.h"
@@ -66,6 +67,9 @@ ExitStatus carry_out(CalibrateArguments& args) {
     write_file(args.out, cluster_text(cluster));
     fmt::print("wrote {}; debubble simulate SCENARIO --set cluster={} --set framework=debubble\n",
                args.out, args.out);
+    const std::string noise = noise_warning(*cluster.measured, args.out);
+    std::fflush(stdout);
+    if (!noise.empty()) fmt::print(stderr, "{}\n", noise);
     return ExitStatus::Done;
 }
 

@@ -26,7 +26,4 @@ Grid read_grid(const GridArguments& arguments);
 
 std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts);
 
-/// The rows as a table for people: swept keys, speed, memory.
-std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid);
-
 }  // namespace debubble::sim

@@ -1,5 +1,6 @@
 #include "sim/search.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -8,11 +9,13 @@
 
 #include "sim/commands/commands.h"
 #include "sim/commands/grid_arguments.h"
+#include "sim/commands/grid_table.h"
 #include "sim/commands/interruption.h"
 #include "sim/commands/output.h"
 #include "sim/commands/progress_bar.h"
 #include "sim/report_json.h"
 #include "sim/report_text.h"
+#include "sim/twins.h"
 
 /// `debubble search`: the best plan of a grid that fits in memory.
 namespace debubble::sim {
@@ -41,15 +44,34 @@ std::string set_options(const SweepRow& best, const Grid& grid) {
     return text;
 }
 
+std::string twins_text(const SearchResult& result, const Grid& grid) {
+    constexpr std::size_t kShown = 3;
+    std::string text;
+    const std::vector<std::string> keys = grid.keys();
+    for (std::size_t i = 0; i < std::min(kShown, result.twins.size()); ++i)
+        text +=
+            fmt::format("the same plan: {}\n", difference_of(*result.best, result.twins[i], keys));
+    if (result.twins.size() > kShown)
+        text += fmt::format("and {} more points that make the same plan; --json lists them\n",
+                            result.twins.size() - kShown);
+    return text;
+}
+
 Json best_json(const SearchResult& result, const PredictionWithTrace& prediction, const Grid& grid,
                const std::string& objective) {
     Json point;
     for (std::size_t i = 0; i < result.best->values.size(); ++i)
         point[grid.sweep.keys[i].key] = result.best->values[i];
+    Json twins = Json::array();
+    const std::vector<std::string> keys = grid.keys();
+    for (const SweepRow& twin : result.twins)
+        twins.push_back(difference_of(*result.best, twin, keys));
     return {{"objective", objective},
             {"point", point},
             {"points", result.points},
             {"predicted", result.predicted},
+            {"twins", std::move(twins)},
+            {"unvalidated", result.best->unvalidated},
             {"prediction", report_json(prediction)}};
 }
 
@@ -77,8 +99,8 @@ ExitStatus carry_out(const SearchArguments& args) {
         write_output(args.json, best_json(result, prediction, grid, args.objective).dump(2) + "\n");
     if (args.json == "-") return ExitStatus::Done;
     const std::array best{&*result.best};
-    fmt::print("{}\n\nbest by {}:\n{}\ndebubble simulate {}{}\n\n{}", ruled_out(result),
-               args.objective, table_of(best, grid), args.grid.scenario,
+    fmt::print("{}\n\nbest by {}:\n{}{}\ndebubble simulate {}{}\n\n{}", ruled_out(result),
+               args.objective, table_of(best, grid), twins_text(result, grid), args.grid.scenario,
                set_options(*result.best, grid),
                report_text(scenario, prediction, {.color = is_terminal(stdout)}));
     return ExitStatus::Done;

@@ -7,6 +7,7 @@
 
 #include "sim/commands/commands.h"
 #include "sim/commands/grid_arguments.h"
+#include "sim/commands/grid_table.h"
 #include "sim/commands/interruption.h"
 #include "sim/commands/progress_bar.h"
 
@@ -23,17 +24,20 @@ struct SweepArguments {
 
 std::string summary(const SweepResult& result, const Grid& grid, const std::string& out) {
     std::vector<const SweepRow*> fitting;
+    std::size_t fit = 0;
     std::size_t impossible = 0;
     for (const SweepRow& row : result.rows) {
-        if (row.fits) fitting.push_back(&row);
+        if (row.fits) ++fit;
+        if (row.fits && row.twin_of.empty()) fitting.push_back(&row);
         if (!row.possible()) ++impossible;
     }
     std::ranges::stable_sort(fitting, std::ranges::greater{},
                              [](const SweepRow* row) { return row->figure("tokens_per_s"); });
     std::string text =
         fmt::format("{} points: {} fit, {} do not fit, {} are impossible\n", result.rows.size(),
-                    fitting.size(), result.rows.size() - fitting.size() - impossible, impossible);
+                    fit, result.rows.size() - fit - impossible, impossible);
     if (fitting.empty()) return text + fmt::format("the reasons are in {}\n", out);
+    text += twins_text(result.rows, grid.keys());
     const std::size_t shown = std::min(kShown, fitting.size());
     text +=
         fmt::format("\nthe best {}:\n{}", shown, table_of(std::span(fitting).first(shown), grid));
@@ -68,7 +72,11 @@ ExitStatus carry_out(const SweepArguments& args) {
 constexpr const char* kSweepFooter = R"(The grid is the scenario's 'sweep:' map, as
   sweep: {parallel.tensor: [1, 2, 4], schedule: [gpipe, 1f1b, zb-h1]}
 Each point is appended to the file as it is done. After Ctrl-C or a crash the same command goes
-on where it stopped. Impossible points are rows with the reason. Exit code 1 if no plan fits.
+on where it stopped. Impossible points are rows with the reason. Points that make the same plan
+(the same program with the same figures) are listed once; in the file, `twin_of` names the row that
+they equal by the keys that make no difference. `unvalidated` names what no measured training step
+stands behind. Left: memory of a device, without the framework's headroom and what is reserved.
+Exposed: communication that nothing hides, of the step. Exit code 1 if no plan fits.
 
 Example:
   debubble sweep mine.yaml -j 8 --out results.csv)";

@@ -122,6 +122,26 @@ class Sweep(SweepTest):
             found = json.loads(self.done("search", self.grid, "--json", "-").stdout)
             self.assertEqual(found["point"], {key: best[key] for key in found["point"]})
 
+    def test_shows_what_tells_plans_apart_as_simulate_does(self):
+        text = self.sweep().stdout
+        for title in ("MFU", "bubble", "exposed", "peak memory", "left", "unvalidated"):
+            self.assertIn(title, text.split("the best 10:\n")[1].splitlines()[0])
+        plain = self.write("plain.yaml", PLAN)
+        for row in [row for row in rows_of(self.out) if row["step_time_s"]][::7]:
+            sets = [part for key in list(row)[:4] for part in ("--set", f"{key}={row[key]}")]
+            one = json.loads(self.done("simulate", plain, *sets, "--json", "-").stdout)
+            for key in ("exposed_comm_s", "optimizer_s", "idle_s"):
+                mean = sum(rank[key] for rank in one["ranks"]) / len(one["ranks"])
+                self.assertAlmostEqual(float(row[key]), mean, places=9)
+            asked = max(rank["peak_memory_bytes"] for rank in one["ranks"])
+            self.assertEqual(int(row["memory_left_bytes"]),  # too little held to play an allocator
+                             one["memory_limit_bytes"] - one["headroom_bytes"] - asked)
+            said = " ".join(one["notes"])
+            for feature in row["unvalidated"].split("; "):
+                self.assertIn(feature, said)
+            self.assertEqual("schedule zb-h1" in row["unvalidated"],
+                             row["schedule"] == "zb-h1" and row["parallel.pipeline"] != "1")
+
     def test_marks_exactly_the_plans_that_no_other_beats(self):
         self.sweep()
         fitting = [row for row in rows_of(self.out) if row["fits"] == "true"]
@@ -158,6 +178,79 @@ class Sweep(SweepTest):
         for row in rows_of(self.out):
             self.assertEqual(row["fits"], "false")
             self.assertTrue(row["reason"])
+
+
+class Twins(SweepTest):
+    """Points that make one plan. Equal step times alone do not: gpipe, 1f1b and chunks of one."""
+
+    GRID = PLAN.replace("gpus: 8", "gpus: 2") + """\
+sweep:
+  parallel.sequence: [false, true]
+  parallel.zero_stage: [0, 1, 2]
+  training.recompute: [none, selective, full]
+  schedule: [1f1b, seq-1f1b, gpipe, {name: interleaved-1f1b, stages_per_rank: 1}]
+"""
+    KEYS = ["parallel.sequence", "parallel.zero_stage", "training.recompute", "schedule"]
+
+    def setUp(self):
+        super().setUp()
+        self.grid.write_text(self.GRID)
+
+    def test_are_the_points_with_one_program_and_equal_figures(self):
+        self.sweep()
+        first = {}
+        for row in rows_of(self.out):
+            figures = tuple(value for key, value in row.items() if key not in
+                            self.KEYS + ["twin_of", "pareto", "reason", "unvalidated"])
+            self.assertIn(row["schedule_hash"], figures)
+            original = first.setdefault(figures, row)
+            named = dict(row)
+            if row["twin_of"]:
+                named.update(part.split("=") for part in row["twin_of"].split("; "))
+            self.assertEqual([named[key] for key in self.KEYS],
+                             [original[key] for key in self.KEYS])
+            self.assertEqual(bool(row["twin_of"]), original is not row)
+        plans = {(row["training.recompute"], row["schedule"]) for row in first.values()}
+        self.assertEqual(len(first), 2 * 3)  # none and full; of the schedules one is 1f1b itself
+        self.assertIn(("none", "1f1b"), plans)
+        self.assertIn(("none", "gpipe"), plans)
+
+    def test_are_neither_listed_nor_on_the_frontier_but_counted(self):
+        text = self.sweep().stdout
+        rows = rows_of(self.out)
+        twins = [row for row in rows if row["twin_of"]]
+        self.assertEqual(len(twins), 72 - 6)
+        self.assertEqual({row["pareto"] for row in twins}, {"false"})
+        self.assertIn("72 points: 72 fit", text)
+        self.assertIn("66 of those that fit are twins of others", text)
+        changed = sum("parallel.sequence=" in row["twin_of"] for row in twins)
+        self.assertIn(f"parallel.sequence in {changed}", text)
+        self.assertIn("the best 6:", text)
+
+    def test_of_the_best_plan_are_what_search_names(self):
+        self.sweep()
+        rows = rows_of(self.out)
+        found = json.loads(self.done("search", self.grid, "--json", "-").stdout)
+        best, = (row for row in rows
+                 if {key: row[key] for key in self.KEYS} == found["point"])
+        self.assertEqual(best["twin_of"], "")
+        equal = [row for row in rows if row is not best and
+                 (row["schedule_hash"], row["step_time_s"], row["peak_memory_bytes"]) ==
+                 (best["schedule_hash"], best["step_time_s"], best["peak_memory_bytes"])]
+        self.assertEqual(len(found["twins"]), len(equal))
+        for named, row in zip(found["twins"], equal):
+            self.assertEqual(dict(part.split("=") for part in named.split("; ")),
+                             {key: row[key] for key in self.KEYS if row[key] != best[key]})
+        text = self.done("search", self.grid).stdout
+        self.assertIn(f"the same plan: {found['twins'][0]}\n", text)
+        self.assertIn(f"and {len(equal) - 3} more points that make the same plan", text)
+
+    def test_are_found_in_a_sweep_that_was_interrupted(self):
+        self.sweep()
+        whole = self.out.read_bytes()
+        self.out.write_bytes(b"".join(whole.splitlines(keepends=True)[:40]))
+        self.sweep()
+        self.assertEqual(self.out.read_bytes(), whole)
 
 
 class PlacesOfMistakes(SweepTest):

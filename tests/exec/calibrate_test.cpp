@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "exec/calibrate/noise.h"
 #include "exec/calibrate/statistics.h"
 #include "exec/calibrate/step_timings.h"
 #include "exec/stage/as_executed.h"
@@ -45,6 +46,48 @@ TEST(Statistics, ALineIsNeverNegative) {
     EXPECT_EQ(flat.beta, 0);
     EXPECT_GT(flat.alpha, 2);
     EXPECT_LT(flat.alpha, 4);
+}
+
+scenarios::Measured measured_with(
+    std::initializer_list<std::tuple<const char*, int, int>> operators) {
+    scenarios::Measured measured;
+    for (const auto& [name, median, deviation] : operators)
+        measured.operators[{name, Part::Forward}] = {Duration{median}, Duration{deviation}, 20};
+    return measured;
+}
+
+TEST(Noise, IsNoWarningWhereTimingsAgree) {
+    EXPECT_EQ(noise_warning({}, "here.yaml"), "");
+    EXPECT_EQ(noise_warning(measured_with({{"linear 16x16", 1'000'000, 100'000},
+                                           {"attention 8", 4'000'000, 40'000}}),
+                            "here.yaml"),
+              "");
+}
+
+TEST(Noise, OfOperatorsThatTakeNextToNothingIsLeftUnsaid) {
+    const auto measured =
+        measured_with({{"linear 16x16", 9'000'000, 90'000}, {"norm 16", 900'000, 800'000}});
+    EXPECT_EQ(noise_warning(measured, "here.yaml"), "");
+}
+
+TEST(Noise, IsToldWithTheWorstOperatorsAndWhatToDo) {
+    EXPECT_EQ(noise_warning(measured_with({{"linear 16x16", 1'000'000, 110'000},
+                                           {"attention 8", 4'000'000, 2'000'000},
+                                           {"gelu 4", 5'000'000, 10'000}}),
+                            "here.yaml"),
+              "warning: the repeated timings of 2 of 3 operators, which take 50 % of the measured "
+              "time, are more than 10 % apart: attention 8 (forward) by 50 % of 4 ms, linear "
+              "16x16 (forward) by 11 % of 1 ms. Others use this machine, or its clock changes; "
+              "measure here.yaml again on a quiet machine");
+}
+
+TEST(Noise, NamesThreeOperatorsAtMost) {
+    const std::string warning = noise_warning(
+        measured_with({{"a", 10, 5}, {"b", 20, 10}, {"c", 30, 15}, {"d", 40, 20}}), "here.yaml");
+    EXPECT_THAT(warning, testing::HasSubstr("of 4 of 4 operators"));
+    EXPECT_THAT(warning, testing::HasSubstr("d (forward)"));
+    EXPECT_THAT(warning, testing::HasSubstr("b (forward) by 50 % of 2e-05 ms and 1 more. "));
+    EXPECT_THAT(warning, testing::Not(testing::HasSubstr("a (forward)")));
 }
 
 Span span(Action action, std::int64_t begin, std::int64_t end, Lane lane = Lane::Compute) {

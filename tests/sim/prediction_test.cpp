@@ -7,6 +7,7 @@
 #include "base/diagnostic.h"
 #include "models/graph.h"
 #include "scenarios/read_scenario.h"
+#include "sim/unvalidated.h"
 #include "tests/sim/scenarios.h"
 
 namespace debubble::sim {
@@ -201,6 +202,30 @@ TEST(Predict, SaysWhatNoMeasuredStepStandsBehind) {
         predict(job).prediction.notes,
         testing::Contains(testing::AllOf(HasSubstr("unvalidated"), HasSubstr("schedule gpipe"),
                                          HasSubstr("the kernel rates of"))));
+}
+
+TEST(Unvalidated, NamesTheRatesLinksAndNetworkOfTheMachineThatNobodyMeasured) {
+    Scenario job = gpt_job(8, 1, 2, 4);
+    job.framework.name = "megatron-2021";
+    const auto assume = [&](const char* constant, scenarios::Provenance provenance) {
+        job.cluster.origins[constant] = {provenance, "said here"};
+    };
+    const char* const kConstants[] = {"gpu.gemm_efficiency", "gpu.memory_efficiency",
+                                      "gpu.attention_forward_efficiency",
+                                      "node_link.group_efficiency", "network.efficiency"};
+    for (const char* constant : kConstants) assume(constant, scenarios::Provenance::Fitted);
+    job.cluster.nodes = 2;
+    EXPECT_THAT(unvalidated_features(job), testing::IsEmpty());
+    for (const char* constant : kConstants) assume(constant, scenarios::Provenance::Assumed);
+    const std::string gpu = "the kernel rates of " + job.cluster.gpu.name;
+    const std::string links = "the links inside a node of " + job.cluster.name;
+    const std::string network = "the network between nodes of " + job.cluster.name;
+    EXPECT_THAT(unvalidated_features(job),
+                testing::ElementsAre(gpu + " (products, memory-bound kernels)", links, network));
+    job.training.attention = models::AttentionKernel::Flash;
+    job.cluster.nodes = 1;
+    EXPECT_THAT(unvalidated_features(job),
+                testing::ElementsAre(gpu + " (products, attention, memory-bound kernels)", links));
 }
 
 TEST(Predict, IsAPureFunction) {

@@ -96,6 +96,7 @@ void SweepRun::add(const sim::SweepRow& row, bool found) {
     const std::lock_guard lock(mutex_);
     rows_.push_back(row);
     rows_.back().pareto.clear();  // of what is shown, not of what the file knew
+    rows_.back().twin_of.clear();
     ++done_;
     if (found) ++found_;
 }

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "sim/csv_row.h"
 #include "sim/report_wording.h"
+#include "sim/twins.h"
 
 namespace debubble::gui {
 namespace {
@@ -46,7 +47,9 @@ constexpr std::array kFigures{
     Figure{"mfu", "MFU", Better::More, percent},
     Figure{"tflops_per_gpu", "TFLOP/s per GPU", Better::More, one_decimal},
     Figure{"bubble", "bubble", Better::Less, percent},
+    Figure{"exposed_comm_s", "exposed", Better::Less, time},
     Figure{"peak_memory_bytes", "peak memory [GiB]", Better::Less, memory},
+    Figure{"memory_left_bytes", "left [GiB]", Better::More, memory},
 };
 
 std::optional<double> parsed(const std::string& text) {
@@ -80,6 +83,7 @@ SweepTable::SweepTable(const sim::Grid& grid) {
         columns_.push_back(
             {std::string(figure.key), std::string(figure.title), true, figure.better, false});
     columns_.push_back({"fits", "memory", false, Better::Neither, false});
+    columns_.push_back({"unvalidated", "unvalidated", false, Better::Neither, false});
     columns_.push_back({"reason", "why not", false, Better::Neither, false});
 }
 
@@ -96,7 +100,8 @@ std::string SweepTable::field(std::size_t row, std::size_t column) const {
     const sim::SweepRow& r = rows_[row];
     if (column < keys_) return r.values[column];
     if (column < keys_ + kFigures.size()) return r.figures[figure_index(columns_[column].key)];
-    return columns_[column].key == "fits" ? state_of(r) : r.reason;
+    if (columns_[column].key == "fits") return state_of(r);
+    return columns_[column].key == "unvalidated" ? r.unvalidated : r.reason;
 }
 
 std::string SweepTable::text(std::size_t row, std::size_t column) const {
@@ -149,20 +154,13 @@ std::vector<std::size_t> SweepTable::order(std::size_t column, bool descending,
 }
 
 std::string SweepTable::csv(std::span<const std::size_t> rows) const {
-    std::vector<std::string> fields;
-    for (std::size_t c = 0; c < keys_; ++c) fields.push_back(columns_[c].key);
-    for (std::string& name : sim::figure_names()) fields.push_back(std::move(name));
-    fields.insert(fields.end(), {"fits", "pareto", "reason"});
-    std::string text = sim::write_csv_row(fields);
+    std::vector<std::string> keys;
+    for (std::size_t c = 0; c < keys_; ++c) keys.push_back(columns_[c].key);
+    std::string text = sim::write_csv_row(sim::csv_columns(keys));
     std::vector<sim::SweepRow> marked = rows_;
+    sim::mark_twins(marked, keys);
     sim::mark_pareto(marked);
-    for (const std::size_t i : rows) {
-        const sim::SweepRow& row = marked[i];
-        fields = row.values;
-        fields.insert(fields.end(), row.figures.begin(), row.figures.end());
-        fields.insert(fields.end(), {row.fits ? "true" : "false", row.pareto, row.reason});
-        text += sim::write_csv_row(fields);
-    }
+    for (const std::size_t i : rows) text += sim::write_csv_row(sim::csv_fields(marked[i]));
     return text;
 }
 

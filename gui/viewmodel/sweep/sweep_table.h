@@ -39,7 +39,8 @@ public:
     std::vector<std::size_t> order(std::size_t column, bool descending,
                                    const std::string& filter) const;
 
-    /// results.csv of these rows, as `debubble sweep` writes it; the Pareto column is filled.
+    /// results.csv of these rows, as `debubble sweep` writes it; twins and the Pareto column are
+    /// marked.
     std::string csv(std::span<const std::size_t> rows) const;
 
     std::size_t column_of(std::string_view key) const;
@@ -47,7 +48,7 @@ public:
 private:
     std::string field(std::size_t row, std::size_t column) const;  ///< as in the CSV
 
-    std::vector<SweepColumn> columns_;  ///< swept keys, figures, fits, reason
+    std::vector<SweepColumn> columns_;  ///< swept keys, figures, fits, unvalidated, reason
     std::size_t keys_ = 0;
     std::vector<sim::SweepRow> rows_;
 };

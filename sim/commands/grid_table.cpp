@@ -1,0 +1,129 @@
+#include "sim/commands/grid_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "sim/report_wording.h"
+#include "sim/twins.h"
+
+namespace debubble::sim {
+namespace {
+
+using Cells = std::vector<std::string>;
+
+std::string share(double part) {
+    return std::isnan(part) ? "-" : percent(part);
+}
+
+std::string gib_cell(double bytes) {
+    return fmt::format("{:.2f} GiB", bytes / kGiB);
+}
+
+Cells cells_of(const SweepRow& row) {
+    Cells cells = row.values;
+    const double step = row.figure("step_time_s");
+    cells.push_back(fmt::format("{:.6g}", row.figure("tokens_per_s")));
+    cells.push_back(fmt::format("{:.4g} s", step));
+    cells.push_back(share(row.figure("mfu")));
+    cells.push_back(share(row.figure("bubble")));
+    cells.push_back(share(row.figure("exposed_comm_s") / step));
+    cells.push_back(gib_cell(row.figure("peak_memory_bytes")));
+    cells.push_back(gib_cell(row.figure("memory_left_bytes")));
+    cells.push_back(row.pareto == "true" ? "yes" : "");
+    return cells;
+}
+
+std::string aligned(const std::vector<Cells>& table, std::size_t left_columns) {
+    std::vector<std::size_t> widths(table.front().size());
+    for (const Cells& cells : table)
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            widths[i] = std::max(widths[i], cells[i].size());
+    std::string text;
+    for (const Cells& cells : table) {
+        std::string line;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            const bool left = i < left_columns || i >= left_columns + 8;
+            line += left ? fmt::format("{:<{}}  ", cells[i], widths[i])
+                         : fmt::format("{:>{}}  ", cells[i], widths[i]);
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + '\n';
+    }
+    return text;
+}
+
+Cells features_of(const SweepRow& row) {
+    Cells features;
+    std::string_view rest = row.unvalidated;
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find("; "), rest.size());
+        features.emplace_back(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+    return features;
+}
+
+bool holds(const Cells& features, const std::string& feature) {
+    return std::ranges::find(features, feature) != features.end();
+}
+
+/// Of the first row, what all of them have.
+Cells unvalidated_in_all(std::span<const SweepRow* const> rows) {
+    Cells common = features_of(*rows.front());
+    for (const SweepRow* row : rows.subspan(1)) {
+        const Cells features = features_of(*row);
+        std::erase_if(common, [&](const std::string& f) { return !holds(features, f); });
+    }
+    return common;
+}
+
+}  // namespace
+
+std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid) {
+    std::vector<Cells> table{grid.keys()};
+    const std::size_t keys = table.front().size();
+    for (const char* title : {"tokens/s", "step", "MFU", "bubble", "exposed", "peak memory", "left",
+                              "Pareto", "unvalidated"})
+        table.front().emplace_back(title);
+    const Cells common = unvalidated_in_all(rows);
+    for (const SweepRow* row : rows) {
+        Cells own = features_of(*row);
+        std::erase_if(own, [&](const std::string& f) { return holds(common, f); });
+        table.push_back(cells_of(*row));
+        table.back().push_back(fmt::format("{}", fmt::join(own, ", ")));
+    }
+    const auto nothing = [](const Cells& cells) { return cells.back().empty(); };
+    if (std::ranges::all_of(table.begin() + 1, table.end(), nothing))
+        for (Cells& cells : table) cells.pop_back();
+    std::string text = aligned(table, keys);
+    if (!common.empty())
+        text += fmt::format("unvalidated{}: {}\n", rows.size() > 1 ? " in all of them" : "",
+                            fmt::join(common, ", "));
+    return text;
+}
+
+std::string twins_text(const std::vector<SweepRow>& rows, std::span<const std::string> keys) {
+    const auto twins = twins_in(rows);
+    std::size_t count = 0;
+    std::vector<std::size_t> by_key(keys.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!twins[i] || !rows[i].fits) continue;
+        ++count;
+        for (std::size_t k = 0; k < keys.size(); ++k)
+            by_key[k] += rows[i].values[k] != rows[*twins[i]].values[k] ? 1 : 0;
+    }
+    if (count == 0) return {};
+    std::string text;
+    for (std::size_t k = 0; k < keys.size(); ++k)
+        if (by_key[k] > 0)
+            text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", keys[k], by_key[k]);
+    return fmt::format(
+        "{} of those that fit {} of others, the same program with the same figures, and left out "
+        "below; what makes no difference: {}\n",
+        count, count == 1 ? "is a twin" : "are twins", text);
+}
+
+}  // namespace debubble::sim
