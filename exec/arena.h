@@ -5,13 +5,16 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/diagnostic.h"
 #include "base/memory_class.h"
 #include "exec/tensor.h"
 
-/// The memory of one rank: one range of addresses, from which every tensor of a step is cut
+/// The memory of one rank: a range of addresses, from which every tensor of a step is cut
 /// and to which it returns when the plan says so.
 namespace debubble::exec {
 
@@ -49,8 +52,8 @@ class Arena {
 public:
     /// Of the process's memory: reserves addresses, a page is had once it is touched; or of a
     /// device's, which is had at once and must outlive this. Throws WorldError if there is not
-    /// so much.
-    explicit Arena(Bytes capacity, Device* device = nullptr);
+    /// so much. Of the process's memory only `at_first` is reserved, and more once that is full.
+    explicit Arena(Bytes capacity, Device* device = nullptr, std::optional<Bytes> at_first = {});
     ~Arena();
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
@@ -83,23 +86,34 @@ public:
     void forget_peak();  ///< the peak is what is held now
     /// The highest address ever used, from the arena's begin: peak and fragmentation.
     Bytes extent() const { return extent_; }
+    Bytes reserved() const;  ///< addresses, or a device's memory
 
 private:
     friend class ArenaTensor;
     struct FreeList;
+    /// Addresses that were reserved at once; tensors do not reach over its ends.
+    struct Range {
+        std::byte* base = nullptr;
+        std::int64_t size = 0;
+        std::int64_t poisoned = 0;  ///< from its begin
+    };
     struct Lent {
-        std::int64_t at = 0;
+        std::byte* at = nullptr;
         std::int64_t size = 0;
         std::function<bool()> is_over;
     };
     void release(const ArenaTensor& tensor);
-    std::int64_t take(std::int64_t size);
+    std::byte* take(std::int64_t size);
+    std::byte* take_free(std::int64_t size);
+    bool reserve_more(std::int64_t size);
+    bool reserve(std::int64_t size);
+    WorldError no_addresses(std::int64_t size) const;
     void take_back_what_is_over();
     std::int64_t padded(std::int64_t bytes) const;
-    void poison_up_to(std::int64_t end);
+    void used_up_to(std::byte* end);
 
     Device* device_;
-    std::byte* base_ = nullptr;
+    std::vector<Range> ranges_;
     Bytes capacity_;
     std::unique_ptr<FreeList> free_;
     std::deque<Lent> lent_;
@@ -108,7 +122,6 @@ private:
     MemoryByClass highest_{};
     ArenaPeak peak_;
     Bytes extent_;
-    std::int64_t poisoned_ = 0;
     std::string during_;
 };
 

@@ -47,6 +47,11 @@ std::string damage(const StoredPiece& piece) {
                        piece.data.size(), piece.sha256);
 }
 
+/// What was read is what the files have.
+void check_whole(const PieceSource& source) {
+    for (const auto& file : source.files) file->check_whole();
+}
+
 /// Loads one piece after another and remembers what was found intact.
 class Loader {
 public:
@@ -143,6 +148,7 @@ void load(const PieceSource& source, std::span<const WantedPiece> wanted) {
     check_stored(source, wanted);
     Loader loader(source);
     for (const WantedPiece& piece : wanted) loader.fill(piece);
+    check_whole(source);
     loader.throw_if_any();
 }
 
@@ -151,6 +157,7 @@ void verify(const PieceSource& source) {
     for (const auto& [key, tensor] : source.tensors)
         for (const StoredPiece& piece : tensor.pieces)
             if (!intact(piece)) sentences.add(piece.file, damage(piece));
+    check_whole(source);
     sentences.throw_if_any(source.name);
 }
 

@@ -64,10 +64,10 @@ void check_stored(const PieceSource& source, std::span<const WantedPiece> wanted
 /// Fills every wanted piece, whatever layout the stored ones came from, and converts the
 /// floating-point types. Every stored piece that is read is checked against its checksum
 /// first. Throws InputError that names source and tensors if some are missing, have
-/// another shape, are not covered entirely, or are damaged.
+/// another shape, are not covered entirely, or are damaged; FileCut if a file of it was cut.
 void load(const PieceSource& source, std::span<const WantedPiece> wanted);
 
-/// Throws InputError with the name of every piece that is not what its checksum says.
+/// Throws InputError with the name of every piece that is not what its checksum says; FileCut.
 void verify(const PieceSource& source);
 
 }  // namespace debubble::exec

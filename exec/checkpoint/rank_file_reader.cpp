@@ -63,7 +63,9 @@ void add_rank_file(const std::filesystem::path& folder, const RankFile& rank_fil
     if (bytes.size() != static_cast<std::uint64_t>(rank_file.bytes))
         throw bad_file(path, fmt::format("has {} bytes, but the manifest says {}", bytes.size(),
                                          rank_file.bytes));
-    if (sha256(bytes.substr(0, file.header.bytes)) != rank_file.header_sha256)
+    const std::string digest = file.file->whole(
+        [&](std::string_view whole) { return sha256(whole.substr(0, file.header.bytes)); });
+    if (digest != rank_file.header_sha256)
         throw bad_file(path,
                        "the header is damaged: it has not the SHA-256 that the manifest says");
     for (const SafetensorsEntry& entry : file.header.entries) {

@@ -67,7 +67,8 @@ std::optional<DataType> data_type(StoredType type) {
 
 SafetensorsFile open_safetensors(const std::filesystem::path& path) {
     auto file = std::make_shared<const MappedFile>(path);
-    SafetensorsHeader header = parse_safetensors(file->bytes(), path.string());
+    SafetensorsHeader header = file->whole(
+        [&](std::string_view bytes) { return parse_safetensors(bytes, path.string()); });
     return {std::move(file), std::move(header)};
 }
 

@@ -37,25 +37,29 @@ CifarImages::CifarImages(const std::vector<fs::path>& files) {
                                              "{}",
                                              bytes.size(), kRecord));
         for (std::size_t at = 0; at < bytes.size(); at += kRecord) {
-            records_.push_back(bytes.substr(at, kRecord));
+            records_.push_back({bytes.substr(at, kRecord), files_.size() - 1});
             const auto label = static_cast<unsigned char>(bytes[at]);
             if (label >= kCifarClasses.size())
                 throw bad_file(path, fmt::format("no file of CIFAR-10: the label of image {} is {}",
                                                  at / kRecord, label));
         }
+        files_.back().check_whole();
     }
 }
 
 std::int32_t CifarImages::label(std::int64_t index) const {
-    return static_cast<unsigned char>(records_[index][0]);
+    const auto label = static_cast<unsigned char>(records_[index].bytes[0]);
+    check_whole(index);
+    return label;
 }
 
 Image CifarImages::image(std::int64_t index) const {
     Image image{kSide, kSide, 3};
-    const std::string_view planes = records_[index].substr(1);
+    const std::string_view planes = records_[index].bytes.substr(1);
     for (std::size_t pixel = 0; pixel < kPlane; ++pixel)
         for (std::size_t channel = 0; channel < 3; ++channel)
             image.pixels.push_back(static_cast<std::uint8_t>(planes[channel * kPlane + pixel]));
+    check_whole(index);
     return image;
 }
 

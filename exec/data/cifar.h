@@ -29,8 +29,15 @@ public:
     Image image(std::int64_t index) const;
 
 private:
+    struct Record {
+        std::string_view bytes;
+        std::size_t file = 0;  ///< of files_
+    };
+    /// After which they are whole.
+    void check_whole(std::int64_t index) const { files_[records_[index].file].check_whole(); }
+
     std::vector<MappedFile> files_;
-    std::vector<std::string_view> records_;
+    std::vector<Record> records_;
 };
 
 }  // namespace debubble::exec

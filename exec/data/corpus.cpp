@@ -60,10 +60,12 @@ std::shared_ptr<const TokenFile> kept_at(const fs::path& place, const std::strin
 
 void encode(const Corpus& corpus, const Tokenizer& tokenizer, const TokenSink& sink) {
     const MappedFile file(corpus.path);
-    if (corpus.kind == CorpusKind::Text)
-        tokenizer.encode(file.bytes(), sink);
-    else
-        encode_json_lines(file, tokenizer, sink);
+    file.whole([&](std::string_view text) {
+        if (corpus.kind == CorpusKind::Text)
+            tokenizer.encode(text, sink);
+        else
+            encode_json_lines(file, tokenizer, sink);
+    });
 }
 
 std::shared_ptr<const TokenFile> tokenised(const Corpus& corpus, const Tokenizer& tokenizer) {
@@ -78,6 +80,8 @@ std::shared_ptr<const TokenFile> tokenised(const Corpus& corpus, const Tokenizer
             write_token_file(places[i], width, origin,
                              [&](const TokenSink& sink) { encode(corpus, tokenizer, sink); });
             return std::make_shared<const TokenFile>(places[i], corpus.path);
+        } catch (const FileCut&) {
+            throw;  // of the corpus, which is so for every place
         } catch (const WorldError&) {
             if (i + 1 == places.size()) throw;
         }

@@ -112,7 +112,7 @@ private:
     };
     Image image(std::int64_t sample) const override {
         const MappedFile file(samples_[sample].file);
-        return decode_image(file.bytes(), file.path());
+        return file.whole([&](std::string_view bytes) { return decode_image(bytes, file.path()); });
     }
     std::int32_t label(std::int64_t sample) const override { return samples_[sample].label; }
 

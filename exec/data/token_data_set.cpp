@@ -42,6 +42,7 @@ protected:
             target[i] = static_cast<std::int32_t>((*file_)[first + i + 1]);
         }
         pad(row, targets, batch);
+        file_->check_whole();
         return count(first, targets);
     }
 
@@ -50,6 +51,7 @@ protected:
         std::int64_t counted = 0;
         for (std::int64_t i = 1; i <= targets; ++i)
             counted += (*file_)[first + i] != static_cast<std::uint32_t>(rules_.ignore_index);
+        file_->check_whole();
         return counted;
     }
 
@@ -65,6 +67,7 @@ private:
 
     void check_tokens(std::int64_t begin, std::int64_t end) const {
         const std::int64_t beyond = file_->first_beyond(rules_.vocab, begin, end);
+        file_->check_whole();
         if (beyond == end) return;
         throw bad_file(file_->source(),
                        fmt::format("token {} of {} is {}, but the model's "

@@ -94,7 +94,8 @@ template std::uint32_t TokenFile::read(std::int64_t) const;
 
 TokenFile::TokenFile(const std::filesystem::path& path, const std::filesystem::path& made_from)
     : map_(path), source_(made_from.empty() ? path : made_from) {
-    wide_ = checked_format(map_).token_bytes == kLlama3.token_bytes;
+    const auto format = [&](std::string_view) { return checked_format(map_); };
+    wide_ = map_.whole(format).token_bytes == kLlama3.token_bytes;
     size_ = static_cast<std::int64_t>(header_of(map_.bytes()).tokens());
 }
 
@@ -123,6 +124,7 @@ std::vector<std::int64_t> TokenFile::find(std::uint32_t token) const {
     std::vector<std::int64_t> positions;
     for (std::int64_t i = 0; i < size_; ++i)
         if ((*this)[i] == token) positions.push_back(i);
+    check_whole();
     return positions;
 }
 
@@ -133,6 +135,7 @@ std::string TokenFile::origin() const {
 bool TokenFile::is_intact() const {
     Sha256 digest;
     digest.add(map_.bytes().substr(kHeaderBytes));
+    check_whole();
     return digest.digits() == header_of(map_.bytes()).digits(Header::Digest);
 }
 

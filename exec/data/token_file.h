@@ -16,8 +16,8 @@
 /// Files that debubble writes as a cache use some of the zeros: see TokenFile::origin.
 namespace debubble::exec {
 
-/// A token file mapped into memory. Any number of threads may read it at once. The file must
-/// not be shortened meanwhile.
+/// A token file mapped into memory. Any number of threads may read it at once. Tokens of a file
+/// that is shortened meanwhile are zeros: whoever has read some asks check_whole().
 class TokenFile {
 public:
     /// Throws InputError if the header is not of such a file or disagrees with the file's size.
@@ -28,6 +28,8 @@ public:
     /// Of the file that a person knows: for sentences.
     const std::filesystem::path& source() const { return source_; }
     std::int64_t size() const { return size_; }  ///< in tokens
+    /// Throws FileCut.
+    void check_whole() const { map_.check_whole(); }
     std::uint32_t operator[](std::int64_t position) const {
         return wide_ ? read<std::uint32_t>(position) : read<std::uint16_t>(position);
     }

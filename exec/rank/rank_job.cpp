@@ -38,6 +38,13 @@ Bytes capacity_of(const JobOptions& how) {
     return room;
 }
 
+/// Of it, what is reserved before somebody needs more: the plan's, where it is known.
+std::optional<Bytes> first_of(const JobOptions& how) {
+    constexpr Bytes kUnplanned{std::int64_t{64} << 20};
+    if (how.device || how.capacity.count > 0) return std::nullopt;
+    return how.planned.count > 0 ? how.planned : kUnplanned;
+}
+
 template <class Test>
 bool any_action(const Program& program, const Test& test) {
     return std::ranges::any_of(
@@ -97,7 +104,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
       plan_(plan),
       forward_(forward_only(plan.program)),
       how_(how),
-      arena_(capacity_of(how), how.device.get()),
+      arena_(capacity_of(how), how.device.get(), first_of(how)),
       kernels_(how.device ? how.device->make_kernels()
                           : make_cpu_kernels(how.kernels, how.threads)),
       pinned_(how.device ? std::make_unique<PinnedPool>(how.device->lanes()) : nullptr),

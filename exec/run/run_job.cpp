@@ -131,7 +131,8 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     job.options = read_training_options(job.scenario);
     job.grid = {parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
     job.last_step = last_step_of(job.options, request, job.data.train);
-    job.start = open_start(job.scenario, job.options, request.resume);
+    const int ranks_here = place.size == 1 ? job.grid.size() : 1;
+    job.start = open_start(job.scenario, job.options, request.resume, ranks_here);
     if (auto note = unseen_classes(asked, job.data)) job.start.notes.push_back(std::move(*note));
     job.threads = threads_of(request, job.grid, place.on_this_host);
     job.peak = cuda ? PeakRate{{}, "the peak rate of the GPU is not known"}

@@ -1,6 +1,7 @@
 #include "exec/run/start.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "exec/checkpoint/checkpoint_writer.h"
 #include "exec/checkpoint/hugging_face.h"
 #include "exec/checkpoint/step_folder.h"
+#include "exec/checkpoint/untaken.h"
 
 namespace debubble::exec {
 
@@ -62,10 +64,27 @@ void note_earlier(const fs::path& folder, std::vector<std::string>& notes) {
     }
 }
 
+/// Of weights alone. What a ViT's classifier is not stored for is drawn anew, and said.
+std::vector<std::string> load_weights(const PieceSource& weights,
+                                      const scenarios::Scenario& scenario, RankTraining& training) {
+    std::vector<WantedPiece> wanted = training.pieces_to_load(Wanted::Weights);
+    std::vector<std::string> notes;
+    if (scenario.model.family == models::Family::Vit) {
+        for (const Mismatch& mismatch : mismatches(weights, wanted)) {
+            if (!mismatch.tensor.starts_with("classifier.")) continue;
+            std::erase_if(
+                wanted, [&](const WantedPiece& piece) { return piece.tensor == mismatch.tensor; });
+            notes.push_back(sentence(mismatch) + ": it is drawn anew");
+        }
+    }
+    load(weights, wanted);
+    return notes;
+}
+
 }  // namespace
 
 Start open_start(const scenarios::Scenario& scenario, const TrainingOptions& options,
-                 const std::string& resume) {
+                 const std::string& resume, int ranks) {
     Start start;
     if (resume == "auto") {
         if (options.checkpoint) {
@@ -87,43 +106,41 @@ Start open_start(const scenarios::Scenario& scenario, const TrainingOptions& opt
         check_goes_on(*start.resume, scenario, options);
         start.notes.push_back(fmt::format("going on behind step {} of {}", start.first_step(),
                                           start.resume->folder.string()));
+        start.pieces.emplace(std::exchange(start.resume->pieces, {}), ranks);
         return start;
     }
     if (options.init_from.empty()) return start;
     const fs::path from = options.init_from;
     if (!fs::exists(from))
         throw InputError(fmt::format("init_from: {} does not exist", from.string()));
-    if (fs::exists(from / "config.json"))
-        start.weights = open_hugging_face(from).weights;
-    else
-        start.weights =
+    PieceSource weights;
+    if (fs::exists(from / "config.json")) {
+        weights = open_hugging_face(from).weights;
+        if (auto note = note_of_untaken(weights, scenario.model))
+            start.notes.push_back(std::move(*note));
+    } else {
+        weights =
             (is_checkpoint(from) ? open_checkpoint(from) : latest_in(from, start.notes)).pieces;
+    }
     start.notes.push_back(fmt::format("weights of {}", from.string()));
+    start.pieces.emplace(std::move(weights), ranks);
     return start;
 }
 
 std::vector<std::string> load_start(const Start& start, const scenarios::Scenario& scenario,
                                     RankTraining& training) {
-    if (start.resume) {
-        load(start.resume->pieces, training.pieces_to_load(Wanted::Everything));
-        training.loaded();
-        const TrainingState& was = start.resume->manifest.training;
-        training.step->restore(was.optimizer_steps, was.loss_scale);
-        return {};
-    }
-    if (!start.weights) return {};
-    std::vector<WantedPiece> wanted = training.pieces_to_load(Wanted::Weights);
     std::vector<std::string> notes;
-    if (scenario.model.family == models::Family::Vit) {
-        for (const Mismatch& mismatch : mismatches(*start.weights, wanted)) {
-            if (!mismatch.tensor.starts_with("classifier.")) continue;
-            std::erase_if(
-                wanted, [&](const WantedPiece& piece) { return piece.tensor == mismatch.tensor; });
-            notes.push_back(sentence(mismatch) + ": it is drawn anew");
-        }
-    }
-    load(*start.weights, wanted);
+    if (!start.pieces) return notes;
+    start.pieces->read([&](const PieceSource& source) {
+        if (start.resume)
+            load(source, training.pieces_to_load(Wanted::Everything));
+        else
+            notes = load_weights(source, scenario, training);
+    });
     training.loaded();
+    if (!start.resume) return notes;
+    const TrainingState& was = start.resume->manifest.training;
+    training.step->restore(was.optimizer_steps, was.loss_scale);
     return notes;
 }
 

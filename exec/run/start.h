@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/checkpoint/checkpoint.h"
+#include "exec/checkpoint/shared_pieces.h"
 #include "exec/data/batches.h"
 #include "exec/training/rank_training.h"
 
@@ -14,20 +15,20 @@ namespace debubble::exec {
 
 /// Opened once per process; its ranks read it at the same time.
 struct Start {
-    std::optional<Checkpoint> resume;    ///< weights, moments, counters
-    std::optional<PieceSource> weights;  ///< weights only
+    std::optional<Checkpoint> resume;    ///< its counters; its pieces are beside it
+    std::optional<SharedPieces> pieces;  ///< of a resumed training all, else weights only
     std::vector<std::string> notes;      ///< what a person should know
     std::int64_t first_step() const { return resume ? resume->manifest.training.step : 0; }
 };
 
 /// `resume`: auto (the latest in the scenario's checkpoint folder, if there is one), never, or
-/// a checkpoint or a folder of them. Throws InputError if what is named is not there, is
-/// damaged, or is of another network, seed or batch.
+/// a checkpoint or a folder of them; so many `ranks` of this process load it. Throws InputError if
+/// what is named is not there, is damaged, or is of another network, seed or batch.
 Start open_start(const scenarios::Scenario& scenario, const TrainingOptions& options,
-                 const std::string& resume);
+                 const std::string& resume, int ranks);
 
-/// Fills what this rank holds. Returns sentences about parameters that were drawn anew: the
-/// classifier of a ViT whose weights know other classes.
+/// Fills what this rank holds; each rank once. Returns sentences about parameters that were drawn
+/// anew: the classifier of a ViT whose weights know other classes.
 std::vector<std::string> load_start(const Start& start, const scenarios::Scenario& scenario,
                                     RankTraining& training);
 

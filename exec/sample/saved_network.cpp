@@ -7,6 +7,7 @@
 #include "base/diagnostic.h"
 #include "exec/checkpoint/checkpoint.h"
 #include "exec/checkpoint/hugging_face.h"
+#include "exec/checkpoint/untaken.h"
 #include "models/quantity.h"
 
 namespace debubble::exec {
@@ -55,7 +56,11 @@ SavedNetwork open_saved_network(const fs::path& folder) {
     if (fs::exists(folder / "manifest.json")) return from_checkpoint(open_checkpoint(folder), {});
     if (fs::exists(folder / "config.json")) {
         HuggingFaceModel model = open_hugging_face(folder);
-        return {folder, std::move(model.architecture), std::move(model.weights), {}, {}, {}};
+        std::vector<std::string> notes;
+        if (auto note = note_of_untaken(model.weights, model.architecture))
+            notes.push_back(std::move(*note));
+        return {folder,          std::move(model.architecture), std::move(model.weights), {}, {},
+                std::move(notes)};
     }
     LatestCheckpoint latest = latest_checkpoint(folder, CheckedBy::Data);
     if (latest.checkpoint)

@@ -23,7 +23,7 @@ struct SavedNetwork {
     std::map<std::string, std::string> settings;
     /// Tokens of the sequences that it was trained on last, where the folder tells.
     std::optional<std::int64_t> trained_length;
-    std::vector<std::string> notes;  ///< newer checkpoints that were passed over, and why
+    std::vector<std::string> notes;  ///< what was passed over or not taken, and why
 };
 
 /// A checkpoint, a folder of them (the latest that is complete and undamaged), or a folder of

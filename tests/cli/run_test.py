@@ -289,6 +289,43 @@ class Checkpoints(RunTest):
         self.assertFalse((self.folder / "saved").exists())
 
 
+    def at_work(self, *options):
+        """A run that goes on for ever, once it has made a step."""
+        command = [PROGRAM, "run", str(self.scenario), "--steps", "1000000", *map(str, options)]
+        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        self.addCleanup(run.stderr.close)
+        self.addCleanup(run.stdout.close)
+        for line in run.stdout:
+            if line.startswith("step "):
+                return run
+        self.fail(run.stderr.read())
+
+    @unittest.skipUnless(pathlib.Path("/proc/self/maps").exists(), "no /proc")
+    def test_a_resumed_run_holds_nothing_of_its_checkpoint(self):
+        self.losses(*self.keys(), steps=2)
+        process = pathlib.Path("/proc") / str(self.at_work(*self.keys(10**6)).pid)
+        saved = str(self.folder / "saved")
+        self.assertNotIn("safetensors", (process / "maps").read_text())
+        opened = [os.path.realpath(file) for file in (process / "fd").iterdir()]
+        self.assertEqual([name for name in opened if name.endswith(".safetensors")], [])
+        self.assertTrue(any(name.startswith(saved) for name in opened), "its lock is there")
+
+
+    def test_tokens_that_are_cut_while_they_are_read_are_told(self):
+        tokens = self.folder / "tokens.bin"
+        count = 1 << 20
+        header = [20240520, 1, count] + [0] * 253
+        tokens.write_bytes(b"".join(word.to_bytes(4, "little") for word in header) +
+                           b"\7\0" * count)
+        run = self.at_work("--set", f"training.data={{tokens: {tokens}}}")
+        os.truncate(tokens, 1024)
+        out, told = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, WORLD, told)
+        self.assertIn(f"{tokens}: was cut to 1024 bytes while it was read; it had 2098176", told)
+
+
 class Evaluations(RunTest):
     def setUp(self):
         super().setUp()

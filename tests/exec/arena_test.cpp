@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <random>
 #include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -155,6 +160,61 @@ TEST(Arena, NeverOverlapsInARandomLife) {
     alive.clear();
     const ArenaTensor everything = floats(arena, (1 << 16) / 4);
     EXPECT_TRUE(everything) << "all gaps have merged";
+}
+
+/// Of this process.
+std::int64_t addresses() {
+    std::int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST(Arena, ReservesWhatIsPlannedAndMoreOnceThatIsFull) {
+    Arena arena({std::int64_t{1} << 40}, nullptr, Bytes{1 << 20});
+    EXPECT_EQ(arena.reserved().count, 1 << 20);
+    std::vector<ArenaTensor> tensors;
+    for (int i = 0; i < 16; ++i) tensors.push_back(floats(arena, 1 << 14));
+    EXPECT_EQ(arena.reserved().count, 1 << 20) << "sixteen of 64 KiB";
+    tensors.push_back(floats(arena, 1 << 14));
+    EXPECT_GT(arena.reserved().count, 1 << 20);
+    EXPECT_LE(arena.reserved().count, 32 << 20);
+    tensors.push_back(floats(arena, 64 << 20));  // more than is usual at a time
+    std::fill_n(tensors.back().view().as<float>().data, 64 << 20, 1.0f);
+    EXPECT_EQ(total(arena.held()).count, (17 << 16) + (256 << 20));
+    const std::byte* const large = tensors.back().view().data;
+    tensors.clear();
+    EXPECT_EQ(floats(arena, 64 << 20).view().data, large) << "it is used again";
+}
+
+TEST(Arena, OfSeveralRangesIsFullAtItsCapacity) {
+    Arena arena({1 << 20}, nullptr, Bytes{1 << 16});
+    const ArenaTensor a = floats(arena, 1 << 14), b = floats(arena, 200'000);
+    EXPECT_THROW(floats(arena, 200'000), WorldError);
+}
+
+/// In a process of its own, whose addresses are few.
+TEST(Arena, WorksWhereThereAreFewMoreAddressesThanItsPlan) {
+    constexpr std::int64_t kPlan = std::int64_t{256} << 20;
+    const auto run = [] {
+        const std::int64_t limit = addresses() + kPlan + (32 << 20);
+        const rlimit few{static_cast<rlim_t>(limit), static_cast<rlim_t>(limit)};
+        if (::setrlimit(RLIMIT_AS, &few) != 0) std::exit(2);
+        try {
+            Arena arena({std::int64_t{1} << 40}, nullptr, Bytes{kPlan});
+            const ArenaTensor all = floats(arena, kPlan / 4);
+            all.view().as<float>()[0] = all.view().as<float>()[kPlan / 4 - 1] = 1;
+            const ArenaTensor little_more = floats(arena, 1 << 20);
+            try {
+                floats(arena, 64 << 20);
+            } catch (const WorldError&) {
+                std::exit(0);  // and what is too much is said
+            }
+            std::exit(3);
+        } catch (const WorldError&) {
+            std::exit(4);
+        }
+    };
+    EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

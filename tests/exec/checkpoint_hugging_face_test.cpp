@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "exec/checkpoint/hugging_face.h"
 #include "exec/checkpoint/safetensors_writer.h"
+#include "exec/checkpoint/untaken.h"
 #include "models/graph.h"
 #include "tests/exec/goldens.h"
 #include "tests/exec/scratch_folder.h"
@@ -165,7 +166,37 @@ TEST(HuggingFaceNames, WhatIsNoParameterIsPassedOver) {
                               {{"transformer.h.0.attn.bias", StoredType::U8, {1, 1, 8, 8}},
                                {"transformer.h.0.attn.masked_bias", StoredType::F32, {}},
                                {"lm_head.weight", StoredType::F32, {29, 16}}});
-    expect_the_logits_of_transformers(open_hugging_face(path), "gpt2");
+    const HuggingFaceModel model = open_hugging_face(path);
+    expect_the_logits_of_transformers(model, "gpt2");
+    EXPECT_EQ(note_of_untaken(model.weights, model.architecture), std::nullopt);
+}
+
+TEST_P(HuggingFace, EveryTensorOfAModelThatTransformersSavedIsTaken) {
+    const HuggingFaceModel model = open_hugging_face(golden_folder(GetParam()));
+    EXPECT_EQ(note_of_untaken(model.weights, model.architecture), std::nullopt);
+}
+
+TEST(HuggingFaceNames, WhatNobodyTakesIsNamed) {
+    const ScratchFolder folder;
+    const auto same = [](const std::string& name) { return name; };
+    const auto path = variant(folder, "llama_tied", same,
+                              {{"model.layers.0.self_attn.q_proj.bias", StoredType::F32, {16}}});
+    const HuggingFaceModel model = open_hugging_face(path);
+    EXPECT_EQ(note_of_untaken(model.weights, model.architecture),
+              fmt::format("1 tensor of {} is no parameter of the model and not taken: "
+                          "model.layers.0.self_attn.q_proj.bias",
+                          path.string()));
+    std::vector<NewTensor> ten;
+    for (int i = 0; i < 10; ++i)
+        ten.push_back({fmt::format("model.adapter.{}", i), StoredType::F32, {1}});
+    const ScratchFolder other;
+    const HuggingFaceModel adapted = open_hugging_face(variant(other, "llama_tied", same, ten));
+    EXPECT_EQ(note_of_untaken(adapted.weights, adapted.architecture),
+              fmt::format("10 tensors of {} are no parameter of the model and not taken: "
+                          "model.adapter.0, model.adapter.1, model.adapter.2, model.adapter.3, "
+                          "model.adapter.4, model.adapter.5, model.adapter.6, model.adapter.7 and "
+                          "2 more",
+                          other.path().string()));
 }
 
 std::string mistake_of(const auto& call) {

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "exec/checkpoint/checkpoint.h"
 #include "exec/checkpoint/checkpoint_writer.h"
+#include "exec/checkpoint/shared_pieces.h"
 #include "tests/exec/checkpoint_run.h"
 #include "tests/exec/scratch_folder.h"
 
@@ -230,6 +231,50 @@ TEST(Checkpoint, TheManifestKeepsEverything) {
     manifest.architecture.norm_eps = 1.0 / 3;
     manifest.architecture.sharding = {{"h.*.mlp.c_fc.*", models::Sharding::Replicated}};
     EXPECT_EQ(parse_manifest(manifest_json(manifest), "manifest.json"), manifest);
+}
+
+TEST(Checkpoint, ThatIsCutWhileItIsLoadedIsSaid) {
+    const ScratchFolder folder;
+    save(folder.path(), small_gpt(), {}, 1);
+    const Checkpoint checkpoint = open_checkpoint(folder.path() / "step_1");
+    const auto file = checkpoint.pieces.files.front()->path();
+    std::filesystem::resize_file(file, 5000);
+    EXPECT_THROW(verify(checkpoint.pieces), FileCut);
+    try {
+        expect_loads(checkpoint, small_gpt(), {});
+        ADD_FAILURE() << "it was loaded";
+    } catch (const FileCut& error) {
+        EXPECT_THAT(error.what(), HasSubstr(file.string() + ": was cut to 5000 bytes"));
+    }
+}
+
+/// Of this process.
+bool has_mapped(const std::filesystem::path& folder) {
+    std::ifstream maps("/proc/self/maps");
+    const std::string all(std::istreambuf_iterator<char>(maps), {});
+    return all.find(folder.string()) != std::string::npos;
+}
+
+TEST(SharedPieces, AreLetGoOnceEveryReaderHasRead) {
+    const ScratchFolder folder;
+    save(folder.path(), small_gpt(), {}, 1);
+    const auto step = folder.path() / "step_1";
+    const SharedPieces shared(open_checkpoint(step).pieces, 3);
+    int pieces = 0;
+    const auto read = [&] {
+        shared.read([&](const PieceSource& source) {
+            verify(source);
+            pieces += static_cast<int>(source.tensors.size());
+        });
+    };
+    EXPECT_THROW(shared.read([](const PieceSource&) { throw InputError("it is not to be read"); }),
+                 InputError);
+    read();
+    read();
+    EXPECT_TRUE(has_mapped(folder.path()));
+    read();
+    EXPECT_FALSE(has_mapped(folder.path()));
+    EXPECT_EQ(pieces, 3 * static_cast<int>(open_checkpoint(step).pieces.tensors.size()));
 }
 
 }  // namespace

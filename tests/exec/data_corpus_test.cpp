@@ -146,5 +146,41 @@ TEST(Corpus, RefusesAFileThatIsNotThere) {
                 EndsWith("none.txt: error: no such file\n"));
 }
 
+/// Bytes, of a file that somebody empties before they are read.
+class EmptiedBytes : public Tokenizer {
+public:
+    explicit EmptiedBytes(fs::path path) : path_(std::move(path)) {}
+    std::int64_t vocab() const override { return bytes_->vocab(); }
+    std::optional<std::int32_t> end_of_text() const override { return bytes_->end_of_text(); }
+    void encode(std::string_view text, const TokenSink& sink) const override {
+        fs::resize_file(path_, 0);
+        bytes_->encode(text, sink);
+    }
+    std::string decode(std::span<const std::int32_t> tokens) const override {
+        return bytes_->decode(tokens);
+    }
+    std::string identity() const override { return "emptied bytes"; }
+    std::string name() const override { return "emptied bytes"; }
+
+private:
+    fs::path path_;
+    std::unique_ptr<Tokenizer> bytes_ = byte_tokenizer();
+};
+
+TEST(Corpus, ThatIsCutWhileItIsTokenisedIsSaidAndNotKept) {
+    const std::string document = R"({"text": "one"})";
+    for (const auto& [kind, text] :
+         {std::pair(CorpusKind::Text, std::string(100'000, 'x')),
+          std::pair(CorpusKind::JsonLines, document + "\n" + document)}) {
+        const Folder folder;
+        const auto path = folder.with("corpus", text);
+        EXPECT_THAT(sentence_of<FileCut>([&] {
+                        open_corpus({kind, path}, EmptiedBytes(path));
+                    }),
+                    HasSubstr("corpus: was cut to 0 bytes while it was read; it had "));
+        EXPECT_THAT(folder.names(), ElementsAre("corpus"));
+    }
+}
+
 }  // namespace
 }  // namespace debubble::exec

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/file.h"
+#include "exec/data/token_data_set.h"
 #include "exec/data/token_file.h"
 #include "tests/exec/data_files.h"
 
@@ -89,6 +90,24 @@ TEST(TokenFile, RefusesEveryDisagreement) {
                 EndsWith("none: error: no such file\n"));
     EXPECT_THAT(sentence_of<InputError>([&] { TokenFile file("/"); }),
                 EndsWith("not a regular file\n"));
+}
+
+/// One page is the last that is there in part; behind it no page is there at all.
+TEST(TokenFile, ThatIsCutWhileItIsReadIsSaid) {
+    for (const std::int64_t left : {1024 + 2 * 90'000 + 6, 1024 + 2 * 150'000, 0}) {
+        const Folder folder;
+        const auto path = write_tokens(folder, "a.bin", std::vector<std::int32_t>(200'000, 7));
+        const auto file = std::make_shared<const TokenFile>(path);
+        const auto samples = packed_tokens(file, {.seq_length = 1000, .vocab = 8});
+        Batch row = samples->batch_of(1);
+        EXPECT_EQ(samples->read(180, 0, row), 1000);
+        std::filesystem::resize_file(path, static_cast<std::uintmax_t>(left));
+        const std::string said = sentence_of<FileCut>([&] { samples->read(180, 0, row); });
+        EXPECT_EQ(said, fmt::format("{}: was cut to {} bytes while it was read; it had 401024",
+                                    path.string(), left));
+        EXPECT_THROW(file->find(7), FileCut);
+        EXPECT_THROW(static_cast<void>(file->is_intact()), FileCut);
+    }
 }
 
 }  // namespace
