@@ -5,6 +5,7 @@
 #include "base/ids.h"
 #include "base/units.h"
 #include "exec/comm/communicator.h"
+#include "schedule/action_log.h"
 
 /// What a Program does with parameters and gradients between passes.
 namespace debubble::exec {
@@ -27,8 +28,19 @@ public:
     virtual Pending grad_norm() = 0;
     virtual void optimizer_step() = 0;
 
+    /// Where it is told from now on which of the actions above was asked for.
+    void log_to(ActionLog& log) { log_ = &log; }
+
     /// What this rank hands to the collective of an action of those above, for the trace.
     virtual Bytes moved(const Action& /*action*/) const { return {}; }
+
+protected:
+    void did(const Action& action) {
+        if (log_ != nullptr) log_->actions.push_back(action);
+    }
+
+private:
+    ActionLog* log_ = nullptr;
 };
 
 }  // namespace debubble::exec

@@ -24,6 +24,7 @@ void Messages::receive(const Recv& recv, ArenaTensor buffer) {
     UnderWay<Recv> coming{recv, Bytes{buffer.view().bytes()}, std::move(buffer), nullptr};
     coming.request = pipeline_.receive(channel_to(recv.from, recv.message), bytes_of(coming.buffer),
                                        to_text(Action{recv}));
+    if (log_ != nullptr) log_->receives.push_back(recv);
     coming_.insert_or_assign(recv.message, std::move(coming));
 }
 
@@ -32,6 +33,7 @@ void Messages::send(const Send& send) {
     going.bytes = Bytes{going.buffer.view().bytes()};
     going.request = pipeline_.send(channel_to(send.to, send.message), bytes_of(going.buffer),
                                    to_text(Action{send}));
+    if (log_ != nullptr) log_->actions.emplace_back(send);
     if (lender_ != nullptr)
         lender_->lend(std::move(going.buffer),
                       [request = going.request] { return request->done(); });
@@ -52,6 +54,7 @@ ArenaTensor Messages::take(const Message& message) {
     assert(here != here_.end() && "a valid program makes or receives a result before its use");
     ArenaTensor tensor = std::move(here->second);
     here_.erase(here);
+    if (log_ != nullptr) log_->results.push_back(message);
     return tensor;
 }
 

@@ -8,6 +8,7 @@
 #include "exec/arena.h"
 #include "exec/comm/communicator.h"
 #include "exec/interpreter/step_record.h"
+#include "schedule/action_log.h"
 
 namespace debubble::exec {
 
@@ -17,9 +18,14 @@ class Messages {
 public:
     /// `lender`: the arena that buffers of sends are lent by, where a device moves them, so that
     /// the rank holds them no longer than if the transport had copied them at once.
+    /// `log`: where it is told what was sent, asked for and taken; none if nobody wants to know.
     Messages(Communicator& pipeline, Recorder& recorder, std::chrono::nanoseconds patience,
-             Arena* lender = nullptr)
-        : pipeline_(pipeline), recorder_(recorder), patience_(patience), lender_(lender) {}
+             Arena* lender = nullptr, ActionLog* log = nullptr)
+        : pipeline_(pipeline),
+          recorder_(recorder),
+          patience_(patience),
+          lender_(lender),
+          log_(log) {}
 
     void put(const Message& message, ArenaTensor tensor);
     void receive(const Recv& recv, ArenaTensor buffer);
@@ -54,6 +60,7 @@ private:
     Recorder& recorder_;
     std::chrono::nanoseconds patience_;
     Arena* lender_;
+    ActionLog* log_;
     std::map<Message, ArenaTensor> here_;
     std::map<Message, UnderWay<Recv>> coming_;
     std::list<UnderWay<Send>> going_;

@@ -24,7 +24,7 @@ public:
           list_(side.program.ranks[side.rank.index]),
           recorder_(side.rank, side.replica, side.lanes),
           messages_(side.pipeline, recorder_, options.patience,
-                    side.device_moves ? &side.arena : nullptr),
+                    side.device_moves ? &side.arena : nullptr, side.log),
           collectives_(side.actions, recorder_, options.patience) {}
 
     StepRecord run() {
@@ -53,6 +53,7 @@ public:
 
 private:
     void begin() {
+        if (side_.log != nullptr) side_.log->clear();
         if (side_.lanes != nullptr) side_.lanes->begin_step();
         side_.arena.note("before the first action");
         side_.arena.forget_peak();

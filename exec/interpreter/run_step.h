@@ -10,6 +10,7 @@
 #include "exec/stage/stage_runner.h"
 #include "exec/stage/step_inputs.h"
 #include "exec/step_actions.h"
+#include "schedule/action_log.h"
 #include "schedule/schedule.h"
 
 /// The interpreter of Programs: what the simulator plays, carried out.
@@ -26,6 +27,8 @@ struct RankSide {
     Arena& arena;
     DeviceLanes* lanes = nullptr;  ///< of the rank's device, which then tells the times
     bool device_moves = false;     ///< messages, by itself (Communicator::on_device)
+    /// Of the stages and actions too, who tell it what they do: begun anew with each step.
+    ActionLog* log = nullptr;
 };
 
 /// When a receive is asked for.

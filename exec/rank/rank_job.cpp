@@ -123,6 +123,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
         how.device->lanes().set_patience(how.patience);
     }
     arena_.set_patience(how.patience);
+    training_.step->log_to(log_);
     const TrainingGroups& groups = *training_.groups;
     pipeline_ = world_.group(groups.grid.pipeline_group(groups.place));
     const double dropout = scenario_.training.dropout.value_or(scenario_.model.dropout);
@@ -131,6 +132,8 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
             *kernels_,    arena_,  training_.state_of(stage),       groups.tensor.get(),
             how.patience, dropout, recomputes(plan.program, stage), how.on_visit};
         tools.context = groups.context.get();
+        tools.stage = stage;
+        tools.log = &log_;
         tools.offloaded = most_offloaded(plan.program.ranks[rank().index], stage);
         if (how.device) tools.lanes = &how.device->lanes();
         runners_.push_back(make_model_stage(graphs_of(scenario_, plan, stage), tools));
@@ -170,6 +173,7 @@ StepRecord RankJob::run(const Program& program, const StepInputs& inputs) {
                   arena_};
     if (how_.device) side.lanes = &how_.device->lanes();
     side.device_moves = on_device_ != nullptr;
+    side.log = &log_;
     const auto posting =
         world_.starts_in_order() ? ReceivePosting::InListOrder : ReceivePosting::Early;
     return run_step(side, inputs, {how_.patience, posting});

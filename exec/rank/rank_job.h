@@ -46,6 +46,8 @@ public:
     /// pipeline rank may have the head, another data rank other samples.
     double loss_total() const;
     double correct_total() const;
+    /// What the step or evaluation that ran last has done, by those who did it.
+    const ActionLog& log() const { return log_; }
     bool has_head() const;  ///< some stage of this rank has
 
     TrainingStep& training() { return *training_.step; }
@@ -64,6 +66,7 @@ private:
     const scenarios::Plan& plan_;
     Program forward_;  ///< for evaluations
     JobOptions how_;
+    ActionLog log_;
     Arena arena_;
     std::unique_ptr<Kernels> kernels_;
     std::unique_ptr<PinnedPool> pinned_;

@@ -138,6 +138,7 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
         {"provenance", provenance(job)},
         {"notes", job.scenario.notes},
         {"executed_in_order", outcome.disorder.empty()},
+        {"proven_steps", outcome.proven_steps},
         {"first_step", job.start.first_step() + 1},
         {"stopped", outcome.stopped},
         {"losses", std::move(losses)},
@@ -156,10 +157,12 @@ std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
         "step {:.4g} s (median), {:.0f} tokens/s, {:.3g} samples/s, {:.3g} TFLOP/s per "
         "rank{}\n"
         "bubble {:.1f} %, makespan {:.4g} s, peak memory {:.3g} GiB on the fullest rank\n"
-        "the executed order equals program {}\n",
+        "the executed order equals program {} in {} on every rank\n",
         speed.step_s, speed.tokens_per_s, speed.samples_per_s, speed.tflops_per_rank, mfu,
         100 * measured.bubble, seconds(measured.makespan), gib(most),
-        job.program_hash.substr(0, 12));
+        job.program_hash.substr(0, 12),
+        outcome.proven_steps == 1 ? "the one step"
+                                  : fmt::format("all {} steps", outcome.proven_steps));
 }
 
 }  // namespace debubble::exec

@@ -10,7 +10,9 @@
 #include "base/diagnostic.h"
 #include "exec/interpreter/gather_records.h"
 #include "exec/rank/rank_job.h"
+#include "schedule/action_log.h"
 #include "schedule/executed_order.h"
+#include "schedule/forward_only.h"
 
 namespace debubble::exec {
 
@@ -37,6 +39,10 @@ public:
                  job.device_of(world),
                  job.planned_of(world.rank())}),
           place_(rank_.groups().place),
+          expected_(
+              log_of(job.plan.program.ranks[rank_.rank().index], job.plan.program.stage_count())),
+          expected_forwards_(log_of(forward_only(job.plan.program).ranks[rank_.rank().index],
+                                    job.plan.program.stage_count())),
           last_checkpoint_(job.start.resume ? job.start.resume->folder.string() : "") {
         for (const Stage stage : job.plan.program.placement.stages_of(rank_.rank())) {
             const models::StageContent& content =
@@ -62,6 +68,7 @@ public:
         inputs.gradient_scale =
             counted > 0 ? rank_.training().loss_scale() / static_cast<double>(counted) : 0;
         StepRecord record = rank_.step(inputs);
+        prove(expected_, fmt::format("step {}", number + 1));
 
         // Ranks of a tensor group all have the same.
         const double loss_here = place_.tensor == 0 ? rank_.loss_total() : 0;
@@ -109,6 +116,7 @@ public:
             StepInputs inputs = inputs_of(data, batch);
             inputs.training = false;
             rank_.evaluate(inputs);
+            prove(expected_forwards_, fmt::format("the evaluation after step {}", behind_step));
             evaluation.targets += data.counted(batch);
             if (place_.tensor != 0) continue;
             sums[0] += rank_.loss_total();
@@ -161,6 +169,19 @@ private:
         return inputs;
     }
 
+    /// Of what ran last, on this rank. The others hear of it as of any failure.
+    void prove(const ActionLog& expected, const std::string& when) const {
+        const auto difference = first_difference(expected, rank_.log());
+        if (!difference) return;
+        const std::string replica =
+            job_.grid.replicas() == 1
+                ? ""
+                : fmt::format(" of replica {}", job_.grid.replica_of(world_.rank()));
+        throw WorldError(
+            fmt::format("the executed order differs from the program in {}: rank {}{} {}", when,
+                        rank_.rank().index, replica, *difference));
+    }
+
     /// In the step that `metrics_` is of.
     std::string diverged(const std::string& what) const {
         const std::string saved =
@@ -181,6 +202,8 @@ private:
     Communicator& world_;
     RankJob rank_;
     GridPlace place_;
+    ActionLog expected_;  ///< of the rank in every step
+    ActionLog expected_forwards_;
     std::vector<Batch> batches_;
     bool needs_data_ = false;
     StepMetrics metrics_;
@@ -234,6 +257,7 @@ RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
         const bool asked = rank.step(step, stop.came());
         ++step;
         outcome.steps.push_back(rank.metrics());
+        ++outcome.proven_steps;  // no rank has thrown: the loss was summed after it
         const bool speaks = world.rank() == job.loss_rank();
         if (speaks) listener.on_step(rank.metrics());
         outcome.stopped = asked && step < job.last_step;

@@ -40,6 +40,7 @@ struct RunOutcome {
     double step_time_s = 0;               ///< median, without the first step
     Trace trace;                          ///< of a step of that length; on global rank 0 only
     std::vector<std::string> disorder;    ///< what of it is not as the Program says
+    std::int64_t proven_steps = 0;        ///< each of which every rank ran as its list says
 };
 
 /// What a rank tells while it runs; each is called on one rank's thread.
@@ -50,8 +51,9 @@ struct RunListener {
 };
 
 /// One rank of a run, from its weights to its last step. All ranks call it together.
-/// Throws WorldError when the loss, the gradient or a weight to be saved is not a finite number:
-/// the sentence names the step and the last complete checkpoint.
+/// Throws WorldError when what a rank ran in a step is not what its list says (ActionLog), before
+/// anything of the step is saved; when the loss, the gradient or a weight to be saved is not a
+/// finite number: the sentence names the step and the last complete checkpoint.
 RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
                  const RunListener& listener);
 

@@ -34,6 +34,16 @@ PassReads reads_of(const std::vector<Visit>& visits) {
     return std::ranges::all_of(visits, is_weight) ? PassReads::NoParameters : PassReads::Parameters;
 }
 
+/// Which pass has run, by the parts of operators that were called; one that calls none is what it
+/// was meant to be.
+Pass pass_of(const std::vector<Part>& called, Pass meant) {
+    const auto any = [&](Part part) { return std::ranges::find(called, part) != called.end(); };
+    if (any(Part::Fused)) return Pass::Backward;
+    if (any(Part::Weight)) return Pass::BackwardWeight;
+    if (any(Part::Input)) return Pass::BackwardInput;
+    return any(Part::Forward) ? Pass::Forward : meant;
+}
+
 /// A slice of the sequence with its graph, and how its passes go.
 struct SlicePlan {
     models::StageGraph graph;
@@ -80,7 +90,8 @@ public:
         const SlicePlan& slice = slice_of(micro_batch);
         LiveTensors& live = begin(micro_batch);
         if (slice.graph.input) live[*slice.graph.input] = std::move(input);
-        ArenaTensor output = run_pass(micro_batch, slice.fused[0], slice.graph.output, false);
+        ArenaTensor output =
+            run_pass(Pass::Forward, micro_batch, slice.fused[0], slice.graph.output, false);
         if (!state_.step->training) {
             drop_evaluated(micro_batch);
         } else if (state_.tools.recomputed) {
@@ -93,27 +104,31 @@ public:
 
     void recompute(const MicroBatch& micro_batch) override {
         const SlicePlan& slice = slice_of(micro_batch);
-        const ArenaTensor output = run_pass(micro_batch, slice.fused[0], slice.graph.output, true);
+        const ArenaTensor output =
+            run_pass(Pass::Forward, micro_batch, slice.fused[0], slice.graph.output, true);
     }
 
     ArenaTensor backward(const MicroBatch& micro_batch, ArenaTensor output_gradient) override {
-        return backward_pass(micro_batch, slice_of(micro_batch).fused[1],
+        return backward_pass(Pass::Backward, micro_batch, slice_of(micro_batch).fused[1],
                              std::move(output_gradient));
     }
     ArenaTensor backward_input(const MicroBatch& micro_batch,
                                ArenaTensor output_gradient) override {
-        return backward_pass(micro_batch, slice_of(micro_batch).split[1],
+        return backward_pass(Pass::BackwardInput, micro_batch, slice_of(micro_batch).split[1],
                              std::move(output_gradient));
     }
     void backward_weight(const MicroBatch& micro_batch) override {
-        run_pass(micro_batch, slice_of(micro_batch).split[2], std::nullopt, false);
+        run_pass(Pass::BackwardWeight, micro_batch, slice_of(micro_batch).split[2], std::nullopt,
+                 false);
     }
 
     void offload(const MicroBatch& micro_batch) override {
         offloaded_.offload(micro_batch, slice_of(micro_batch).graph, state_.live.at(micro_batch));
+        did(Offload{state_.tools.stage, micro_batch});
     }
     void reload(const MicroBatch& micro_batch) override {
         offloaded_.reload(micro_batch, slice_of(micro_batch).graph, state_.live.at(micro_batch));
+        did(Reload{state_.tools.stage, micro_batch});
     }
 
     double loss_total() const override { return totals()[0]; }
@@ -201,20 +216,25 @@ private:
         }
     }
 
-    ArenaTensor backward_pass(const MicroBatch& micro_batch, const std::vector<Visit>& visits,
-                              ArenaTensor output_gradient) {
+    void did(const Action& action) {
+        if (state_.tools.log != nullptr) state_.tools.log->actions.push_back(action);
+    }
+
+    ArenaTensor backward_pass(Pass meant, const MicroBatch& micro_batch,
+                              const std::vector<Visit>& visits, ArenaTensor output_gradient) {
         const models::StageGraph& graph = slice_of(micro_batch).graph;
         if (graph.output_gradient)
             state_.live.at(micro_batch)[*graph.output_gradient] = std::move(output_gradient);
-        return run_pass(micro_batch, visits, graph.input_gradient, false);
+        return run_pass(meant, micro_batch, visits, graph.input_gradient, false);
     }
 
     /// Runs the visits; the tensor `kept` is handed out where the plan would free it.
-    ArenaTensor run_pass(const MicroBatch& micro_batch, const std::vector<Visit>& visits,
-                         std::optional<int> kept, bool again) {
+    ArenaTensor run_pass(Pass meant, const MicroBatch& micro_batch,
+                         const std::vector<Visit>& visits, std::optional<int> kept, bool again) {
         const models::StageGraph& graph = slice_of(micro_batch).graph;
         LiveTensors& live = state_.live.at(micro_batch);
         ArenaTensor result;
+        called_.clear();
         StageParameters& parameters = state_.tools.parameters;
         parameters.begin_pass(order_of(graph, visits), reads_of(visits));
         clock_.begin();
@@ -248,6 +268,7 @@ private:
                 open_for(call.op);
                 make_room(micro_batch, graph, visit, -1);
                 run_visit(call, visit.part);
+                called_.push_back(visit.part);
                 free(visit);
                 clock_.end(graph, call.op, part);
                 continue;
@@ -259,6 +280,7 @@ private:
             make_room(micro_batch, graph, next, pair->becomes);
             if (pair->reused >= 0) live[pair->becomes] = std::move(live[pair->reused]);
             run_pair(pair->kind, call, second, visit.part);
+            called_.insert(called_.end(), {visit.part, next.part});
             free(visit);
             free(next);
             clock_.end(graph, call.op, part);
@@ -266,6 +288,10 @@ private:
         }
         if (opened != nullptr) parameters.close(opened->layer);
         parameters.end_pass();
+        if (again)
+            did(Recompute{state_.tools.stage, micro_batch});
+        else
+            did(Compute{pass_of(called_, meant), state_.tools.stage, micro_batch});
         return result;
     }
 
@@ -280,6 +306,7 @@ private:
     std::vector<SlicePlan> slices_;
     OffloadedTensors offloaded_;
     VisitClock clock_;
+    std::vector<Part> called_;  ///< in the pass under way
 };
 
 }  // namespace

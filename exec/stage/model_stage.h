@@ -13,6 +13,7 @@
 #include "exec/stage/stage_runner.h"
 #include "models/graph.h"
 #include "models/visits.h"
+#include "schedule/action_log.h"
 
 /// A stage that runs the operator graph of models/, the same that the simulator prices:
 /// tensors come and go as its visits say, and collectives happen inside its operators.
@@ -46,6 +47,9 @@ struct StageTools {
     DeviceLanes* lanes = nullptr;     ///< of the kernels' device
     Communicator* context = nullptr;  ///< the context-parallel group; none if it has one rank
     int offloaded = 1;  ///< microbatches (slices) of the stage that wait outside at once
+    /// Which stage of the Program it is, and where it is told what it has run; nullptr: nowhere.
+    Stage stage = {};
+    ActionLog* log = nullptr;
 };
 
 /// `graphs`: one for each slice of the sequence, or one for all of them; built with what

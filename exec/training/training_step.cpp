@@ -55,12 +55,14 @@ void TrainingStep::begin_step(std::int64_t step) {
 }
 
 Pending TrainingStep::unshard(Stage stage) {
+    did(Unshard{stage});
     auto requests = std::make_shared<std::vector<Pending>>(
         state(stage).gather(to_text(Action{Unshard{stage}})));
     return start([requests](Deadline deadline) { return wait_all(*requests, deadline); });
 }
 
 void TrainingStep::reshard(Stage stage) {
+    did(Reshard{stage});
     if (!policy_.gathers_in_passes) state(stage).drop_values();
 }
 
@@ -75,6 +77,7 @@ void TrainingStep::reduction_follows(Stage stage) {
 }
 
 Pending TrainingStep::reduce_grad(Stage stage) {
+    did(ReduceGrad{stage});
     const StageGroup& group = groups_.stages.at(stage);
     const std::string label = to_text(Action{ReduceGrad{stage}});
     if (policy_.gathers_in_passes) {  // the passes have reduced over this rank's replicas
@@ -102,7 +105,8 @@ Pending TrainingStep::reduce_grad(Stage stage) {
     return pending;
 }
 
-Pending TrainingStep::tied_grad_reduce(Stage) {
+Pending TrainingStep::tied_grad_reduce(Stage stage) {
+    did(TiedGradReduce{stage});
     const std::vector<std::shared_ptr<Work>> before = under_way_;
     return start([this, before](Deadline deadline) {
         for (const std::shared_ptr<Work>& work : before) work->wait(deadline);
@@ -117,6 +121,7 @@ void TrainingStep::complete_gradients(Deadline deadline) {
 }
 
 Pending TrainingStep::grad_norm() {
+    did(GradNorm{});
     norm_ = std::make_shared<Work>([this](Deadline deadline) {
         complete_gradients(deadline);
         ArenaTensor total =
@@ -143,6 +148,7 @@ void TrainingStep::judge(double squares) {
 }
 
 void TrainingStep::optimizer_step() {
+    did(OptimizerStep{});
     const Deadline deadline = within(patience_);
     if (norm_) {
         norm_->wait(deadline);

@@ -79,6 +79,7 @@ class Training(RunTest):
             with self.subTest(sets=sets):
                 report = self.report(*sets)
                 self.assertTrue(report["executed_in_order"])
+                self.assertEqual(report["proven_steps"], STEPS)
                 self.assertEqual(len(report["losses"]), STEPS)
                 for loss, wanted in zip(report["losses"], expected):
                     self.assertAlmostEqual(loss, wanted, delta=2e-4 * wanted)
@@ -191,7 +192,8 @@ class Report(RunTest):
         shown = self.run_it().stdout
         self.assertIn(f"step {STEPS}/{STEPS}  loss ", shown)
         self.assertNotIn("\r", shown)
-        self.assertIn("the executed order equals program ", shown)
+        self.assertRegex(shown, "the executed order equals program [0-9a-f]{12} "
+                                f"in all {STEPS} steps on every rank\n")
 
 
 class Checkpoints(RunTest):

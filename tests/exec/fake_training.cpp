@@ -116,6 +116,7 @@ void FakeStage::end_step() {
 
 void FakeStage::ran(Pass pass, const MicroBatch& mb) {
     ++state_.computes[Compute{pass, stage_, mb}];
+    state_.log.actions.emplace_back(Compute{pass, stage_, mb});
     demand(!state_.sharded.contains(stage_), "parameters are gathered when a pass runs");
     demand(pass == Pass::Forward || !state_.reducing.contains(stage_),
            "no pass adds to gradients that are under way");
@@ -194,6 +195,7 @@ void FakeStage::backward_weight(const MicroBatch& mb) {
 
 void FakeStage::recompute(const MicroBatch& mb) {
     saved(mb).recomputed = true;
+    state_.log.actions.emplace_back(Recompute{stage_, mb});
 }
 
 void FakeStage::offload(const MicroBatch& mb) {
@@ -201,16 +203,19 @@ void FakeStage::offload(const MicroBatch& mb) {
     const View<double> values = it.input.view().as<double>();
     it.outside.assign(values.begin(), values.end());
     it.input = {};
+    state_.log.actions.emplace_back(Offload{stage_, mb});
 }
 
 void FakeStage::reload(const MicroBatch& mb) {
     Saved& it = saved_.at(mb);
     it.input = tensor(it.outside.at(0), "reloaded");
+    state_.log.actions.emplace_back(Reload{stage_, mb});
 }
 
 FakeActions::FakeActions(const Program& program, const RankGrid& grid, Communicator& world,
                          RankState& state)
     : program_(program), world_(world), state_(state) {
+    log_to(state.log);
     const GridPlace me = grid.place_of(world.global_rank());
     replicas_ = world.group(grid.gradient_group(me));
     for (int s = 0; s < program.stage_count(); ++s) {
@@ -247,15 +252,18 @@ void FakeActions::begin_step(std::int64_t) {
 }
 
 Pending FakeActions::unshard(Stage stage) {
+    did(Unshard{stage});
     return then(replicas_->barrier(to_text(Action{Unshard{stage}})),
                 [this, stage] { state_.sharded.erase(stage); });
 }
 
 void FakeActions::reshard(Stage stage) {
+    did(Reshard{stage});
     demand(state_.sharded.insert(stage).second, "what is dropped was gathered");
 }
 
 Pending FakeActions::reduce_grad(Stage stage) {
+    did(ReduceGrad{stage});
     demand(state_.reducing.insert(stage).second, "one reduction of a stage at a time");
     auto sum = std::make_shared<double>(std::exchange(state_.partial[stage], 0));
     return then(holders_.at(stage)->all_reduce(buffer_of(std::span(sum.get(), 1)), Reduction::Sum,
@@ -267,11 +275,13 @@ Pending FakeActions::reduce_grad(Stage stage) {
 }
 
 Pending FakeActions::tied_grad_reduce(Stage stage) {
+    did(TiedGradReduce{stage});
     demand(state_.reducing.empty(), "tied gradients are reduced over replicas first");
     return tied_->barrier(to_text(Action{TiedGradReduce{stage}}));
 }
 
 Pending FakeActions::grad_norm() {
+    did(GradNorm{});
     demand(state_.reducing.empty(), "the norm is that of reduced gradients");
     state_.norm_is_under_way = true;
     auto sum = std::make_shared<double>(1);
@@ -283,6 +293,7 @@ Pending FakeActions::grad_norm() {
 }
 
 void FakeActions::optimizer_step() {
+    did(OptimizerStep{});
     demand(state_.reducing.empty() && !state_.norm_is_under_way,
            "the optimizer waits for what it was given");
     ++state_.optimizer_steps;
@@ -306,14 +317,23 @@ std::vector<RankResult> run(const Job& job, Trace* trace) {
             side_stages.push_back(stages.back().get());
         }
         FakeActions actions(program, job.grid, world, result.state);
-        const RankSide side{program,     Rank{me.pipeline}, replica, *pipeline,
-                            side_stages, actions,           arena};
         const StepOptions options{job.patience, job.posting};
+        const ActionLog expected = log_of(program.ranks[me.pipeline], program.stage_count());
         for (int step = 0; step < job.steps; ++step) {
             StepInputs inputs;
             inputs.step = step;
             result.state.computes.clear();
+            const auto instead = job.instead.find(step);
+            RankSide side{instead == job.instead.end() ? program : instead->second,
+                          Rank{me.pipeline},
+                          replica,
+                          *pipeline,
+                          side_stages,
+                          actions,
+                          arena};
+            side.log = &result.state.log;
             result.record = run_step(side, inputs, options);
+            result.differences.push_back(first_difference(expected, result.state.log));
         }
         for (const auto& stage : stages) result.loss += stage->loss_total();
         result.held_after = total(arena.held());

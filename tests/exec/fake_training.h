@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct RankState {
     std::set<Stage> sharded;          ///< may not compute
     std::set<Stage> reducing;         ///< may not add to their gradients
     std::map<Action, int> computes;   ///< how often each ran
+    ActionLog log;                    ///< of the step under way
     bool norm_is_under_way = false;
     int optimizer_steps = 0;
     double norm = 0;
@@ -111,6 +113,8 @@ private:
 struct RankResult {
     StepRecord record;
     RankState state;
+    /// By step: what the rank has done that is not as Job::program lists it, if anything.
+    std::vector<std::optional<std::string>> differences;
     double loss = 0;
     Bytes held_after;
 };
@@ -125,6 +129,7 @@ struct Job {
     std::chrono::nanoseconds patience = std::chrono::seconds(30);
     /// Around the stage of that pipeline rank: a stage that fails or stalls.
     std::function<std::unique_ptr<StageRunner>(Stage, std::unique_ptr<StageRunner>)> wrap = {};
+    std::map<int, Program> instead = {};  ///< what the interpreter is given in these steps
 };
 
 /// All ranks as threads; by global rank, of the last step. The trace, if asked for, is

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -72,6 +73,7 @@ void expect_right(const Job& job, const std::vector<RankResult>& results) {
         EXPECT_EQ(result.held_after.count, 0) << "memory returns to the static level";
         EXPECT_EQ(result.state.optimizer_steps, job.steps);
         EXPECT_EQ(result.state.norm, job.grid.size());
+        EXPECT_THAT(result.differences, testing::Each(std::nullopt)) << "in every step";
         std::map<Action, int> listed;
         for (const Action& action : program.ranks[rank.index])
             for_each_compute(action, [&](const Compute& c) { ++listed[c]; });
@@ -228,6 +230,96 @@ TEST(TheTraceOfAStep, TellsHowLongAPassStoodStill) {
             EXPECT_EQ(span.exposed, Duration{}) << to_text(span.action);
         }
     }
+}
+
+/// Exchanges the two actions in the rank's list.
+Program exchanged(Program program, int rank, const Action& one, const Action& other) {
+    ActionList& list = program.ranks[rank];
+    const auto first = std::ranges::find(list, one), second = std::ranges::find(list, other);
+    EXPECT_TRUE(first != list.end() && second != list.end());
+    std::swap(*first, *second);
+    return program;
+}
+
+std::string difference_in(const RankResult& result, int step) {
+    return result.differences.at(static_cast<std::size_t>(step)).value_or("");
+}
+
+/// Their trace is that of another step, which equals the program.
+TEST(TheProofOfEveryStep, SeesTwoActionsThatAreExchangedInOneStepOnly) {
+    const auto forward = [](int mb) { return Compute{Pass::Forward, Stage{0}, {mb, {}}}; };
+    Job job{lower(generate("gpipe", {1, 1, 4, 1}), {}), {1, 1, 1, 1}};
+    job.steps = 6;
+    job.instead[3] = exchanged(job.program, 0, forward(1), forward(2));
+    Trace trace;
+    const RankResult result = fake::run(job, &trace).at(0);
+    EXPECT_EQ(difference_in(result, 3), "ran 0F2 where its list has 0F1 (2 of 10)");
+    for (const int step : {0, 1, 2, 4, 5}) EXPECT_EQ(difference_in(result, step), "") << step;
+    expect_executed(job, std::move(trace));
+}
+
+TEST(TheProofOfEveryStep, SeesMessagesThatAreExchanged) {
+    const Message first{Message::Kind::Activation, Stage{0}, {0, {}}};
+    const Message second{Message::Kind::Activation, Stage{0}, {1, {}}};
+    Job job{gpipe_of_two(), {1, 1, 1, 2}};
+    Program other = exchanged(job.program, 1, Recv{first, Rank{0}}, Recv{second, Rank{0}});
+    const auto send = [&](int mb) { return Send{mb == 0 ? first : second, Rank{1}}; };
+    const auto forward = [](int mb) { return Compute{Pass::Forward, Stage{0}, {mb, {}}}; };
+    other = exchanged(exchanged(other, 0, send(0), send(1)), 0, forward(0), forward(1));
+    job.instead[0] = other;
+    const std::vector<RankResult> results = fake::run(job);
+    EXPECT_EQ(difference_in(results[0], 0), "ran 0F1 where its list has 0F0 (1 of 8)");
+    EXPECT_EQ(difference_in(results[1], 0),
+              "asked for 1RECV_F1 from rank 0 where its list has 1RECV_F0 from rank 0 (1 of 2)");
+}
+
+/// Keeps every other weight pass back until the next one, in whose span it then runs.
+class WeightsLater final : public StageRunner {
+public:
+    explicit WeightsLater(std::unique_ptr<StageRunner> inner) : inner_(std::move(inner)) {}
+    ArenaTensor edge(Message::Kind kind) override { return inner_->edge(kind); }
+    void begin_step(const StepInputs& inputs) override { inner_->begin_step(inputs); }
+    void end_step() override { inner_->end_step(); }
+    ArenaTensor forward(const MicroBatch& mb, ArenaTensor input) override {
+        return inner_->forward(mb, std::move(input));
+    }
+    ArenaTensor backward(const MicroBatch& mb, ArenaTensor gradient) override {
+        return inner_->backward(mb, std::move(gradient));
+    }
+    ArenaTensor backward_input(const MicroBatch& mb, ArenaTensor gradient) override {
+        return inner_->backward_input(mb, std::move(gradient));
+    }
+    void backward_weight(const MicroBatch& mb) override {
+        if (!kept_) {
+            kept_ = mb;
+            return;
+        }
+        inner_->backward_weight(*std::exchange(kept_, std::nullopt));
+        inner_->backward_weight(mb);
+    }
+    void recompute(const MicroBatch& mb) override { inner_->recompute(mb); }
+    void offload(const MicroBatch& mb) override { inner_->offload(mb); }
+    void reload(const MicroBatch& mb) override { inner_->reload(mb); }
+    double loss_total() const override { return inner_->loss_total(); }
+    double correct_total() const override { return inner_->correct_total(); }
+
+private:
+    std::unique_ptr<StageRunner> inner_;
+    std::optional<MicroBatch> kept_;
+};
+
+/// The sums are right, and the spans are labelled as the list has them.
+TEST(TheProofOfEveryStep, SeesWeightPassesThatRunInTheSpansOfOthers) {
+    Job job{lower(generate("zb-h1", {2, 1, 4, 1}), {}), {1, 1, 1, 2}};
+    job.wrap = [](Stage, std::unique_ptr<StageRunner> inner) -> std::unique_ptr<StageRunner> {
+        return std::make_unique<WeightsLater>(std::move(inner));
+    };
+    Trace trace;
+    const std::vector<RankResult> results = fake::run(job, &trace);
+    for (const RankResult& result : results)
+        EXPECT_THAT(difference_in(result, 0),
+                    MatchesRegex("ran .* where its list has [01]W0 \\([0-9]+ of [0-9]+\\)"));
+    expect_executed(job, std::move(trace));
 }
 
 class EveryTransport : public testing::TestWithParam<Transport> {};

@@ -187,7 +187,12 @@ Job::Job(const Case& c)
 StepRecord train_step(RankJob& rank, const Job& job, int step) {
     const int data_rank = rank.groups().place.data;
     const Share share(job.scenario, data_rank, step, rank.training().loss_scale());
-    return rank.step(share.inputs);
+    StepRecord record = rank.step(share.inputs);
+    const Program& program = job.plan.program;
+    const ActionLog expected = log_of(program.ranks[rank.rank().index], program.stage_count());
+    if (const auto difference = first_difference(expected, rank.log()))
+        throw std::logic_error(fmt::format("rank {} {}", rank.rank().index, *difference));
+    return record;
 }
 
 RankResult train_on(Communicator& world, const Job& job) {
