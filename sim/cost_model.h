@@ -28,6 +28,23 @@ struct Flow {
     Bytes held;  ///< memory that sender and receiver each hold while it is under way
 };
 
+/// The part of a collective that runs beside a compute. It begins `beside` before the end of the
+/// backward whose gradients it reduces; the forward that reads what it gathers ends no earlier than
+/// `beside` after it.
+struct HiddenPart {
+    Flow flow;
+    Duration beside{};
+
+    bool any() const { return flow.latency > Duration{} || flow.bytes.count > 0; }
+};
+
+/// What a pass sends over links that others use as well, from its begin on. The pass ends no
+/// earlier; what it takes where nobody disturbs it is in its duration.
+struct InnerFlow {
+    Bytes bytes;
+    std::array<Link, 2> links{-1, -1};
+};
+
 /// One pass of one stage over one microbatch (slice).
 struct ComputeCost {
     Duration duration{};
@@ -36,8 +53,11 @@ struct ComputeCost {
     Bytes held_after;    ///< change of live activations at its end; negative for a backward
     Bytes stays;         ///< of held_after, what later slices see: offloading leaves it there
     Bytes peak_above;    ///< greatest live memory inside, above what was live before it
-    MemoryByClass at_peak{};      ///< peak_above by class; sums to it
-    std::string_view op_at_peak;  ///< operator that allocated last; outlives the model
+    MemoryByClass at_peak{};           ///< peak_above by class; sums to it
+    std::string_view op_at_peak;       ///< operator that allocated last; outlives the model
+    std::array<InnerFlow, 3> flows{};  ///< those of no bytes come last
+
+    bool communicates() const { return flows[0].bytes.count > 0; }
 };
 
 class CostModel {
@@ -53,8 +73,13 @@ public:
     /// Both at once: the sum where nothing is known to be gained.
     virtual ComputeCost overlap(const Overlap& action, Rank rank) const = 0;
     virtual Flow transfer(const Message& message, Rank from, Rank to) const = 0;
+    /// What an Unshard, or a ReduceGrad, moves while no compute hides it; all the rest is hidden.
     virtual Flow unshard(Stage stage, Rank rank) const = 0;
     virtual Flow reduce_grad(Stage stage, std::span<const Rank> holders) const = 0;
+    /// Beside the stage's first forward of a step, of the Unshard that ended the step before.
+    virtual HiddenPart unshard_hidden(Stage, Rank) const { return {}; }
+    /// Beside the backward before a ReduceGrad.
+    virtual HiddenPart reduce_grad_hidden(Stage, std::span<const Rank>) const { return {}; }
     virtual Flow tied_grad(Stage stage, std::span<const Rank> holders) const = 0;
     virtual Flow grad_norm() const = 0;
     virtual Flow offload(Stage stage, Rank rank) const = 0;  ///< reload costs the same

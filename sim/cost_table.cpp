@@ -22,7 +22,9 @@ CostTable::CostTable(const Program& program, const CostModel& model, TaskGraph& 
       computes_((kPasses + 1) * slices_ * index_.size(), -1),
       transfers_(2 * index_.size(), -1),
       copies_(kCopies * index_.size(), -1),
-      reductions_(static_cast<std::size_t>(index_.stage_count()), -1) {}
+      reductions_(static_cast<std::size_t>(index_.stage_count()), -1),
+      unshards_hidden_(index_.size()),
+      reductions_hidden_(static_cast<std::size_t>(index_.stage_count())) {}
 
 std::int32_t CostTable::add(const ComputeCost& cost) {
     graph_.compute_costs.push_back(cost);
@@ -111,8 +113,41 @@ std::int32_t CostTable::grad_norm() {
     return add(model_.grad_norm());
 }
 
+CostTable::Hidden CostTable::add(const HiddenPart& part) {
+    return part.any() ? Hidden{add(part.flow), part.beside} : Hidden{};
+}
+
+CostTable::Hidden CostTable::unshard_hidden(Stage stage, Rank rank) {
+    std::optional<Hidden>& known = unshards_hidden_[index_.entry_of(rank, stage)];
+    if (!known) known = add(model_.unshard_hidden(stage, rank));
+    return *known;
+}
+
+CostTable::Hidden CostTable::reduce_grad_hidden(Stage stage) {
+    std::optional<Hidden>& known = reductions_hidden_[static_cast<std::size_t>(stage.index)];
+    if (!known) known = add(model_.reduce_grad_hidden(stage, index_.ranks_of(stage)));
+    return *known;
+}
+
+std::int32_t CostTable::inner(const InnerFlow& flow) {
+    Flow whole;
+    whole.bytes = flow.bytes;
+    whole.links = {flow.links[0], flow.links[1], -1, -1};
+    return add(whole);
+}
+
+std::int32_t CostTable::delay(Duration length) {
+    const auto [place, is_new] = delays_.try_emplace(length, 0);
+    if (is_new) {
+        Flow flow;
+        flow.latency = length;
+        place->second = add(flow);
+    }
+    return place->second;
+}
+
 std::int32_t CostTable::nothing() {
-    return add(Flow{});
+    return delay({});
 }
 
 }  // namespace debubble::sim

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "sim/cost_model.h"
@@ -21,12 +22,23 @@ public:
     std::int32_t optimizer(Rank rank);
     std::int32_t unshard(Stage stage, Rank rank);
     std::int32_t reduce_grad(Stage stage);
+    /// A part that runs beside a compute, and the delay between the two.
+    struct Hidden {
+        std::int32_t flow = kNone;  ///< kNone: there is none
+        Duration beside{};
+    };
+    Hidden unshard_hidden(Stage stage, Rank rank);
+    Hidden reduce_grad_hidden(Stage stage);
+    std::int32_t inner(const InnerFlow& flow);
+    std::int32_t delay(Duration length);
     std::int32_t tied_grad(Stage stage, std::span<const Rank> holders);
     std::int32_t grad_norm();
     std::int32_t offload(Stage stage, Rank rank);
     std::int32_t nothing();  ///< a flow that takes no time
+    static constexpr std::int32_t kNone = -1;
 
 private:
+    Hidden add(const HiddenPart& part);
     std::int32_t add(const ComputeCost& cost);
     std::int32_t add(const Flow& flow);
     std::int32_t& slot(std::vector<std::int32_t>& table, int kind, int kinds, Stage stage,
@@ -42,6 +54,9 @@ private:
     std::vector<std::int32_t> copies_;      // unshard, offload x entry
     std::vector<std::int32_t> reductions_;  // by stage
     std::map<std::tuple<Compute, Compute, Rank>, std::int32_t> overlaps_;  // microbatch cleared
+    std::vector<std::optional<Hidden>> unshards_hidden_;                   // by entry
+    std::vector<std::optional<Hidden>> reductions_hidden_;                 // by stage
+    std::map<Duration, std::int32_t> delays_;
 };
 
 }  // namespace debubble::sim

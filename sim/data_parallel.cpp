@@ -33,6 +33,16 @@ GroupPlacement group_of(const scenarios::Scenario& scenario, std::span<const Ran
     return group;
 }
 
+/// `exposed` of the flow, and the rest of it beside a compute. No byte is lost.
+PartlyHidden cut(const Flow& flow, double exposed, Duration beside) {
+    PartlyHidden parts{flow, {flow, beside}};
+    parts.exposed.latency = from_seconds(seconds(flow.latency) * exposed);
+    parts.exposed.bytes = scaled(flow.bytes, exposed);
+    parts.hidden.flow.latency -= parts.exposed.latency;
+    parts.hidden.flow.bytes -= parts.exposed.bytes;
+    return parts;
+}
+
 }  // namespace
 
 std::int64_t gradient_bytes_sent(const scenarios::Scenario& scenario) {
@@ -73,40 +83,34 @@ double DataParallelPrices::last_bucket(Bytes size) const {
     return 1 / std::max(1.0, std::ceil(static_cast<double>(size.count) / std::max(1.0, bucket)));
 }
 
-Flow DataParallelPrices::overlapped(Flow flow, const CollectiveCost& cost, double last,
-                                    Duration beside) {
-    const double takes = seconds(cost.total());
-    if (takes <= 0) return flow;
-    const double left = std::max(takes * last, takes - seconds(beside) * (1 - last));
-    flow.latency = from_seconds(seconds(flow.latency) * left / takes);
-    flow.bytes = scaled(flow.bytes, left / takes);
-    return flow;
-}
-
-Flow DataParallelPrices::reduce_gradients(const models::ParameterCount& elements,
-                                          std::span<const Rank> holders,
-                                          const LastBackward& last_backward) const {
+PartlyHidden DataParallelPrices::reduce_gradients(const models::ParameterCount& elements,
+                                                  std::span<const Rank> holders,
+                                                  const LastBackward& last_backward) const {
     const CollectiveKind kind = scenario_.parallel.zero_stage == 0 ? CollectiveKind::AllReduce
                                                                    : CollectiveKind::ReduceScatter;
     const auto [cost, size] =
         over_replicas(kind, elements, gradient_bytes_sent(scenario_), holders);
     const Flow flow = topology_.collective(cost, size, holders);
     const scenarios::Framework& framework = scenario_.framework;
-    if (!framework.overlap_grad_reduce || scenario_.cluster.gpu.threads) return flow;
+    if (!framework.overlap_grad_reduce || scenario_.cluster.gpu.threads) return {flow, {}};
     const double last = framework.reduces_by_layer ? last_backward.comes_last : last_bucket(size);
-    return overlapped(flow, cost, last, last_backward.length);
+    // The others are made in the rest of the backward, and reduced from the first of them on.
+    return cut(flow, last, from_seconds(seconds(last_backward.length) * (1 - last)));
 }
 
-Flow DataParallelPrices::gather_parameters(const models::ParameterCount& elements, Rank rank,
-                                           Duration first_forward) const {
+PartlyHidden DataParallelPrices::gather_parameters(const models::ParameterCount& elements,
+                                                   Rank rank, Duration first_forward) const {
     const std::array participants{rank};
     const auto [cost, size] = over_replicas(CollectiveKind::AllGather, elements,
                                             parameter_bytes_sent(scenario_), participants);
     const Flow flow = topology_.collective(cost, size, participants);
     // ZeRO-3 by stage is gathered ahead by the schedule itself.
-    if (!scenario_.framework.overlap_param_gather || scenario_.parallel.zero_stage == 3)
-        return flow;
-    return overlapped(flow, cost, last_bucket(size), first_forward);
+    if (!scenario_.framework.overlap_param_gather || scenario_.parallel.zero_stage == 3 ||
+        scenario_.cluster.gpu.threads)
+        return {flow, {}};
+    const double bucket = last_bucket(size);
+    // What the last bucket brings is used in the last part of the forward.
+    return cut(flow, bucket, from_seconds(seconds(first_forward) * bucket));
 }
 
 Flow DataParallelPrices::reduce_between_holders(std::int64_t elements,

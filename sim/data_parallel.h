@@ -17,6 +17,12 @@ struct LastBackward {
     double comes_last = 1;
 };
 
+/// A collective, cut in what runs beside a compute and what does not.
+struct PartlyHidden {
+    Flow exposed;
+    HiddenPart hidden;
+};
+
 class DataParallelPrices {
 public:
     DataParallelPrices(const scenarios::Scenario& scenario, const Topology& topology)
@@ -24,14 +30,16 @@ public:
 
     /// All-reduce of a stage's gradients over data x context ranks and all holders, or
     /// reduce-scatter when they are sharded. When the framework overlaps, buckets or layers are
-    /// sent as the last backward makes them, and only the rest is left; not on a processor, which
-    /// would have to do both.
+    /// sent as the last backward makes them, and only the last of them is left; not on a
+    /// processor, which would have to do both.
     /// Those of experts go over fewer ranks, one after the other.
-    Flow reduce_gradients(const models::ParameterCount& elements, std::span<const Rank> holders,
-                          const LastBackward& last_backward) const;
-    /// All-gather of a stage's parameters; beside its first forward if the framework overlaps.
-    Flow gather_parameters(const models::ParameterCount& elements, Rank rank,
-                           Duration first_forward) const;
+    PartlyHidden reduce_gradients(const models::ParameterCount& elements,
+                                  std::span<const Rank> holders,
+                                  const LastBackward& last_backward) const;
+    /// All-gather of a stage's parameters; all but the first bucket beside its first forward if
+    /// the framework overlaps, and not on a processor.
+    PartlyHidden gather_parameters(const models::ParameterCount& elements, Rank rank,
+                                   Duration first_forward) const;
     /// All-reduce between the first and the last holder, replica by replica: of a tied tensor,
     /// or of gradients that the replicas of each holder have reduced and cut. Nothing for one.
     Flow reduce_between_holders(std::int64_t elements, std::span<const Rank> holders) const;
@@ -45,8 +53,6 @@ private:
     /// Of dense parameters and experts: what both take, at the slower tier.
     Exchange over_replicas(CollectiveKind kind, const models::ParameterCount& elements,
                            std::int64_t width, std::span<const Rank> holders) const;
-    /// What is left behind a compute that runs beside all but the last part.
-    static Flow overlapped(Flow flow, const CollectiveCost& cost, double last, Duration beside);
     double last_bucket(Bytes size) const;
 
     const scenarios::Scenario& scenario_;

@@ -68,10 +68,11 @@ public:
 
     std::vector<Change> collect() {
         const ActionList& list = program_.ranks[rank_.index];
-        const std::vector<TaskId>& tasks = graph_.task_of[rank_.index];
+        const std::vector<ActionTasks>& tasks = graph_.tasks_of[rank_.index];
         changes_.reserve(3 * list.size());
         for (std::size_t i = 0; i < list.size(); ++i) {
-            task_ = tasks[i];
+            time_ = {times_[tasks[i].first].begin, times_[tasks[i].last].end};
+            task_ = tasks[i].first;
             action_ = &list[i];
             std::visit([&](const auto& action) { add(action); }, list[i]);
         }
@@ -79,7 +80,7 @@ public:
     }
 
 private:
-    const TaskTimes& time() const { return times_[task_]; }
+    const TaskTimes& time() const { return time_; }
     const Flow& flow() const { return graph_.flows[graph_.tasks[task_].cost]; }
 
     void change(Instant when, Bytes delta, MemoryClass held_as) {
@@ -99,14 +100,13 @@ private:
         for (std::size_t c = 0; c < kMemoryClasses; ++c)
             change(when, Bytes{times * held[c].count}, static_cast<MemoryClass>(c));
     }
-    /// Gradients that wait for their reduction.
     void leaves_gradients(const Compute& c) {
         if (c.pass == Pass::Forward) return;
         const MemoryByClass left = costs_.left_unreduced(c);
-        MemoryByClass& waits = left_[local(c.stage)];
-        change(time().begin, waits, -1);
+        Unreduced& waits = left_[local(c.stage)];
+        change(std::max(time().begin, waits.reduced), waits.held, -1);
         change(time().end, left, 1);
-        waits = left;
+        waits.held = left;
     }
     void bears_gradients(const Compute& c) {
         leaves_gradients(c);
@@ -139,8 +139,8 @@ private:
     }
     void add(const Recompute&) { compute_runs(); }
     void add(const OptimizerStep&) {
-        for (MemoryByClass& waits : left_) {
-            change(time().begin, waits, -1);
+        for (Unreduced& waits : left_) {
+            change(std::max(time().begin, waits.reduced), waits.held, -1);
             waits = {};
         }
         compute_runs();
@@ -163,7 +163,7 @@ private:
     void add(const Reshard& r) {
         change(time().end, Bytes{-costs_.unsharded_bytes(r.stage).count}, MemoryClass::Parameters);
     }
-    void add(const ReduceGrad&) {}
+    void add(const ReduceGrad& r) { left_[local(r.stage)].reduced = time().end; }
     void add(const TiedGradReduce&) {}
     void add(const GradNorm&) {}
     void add(const Offload& o) {
@@ -181,6 +181,12 @@ private:
         const std::size_t row = local(stage) * shape.micro_batches + mb.index;
         return messages_[2 * (row * shape.slices + mb.slice.value_or(0)) + forward];
     }
+    /// Gradients that wait for their reduction: no shorter than it takes, and until what they lie
+    /// in is wanted.
+    struct Unreduced {
+        MemoryByClass held{};
+        Instant reduced{};
+    };
     Bytes& saved(Stage stage) { return saved_[local(stage)]; }
     /// Index of a stage among those of this rank.
     std::size_t local(Stage stage) const {
@@ -193,13 +199,14 @@ private:
     const CostModel& costs_;
     const PlacementIndex& index_;
     Rank rank_;
-    bool born_ = false;  ///< the gradients are there
-    TaskId task_ = kNoTask;
+    bool born_ = false;      ///< the gradients are there
+    TaskId task_ = kNoTask;  ///< the action's first, which has its cost
+    TaskTimes time_{};
     const Action* action_ = nullptr;
     std::vector<Change> changes_;
     std::vector<AtStage> messages_;
-    std::vector<Bytes> saved_;         ///< by a forward, per stage of this rank
-    std::vector<MemoryByClass> left_;  ///< gradients that wait, likewise
+    std::vector<Bytes> saved_;     ///< by a forward, per stage of this rank
+    std::vector<Unreduced> left_;  ///< likewise
 };
 
 /// Plays changes in order of time.

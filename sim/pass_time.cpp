@@ -27,14 +27,15 @@ bool communicates(const models::Kernel& kernel) {
 
 PassPricer::PassPricer(const scenarios::Scenario& scenario)
     : cluster_(scenario.cluster),
-      tensor_(tensor_group(scenario, 0)),
-      context_(context_group(scenario, 0)),
-      data_(gradient_group(scenario, 0)),
-      expert_(expert_group(scenario, 0)),
-      expert_tensor_(expert_tensor_group(scenario, 0)),
+      tensor_{tensor_group(scenario, 0), tensor_group(scenario, 0, Rivals::PipelineRank)},
+      context_{context_group(scenario, 0), context_group(scenario, 0, Rivals::PipelineRank)},
+      data_{gradient_group(scenario, 0), gradient_group(scenario, 0)},
+      expert_{expert_group(scenario, 0), expert_group(scenario, 0, Rivals::PipelineRank)},
+      expert_tensor_{expert_tensor_group(scenario, 0),
+                     expert_tensor_group(scenario, 0, Rivals::PipelineRank)},
       overlaps_tensor_(scenario.framework.overlap_tensor_backward) {}
 
-const GroupPlacement& PassPricer::placement_of(models::Collective::Group group) const {
+const PassPricer::Place& PassPricer::place_of(models::Collective::Group group) const {
     switch (group) {
         case models::Collective::Group::Tensor: return tensor_;
         case models::Collective::Group::Context: return context_;
@@ -45,10 +46,22 @@ const GroupPlacement& PassPricer::placement_of(models::Collective::Group group) 
     return data_;
 }
 
+/// Of one of them.
+CollectiveCost PassPricer::cost_of(const models::Collective& collective) const {
+    const GroupPlacement& group = place_of(collective.group).among_all;
+    return collective_cost(kind_of(collective), collective.bytes, group, cluster_);
+}
+
 Duration PassPricer::collective(const models::Collective& collective) const {
-    const GroupPlacement& group = placement_of(collective.group);
-    return collective_cost(kind_of(collective), collective.bytes, group, cluster_).total() *
-           collective.count;
+    return cost_of(collective).total() * collective.count;
+}
+
+void PassPricer::add_traffic(const models::Collective& collective, int times,
+                             TierSeconds& busy) const {
+    const GroupPlacement& group = place_of(collective.group).among_own;
+    const CollectiveCost cost =
+        collective_cost(kind_of(collective), collective.bytes, group, cluster_);
+    busy[static_cast<std::size_t>(cost.tier)] += times * collective.count * seconds(cost.transfer);
 }
 
 double PassPricer::kernel_seconds(const models::Kernel& kernel) const {
@@ -63,18 +76,17 @@ double PassPricer::kernel_seconds(const models::Kernel& kernel) const {
 }
 
 /// `from` begins with the collective; the kernels that may run beside it follow.
-double PassPricer::exposed_seconds(std::span<const models::Kernel> from) const {
+double PassPricer::hidden_seconds(std::span<const models::Kernel> from, double takes) const {
     const auto& work = std::get<models::Collective>(from.front().work);
-    const double takes = seconds(collective(work));
     const bool may_hide = overlaps_tensor_ || work.group != models::Collective::Group::Tensor;
-    double hidden = 0;
+    double kernels = 0;
     int beside = may_hide ? work.hidden_by : 0;
     for (std::size_t i = 1; i < from.size() && beside > 0; ++i) {
         if (communicates(from[i])) continue;
-        hidden += kernel_seconds(from[i]);
+        kernels += kernel_seconds(from[i]);
         --beside;
     }
-    return std::max(0.0, takes - hidden);
+    return std::min(takes, kernels);
 }
 
 PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fold) const {
@@ -82,12 +94,18 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         const models::Kernel& kernel = kernels[i];
         const int times = kernel.layer == fold.layer ? fold.times : 1;
-        if (communicates(kernel)) {
-            pass.exposed += times * exposed_seconds(kernels.subspan(i));
-            pass.collectives += times * std::get<models::Collective>(kernel.work).count;
-        } else {
+        if (!communicates(kernel)) {
             (kernel.layer >= 0 ? pass.layers : pass.ends) += times * kernel_seconds(kernel);
+            continue;
         }
+        const auto& collective = std::get<models::Collective>(kernel.work);
+        const CollectiveCost cost = cost_of(collective);
+        const double takes = seconds(cost.total() * collective.count);
+        const double hidden = hidden_seconds(kernels.subspan(i), takes);
+        pass.exposed += times * (takes - hidden);
+        if (kernel.layer >= 0) pass.hidden[static_cast<std::size_t>(cost.tier)] += times * hidden;
+        pass.collectives += times * collective.count;
+        add_traffic(collective, times, pass.busy);
     }
     return pass;
 }

@@ -4,6 +4,7 @@
 
 #include "models/kernel.h"
 #include "scenarios/scenario.h"
+#include "sim/network/collective_cost.h"
 #include "sim/network/group.h"
 
 /// How long the device works on the kernels of one pass.
@@ -18,9 +19,11 @@ struct LayerFold {
 
 /// Seconds of one pass on the device.
 struct PassTime {
-    double layers = 0;   ///< kernels of transformer layers, one after the other
-    double ends = 0;     ///< kernels of embedding, head and loss
-    double exposed = 0;  ///< communication beside which nothing runs
+    double layers = 0;     ///< kernels of transformer layers, one after the other
+    double ends = 0;       ///< kernels of embedding, head and loss
+    double exposed = 0;    ///< communication beside which nothing runs
+    TierSeconds busy{};    ///< the links, by what the pass's own pipeline rank sends over them
+    TierSeconds hidden{};  ///< communication beside kernels of layers, by its slowest tier
     int collectives = 0;
     double total() const { return layers + ends + exposed; }
 };
@@ -36,16 +39,23 @@ public:
     Duration collective(const models::Collective& collective) const;
 
 private:
-    const GroupPlacement& placement_of(models::Collective::Group group) const;
+    CollectiveCost cost_of(const models::Collective& collective) const;
+    /// Where the members of a kind of group lie.
+    struct Place {
+        GroupPlacement among_all;  ///< whose price counts the groups of the whole job
+        GroupPlacement among_own;  ///< and only those of its pipeline rank
+    };
+    const Place& place_of(models::Collective::Group group) const;
+    void add_traffic(const models::Collective& collective, int times, TierSeconds& busy) const;
     double kernel_seconds(const models::Kernel& kernel) const;
-    double exposed_seconds(std::span<const models::Kernel> from) const;
+    double hidden_seconds(std::span<const models::Kernel> from, double takes) const;
 
     const scenarios::Cluster& cluster_;
-    GroupPlacement tensor_;
-    GroupPlacement context_;
-    GroupPlacement data_;
-    GroupPlacement expert_;
-    GroupPlacement expert_tensor_;
+    Place tensor_;
+    Place context_;
+    Place data_;
+    Place expert_;
+    Place expert_tensor_;
     bool overlaps_tensor_;
 };
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <optional>
 
 #include "scenarios/measured.h"
 #include "sim/data_parallel.h"
+#include "sim/network/link_use.h"
 #include "sim/network/topology.h"
 #include "sim/optimizer_time.h"
 #include "sim/priced_stages.h"
@@ -56,20 +58,23 @@ public:
         for (const models::StageContent& content : stages)
             price_of_.push_back(find(priced, content, asked));
         tensor_gather_ = tensor_gather();
+        find_shared_links();
     }
 
     /// The forward of a stage that is run again keeps its input, and what later slices see.
-    ComputeCost compute(const Compute& action, Rank) const override {
+    ComputeCost compute(const Compute& action, Rank rank) const override {
         const StagePrice& stage = price(action.stage, action.micro_batch);
         ComputeCost cost = stage.of(action.pass);
+        sends(cost, stage.busy(action.pass), rank);
         if (action.pass == Pass::Forward && recomputed_[action.stage.index])
             cost.held_after = stage.left_to_run_again();
         return cost;
     }
     /// The input is there already; all else that the forward keeps is made anew.
-    ComputeCost recompute(const Recompute& action, Rank) const override {
+    ComputeCost recompute(const Recompute& action, Rank rank) const override {
         const StagePrice& stage = price(action.stage, action.micro_batch);
         ComputeCost cost = stage.again();
+        sends(cost, stage.busy_again(), rank);
         const Bytes there{-stage.input().count};
         cost.held_after += there;
         cost.peak_above += there;
@@ -79,21 +84,15 @@ public:
     ComputeCost overlap(const Overlap& action, Rank rank) const override;
     Flow transfer(const Message& message, Rank from, Rank to) const override;
 
-    Flow unshard(Stage stage, Rank rank) const override {
-        return between_replicas_.gather_parameters(elements(stage), rank,
-                                                   whole(stage).of(Pass::Forward).duration);
+    Flow unshard(Stage stage, Rank rank) const override { return gathering(stage, rank).exposed; }
+    HiddenPart unshard_hidden(Stage stage, Rank rank) const override {
+        return gathering(stage, rank).hidden;
     }
     Flow reduce_grad(Stage stage, std::span<const Rank> holders) const override {
-        // Reduced there too, over the replicas of one holder; what is left is between holders.
-        if (scenario_.parallel.gathers_in_passes())
-            return between_replicas_.reduce_between_holders(
-                elements(stage).total() / scenario_.parallel.replicas(), holders);
-        const StagePrice& price = whole(stage);
-        LastBackward last{
-            std::max(price.of(Pass::Backward).duration, price.of(Pass::BackwardWeight).duration)};
-        if (holders.size() == 1)  // the passes of several do not come in step
-            last.comes_last = part_that_comes_last(price.parameters().units);
-        return between_replicas_.reduce_gradients(elements(stage), holders, last);
+        return reducing(stage, holders).exposed;
+    }
+    HiddenPart reduce_grad_hidden(Stage stage, std::span<const Rank> holders) const override {
+        return reducing(stage, holders).hidden;
     }
     Flow tied_grad(Stage stage, std::span<const Rank> holders) const override {
         return between_replicas_.reduce_between_holders(whole(stage).parameters().units.tied,
@@ -142,6 +141,44 @@ private:
         std::vector<std::shared_ptr<const StagePrice>> slices;
     };
 
+    /// Nothing of what a processor does by itself runs beside anything.
+    void find_shared_links() {
+        if (scenario_.cluster.gpu.threads) return;
+        TierSeconds all{};
+        for (const PricedContent& priced : priced_)
+            for (const auto& price : priced.slices) add(all, price->busy_all());
+        if (std::ranges::any_of(all, [](double busy) { return busy > 0; }))
+            link_use_.emplace(scenario_, PlacementIndex(placement_), topology_, all);
+    }
+    /// What a pass sends where others may be in its way, or longer than it takes itself.
+    void sends(ComputeCost& cost, const TierSeconds& busy, Rank rank) const {
+        if (!link_use_) return;
+        std::size_t used = 0;
+        for (const Tier tier : {Tier::Node, Tier::Network, Tier::Spine}) {
+            const double length = busy[static_cast<std::size_t>(tier)];
+            if (length > 0 && (link_use_->shared(tier, rank) || length > seconds(cost.duration)))
+                cost.flows[used++] = topology_.inner_flow(tier, length, rank);
+        }
+    }
+
+    PartlyHidden gathering(Stage stage, Rank rank) const {
+        return between_replicas_.gather_parameters(elements(stage), rank,
+                                                   whole(stage).of(Pass::Forward).duration);
+    }
+    PartlyHidden reducing(Stage stage, std::span<const Rank> holders) const {
+        // Reduced there too, over the replicas of one holder; what is left is between holders.
+        if (scenario_.parallel.gathers_in_passes())
+            return {between_replicas_.reduce_between_holders(
+                        elements(stage).total() / scenario_.parallel.replicas(), holders),
+                    {}};
+        const StagePrice& price = whole(stage);
+        LastBackward last{
+            std::max(price.of(Pass::Backward).duration, price.of(Pass::BackwardWeight).duration)};
+        if (holders.size() == 1)  // the passes of several do not come in step
+            last.comes_last = part_that_comes_last(price.parameters().units);
+        return between_replicas_.reduce_gradients(elements(stage), holders, last);
+    }
+
     std::size_t find(const PricedStages& prices, const models::StageContent& content,
                      const PassesAsked& asked) {
         const auto alike = [&](const PricedContent& priced) {
@@ -160,6 +197,9 @@ private:
 
     const StagePrice& price(Stage stage, const MicroBatch& micro_batch) const {
         return *priced_[price_of_[stage.index]].slices[micro_batch.slice.value_or(0)];
+    }
+    const StagePrice::Work& work_of(const Compute& c) const {
+        return price(c.stage, c.micro_batch).work(c.pass);
     }
     const StagePrice& whole(Stage stage) const { return price(stage, {}); }
     const models::ParameterCount& elements(Stage stage) const {
@@ -214,6 +254,7 @@ private:
     std::vector<bool> recomputed_;  ///< by stage
     std::vector<PricedContent> priced_;
     std::vector<std::size_t> price_of_;  ///< by stage, index into priced_
+    std::optional<LinkUse> link_use_;    ///< none where no pass sends anything
     Duration tensor_gather_{};
 };
 
@@ -222,11 +263,18 @@ private:
 ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     const ComputeCost first = compute(action.first, rank);
     const ComputeCost second = compute(action.second, rank);
-    const Duration kernels = first.duration - first.exposed + second.duration - second.exposed;
-    const Duration communication = first.exposed + second.exposed;
+    const StagePrice::Work& one = work_of(action.first);
+    const StagePrice::Work& other = work_of(action.second);
+    StagePrice::Work work{one.kernels + other.kernels, 0, one.host + other.host};
+    work.exposed = std::max(0.0, one.exposed + other.exposed - work.kernels);
+    TierSeconds busy{};
+    add(busy, price(action.first.stage, action.first.micro_batch).busy(action.first.pass));
+    add(busy, price(action.second.stage, action.second.micro_batch).busy(action.second.pass));
     ComputeCost both;
-    both.exposed = std::max(Duration{}, communication - kernels);
-    both.duration = kernels + both.exposed;
+    both.duration = from_seconds(StagePrice::takes(work));
+    both.exposed = from_seconds(work.exposed);
+    both.host = both.duration - from_seconds(work.kernels + work.exposed);
+    sends(both, busy, rank);
     both.held_after = first.held_after + second.held_after;
     both.peak_above = first.peak_above + second.peak_above;
     for (std::size_t c = 0; c < kMemoryClasses; ++c)

@@ -79,30 +79,39 @@ bool has_several_holders(const Placement& placement) {
     return PlacementIndex(placement).has_several_holders();
 }
 
-double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                        const PassTime& time, PassUse use) {
+ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUnits& units,
+                           const PassTime& time, PassUse use) {
     const GroupPlacement group = gradient_group(scenario, 0);
-    const auto takes = [&](CollectiveKind kind, std::int64_t elements) {
-        if (elements == 0) return 0.0;
+    ShardingTime sharding;
+    Tier tier = Tier::None;
+    const auto takes = [&](CollectiveKind kind, std::int64_t elements, int times) {
+        if (elements == 0 || times == 0) return 0.0;
         const Bytes whole{elements * parameter_bytes_sent(scenario)};
-        return seconds(collective_cost(kind, whole, group, scenario.cluster).total());
+        const CollectiveCost cost = collective_cost(kind, whole, group, scenario.cluster);
+        sharding.busy[static_cast<std::size_t>(cost.tier)] += times * seconds(cost.transfer);
+        tier = std::max(tier, cost.tier);
+        return seconds(cost.total());
     };
-    const auto gathering = [&](std::int64_t elements) {
-        return use.reads_parameters ? takes(CollectiveKind::AllGather, elements) : 0;
+    const auto gathering = [&](std::int64_t elements, int times) {
+        return use.reads_parameters ? takes(CollectiveKind::AllGather, elements, times) : 0;
     };
-    const auto reducing = [&](std::int64_t elements) {
-        return use.makes_gradients ? takes(CollectiveKind::ReduceScatter, elements) : 0;
+    const auto reducing = [&](std::int64_t elements, int times) {
+        return use.makes_gradients ? takes(CollectiveKind::ReduceScatter, elements, times) : 0;
     };
-    const double root = gathering(units.root());
-    if (units.layers == 0) return root + reducing(units.root());
-    const double gather = gathering(units.layer);
-    const double reduce = reducing(units.layer);
+    const double root = gathering(units.root(), 1) + reducing(units.root(), 1);
+    const double gather = gathering(units.layer, units.layers);
+    const double reduce = reducing(units.layer, units.layers);
+    sharding.exposed = root;
+    if (units.layers == 0) return sharding;
 
-    const double layer = time.layers / units.layers;
+    // While something else of the layer hides on the same links, they are not free.
+    const double free = time.layers - time.hidden[static_cast<std::size_t>(tier)];
+    const double layer = std::max(0.0, free) / units.layers;
     // Forward: the root, then the first layer beside the embedding. Backward: beside the head.
     const double first = std::max(0.0, gather - time.ends);
     const double inner = (units.layers - 1) * std::max(0.0, gather + reduce - layer);
-    return root + first + inner + reduce + reducing(units.root());
+    sharding.exposed += first + inner + reduce;
+    return sharding;
 }
 
 HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& units,

@@ -55,9 +55,13 @@ PassUse use_of(Pass pass, bool several_holders);
 /// Are any two ranks, beside those that share data, holders of one stage?
 bool has_several_holders(const Placement& placement);
 
-/// Seconds of gathering and reducing that the pass's own kernels do not hide.
-double exposed_sharding(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                        const PassTime& time, PassUse use);
+/// Gathering and reducing inside a pass.
+struct ShardingTime {
+    double exposed = 0;  ///< seconds that the pass's own kernels do not hide
+    TierSeconds busy{};
+};
+ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUnits& units,
+                           const PassTime& time, PassUse use);
 
 /// Where a pass is: in embedding or head before its layers, in a layer, or behind them.
 enum class PassPlace : std::uint8_t { Before, First, Inner, Last, Behind };

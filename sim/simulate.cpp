@@ -95,9 +95,9 @@ private:
 };
 
 [[noreturn]] void report_deadlock(const Program& program, const TaskGraph& graph) {
-    for (std::size_t rank = 0; rank < graph.task_of.size(); ++rank)
-        for (std::size_t i = 0; i < graph.task_of[rank].size(); ++i)
-            if (graph.tasks[graph.task_of[rank][i]].open_edges > 0)
+    for (std::size_t rank = 0; rank < graph.tasks_of.size(); ++rank)
+        for (std::size_t i = 0; i < graph.tasks_of[rank].size(); ++i)
+            if (graph.tasks[graph.tasks_of[rank][i].first].open_edges > 0)
                 throw InputError(fmt::format("the schedule waits for ever: rank {} at {}", rank,
                                              to_text(program.ranks[rank][i])));
     throw InputError("the schedule waits for ever");
@@ -131,7 +131,7 @@ std::vector<SpanKey> order_of_spans(const Program& program, const TaskGraph& gra
     for (int rank = 0; rank < program.shape.ranks; ++rank) {
         const ActionList& list = program.ranks[rank];
         for (std::uint32_t i = 0; i < list.size(); ++i) {
-            const TaskId id = graph.task_of[rank][i];
+            const TaskId id = graph.tasks_of[rank][i].first;
             keys.push_back({times[id].begin, rank, lane_of(list[i], graph.tasks[id].lane), i});
         }
     }
@@ -145,20 +145,24 @@ std::vector<Span> record_spans(const Program& program, const TaskGraph& graph,
     std::vector<Span> spans;
     spans.reserve(order.size());
     for (const SpanKey& key : order) {
-        const TaskId id = graph.task_of[key.rank][key.position];
-        const Task& task = graph.tasks[id];
+        const auto [first, last] = graph.tasks_of[key.rank][key.position];
+        const Task& task = graph.tasks[first];
+        const Instant end = times[last].end;
         Span& span = spans.emplace_back(Span{Rank{key.rank},
                                              0,
                                              key.lane,
                                              program.ranks[key.rank][key.position],
                                              key.begin,
-                                             times[id].end,
+                                             end,
                                              {},
                                              {}});
-        if (task.is_flow)
-            span.bytes = graph.flows[task.cost].payload;
-        else
-            span.exposed = graph.compute_costs[task.cost].exposed;
+        if (task.is_flow) {
+            span.bytes = graph.flows[graph.tasks[last].cost].payload;
+            continue;
+        }
+        // What a compute waits for after its own time is communication that nothing hides.
+        const ComputeCost& cost = graph.compute_costs[task.cost];
+        span.exposed = cost.exposed + (end - key.begin - cost.duration);
     }
     return spans;
 }

@@ -60,6 +60,16 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     if (scenario.cluster.measured) take_measured(scenario, pricer, asked);
 }
 
+double StagePrice::takes(const Work& work) {
+    return soft_maximum(work.kernels + work.exposed, work.host);
+}
+
+TierSeconds StagePrice::busy_all() const {
+    TierSeconds all{};
+    for (const TierSeconds& busy : busy_) add(all, busy);
+    return all;
+}
+
 Bytes StagePrice::input() const {
     return graph_.input ? graph_.tensors[static_cast<std::size_t>(*graph_.input)].bytes : Bytes{};
 }
@@ -129,26 +139,31 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
         const ShardedUnits& units = parameters_.units;
         const PassUse use =
             which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which), several_holders);
-        if (scenario.parallel.gathers_in_passes())
-            time.exposed += exposed_sharding(scenario, units, time, use);
+        if (scenario.parallel.gathers_in_passes()) {
+            const ShardingTime sharding = sharding_time(scenario, units, time, use);
+            time.exposed += sharding.exposed;
+            add(time.busy, sharding.busy);
+        }
         beside = held_beside(scenario, units, use);
         left_[which] = left_unreduced(scenario, units, use);
     }
     PassMemory memory = play(graph_, steps, fold_, which == kAgain, beside);
     beside_[which] = memory.beside;
-    const double takes =
-        soft_maximum(time.total(), host_seconds(scenario, which, time.collectives));
+    work_[which] = {time.layers + time.ends, time.exposed,
+                    host_seconds(scenario, which, time.collectives)};
+    const double length = takes(work_[which]);
     op_names_[which] = std::move(memory.op_at_peak);
     ComputeCost& cost = costs_[which];
-    cost.duration = from_seconds(takes);
-    cost.exposed = from_seconds(std::min(time.exposed, takes));
-    cost.host = from_seconds(takes - time.total());
+    cost.duration = from_seconds(length);
+    cost.exposed = from_seconds(std::min(time.exposed, length));
+    cost.host = from_seconds(length - time.total());
     cost.held_after = memory.held_after;
     if (which == static_cast<std::size_t>(Pass::Forward)) cost.stays = seen_by_later_slices();
     cost.peak_above = memory.peak_above;
     cost.at_peak = memory.at_peak;
     cost.op_at_peak = op_names_[which];
     sharding_exposed_[which] = time.exposed - inside;
+    busy_[which] = time.busy;
 }
 
 /// The interpreter's host work is in what was measured.
@@ -162,6 +177,9 @@ void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPr
         cost.duration = pass.duration + sharding;
         cost.exposed = std::min(cost.duration, from_seconds(pass.exposed) + sharding);
         cost.host = {};
+        work_[which] = {seconds(cost.duration - cost.exposed), seconds(cost.exposed), 0};
+        // What was measured holds its communication, however long that is by the rates.
+        for (double& busy : busy_[which]) busy = std::min(busy, seconds(cost.duration));
         unmeasured_.merge(pass.missing);
     };
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };

@@ -1,5 +1,9 @@
 #include "sim/task_graph.h"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "sim/cost_table.h"
 #include "sim/task_index.h"
 
@@ -29,9 +33,11 @@ public:
         rank_ = rank;
         mine_ = &streams_[rank.index];
         for (StageTasks& stage : mine_->stages) stage.reductions = 0;
+        for (const Action& action : program_.ranks[rank.index])
+            if (const auto* unshard = std::get_if<Unshard>(&action)) gather_beside(unshard->stage);
         for (const Action& action : program_.ranks[rank.index]) {
-            const TaskId task = std::visit([&](const auto& a) { return add(a); }, action);
-            if (step_ == 0) graph_.task_of[rank.index].push_back(task);
+            const ActionTasks tasks = std::visit([&](const auto& a) { return add(a); }, action);
+            if (step_ == 0) graph_.tasks_of[rank.index].push_back(tasks);
         }
     }
 
@@ -48,6 +54,8 @@ public:
     }
 
 private:
+    static constexpr std::array<TaskId, 2> kNothing{kNoTask, kNoTask};
+
     TaskId new_flow(Lane lane, std::int32_t cost) {
         graph_.tasks.push_back({lane, true, step_, cost, 0});
         return static_cast<TaskId>(graph_.tasks.size() - 1);
@@ -63,59 +71,85 @@ private:
         ++graph_.tasks[task].open_edges;
     }
 
-    TaskId next_compute(std::int32_t cost) {
+    TaskId new_compute(std::int32_t cost) {
         graph_.tasks.push_back({Lane::Compute, false, step_, cost, 0});
         const auto task = static_cast<TaskId>(graph_.tasks.size() - 1);
-        wait_for_end(task, mine_->compute);
+        wait_for_end(task, mine_->compute.last);
         for (const TaskId open : mine_->open) wait_for_end(task, open);
         mine_->open.clear();
-        return mine_->compute = task;
+        return task;
     }
-    void connect(TaskId task, const Compute& c) {
+    /// `gathered`: what is gathered beside it, if anything is.
+    ActionTasks next_compute(std::int32_t cost, std::array<TaskId, 2> gathered = kNothing) {
+        const TaskId first = new_compute(cost);
+        TaskId last = first;
+        if (graph_.compute_costs[cost].communicates() || gathered != kNothing) {
+            last = new_flow(Lane::Compute, costs_.nothing());
+            wait_for_end(last, first);
+            for (const TaskId of : gathered) wait_for_end(last, of);
+            for (const InnerFlow& flow : graph_.compute_costs[cost].flows) {
+                if (flow.bytes.count == 0) break;
+                const TaskId inner = new_flow(Lane::Collective, costs_.inner(flow));
+                wait_for_begin(inner, first);
+                wait_for_end(last, inner);
+            }
+        }
+        return mine_->compute = {first, last};
+    }
+    /// Once per step and stage.
+    TaskId take_gathered(const Compute& c) {
+        return std::exchange(mine_->of(c.stage).gathered, kNoTask);
+    }
+    void connect(ActionTasks tasks, const Compute& c) {
         StageTasks& stage = mine_->of(c.stage);
-        wait_for_end(task, messages_.incoming(c));
-        wait_for_end(task, stage.unshard);
-        if (c.pass != Pass::Forward) wait_for_end(task, messages_.reload(c.stage, c.micro_batch));
-        if (c.pass != Pass::BackwardWeight) messages_.producer(output_of(c)) = task;
-        stage.compute = task;
+        wait_for_end(tasks.first, messages_.incoming(c));
+        wait_for_end(tasks.first, stage.unshard);
+        if (c.pass != Pass::Forward) wait_for_end(tasks.first, stage.reduced);
+        if (c.pass != Pass::Forward)
+            wait_for_end(tasks.first, messages_.reload(c.stage, c.micro_batch));
+        if (c.pass != Pass::BackwardWeight) messages_.producer(output_of(c)) = tasks.last;
+        stage.compute = tasks;
+        if (c.pass == Pass::Backward || c.pass == Pass::BackwardWeight) stage.backward = tasks;
     }
     static Message output_of(const Compute& c) {
         return {c.pass == Pass::Forward ? Message::Kind::Activation : Message::Kind::Gradient,
                 c.stage, c.micro_batch};
     }
 
-    TaskId add(const Compute& c) {
-        const TaskId task = next_compute(costs_.of(c, rank_));
-        connect(task, c);
-        return task;
+    ActionTasks add(const Compute& c) {
+        const ActionTasks tasks = next_compute(costs_.of(c, rank_), {take_gathered(c), kNoTask});
+        connect(tasks, c);
+        return tasks;
     }
-    TaskId add(const Overlap& o) {
-        const TaskId task = next_compute(costs_.of(o, rank_));
-        connect(task, o.first);
-        connect(task, o.second);
-        return task;
+    ActionTasks add(const Overlap& o) {
+        const ActionTasks tasks =
+            next_compute(costs_.of(o, rank_), {take_gathered(o.first), take_gathered(o.second)});
+        connect(tasks, o.first);
+        connect(tasks, o.second);
+        return tasks;
     }
-    TaskId add(const Recompute& r) {
-        const TaskId task = next_compute(costs_.of(r, rank_));
-        wait_for_end(task, mine_->of(r.stage).unshard);
-        return mine_->of(r.stage).compute = task;
+    ActionTasks add(const Recompute& r) {
+        const ActionTasks tasks = next_compute(costs_.of(r, rank_));
+        wait_for_end(tasks.first, mine_->of(r.stage).unshard);
+        return mine_->of(r.stage).compute = tasks;
     }
-    TaskId add(const OptimizerStep&) {
-        const TaskId task = next_compute(costs_.optimizer(rank_));
-        wait_for_end(task, mine_->reduce);
-        return mine_->optimizer = task;
+    ActionTasks add(const OptimizerStep&) {
+        const ActionTasks tasks = next_compute(costs_.optimizer(rank_));
+        wait_for_end(tasks.first, mine_->reduce);
+        mine_->optimizer = tasks.last;
+        return tasks;
     }
 
-    TaskId add(const Send& s) {
+    ActionTasks add(const Send& s) {
         const TaskId task = transfer(s.message, rank_, s.to);
         wait_for_end(task, messages_.producer(s.message));
         if (options_.sends_block) mine_->open.push_back(task);
-        return task;
+        return {task, task};
     }
-    TaskId add(const Recv& r) {
+    ActionTasks add(const Recv& r) {
         const TaskId task = transfer(r.message, r.from, rank_);
-        wait_for_begin(task, mine_->compute);
-        return task;
+        wait_for_begin(task, mine_->compute.first);
+        return {task, task};
     }
     /// Made by whichever end is read first.
     TaskId transfer(const Message& message, Rank from, Rank to) {
@@ -124,45 +158,93 @@ private:
         return task;
     }
 
-    TaskId add(const Unshard& u) {
+    /// The hidden part of the Unshard at the end of the step before, of which nothing is played.
+    void gather_beside(Stage stage) {
+        const CostTable::Hidden hidden = costs_.unshard_hidden(stage, rank_);
+        if (hidden.flow == CostTable::kNone) return;
+        const TaskId beside = new_flow(Lane::Collective, hidden.flow);
+        wait_for_end(beside, mine_->gather);
+        mine_->gather = beside;
+        const TaskId used = new_flow(Lane::Collective, costs_.delay(hidden.beside));
+        wait_for_end(used, beside);
+        mine_->of(stage).gathered = used;
+    }
+    ActionTasks add(const Unshard& u) {
         const TaskId task = new_flow(Lane::Collective, costs_.unshard(u.stage, rank_));
-        wait_for_begin(task, mine_->compute);
+        wait_for_begin(task, mine_->compute.first);
         wait_for_end(task, mine_->optimizer);
         wait_for_end(task, mine_->gather);
         wait_for_end(task, mine_->of(u.stage).reshard);
-        return mine_->gather = mine_->of(u.stage).unshard = task;
+        mine_->gather = mine_->of(u.stage).unshard = task;
+        return {task, task};
     }
-    TaskId add(const Reshard& r) {
+    ActionTasks add(const Reshard& r) {
         const TaskId task = new_flow(Lane::Collective, costs_.nothing());
-        wait_for_end(task, mine_->of(r.stage).compute);
+        wait_for_end(task, mine_->of(r.stage).compute.last);
         wait_for_end(task, mine_->of(r.stage).unshard);
-        return mine_->of(r.stage).reshard = task;
+        mine_->of(r.stage).reshard = task;
+        return {task, task};
     }
 
-    TaskId add(const ReduceGrad& r) {
-        std::vector<TaskId>& of_stage = reductions_[r.stage.index];
+    ActionTasks add(const ReduceGrad& r) {
+        std::vector<Reduction>& of_stage = reductions_[r.stage.index];
         const auto which = static_cast<std::size_t>(mine_->of(r.stage).reductions++);
-        if (which == of_stage.size())
-            of_stage.push_back(new_flow(Lane::Collective, costs_.reduce_grad(r.stage)));
-        const TaskId task = join(of_stage[which], mine_->of(r.stage).compute);
-        if (options_.reductions_block && holders_[static_cast<std::size_t>(r.stage.index)] == 1)
-            mine_->open.push_back(task);
-        return task;
+        if (which == of_stage.size()) of_stage.push_back(new_reduction(r.stage));
+        const Reduction& reduction = of_stage[which];
+        if (reduction.hidden != kNoTask) hide(reduction, r.stage);
+        join(reduction.tasks.first, mine_->of(r.stage).compute.last);
+        mine_->reduce = reduction.tasks.last;
+        if (options_.reductions_block) {
+            const bool alone = holders_[static_cast<std::size_t>(r.stage.index)] == 1;
+            if (alone) mine_->open.push_back(reduction.tasks.last);
+            if (!alone) mine_->of(r.stage).reduced = reduction.tasks.last;
+        }
+        return reduction.tasks;
     }
-    TaskId add(const TiedGradReduce& t) {
+    /// A ReduceGrad and the part of it that the backward hides.
+    struct Reduction {
+        ActionTasks tasks;
+        TaskId hidden = kNoTask;
+    };
+    Reduction new_reduction(Stage stage) {
+        const CostTable::Hidden hidden = costs_.reduce_grad_hidden(stage);
+        const TaskId rest = new_flow(Lane::Collective, costs_.reduce_grad(stage));
+        if (hidden.flow == CostTable::kNone) return {{rest, rest}, kNoTask};
+        Reduction reduction;
+        reduction.hidden = new_flow(Lane::Collective, hidden.flow);
+        reduction.tasks = {new_flow(Lane::Collective, costs_.nothing()), rest};
+        wait_for_end(rest, reduction.tasks.first);
+        wait_for_end(rest, reduction.hidden);
+        return reduction;
+    }
+    /// From when this rank's backward has made the first gradients on.
+    void hide(const Reduction& reduction, Stage stage) {
+        const TaskId backward = mine_->of(stage).backward.first;
+        if (backward != kNoTask) {
+            const Duration length = graph_.compute_costs[graph_.tasks[backward].cost].duration;
+            const Duration beside = costs_.reduce_grad_hidden(stage).beside;
+            const TaskId made =
+                new_flow(Lane::Collective, costs_.delay(std::max(Duration{}, length - beside)));
+            wait_for_begin(made, backward);
+            wait_for_end(reduction.hidden, made);
+        }
+        wait_for_end(reduction.hidden, mine_->reduce);
+    }
+    ActionTasks add(const TiedGradReduce& t) {
         if (tied_ == kNoTask)
             tied_ = new_flow(Lane::Collective, costs_.tied_grad(t.stage, tied_holders()));
-        return join(tied_, mine_->of(t.stage).compute);
+        return join(tied_, mine_->of(t.stage).compute.last);
     }
-    TaskId add(const GradNorm&) {
+    ActionTasks add(const GradNorm&) {
         if (norm_ == kNoTask) norm_ = new_flow(Lane::Collective, costs_.grad_norm());
-        return join(norm_, mine_->compute);
+        return join(norm_, mine_->compute.last);
     }
     /// One rank's part in a reduction.
-    TaskId join(TaskId task, TaskId operand) {
+    ActionTasks join(TaskId task, TaskId operand) {
         wait_for_end(task, operand);
         wait_for_end(task, mine_->reduce);
-        return mine_->reduce = task;
+        mine_->reduce = task;
+        return {task, task};
     }
     std::vector<Rank> tied_holders() const {
         std::vector<Rank> holders;
@@ -175,21 +257,22 @@ private:
         return holders;
     }
 
-    TaskId add(const Offload& o) {
+    ActionTasks add(const Offload& o) {
         const TaskId task = next_copy(o.stage);
         wait_for_end(task, messages_.producer({Message::Kind::Activation, o.stage, o.micro_batch}));
-        return task;
+        return {task, task};
     }
-    TaskId add(const Reload& r) {
+    ActionTasks add(const Reload& r) {
         const TaskId task = next_copy(r.stage);
-        wait_for_begin(task, mine_->compute);
-        return messages_.reload(r.stage, r.micro_batch) = task;
+        wait_for_begin(task, mine_->compute.first);
+        messages_.reload(r.stage, r.micro_batch) = task;
+        return {task, task};
     }
     TaskId next_copy(Stage stage) {
         const TaskId task = new_flow(Lane::Copy, costs_.offload(stage, rank_));
         wait_for_end(task, mine_->copy);
         if (options_.copies_block) {
-            wait_for_end(task, mine_->compute);
+            wait_for_end(task, mine_->compute.last);
             mine_->open.push_back(task);
         }
         return mine_->copy = task;
@@ -200,8 +283,8 @@ private:
     CostTable& costs_;
     std::vector<RankStreams>& streams_;
     MessageIndex messages_;
-    std::vector<int> holders_;                     // by stage
-    std::vector<std::vector<TaskId>> reductions_;  // by stage: the ReduceGrads of the step
+    std::vector<int> holders_;                        // by stage
+    std::vector<std::vector<Reduction>> reductions_;  // by stage: the ReduceGrads of the step
     TaskId tied_ = kNoTask;
     TaskId norm_ = kNoTask;
     std::int16_t step_;
@@ -228,7 +311,7 @@ TaskGraph build_task_graph(const Program& program, const CostModel& costs,
     std::size_t actions = 0;
     for (const ActionList& list : program.ranks) actions += list.size();
     graph.tasks.reserve(actions * options.steps);
-    graph.task_of.resize(program.ranks.size());
+    graph.tasks_of.resize(program.ranks.size());
 
     CostTable table(program, costs, graph);
     const PlacementIndex index(program.placement);

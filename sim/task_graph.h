@@ -18,7 +18,8 @@ using TaskId = std::int32_t;
 inline constexpr TaskId kNoTask = -1;
 
 /// A compute, a transfer (one Send with its Recv), a collective (one action on
-/// every rank of its group) or a copy.
+/// every rank of its group) or a copy; or what runs beside one: a part of a collective, the
+/// traffic of a pass, a delay.
 struct Task {
     Lane lane = Lane::Compute;    ///< Send stands for a transfer
     bool is_flow = false;         ///< its cost is one of flows, else one of compute_costs
@@ -47,10 +48,17 @@ private:
     std::vector<TaskId> targets_;
 };
 
+/// The tasks between whose begin and end an action runs. One, where nothing runs beside it that
+/// it must wait for.
+struct ActionTasks {
+    TaskId first = kNoTask;
+    TaskId last = kNoTask;
+};
+
 struct TaskGraph {
     std::vector<Task> tasks;
-    /// The task of every action of the first step, by rank and position.
-    std::vector<std::vector<TaskId>> task_of;
+    /// Those of every action of the first step, by rank and position.
+    std::vector<std::vector<ActionTasks>> tasks_of;
     Successors after_begin;  ///< tasks that wait for the begin of a task
     Successors after_end;
     std::vector<ComputeCost> compute_costs;
@@ -63,8 +71,13 @@ struct TaskGraph {
 ///   its channel, and after the begin of the compute that its Recv stands behind;
 ///   a reduction after the compute of its stage and the reduction before it, on
 ///   every rank of its group; an optimizer step after the reductions before it;
+///   the hidden part of a reduction some time after the begin of the backward, and after the
+///   reduction before it, and the reduction's end after it;
+///   the hidden parts of the Unshards behind an optimizer step from the begin of the next step on,
+///   one after the other, and the end of a stage's first compute some time after them;
+///   the traffic of a pass after its begin, and the end of the pass after it;
 ///   where reductions block, the next compute after the end of a ReduceGrad of a stage with one
-///   holder;
+///   holder, and the stage's next backward after that of one with several;
 ///   an Offload after its forward, a Reload after the begin of the compute before it,
 ///   both after the copy before them; where copies block, after the compute before
 ///   them and before the compute behind them.

@@ -9,17 +9,20 @@ namespace debubble::sim {
 
 /// The newest task of a stage on one rank, by what it did.
 struct StageTasks {
-    TaskId compute = kNoTask;
+    ActionTasks compute;
+    ActionTasks backward;  ///< that made gradients of weights
+    TaskId reduced = kNoTask;
     TaskId unshard = kNoTask;
     TaskId reshard = kNoTask;
-    int reductions = 0;  ///< ReduceGrads of this step so far
+    TaskId gathered = kNoTask;  ///< end of what is gathered beside the step's first compute
+    int reductions = 0;         ///< ReduceGrads of this step so far
 };
 
 /// The newest task of every stream of one rank.
 struct RankStreams {
     const PlacementIndex* index = nullptr;
     Rank rank;
-    TaskId compute = kNoTask;
+    ActionTasks compute;
     TaskId gather = kNoTask;  ///< Unshard
     TaskId reduce = kNoTask;  ///< ReduceGrad, TiedGradReduce, GradNorm
     TaskId copy = kNoTask;    ///< Offload, Reload

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -29,6 +30,11 @@ enum class CollectiveAlgorithm : std::uint8_t {
 };
 
 enum class Tier : std::uint8_t { None, Node, Network, Spine };
+/// Seconds for which each tier is busy, by Tier.
+using TierSeconds = std::array<double, 4>;
+inline void add(TierSeconds& sum, const TierSeconds& more) {
+    for (std::size_t tier = 0; tier < sum.size(); ++tier) sum[tier] += more[tier];
+}
 
 struct CollectiveCost {
     Duration latency{};   ///< hops, and work on tiers that is not pipelined with the slowest

@@ -49,6 +49,10 @@ RankBlock job_of(const scenarios::Scenario& scenario) {
     return {0, scenario.parallel.gpus()};
 }
 
+RankBlock block_of(const scenarios::Scenario& scenario, int pipeline, Rivals rivals) {
+    return rivals == Rivals::Job ? job_of(scenario) : block_of(scenario, pipeline);
+}
+
 }  // namespace
 
 GroupPlacement place(const RankGroup& group, const RankBlock& block,
@@ -69,15 +73,15 @@ GroupPlacement place(const RankGroup& group, const RankBlock& block,
     return result;
 }
 
-GroupPlacement tensor_group(const scenarios::Scenario& scenario, int pipeline) {
+GroupPlacement tensor_group(const scenarios::Scenario& scenario, int pipeline, Rivals rivals) {
     return place({block_of(scenario, pipeline).first, 1, scenario.parallel.tensor},
-                 job_of(scenario), scenario.cluster);
+                 block_of(scenario, pipeline, rivals), scenario.cluster);
 }
 
-GroupPlacement context_group(const scenarios::Scenario& scenario, int pipeline) {
+GroupPlacement context_group(const scenarios::Scenario& scenario, int pipeline, Rivals rivals) {
     const scenarios::Parallel& parallel = scenario.parallel;
     return place({block_of(scenario, pipeline).first, parallel.tensor, parallel.context},
-                 job_of(scenario), scenario.cluster);
+                 block_of(scenario, pipeline, rivals), scenario.cluster);
 }
 
 GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline) {
@@ -86,15 +90,16 @@ GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline)
     return place({block.first, parallel.tensor, parallel.replicas()}, block, scenario.cluster);
 }
 
-GroupPlacement expert_group(const scenarios::Scenario& scenario, int pipeline) {
+GroupPlacement expert_group(const scenarios::Scenario& scenario, int pipeline, Rivals rivals) {
     const scenarios::Parallel& parallel = scenario.parallel;
     return place({block_of(scenario, pipeline).first, parallel.expert_tensor, parallel.expert},
-                 job_of(scenario), scenario.cluster);
+                 block_of(scenario, pipeline, rivals), scenario.cluster);
 }
 
-GroupPlacement expert_tensor_group(const scenarios::Scenario& scenario, int pipeline) {
+GroupPlacement expert_tensor_group(const scenarios::Scenario& scenario, int pipeline,
+                                   Rivals rivals) {
     return place({block_of(scenario, pipeline).first, 1, scenario.parallel.expert_tensor},
-                 job_of(scenario), scenario.cluster);
+                 block_of(scenario, pipeline, rivals), scenario.cluster);
 }
 
 GroupPlacement expert_gradient_group(const scenarios::Scenario& scenario, int pipeline) {

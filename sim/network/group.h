@@ -37,17 +37,24 @@ struct RankBlock {
 GroupPlacement place(const RankGroup& group, const RankBlock& block,
                      const scenarios::Cluster& cluster);
 
-/// The groups of pipeline rank `pipeline`, of its first replica. Tensor and
-/// context groups compete with those of the whole job, gradient groups
-/// (data x context) with those of their own pipeline rank only: other ranks'
-/// reductions are flows of their own.
-GroupPlacement tensor_group(const scenarios::Scenario& scenario, int pipeline);
-GroupPlacement context_group(const scenarios::Scenario& scenario, int pipeline);
+/// Whose groups are at work at the same time.
+enum class Rivals { Job, PipelineRank };
+
+/// The groups of pipeline rank `pipeline`, of its first replica. What tensor,
+/// context and expert groups take counts those of the whole job; gradient groups
+/// (data x context) compete with those of their own pipeline rank only: other
+/// ranks' reductions are flows of their own.
+GroupPlacement tensor_group(const scenarios::Scenario& scenario, int pipeline,
+                            Rivals rivals = Rivals::Job);
+GroupPlacement context_group(const scenarios::Scenario& scenario, int pipeline,
+                             Rivals rivals = Rivals::Job);
 GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline);
 /// Ranks that share a layer's experts, that cut each of them, and that have the same: as
 /// Megatron-Core lays them out, global rank = etp + ETP (ep + EP (edp + EDP pp)).
-GroupPlacement expert_group(const scenarios::Scenario& scenario, int pipeline);
-GroupPlacement expert_tensor_group(const scenarios::Scenario& scenario, int pipeline);
+GroupPlacement expert_group(const scenarios::Scenario& scenario, int pipeline,
+                            Rivals rivals = Rivals::Job);
+GroupPlacement expert_tensor_group(const scenarios::Scenario& scenario, int pipeline,
+                                   Rivals rivals = Rivals::Job);
 GroupPlacement expert_gradient_group(const scenarios::Scenario& scenario, int pipeline);
 /// Two pipeline ranks and their replicas, pair by pair (tied tensors, bidirectional copies).
 GroupPlacement pair_group(const scenarios::Scenario& scenario, int pipeline, int other);

@@ -107,16 +107,22 @@ Flow Topology::collective(const CollectiveCost& cost, Bytes payload,
         slowest = slowest == 0 ? capacity(link) : std::min(slowest, capacity(link));
     };
     for (const Rank rank : participants) {
-        const Ways& ways = ways_[rank.index];
-        cross(cost.tier == Tier::Node      ? ways.node_out
-              : cost.tier == Tier::Network ? ways.nic_out
-                                           : ways.leaf_up);
-        cross(cost.tier == Tier::Node      ? ways.node_in
-              : cost.tier == Tier::Network ? ways.nic_in
-                                           : ways.leaf_down);
+        for (const Link link : links_of(cost.tier, ways_[rank.index])) cross(link);
     }
     flow.bytes = bytes_in(cost.transfer, slowest);
     return flow;
+}
+
+InnerFlow Topology::inner_flow(Tier tier, double seconds, Rank rank) const {
+    const std::array<Link, 2> links = links_of(tier, ways_[rank.index]);
+    const double rate = std::min(capacity(links[0]), capacity(links[1]));
+    return {{std::llround(seconds * rate)}, links};
+}
+
+std::array<Link, 2> Topology::links_of(Tier tier, const Ways& ways) {
+    if (tier == Tier::Node) return {ways.node_out, ways.node_in};
+    if (tier == Tier::Network) return {ways.nic_out, ways.nic_in};
+    return {ways.leaf_up, ways.leaf_down};
 }
 
 Flow Topology::host_copy(Rank rank, Bytes bytes) const {

@@ -28,6 +28,8 @@ public:
     /// A collective in which these pipeline ranks take part, each with its replicas.
     Flow collective(const CollectiveCost& cost, Bytes payload,
                     std::span<const Rank> participants) const;
+    /// What keeps a pipeline rank's own links of a tier busy for so many seconds.
+    InnerFlow inner_flow(Tier tier, double seconds, Rank rank) const;
     /// Between device and host memory; as long as it takes over the whole host link.
     Flow host_copy(Rank rank, Bytes bytes) const;
 
@@ -44,6 +46,7 @@ private:
     Link add(double bytes_per_second);
     Ways ways_of(int pipeline);
     double capacity(Link link) const { return links_[link].value; }
+    static std::array<Link, 2> links_of(Tier tier, const Ways& ways);
 
     const scenarios::Cluster& cluster_;
     int ranks_per_pipeline_rank_;

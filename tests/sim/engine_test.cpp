@@ -200,6 +200,72 @@ TEST(Simulate, ReductionsRunBesideTheComputesUnlessTheyBlock) {
     EXPECT_TRUE(between.trace.header.reductions_block);
 }
 
+/// As SmallCluster, whose backward hides 100 bytes of a reduction beside its last 15 ns, whose
+/// forward the 100 bytes of a gather but for 3 ns, and whose passes send so many bytes.
+class BusyCluster final : public SmallCluster {
+public:
+    explicit BusyCluster(int ranks, std::int64_t inner = 0) : SmallCluster(ranks), inner_(inner) {}
+
+    ComputeCost compute(const Compute& c, Rank rank) const override {
+        ComputeCost cost = SmallCluster::compute(c, rank);
+        cost.flows[0] = {Bytes{inner_}, {2 * rank.index, -1}};
+        return cost;
+    }
+    HiddenPart reduce_grad_hidden(Stage, std::span<const Rank> holders) const override {
+        return {hidden(holders.front()), nanoseconds{15}};
+    }
+    HiddenPart unshard_hidden(Stage, Rank rank) const override {
+        return {hidden(rank), nanoseconds{3}};
+    }
+
+private:
+    static Flow hidden(Rank rank) {
+        Flow flow;
+        flow.bytes = Bytes{200};
+        flow.links = {2 * rank.index, -1, -1, -1};
+        return flow;
+    }
+    std::int64_t inner_;
+};
+
+TEST(Simulate, AReductionEndsAfterThePartThatItsBackwardHides) {
+    const Program program = program_of({{backward(0, 0), ReduceGrad{Stage{0}}, backward(0, 1),
+                                         ReduceGrad{Stage{0}}, OptimizerStep{}}},
+                                       2);
+    const Simulation s = simulate(program, BusyCluster(1));
+    // 200 bytes from 5 ns on, over at 25; then what nothing hides.
+    const Span& first = span_of(s, "0REDUCE_GRAD", 0);
+    EXPECT_EQ(first.begin, at(20)) << "from the end of the backward on it is waited for";
+    EXPECT_EQ(first.end, at(25 + 9));
+    // Those of the second begin when the stream is free, not at 25.
+    EXPECT_EQ(s.trace.spans[3].end, at(34 + 20 + 9));
+}
+
+TEST(Simulate, AForwardEndsAfterWhatIsGatheredBesideIt) {
+    const Program program =
+        program_of({{forward(0, 0), forward(0, 1), OptimizerStep{}, Unshard{Stage{0}}}}, 2);
+    const Simulation s = simulate(program, BusyCluster(1));
+    EXPECT_EQ(span_of(s, "0F0", 0).end, at(20 + 3));
+    EXPECT_EQ(span_of(s, "0F0", 0).exposed, nanoseconds{13}) << "beyond the 10 of its own";
+    EXPECT_EQ(span_of(s, "0F1", 0).end, at(33)) << "gathered once a step";
+    EXPECT_EQ(span_of(s, "0UNSHARD", 0).end, at(33 + 6 + 7));
+}
+
+TEST(Simulate, WhatAPassSendsSharesLinksWithMessagesAndIsInItsTime) {
+    const Program program =
+        program_of({{forward(0, 0), Send{activation(0, 0), Rank{1}}, forward(0, 1)},
+                    {Recv{activation(0, 0), Rank{0}}, forward(1, 0)}},
+                   2);
+    const Simulation alone = simulate(program, BusyCluster(2, 50));
+    EXPECT_EQ(span_of(alone, "0F0", 0).end, at(10)) << "50 bytes take 5 of its 10 ns";
+    // The message joins at 15: nobody is left whom it could disturb.
+    EXPECT_EQ(span_of(alone, "0F1", 0).end, at(20));
+    const Simulation both = simulate(program, BusyCluster(2, 100));
+    EXPECT_EQ(span_of(both, "0F1", 0).end, at(10 + 15)) << "half of the link from 15 on";
+    EXPECT_EQ(span_of(both, "0F1", 0).exposed, nanoseconds{5});
+    EXPECT_EQ(span_of(both, "1RECV_F0", 1).end, at(10 + 5 + 15));
+}
+
 TEST(Simulate, NamesWhatWaitsForEver) {
     const Program program =
         program_of({{forward(0, 0)}, {Recv{activation(0, 0), Rank{0}}, forward(1, 0)}}, 1);

@@ -187,15 +187,52 @@ TEST(PhysicalCostModel, ShardedReductionIsTheFirstHalf) {
 TEST(PhysicalCostModel, OverlapLeavesTheLastBucketAndWhatTheBackwardDoesNotCover) {
     auto scenario = gpt_job(8, 8, 1);
     const double all = reduce_seconds(scenario);
+    const std::array holder{Rank{0}};
+    const Bytes bytes = price(scenario)->reduce_grad(Stage{0}, holder).bytes;
     scenario.framework.overlap_grad_reduce = true;
     const auto model = price(scenario);
     const double backward =
         seconds(model->compute({Pass::Backward, Stage{0}, {}}, Rank{0}).duration);
-    const double left = reduce_seconds(scenario);
-    EXPECT_LT(left, all);
-    EXPECT_GE(left, all - backward);
+    const Flow left = model->reduce_grad(Stage{0}, holder);
+    const HiddenPart hidden = model->reduce_grad_hidden(Stage{0}, holder);
+    EXPECT_EQ(left.bytes + hidden.flow.bytes, bytes) << "no byte is lost";
+    EXPECT_NEAR(alone(left, *model) + alone(hidden.flow, *model), all, 1e-8);
+    // The last of 16 buckets of 40 million elements waits for the end of the backward.
+    EXPECT_NEAR(alone(left, *model), all / 16, 1e-8);
+    EXPECT_NEAR(seconds(hidden.beside), backward * 15 / 16, 1e-8);
     scenario.framework.grad_bucket = Bytes{std::int64_t{1} << 50};  // a single one
     EXPECT_NEAR(reduce_seconds(scenario), all, 1e-9);
+    EXPECT_FALSE(price(scenario)->reduce_grad_hidden(Stage{0}, holder).any());
+}
+
+TEST(PhysicalCostModel, NothingIsHiddenOnAProcessor) {
+    auto scenario = gpt_job(8, 8, 1);
+    scenario.parallel.zero_stage = 1;
+    scenario.framework.overlap_grad_reduce = scenario.framework.overlap_param_gather = true;
+    const std::array holder{Rank{0}};
+    EXPECT_TRUE(price(scenario)->reduce_grad_hidden(Stage{0}, holder).any());
+    EXPECT_TRUE(price(scenario)->unshard_hidden(Stage{0}, Rank{0}).any());
+    scenario.cluster.gpu.threads = 8;
+    const auto processor = price(scenario);
+    EXPECT_FALSE(processor->reduce_grad_hidden(Stage{0}, holder).any());
+    EXPECT_FALSE(processor->unshard_hidden(Stage{0}, Rank{0}).any());
+    const ComputeCost forward = processor->compute({Pass::Forward, Stage{0}, {}}, Rank{0});
+    EXPECT_FALSE(forward.communicates());
+}
+
+TEST(PhysicalCostModel, PassesSendOverLinksThatOthersUseToo) {
+    const Compute forward{Pass::Forward, Stage{0}, {}};
+    const auto flows = [&](const scenarios::Scenario& scenario) {
+        return price(scenario)->compute(forward, Rank{0}).flows;
+    };
+    EXPECT_EQ(flows(gpt_job(8, 4, 2))[0].bytes, Bytes{}) << "NVLink is theirs alone";
+    EXPECT_GT(flows(gpt_job(4, 1, 2))[0].bytes, Bytes{}) << "beside messages in the node";
+    EXPECT_GT(flows(gpt_job(4, 2, 1))[0].bytes, Bytes{}) << "beside reductions in the node";
+    auto across = gpt_job(16, 2, 1);
+    EXPECT_GT(flows(across)[0].bytes, Bytes{}) << "over the cards";
+    auto sharded = gpt_job(1, 16, 2);
+    sharded.parallel.zero_stage = 3;
+    EXPECT_GT(flows(sharded)[0].bytes, Bytes{}) << "parameters, beside messages";
 }
 
 TEST(PhysicalCostModel, StepsTheOptimizerOverItsShardOnly) {

@@ -68,7 +68,7 @@ std::map<std::pair<Rank, Action>, TaskId> tasks_by_action(const Program& program
     std::map<std::pair<Rank, Action>, TaskId> tasks;
     for (int rank = 0; rank < program.shape.ranks; ++rank)
         for (std::size_t i = 0; i < program.ranks[rank].size(); ++i)
-            tasks[{Rank{rank}, program.ranks[rank][i]}] = graph.task_of[rank][i];
+            tasks[{Rank{rank}, program.ranks[rank][i]}] = graph.tasks_of[rank][i].last;
     return tasks;
 }
 
