@@ -22,16 +22,16 @@ std::string module_path() {
 
 }  // namespace
 
-std::unique_ptr<Communicator> connect_mpi() {
+std::unique_ptr<Communicator> connect_mpi(std::chrono::nanoseconds patience) {
     // MPI's own plug-ins look for its symbols, hence global. Never closed: its threads live on.
     void* module = dlopen(module_path().c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (!module) {
         throw WorldError(std::string("the MPI communicator cannot be loaded: ") + dlerror());
     }
-    using Connect = Communicator* (*)();
-    const auto connect = reinterpret_cast<Connect>(dlsym(module, "debubble_mpi_world"));
+    using Connect = Communicator* (*)(std::chrono::nanoseconds);
+    const auto connect = reinterpret_cast<Connect>(dlsym(module, "debubble_mpi_join"));
     if (!connect) throw WorldError(std::string(kModule) + " is of another version");
-    return std::unique_ptr<Communicator>(connect());
+    return std::unique_ptr<Communicator>(connect(patience));
 }
 
 }  // namespace debubble::exec

@@ -14,11 +14,12 @@
 namespace debubble::exec {
 
 std::unique_ptr<Communicator> connect_tcp(const TcpJob& job) {
-    return processes::join_world([&job] {
+    const auto open = [&job] {
         auto io = std::make_unique<tcp::asio::io_context>(1);
         auto peers = tcp::meet(*io, job);
         return tcp::make_wire(std::move(io), job.rank, std::move(peers));
-    });
+    };
+    return processes::join_world(open, {.for_others = job.patience});
 }
 
 TcpListener listen_here() {

@@ -53,8 +53,9 @@ Transporter transporter_of(const std::string& comm, const ProcessPlace& place) {
 void run_ranks(Transporter transporter, int ranks, const Meeting& meeting,
                const std::function<void(Communicator&)>& body) {
     if (transporter != Transporter::Threads) {
-        const std::unique_ptr<Communicator> world =
-            transporter == Transporter::Mpi ? connect_mpi() : connect_over_tcp(meeting);
+        const std::unique_ptr<Communicator> world = transporter == Transporter::Mpi
+                                                        ? connect_mpi(meeting.patience)
+                                                        : connect_over_tcp(meeting);
         check_same_run(*world, meeting.facts, meeting.patience);
         check_size(world->size(), ranks);
         try {

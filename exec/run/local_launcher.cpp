@@ -27,9 +27,9 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// Ranks that hear of a failure say goodbye for 10 s at most (comm/processes/engine.cpp).
-constexpr auto kToEndThemselves = 15s;
-constexpr auto kAfterSigterm = 5s;
+/// Ranks that hear of a failure say goodbye for 4 s at most (comm/processes/engine.h).
+constexpr auto kToEndThemselves = 8s;
+constexpr auto kAfterSigterm = 3s;
 /// Signals so close to each other are one: a terminal, a shell and `timeout` may all send it.
 constexpr auto kSameSignal = 300ms;
 
@@ -43,6 +43,7 @@ sigset_t heard_signals() {
 struct StartedRank {
     pid_t process = 0;
     std::optional<int> status;  ///< of waitpid, once it has ended
+    bool stands_still = false;  ///< by a signal such as SIGSTOP
     bool failed() const { return status && *status != 0; }
 };
 
@@ -87,6 +88,7 @@ public:
             collect();
             if (!failed_at && first_failure_) failed_at = Clock::now();
             if (!failed_at) continue;
+            end_who_stands_still();
             const auto since = Clock::now() - *failed_at;
             if (since > kToEndThemselves + kAfterSigterm) {
                 signal_all(SIGKILL);
@@ -136,15 +138,29 @@ private:
     void collect() {
         for (StartedRank& rank : ranks_) {
             int status = 0;
-            if (!is_up(rank) || ::waitpid(rank.process, &status, WNOHANG) != rank.process) continue;
+            const int which = WNOHANG | WUNTRACED | WCONTINUED;
+            if (!is_up(rank) || ::waitpid(rank.process, &status, which) != rank.process) continue;
+            rank.stands_still = WIFSTOPPED(status);
+            if (WIFSTOPPED(status) || WIFCONTINUED(status)) continue;
             rank.status = status;
             if (rank.failed() && !first_failure_)
                 first_failure_ = static_cast<std::size_t>(&rank - ranks_.data());
         }
         // Of those that are found together, who was ended from outside is the cause.
-        if (told_to_end_ || !first_failure_ || WIFSIGNALED(*ranks_[*first_failure_].status)) return;
+        if (told_to_end_ || ended_some_ || !first_failure_ ||
+            WIFSIGNALED(*ranks_[*first_failure_].status))
+            return;
         for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
             if (ranks_[rank].status && WIFSIGNALED(*ranks_[rank].status)) first_failure_ = rank;
+    }
+
+    /// Once another has failed, for which it does not answer: it has nothing to say.
+    void end_who_stands_still() {
+        for (const StartedRank& rank : ranks_) {
+            if (!is_up(rank) || !rank.stands_still) continue;
+            ended_some_ = true;
+            ::kill(rank.process, SIGKILL);
+        }
     }
 
     void signal_all(int signal) const {
@@ -167,6 +183,7 @@ private:
     std::optional<std::size_t> first_failure_;
     std::optional<Clock::time_point> passed_on_;
     bool told_to_end_ = false;
+    bool ended_some_ = false;
 };
 
 }  // namespace

@@ -20,6 +20,16 @@ training:
 TEXT = "one two three four five six seven eight nine ten. " * 40
 
 
+def write_gpt_of_large_messages(folder):
+    """Its messages have a mebibyte."""
+    scenario = write_tiny_gpt(folder)
+    (folder / "text.txt").write_text(TEXT * 20)
+    larger = scenario.read_text().replace("hidden: 16", "hidden: 256")
+    scenario.write_text(larger.replace("max_positions: 16", "max_positions: 1024")
+                        .replace("seq_length: 16", "seq_length: 1024"))
+    return scenario
+
+
 def write_tiny_gpt(folder):
     """Its scenario's path; what is appended to it goes on in `training:`."""
     text = folder / "text.txt"

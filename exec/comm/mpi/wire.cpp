@@ -7,6 +7,7 @@
 #include <list>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -76,16 +77,17 @@ public:
                       &transfer.requests.emplace_back());
         });
     }
-    void abandon() override {}  // what MPI has begun it ends
+    void abandon() override {}  // what MPI has begun ends with the other rank's doing alone
 
     bool step(Listener& listener) override {
         bool progress = false;
-        while (take_message(listener)) progress = true;
+        while (take_message()) progress = true;
+        progress = hand_over(listener) || progress;
         progress = finish_transfers(listener) || progress;
         if (progress) pause_ = 0us;
         return progress;
     }
-    bool idle() const override { return transfers_.empty(); }
+    bool idle() const override { return transfers_.empty() && messages_.empty(); }
 
     /// The pause grows while nothing happens: a rank that computes needs the core.
     void rest() override {
@@ -101,7 +103,11 @@ public:
         }
         errand_.notify_all();
     }
-    void end(bool orderly) override { orderly ? MPI_Finalize() : MPI_Abort(MPI_COMM_WORLD, 3); }
+    void end() override { MPI_Finalize(); }
+    void break_off(const std::string& sentence) override {
+        processes::say_error(sentence);
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
 
 private:
     struct Transfer {
@@ -129,13 +135,20 @@ private:
         throw Aborted(sentence);  // all ranks have it; one says it
     }
 
+    struct Message {
+        int from = 0;
+        std::vector<std::byte> bytes;
+        MPI_Request request{};
+    };
+
     template <class Visitor>
     static void for_pieces(std::size_t bytes, const Visitor& visit) {
         for (std::size_t at = 0; at < bytes; at += kLargest)
             visit(at, static_cast<int>(std::min(kLargest, bytes - at)));
     }
 
-    static bool take_message(Listener& listener) {
+    /// Begins to receive one; its sender may stand still in the middle of it.
+    bool take_message() {
         int arrived = 0;
         MPI_Message handle;
         MPI_Status status;
@@ -143,10 +156,32 @@ private:
         if (!arrived) return false;
         int size = 0;
         MPI_Get_count(&status, MPI_BYTE, &size);
-        std::vector<std::byte> message(static_cast<std::size_t>(size));
-        MPI_Mrecv(message.data(), size, MPI_BYTE, &handle, MPI_STATUS_IGNORE);
-        listener.on_message(status.MPI_SOURCE, message);
+        Message& message = messages_.emplace_back();
+        message.from = status.MPI_SOURCE;
+        message.bytes.resize(static_cast<std::size_t>(size));
+        MPI_Imrecv(message.bytes.data(), size, MPI_BYTE, &handle, &message.request);
         return true;
+    }
+
+    /// Those that are whole, in the order of their senders.
+    bool hand_over(Listener& listener) {
+        bool progress = false;
+        std::set<int> held_up;
+        for (auto message = messages_.begin(); message != messages_.end();) {
+            int arrived = 0;
+            if (!held_up.contains(message->from))
+                MPI_Test(&message->request, &arrived, MPI_STATUS_IGNORE);
+            if (!arrived) {
+                held_up.insert(message->from);
+                ++message;
+                continue;
+            }
+            const Message whole = std::move(*message);
+            message = messages_.erase(message);
+            listener.on_message(whole.from, whole.bytes);
+            progress = true;
+        }
+        return progress;
     }
 
     bool finish_transfers(Listener& listener) {
@@ -177,6 +212,7 @@ private:
 
     int rank_ = 0;
     int ranks_ = 0;
+    std::list<Message> messages_;  ///< under way, in the order they came
     std::list<Transfer> transfers_;
     std::chrono::microseconds pause_{};
     std::mutex mutex_;
@@ -187,8 +223,10 @@ private:
 }  // namespace
 
 /// What exec/comm/mpi.cpp finds in the module.
-extern "C" __attribute__((visibility("default"))) Communicator* debubble_mpi_world() {
-    return processes::join_world([] { return std::make_unique<MpiWire>(); }).release();
+extern "C" __attribute__((visibility("default"))) Communicator* debubble_mpi_join(
+    std::chrono::nanoseconds patience) {
+    const auto open = [] { return std::make_unique<MpiWire>(); };
+    return processes::join_world(open, {.for_others = patience}).release();
 }
 
 }  // namespace debubble::exec::mpi

@@ -206,8 +206,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Communicator> join_world(const OpenWire& open) {
-    auto engine = std::make_shared<Engine>(open);
+std::unique_ptr<Communicator> join_world(const OpenWire& open, const Patience& patience) {
+    auto engine = std::make_shared<Engine>(open, patience);
     std::vector<int> all(engine->ranks());
     std::iota(all.begin(), all.end(), 0);
     return std::make_unique<ProcessCommunicator>(engine, std::make_shared<GroupCounts>(), all);

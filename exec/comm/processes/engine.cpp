@@ -1,6 +1,7 @@
 #include "exec/comm/processes/engine.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +17,6 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kSmall = 4096;        ///< bytes that travel with their announcement
 constexpr std::size_t kLongest = 64 << 10;  ///< bytes of a sentence that travels
-constexpr auto kGoodbye = 10s;
 
 }  // namespace
 
@@ -25,7 +25,9 @@ struct Engine::Announcement {
     Control control;
 };
 
-Engine::Engine(const OpenWire& open) {
+Engine::Engine(const OpenWire& open, const Patience& patience) : patience_(patience) {
+    const LastResort::Limit limit(last_resort_, "the other ranks of its job",
+                                  within(patience.for_others + patience.for_wire));
     thread_ = std::thread([this, &open] { run(open); });
     Lock lock(mutex_);
     bell_.wait(lock, [&] { return up_ || not_up_; });
@@ -58,14 +60,18 @@ void Engine::run(const OpenWire& open) {
         rank_ = wire->rank();
         ranks_ = wire->ranks();
         wire_ = std::move(wire);
+        last_resort_.call_it(fmt::format("rank {}", rank_));
     }
     up_ = wire_ != nullptr;
     not_up_ = not_up;
     bell_.notify_all();
     if (!up_) return;
-    while (!closing_)
+    while (!closing_ && !cannot_let_go_)
         if (!step()) rest(lock);
-    say_goodbye(lock);
+    if (!cannot_let_go_) return say_goodbye(lock);
+    lock.unlock();
+    part(false);
+    end_process(*failure_);
 }
 
 void Engine::rest(Lock& lock) {
@@ -79,20 +85,51 @@ void Engine::say_goodbye(Lock& lock) {
     step();
     for (int peer = 0; peer < ranks_; ++peer)
         if (peer != rank_) wire_->post(peer, pack({Word::Goodbye}, "", "", {}));
-    const Deadline deadline = within(kGoodbye);
+    const Clock::time_point asked = Clock::now();
+    const bool all_heard = hear_goodbyes(lock);
+    const bool has_failed = failure_.has_value();
+    if (!all_heard && !has_failed) {
+        std::vector<int> missing;
+        for (int peer = 0; peer < ranks_; ++peer)
+            if (peer != rank_ && !gone_.contains(peer)) missing.push_back(peer);
+        const std::chrono::duration<double> waited = Clock::now() - asked;
+        fail_locked(
+            fmt::format("rank {} was through and waited {:.3g} s for rank{} {} to be, too", rank_,
+                        waited.count(), missing.size() == 1 ? "" : "s", fmt::join(missing, ", ")),
+            true);
+        step();
+    }
+    lock.unlock();
+    part(all_heard && lost_.empty());
+    if (!all_heard && !has_failed) end_process(*failure_);
+}
+
+/// Whether all have said so in time.
+bool Engine::hear_goodbyes(Lock& lock) {
+    Deadline deadline = within(patience_.for_others);
     const auto is_over = [&] {
         return static_cast<int>(gone_.size()) == ranks_ - 1 && wire_->idle();
     };
-    while (!is_over()) {
-        if (failure_ && Clock::now() > deadline) break;  // else the others are still at work
+    for (bool has_failed = false; !is_over();) {
+        if (failure_ && !std::exchange(has_failed, true)) {
+            const auto more = is_told_ ? patience_.after_finder : 0ns;
+            deadline = std::min(deadline, within(patience_.for_goodbyes + more));
+        }
+        if (Clock::now() > deadline) return false;
         if (!step()) rest(lock);
     }
-    const bool orderly = is_over() && lost_.empty();
-    lock.unlock();
-    wire_->end(orderly);
+    return true;
+}
+
+/// Leaves the job, which may end the process.
+void Engine::part(bool orderly) {
+    last_resort_.wire_works(within((orderly ? patience_.for_others : 0ns) + patience_.for_wire));
+    orderly ? wire_->end() : wire_->break_off(*failure_);
+    last_resort_.wire_has_returned();
 }
 
 bool Engine::step() {
+    last_resort_.wire_works(within(patience_.for_others + patience_.for_wire));
     if (untold_) tell_failure();
     if (failure_) {
         fresh_.clear();  // their buffers may be gone
@@ -100,7 +137,9 @@ bool Engine::step() {
     }
     const bool asked = !fresh_.empty();
     for (const auto& operation : std::exchange(fresh_, {})) begin_phase(operation);
-    return wire_->step(*this) || asked;
+    const bool came = wire_->step(*this);
+    last_resort_.wire_has_returned();
+    return came || asked;
 }
 
 void Engine::start(const std::shared_ptr<Operation>& operation) {
@@ -123,14 +162,18 @@ void Engine::begin_phase(const std::shared_ptr<Operation>& operation) {
             return;
         }
         const Operation::Phase& phase = op.phases[op.phase];
-        if (phase.begin) phase.begin();
+        if (phase.begin) {  // which computes, as long as that takes
+            last_resort_.wire_has_returned();
+            phase.begin();
+            last_resort_.wire_works(within(patience_.for_others + patience_.for_wire));
+        }
         if (!phase.out.empty() || !phase.in.empty()) break;
     }
     const Operation::Phase& phase = op.phases[op.phase];
-    op.open = static_cast<int>(phase.out.size() + phase.in.size());
-    op.missing.clear();
-    for (const Piece& piece : phase.out) op.missing.push_back(piece.peer);
-    for (const Piece& piece : phase.in) op.missing.push_back(piece.peer);
+    op.open.clear();
+    for (const Piece& piece : phase.out) op.open.push_back(piece.peer);
+    for (const Piece& piece : phase.in) op.open.push_back(piece.peer);
+    op.missing = op.open;
     Place place = op.place;
     if (place.kind < 0) place.kind -= static_cast<std::int32_t>(op.phase);
 
@@ -189,12 +232,13 @@ void Engine::match(const Incoming& incoming, Announcement&& announcement) {
         if (!target.empty()) std::memcpy(target.data(), control.inlined.data(), target.size());
         wire_->post(announcement.peer, pack(ask, "", "", {}));
         met(op, announcement.peer);
-        piece_done(incoming.operation);
+        piece_done(incoming.operation, announcement.peer);
     }
 }
 
-void Engine::piece_done(const std::shared_ptr<Operation>& operation) {
-    if (--operation->open > 0 || failure_) return;
+void Engine::piece_done(const std::shared_ptr<Operation>& operation, int peer) {
+    operation->open.erase(std::ranges::find(operation->open, peer));
+    if (!operation->open.empty() || failure_) return;
     ++operation->phase;
     begin_phase(operation);
 }
@@ -220,7 +264,7 @@ void Engine::serve(const Announcement& ask) {
     const std::size_t size = offer.piece.bytes.size();
     if (size <= kSmall) {
         met(*offer.operation, ask.peer);
-        return piece_done(offer.operation);
+        return piece_done(offer.operation, ask.peer);
     }
     if (failure_) return wire_->refuse(ask.peer, id, size);  // the bytes may be gone
     wire_->move_out(ask.peer, id, offer.piece.bytes, moves(offer.operation, ask.peer));
@@ -236,17 +280,17 @@ void Engine::met(Operation& operation, int peer) {
 Wire::Ticket Engine::moves(const std::shared_ptr<Operation>& operation, int peer) {
     ++operation->moving;
     met(*operation, peer);
-    moving_[next_ticket_] = operation;
+    moving_[next_ticket_] = {operation, peer};
     return next_ticket_++;
 }
 
 void Engine::on_moved(Wire::Ticket ticket, bool whole) {
     const auto found = moving_.find(ticket);
-    const std::shared_ptr<Operation> operation = std::move(found->second);
+    const auto [operation, peer] = std::move(found->second);
     moving_.erase(found);
     --operation->moving;
     if (failure_) bell_.notify_all();
-    if (whole) piece_done(operation);  // else its sender has failed and says so
+    if (whole) piece_done(operation, peer);  // else its sender has failed and says so
 }
 
 void Engine::on_lost(int peer, const std::string& how) {

@@ -18,6 +18,7 @@
 
 #include "exec/comm/communicator.h"
 #include "exec/comm/local/meeting.h"
+#include "exec/comm/processes/last_resort.h"
 #include "exec/comm/processes/wire.h"
 
 /// The thread of a rank that communicates. All else hands it operations and waits, so that
@@ -61,7 +62,7 @@ struct Operation {
 
     // Guarded by the engine's mutex.
     std::size_t phase = 0;
-    int open = 0;              ///< pieces of the phase that are not through
+    std::vector<int> open;     ///< peers of the phase's pieces that are not through, one per piece
     int moving = 0;            ///< of those, the ones that the wire works on
     std::vector<int> missing;  ///< peers that have not come, one entry per piece
     bool done = false;
@@ -71,10 +72,21 @@ struct Operation {
 /// Joins the job; called on the thread that will use the wire.
 using OpenWire = std::function<std::unique_ptr<Wire>()>;
 
+/// How long an engine bears with others. What lasts longer ends the process with a sentence
+/// and exit code 3 where it cannot end otherwise.
+struct Patience {
+    std::chrono::nanoseconds for_others = std::chrono::minutes(5);    ///< to come, and to part
+    std::chrono::nanoseconds for_goodbyes = std::chrono::seconds(3);  ///< of a job that has failed
+    std::chrono::nanoseconds for_moves = std::chrono::seconds(3);     ///< to end after a failure
+    /// More, of who has heard of a failure: who has found it is to end the job, and to say why.
+    std::chrono::nanoseconds after_finder = std::chrono::seconds(1);
+    std::chrono::nanoseconds for_wire = std::chrono::seconds(5);  ///< beyond any of these
+};
+
 class Engine final : private Wire::Listener {
 public:
     /// Throws what `open` throws.
-    explicit Engine(const OpenWire& open);
+    Engine(const OpenWire& open, const Patience& patience);
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
@@ -101,6 +113,8 @@ private:
     bool step();
     void rest(Lock& lock);
     void say_goodbye(Lock& lock);
+    bool hear_goodbyes(Lock& lock);
+    void part(bool orderly);
     void on_message(int peer, std::span<const std::byte> message) override;
     void on_moved(Wire::Ticket ticket, bool whole) override;
     void on_lost(int peer, const std::string& how) override;
@@ -110,11 +124,19 @@ private:
     void match(const Incoming& incoming, Announcement&& announcement);
     void met(Operation& operation, int peer);
     void serve(const Announcement& ask);
-    void piece_done(const std::shared_ptr<Operation>& operation);
+    void piece_done(const std::shared_ptr<Operation>& operation, int peer);
     Wire::Ticket moves(const std::shared_ptr<Operation>& operation, int peer);
     void throw_if_failed(Lock& lock, Operation& operation);
+    void let_go(Lock& lock, const Operation& operation);
     void fail_locked(const std::string& sentence, bool tell);
 
+    struct Move {
+        std::shared_ptr<Operation> operation;
+        int peer = 0;
+    };
+
+    Patience patience_;
+    LastResort last_resort_;
     int rank_ = 0;
     int ranks_ = 0;
     std::unique_ptr<Wire> wire_;  ///< the thread's
@@ -126,13 +148,15 @@ private:
     std::set<int> gone_;  ///< peers that need nothing more, or that are lost
     std::set<int> lost_;  ///< of those, the latter
     std::optional<std::string> failure_;
-    bool untold_ = false;     ///< the other ranks do not know of the failure
-    bool abandoned_ = false;  ///< the wire knows of it
+    bool is_told_ = false;        ///< another rank has found the failure
+    bool untold_ = false;         ///< the other ranks do not know of it
+    bool abandoned_ = false;      ///< the wire knows of it
+    bool cannot_let_go_ = false;  ///< moves do not end, and memory cannot be freed under them
     std::vector<std::shared_ptr<Operation>> fresh_;
     std::map<Meeting, Incoming> expected_;
     std::map<Meeting, Announcement> announced_;
     std::map<std::uint64_t, Incoming> offered_;  ///< by id: announced, not asked for yet
-    std::map<Wire::Ticket, std::shared_ptr<Operation>> moving_;
+    std::map<Wire::Ticket, Move> moving_;
     std::uint64_t next_id_ = 0;
     Wire::Ticket next_ticket_ = 0;
     std::thread thread_;

@@ -8,24 +8,38 @@
 // What the engine does on the threads of those who wait; of the wire only wake().
 namespace debubble::exec::processes {
 
+namespace {
+
+/// Who has not come, or else whose bytes have not.
+std::string what_lacks(const Operation& operation) {
+    const bool all_came = operation.missing.empty();
+    std::vector<int> peers = all_came ? operation.open : operation.missing;
+    std::ranges::sort(peers);
+    peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+    const std::string ranks =
+        fmt::format("rank{} {}", peers.size() == 1 ? "" : "s", fmt::join(peers, ", "));
+    if (!all_came)
+        return fmt::format("{} {} not come to it", ranks, peers.size() == 1 ? "has" : "have");
+    return fmt::format("its bytes from or to {} are on the way", ranks);
+}
+
+}  // namespace
+
 Interval Engine::wait(Operation& operation, Deadline deadline) {
     const Clock::time_point asked = Clock::now();
+    const LastResort::Limit limit(last_resort_, operation.description,
+                                  std::max(asked, deadline) + patience_.for_moves +
+                                      patience_.after_finder + patience_.for_wire);
     Lock lock(mutex_);
     while (!operation.done) {
         throw_if_failed(lock, operation);
         if (Clock::now() >= deadline) {
             const std::chrono::duration<double> waited = Clock::now() - asked;
-            std::vector<int> missing = operation.missing;
-            std::sort(missing.begin(), missing.end());
-            missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
-            const std::string sentence = fmt::format(
-                "rank {} waited {:.3g} s for {}: {}", rank_, waited.count(), operation.description,
-                missing.empty()
-                    ? "its bytes are on the way"
-                    : fmt::format("rank{} {} {} not come to it", missing.size() == 1 ? "" : "s",
-                                  fmt::join(missing, ", "), missing.size() == 1 ? "has" : "have"));
+            const std::string sentence =
+                fmt::format("rank {} waited {:.3g} s for {}: {}", rank_, waited.count(),
+                            operation.description, what_lacks(operation));
             fail_locked(sentence, true);
-            bell_.wait(lock, [&] { return operation.moving == 0; });
+            let_go(lock, operation);
             throw DeadlinePassed(sentence);
         }
         bell_.wait_until(lock, deadline);
@@ -41,7 +55,7 @@ bool Engine::done(Operation& operation) {
 
 void Engine::throw_if_failed(Lock& lock, Operation& operation) {
     if (!failure_) return;
-    bell_.wait(lock, [&] { return operation.moving == 0; });
+    let_go(lock, operation);
     throw Aborted(
         fmt::format("rank {} stopped waiting for {}: {}", rank_, operation.description, *failure_));
 }
@@ -54,7 +68,21 @@ void Engine::leave(Operation& operation) {
             fmt::format("rank {} gave {} up before it was done", rank_, operation.description),
             true);
     }
-    bell_.wait(lock, [&] { return operation.moving == 0; });
+    let_go(lock, operation);
+}
+
+/// After a failure: returns once the wire does not touch the operation's memory any more. Where
+/// its moves cannot be ended, as those of MPI with a rank that stands still, the job ends.
+void Engine::let_go(Lock& lock, const Operation& operation) {
+    const auto patience =
+        patience_.for_moves + (is_told_ ? patience_.after_finder : std::chrono::nanoseconds{});
+    const LastResort::Limit limit(last_resort_, operation.description,
+                                  within(patience + patience_.for_wire));
+    const auto is_free = [&] { return operation.moving == 0; };
+    if (bell_.wait_for(lock, patience, is_free)) return;
+    cannot_let_go_ = true;
+    wire_->wake();
+    bell_.wait(lock, [] { return false; });
 }
 
 void Engine::fail(const std::string& sentence) {
@@ -65,6 +93,7 @@ void Engine::fail(const std::string& sentence) {
 void Engine::fail_locked(const std::string& sentence, bool tell) {
     if (failure_) return;
     failure_ = sentence;
+    is_told_ = !tell;
     untold_ = tell;
     bell_.notify_all();
     wire_->wake();

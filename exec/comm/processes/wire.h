@@ -53,8 +53,11 @@ public:
     /// Ends a rest, at once or the next one; any thread.
     virtual void wake() = 0;
 
-    /// Everybody has what it needs; if not `orderly`, a rank is gone, and the job ends as it can.
-    virtual void end(bool orderly) = 0;
+    /// Everybody has what it needs.
+    virtual void end() = 0;
+    /// A rank is gone, or does not answer: the job ends as it can. Where that ends this process
+    /// too, this says the sentence, with exit code 3.
+    virtual void break_off(const std::string& sentence) = 0;
 };
 
 }  // namespace debubble::exec::processes

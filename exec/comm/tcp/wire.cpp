@@ -85,9 +85,10 @@ public:
     void wake() override {
         asio::post(*io_, [] {});
     }
-    void end(bool) override {
+    void end() override {
         for (auto& [peer, connection] : connections_) connection.close();
     }
+    void break_off(const std::string&) override { end(); }
 
 private:
     std::unique_ptr<asio::io_context> io_;  ///< outlives the sockets

@@ -1,18 +1,24 @@
 """A rank that is killed, or stands still, ends all others in time, in words, with a failure."""
 
 import os
+import pathlib
+import random
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
 from processes import children, is_alive
+from tiny_gpt import write_gpt_of_large_messages
 
-MPIRUN, SUITE = sys.argv[1:3]
+MPIRUN, SUITE, PROGRAM = sys.argv[1:4]
 PATIENCE = 3  # seconds of a rank that waits
-IN_TIME = 60  # seconds; the job's own end takes PATIENCE and 10 s for goodbyes
+IN_TIME = 60  # seconds; the job's own end takes PATIENCE and some 5 s
 RANKS = 2
+TRIES = 4
 
 
 class LostRank(unittest.TestCase):
@@ -47,6 +53,34 @@ class LostRank(unittest.TestCase):
     def test_stalled(self):
         self.assertRegex(self.lose_one(signal.SIGSTOP),
                          r"rank 0 waited 3(\.\d+)? s for .*: rank 1 has not come to it")
+
+    def test_stalled_while_large_messages_are_on_the_way(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        scenario = write_gpt_of_large_messages(pathlib.Path(folder.name))
+        for number in range(TRIES):
+            with self.subTest(number=number):
+                self.stall_training(scenario, number % RANKS)
+
+    def stall_training(self, scenario, number):
+        job = subprocess.Popen([MPIRUN, "-n", str(RANKS), PROGRAM, "run", scenario,
+                                "--steps", "1000000", "--resume", "never",
+                                "--deadline", str(PATIENCE)],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(job.kill)
+        output = ""
+        for line in job.stdout:  # ctest ends this if none comes
+            output += line
+            if re.search("step +2/", line):
+                break
+        ranks = children(job.pid)
+        self.assertEqual(len(ranks), RANKS, output)
+        time.sleep(random.uniform(0, 0.5))  # anywhere in a step
+        os.kill(ranks[number], signal.SIGSTOP)
+        output += job.communicate(timeout=IN_TIME)[0]
+        self.assertEqual(job.returncode, 3, output)
+        self.assertRegex(output, rf"error: rank {1 - number} waited .* s for .*: (rank {number} has "
+                                 rf"not come to it|its bytes from or to rank {number} are on)")
 
 
 if __name__ == "__main__":

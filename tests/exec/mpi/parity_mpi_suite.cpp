@@ -3,5 +3,6 @@
 
 /// The table of parity_test.cpp among processes of mpirun.
 int main(int argc, char** argv) {
-    return debubble::exec::parity::run_parity(argc, argv, debubble::exec::connect_mpi);
+    return debubble::exec::parity::run_parity(argc, argv,
+                                              [] { return debubble::exec::connect_mpi(); });
 }

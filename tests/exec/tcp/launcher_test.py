@@ -38,8 +38,9 @@ class Launcher(unittest.TestCase):
         self.addCleanup(job.kill)
         return job
 
-    def training(self, steps=FOREVER, **how):
-        return self.start(PROGRAM, "run", self.scenario, "--comm", "tcp", "--steps", steps, **how)
+    def training(self, *words, **how):
+        return self.start(PROGRAM, "run", self.scenario, "--comm", "tcp", "--steps", FOREVER, *words,
+                          **how)
 
     def read_until(self, job, line_holds):
         output = ""
@@ -82,6 +83,22 @@ class Launcher(unittest.TestCase):
     def test_a_rank_that_stands_still_is_named_and_ended(self):
         _, output, _ = self.lose_one(signal.SIGSTOP, 1, patience=3)
         self.assertRegex(output, r"rank 0 waited 3(\.\d+)? s for .*: rank 1 has not come to it")
+
+    def test_a_training_whose_rank_stands_still_ends_soon_after_its_deadline(self):
+        for number in range(RANKS):
+            with self.subTest(rank=number):
+                job = self.training("--deadline", 3)
+                output = self.read_until(job, "step [0-9]+/")
+                ranks = children(job.pid)
+                os.kill(ranks[number], signal.SIGSTOP)
+                stopped = time.monotonic()
+                code, output = self.end_of(job, output)
+                took = time.monotonic() - stopped
+                self.assertEqual(code, 3, output)
+                self.assertRegex(output, rf"rank {1 - number} waited .* s for .*: "
+                                         rf".*rank {number} (has not|are on)")
+                self.assertLess(took, 3 + 15, "some 4 s more than the deadline, on a quiet machine")
+                self.assert_gone(ranks)
 
     def test_a_signal_saves_and_stops_all_ranks(self):
         for how in (signal.SIGINT, signal.SIGTERM):
