@@ -15,8 +15,12 @@ struct TcpJob {
     int ranks = 1;
     std::string host = "127.0.0.1";  ///< of rank 0
     int port = 0;                    ///< where rank 0 listens
-    /// Instead of host and port: a file that all can read, which rank 0 writes and removes.
+    /// Instead of host and port: a file that all ranks can read, and nobody else, which rank 0
+    /// writes, with a secret in it, and removes.
     std::filesystem::path file;
+    /// The file is on this host, and rank 0 holds a lock on it: one that nobody holds was left
+    /// over.
+    bool file_is_held = false;
     /// Known to this job alone. Who does not know it is refused; it does not travel.
     std::string secret;
     int listening = -1;     ///< a socket of rank 0 that listens already; taken over

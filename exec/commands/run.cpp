@@ -203,8 +203,9 @@ constexpr const char* kRunFooter =
     R"(A SCENARIO is the name of a shipped one or a YAML file; its keys training.* say how to train, on what
 data, and where checkpoints go. Ranks are threads of this process (--comm local), processes that --comm tcp
 or --launch starts on this host, or those that mpirun, srun or torchrun has started, one per rank. Over TCP
-ranks of several hosts meet at MASTER_ADDR and MASTER_PORT, or by a --rendezvous file; those of another
-DEBUBBLE_JOB_SECRET are refused. GPUs of several processes exchange tensors by NCCL (--comm nccl, and auto
+ranks of several hosts meet by a --rendezvous file, or at MASTER_ADDR and MASTER_PORT (DEBUBBLE_PORT, if that is
+taken), where a DEBUBBLE_JOB_SECRET is demanded and those of another are refused; docs/launching.md has the lines
+for mpirun, srun, torchrun and ssh. GPUs of several processes exchange tensors by NCCL (--comm nccl, and auto
 where it is built in), else through the hosts' memory.
 
 Examples:

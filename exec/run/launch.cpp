@@ -26,6 +26,16 @@ void check_size(int started, int wanted) {
             wanted, started, started == 1 ? "process was" : "processes were"));
 }
 
+/// Where MPI and who has started the processes do not know each other, each is a job of its own.
+void check_joined(int joined, const ProcessPlace& place) {
+    if (joined == 1 && place.size > 1)
+        throw InputError(
+            fmt::format("{} processes were started together, and MPI has joined none of them: "
+                        "use --comm tcp, or what starts processes of this MPI (its mpirun, or "
+                        "srun --mpi=pmix)",
+                        place.size));
+}
+
 std::unique_ptr<Communicator> connect_over_tcp(const Meeting& meeting) {
     TcpJob job = tcp_job(meeting.place, meeting.file);
     job.patience = meeting.patience;
@@ -44,8 +54,8 @@ Transporter transporter_of(const std::string& comm, const ProcessPlace& place) {
     switch (place.starter) {
         case Starter::Nobody: return comm == "auto" ? Transporter::Threads : Transporter::Tcp;
         case Starter::Torchrun: return Transporter::Tcp;
-        case Starter::Mpirun:
-        case Starter::Srun: return Transporter::Mpi;
+        case Starter::Mpirun: return Transporter::Mpi;
+        case Starter::Srun: return place.offers_pmi ? Transporter::Mpi : Transporter::Tcp;
     }
     return Transporter::Threads;
 }
@@ -56,6 +66,7 @@ void run_ranks(Transporter transporter, int ranks, const Meeting& meeting,
         const std::unique_ptr<Communicator> world = transporter == Transporter::Mpi
                                                         ? connect_mpi(meeting.patience)
                                                         : connect_over_tcp(meeting);
+        if (transporter == Transporter::Mpi) check_joined(world->size(), meeting.place);
         check_same_run(*world, meeting.facts, meeting.patience);
         check_size(world->size(), ranks);
         try {

@@ -16,7 +16,8 @@ namespace debubble::exec {
 enum class Transporter { Threads, Mpi, Tcp };
 
 /// `comm`: auto, local, mpi, tcp or nccl. `auto` takes threads in a process that nobody started
-/// together with others; `nccl` takes processes as `auto` does, else those of TCP. Throws
+/// together with others, MPI under mpirun and where srun offers what MPI's processes find each
+/// other by, else TCP; `nccl` takes processes as `auto` does, else those of TCP. Throws
 /// InputError for another word.
 Transporter transporter_of(const std::string& comm, const ProcessPlace& place);
 

@@ -70,6 +70,7 @@ public:
         ::setenv("DEBUBBLE_JOB_SECRET", secret.c_str(), 1);
         ::setenv("DEBUBBLE_LISTENING", std::to_string(listener.descriptor).c_str(), 1);
         ::unsetenv("TORCHELASTIC_USE_AGENT_STORE");
+        ::unsetenv("DEBUBBLE_PORT");
         for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
             ::setenv("RANK", std::to_string(rank).c_str(), 1);
             ::setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "exec/run/private_folder.h"
 #include "models/quantity.h"
 
 namespace debubble::exec {
@@ -45,6 +47,56 @@ std::optional<int> tasks_on_node(const std::string& text, int node) {
     return std::nullopt;
 }
 
+constexpr const char* kSecret = "DEBUBBLE_JOB_SECRET";
+constexpr std::size_t kShortestSecret = 16;
+constexpr const char* kHowToMakeOne =
+    "make one, the same for all hosts, as export DEBUBBLE_JOB_SECRET=$(openssl rand -hex 32)";
+
+bool is_loopback(const std::string& host) {
+    return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+std::optional<int> port_in(const char* variable) {
+    const auto port = number_in(variable);
+    return port && *port >= 1 && *port <= 0xffff ? port : std::nullopt;
+}
+
+/// Whoever can reach the port and knows the secret passes for a rank.
+void check_secret(const std::string& secret, const std::string& where) {
+    if (secret.empty())
+        throw InputError(fmt::format(
+            "whoever reaches {} could pass for a rank of this job, which has no secret: "
+            "{}, or give --rendezvous a file on a disk that all hosts share",
+            where, kHowToMakeOne));
+    if (secret.size() < kShortestSecret)
+        throw InputError(fmt::format("{} has {} characters, which can be guessed: {}", kSecret,
+                                     secret.size(), kHowToMakeOne));
+}
+
+/// What is the same for all processes of this host's job, and for no other job at the same time;
+/// empty if nothing is known that is so.
+std::string name_of_job() {
+    const bool meets = port_in("MASTER_PORT").has_value();
+    if (!meets && text_in("SLURM_JOB_ID").empty() && text_in("PMIX_NAMESPACE").empty()) return "";
+    std::string name = "job";
+    for (const char* told : {"MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT",
+                             "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE"})
+        name += '-' + text_in(told).substr(0, 32);
+    for (char& c : name)
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '-';
+    return name;
+}
+
+/// Where rank 0 listens. torchrun may keep MASTER_PORT for a store of its own.
+int own_port(int master_port) {
+    if (!text_in("DEBUBBLE_PORT").empty()) {
+        if (const auto port = port_in("DEBUBBLE_PORT")) return *port;
+        throw InputError(fmt::format("DEBUBBLE_PORT is '{}': no port", text_in("DEBUBBLE_PORT")));
+    }
+    if (text_in("TORCHELASTIC_USE_AGENT_STORE") != "True") return master_port;
+    return master_port < 0xffff ? master_port + 1 : master_port - 1;
+}
+
 }  // namespace
 
 ProcessPlace process_place() {
@@ -70,11 +122,15 @@ ProcessPlace process_place() {
         if (!rank || *rank < 0 || *rank >= *size)
             throw InputError(fmt::format("{} is '{}', and {} is {}: no rank of that job",
                                          words.rank, text_in(words.rank), words.size, *size));
-        return {
-            *rank, *size,
-            tasks_on_node(text_in(words.on_this_host), words.starter == Starter::Srun ? node : 0)
-                .value_or(*size),
-            number_in(words.rank_on_this_host).value_or(*rank), words.starter};
+        const bool by_srun = words.starter == Starter::Srun;
+        const auto here = tasks_on_node(text_in(words.on_this_host), by_srun ? node : 0);
+        return {*rank,
+                *size,
+                here.value_or(*size),
+                number_in(words.rank_on_this_host).value_or(*rank),
+                words.starter,
+                here == *size,
+                !by_srun || !text_in("PMIX_RANK").empty() || !text_in("PMI_RANK").empty()};
     }
     return {};
 }
@@ -83,28 +139,30 @@ TcpJob tcp_job(const ProcessPlace& place, const std::string& file) {
     TcpJob job;
     job.rank = place.rank;
     job.ranks = place.size;
-    // Others do not tell for sure how many there are on each host.
-    job.one_host = place.starter == Starter::Torchrun && place.on_this_host == place.size;
-    job.file = file;
-    for (const char* told :
-         {"DEBUBBLE_JOB_SECRET", "TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
+    const std::string secret = text_in(kSecret), host = text_in("MASTER_ADDR");
+    for (const char* told : {kSecret, "TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
         job.secret += text_in(told) + '/';
+    job.one_host = place.one_host || is_loopback(host);
+    job.file = file;
     if (!file.empty()) return job;
-    const auto port = number_in("MASTER_PORT");
-    job.host = text_in("MASTER_ADDR");
-    if (job.host.empty() || !port || *port < 1 || *port > 0xffff)
+    if (job.one_host && secret.empty()) {
+        if (const std::string name = name_of_job(); !name.empty()) {
+            job.file = private_folder() / name;
+            job.file_is_held = true;
+            return job;
+        }
+    }
+    const auto port = port_in("MASTER_PORT");
+    if (host.empty() || !port)
         throw InputError(
             "where the ranks of --comm tcp meet is not said: set MASTER_ADDR and MASTER_PORT to "
             "an address and a free port of rank 0's host, or give --rendezvous a file that all "
             "ranks can read");
-    // torchrun's own store sits at that port, unless it is told otherwise.
-    if (text_in("TORCHELASTIC_USE_AGENT_STORE") == "True")
-        throw InputError(
-            fmt::format("torchrun keeps port {} for a store of its own: start it with "
-                        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1, or give --rendezvous a file",
-                        *port));
+    check_secret(secret, fmt::format("{}:{}", host, *port));
+    job.host = job.one_host ? "127.0.0.1" : host;
     job.port = *port;
     if (place.rank == 0) job.listening = number_in("DEBUBBLE_LISTENING").value_or(-1);
+    if (job.listening < 0) job.port = own_port(*port);
     return job;
 }
 

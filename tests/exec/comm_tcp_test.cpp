@@ -7,8 +7,6 @@
 #include <future>
 #include <tuple>
 
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 #include "exec/comm/tcp/handshake_words.h"
 #include "exec/comm/tcp/rendezvous.h"
 #include "scratch_folder.h"
+#include "stranger.h"
 #include "tcp_world.h"
 
 namespace debubble::exec {
@@ -95,45 +94,6 @@ int sum_at(const TcpJob& job) {
     world->all_reduce(buffer_of(std::span(&value, 1)), Reduction::Sum, "SUM")->wait(soon());
     return value;
 }
-
-/// Somebody who connects and knows nothing of the job.
-class Stranger {
-public:
-    explicit Stranger(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        sockaddr_in there{};
-        there.sin_family = AF_INET;
-        there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        there.sin_port = htons(static_cast<std::uint16_t>(port));
-        EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&there), sizeof there), 0);
-        const timeval patience{20, 0};
-        ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    }
-    ~Stranger() { ::close(socket_); }
-    Stranger(const Stranger&) = delete;
-    Stranger& operator=(const Stranger&) = delete;
-
-    template <class Word>
-    void say(const Word& word) const {
-        EXPECT_EQ(::send(socket_, &word, sizeof word, MSG_NOSIGNAL),
-                  static_cast<ssize_t>(sizeof word));
-    }
-    template <class Word>
-    Word hear() const {
-        Word word;
-        EXPECT_EQ(::recv(socket_, &word, sizeof word, MSG_WAITALL),
-                  static_cast<ssize_t>(sizeof word));
-        return word;
-    }
-    std::string hear_text(std::size_t size) const {
-        std::string text(size, ' ');
-        text.resize(static_cast<std::size_t>(
-            std::max<ssize_t>(::recv(socket_, text.data(), size, MSG_WAITALL), 0)));
-        return text;
-    }
-
-private:
-    int socket_;
-};
 
 TEST(TcpRendezvous, SaysWhoHasNotCome) {
     const TcpListener listener = listen_here();
@@ -290,7 +250,7 @@ TEST(TcpRendezvous, AFileThatAnEarlierJobLeftIsPassedOver) {
     ::close(gone.descriptor);
     TcpJob a = job_at(0, 0), b = job_at(1, 0);
     a.file = b.file = folder.path() / "job";
-    tcp::write_meeting(a.file, {"127.0.0.1", gone.port, "of the dead"});
+    const auto left = tcp::write_meeting(a.file, {"127.0.0.1", gone.port, "of the dead"});
     struct stat status {};
     ASSERT_EQ(::stat(a.file.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0600u) << "it holds a secret";
@@ -302,11 +262,53 @@ TEST(TcpRendezvous, AFileThatAnEarlierJobLeftIsPassedOver) {
     EXPECT_EQ(late.get(), 3);
 }
 
+constexpr auto kForItsOwnerAlone =
+    std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+
+TEST(TcpRendezvous, AFileOfThisHostThatNobodyHoldsIsPassedOver) {
+    const ScratchFolder folder;
+    const TcpListener taken = listen_here();  // a call would wait for a greeting
+    TcpJob a = job_at(0, 0), b = job_at(1, 0);
+    a.file = b.file = folder.path() / "job";
+    a.file_is_held = b.file_is_held = true;
+    std::ofstream(a.file) << "debubble job 1\n127.0.0.1\n" << taken.port << "\nof the dead\n";
+    std::filesystem::permissions(a.file, kForItsOwnerAlone);
+    auto rank_1 = std::async(std::launch::async, [&] { return sum_at(b); });
+    std::this_thread::sleep_for(200ms);
+    EXPECT_EQ(sum_at(a), 3);
+    EXPECT_EQ(rank_1.get(), 3);
+    ::close(taken.descriptor);
+}
+
+TEST(TcpRendezvous, AFileThatOthersCanReadIsRefused) {
+    const ScratchFolder folder;
+    TcpJob job = job_at(1, 0);
+    job.file = folder.path() / "job";
+    const auto written = tcp::write_meeting(job.file, {"127.0.0.1", 80, "a secret"});
+    std::filesystem::permissions(job.file, kForItsOwnerAlone | std::filesystem::perms::others_read);
+    EXPECT_EQ(failure_to_connect(job),
+              "the rendezvous file " + job.file.string() +
+                  " holds a secret, and others may read or write it (mode 604): remove it");
+}
+
+TEST(TcpRendezvous, AFileOfSomebodyElseIsRefused) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+    const ScratchFolder folder;
+    TcpJob job = job_at(1, 0);
+    job.file = folder.path() / "job";
+    const auto written = tcp::write_meeting(job.file, {"127.0.0.1", 80, "a secret"});
+    ASSERT_EQ(::chown(job.file.c_str(), 12345, 12345), 0);
+    EXPECT_EQ(failure_to_connect(job), "the rendezvous file " + job.file.string() +
+                                           " is of user 12345 and not of 0, who runs this job: "
+                                           "name another");
+}
+
 TEST(TcpRendezvous, AFileOfSomethingElseIsNoMeeting) {
     const ScratchFolder folder;
     const auto file = folder.path() / "job";
     const auto holds = [&](const std::string& text) {
         std::ofstream(file) << text;
+        std::filesystem::permissions(file, kForItsOwnerAlone);
         return tcp::read_meeting(file).has_value();
     };
     EXPECT_FALSE(holds(""));

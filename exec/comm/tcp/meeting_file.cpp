@@ -1,8 +1,11 @@
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -14,28 +17,21 @@ namespace debubble::exec::tcp {
 namespace {
 
 constexpr const char* kFirstLine = "debubble job 1";
+constexpr std::size_t kLongest = 1024;  ///< bytes of such a file
 
-}  // namespace
-
-void write_meeting(const std::filesystem::path& file, const Meeting& meeting) {
-    const std::string aside = fmt::format("{}.{}", file.string(), ::getpid());
-    const std::string text =
-        fmt::format("{}\n{}\n{}\n{}\n", kFirstLine, meeting.host, meeting.port, meeting.secret);
-    ::unlink(aside.c_str());
-    const int descriptor = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    const bool written = descriptor >= 0 && ::write(descriptor, text.data(), text.size()) ==
-                                                static_cast<ssize_t>(text.size());
-    const int error = errno;
-    if (descriptor >= 0) ::close(descriptor);
-    if (written && std::rename(aside.c_str(), file.c_str()) == 0) return;
-    const std::string why = std::strerror(written ? errno : error);
-    ::unlink(aside.c_str());
-    throw WorldError(
-        fmt::format("the rendezvous file {} cannot be written: {}", file.string(), why));
+[[noreturn]] void cannot_be_written(const std::filesystem::path& file, int error) {
+    throw WorldError(fmt::format("the rendezvous file {} cannot be written: {}", file.string(),
+                                 std::strerror(error)));
 }
 
-std::optional<Meeting> read_meeting(const std::filesystem::path& file) {
-    std::ifstream in(file);
+std::string content_of(int descriptor) {
+    std::array<char, kLongest> bytes{};
+    const ssize_t size = ::read(descriptor, bytes.data(), bytes.size());
+    return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
+
+std::optional<Meeting> parse(const std::string& text) {
+    std::istringstream in(text);
     std::string first, port;
     Meeting meeting;
     if (!std::getline(in, first) || first != kFirstLine || !std::getline(in, meeting.host) ||
@@ -45,6 +41,58 @@ std::optional<Meeting> read_meeting(const std::filesystem::path& file) {
         if (digit < '0' || digit > '9' || port.size() > 5) return std::nullopt;
     meeting.port = port.empty() ? 0 : std::stoi(port);
     if (meeting.port < 1 || meeting.port > 0xffff) return std::nullopt;
+    return meeting;
+}
+
+/// Who can write it says where this job meets, and who can read it can pass for one of its ranks.
+void check_is_own(const std::filesystem::path& file, const struct stat& status) {
+    if (status.st_uid != ::geteuid())
+        throw WorldError(fmt::format(
+            "the rendezvous file {} is of user {} and not of {}, who runs this job: name another",
+            file.string(), status.st_uid, ::geteuid()));
+    if ((status.st_mode & 077) != 0)
+        throw WorldError(
+            fmt::format("the rendezvous file {} holds a secret, and others may read or write it "
+                        "(mode {:o}): remove it",
+                        file.string(), status.st_mode & 0777));
+}
+
+}  // namespace
+
+WrittenMeeting::~WrittenMeeting() {
+    if (descriptor_ < 0) return;
+    ::unlink(file_.c_str());
+    ::close(descriptor_);
+}
+
+WrittenMeeting write_meeting(const std::filesystem::path& file, const Meeting& meeting) {
+    const std::string aside = fmt::format("{}.{}", file.string(), ::getpid());
+    const std::string text =
+        fmt::format("{}\n{}\n{}\n{}\n", kFirstLine, meeting.host, meeting.port, meeting.secret);
+    ::unlink(aside.c_str());
+    const int descriptor = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor < 0) cannot_be_written(file, errno);
+    ::flock(descriptor, LOCK_EX | LOCK_NB);  // free, since nobody else knows it
+    const bool written =
+        ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    if (written && std::rename(aside.c_str(), file.c_str()) == 0) return {file, descriptor};
+    const int error = errno;
+    ::unlink(aside.c_str());
+    ::close(descriptor);
+    cannot_be_written(file, error);
+}
+
+std::optional<Meeting> read_meeting(const std::filesystem::path& file, bool is_held) {
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) return std::nullopt;
+    struct stat status {};
+    std::string text;
+    const bool is_file = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    const bool is_free = is_held && ::flock(descriptor, LOCK_SH | LOCK_NB) == 0;
+    if (is_file && !is_free) text = content_of(descriptor);
+    ::close(descriptor);
+    const auto meeting = parse(text);
+    if (meeting) check_is_own(file, status);
     return meeting;
 }
 

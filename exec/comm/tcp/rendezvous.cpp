@@ -50,15 +50,11 @@ private:
     /// Rank 0: lets all others in, then tells each where all listen.
     void host() {
         Acceptor acceptor = job_.listening >= 0 ? inherited() : listen(job_.port);
-        const bool has_file = !job_.file.empty();
-        if (has_file) {
-            const std::string secret = fresh_job_secret();
-            write_meeting(job_.file, {stays_here() ? "127.0.0.1" : asio::ip::host_name(),
-                                      acceptor.local_endpoint().port(), secret});
-            me_.secret += secret;
+        {
+            const std::optional<WrittenMeeting> told =
+                job_.file.empty() ? std::nullopt : tell_by_file(acceptor);
+            receive(std::move(acceptor), 1);
         }
-        receive(std::move(acceptor), 1);
-        if (has_file) std::filesystem::remove(job_.file);
         std::vector<Place> places(static_cast<std::size_t>(job_.ranks));
         for (auto& [rank, guest] : reception_->guests()) {
             const auto address = guest.socket.remote_endpoint().address();
@@ -129,12 +125,23 @@ private:
         }
     }
 
+    std::optional<WrittenMeeting> tell_by_file(const Acceptor& acceptor) {
+        if (job_.file_is_held && read_meeting(job_.file, true))
+            throw WorldError(fmt::format(
+                "another job of this user comes together by {}: give each a MASTER_PORT of its own",
+                job_.file.string()));
+        const std::string secret = fresh_job_secret();
+        me_.secret += secret;
+        return write_meeting(job_.file, {stays_here() ? "127.0.0.1" : asio::ip::host_name(),
+                                         acceptor.local_endpoint().port(), secret});
+    }
+
     bool try_rank_0(std::vector<Endpoint>& address, std::string& why) {
         Member me = me_;
         std::string host = job_.host;
         int port = job_.port;
         if (!job_.file.empty()) {
-            const auto meeting = read_meeting(job_.file);
+            const auto meeting = read_meeting(job_.file, job_.file_is_held);
             if (!meeting) return false;
             host = meeting->host;
             port = meeting->port;
@@ -184,8 +191,9 @@ private:
         acceptor.bind({here, static_cast<std::uint16_t>(port)}, error);
         if (!error) acceptor.listen(Acceptor::max_listen_connections, error);
         if (error)
-            throw WorldError(fmt::format("rank {} cannot listen at port {}: {}", job_.rank, port,
-                                         error.message()));
+            throw WorldError(fmt::format(
+                "rank {} cannot listen at port {}: {}{}", job_.rank, port, error.message(),
+                job_.one_host ? "" : "; DEBUBBLE_PORT on all hosts names another"));
         return acceptor;
     }
     Acceptor inherited() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <utility>
 
 #include "exec/comm/tcp.h"
 #include "exec/comm/tcp/handshake.h"
@@ -16,8 +17,25 @@ struct Meeting {
     int port = 0;
     std::string secret;
 };
-void write_meeting(const std::filesystem::path& file, const Meeting& meeting);
-/// Unset if there is none, or it is no such file.
-std::optional<Meeting> read_meeting(const std::filesystem::path& file);
+/// A file that says where to meet, until this is destroyed; it is locked meanwhile.
+class WrittenMeeting {
+public:
+    WrittenMeeting(std::filesystem::path file, int descriptor)
+        : file_(std::move(file)), descriptor_(descriptor) {}
+    WrittenMeeting(WrittenMeeting&& other) noexcept
+        : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    WrittenMeeting& operator=(WrittenMeeting&&) = delete;
+    ~WrittenMeeting();
+
+private:
+    std::filesystem::path file_;
+    int descriptor_;
+};
+/// Throws WorldError.
+[[nodiscard]] WrittenMeeting write_meeting(const std::filesystem::path& file,
+                                           const Meeting& meeting);
+/// Unset if there is none, it is no such file, or nobody holds it who is to. Throws WorldError if
+/// another than this user can have written it, or can read it.
+std::optional<Meeting> read_meeting(const std::filesystem::path& file, bool is_held = false);
 
 }  // namespace debubble::exec::tcp

@@ -156,11 +156,40 @@ class Launcher(unittest.TestCase):
         self.assertEqual(code, 2, output)
         self.assertIn("set MASTER_ADDR and MASTER_PORT", output)
 
-    def test_the_port_that_torchrun_keeps_is_told(self):
-        code, output = self.end_of(self.join(0, MASTER_ADDR="127.0.0.1", MASTER_PORT=29500,
-                                             TORCHELASTIC_USE_AGENT_STORE="True"))
+    def test_ranks_of_torchrun_join_beside_its_store(self):
+        with socket.create_server(("127.0.0.1", 0)) as store:
+            port = store.getsockname()[1]
+            how = {"MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": "True",
+                   "TORCHELASTIC_RUN_ID": "none", "TORCHELASTIC_RESTART_COUNT": 0}
+            self.expect_a_job(MASTER_ADDR="localhost", **how)
+            with socket.create_server(("127.0.0.1", 0)) as taken:
+                other = taken.getsockname()[1]
+            self.expect_a_job(MASTER_ADDR="127.0.0.1", DEBUBBLE_JOB_SECRET="s" * 32,
+                              DEBUBBLE_PORT=other, **how)
+
+    def test_ranks_of_srun_join_where_it_has_no_mpi(self):
+        def variables(rank):
+            return {"SLURM_PROCID": rank, "SLURM_STEP_NUM_TASKS": RANKS, "SLURM_JOB_ID": 4711,
+                    "SLURM_STEP_ID": os.getpid(), "SLURM_STEP_TASKS_PER_NODE": RANKS,
+                    "SLURM_NODEID": 0, "SLURM_LOCALID": rank}
+        jobs = [self.start(PROGRAM, "run", self.scenario, "--steps", 2, "--resume", "never",
+                           env={**ALONE, **{key: str(value) for key, value in own.items()}})
+                for own in map(variables, range(RANKS))]
+        for job in jobs:
+            code, output = self.end_of(job)
+            self.assertEqual(code, 0, output)
+
+    @unittest.skipUnless(pathlib.Path(PROGRAM).with_name("debubble_mpi.so").exists(), "no MPI here")
+    def test_ranks_that_mpi_does_not_join_are_told_of_tcp(self):
+        code, output = self.end_of(self.join(0, "--comm", "mpi"))
         self.assertEqual(code, 2, output)
-        self.assertIn("TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1", output)
+        self.assertIn("use --comm tcp", output)
+
+    def test_a_job_of_several_hosts_without_a_secret_is_refused(self):
+        code, output = self.end_of(self.join(0, MASTER_ADDR="192.0.2.1", MASTER_PORT=29500,
+                                             LOCAL_WORLD_SIZE=1))
+        self.assertEqual(code, 2, output)
+        self.assertIn("export DEBUBBLE_JOB_SECRET=$(openssl rand -hex 32)", output)
 
 
 if __name__ == "__main__":
