@@ -66,6 +66,7 @@ constexpr std::array kFigures{
            [](const Prediction& p) { return text_of(worst(p, &RankPrediction::peak_memory)); }},
     Figure{"reserved_memory_bytes", reserved},
     Figure{"memory_left_bytes", [](const Prediction& p) { return text_of(p.memory_left); }},
+    Figure{"tight", [](const Prediction& p) { return std::string(p.tight ? "true" : "false"); }},
     Figure{"exposed_comm_s",
            [](const Prediction& p) { return mean(p, &RankPrediction::exposed_comm_s); }},
     Figure{"optimizer_s",
@@ -232,9 +233,21 @@ std::vector<std::string> Grid::keys() const {
     return names;
 }
 
-double SweepRow::figure(std::string_view name) const {
+namespace {
+
+const std::string& figure_text(const SweepRow& row, std::string_view name) {
     const auto at = std::ranges::find(kFigures, name, &Figure::name) - kFigures.begin();
-    const std::string& text = figures[static_cast<std::size_t>(at)];
+    return row.figures[static_cast<std::size_t>(at)];
+}
+
+}  // namespace
+
+bool SweepRow::is_tight() const {
+    return fits && figure_text(*this, "tight") == "true";
+}
+
+double SweepRow::figure(std::string_view name) const {
+    const std::string& text = figure_text(*this, name);
     double value = std::numeric_limits<double>::quiet_NaN();
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;

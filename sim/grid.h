@@ -48,6 +48,7 @@ struct SweepRow {
     bool possible() const { return !figures.front().empty(); }
     /// Precondition: possible(), and the figure has a value.
     double figure(std::string_view name) const;
+    bool is_tight() const;  ///< fits, with little left
 };
 
 /// The scalars of `simulate --json`; exposed communication, optimizer and idle time as means over

@@ -31,7 +31,7 @@ Cells cells_of(const SweepRow& row) {
     cells.push_back(share(row.figure("bubble")));
     cells.push_back(share(row.figure("exposed_comm_s") / step));
     cells.push_back(gib_cell(row.figure("peak_memory_bytes")));
-    cells.push_back(gib_cell(row.figure("memory_left_bytes")));
+    cells.push_back(gib_cell(row.figure("memory_left_bytes")) + (row.is_tight() ? ", tight" : ""));
     cells.push_back(row.pareto == "true" ? "yes" : "");
     return cells;
 }

@@ -108,13 +108,16 @@ class Sweep(SweepTest):
             plain.write_text(PLAN.replace("cluster: dgx-a100-80gb", limit))
             self.grid.write_text(GRID.replace("cluster: dgx-a100-80gb", limit))
             self.out.unlink(missing_ok=True)
-            self.sweep()
+            text = self.sweep().stdout
             row, = (row for row in rows_of(self.out) if row["schedule"] == "1f1b" and
                     (row["parallel.tensor"], row["parallel.pipeline"],
                      row["training.micro_batch"]) == ("2", "2", "4"))
             fits = memory >= reserved + whole["headroom_bytes"]
             self.assertEqual(row["fits"], "true" if fits else "false")
             self.assertEqual("the allocator reserves" in row["reason"], not fits)
+            self.assertEqual(row["tight"], "true" if fits else "false")
+            if fits:  # with nothing left, and among the fastest
+                self.assertIn("0.00 GiB, tight", text)
             self.ends(debubble("simulate", plain, *one), DONE if fits else NO,
                       says="" if fits else "the allocator reserves")
             best = max((row for row in rows_of(self.out) if row["fits"] == "true"),

@@ -70,6 +70,7 @@ std::size_t figure_index(std::string_view key) {
 }
 
 std::string state_of(const sim::SweepRow& row) {
+    if (row.is_tight()) return "fits, but tight";
     return row.fits ? "fits" : row.possible() ? "out of memory" : "impossible";
 }
 
@@ -122,7 +123,7 @@ std::vector<std::size_t> SweepTable::order(std::size_t column, bool descending,
     for (std::string word; words >> word;) wanted.push_back(word);
     const auto holds = [&](std::size_t row, const std::string& word) {
         for (std::size_t c = 0; c < columns_.size(); ++c)
-            if ((c < keys_ || !columns_[c].numeric) &&
+            if ((c < keys_ || !columns_[c].numeric) && columns_[c].key != "unvalidated" &&
                 field(row, c).find(word) != std::string::npos)
                 return true;
         return false;

@@ -34,8 +34,9 @@ public:
     /// Nothing where a figure has no value.
     std::optional<double> number(std::size_t row, std::size_t column) const;
 
-    /// Rows that contain every word of `filter`, in any column ("fits", "zb-h1"; "!word": that do
-    /// not), by this column; rows without a value come last. A stable order of row numbers.
+    /// Rows that contain every word of `filter`, in any column but that of what is unvalidated,
+    /// which names much of every plan ("fits", "zb-h1"; "!word": that do not), by this column; rows
+    /// without a value come last. A stable order of row numbers.
     std::vector<std::size_t> order(std::size_t column, bool descending,
                                    const std::string& filter) const;
 

@@ -282,6 +282,21 @@ TEST(SweepTable, filters_by_words_and_their_absence) {
     EXPECT_EQ(table.order(0, false, "!gpipe").size(), 3);
     EXPECT_EQ(table.order(0, false, "gpipe impossible").size(), 1);
     EXPECT_THAT(table.order(0, false, "nothing-like-it"), IsEmpty());
+    const std::size_t best = table.order(table.column_of("tokens_per_s"), true, "fits").front();
+    EXPECT_THAT(table.text(best, table.column_of("unvalidated")), HasSubstr("the host times of "));
+    EXPECT_THAT(table.order(0, false, "host"), IsEmpty());
+}
+
+TEST(SweepTable, says_where_a_plan_fits_with_little_left) {
+    SweepTable table = small_table();
+    const std::size_t best = table.order(table.column_of("tokens_per_s"), true, "fits").front();
+    sim::SweepRow full = table.rows()[best];
+    const std::vector<std::string> names = sim::figure_names();
+    full.figures[static_cast<std::size_t>(std::ranges::find(names, "tight") - names.begin())] =
+        "true";
+    table.add({full});
+    EXPECT_EQ(table.text(best, table.column_of("fits")), "fits");
+    EXPECT_EQ(table.text(table.rows().size() - 1, table.column_of("fits")), "fits, but tight");
 }
 
 bool beats(const PlotPoint& a, const PlotPoint& b) {  // more x is better, less y
