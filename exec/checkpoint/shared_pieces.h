@@ -18,6 +18,8 @@ public:
 
     /// Each reader calls it once. One whose `read` throws lets nothing go.
     void read(const std::function<void(const PieceSource&)>& read) const;
+    /// Before the first reader.
+    const PieceSource& source() const { return state_->source; }
 
 private:
     struct State {

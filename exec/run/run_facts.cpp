@@ -38,7 +38,7 @@ std::string beginning_of(const Start& start) {
     if (start.resume)
         return fmt::format("step {} of the checkpoint {}", start.first_step(),
                            shown(sha256(manifest_json(start.resume->manifest))));
-    if (start.weights) return "the weights " + shown(fingerprint(*start.weights));
+    if (start.pieces) return "the weights " + shown(fingerprint(start.pieces->source()));
     return "random weights";
 }
 
