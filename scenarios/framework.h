@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 
 #include "base/units.h"
@@ -12,6 +14,16 @@ namespace debubble::scenarios {
 enum class OptimizerKind { FusedAdam, ForeachAdam, PerTensorAdam };
 enum class PointToPoint { Full, ScatterGather };  ///< whole tensor, or 1/t of it over each NIC
 enum class AllocatorModel { Exact, PyTorchCaching, Arena };
+
+/// What a pass exchanges inside it, by what a pair of passes may hide.
+enum class Exchange : std::uint8_t {
+    ExpertAllToAll,     ///< tokens to their experts, and back
+    Tensor,             ///< of tensor and sequence parallelism, of cut experts too
+    Context,            ///< keys and values, or heads
+    ShardedParameters,  ///< gathered and reduced layer by layer (ZeRO-3)
+};
+inline constexpr std::size_t kExchanges = 4;
+using Exchanges = std::array<bool, kExchanges>;  ///< by Exchange
 
 struct Framework {
     std::string name;
@@ -43,6 +55,7 @@ struct Framework {
     bool overlap_grad_reduce = false;  ///< DP buckets reduced during the last backward
     bool reduces_by_layer = false;     ///< layers instead of buckets, and embeddings in one piece
     bool overlap_param_gather = false;
+    Exchanges pair_hides{};  ///< of either half of an Overlap, behind the other half's kernels
     PointToPoint point_to_point = PointToPoint::ScatterGather;
     bool point_to_point_blocks = false;  ///< the sender waits for its send
     Bytes grad_bucket{40'000'000L * 4};  ///< of gradients reduced at once, when overlapped

@@ -1,5 +1,7 @@
 #include "scenarios/framework_reader.h"
 
+#include <algorithm>
+
 #include "models/yaml_reader.h"
 
 namespace debubble::scenarios {
@@ -52,11 +54,34 @@ void read_kernels(MappingReader& in, Framework& f) {
     in.whole("vocabulary_multiple", f.vocabulary_multiple, 1, 1 << 20);
 }
 
+constexpr std::pair<std::string_view, Exchange> kExchangeWords[] = {
+    {"expert_all_to_all", Exchange::ExpertAllToAll},
+    {"tensor_collectives", Exchange::Tensor},
+    {"context_exchange", Exchange::Context},
+    {"sharded_parameters", Exchange::ShardedParameters}};
+
+/// A list of words; those of a profile that this one is based on are not added.
+void read_pair_hides(MappingReader& in, Framework& f) {
+    std::vector<std::string> words;
+    if (!in.texts("pair_hides", words)) return;
+    std::vector<std::string> known;
+    for (const auto& [word, exchange] : kExchangeWords) known.emplace_back(word);
+    for (const std::string& word : words) {
+        const auto at = std::ranges::find(known, word);
+        if (at == known.end())
+            in.complain("pair_hides", models::unknown_word("exchange", word, known));
+        else
+            f.pair_hides[static_cast<std::size_t>(kExchangeWords[at - known.begin()].second)] =
+                true;
+    }
+}
+
 void read_communication(MappingReader& in, Framework& f) {
     in.flag("overlap_tensor_backward", f.overlap_tensor_backward);
     in.flag("overlap_grad_reduce", f.overlap_grad_reduce);
     in.flag("reduces_by_layer", f.reduces_by_layer);
     in.flag("overlap_param_gather", f.overlap_param_gather);
+    read_pair_hides(in, f);
     in.word("point_to_point", f.point_to_point, kPointToPoint);
     in.flag("point_to_point_blocks", f.point_to_point_blocks);
     if (in.bytes("grad_bucket", f.grad_bucket) && f.grad_bucket < Bytes{1 << 10})

@@ -57,6 +57,7 @@ struct ScheduleChoice {
     std::string csv;                     ///< a file instead of a generator
     std::optional<Placement> placement;  ///< of the file
     bool splits_backward = false;        ///< has I and W instead of B
+    bool overlaps = false;               ///< has pairs of a forward and a backward at once
 };
 
 /// 18 bytes per parameter for `bf16`, 8 for `pure-bf16`, 16 for `fp32`.

@@ -71,13 +71,20 @@ void read_stages_per_rank(Draft& draft, MappingReader* in, const Generator* gene
 }
 
 /// A look at the file before it is read as a schedule, which says what is wrong with it.
-bool has_weight_pass(const std::string& csv) {
-    static const std::regex kWeightPass("[0-9](W|BACKWARD_WEIGHT)[0-9]");
+bool has(const std::string& csv, const std::regex& action) {
     std::ifstream file(csv);
     std::string line;
     while (std::getline(file, line))
-        if (std::regex_search(line, kWeightPass)) return true;
+        if (std::regex_search(line, action)) return true;
     return false;
+}
+bool has_weight_pass(const std::string& csv) {
+    static const std::regex kWeightPass("[0-9](W|BACKWARD_WEIGHT)[0-9]");
+    return has(csv, kWeightPass);
+}
+bool has_pairs(const std::string& csv) {
+    static const std::regex kPair("OVERLAP_F_B");
+    return has(csv, kPair);
 }
 
 void read_csv(Draft& draft, MappingReader& in) {
@@ -90,6 +97,7 @@ void read_csv(Draft& draft, MappingReader& in) {
     if (!std::filesystem::exists(choice.csv, error))
         in.complain("csv", fmt::format("no such file: {}", choice.csv));
     choice.splits_backward = has_weight_pass(choice.csv);
+    choice.overlaps = has_pairs(choice.csv);
     if (in.has("name")) in.complain("name", "say either the 'name' of a schedule or a 'csv'");
     in.value("name");
     choice.placement = read_placement(in, draft.scenario.parallel);
@@ -123,6 +131,7 @@ void read_schedule(Draft& draft) {
         return;
     } else {
         choice.splits_backward = generator->splits_backward;
+        choice.overlaps = generator->overlaps;
         read_options(in, *generator, choice);
     }
     in.finish();

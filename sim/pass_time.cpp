@@ -1,6 +1,7 @@
 #include "sim/pass_time.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/overloaded.h"
 #include "sim/kernel_cost.h"
@@ -17,6 +18,18 @@ CollectiveKind kind_of(const models::Collective& collective) {
         case models::Collective::Kind::AllToAll: return CollectiveKind::AllToAll;
     }
     return CollectiveKind::AllReduce;
+}
+
+std::optional<scenarios::Exchange> exchange_of(models::Collective::Group group) {
+    using scenarios::Exchange;
+    switch (group) {
+        case models::Collective::Group::Tensor:
+        case models::Collective::Group::ExpertTensor: return Exchange::Tensor;
+        case models::Collective::Group::Context: return Exchange::Context;
+        case models::Collective::Group::Expert: return Exchange::ExpertAllToAll;
+        case models::Collective::Group::Data: break;
+    }
+    return std::nullopt;
 }
 
 bool communicates(const models::Kernel& kernel) {
@@ -104,6 +117,11 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
         const double hidden = hidden_seconds(kernels.subspan(i), takes);
         pass.exposed += times * (takes - hidden);
         if (kernel.layer >= 0) pass.hidden[static_cast<std::size_t>(cost.tier)] += times * hidden;
+        if (const auto kind = exchange_of(collective.group)) {
+            ExposedExchanges& exchanges = pass.exchanges[static_cast<std::size_t>(*kind)];
+            exchanges.seconds += times * (takes - hidden);
+            exchanges.count += times;
+        }
         pass.collectives += times * collective.count;
         add_traffic(collective, times, pass.busy);
     }

@@ -17,13 +17,21 @@ struct LayerFold {
     int times = 1;
 };
 
+/// Exchanges of a kind, beside which no kernel of their own pass runs.
+struct ExposedExchanges {
+    double seconds = 0;
+    int count = 0;
+};
+using ExposedByKind = std::array<ExposedExchanges, scenarios::kExchanges>;
+
 /// Seconds of one pass on the device.
 struct PassTime {
-    double layers = 0;     ///< kernels of transformer layers, one after the other
-    double ends = 0;       ///< kernels of embedding, head and loss
-    double exposed = 0;    ///< communication beside which nothing runs
-    TierSeconds busy{};    ///< the links, by what the pass's own pipeline rank sends over them
-    TierSeconds hidden{};  ///< communication beside kernels of layers, by its slowest tier
+    double layers = 0;          ///< kernels of transformer layers, one after the other
+    double ends = 0;            ///< kernels of embedding, head and loss
+    double exposed = 0;         ///< communication beside which nothing runs
+    TierSeconds busy{};         ///< the links, by what the pass's own pipeline rank sends over them
+    TierSeconds hidden{};       ///< communication beside kernels of layers, by its slowest tier
+    ExposedByKind exchanges{};  ///< of `exposed`
     int collectives = 0;
     double total() const { return layers + ends + exposed; }
 };

@@ -198,7 +198,7 @@ private:
     const StagePrice& price(Stage stage, const MicroBatch& micro_batch) const {
         return *priced_[price_of_[stage.index]].slices[micro_batch.slice.value_or(0)];
     }
-    const StagePrice::Work& work_of(const Compute& c) const {
+    const PassWork& work_of(const Compute& c) const {
         return price(c.stage, c.micro_batch).work(c.pass);
     }
     const StagePrice& whole(Stage stage) const { return price(stage, {}); }
@@ -258,22 +258,25 @@ private:
     Duration tensor_gather_{};
 };
 
-/// The communication of each runs beside the kernels of the other. What one has gathered is gone
-/// when the other gathers.
+/// One after the other, unless the framework lays exchanges of each beside kernels of the other.
+/// What one has gathered is gone when the other gathers.
 ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     const ComputeCost first = compute(action.first, rank);
     const ComputeCost second = compute(action.second, rank);
-    const StagePrice::Work& one = work_of(action.first);
-    const StagePrice::Work& other = work_of(action.second);
-    StagePrice::Work work{one.kernels + other.kernels, 0, one.host + other.host};
-    work.exposed = std::max(0.0, one.exposed + other.exposed - work.kernels);
     TierSeconds busy{};
     add(busy, price(action.first.stage, action.first.micro_batch).busy(action.first.pass));
     add(busy, price(action.second.stage, action.second.micro_batch).busy(action.second.pass));
     ComputeCost both;
-    both.duration = from_seconds(StagePrice::takes(work));
-    both.exposed = from_seconds(work.exposed);
-    both.host = both.duration - from_seconds(work.kernels + work.exposed);
+    both.duration = first.duration + second.duration;
+    both.exposed = first.exposed + second.exposed;
+    both.host = first.host + second.host;
+    const scenarios::Exchanges& hides = scenario_.framework.pair_hides;
+    if (std::ranges::find(hides, true) != hides.end()) {
+        const PassWork work = pair_of(work_of(action.first), work_of(action.second), hides);
+        both.duration = from_seconds(length_of(work));
+        both.exposed = from_seconds(work.exposed);
+        both.host = both.duration - from_seconds(work.kernels + work.exposed);
+    }
     sends(both, busy, rank);
     both.held_after = first.held_after + second.held_after;
     both.peak_above = first.peak_above + second.peak_above;

@@ -111,6 +111,7 @@ ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUni
     const double first = std::max(0.0, gather - time.ends);
     const double inner = (units.layers - 1) * std::max(0.0, gather + reduce - layer);
     sharding.exposed += first + inner + reduce;
+    sharding.hidden = root + units.layers * (gather + reduce) - sharding.exposed;
     return sharding;
 }
 

@@ -58,6 +58,7 @@ bool has_several_holders(const Placement& placement);
 /// Gathering and reducing inside a pass.
 struct ShardingTime {
     double exposed = 0;  ///< seconds that the pass's own kernels do not hide
+    double hidden = 0;   ///< seconds that they do
     TierSeconds busy{};
 };
 ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUnits& units,

@@ -14,12 +14,6 @@ namespace {
 
 constexpr int kLayersBuilt = 3;  ///< first, one that stands for all inner ones, last
 
-/// Device and host work side by side; the longer one decides, the other still shows
-/// near the crossing.
-double soft_maximum(double device, double host) {
-    return std::pow(std::pow(device, 4) + std::pow(host, 4), 0.25);
-}
-
 }  // namespace
 
 models::StageGraph folded_graph(const scenarios::Scenario& scenario,
@@ -58,10 +52,6 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     if (asked.fused)
         priced(asked.split ? models::backward_steps(graph_) : steps[1], at(Pass::Backward));
     if (scenario.cluster.measured) take_measured(scenario, pricer, asked);
-}
-
-double StagePrice::takes(const Work& work) {
-    return soft_maximum(work.kernels + work.exposed, work.host);
 }
 
 TierSeconds StagePrice::busy_all() const {
@@ -142,6 +132,9 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
         if (scenario.parallel.gathers_in_passes()) {
             const ShardingTime sharding = sharding_time(scenario, units, time, use);
             time.exposed += sharding.exposed;
+            time.hidden[0] += sharding.hidden;
+            time.exchanges[static_cast<std::size_t>(scenarios::Exchange::ShardedParameters)] = {
+                sharding.exposed, layers_ + 1};
             add(time.busy, sharding.busy);
         }
         beside = held_beside(scenario, units, use);
@@ -149,9 +142,14 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     }
     PassMemory memory = play(graph_, steps, fold_, which == kAgain, beside);
     beside_[which] = memory.beside;
-    work_[which] = {time.layers + time.ends, time.exposed,
-                    host_seconds(scenario, which, time.collectives)};
-    const double length = takes(work_[which]);
+    PassWork& work = work_[which];
+    work.kernels = time.layers + time.ends;
+    work.exposed = time.exposed;
+    work.host = host_seconds(scenario, which, time.collectives);
+    work.free = std::max(0.0, work.kernels - sum(time.hidden));
+    work.layers = layers_;
+    work.exchanges = time.exchanges;
+    const double length = length_of(work);
     op_names_[which] = std::move(memory.op_at_peak);
     ComputeCost& cost = costs_[which];
     cost.duration = from_seconds(length);
@@ -177,7 +175,10 @@ void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPr
         cost.duration = pass.duration + sharding;
         cost.exposed = std::min(cost.duration, from_seconds(pass.exposed) + sharding);
         cost.host = {};
-        work_[which] = {seconds(cost.duration - cost.exposed), seconds(cost.exposed), 0};
+        // Which of it is communication that a pair could hide, the measurement does not say.
+        work_[which] = {};
+        work_[which].kernels = seconds(cost.duration - cost.exposed);
+        work_[which].exposed = seconds(cost.exposed);
         // What was measured holds its communication, however long that is by the rates.
         for (double& busy : busy_[which]) busy = std::min(busy, seconds(cost.duration));
         unmeasured_.merge(pass.missing);

@@ -9,6 +9,7 @@
 #include "scenarios/scenario.h"
 #include "schedule/action.h"
 #include "sim/cost_model.h"
+#include "sim/pair_time.h"
 #include "sim/pass_time.h"
 #include "sim/sharded_pass.h"
 
@@ -48,16 +49,7 @@ public:
 
     const ComputeCost& of(Pass pass) const { return costs_[static_cast<std::size_t>(pass)]; }
     const ComputeCost& again() const { return costs_[kAgain]; }
-    /// What the device does in a pass, and the host beside it: of two passes at once each is the
-    /// sum, and what the pair takes is no sum of what they take (StagePrice::takes).
-    struct Work {
-        double kernels = 0;  ///< seconds
-        double exposed = 0;
-        double host = 0;
-    };
-    const Work& work(Pass pass) const { return work_[static_cast<std::size_t>(pass)]; }
-    /// Device and host side by side.
-    static double takes(const Work& work);
+    const PassWork& work(Pass pass) const { return work_[static_cast<std::size_t>(pass)]; }
     /// For how long each tier's links are busy with what the pass sends.
     const TierSeconds& busy(Pass pass) const { return busy_[static_cast<std::size_t>(pass)]; }
     const TierSeconds& busy_again() const { return busy_[kAgain]; }
@@ -95,7 +87,7 @@ private:
     Bytes boundary_;
     std::array<ComputeCost, kAgain + 1> costs_{};
     std::array<std::string, kAgain + 1> op_names_;
-    std::array<Work, kAgain + 1> work_{};
+    std::array<PassWork, kAgain + 1> work_{};
     std::array<TierSeconds, kAgain + 1> busy_{};
     std::array<MemoryByClass, kAgain + 1> beside_{};
     std::array<MemoryByClass, kAgain + 1> left_{};

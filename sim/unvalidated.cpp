@@ -60,6 +60,8 @@ std::vector<std::string> unvalidated_features(const scenarios::Scenario& scenari
         scenario.schedule.csv.empty() ? scenario.schedule.name : scenario.schedule.csv;
     say(scenario.parallel.pipeline > 1 && std::ranges::find(kMeasured, schedule) == kMeasured.end(),
         fmt::format("schedule {}", schedule));
+    say(scenario.parallel.pipeline > 1 && scenario.schedule.overlaps,
+        "forwards and backwards in pairs (OVERLAP)");
     say(scenario.parallel.zero_stage >= 2 && scenario.has_replicas(),
         fmt::format("ZeRO-{}", scenario.parallel.zero_stage));
     say(scenario.parallel.context > 1, "context parallelism");

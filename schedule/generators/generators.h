@@ -73,6 +73,7 @@ struct Generator {
     std::optional<int> stages_per_rank = {};  ///< the only value it takes, if there is only one
     bool uses_costs = false;  ///< looks at GeneratorOptions::costs; a scenario gives its own
     std::span<const GeneratorOption> options = {};  ///< the keys that it reads
+    bool overlaps = false;  ///< writes Overlap: a forward and a backward at once
 };
 
 std::span<const Generator> generators();

@@ -25,6 +25,8 @@ constexpr GeneratorOption kRounds[] = {
 constexpr GeneratorOption kGroup[] = {
     {"group", "microbatches per group, from p/2 to p; fewer save memory and cost bubble"}};
 
+constexpr std::span<const GeneratorOption> kNoOptions;
+
 constexpr std::array kTable{
     Generator{"gpipe", "all forwards, then all backwards", "arXiv:1811.06965", gpipe,
               one_stage_per_rank, false, 1},
@@ -62,10 +64,10 @@ constexpr std::array kTable{
     Generator{"chimera", "two 1F1B pipelines in opposite directions, two copies of the parameters",
               "arXiv:2107.06925", chimera, why_not_chimera, false, 1},
     Generator{"dualpipe", "fed from both ends, forward and backward overlapped (DeepSeek-V3)",
-              "arXiv:2412.19437", dualpipe, why_not_dualpipe, true, 1},
+              "arXiv:2412.19437", dualpipe, why_not_dualpipe, true, 1, false, kNoOptions, true},
     Generator{"dualpipe-v", "DualPipe cut in half, one copy of the parameters",
-              "deepseek-ai/DualPipe dualpipe/dualpipev.py", dualpipe_v, why_not_dualpipe_v, true,
-              2},
+              "deepseek-ai/DualPipe dualpipe/dualpipev.py", dualpipe_v, why_not_dualpipe_v, true, 2,
+              false, kNoOptions, true},
 };
 
 std::string unknown(std::string_view what, std::string_view word,

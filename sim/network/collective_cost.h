@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 
 #include "base/units.h"
@@ -34,6 +35,9 @@ enum class Tier : std::uint8_t { None, Node, Network, Spine };
 using TierSeconds = std::array<double, 4>;
 inline void add(TierSeconds& sum, const TierSeconds& more) {
     for (std::size_t tier = 0; tier < sum.size(); ++tier) sum[tier] += more[tier];
+}
+inline double sum(const TierSeconds& tiers) {
+    return std::accumulate(tiers.begin(), tiers.end(), 0.0);
 }
 
 struct CollectiveCost {

@@ -301,17 +301,70 @@ TEST(PhysicalCostModel, HoldsNoWorkspaceOfAGpusLibraryOnAProcessor) {
     EXPECT_EQ(held(), without);
 }
 
-TEST(PhysicalCostModel, OverlappedPassesHideEachOthersCommunication) {
-    const auto model = price(gpt_job(8, 1, 1));
+/// A forward and a backward, apart and as a pair.
+struct Pair {
+    ComputeCost forward;
+    ComputeCost backward;
+    ComputeCost both;
+    Duration apart() const { return forward.duration + backward.duration; }
+};
+
+Pair pair_in(const scenarios::Scenario& scenario,
+             std::initializer_list<scenarios::Exchange> hides = {}) {
+    scenarios::Scenario with = scenario;
+    for (const scenarios::Exchange exchange : hides)
+        with.framework.pair_hides[static_cast<std::size_t>(exchange)] = true;
+    const auto model = price(with);
     const Compute forward{Pass::Forward, Stage{0}, {1, {}}};
     const Compute backward{Pass::Backward, Stage{0}, {0, {}}};
-    const ComputeCost f = model->compute(forward, Rank{0});
-    const ComputeCost b = model->compute(backward, Rank{0});
-    const ComputeCost both = model->overlap({forward, backward}, Rank{0});
-    EXPECT_EQ(both.duration, f.duration - f.exposed + b.duration - b.exposed);
-    EXPECT_EQ(both.exposed, Duration{});
-    EXPECT_EQ(both.held_after, f.held_after + b.held_after);
-    EXPECT_EQ(total(both.at_peak), both.peak_above);
+    return {model->compute(forward, Rank{0}), model->compute(backward, Rank{0}),
+            model->overlap({forward, backward}, Rank{0})};
+}
+
+TEST(PhysicalCostModel, APairTakesBothItsPassesWhereItsFrameworkHidesNothing) {
+    for (const auto& scenario : {gpt_job(8, 1, 1), mixture_job(8, 1)}) {
+        const Pair pair = pair_in(scenario);
+        EXPECT_EQ(pair.both.duration, pair.apart());
+        EXPECT_EQ(pair.both.exposed, pair.forward.exposed + pair.backward.exposed);
+        EXPECT_EQ(pair.both.held_after, pair.forward.held_after + pair.backward.held_after);
+        EXPECT_EQ(total(pair.both.at_peak), pair.both.peak_above);
+    }
+}
+
+TEST(PhysicalCostModel, APairHidesOnlyTheExchangesThatItsFrameworkLists) {
+    using enum scenarios::Exchange;
+    auto mixture = mixture_job(8, 2);  // experts over two nodes, tensor parallelism in each
+    mixture.framework.host_forward_layer = mixture.framework.host_backward_layer = {};
+    const Pair tokens = pair_in(mixture, {ExpertAllToAll});
+    EXPECT_LT(tokens.both.duration, tokens.apart());
+    EXPECT_GT(tokens.both.exposed, Duration{}) << "tensor parallelism's stays";
+    const Pair all = pair_in(mixture, {ExpertAllToAll, Tensor});
+    EXPECT_LT(all.both.exposed, tokens.both.exposed);
+    // A dense model has no experts to hide.
+    auto dense = gpt_job(8, 1, 1);
+    const Pair pair = pair_in(dense, {ExpertAllToAll});
+    EXPECT_EQ(pair.both.exposed, pair.forward.exposed + pair.backward.exposed);
+    EXPECT_NEAR(seconds(pair.both.duration), seconds(pair.apart()), 1e-3 * seconds(pair.apart()));
+}
+
+TEST(PhysicalCostModel, AnExchangeHidesBesideOneBlockOfTheOtherHalf) {
+    auto mixture = mixture_job(8, 2);
+    mixture.framework.host_forward_layer = mixture.framework.host_backward_layer = {};
+    const auto hidden = [&] {
+        const Pair pair = pair_in(mixture, {scenarios::Exchange::ExpertAllToAll});
+        return seconds(pair.forward.exposed + pair.backward.exposed - pair.both.exposed);
+    };
+    double last = hidden();
+    double kernels = 0;
+    for (const double rate : {6e9, 1e9, 1e8}) {  // exchanges far longer than any block
+        mixture.cluster.network.nic_bandwidth = {rate};
+        const Pair pair = pair_in(mixture);
+        kernels = seconds(pair.apart() - pair.forward.exposed - pair.backward.exposed);
+        EXPECT_GE(hidden(), last * (1 - 1e-9));
+        last = hidden();
+    }
+    EXPECT_GT(last, 0.5 * kernels);
+    EXPECT_LE(last, kernels) << "no kernel hides two exchanges";
 }
 
 TEST(PhysicalCostModel, GathersAndReducesInsidePassesWhenLayersAreWrapped) {

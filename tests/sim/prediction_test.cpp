@@ -228,6 +228,16 @@ TEST(Unvalidated, NamesTheRatesLinksAndNetworkOfTheMachineThatNobodyMeasured) {
                 testing::ElementsAre(gpu + " (products, attention, memory-bound kernels)", links));
 }
 
+TEST(Predict, SaysThatNoMeasuredStepHasPairs) {
+    Scenario job = gpt_job(1, 1, 2, 4);
+    const auto says = testing::Contains(HasSubstr("forwards and backwards in pairs"));
+    EXPECT_THAT(predict(job).prediction.notes, testing::Not(says));
+    job.schedule.name = "dualpipe-v";
+    job.schedule.overlaps = find_generator("dualpipe-v")->overlaps;
+    job.parallel.stages_per_rank = 2;
+    EXPECT_THAT(predict(job).prediction.notes, says);
+}
+
 TEST(Predict, IsAPureFunction) {
     const PredictionWithTrace a = predict(gpt_job(8, 2, 4));
     const PredictionWithTrace b = predict(gpt_job(8, 2, 4));
