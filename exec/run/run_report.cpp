@@ -132,7 +132,10 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
         {"replicas", job.grid.replicas()},
         {"fits", true},
         {"reason", nullptr},
+        {"tight", nullptr},  // of a prediction, like what it leaves
         {"memory_limit_bytes", memory},
+        {"headroom_bytes", nullptr},
+        {"memory_left_bytes", nullptr},
         {"ranks", std::move(ranks)},
         {"schedule_hash", job.program_hash},
         {"provenance", provenance(job)},
