@@ -30,6 +30,7 @@ std::string fingerprint(const PieceSource& source) {
             if (piece.sha256.empty()) add(sum, piece.data);
         }
     }
+    for (const auto& file : source.files) file->check_whole();
     return sum.digits();
 }
 
