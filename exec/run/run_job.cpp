@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@
 #include "exec/run/planned_memory.h"
 #include "exec/run/priced_program.h"
 #include "exec/stage/run_visit.h"
+#include "models/quantity.h"
 #include "scenarios/read_scenario.h"
 #include "scenarios/utilisation.h"
 
@@ -34,6 +36,40 @@ std::int64_t last_step_of(const TrainingOptions& options, const RunRequest& requ
     throw InputError(
         "how long to train is not said: give --steps, 'training.steps' or "
         "'training.epochs'");
+}
+
+constexpr const char* kEndOfRate = "lr_schedule.total_steps";
+
+/// How many steps are known now that the data is open: where a learning rate ends that the scenario
+/// gives none.
+void say_where_rates_end(std::map<std::string, std::string>& keys, const RunRequest& request,
+                         const Batches& batches) {
+    if (keys.contains("steps") || keys.contains(kEndOfRate)) return;
+    if (const auto epochs = keys.find("epochs"); epochs == keys.end()) {
+        if (request.steps) keys["steps"] = std::to_string(*request.steps);
+    } else if (const auto name = keys.find("lr_schedule.name");
+               name != keys.end() && name->second != "constant") {
+        keys[kEndOfRate] = std::to_string(batches.steps(*models::parse_whole(epochs->second)));
+    }
+}
+
+/// A resumed training goes on with the learning rate that it began with: epochs of other data would
+/// end it elsewhere.
+void check_rates_end_there(const RunJob& job, const scenarios::Scenario& asked) {
+    if (!job.start.resume || asked.training.run_keys.contains(kEndOfRate)) return;
+    const auto& was = job.start.resume->manifest.settings;
+    const auto& is = job.scenario.training.run_keys;
+    const auto value = [](const std::map<std::string, std::string>& keys, const char* key) {
+        const auto found = keys.find(key);
+        return found == keys.end() ? std::string() : found->second;
+    };
+    const std::string before = value(was, kEndOfRate), now = value(is, kEndOfRate);
+    const bool same_epochs = value(was, "epochs") == value(is, "epochs");
+    if (before.empty() || now.empty() || before == now || !same_epochs) return;
+    throw InputError(
+        fmt::format("the learning rate of {} ends after {} steps, and {} epochs of this data are "
+                    "{}: say which it is by 'training.lr_schedule.total_steps'",
+                    job.start.resume->folder.string(), before, value(is, "epochs"), now));
 }
 
 /// A sentence where a model tells more classes of images apart than the data has.
@@ -125,14 +161,13 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     RunJob job{request, asked, plan_for_run(request, asked), {},
                {},      {},    open_training_data(asked),    {}};
     job.program_hash = program_hash(job.plan.program);
-    auto& keys = job.scenario.training.run_keys;
-    if (request.steps && !keys.contains("steps") && !keys.contains("epochs"))
-        keys["steps"] = std::to_string(*request.steps);  // where a learning rate ends
+    say_where_rates_end(job.scenario.training.run_keys, request, job.data.train);
     job.options = read_training_options(job.scenario);
     job.grid = {parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
     job.last_step = last_step_of(job.options, request, job.data.train);
     const int ranks_here = place.size == 1 ? job.grid.size() : 1;
     job.start = open_start(job.scenario, job.options, request.resume, ranks_here);
+    check_rates_end_there(job, asked);
     if (auto note = unseen_classes(asked, job.data)) job.start.notes.push_back(std::move(*note));
     job.threads = threads_of(request, job.grid, place.on_this_host);
     job.peak = cuda ? PeakRate{{}, "the peak rate of the GPU is not known"}

@@ -54,6 +54,11 @@ class Calibrate(ProgramTest):
         self.assertEqual(executed["provenance"][1]["origin"], "measured")
         self.assertIn("of cluster 'here'", executed["provenance"][1]["source"])
 
+    def test_takes_a_learning_rate_whose_end_the_data_would_say(self):
+        rate = "training.lr_schedule={name: cosine, warmup_steps: 1000}"
+        self.ends(self.calibrate("--out", self.folder / "here.yaml", "--threads", 1, "--set", rate,
+                                 "--set", "training.epochs=3"), 0)
+
     def test_mistakes_get_a_sentence_and_nothing_is_written(self):
         before = self.left_behind()
         out = ["--out", self.folder / "here.yaml"]

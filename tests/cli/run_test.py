@@ -1,6 +1,7 @@
 """debubble run: trains a tiny model by the Program that simulate prices."""
 
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -12,6 +13,7 @@ from program import BAD_INPUT, DONE, PROGRAM, WORLD, ProgramTest, debubble, why_
 from tiny_gpt import write_tiny_gpt
 
 STEPS = 4
+SHAPES = pathlib.Path(__file__).parents[2] / "scenarios/data/shapes/train"
 EXPERTS = ("{name: tiny, family: llama, layers: 4, hidden: 16, heads: 4, ffn: 24, vocab: 260, "
            "max_positions: 64, experts: 4, experts_per_token: 2}")
 # Open MPI keeps until the end what it allocates: leaks are looked for among threads.
@@ -194,6 +196,90 @@ class Report(RunTest):
         self.assertNotIn("\r", shown)
         self.assertRegex(shown, "the executed order equals program [0-9a-f]{12} "
                                 f"in all {STEPS} steps on every rank\n")
+
+
+class Epochs(RunTest):
+    """The number of steps is known once the data is open: 2000 bytes are 124 samples."""
+    EPOCHS, STEPS = 2, 62
+    COSINE = "training.lr_schedule={name: cosine, warmup_steps: 2, warmup_start_factor: 0.1}"
+    SAMPLES_MORE = 64
+
+    def rates(self, *sets, options=(), steps=None):
+        metrics = self.folder / "rates.jsonl"
+        metrics.unlink(missing_ok=True)  # which a resumed run goes on with
+        words = [word for key in (self.COSINE, *sets) for word in ("--set", key)]
+        self.run_it(*words, *options, "--metrics", metrics, steps=steps)
+        return [json.loads(line)["lr"] for line in metrics.read_text().splitlines()]
+
+    def test_say_where_a_cosine_ends(self):
+        rates = self.rates(f"training.epochs={self.EPOCHS}")
+        self.assertEqual(len(rates), self.STEPS)
+        for step, rate in enumerate(rates):
+            expected = (0.01 * (0.1 + 0.9 * step / 2) if step < 2 else
+                        0.005 * (1 + math.cos(math.pi * (step - 2) / (self.STEPS - 2))))
+            self.assertAlmostEqual(rate, expected, delta=1e-12)
+        self.assertEqual(rates, self.rates(f"training.steps={self.STEPS}"))
+
+    def test_end_a_cosine_where_a_run_that_is_cut_short_does_not(self):
+        rates = self.rates(f"training.epochs={self.EPOCHS}")
+        self.assertEqual(self.rates(f"training.epochs={self.EPOCHS}", steps=9), rates[:9])
+
+    def test_resume_with_the_same_end(self):
+        keys = [f"training.epochs={self.EPOCHS}",
+                f"training.checkpoint={{dir: {self.folder / 'saved'}}}"]
+        rates = self.rates(*keys, options=["--resume", "never"])
+        self.assertEqual(self.rates(*keys, options=["--resume", "never"], steps=9), rates[:9])
+        newest = self.folder / "saved" / f"step_{self.STEPS}"
+        shutil.rmtree(newest)
+        self.assertEqual(self.rates(*keys), rates[9:])
+
+    def test_of_other_data_do_not_end_a_resumed_rate_elsewhere(self):
+        keys = [f"training.epochs={self.EPOCHS}",
+                f"training.checkpoint={{dir: {self.folder / 'saved'}}}"]
+        self.rates(*keys, steps=3)
+        text = self.folder / "text.txt"
+        text.write_text(text.read_text() + "x" * 16 * self.SAMPLES_MORE)
+        more = [word for key in (self.COSINE, *keys) for word in ("--set", key)]
+        longer = self.STEPS + self.EPOCHS * self.SAMPLES_MORE // 4
+        self.run_it(*more, steps=None, code=BAD_INPUT,
+                    says=f"step_3 ends after {self.STEPS} steps, and 2 epochs of this data are "
+                         f"{longer}: say which it is by 'training.lr_schedule.total_steps'")
+        told = [f"training.lr_schedule.total_steps={self.STEPS}", "training.lr_schedule.min_lr=0"]
+        self.assertEqual(len(self.rates(*keys, *told, steps=5)), 2)
+
+    def test_that_are_shorter_than_the_warm_up_are_refused(self):
+        self.run_it("--set", "training.epochs=1", "--set",
+                    "training.lr_schedule={name: linear, warmup_steps: 31}", steps=None,
+                    code=BAD_INPUT, says="'lr_schedule.warmup_steps' is 31, but the schedule ends "
+                                         "after 31 steps")
+
+    def test_of_the_llama_tutorial_run_as_it_ships(self):
+        """Its recipe and layout; the network is as deep and not as wide."""
+        model = ("model={name: narrow, family: llama, layers: 12, hidden: 16, heads: 2, "
+                 "kv_heads: 1, ffn: 32, vocab: 257, max_positions: 16}")
+        text = self.write("long.txt", "one two three four five six. " * 1000)
+        metrics = self.folder / "llama.jsonl"
+        self.done("run", "llama-pipeline", "--set", model, "--set", f"training.data.text={text}",
+                  "--set", "training.seq_length=16", "--set", "training.global_batch=4",
+                  "--steps", 2, "--metrics", metrics, cwd=self.folder)
+        rates = [json.loads(line)["lr"] for line in metrics.read_text().splitlines()]
+        for step, rate in enumerate(rates):
+            self.assertAlmostEqual(rate, 1e-3 * (0.1 + 0.9 * step / 1000), delta=1e-15)
+        self.assertEqual(len(rates), 2)
+
+    @unittest.skipUnless(SHAPES.exists(), "the pictures are not here")
+    def test_of_the_vit_tutorial_run_as_it_ships(self):
+        """Its recipe and layout; its network would take minutes. 96 pictures are nine steps of 32."""
+        model = ("model={name: small, family: vit, layers: 2, hidden: 16, heads: 2, vocab: 4, "
+                 "image_size: 16, patch_size: 8, dropout: 0}")
+        metrics = self.folder / "vit.jsonl"
+        self.done("run", "vit-hybrid", "--set", model, "--set", f"training.data.images={SHAPES}",
+                  "--set", "training.lr_schedule.warmup_steps=3", "--metrics", metrics,
+                  cwd=self.folder)
+        rates = [json.loads(line)["lr"] for line in metrics.read_text().splitlines()]
+        self.assertEqual(len(rates), 9)
+        self.assertAlmostEqual(max(rates), 2e-4, delta=1e-15)
+        self.assertLess(rates[-1], 4e-5)
 
 
 class Checkpoints(RunTest):
