@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "schedule/passes/edit.h"
+#include "schedule/passes/messages.h"
 
 namespace debubble {
 namespace {
@@ -43,6 +44,19 @@ std::vector<std::string> sums_in(const ActionList& list) {
     return texts;
 }
 
+/// What stands beside the messages.
+Schedule with_rest(Schedule schedule, const LowerOptions& options) {
+    if (!has<Recompute>(schedule)) schedule = add_recompute(std::move(schedule), options);
+    if (!has<Offload, Reload>(schedule)) schedule = add_offload(std::move(schedule), options);
+    if (!has<ReduceGrad>(schedule)) schedule = add_reduce_grad(std::move(schedule), options);
+    if (!has<TiedGradReduce>(schedule)) schedule = add_tied_grad(std::move(schedule), options);
+    if (!has<GradNorm, OptimizerStep>(schedule))
+        schedule = add_optimizer(std::move(schedule), options);
+    if (!has<Unshard, Reshard>(schedule))
+        schedule = add_unshard_reshard(std::move(schedule), options);
+    return schedule;
+}
+
 struct Count {
     int listed = 0;
     int needed = 0;
@@ -58,16 +72,8 @@ Program complete(Schedule schedule, const LowerOptions& options) {
     if ((!options.data_parallel || inside_computes) && !has_several_holders(schedule))
         drop<ReduceGrad>(schedule);
 
-    if (!sent) schedule = add_send_recv(std::move(schedule), options);
-    if (!has<Recompute>(schedule)) schedule = add_recompute(std::move(schedule), options);
-    if (!has<Offload, Reload>(schedule)) schedule = add_offload(std::move(schedule), options);
-    if (!has<ReduceGrad>(schedule)) schedule = add_reduce_grad(std::move(schedule), options);
-    if (!has<TiedGradReduce>(schedule)) schedule = add_tied_grad(std::move(schedule), options);
-    if (!has<GradNorm, OptimizerStep>(schedule))
-        schedule = add_optimizer(std::move(schedule), options);
-    if (!has<Unshard, Reshard>(schedule))
-        schedule = add_unshard_reshard(std::move(schedule), options);
-    return sent ? schedule : receive_in_time(std::move(schedule));
+    const auto rest = [&](Schedule sending) { return with_rest(std::move(sending), options); };
+    return sent ? rest(std::move(schedule)) : with_messages(schedule, options, rest);
 }
 
 std::vector<Violation> check_training(const Program& program, const LowerOptions& options) {

@@ -63,15 +63,16 @@ public:
         return stuck ? std::optional(describe(chain_from(*stuck))) : std::nullopt;
     }
 
-    std::vector<Move> play_and_unjam() {
+    Unjamming play_and_unjam() {
         for (int r = 0; r < static_cast<int>(ranks_.size()); ++r) wake(r);
-        std::vector<Move> moves;
+        Unjamming found;
         for (run(); const auto stuck = first_unfinished(); run()) {
             const auto jam = jam_in(chain_from(*stuck));
+            found.finishes = jam.has_value();
             if (!jam) break;
-            moves.push_back(receive_now(*jam));
+            found.moves.push_back(receive_now(*jam));
         }
-        return moves;
+        return found;
     }
 
 private:
@@ -348,7 +349,7 @@ private:
 
 }  // namespace
 
-std::vector<Move> moves_against_jams(const Program& program) {
+Unjamming moves_against_jams(const Program& program) {
     return Player(program, Transport::IssueOrdered).play_and_unjam();
 }
 

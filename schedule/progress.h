@@ -29,11 +29,16 @@ struct Move {
     std::size_t before = 0;  ///< position of the action that it has to stand before
 };
 
+struct Unjamming {
+    std::vector<Move> moves;
+    bool finishes = true;  ///< after the moves
+};
+
 /// The receives to move so that the program finishes under Transport::IssueOrdered,
 /// and so under every one. A ring jams when each of its ranks has sent more than
 /// the next one has asked for: that one then has to take it in earlier. Moves only
-/// what would jam; nothing helps if the computes themselves wait in a cycle.
-/// Precondition: as of find_standstill().
-std::vector<Move> moves_against_jams(const Program& program);
+/// what would jam; nothing helps if the computes themselves wait in a cycle, or if a receive
+/// is listed before what its sender waits for. Precondition: as of find_standstill().
+Unjamming moves_against_jams(const Program& program);
 
 }  // namespace debubble

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "schedule/checks/checks.h"
-#include "schedule/lower.h"
+#include "schedule/passes/messages.h"
 #include "schedule/progress.h"
 
 namespace debubble {
@@ -46,7 +46,8 @@ std::vector<Violation> validate(const Schedule& schedule, std::span<const Transp
     check_collectives(schedule, findings);
     if (!can_play) return std::move(findings).take();
 
-    const Program program = lowered ? schedule : receive_in_time(add_send_recv(schedule, {}));
+    const auto as_it_is = [](Schedule sending) { return sending; };
+    const Program program = lowered ? schedule : with_messages(schedule, {}, as_it_is);
     std::vector<std::string> told;
     for (const Transport transport : transports) {
         const auto stop = find_standstill(program, transport);

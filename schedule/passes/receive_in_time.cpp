@@ -1,16 +1,31 @@
+#include <utility>
+
 #include "schedule/lower.h"
 #include "schedule/passes/edit.h"
+#include "schedule/passes/messages.h"
 #include "schedule/progress.h"
 
 namespace debubble {
 
-Schedule receive_in_time(Schedule schedule) {
-    const std::vector<Move> moves = moves_against_jams(schedule);
-    if (moves.empty()) return schedule;
+InTime received_in_time(Schedule schedule) {
+    const Unjamming found = moves_against_jams(schedule);
+    if (found.moves.empty()) return {std::move(schedule), found.finishes};
     std::vector<Edit> edits(schedule.ranks.begin(), schedule.ranks.end());
-    for (const Move& move : moves) edits[move.rank.index].move(move.from, move.before);
+    for (const Move& move : found.moves) edits[move.rank.index].move(move.from, move.before);
     for (std::size_t r = 0; r < edits.size(); ++r) schedule.ranks[r] = std::move(edits[r]).apply();
-    return schedule;
+    return {std::move(schedule), found.finishes};
+}
+
+Schedule receive_in_time(Schedule schedule) {
+    return received_in_time(std::move(schedule)).schedule;
+}
+
+Schedule with_messages(const Schedule& compute_only, const LowerOptions& options,
+                       const std::function<Schedule(Schedule)>& rest) {
+    InTime wished = received_in_time(rest(add_send_recv(compute_only, options)));
+    if (wished.finishes) return std::move(wished.schedule);
+    InTime in_step = received_in_time(rest(add_send_recv_in_step(compute_only)));
+    return std::move(in_step.finishes ? in_step.schedule : wished.schedule);
 }
 
 }  // namespace debubble
