@@ -367,6 +367,18 @@ class Search(SweepTest):
                     self.assertEqual(len(found["point"]), 4)
                     self.assertLess(found["predicted"], found["points"])
 
+    def test_of_llama3_70b_on_64_h100_agrees_with_the_plan_that_nvidia_publishes(self):
+        # Megatron-Bridge, LLAMA3_70B_PRETRAIN_CONFIG_H100_BF16_V2: TP 4, PP 4, CP 2, 5 chunks.
+        published = json.loads(self.done("simulate", "llama3-70b-sweep", "--json", "-").stdout)
+        found = json.loads(self.done("search", "llama3-70b-sweep", "--json", "-").stdout)
+        best = found["prediction"]
+        self.assertLessEqual(published["step_time_s"], 1.01 * best["step_time_s"])
+        point = {key: found["point"][f"parallel.{key}"] for key in ("tensor", "pipeline",
+                                                                    "context")}
+        self.assertEqual(point, {"tensor": "4", "pipeline": "4", "context": "2"})
+        self.assertIn("interleaved-1f1b", found["point"]["schedule"])
+        self.assertFalse(best["tight"])
+
     def test_says_no_if_nothing_fits(self):
         self.grid.write_text(PLAN.replace("gpt2\n", "gpt3-175b\n") +
                              "sweep: {parallel.pipeline: [1, 2]}\n")
