@@ -142,6 +142,13 @@ class Answers(SimulateTest):
         self.assertRegex(result.stderr, r"[0-9.]+ GiB")
         self.assertFalse(self.figures(*big, code=NO)["fits"])
 
+    def test_headroom_is_a_key_of_the_framework_and_none_on_a_processor(self):
+        asked = ["--set", "framework={base: megatron-2024, headroom: 3 GiB}"]
+        self.assertEqual(self.figures(*asked)["headroom_bytes"], 3 << 30)
+        self.assertGreater(self.figures()["headroom_bytes"], 0)
+        here = ["--set", "cluster=this-machine"]
+        self.assertEqual(self.figures(*asked, *here)["headroom_bytes"], 0)
+
     def test_mistakes_get_a_sentence_and_exit_code_2(self):
         bad = self.write("bad.yaml", PLAN.replace("schedule:", "shedule:").replace("bf16", "bf61"))
         for arguments, says in [
