@@ -30,10 +30,10 @@ scenarios::Scenario variant(const CalibrateRequest& request, const std::string& 
     scenarios::Scenario own = scenarios::read_scenario(name, overrides);
     check_executed(own.model, own.parallel);
     if (own.parallel.zero_stage == 3)
-        throw InputError(fmt::format(
-            "{}: parallel.zero_stage is 3, which gathers parameters inside passes: the wait would "
-            "count as their operators' and again as the gathers'; calibrate with 0, 1 or 2",
-            own.name));
+        throw InputError(
+            fmt::format("{}: parallel.zero_stage is 3, which gathers parameters inside passes; how "
+                        "much of that operators hide is not measured; calibrate with 0, 1 or 2",
+                        own.name));
     if (own.schedule.slices > 1) return own;
     overrides.emplace_back("schedule", schedule);
     if (own.parallel.stages_per_rank > 1) {

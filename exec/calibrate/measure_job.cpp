@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
+#include "exec/calibrate/shown_batches.h"
 #include "exec/calibrate/statistics.h"
 #include "exec/calibrate/step_timings.h"
 #include "exec/comm/local.h"
-#include "exec/rank/random_batch.h"
 #include "models/operator_signature.h"
 
 namespace debubble::exec {
@@ -50,6 +50,12 @@ public:
             if (!first_) first_ = begin;
         };
     }
+    /// That is priced as what it is, a collective, and neither an operator's nor a pass's.
+    ShardingListener sharding_hook() {
+        return [this](std::chrono::nanoseconds took) {
+            if (listening) in_passes += seconds(took);
+        };
+    }
     void begin_step(bool is_timed) {
         listening = is_timed;
         in_passes = behind_passes = 0;
@@ -63,7 +69,8 @@ public:
     }
     bool listening = false;
     OperatorTimings timings;
-    double in_passes = 0;      ///< seconds of a step in operators, and in hearing of them
+    /// Seconds of a step in operators, for parameters between them, and in hearing of them.
+    double in_passes = 0;
     double behind_passes = 0;  ///< and in hearing of them then
 
 private:
@@ -96,18 +103,19 @@ double stepped_elements(const RankTraining& training) {
 }
 
 RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
-                         const TrainingOptions& options, Communicator& world,
-                         const MeasureOptions& how) {
+                         const TrainingOptions& options, const std::optional<TrainingData>& data,
+                         Communicator& world, const MeasureOptions& how) {
     Listener listener(!how.device);
-    const RandomBatch batch(scenario);
     JobOptions run{how.kernels, how.threads, {}, how.patience, listener.hook()};
+    run.on_sharding = listener.sharding_hook();
     if (how.device) run.device = how.device(world.rank(), world.size());
     RankJob job(scenario, plan, options, world, run);
+    ShownBatches shown(scenario, data, job.groups().place.data);
     RankTimings timings;
     timings.elements = stepped_elements(job.state());
     for (int step = 0; step < how.warm_up + how.steps; ++step) {
         listener.begin_step(step >= how.warm_up);
-        const StepInputs inputs = batch.inputs(step, job.training().loss_scale());
+        const StepInputs inputs = shown.inputs(step, job.training().loss_scale());
         const Instant begin = instant_of(Clock::now());
         const StepRecord record = job.step(inputs);
         const Instant end = instant_of(Clock::now());
@@ -160,10 +168,11 @@ JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& h
     const scenarios::Scenario scenario = at_one_rate(asked);
     const scenarios::Plan plan = scenarios::make_plan(scenario);
     const TrainingOptions options = read_training_options(scenario);
+    const std::optional<TrainingData> data = data_of(scenario);
     std::vector<RankTimings> ranks(static_cast<std::size_t>(scenario.parallel.gpus()));
     run_local(static_cast<int>(ranks.size()), Transport::Buffered, [&](Communicator& world) {
         ranks[static_cast<std::size_t>(world.global_rank())] =
-            measure_rank(scenario, plan, options, world, how);
+            measure_rank(scenario, plan, options, data, world, how);
     });
     JobTimings all;
     for (const RankTimings& rank : ranks) {

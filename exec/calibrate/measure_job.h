@@ -43,8 +43,9 @@ struct MeasureOptions {
     SweepLimits sweep = {};  ///< of that device
 };
 
-/// Trains the scenario with its own Program on random data, every rank a thread. Throws
-/// InputError for what the executor cannot run.
+/// Trains the scenario with its own Program, every rank a thread, on its own data where it has some
+/// (a router sends the tokens of a language to other experts than random ones, which a product of
+/// so many rows feels), else on random data. Throws InputError for what the executor cannot run.
 JobTimings measure_job(const scenarios::Scenario& scenario, const MeasureOptions& how);
 
 }  // namespace debubble::exec

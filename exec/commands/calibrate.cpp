@@ -74,8 +74,8 @@ ExitStatus carry_out(CalibrateArguments& args) {
 }
 
 constexpr const char* kCalibrateFooter =
-    R"(Each SCENARIO is trained on random data for a moment, its ranks as threads at once, with the backward
-whole and parted; operators of the same extents serve every other scenario. Leave the machine alone meanwhile.
+    R"(Each SCENARIO is trained for a moment, on its own data if it has some, its ranks as threads at once, with the
+backward whole and parted; operators of the same extents serve every other scenario. Leave the machine alone meanwhile.
 
 Examples:
   debubble calibrate --out here.yaml

@@ -135,6 +135,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
         tools.stage = stage;
         tools.log = &log_;
         tools.offloaded = most_offloaded(plan.program.ranks[rank().index], stage);
+        tools.on_sharding = how.on_sharding;
         if (how.device) tools.lanes = &how.device->lanes();
         runners_.push_back(make_model_stage(graphs_of(scenario_, plan, stage), tools));
         stages_.push_back(runners_.back().get());

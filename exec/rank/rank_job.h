@@ -24,6 +24,7 @@ struct JobOptions {
     /// What computes instead of the processor; `kernels` and `threads` then mean nothing.
     std::shared_ptr<Device> device = {};
     Bytes planned = {};  ///< what the rank will hold at its fullest; unset: not known
+    ShardingListener on_sharding = {};  ///< beside on_visit
 };
 
 class RankJob {

@@ -238,12 +238,19 @@ private:
         StageParameters& parameters = state_.tools.parameters;
         parameters.begin_pass(order_of(graph, visits), reads_of(visits));
         clock_.begin();
+        std::chrono::nanoseconds waited = parameters.communicated();
+        const auto end_sharding = [&] {
+            const std::chrono::nanoseconds before =
+                std::exchange(waited, parameters.communicated());
+            clock_.end_sharding(waited - before);
+        };
         const models::Operator* opened = nullptr;  ///< one of the layer whose parameters are open
         const auto open_for = [&](const models::Operator& op) {
             if (opened != nullptr && opened->layer == op.layer) return;
             if (opened != nullptr) parameters.close(opened->layer);
             parameters.open(op.layer);
             opened = &op;
+            end_sharding();
         };
         const auto call_of = [&](const Visit& visit) {
             const bool repeated = again || visit.part == Part::Again;
@@ -288,6 +295,7 @@ private:
         }
         if (opened != nullptr) parameters.close(opened->layer);
         parameters.end_pass();
+        end_sharding();
         if (again)
             did(Recompute{state_.tools.stage, micro_batch});
         else

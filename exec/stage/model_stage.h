@@ -23,6 +23,9 @@ namespace debubble::exec {
 /// and how long that took, its allocations included.
 using VisitListener = std::function<void(const models::StageGraph&, const models::Operator&,
                                          models::Part, std::chrono::nanoseconds)>;
+/// Told likewise of how long passes have waited for their parameters between the operators of one
+/// layer and the next: for gathers and reductions.
+using ShardingListener = std::function<void(std::chrono::nanoseconds)>;
 
 /// Keys and values of a whole sequence, [T, kv_heads, head_dim] each, as far as it was read.
 struct KeptKeys {
@@ -50,6 +53,7 @@ struct StageTools {
     /// Which stage of the Program it is, and where it is told what it has run; nullptr: nowhere.
     Stage stage = {};
     ActionLog* log = nullptr;
+    ShardingListener on_sharding = {};  ///< beside on_visit
 };
 
 /// `graphs`: one for each slice of the sequence, or one for all of them; built with what

@@ -12,11 +12,15 @@ namespace debubble::exec {
 /// counts only where the device waits for it.
 class VisitClock {
 public:
-    explicit VisitClock(const StageTools& tools) : lanes_(tools.lanes), tell_(tools.on_visit) {}
+    explicit VisitClock(const StageTools& tools)
+        : lanes_(tools.lanes), tell_(tools.on_visit), tell_of_sharding_(tools.on_sharding) {}
 
     /// The next visit begins now.
     void begin();
     void end(const models::StageGraph& graph, const models::Operator& op, models::Part part);
+    /// What was done since the last visit was for the parameters, and is no operator's. Of that a
+    /// host has `waited` so long.
+    void end_sharding(std::chrono::nanoseconds waited);
     /// The device, if there is one, has finished the step.
     void end_step();
 
@@ -24,13 +28,14 @@ private:
     /// The graph outlives the step.
     struct Timed {
         const models::StageGraph* graph;
-        const models::Operator* op;
+        const models::Operator* op;  ///< nullptr: for the parameters
         models::Part part;
         MarkedInterval when;
     };
 
     DeviceLanes* lanes_;
     VisitListener tell_;
+    ShardingListener tell_of_sharding_;
     Clock::time_point begin_;
     Mark begin_mark_;
     std::vector<Timed> timed_;  ///< of this step, on a device

@@ -1,13 +1,16 @@
 #include "exec/calibrate/calibrate.h"
 
 #include <filesystem>
+#include <set>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "exec/calibrate/noise.h"
+#include "exec/calibrate/shown_batches.h"
 #include "exec/calibrate/statistics.h"
 #include "exec/calibrate/step_timings.h"
 #include "exec/stage/as_executed.h"
@@ -15,6 +18,7 @@
 #include "scenarios/cluster_reader.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/measured.h"
+#include "scenarios/read_scenario.h"
 #include "tests/exec/scratch_folder.h"
 
 namespace debubble::exec {
@@ -214,6 +218,56 @@ TEST_F(Calibrate, RefusesWhatItCannotMeasure) {
     request.set = {
         {"parallel.pipeline", "1"}, {"parallel.data", "2"}, {"parallel.zero_stage", "3"}};
     EXPECT_THROW(calibrate(request, "m", [](const std::string&) {}), InputError);
+}
+
+scenarios::Scenario small_job(const std::string& data) {
+    return scenarios::parse_scenario(fmt::format(R"(
+model: {{family: gpt2, layers: 2, hidden: 16, heads: 4, vocab: 257, max_positions: 16}}
+cluster: this-machine
+gpus: 2
+parallel: {{data: 2}}
+training: {{global_batch: 8, micro_batch: 2, seq_length: 16, precision: fp32, steps: 9{}}}
+)",
+                                                 data),
+                                     "small.yaml");
+}
+
+TEST(ShownBatches, AreThoseOfTheTrainingWhereThereIsData) {
+    const ScratchFolder folder;
+    std::string text;
+    for (int i = 0; i < 4000; ++i) text += static_cast<char>('a' + i * i % 23);
+    write_file(folder.path() / "text.txt", text);
+    const scenarios::Scenario job =
+        small_job(fmt::format(", data: {{text: {}}}", (folder.path() / "text.txt").string()));
+    const auto data = data_of(job);
+    ASSERT_TRUE(data.has_value());
+    for (const int rank : {0, 1}) {
+        ShownBatches shown(job, data, rank);
+        for (const int step : {0, 3}) {
+            const StepInputs inputs = shown.inputs(step, 2.0);
+            EXPECT_EQ(inputs.gradient_scale, 2.0 / (8 * 16));
+            ASSERT_EQ(inputs.micro_batches.size(), 2u);
+            for (int mb = 0; mb < 2; ++mb)
+                for (int i = 0; i < 2 * 16; ++i) {
+                    const int at = (8 * step + 4 * rank + 2 * mb) * 16 + i;
+                    const auto& batch = inputs.micro_batches[static_cast<std::size_t>(mb)];
+                    EXPECT_EQ(batch.inputs.as<std::int32_t>()[i], text[at]);
+                    EXPECT_EQ(batch.targets.as<std::int32_t>()[i], text[at + 1]);
+                }
+        }
+    }
+}
+
+TEST(ShownBatches, AreRandomWhereThereIsNone) {
+    const scenarios::Scenario job = small_job("");
+    EXPECT_FALSE(data_of(job).has_value());
+    ShownBatches shown(job, std::nullopt, 0);
+    const StepInputs inputs = shown.inputs(1, 1.0);
+    ASSERT_EQ(inputs.micro_batches.size(), 2u);
+    std::set<std::int32_t> tokens;
+    for (int i = 0; i < 2 * 16; ++i)
+        tokens.insert(inputs.micro_batches[0].inputs.as<std::int32_t>()[i]);
+    EXPECT_GT(tokens.size(), 8u);
 }
 
 }  // namespace

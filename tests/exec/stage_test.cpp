@@ -1,3 +1,6 @@
+#include <chrono>
+#include <thread>
+
 #include "exec/cpu/reference/cross_entropy.h"
 #include "exec/cpu/reference_kernels.h"
 #include "exec/stage/model_stage.h"
@@ -42,6 +45,36 @@ protected:
         how.split_backward = layout.passes != Passes::Fused;
         how.vocabulary_multiple = 1;
         return how;
+    }
+
+    /// Of operators and, apart from them, what was done for parameters.
+    struct Told {
+        std::chrono::nanoseconds operators{};
+        std::chrono::nanoseconds sharding{};
+        int visits = 0;
+    };
+
+    /// A step of the whole network, whose parameters take a while at each layer's ends.
+    Told run_with_slow(StageParameters& parameters, const models::StageGraph& graph) {
+        Told told;
+        const std::unique_ptr<Kernels> kernels = make_reference_kernels();
+        Arena arena(Bytes{64 << 20});
+        StageTools tools{*kernels, arena, parameters};
+        tools.on_visit = [&](const models::StageGraph&, const models::Operator&, models::Part,
+                             std::chrono::nanoseconds took) {
+            told.operators += took;
+            ++told.visits;
+        };
+        tools.on_sharding = [&](std::chrono::nanoseconds took) { told.sharding += took; };
+        std::vector<std::unique_ptr<StageRunner>> stages;
+        stages.push_back(make_model_stage({graph}, tools));
+        StepInputs inputs;
+        inputs.gradient_scale = 1;
+        inputs.micro_batches = {{golden_["inputs"].view(), golden_["targets"].view(), 0}};
+        stages[0]->begin_step(inputs);
+        step(stages, {});
+        stages[0]->end_step();
+        return told;
     }
 
     void run(const Layout& layout) {
@@ -155,6 +188,42 @@ TEST_P(StageOf, AWholeNetworkHasPyTorchsLossAndGradients) {
                       golden_["d_" + name.substr(0, key) + "query.bias"].as<float>());
         EXPECT_LT(relative_difference(gradient, golden_["d_" + name], scale), 1e-5) << name;
     }
+}
+
+/// Parameters that a pass waits for, as for gathers and reductions.
+class SlowParameters final : public StageParameters {
+public:
+    explicit SlowParameters(StageParameters& fast) : fast_(fast) {}
+    TensorView value(int parameter) override { return fast_.value(parameter); }
+    TensorView gradient(int parameter) override { return fast_.gradient(parameter); }
+    void open(std::optional<int>) override { wait(); }
+    void close(std::optional<int>) override { wait(); }
+    void end_pass() override { wait(); }
+    std::chrono::nanoseconds communicated() const override { return waited; }
+    std::chrono::nanoseconds waited{};
+
+private:
+    void wait() {
+        constexpr std::chrono::milliseconds kLong{5};
+        std::this_thread::sleep_for(kLong);
+        waited += kLong;
+    }
+    StageParameters& fast_;
+};
+
+TEST_P(StageOf, WhatIsDoneForParametersIsNoOperatorsTime) {
+    const models::Architecture model = golden_network(GetParam());
+    const models::StageGraph graph =
+        build_stage(model, execution({}), {0, model.layers, true, true});
+    FlatParameters fast(graph, weights_);
+    SlowParameters slow(fast);
+    const auto begin = std::chrono::steady_clock::now();
+    const Told told = run_with_slow(slow, graph);
+    const auto took = std::chrono::steady_clock::now() - begin;
+    EXPECT_GT(told.visits, 0);
+    EXPECT_GT(slow.waited.count(), 0);
+    EXPECT_EQ(told.sharding, slow.waited);
+    EXPECT_LE(told.operators + told.sharding, took) << "no time is told twice";
 }
 
 TEST_P(StageOf, AWholeNetworkIsTheNetworkThatKnowsNoStages) {
