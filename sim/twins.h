@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/grid.h"
+#include "sim/sweep_row.h"
 
 /// Rows of a sweep that are one plan, reached by different keys: their Programs have the same hash
 /// and all their figures are equal, to the nanosecond and the byte. Equal step times do not make
