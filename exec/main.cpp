@@ -1,9 +1,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <thread>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
@@ -49,13 +51,24 @@ bool is_first() {
     }
 }
 
-/// Of several processes one speaks about what all of them find, and the others give it the time
-/// to; it leaves to another only what it cannot know.
-int end(const std::exception_ptr& error, bool all_know) {
+/// Who of several processes knows what is wrong.
+enum class Known { ToAll, ToAllPerhaps, Here };
+
+/// Its ranks are of one host and one command line, so that all find the same (local_launcher.h).
+bool started_by_this_program() {
+    return std::getenv("DEBUBBLE_LISTENING") != nullptr;
+}
+
+/// Of several processes the first speaks about what all of them find, and the others give it the
+/// time to. Who is still there then, and may have found what the first has not, speaks too: its
+/// host's files may be others.
+int end(const std::exception_ptr& error, Known known) {
     const Ending ending = ending_of(error);
-    if (!all_know || is_first()) return report(ending);
+    if (known == Known::Here || is_first()) return report(ending);
     std::this_thread::sleep_for(kTimeToSpeak);
-    return static_cast<int>(ending.status);
+    if (known == Known::ToAll || started_by_this_program()) return static_cast<int>(ending.status);
+    return report(
+        {ending.status, fmt::format("rank {}: {}", process_place().rank, ending.message)});
 }
 
 }  // namespace
@@ -66,13 +79,15 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_DFL);
     try {
         return static_cast<int>(exec::run(argc, argv));
-    } catch (const NegativeAnswer&) {
-        return exec::end(std::current_exception(), true);
-    } catch (const InputError&) {
-        return exec::end(std::current_exception(), true);
+    } catch (const exec::KnownToAll&) {
+        return exec::end(std::current_exception(), exec::Known::ToAll);
     } catch (const exec::Aborted&) {
-        return exec::end(std::current_exception(), true);
+        return exec::end(std::current_exception(), exec::Known::ToAll);
+    } catch (const NegativeAnswer&) {
+        return exec::end(std::current_exception(), exec::Known::ToAllPerhaps);
+    } catch (const InputError&) {
+        return exec::end(std::current_exception(), exec::Known::ToAllPerhaps);
     } catch (...) {
-        return exec::end(std::current_exception(), false);
+        return exec::end(std::current_exception(), exec::Known::Here);
     }
 }

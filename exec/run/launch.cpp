@@ -21,7 +21,7 @@ namespace {
 
 void check_size(int started, int wanted) {
     if (started != wanted)
-        throw InputError(fmt::format(
+        throw KnownToAll(fmt::format(
             "the scenario has {} ranks (tensor x context x data x pipeline), and {} {} started",
             wanted, started, started == 1 ? "process was" : "processes were"));
 }

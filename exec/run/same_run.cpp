@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/diagnostic.h"
 #include "base/sha256.h"
 
 namespace debubble::exec {
@@ -127,7 +126,7 @@ void check_same_run(Communicator& world, const RunFacts& mine, std::chrono::nano
     std::vector<RunFacts> by_rank;
     for (const std::string& of_rank : gather(world, text, patience))
         by_rank.push_back(facts_in(of_rank));
-    throw InputError(differences(by_rank));
+    throw KnownToAll(differences(by_rank));
 }
 
 }  // namespace debubble::exec

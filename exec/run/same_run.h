@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "exec/comm/communicator.h"
 
 /// Ranks that are processes read scenario, data and checkpoint each by itself: whether all of them
@@ -18,7 +19,12 @@ struct Fact {
 };
 using RunFacts = std::vector<Fact>;
 
-/// Collective over all ranks: each brings its own facts. Throws InputError on every one of them,
+/// A mistake that all ranks have found together: one of them says it.
+class KnownToAll : public InputError {
+    using InputError::InputError;
+};
+
+/// Collective over all ranks: each brings its own facts. Throws KnownToAll on every one of them,
 /// with a sentence for each fact that differs, in the order of the list: who has which value.
 void check_same_run(Communicator& world, const RunFacts& mine, std::chrono::nanoseconds patience);
 

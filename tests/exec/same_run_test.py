@@ -229,6 +229,14 @@ class SameRun(unittest.TestCase):
                                  f"{DIGITS}")
         self.assertEqual(codes, {WORLD}, output)
 
+    def test_a_rank_that_alone_cannot_begin_says_so_itself(self):
+        missing = self.folder / "missing.txt"
+        codes, output = self.together(Rank("--deadline", 5, "--resume", "never"),
+                                      Rank(*sets(f"training.data.text={missing}")))
+        self.assertIn(f"rank 1: {missing}: error: no such file\n", output)
+        self.assertIn(BAD_INPUT, codes, output)
+        self.assertNotIn("step 1/", output)
+
     def test_paths_threads_deadlines_and_outputs_may_differ(self):
         data = [self.write(f"data{rank}.txt", TEXT) for rank in range(2)]
         scenarios = [self.write(f"mine{rank}.yaml", self.scenario.read_text()) for rank in range(2)]
