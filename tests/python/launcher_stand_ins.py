@@ -58,8 +58,15 @@ def torchrun(words):
     options.add_argument("--nproc-per-node", type=int)
     options.add_argument("--master-addr", default="localhost")
     options.add_argument("--master-port", type=int, default=0)
+    options.add_argument("--rdzv-backend", choices=["c10d"])
+    options.add_argument("--rdzv-endpoint")
+    options.add_argument("--rdzv-id", default="none")
     options.add_argument("command", nargs=argparse.REMAINDER)
     asked = options.parse_args(words)
+    if asked.rdzv_endpoint:  # the agents' own port, beside which the first of them opens another
+        asked.master_addr, port = asked.rdzv_endpoint.split(":")
+        asked.master_port = int(port) + 1
+        asked.node_rank = 0 if socket.gethostname() == asked.master_addr else 1
     port = asked.master_port
     store = None
     if asked.node_rank == 0:  # which serves the agents of all hosts
@@ -70,7 +77,7 @@ def torchrun(words):
         "RANK": asked.node_rank * each + local, "LOCAL_RANK": local, "GROUP_RANK": asked.node_rank,
         "WORLD_SIZE": asked.nnodes * each, "LOCAL_WORLD_SIZE": each,
         "MASTER_ADDR": asked.master_addr, "MASTER_PORT": port,
-        "TORCHELASTIC_RUN_ID": "none", "TORCHELASTIC_RESTART_COUNT": 0,
+        "TORCHELASTIC_RUN_ID": asked.rdzv_id, "TORCHELASTIC_RESTART_COUNT": 0,
         "TORCHELASTIC_MAX_RESTARTS": 0, "TORCHELASTIC_USE_AGENT_STORE": True,
     }) for local in range(each)])
     if store:

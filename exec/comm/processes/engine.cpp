@@ -139,6 +139,7 @@ bool Engine::step() {
     for (const auto& operation : std::exchange(fresh_, {})) begin_phase(operation);
     const bool came = wire_->step(*this);
     last_resort_.wire_has_returned();
+    if (abandoned_ && moving_.empty()) bell_.notify_all();
     return came || asked;
 }
 
@@ -278,7 +279,6 @@ void Engine::met(Operation& operation, int peer) {
 }
 
 Wire::Ticket Engine::moves(const std::shared_ptr<Operation>& operation, int peer) {
-    ++operation->moving;
     met(*operation, peer);
     moving_[next_ticket_] = {operation, peer};
     return next_ticket_++;
@@ -288,8 +288,6 @@ void Engine::on_moved(Wire::Ticket ticket, bool whole) {
     const auto found = moving_.find(ticket);
     const auto [operation, peer] = std::move(found->second);
     moving_.erase(found);
-    --operation->moving;
-    if (failure_) bell_.notify_all();
     if (whole) piece_done(operation, peer);  // else its sender has failed and says so
 }
 

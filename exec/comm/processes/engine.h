@@ -63,7 +63,6 @@ struct Operation {
     // Guarded by the engine's mutex.
     std::size_t phase = 0;
     std::vector<int> open;     ///< peers of the phase's pieces that are not through, one per piece
-    int moving = 0;            ///< of those, the ones that the wire works on
     std::vector<int> missing;  ///< peers that have not come, one entry per piece
     bool done = false;
     Interval when;

@@ -71,14 +71,15 @@ void Engine::leave(Operation& operation) {
     let_go(lock, operation);
 }
 
-/// After a failure: returns once the wire does not touch the operation's memory any more. Where
-/// its moves cannot be ended, as those of MPI with a rank that stands still, the job ends.
+/// After a failure: returns once the wire touches no memory any more, be it the operation's or that
+/// of another, which may be freed as this thread unwinds. Where moves cannot be ended, as those of
+/// MPI with a rank that stands still, the job ends.
 void Engine::let_go(Lock& lock, const Operation& operation) {
     const auto patience =
         patience_.for_moves + (is_told_ ? patience_.after_finder : std::chrono::nanoseconds{});
     const LastResort::Limit limit(last_resort_, operation.description,
                                   within(patience + patience_.for_wire));
-    const auto is_free = [&] { return operation.moving == 0; };
+    const auto is_free = [&] { return abandoned_ && moving_.empty(); };
     if (bell_.wait_for(lock, patience, is_free)) return;
     cannot_let_go_ = true;
     wire_->wake();

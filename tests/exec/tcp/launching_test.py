@@ -47,7 +47,8 @@ def environment(folder, hosts):
 
 def run_block(block, hosts, env, folder):
     """What it printed on the hosts that it is for. It fails as its first line that does."""
-    where = hosts if "$NODE_RANK" in block else hosts[:1]
+    on_both = "$NODE_RANK" in block or "--rdzv" in block
+    where = hosts if on_both else hosts[:1]
     jobs = [subprocess.Popen([*host.enter(), "bash", "-ec", block], cwd=folder,
                              env={**env, "NODE_RANK": str(number)}, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
