@@ -74,7 +74,8 @@ void PassPricer::add_traffic(const models::Collective& collective, int times,
     const GroupPlacement& group = place_of(collective.group).among_own;
     const CollectiveCost cost =
         collective_cost(kind_of(collective), collective.bytes, group, cluster_);
-    busy[static_cast<std::size_t>(cost.tier)] += times * collective.count * seconds(cost.transfer);
+    for (std::size_t tier = 0; tier < busy.size(); ++tier)
+        busy[tier] += times * collective.count * cost.busy[tier];
 }
 
 double PassPricer::kernel_seconds(const models::Kernel& kernel) const {
@@ -116,7 +117,12 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
         const double takes = seconds(cost.total() * collective.count);
         const double hidden = hidden_seconds(kernels.subspan(i), takes);
         pass.exposed += times * (takes - hidden);
-        if (kernel.layer >= 0) pass.hidden[static_cast<std::size_t>(cost.tier)] += times * hidden;
+        pass.hidden += times * hidden;
+        if (kernel.layer >= 0) {
+            pass.exposed_in_layers += times * (takes - hidden);
+            for (std::size_t tier = 0; tier < cost.busy.size(); ++tier)
+                pass.communicating[tier] += times * collective.count * cost.busy[tier];
+        }
         if (const auto kind = exchange_of(collective.group)) {
             ExposedExchanges& exchanges = pass.exchanges[static_cast<std::size_t>(*kind)];
             exchanges.seconds += times * (takes - hidden);

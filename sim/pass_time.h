@@ -26,12 +26,14 @@ using ExposedByKind = std::array<ExposedExchanges, scenarios::kExchanges>;
 
 /// Seconds of one pass on the device.
 struct PassTime {
-    double layers = 0;          ///< kernels of transformer layers, one after the other
-    double ends = 0;            ///< kernels of embedding, head and loss
-    double exposed = 0;         ///< communication beside which nothing runs
-    TierSeconds busy{};         ///< the links, by what the pass's own pipeline rank sends over them
-    TierSeconds hidden{};       ///< communication beside kernels of layers, by its slowest tier
-    ExposedByKind exchanges{};  ///< of `exposed`
+    double layers = 0;   ///< kernels of transformer layers, one after the other
+    double ends = 0;     ///< kernels of embedding, head and loss
+    double exposed = 0;  ///< communication beside which nothing runs
+    TierSeconds busy{};  ///< the links, by what the pass's own pipeline rank sends over them
+    double hidden = 0;   ///< communication beside kernels
+    double exposed_in_layers = 0;
+    TierSeconds communicating{};  ///< each tier, by collectives in layers, hidden or not
+    ExposedByKind exchanges{};    ///< of `exposed`
     int collectives = 0;
     double total() const { return layers + ends + exposed; }
 };

@@ -88,7 +88,7 @@ ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUni
         if (elements == 0 || times == 0) return 0.0;
         const Bytes whole{elements * parameter_bytes_sent(scenario)};
         const CollectiveCost cost = collective_cost(kind, whole, group, scenario.cluster);
-        sharding.busy[static_cast<std::size_t>(cost.tier)] += times * seconds(cost.transfer);
+        for (std::size_t t = 0; t < cost.busy.size(); ++t) sharding.busy[t] += times * cost.busy[t];
         tier = std::max(tier, cost.tier);
         return seconds(cost.total());
     };
@@ -104,8 +104,9 @@ ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUni
     sharding.exposed = root;
     if (units.layers == 0) return sharding;
 
-    // While something else of the layer hides on the same links, they are not free.
-    const double free = time.layers - time.hidden[static_cast<std::size_t>(tier)];
+    // Beside kernels and what a layer waits for on other links, but not while it uses the same.
+    const double free =
+        time.layers + time.exposed_in_layers - time.communicating[static_cast<std::size_t>(tier)];
     const double layer = std::max(0.0, free) / units.layers;
     // Forward: the root, then the first layer beside the embedding. Backward: beside the head.
     const double first = std::max(0.0, gather - time.ends);

@@ -132,7 +132,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
         if (scenario.parallel.gathers_in_passes()) {
             const ShardingTime sharding = sharding_time(scenario, units, time, use);
             time.exposed += sharding.exposed;
-            time.hidden[0] += sharding.hidden;
+            time.hidden += sharding.hidden;
             time.exchanges[static_cast<std::size_t>(scenarios::Exchange::ShardedParameters)] = {
                 sharding.exposed, layers_ + 1};
             add(time.busy, sharding.busy);
@@ -146,7 +146,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     work.kernels = time.layers + time.ends;
     work.exposed = time.exposed;
     work.host = host_seconds(scenario, which, time.collectives);
-    work.free = std::max(0.0, work.kernels - sum(time.hidden));
+    work.free = std::max(0.0, work.kernels - time.hidden);
     work.layers = layers_;
     work.exchanges = time.exchanges;
     const double length = length_of(work);

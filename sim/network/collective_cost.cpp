@@ -159,7 +159,9 @@ std::optional<CollectiveCost> measured_cost(CollectiveKind kind, Bytes size,
     if (!cluster.measured || !of || group.nodes > 1 || group.size < 2) return std::nullopt;
     const auto at = cluster.measured->collectives.find({*of, group.size});
     if (at == cluster.measured->collectives.end()) return std::nullopt;
-    return CollectiveCost{at->second.latency, size / at->second.bandwidth, Tier::Node};
+    CollectiveCost cost{at->second.latency, size / at->second.bandwidth, Tier::Node, {}};
+    cost.busy[static_cast<std::size_t>(Tier::Node)] = seconds(cost.transfer);
+    return cost;
 }
 
 }  // namespace
@@ -199,6 +201,7 @@ std::optional<CollectiveCost> collective_cost(CollectiveKind kind, Bytes size,
     cost.tier = slowest == phases.spine && phases.spine > 0       ? Tier::Spine
                 : slowest == phases.network && phases.network > 0 ? Tier::Network
                                                                   : Tier::Node;
+    cost.busy = {0, phases.node, phases.network, phases.spine};
     double fixed = phases.latency;
     if (algorithm == CollectiveAlgorithm::Hierarchical)  // one phase after the other
         fixed += phases.node + std::max(phases.network, phases.spine) - slowest;

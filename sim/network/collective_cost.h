@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 
 #include "base/units.h"
@@ -36,14 +35,12 @@ using TierSeconds = std::array<double, 4>;
 inline void add(TierSeconds& sum, const TierSeconds& more) {
     for (std::size_t tier = 0; tier < sum.size(); ++tier) sum[tier] += more[tier];
 }
-inline double sum(const TierSeconds& tiers) {
-    return std::accumulate(tiers.begin(), tiers.end(), 0.0);
-}
 
 struct CollectiveCost {
     Duration latency{};   ///< hops, and work on tiers that is not pipelined with the slowest
     Duration transfer{};  ///< on the slowest tier; contention stretches it
     Tier tier = Tier::None;
+    TierSeconds busy{};  ///< of every tier, while nobody contends; no longer than both together
     Duration total() const { return latency + transfer; }
 };
 

@@ -50,7 +50,8 @@ std::vector<Family> families() {
     all.push_back({"everyone to everyone, 32 GPUs of 4 nodes, 2 leaves",
                    {tiers_case(32, Bytes{25'000'000})}});
     for (const char* name : {"gpt2-xl-1f1b", "gpt2-xl-interleaved-1f1b", "gpt2-xl-dualpipe-v",
-                             "llama-pipeline-3-hosts", "gpt3-175b", "megatron-gpt-145.6b"})
+                             "llama-pipeline-3-hosts", "gpt3-175b", "megatron-gpt-145.6b",
+                             "gpt2-xl-chimera", "mixtral-8x22b"})
         all.push_back({fmt::format("a step of {}", name), {program_case(name)}});
     return all;
 }
