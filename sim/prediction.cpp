@@ -109,7 +109,7 @@ PricedPlan price(const Scenario& scenario) {
     auto costs = make_cost_model(scenario, stages, sample);
     Scenario informed = scenario;
     std::optional<double>& limit = informed.schedule.options.memory_limit;
-    if (!limit && generator->splits_backward) {
+    if (!limit && generator->takes_memory_limit) {
         const double affordable =
             affordable_micro_batches(*costs, sample, scenarios::room_of(scenario));
         if (affordable < 2 * scenario.parallel.pipeline) limit = std::max(1.0, affordable);

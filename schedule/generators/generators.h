@@ -48,7 +48,7 @@ Schedule dualpipe_v(const PipelineShape& shape, const GeneratorOptions& options)
 using Reason = std::optional<std::string>;
 Reason why_not_interleaved_1f1b(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_group_interleaved(const PipelineShape& shape, const GeneratorOptions& options);
-Reason why_not_zb_h2(const PipelineShape& shape, const GeneratorOptions& options);
+Reason note_of_zb_h2(const PipelineShape& shape);
 Reason why_not_interleaved_zb(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_seq_1f1b(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& options);
@@ -73,11 +73,17 @@ struct Generator {
     std::optional<int> stages_per_rank = {};  ///< the only value it takes, if there is only one
     bool uses_costs = false;  ///< looks at GeneratorOptions::costs; a scenario gives its own
     std::span<const GeneratorOption> options = {};  ///< the keys that it reads
-    bool overlaps = false;  ///< writes Overlap: a forward and a backward at once
+    bool overlaps = false;            ///< writes Overlap: a forward and a backward at once
+    bool takes_memory_limit = false;  ///< obeys GeneratorOptions::memory_limit
+    /// What a person should know of a schedule of this shape, if there is something.
+    Reason (*note)(const PipelineShape&) = nullptr;
 };
 
 std::span<const Generator> generators();
 const Generator* find_generator(std::string_view name);
+
+/// Why the generator does not take the memory limit that the options have, if they have one.
+Reason memory_limit_reason(const Generator& generator, const GeneratorOptions& options);
 
 /// Looks the name up and checks the shape and the option keys. Throws
 /// InputError with did-you-mean, or with the row's why_not.

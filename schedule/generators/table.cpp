@@ -45,14 +45,14 @@ constexpr std::array kTable{
     Generator{"zb-h1", "zero bubble with 1F1B's memory", "arXiv:2401.10241", zb_h1,
               one_stage_per_rank, true, 1},
     Generator{"zb-h2", "zero bubble with twice 1F1B's memory", "arXiv:2401.10241", zb_h2,
-              why_not_zb_h2, true, 1},
+              one_stage_per_rank, true, 1, false, kNoOptions, false, false, note_of_zb_h2},
     Generator{"interleaved-zb", "ZB-H1 over several chunks per rank (PyTorch)",
               "pytorch/pytorch torch/distributed/pipelining/schedules.py", interleaved_zb,
               why_not_interleaved_zb, true},
     Generator{"seq-1f1b", "1F1B over slices of sequences, for causal attention", "arXiv:2406.03488",
               seq_one_f_one_b, why_not_seq_1f1b, false, 1},
     Generator{"zb-auto", "zero bubble by search, under --memory-limit and for measured costs",
-              "arXiv:2401.10241", zb_auto, why_not_zb_auto, true, 1, true, kObjective},
+              "arXiv:2401.10241", zb_auto, why_not_zb_auto, true, 1, true, kObjective, false, true},
     Generator{"zb-v", "zero bubble with two chunks per rank in a V, and 1F1B's memory",
               "arXiv:2401.10241", zb_v, why_not_zb_v, true, 2, true, kObjective},
     Generator{"v-half", "two chunks per rank in a V, half of 1F1B's memory", "arXiv:2405.15362",
@@ -100,6 +100,15 @@ const Generator* find_generator(std::string_view name) {
     return row == kTable.end() ? nullptr : row;
 }
 
+Reason memory_limit_reason(const Generator& generator, const GeneratorOptions& options) {
+    if (!options.memory_limit || generator.takes_memory_limit) return std::nullopt;
+    std::vector<std::string_view> obedient;
+    for (const Generator& row : kTable)
+        if (row.takes_memory_limit) obedient.push_back(row.name);
+    return fmt::format("schedule '{}' takes no memory limit; {} searches under one", generator.name,
+                       fmt::join(obedient, ", "));
+}
+
 Schedule generate(std::string_view name, const PipelineShape& shape,
                   const GeneratorOptions& options) {
     const Generator* generator = find_generator(name);
@@ -109,6 +118,7 @@ Schedule generate(std::string_view name, const PipelineShape& shape,
         throw InputError(unknown("schedule", name, known));
     }
     check_keys(*generator, options);
+    if (const Reason reason = memory_limit_reason(*generator, options)) throw InputError(*reason);
     if (const Reason reason = generator->why_not(shape, options))
         throw InputError(fmt::format("schedule '{}' cannot be built: {}", name, *reason));
     return generator->make(shape, options);

@@ -15,15 +15,19 @@
 ///   rank 1  1F0 1F1 1F2 1I0 1F3 1I1 1F4 1I2 1W0 1F5 1I3 1W1 1I4 1W2 1I5 1W3 1W4 1W5
 ///   rank 2  2F0 2I0 2F1 2I1 2F2 2I2 2F3 2I3 2F4 2I4 2W0 2F5 2I5 2W1 2W2 2W3 2W4 2W5
 ///
+/// With fewer than 2p-1 microbatches a warm-up takes what there is, and the span bubble is between
+/// those of ZB-H1 and of a full ZB-H2.
+///
 /// Gives the paper's bubble rates to four digits; the paper publishes its order as figure 3 only.
 namespace debubble {
 
-Reason why_not_zb_h2(const PipelineShape& shape, const GeneratorOptions&) {
-    if (const Reason reason = shape_reason(shape, {.stages_per_rank = 1})) return reason;
-    const int least = 2 * shape.ranks - 1;
-    if (shape.micro_batches >= least) return std::nullopt;
-    return fmt::format("{} ranks need at least {} microbatches, and there {} {}", shape.ranks,
-                       least, shape.micro_batches == 1 ? "is" : "are", shape.micro_batches);
+Reason note_of_zb_h2(const PipelineShape& shape) {
+    const int full = 2 * shape.ranks - 1;
+    if (shape.micro_batches >= full) return std::nullopt;
+    return fmt::format(
+        "zb-h2 fills its warm-up with {} microbatches on {} ranks, and there {} {}: ranks begin "
+        "with all of them, and bubbles are left",
+        full, shape.ranks, shape.micro_batches == 1 ? "is" : "are", shape.micro_batches);
 }
 
 Schedule zb_h2(const PipelineShape& shape, const GeneratorOptions&) {

@@ -6,6 +6,7 @@
 
 #include "schedule/generators/generators.h"
 #include "schedule/replay.h"
+#include "schedule/validate.h"
 
 /// What no order can beat, found by trying every order of small pipelines.
 namespace debubble {
@@ -123,6 +124,32 @@ TEST(ExhaustiveSearch, ZeroSpanBubbleTakesTheMemoryOfZbH2) {
         EXPECT_TRUE(shortest_makespan({p, m, 2 * p - 1, true, false})) << p << ' ' << m;
         EXPECT_FALSE(shortest_makespan({p, m, 2 * p - 2, true, false})) << p << ' ' << m;
     }
+}
+
+/// It holds what there is, and is no worse in span than zb-h1, whose span bubble it shortens.
+TEST(ZbH2, OfFewMicroBatchesIsBetweenZbH1AndAFullOne) {
+    std::mt19937 random(2401);
+    std::uniform_int_distribution<int> draw(1, 100);
+    for (int p = 1; p <= 8; ++p)
+        for (int m = 1; m < 2 * p - 1; ++m)
+            for (int i = 0; i < 20; ++i) {
+                const int f = draw(random);
+                const int b = draw(random);
+                const StageCosts c{Duration{f}, Duration{b},
+                                   Duration{draw(random) % std::min(f, b)}};
+                const PipelineCosts costs{{c}, {}, std::nullopt};
+                const Schedule schedule = generate("zb-h2", {p, 1, m});
+                EXPECT_TRUE(validate(schedule).empty()) << p << ' ' << m;
+                const Replay h2 = replay(schedule, costs);
+                const Replay h1 = replay(generate("zb-h1", {p, 1, m}), costs);
+                const Replay full = replay(generate("zb-h2", {p, 1, 2 * p - 1}), costs);
+                EXPECT_LE(h2.span_bubble, h1.span_bubble + 1e-12) << p << ' ' << m;
+                EXPECT_LE(std::ranges::max(h2.peak_live_until_weight), m) << p << ' ' << m;
+                EXPECT_LE(std::ranges::max(h2.peak_live_until_weight),
+                          std::ranges::max(full.peak_live_until_weight));
+                EXPECT_GE(std::ranges::max(h2.peak_live_until_weight),
+                          std::ranges::max(h1.peak_live_until_weight));
+            }
 }
 
 /// Rank r cannot start before r stages are through; the last rank starts last, and works m rounds.

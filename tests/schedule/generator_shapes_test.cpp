@@ -102,7 +102,6 @@ TEST(EveryGenerator, RefusesCountsThatMakeNoPipeline) {
 TEST(WhyNot, IsASentenceWithTheNumbers) {
     EXPECT_EQ(why("zb-h1", {4, 2, 8}), "it holds one stage per rank, and stages_per_rank is 2");
     EXPECT_EQ(why("1f1b", {4, 1, 8, 2}), "it does not cut sequences, and slices is 2");
-    EXPECT_EQ(why("zb-h2", {4, 1, 6}), "4 ranks need at least 7 microbatches, and there are 6");
     EXPECT_EQ(why("interleaved-zb", {4, 2, 13}),
               "13 microbatches on 4 ranks make 3 rounds, which do not divide them");
     EXPECT_EQ(why("gpipe", {4, 1, 0}), "micro_batches must be at least 1, and is 0");
@@ -151,9 +150,14 @@ TEST(Generate, ThrowsWithTheReasonAndTheNearestName) {
         }
         return "";
     };
-    EXPECT_EQ(error("zb-h2", {2, 1, 1}),
-              "error: schedule 'zb-h2' cannot be built: 2 ranks need at least 3 microbatches, and "
-              "there is 1\n");
+    EXPECT_EQ(error("zb-h2", {2, 2, 1}),
+              "error: schedule 'zb-h2' cannot be built: it holds one stage per rank, and "
+              "stages_per_rank is 2\n");
+    GeneratorOptions limited;
+    limited.memory_limit = 3;
+    EXPECT_EQ(error("zb-v", {4, 2, 8}, limited),
+              "error: schedule 'zb-v' takes no memory limit; zb-auto searches under one\n");
+    EXPECT_EQ(error("zb-auto", {4, 1, 8}, limited), "");
     EXPECT_THAT(error("zb-h3", {2, 1, 4}), HasSubstr("did you mean 'zb-h"));
     GeneratorOptions options;
     options.values["round"] = "pytorch";

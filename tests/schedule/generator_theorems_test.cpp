@@ -51,6 +51,9 @@ bool always(const PipelineShape&) {
 bool whole_rounds(const PipelineShape& s) {
     return s.micro_batches % s.ranks == 0;
 }
+bool fills_the_pipeline_twice(const PipelineShape& s) {
+    return s.micro_batches >= 2 * s.ranks - 1;
+}
 bool fills_the_pipeline(const PipelineShape& s) {
     return s.micro_batches >= s.ranks;
 }
@@ -94,7 +97,8 @@ const std::vector<Theorem>& theorems() {
         {"group-interleaved", "", "", whole_rounds, warm_up_and_first_w,
          [](auto& s) { return s.stages(); }},
         {"zb-h1", "", "", fills_the_pipeline, one_w_hidden, [](auto& s) { return s.ranks; }},
-        {"zb-h2", "", "", always, two_w_hidden, [](auto& s) { return 2 * s.ranks - 1; }, true},
+        {"zb-h2", "", "", fills_the_pipeline_twice, two_w_hidden,
+         [](auto& s) { return 2 * s.ranks - 1; }, true},
         {"interleaved-zb", "", "", fills_the_pipeline, one_w_hidden,
          [](auto& s) {
              const int group = s.micro_batches / (s.micro_batches / s.ranks);

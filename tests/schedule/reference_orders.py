@@ -107,8 +107,7 @@ REFERENCES = {  # name and option: order of (p, v, m, k), or None where there is
     "group-interleaved group=4": lambda p, v, m, k:
         building_block(p, v, m, 4) if (p + 1) // 2 <= 4 <= p else None,
     "zb-h1": lambda p, v, m, k: by_slots(p, 1, m, 1, lambda r: p - 1 - r, lambda r: r),
-    "zb-h2": lambda p, v, m, k: by_slots(p, 1, m, 1, lambda r: 2 * (p - 1 - r), lambda r: 2 * r)
-        if m >= 2 * p - 1 else None,
+    "zb-h2": lambda p, v, m, k: by_slots(p, 1, m, 1, lambda r: 2 * (p - 1 - r), lambda r: 2 * r),
     "interleaved-zb": interleaved_zb,
     "seq-1f1b": seq,
 }

@@ -56,7 +56,7 @@ TEST(WhatIf, greys_impossible_schedules_with_the_generators_own_reason) {
         EXPECT_EQ(chosen.plan != nullptr, !schedule.why_not)
             << schedule.value << ": " << schedule.why_not.value_or("offered");
     }
-    EXPECT_TRUE(choice(schedules, "zb-h2").why_not);
+    EXPECT_TRUE(choice(schedules, "dualpipe").why_not);
 }
 
 TEST(WhatIf, expert_parallelism_is_for_models_with_experts) {
