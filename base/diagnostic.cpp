@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
+
 namespace debubble {
 namespace {
 
@@ -38,8 +40,10 @@ std::string line_of(std::string_view text, int number) {
 }
 
 std::string render(const Diagnostic& d) {
-    if (d.where.file.empty()) return fmt::format("error: {}\n", d.message);
-    if (d.where.line == 0) return fmt::format("{}: error: {}\n", d.where.file, d.message);
+    const std::string file = printable(d.where.file);
+    const std::string message = printable(d.message);
+    if (file.empty()) return fmt::format("error: {}\n", message);
+    if (d.where.line == 0) return fmt::format("{}: error: {}\n", file, message);
     std::string line = d.source_line;
     std::ranges::replace_if(
         line, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
@@ -50,8 +54,8 @@ std::string render(const Diagnostic& d) {
         column = column - cut + 3;
     }
     if (line.size() > kLongestLine) line = line.substr(0, kLongestLine) + "...";
-    return fmt::format("{}:{}:{}: error: {}\n  {}\n  {:>{}}\n", d.where.file, d.where.line,
-                       d.where.column, d.message, line, '^', column);
+    return fmt::format("{}:{}:{}: error: {}\n  {}\n  {:>{}}\n", file, d.where.line, d.where.column,
+                       message, line, '^', column);
 }
 
 InputError::InputError(std::vector<Diagnostic> diagnostics)

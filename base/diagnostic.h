@@ -25,7 +25,7 @@ struct Diagnostic {
 };
 
 /// "models/gpt.yaml:3:8: error: ...", then that line, then a caret under it.
-/// Control characters in the line are shown as spaces, long lines are cut.
+/// Control characters in the line are shown as spaces, elsewhere as "\x1b"; long lines are cut.
 std::string render(const Diagnostic& diagnostic);
 
 /// Line `number` (from 1) of `text`, without its end; empty if there is none.

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/diagnostic.h"
+#include "base/printable.h"
 
 namespace debubble {
 
@@ -13,7 +14,7 @@ namespace {
 
 Ending ending(ExitStatus status, std::string_view prefix, std::string_view message) {
     std::string text{prefix};
-    text += message;
+    text += printable(message);
     if (!text.ends_with('\n')) text += '\n';
     return {status, std::move(text)};
 }

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 #include <fcntl.h>
@@ -52,6 +54,16 @@ fs::path linked(const fs::path& path) {
     return error ? path : target;
 }
 
+/// As they were named: two names of one file do no harm.
+struct FilesRead {
+    std::mutex mutex;
+    std::set<fs::path> paths;
+};
+FilesRead& record() {
+    static FilesRead files;
+    return files;
+}
+
 fs::path aside_of(fs::path target) {
     target += fmt::format(".debubble-tmp-{}", ::getpid());
     return target;
@@ -73,7 +85,20 @@ std::string read_file(const fs::path& path, std::size_t limit) {
     if (!in) fail(path, "cannot be opened");
     std::string content((std::istreambuf_iterator<char>(in)), {});
     if (in.bad()) fail(path, "cannot be read");
+    note_file_read(path);
     return content;
+}
+
+std::vector<fs::path> files_read() {
+    const std::lock_guard lock(record().mutex);
+    return {record().paths.begin(), record().paths.end()};
+}
+
+void note_file_read(const fs::path& path) {
+    std::error_code error;
+    const fs::path whole = fs::absolute(path, error);
+    const std::lock_guard lock(record().mutex);
+    record().paths.insert(error ? path : whole);
 }
 
 void check_can_write(const fs::path& path) {

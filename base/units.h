@@ -24,9 +24,25 @@ inline double seconds(Duration d) {
     return static_cast<double>(d.count()) * 1e-9;
 }
 
-/// Nearest whole nanosecond. The one place where real seconds become time.
+/// The longest time that is told of, some eleven days: the sum over a step of all ranks stays far
+/// from the end of 63 bits of nanoseconds.
+inline constexpr double kLongestSeconds = 1e6;
+
+/// Throws InputError: a step of such lengths comes of rates and sizes that are mistakes.
+[[noreturn]] void refuse_time(double s);
+
+/// Nearest whole nanosecond. The one place where real seconds become time. Throws InputError for
+/// one that is longer than kLongestSeconds, or no number.
 inline Duration from_seconds(double s) {
+    if (!(std::abs(s) <= kLongestSeconds)) refuse_time(s);
     return Duration{std::llround(s * 1e9)};
+}
+
+/// The same time. Throws InputError if it is longer than kLongestSeconds: to be asked of every sum
+/// that is not known to be of few.
+inline Duration checked(Duration d) {
+    if (std::abs(seconds(d)) > kLongestSeconds) refuse_time(seconds(d));
+    return d;
 }
 
 struct Bytes {
@@ -56,10 +72,11 @@ struct BytesPerSecond {
     friend constexpr auto operator<=>(const BytesPerSecond&, const BytesPerSecond&) = default;
 };
 
-/// Time that `size` takes at `rate`. Rounds up: no transfer is free.
+/// Time that `size` takes at `rate`. Rounds up: no transfer is free. Throws as from_seconds does.
 inline Duration operator/(Bytes size, BytesPerSecond rate) {
-    return Duration{
-        static_cast<Duration::rep>(std::ceil(static_cast<double>(size.count) * 1e9 / rate.value))};
+    const double nanoseconds = static_cast<double>(size.count) * 1e9 / rate.value;
+    if (!(nanoseconds <= kLongestSeconds * 1e9)) refuse_time(nanoseconds * 1e-9);
+    return Duration{static_cast<Duration::rep>(std::ceil(nanoseconds))};
 }
 
 }  // namespace debubble

@@ -100,6 +100,22 @@ NodePtr merged(const NodePtr& under, const NodePtr& over) {
     return merged_maps(*under, *over);
 }
 
+NodePtr merged_deeply(const Node& under, const Node& over) {
+    std::vector<Node::Entry> entries = under.entries;
+    for (const Node::Entry& entry : over.entries) {
+        const auto below = std::ranges::find(entries, entry.key, &Node::Entry::key);
+        if (below == entries.end()) {
+            entries.push_back(entry);
+            continue;
+        }
+        if (entry.value->is(Node::Kind::Null)) continue;
+        const bool both = below->value->is(Node::Kind::Map) && entry.value->is(Node::Kind::Map);
+        *below = {entry.key, entry.place,
+                  both ? merged_deeply(*below->value, *entry.value) : entry.value};
+    }
+    return make_map(std::move(entries), over.place);
+}
+
 NodePtr merged_maps(const Node& under, const Node& over) {
     std::vector<Node::Entry> entries = under.entries;
     for (const Node::Entry& entry : over.entries) {

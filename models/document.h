@@ -63,6 +63,10 @@ NodePtr merged(const NodePtr& under, const NodePtr& over);
 /// The same for two maps that are to be merged whatever their keys are.
 NodePtr merged_maps(const Node& under, const Node& over);
 
+/// What stands on a `base`: maps are merged key by key, however deep they lie and whatever their
+/// keys are; all else is replaced, but what is empty in `over` has not been said there.
+NodePtr merged_deeply(const Node& under, const Node& over);
+
 /// The map without one key.
 NodePtr without(const NodePtr& map, std::string_view key);
 

@@ -102,21 +102,30 @@ Parsed<Bytes> parse_bytes(std::string_view text) {
 }
 
 Parsed<BytesPerSecond> parse_rate(std::string_view text) {
+    constexpr double kMost = 1e18;
     const auto parsed = parse_quantity(text, kRates, "900 GB/s");
     if (!parsed.value) return {{}, parsed.mistake};
+    if (*parsed.value > kMost) return {{}, fmt::format("'{}' is more than 1e18 B/s", text)};
     return {BytesPerSecond{*parsed.value}, {}};
 }
 
 Parsed<Duration> parse_duration(std::string_view text) {
-    constexpr double kMost = 1e9;
+    constexpr double kMost = 1e4;
     const auto parsed = parse_quantity(text, kDurations, "3 us");
     if (!parsed.value) return {{}, parsed.mistake};
-    if (*parsed.value > kMost) return {{}, fmt::format("'{}' is more than 1e9 seconds", text)};
+    if (*parsed.value > kMost) return {{}, fmt::format("'{}' is more than 10,000 seconds", text)};
     return {from_seconds(*parsed.value), {}};
 }
 
 Parsed<double> parse_flop_rate(std::string_view text) {
-    return parse_quantity(text, kFlopRates, "312 TFLOP/s");
+    constexpr double kLeast = 1e6;
+    constexpr double kMost = 1e19;
+    auto parsed = parse_quantity(text, kFlopRates, "312 TFLOP/s");
+    if (!parsed.value || *parsed.value == 0) return parsed;
+    if (*parsed.value < kLeast)
+        return {{}, fmt::format("'{}' is less than 1e6 FLOP/s; 0 FLOP/s means not known", text)};
+    if (*parsed.value > kMost) return {{}, fmt::format("'{}' is more than 1e19 FLOP/s", text)};
+    return parsed;
 }
 
 }  // namespace debubble::models

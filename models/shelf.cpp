@@ -109,9 +109,10 @@ NodePtr Shelf::resolve(const NodePtr& value, std::string_view what, std::string_
     }
     const NodePtr base = value->get("base");
     if (!base) return value;
+    const NodePtr own = without(value, "base");
+    if (base->is(Node::Kind::Null)) return own;
     const NodePtr under = resolve(base, what, folder, mistakes, depth + 1);
-    if (!under) return nullptr;
-    return merged_maps(*under, *without(value, "base"));
+    return under ? merged_deeply(*under, *own) : nullptr;
 }
 
 }  // namespace debubble::models

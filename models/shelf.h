@@ -30,7 +30,7 @@ public:
     ///   a path       (it has a '/' or ends in .yaml, .yml, .json) that file, taken
     ///                from the folder of the file in which the path is written; the folder
     ///                of a model stands for the config.json in it
-    ///   a map        itself, laid over what its `base` stands for, if it has one
+    ///   a map        itself, laid deeply over what its `base` stands for, if it has one
     /// Null, with its mistakes added, if it stands for nothing.
     NodePtr resolve(const NodePtr& value, std::string_view what, std::string_view folder,
                     Mistakes& mistakes);

@@ -5,10 +5,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/printable.h"
 #include "base/spelling.h"
 #include "models/quantity.h"
 
 namespace debubble::models {
+namespace {
+
+constexpr std::size_t kLongestShown = 60;
+
+}  // namespace
 
 std::string unknown_word(std::string_view what, std::string_view word,
                          std::span<const std::string> known, std::string_view where) {
@@ -100,8 +106,14 @@ bool MappingReader::flag(std::string_view key, bool& out) {
 
 bool MappingReader::text(std::string_view key, std::string& out) {
     const NodePtr found = scalar(key, "a text");
-    if (found) out = found->scalar;
-    return found != nullptr;
+    if (!found) return false;
+    if (!is_printable(found->scalar)) {
+        complain(key, fmt::format("'{}' has a control character: '{}'", key,
+                                  printable(found->scalar.substr(0, kLongestShown))));
+        return false;
+    }
+    out = found->scalar;
+    return true;
 }
 
 template <class T>
@@ -118,7 +130,15 @@ bool MappingReader::quantity(std::string_view key, T& out, std::string_view want
 }
 
 bool MappingReader::bytes(std::string_view key, Bytes& out) {
-    return quantity(key, out, "a number of bytes", parse_bytes);
+    constexpr Bytes kMost{1'000'000'000'000'000};  // sums of many must not pass 2^63
+    Bytes read;
+    if (!quantity(key, read, "a number of bytes", parse_bytes)) return false;
+    if (read > kMost) {
+        complain(key, fmt::format("'{}' must be at most 1000 TB", key));
+        return false;
+    }
+    out = read;
+    return true;
 }
 
 bool MappingReader::rate(std::string_view key, BytesPerSecond& out) {

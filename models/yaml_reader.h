@@ -27,7 +27,11 @@ public:
     /// and `mistakes` must outlive the reader, and so must every key given to it.
     MappingReader(NodePtr mapping, std::string_view name, Mistakes& mistakes);
 
-    bool has(std::string_view key) const { return mapping_->find(key) != nullptr; }
+    /// Is the key given? Null, as `key:` or `key: ~`, is not.
+    bool has(std::string_view key) const {
+        const NodePtr found = mapping_->get(key);
+        return found && !found->is(Node::Kind::Null);
+    }
     bool good() const { return mistakes_->count() == mistakes_at_start_; }
 
     /// True if the key is there and good. Null counts as absent.
@@ -41,8 +45,8 @@ public:
     }
     bool real(std::string_view key, double& out, double least, double most);
     bool flag(std::string_view key, bool& out);
-    bool text(std::string_view key, std::string& out);
-    bool bytes(std::string_view key, Bytes& out);
+    bool text(std::string_view key, std::string& out);     ///< without control characters
+    bool bytes(std::string_view key, Bytes& out);          ///< up to 1e15
     bool rate(std::string_view key, BytesPerSecond& out);  ///< positive
     bool duration(std::string_view key, Duration& out);
     bool flop_rate(std::string_view key, double& out);

@@ -12,7 +12,7 @@ namespace debubble::scenarios {
 namespace {
 
 constexpr int kMostLayersOfTable = 1024;  ///< asked one by one whether they can be cut so
-constexpr double kMostPasses = 2e7;       ///< of all stages in one step
+constexpr double kMostHeldBytes = 4e18;   ///< if every microbatch kept all that it makes
 constexpr double kMostTokens = 1e9;       ///< of a microbatch
 constexpr double kMostScores = 1e17;      ///< of a microbatch's attention in one layer
 
@@ -149,6 +149,22 @@ void check_sequence(Draft& draft) {
             fmt::format("{} tokens of the rank cannot be cut into {}", tokens, s.parallel.tensor));
 }
 
+/// At least what all forwards of a step make: sums of it must fit in 63 bits.
+double made_bytes(const Scenario& s) {
+    constexpr double kElements = 64;  // of a layer, per column of its width
+    constexpr double kWidth = 4;      // bytes
+    const double tokens = static_cast<double>(s.training.micro_batch) *
+                          static_cast<double>(s.training.seq_length) * s.training.micro_batches;
+    const double experts =
+        static_cast<double>(std::max<std::int64_t>(1, s.model.experts_per_token));
+    double layer = kElements * static_cast<double>(s.model.hidden) +
+                   8 * experts * static_cast<double>(s.model.ffn);
+    if (s.training.attention == models::AttentionKernel::Unfused)
+        layer +=
+            4 * static_cast<double>(s.training.seq_length) * static_cast<double>(s.model.heads);
+    return kWidth * tokens * (layer * s.model.layers + 4 * static_cast<double>(s.model.vocab));
+}
+
 void check_extent(Draft& draft) {
     const Scenario& s = draft.scenario;
     const double tokens =
@@ -159,11 +175,20 @@ void check_extent(Draft& draft) {
         draft.top.complain("training", fmt::format("a microbatch of {} tokens is beyond what is "
                                                    "planned",
                                                    tokens));
-    const double passes = static_cast<double>(s.pipeline_shape().stages()) *
-                          s.training.micro_batches * s.schedule.slices;
-    if (passes > kMostPasses)
+    const PipelineShape shape = s.pipeline_shape();
+    if (shape.computes() > kMostComputes)
+        draft.top.complain(
+            "training",
+            fmt::format("a step of about {:.0f} computes ({} stages x {} microbatches x {} slices, "
+                        "forward and both parts of backward) is more than the {:.0f} that are "
+                        "planned",
+                        shape.computes(), shape.stages(), shape.micro_batches, shape.slices,
+                        kMostComputes));
+    if (made_bytes(s) > kMostHeldBytes)
         draft.top.complain("training",
-                           fmt::format("a step of {} passes is more than {}", passes, kMostPasses));
+                           fmt::format("a step that makes {:.1e} bytes of activations is beyond "
+                                       "what is planned",
+                                       made_bytes(s)));
 }
 
 void check_partition(Draft& draft) {
@@ -209,6 +234,9 @@ void check_schedule(Draft& draft) {
 void add_notes(Draft& draft) {
     const Scenario& s = draft.scenario;
     auto& notes = draft.scenario.notes;
+    if (const Generator* generator = find_generator(s.schedule.name);
+        generator != nullptr && s.schedule.csv.empty() && generator->note != nullptr)
+        if (const Reason note = generator->note(s.pipeline_shape())) notes.push_back(*note);
     if (s.parallel.tensor > s.cluster.gpus_per_node)
         notes.push_back(fmt::format("tensor groups of {} GPUs span nodes of {}", s.parallel.tensor,
                                     s.cluster.gpus_per_node));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "models/yaml_document_reader.h"
 #include "models/yaml_reader.h"
 #include "scenarios/scenario_tree.h"
@@ -15,7 +16,7 @@ using models::Shelf;
 constexpr std::string_view kFolder = "scenarios";
 
 std::string name_from(const std::filesystem::path& file) {
-    return file.stem().string();
+    return printable(file.stem().string());
 }
 
 /// The tree of a file, with what it includes.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "models/quantity.h"
 #include "scenarios/draft.h"
 
@@ -72,6 +73,7 @@ void read_stages_per_rank(Draft& draft, MappingReader* in, const Generator* gene
 
 /// A look at the file before it is read as a schedule, which says what is wrong with it.
 bool has(const std::string& csv, const std::regex& action) {
+    note_file_read(csv);
     std::ifstream file(csv);
     std::string line;
     while (std::getline(file, line))
@@ -132,7 +134,10 @@ void read_schedule(Draft& draft) {
     } else {
         choice.splits_backward = generator->splits_backward;
         choice.overlaps = generator->overlaps;
+        if (in.mapping()->find("csv") != nullptr) in.value("csv");  // without a value: not given
         read_options(in, *generator, choice);
+        if (const Reason reason = memory_limit_reason(*generator, choice.options))
+            in.complain("memory_limit", *reason);
     }
     in.finish();
 }

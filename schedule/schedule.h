@@ -18,7 +18,14 @@ struct PipelineShape {
     friend bool operator==(const PipelineShape&, const PipelineShape&) = default;
 
     int stages() const { return ranks * stages_per_rank; }
+    /// Computes of a split backward. A real number, since a wrong shape may have too many to count.
+    double computes() const {
+        return 3.0 * ranks * stages_per_rank * static_cast<double>(micro_batches) * slices;
+    }
 };
+
+/// Computes of the largest step that is planned: a simulation of it takes some eight gigabytes.
+inline constexpr double kMostComputes = 2e7;
 
 /// The issue order of one rank's thread.
 using ActionList = std::vector<Action>;

@@ -55,6 +55,9 @@ std::string to_json(const CompareReport& report) {
     const Beside<Duration> step{c.step.simulated.step_time, c.step.executed.step_time};
     Json json = {{"scenario", report.headers.executed.scenario},
                  {"schedule_hash", report.headers.executed.program_hash},
+                 {"sources",
+                  {{"simulated", report.headers.simulated.source},
+                   {"executed", report.headers.executed.source}}},
                  {"steps", report.steps},
                  {"step_time_error", or_null(relative_error(step))},
                  {"replayed_step_time_error", nullptr},

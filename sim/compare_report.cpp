@@ -32,6 +32,19 @@ void replay(const Trace& executed, CompareReport& report) {
 
 }  // namespace
 
+Beside<std::string> names_of(const CompareReport& report) {
+    const std::string& source = report.headers.simulated.source;
+    if (!source.empty() && source == report.headers.executed.source) return {"first", "second"};
+    return {"simulated", "executed"};
+}
+
+std::optional<std::string> swapped_reason(const Trace& simulated, const Trace& executed) {
+    if (simulated.header.source != "executed" || executed.header.source != "simulated")
+        return std::nullopt;
+    return "the executed trace stands first, and the simulated one second; errors would be told "
+           "the wrong way round. Turn them round";
+}
+
 CompareReport compare_report(const Trace& simulated, const Trace& executed,
                              const Beside<std::string>& files) {
     CompareReport report;

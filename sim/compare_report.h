@@ -21,6 +21,13 @@ struct CompareReport {
     std::vector<std::string> order;  ///< what in the executed order is not the program's
 };
 
+/// What the two traces are called: "simulated" and "executed", or "first" and "second" if both say
+/// that they are of one kind.
+Beside<std::string> names_of(const CompareReport& report);
+
+/// Why the traces cannot be compared in this order, if they cannot: the executed one stands first.
+std::optional<std::string> swapped_reason(const Trace& simulated, const Trace& executed);
+
 /// `files` names the traces. Precondition: why_not_comparable() has nothing to say.
 /// Throws InputError if the program in the traces is invalid.
 CompareReport compare_report(const Trace& simulated, const Trace& executed,

@@ -29,7 +29,10 @@ std::string points_text(double simulated, double executed) {
 
 class CompareText {
 public:
-    explicit CompareText(const CompareReport& report) : report_(report), c_(report.comparison) {}
+    explicit CompareText(const CompareReport& report)
+        : report_(report), c_(report.comparison), names_(names_of(report)) {
+        if (of_a_kind()) short_ = {"1st", "2nd"};
+    }
 
     std::string text() {
         what();
@@ -57,11 +60,17 @@ private:
 
     void what() {
         const TraceHeader& run = report_.headers.executed;
-        paragraph(fmt::format("{}: simulated beside executed, program {}", run.scenario,
-                              run.program_hash.substr(0, 12)));
-        paragraph("  simulated: " + report_.files.simulated);
-        std::string executed = "  executed: " + report_.files.executed;
-        if (run.source != "executed") executed += fmt::format(" ({})", run.source);
+        paragraph(fmt::format("{}: {} beside {}, program {}", run.scenario, names_.simulated,
+                              names_.executed, run.program_hash.substr(0, 12)));
+        const auto named = [](const std::string& name, const std::string& file,
+                              const TraceHeader& header) {
+            const std::string source = header.source == name || header.source.empty()
+                                           ? ""
+                                           : fmt::format(" ({})", header.source);
+            return fmt::format("  {}: {}{}", name, file, source);
+        };
+        paragraph(named(names_.simulated, report_.files.simulated, report_.headers.simulated));
+        std::string executed = named(names_.executed, report_.files.executed, run);
         if (report_.steps > 1) executed += fmt::format(", the median of {} steps", report_.steps);
         if (!run.folded) executed += ", the replica of each rank that idles least";
         paragraph(executed);
@@ -72,8 +81,8 @@ private:
         const StepFigures& a = c_.step.simulated;
         const StepFigures& b = c_.step.executed;
         const TimeUnit unit = unit_of(seconds(std::max(a.step_time, b.step_time)));
-        line("{:<14}{:>14}{:>14}{:>14}{:>14}{:>14}", "", "simulated", "replayed", "executed",
-             "simulated", "replayed");
+        line("{:<14}{:>14}{:>14}{:>14}{:>14}{:>14}", "", names_.simulated, "replayed",
+             names_.executed, names_.simulated, "replayed");
         line("{:<14}{:>14}{:>14}{:>14}{:>14}{:>14}", "", "", "", "", "error", "error");
         const auto time = [&](const char* name, Duration StepFigures::*of) {
             const auto cell = [&](Duration d) { return time_text(seconds(d), unit); };
@@ -93,10 +102,11 @@ private:
         share("bubble", &StepFigures::bubble);
         share("span bubble", &StepFigures::span_bubble);
         if (report_.replayed)
-            paragraph(
-                "replayed: the program played with the executed durations. Its error is of order, "
-                "overlap and gaps between actions; what the simulated one has beyond it is of "
-                "the prices.");
+            paragraph(fmt::format(
+                "replayed: the program played with the {} durations. Its error is of order, "
+                "overlap and gaps between actions; what the {} one has beyond it is of "
+                "the prices.",
+                names_.executed, names_.simulated));
         else
             paragraph("not replayed: " + report_.why_not_replayed);
         out_ += '\n';
@@ -108,7 +118,8 @@ private:
         const auto ranks = static_cast<double>(std::max<std::size_t>(1, c_.ranks.size()));
         const TimeUnit unit =
             unit_of(seconds(std::max(std::ranges::max(a), std::ranges::max(b))) / ranks);
-        line("{:<20}{:>14}{:>14}{:>14}", "idle, mean per rank", "simulated", "executed", "error");
+        line("{:<20}{:>14}{:>14}{:>14}", "idle, mean per rank", names_.simulated, names_.executed,
+             "error");
         for (std::size_t k = 0; k < kBubbleCauses; ++k) {
             if (a[k] == Duration{} && b[k] == Duration{}) continue;
             line("  {:<18}{:>14}{:>14}{:>14}", wording_of(static_cast<BubbleCause>(k)),
@@ -126,8 +137,10 @@ private:
         const auto cell = [&](Duration d) { return number_text(seconds(d), unit); };
         line("{:>4}{:>20}{:>9}{:>20}{:>20}{:>20}{:>7}", fmt::format("{}", name_of(unit)), "busy",
              "", "exposed", "optimizer", "idle", "place");
-        line("{:>4}{:>10}{:>10}{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>7}", "rank", "sim.",
-             "exec.", "error", "sim.", "exec.", "sim.", "exec.", "sim.", "exec.", "s. e.");
+        line("{:>4}{:>10}{:>10}{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>7}", "rank",
+             short_.simulated, short_.executed, "error", short_.simulated, short_.executed,
+             short_.simulated, short_.executed, short_.simulated, short_.executed,
+             of_a_kind() ? "1. 2." : "s. e.");
         for (std::size_t i = 0; i < c_.ranks.size() && i < kTableRows; ++i) {
             const RankFigures& a = c_.ranks[i].figures.simulated;
             const RankFigures& b = c_.ranks[i].figures.executed;
@@ -147,8 +160,10 @@ private:
             return rank.figures.simulated.peak && rank.figures.executed.peak;
         };
         if (!std::ranges::any_of(c_.ranks, known)) return;
-        line("{:>4}{:>20}{:>8}{:>66}", "", "peak GiB", "", "of it, simulated less executed, MiB");
-        std::string head = fmt::format("{:>4}{:>10}{:>10}{:>8}", "rank", "sim.", "exec.", "error");
+        line("{:>4}{:>20}{:>8}{:>66}", "", "peak GiB", "",
+             fmt::format("of it, {} less {}, MiB", names_.simulated, names_.executed));
+        std::string head = fmt::format("{:>4}{:>10}{:>10}{:>8}", "rank", short_.simulated,
+                                       short_.executed, "error");
         for (std::size_t k = 0; k < kMemoryClasses; ++k)
             head += fmt::format("{:>{}}", name_of(static_cast<MemoryClass>(k)), kClassColumns[k]);
         line("{}", head);
@@ -180,7 +195,7 @@ private:
         for (const ErrorRow& row : rows)
             longest = std::max({longest, row.sum.simulated, row.sum.executed});
         const TimeUnit unit = fine_unit(longest);
-        line("{:<16}{:>8}{:>16}{:>16}{:>14}{:>10}", of, "count", "simulated", "executed",
+        line("{:<16}{:>8}{:>16}{:>16}{:>14}{:>10}", of, "count", names_.simulated, names_.executed,
              "mean error", "bias");
         for (std::size_t i = 0; i < rows.size() && i < kTableRows; ++i) {
             const ErrorRow& row = rows[i];
@@ -200,8 +215,8 @@ private:
         for (const ActionDifference& d : c_.worst)
             longest = std::max({longest, d.length.simulated, d.length.executed});
         const TimeUnit unit = unit_of(seconds(longest));
-        line("{:<28}{:>4}{:>14}{:>14}{:>14}{:>12}", "greatest differences", "rank", "simulated",
-             "executed", "difference", "error");
+        line("{:<28}{:>4}{:>14}{:>14}{:>14}{:>12}", "greatest differences", "rank",
+             names_.simulated, names_.executed, "difference", "error");
         for (const ActionDifference& d : c_.worst) {
             const double apart = seconds(d.length.simulated) - seconds(d.length.executed);
             line("{:<28}{:>4}{:>14}{:>14}{:>14}{:>12}", shortened(to_text(d.action), 27),
@@ -214,26 +229,30 @@ private:
 
     void order() {
         if (c_.unmatched.simulated + c_.unmatched.executed > 0)
-            paragraph(
-                fmt::format("{} actions are only in the simulated trace, {} only in the "
-                            "executed one",
-                            c_.unmatched.simulated, c_.unmatched.executed));
+            paragraph(fmt::format("{} actions are only in the {} trace, {} only in the {} one",
+                                  c_.unmatched.simulated, names_.simulated, c_.unmatched.executed,
+                                  names_.executed));
         if (!report_.order_checked)
             return paragraph("order: not checked, neither trace holds the program");
         if (report_.order.empty()) {
             std::size_t actions = 0;
             for (const ActionList& list : report_.program.ranks) actions += list.size();
             return paragraph(fmt::format(
-                "order: what was executed is the program: {} actions on {} ranks, each stream in "
-                "the order of its list, every dependency met",
-                actions, report_.program.ranks.size()));
+                "order: {} is the program: {} actions on {} ranks, each stream in the order of its "
+                "list, every dependency met",
+                what_ran(), actions, report_.program.ranks.size()));
         }
-        paragraph("order: what was executed is NOT the program:");
+        paragraph(fmt::format("order: {} is NOT the program:", what_ran()));
         for (const std::string& sentence : report_.order) paragraph("  " + sentence);
     }
 
+    std::string what_ran() const { return of_a_kind() ? "the second trace" : "what was executed"; }
+    bool of_a_kind() const { return names_.executed != "executed"; }
+
     const CompareReport& report_;
     const Comparison& c_;
+    const Beside<std::string> names_;
+    Beside<std::string> short_{"sim.", "exec."};
     std::string out_;
 };
 

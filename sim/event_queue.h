@@ -27,9 +27,10 @@ public:
     bool empty() const { return heap_.empty(); }
     std::uint64_t handled() const { return handled_; }
 
-    /// Precondition: `when >= now()`.
+    /// Precondition: `when >= now()`. Throws InputError if that is too late to be told of.
     void at(Instant when, Event::Kind kind, std::int32_t task, std::int32_t version = 0) {
         assert(when >= now_ && "an event cannot be put in the past");
+        checked(when - Instant{});
         heap_.push({when, next_sequence_++, task, version, kind});
     }
 

@@ -103,8 +103,10 @@ void FlowNetwork::announce(Active& flow, double rate) {
     flow.since = now;
     flow.rate = rate;
     flow.version = next_version_++;
-    const auto length = static_cast<Duration::rep>(std::ceil(flow.left / rate * 1e9));
-    queue_.at(now + Duration{length}, Event::Kind::FlowEnd, flow.task, flow.version);
+    const double length = flow.left / rate;
+    if (!(length <= kLongestSeconds)) refuse_time(length);
+    queue_.at(now + Duration{static_cast<Duration::rep>(std::ceil(length * 1e9))},
+              Event::Kind::FlowEnd, flow.task, flow.version);
 }
 
 }  // namespace debubble::sim

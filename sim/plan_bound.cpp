@@ -43,7 +43,7 @@ public:
                 const Duration d = of({pass, before, mb}, rank);
                 least = std::min(least.value_or(d), d);
             }
-            sums.push_back(sums.back() + least.value_or(Duration{}));
+            sums.push_back(checked(sums.back() + least.value_or(Duration{})));
         }
         return sums[stage.index];
     }
@@ -76,7 +76,7 @@ RankBound rank_bound(const ActionList& list, Rank rank, Durations& durations) {
         for_each_compute(action, [&](const Compute& c) {
             if (!head) head = durations.way(Pass::Forward, c.stage, c.micro_batch);
         });
-        bound.work += durations.of(action, rank);
+        bound.work = checked(bound.work + durations.of(action, rank));
         bound.end = std::max(bound.end, head.value_or(Duration{}) + bound.work);
     }
     // After its last gradient, those of the earlier stages are still to come.

@@ -7,6 +7,8 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "base/number_option.h"
+#include "base/outputs.h"
 #include "exec/calibrate/calibrate.h"
 #include "exec/calibrate/noise.h"
 #include "exec/commands/commands.h"
@@ -36,13 +38,18 @@ void check(const CalibrateArguments& args) {
     check_can_write(args.out);
 }
 
-/// Their ranks are threads of this process, one scenario after the other.
-void check_scenarios_fit(const CalibrateRequest& request) {
+/// Their ranks are threads of this process, one scenario after the other; of a processor, they
+/// must fit in its memory. What they read is not to be overwritten.
+void check_scenarios(const CalibrateRequest& request, const CalibrateArguments& args) {
     for (const std::string& name : request.scenarios) {
         const std::vector<scenarios::Override> overrides = overrides_of(request, name);
         std::vector<std::string> set;
         for (const auto& [key, value] : overrides) set.push_back(key + "=" + value);
         const scenarios::Scenario scenario = scenarios::read_scenario(name, overrides);
+        Outputs outputs;
+        outputs.add("--out", args.out);
+        outputs.check();
+        if (args.device != "cpu") continue;
         check_memory(planned_memory(name, set, scenario), scenario.parallel, available_memory());
     }
 }
@@ -59,7 +66,7 @@ ExitStatus carry_out(CalibrateArguments& args) {
     request.how.patience =
         std::chrono::nanoseconds(static_cast<std::int64_t>(args.deadline_s * 1e9));
     const std::string name = std::filesystem::path(args.out).stem().string();
-    if (args.device == "cpu") check_scenarios_fit(request);
+    check_scenarios(request, args);
     const scenarios::Cluster cluster = calibrate(request, name, [](const std::string& note) {
         fmt::print("measuring {}\n", note);
         std::fflush(stdout);
@@ -93,7 +100,9 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--out", args->out, "the cluster file to write")->required();
     verb->add_option("--scenario", args->scenarios, "name or file of a scenario; may be repeated")
         ->allow_extra_args(false);
-    verb->add_option("--set", args->set, "key=value of the scenarios, as training.seq_length=256")
+    verb->add_option(
+            "--set", args->set,
+            "key=value of the scenarios, as training.seq_length=256; key= is the key's default")
         ->allow_extra_args(false);
     verb->add_option("--device", args->device, "cpu, or cuda: the GPUs of this machine");
     verb->add_option("--ranks", request.ranks, "pipeline ranks, instead of the scenarios'")
@@ -103,7 +112,7 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--steps", request.how.steps, "timed steps of each kind")
         ->check(CLI::Range(10, 100'000));
     verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another (300)")
-        ->check(CLI::Range(0.001, 1e6));
+        ->check(real_number(0.001, 1e6));
     verb->footer(kCalibrateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }

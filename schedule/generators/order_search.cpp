@@ -11,7 +11,7 @@ namespace debubble {
 namespace {
 
 /// All passes in a row must stay far from the end of 64-bit nanoseconds.
-constexpr double kLongestSeconds = 1e7;
+constexpr double kLongestSearched = 1e7;
 
 }  // namespace
 
@@ -66,8 +66,8 @@ Reason costs_reason(const PipelineShape& shape, const PipelineCosts& costs) {
                                         seconds(stage.backward_weight));
     }
     if (negative) return "a cost is negative";
-    if (longest * 2 * shape.stages() * shape.micro_batches > kLongestSeconds)
-        return fmt::format("its passes would take more than {} seconds in all", kLongestSeconds);
+    if (longest * 2 * shape.stages() * shape.micro_batches > kLongestSearched)
+        return fmt::format("its passes would take more than {} seconds in all", kLongestSearched);
     return std::nullopt;
 }
 

@@ -6,6 +6,8 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "base/outputs.h"
+#include "base/printable.h"
 #include "schedule/exporters/chrome_trace.h"
 #include "schedule/exporters/svg.h"
 #include "schedule/steps.h"
@@ -51,26 +53,31 @@ std::string picture(const Trace& simulated, const Trace& executed, const Compare
 }
 
 ExitStatus carry_out(const CompareArguments& args) {
-    if (args.json == "-" && args.svg == "-")
-        throw InputError("only one of --json and --svg can go to standard output");
     const Trace simulated = read(args.simulated);
     const Trace executed = read(args.executed);
+    if (const auto reason = swapped_reason(simulated, executed))
+        throw InputError(
+            fmt::format("{}: debubble compare {} {}", *reason, args.executed, args.simulated));
+    Outputs outputs;
+    outputs.add("--json", args.json);
+    outputs.add("--svg", args.svg);
+    outputs.check();
     if (const auto why_not = why_not_comparable(simulated, executed)) {
         fmt::print(stderr, "{} and {} cannot be compared: {}\n", args.simulated, args.executed,
-                   *why_not);
+                   printable(*why_not));
         return ExitStatus::No;
     }
     const CompareReport report =
         compare_report(simulated, executed, {args.simulated, args.executed});
     if (!args.json.empty()) write_output(args.json, to_json(report));
     if (!args.svg.empty()) write_output(args.svg, picture(simulated, executed, report));
-    if (args.json != "-" && args.svg != "-") fmt::print("{}", to_text(report));
+    if (args.json != "-" && args.svg != "-") fmt::print("{}", printable(to_text(report)));
     return report.order.empty() ? ExitStatus::Done : ExitStatus::No;
 }
 
 constexpr const char* kCompareFooter =
     R"(The traces are those of `simulate --trace` and `run --trace`, of the same program. Errors are
-(simulated - executed) / executed. Exit code 1 if the programs differ, or if what was executed is
+(simulated - executed) / executed. Two traces of one kind are compared as the first and the second. Exit code 1 if the programs differ, or if what was executed is
 not the program.
 
 Examples:

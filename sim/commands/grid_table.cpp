@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "base/units.h"
 #include "sim/report_wording.h"
 #include "sim/twins.h"
@@ -23,7 +24,8 @@ std::string gib_cell(double bytes) {
 }
 
 Cells cells_of(const SweepRow& row) {
-    Cells cells = row.values;
+    Cells cells;
+    for (const std::string& value : row.values) cells.push_back(printable(value));
     const double step = row.figure("step_time_s");
     cells.push_back(fmt::format("{:.6g}", row.figure("tokens_per_s")));
     cells.push_back(fmt::format("{:.4g} s", step));

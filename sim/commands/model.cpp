@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
+#include "base/outputs.h"
 #include "base/units.h"
 #include "models/architecture_reader.h"
 #include "sim/commands/commands.h"
@@ -150,6 +151,9 @@ ExitStatus carry_out(const ModelArguments& args) {
     }
     if (args.model.empty()) throw InputError("a model is required (--list shows the names)");
     const models::Architecture architecture = models::read_model(args.model);
+    Outputs outputs;
+    outputs.add("--json", args.json);
+    outputs.check();
     const models::Execution execution = execution_of(args, architecture);
     const std::vector<StageFigures> table = model_table(architecture, execution, args.stages);
     if (!args.json.empty())

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
+#include "base/number_option.h"
 #include "schedule/csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
@@ -21,8 +22,6 @@ namespace debubble::sim {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kMostActions = 2e7;  ///< a gigabyte of actions, and nobody reads it
 
 struct ScheduleArguments {
     std::string name;
@@ -53,14 +52,12 @@ PipelineShape shape_of(const ScheduleArguments& args) {
     const Generator* generator = find_generator(args.name);
     if (shape.stages_per_rank == 0)
         shape.stages_per_rank = generator != nullptr ? generator->stages_per_rank.value_or(1) : 1;
-    const double actions = 3.0 * shape.ranks * shape.stages_per_rank *
-                           static_cast<double>(shape.micro_batches) * shape.slices;
-    if (actions > kMostActions)
+    if (shape.computes() > kMostComputes)
         throw InputError(
             fmt::format("{} ranks x {} stages x {} microbatches x {} slices are too "
                         "many actions to write: about {:.0f}, the limit is {:.0f}",
                         shape.ranks, shape.stages_per_rank, shape.micro_batches, shape.slices,
-                        actions, kMostActions));
+                        shape.computes(), kMostComputes));
     return shape;
 }
 
@@ -133,6 +130,8 @@ std::string answer_text(const ScheduleArguments& args) {
         throw InputError("--option overlap=X is a cost: give --costs F,I,W,C too");
     }
     Schedule schedule = generate(args.name, shape, options);
+    if (const Generator& row = *find_generator(args.name); row.note != nullptr)
+        if (const Reason note = row.note(shape)) fmt::print(stderr, "note: {}\n", *note);
     std::optional<Replay> replayed;
     if (units) replayed = replay(schedule, units->costs());
     if (args.lowered) schedule = lower(std::move(schedule), {});
@@ -175,9 +174,10 @@ void add_schedule(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--costs", args->costs,
                      "F,I,W,C: costs of one stage's forward, backward-input, backward-weight and "
                      "of a link, as 1,1,1,0 or 1/2,0.5,1/2,0; adds makespan, bubbles and peaks");
-    verb->add_option("--memory-limit", args->memory_limit,
-                     "most live microbatches of one rank, for the schedules that search")
-        ->check(CLI::PositiveNumber);
+    verb->add_option(
+            "--memory-limit", args->memory_limit,
+            "most live microbatches of one rank, for the schedule that searches under it (zb-auto)")
+        ->check(real_number(0.001, 1e9));
     verb->add_option("--option", args->options,
                      "key=value of the schedule; overlap=X is the cost of an Overlap")
         ->allow_extra_args(false);

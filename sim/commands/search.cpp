@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/outputs.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/grid_table.h"
@@ -77,6 +78,9 @@ Json best_json(const SearchResult& result, const PredictionWithTrace& prediction
 
 ExitStatus carry_out(const SearchArguments& args) {
     const Grid grid = read_grid(args.grid);
+    Outputs outputs;
+    outputs.add("--json", args.json);
+    outputs.check();
     const Objective objective = parse_objective(args.objective);
     Interruption interruption;
     SearchResult result;

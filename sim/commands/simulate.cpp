@@ -10,6 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "base/outputs.h"
 #include "schedule/exporters/chrome_trace.h"
 #include "schedule/exporters/svg.h"
 #include "schedule/exporters/trace_csv.h"
@@ -54,23 +55,36 @@ std::vector<scenarios::Scenario> read_all(const SimulateArguments& args) {
     return read;
 }
 
+/// The picture and the trace that --out gets; none without it.
+std::vector<std::string> files_in_folder(const SimulateArguments& args,
+                                         const scenarios::Scenario& scenario) {
+    if (args.out.empty()) return {};
+    const std::string name = file_name_of(scenario.name, "scenario's name");
+    const std::string start = (fs::path(args.out) / name).string();
+    return {start + ".svg", start + ".trace.json"};
+}
+
 void check_outputs(const SimulateArguments& args,
                    const std::vector<scenarios::Scenario>& scenarios) {
     if (scenarios.size() > 1 && (!args.svg.empty() || !args.trace.empty() || !args.csv.empty()))
         throw InputError(
             "--svg, --trace and --csv name one file, and there are several scenarios: give "
             "--out DIR, which gets a picture and a trace of each");
-    const auto to_stdout = [](const std::string& where) { return where == "-"; };
-    if (std::ranges::count_if(std::array{args.json, args.trace, args.svg, args.csv}, to_stdout) > 1)
-        throw InputError("only one of --json, --trace, --svg and --csv can go to standard output");
-    if (args.out.empty()) return;
     std::map<std::string, int> times;
     for (const scenarios::Scenario& scenario : scenarios)
-        if (++times[scenario.name] == 2)
+        if (!args.out.empty() && ++times[scenario.name] == 2)
             throw InputError(
                 fmt::format("two scenarios are named '{}': their files in {} would be "
                             "the same",
                             scenario.name, args.out));
+    Outputs outputs;
+    outputs.add("--json", args.json);
+    outputs.add("--trace", args.trace);
+    outputs.add("--svg", args.svg);
+    outputs.add("--csv", args.csv);
+    for (const scenarios::Scenario& scenario : scenarios)
+        for (const std::string& file : files_in_folder(args, scenario)) outputs.add("--out", file);
+    outputs.check();
 }
 
 std::vector<PredictionWithTrace> predict_all(const std::vector<scenarios::Scenario>& scenarios) {
@@ -126,9 +140,9 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
     if (!args.csv.empty()) write_output(args.csv, spans_of(answers.front()));
     if (args.out.empty()) return;
     for (std::size_t i = 0; i < answers.size(); ++i) {
-        const std::string start = (fs::path(args.out) / scenarios[i].name).string();
-        write_file(start + ".svg", svg_of(scenarios[i], answers[i]));
-        write_file(start + ".trace.json", trace_of(answers[i]));
+        const std::vector<std::string> files = files_in_folder(args, scenarios[i]);
+        write_file(files[0], svg_of(scenarios[i], answers[i]));
+        write_file(files[1], trace_of(answers[i]));
     }
 }
 
@@ -168,7 +182,7 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     CLI::App* verb =
         program.add_subcommand("simulate", "predict time, memory and bubbles of a training step");
     verb->add_option("SCENARIO", args->scenarios, "names or files of scenarios")->required();
-    verb->add_option("--set", args->set, "key=value of the scenario, as parallel.tensor=4")
+    verb->add_option("--set", args->set, "key=value of the scenario, as parallel.tensor=4; key= is the key's default")
         ->allow_extra_args(false);
     verb->add_option("--out", args->out, "folder for the picture and the trace of each scenario");
     verb->add_option("--json", args->json, "write the figures; - is standard output");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/outputs.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/grid_table.h"
@@ -46,6 +47,9 @@ std::string summary(const SweepResult& result, const Grid& grid, const std::stri
 
 ExitStatus carry_out(const SweepArguments& args) {
     const Grid grid = read_grid(args.grid);
+    Outputs outputs;
+    outputs.add("--out", args.out);
+    outputs.check();
     Interruption interruption;
     SweepResult result;
     {

@@ -4,6 +4,8 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "base/outputs.h"
+#include "base/printable.h"
 #include "schedule/csv.h"
 #include "schedule/validate.h"
 #include "sim/commands/commands.h"
@@ -93,6 +95,9 @@ Json verdict_json(const Schedule& schedule, const std::vector<Violation>& violat
 
 ExitStatus carry_out(const ValidateArguments& args) {
     const CsvResult read_in = read(args);
+    Outputs outputs;
+    outputs.add("--json", args.json);
+    outputs.check();
     if (read_in.dialect == Dialect::UntilPyTorch25)
         fmt::print(stderr,
                    "note: {} is in the dialect of PyTorch 2.5 and older: B is read as "
@@ -101,7 +106,7 @@ ExitStatus carry_out(const ValidateArguments& args) {
     const std::vector<Violation> violations = validate(read_in.schedule);
     if (!args.json.empty())
         write_output(args.json, verdict_json(read_in.schedule, violations).dump(2) + "\n");
-    if (args.json != "-") fmt::print("{}", verdict_text(read_in.schedule, violations));
+    if (args.json != "-") fmt::print("{}", printable(verdict_text(read_in.schedule, violations)));
     return violations.empty() ? ExitStatus::Done : ExitStatus::No;
 }
 

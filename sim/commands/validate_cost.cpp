@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
+#include "base/outputs.h"
+#include "base/printable.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/output.h"
 #include "sim/measured_table.h"
@@ -29,6 +31,9 @@ ExitStatus carry_out(const ValidateCostArguments& args) {
     const MeasuredTable table =
         read_measured(read_file(args.file), args.file,
                       {unless_empty(args.cluster), unless_empty(args.framework)});
+    Outputs outputs;
+    outputs.add("--json", args.json);
+    outputs.check();
     PredictOptions figures_only;
     figures_only.keep_trace = false;
     figures_only.only_where_it_decides = true;
@@ -37,7 +42,7 @@ ExitStatus carry_out(const ValidateCostArguments& args) {
             return predict(scenario, figures_only).prediction;
         });
     if (!args.json.empty()) write_output(args.json, to_json(validation));
-    if (args.json != "-") fmt::print("{}", to_text(validation));
+    if (args.json != "-") fmt::print("{}", printable(to_text(validation)));
     return ExitStatus::Done;
 }
 

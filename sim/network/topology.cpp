@@ -3,11 +3,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+
 namespace debubble::sim {
 namespace {
 
-Bytes bytes_in(Duration time, double bytes_per_second) {
-    return {std::llround(seconds(time) * bytes_per_second)};
+Bytes bytes_in(double seconds, double bytes_per_second) {
+    constexpr double kMost = 4e18;
+    const double bytes = seconds * bytes_per_second;
+    if (!(bytes <= kMost))
+        throw InputError(
+            fmt::format("a transfer of {:.1e} bytes is beyond what is simulated: a rate of the "
+                        "cluster is a mistake",
+                        bytes));
+    return {std::llround(bytes)};
 }
 
 }  // namespace
@@ -109,14 +120,14 @@ Flow Topology::collective(const CollectiveCost& cost, Bytes payload,
     for (const Rank rank : participants) {
         for (const Link link : links_of(cost.tier, ways_[rank.index])) cross(link);
     }
-    flow.bytes = bytes_in(cost.transfer, slowest);
+    flow.bytes = bytes_in(seconds(cost.transfer), slowest);
     return flow;
 }
 
 InnerFlow Topology::inner_flow(Tier tier, double seconds, Rank rank) const {
     const std::array<Link, 2> links = links_of(tier, ways_[rank.index]);
     const double rate = std::min(capacity(links[0]), capacity(links[1]));
-    return {{std::llround(seconds * rate)}, links};
+    return {bytes_in(seconds, rate), links};
 }
 
 std::array<Link, 2> Topology::links_of(Tier tier, const Ways& ways) {

@@ -127,6 +127,25 @@ class Compare(ProgramTest):
         self.assertEqual(answer["worst"], [])
         self.assertEqual({row["bias"] for row in answer["kinds"] + answer["stages"]}, {0})
 
+    def test_refuses_traces_in_the_wrong_order(self):
+        self.ends(debubble("compare", "run.json", "sim.json", cwd=self.folder), BAD_INPUT,
+                  says="the executed trace stands first, and the simulated one second; errors "
+                       "would be told the wrong way round. Turn them round: debubble compare "
+                       "sim.json run.json")
+
+    def test_of_two_of_a_kind_calls_them_first_and_second(self):
+        for name, kind in [("sim.json", "simulated"), ("run.json", "executed")]:
+            with self.subTest(kind=kind):
+                page = self.done("compare", name, name, cwd=self.folder).stdout
+                self.assertIn(": first beside second, program", page)
+                self.assertIn(f"  first: {name} ({kind})\n  second: {name} ({kind})\n", page)
+                self.assertNotRegex(page, r"simulated +replayed|replayed +executed|rank +sim\.")
+                self.assertIn("order: the second trace is the program", page)
+        self.assertEqual(self.json_of("sim.json")["sources"],
+                         {"simulated": "simulated", "executed": "simulated"})
+        self.assertEqual(self.json_of("run.json")["sources"],
+                         {"simulated": "simulated", "executed": "executed"})
+
     def test_says_where_a_slow_stage_was_mispriced(self):
         answer = self.json_of("run.json")
         self.assertEqual(answer["schedule_hash"], HASH)

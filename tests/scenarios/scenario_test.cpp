@@ -84,6 +84,56 @@ TEST(Scenario, APrecisionIsItsBytesPerParameter) {
     }
 }
 
+TEST(Scenario, AMapOnABaseIsLaidOverItDeeply) {
+    const Scenario s = parse_scenario(
+        "model: gpt2\ncluster: {base: dgx-a100-80gb, gpu: {name: X, memory: 40 GiB}, name: mine,"
+        " node_link: {group_efficiency: {2: 0.5}}}\n",
+        "here.yaml");
+    const Scenario base = parse("");
+    EXPECT_EQ(s.cluster.gpu.name, "X");
+    EXPECT_EQ(s.cluster.gpu.memory, Bytes{40LL << 30});
+    EXPECT_EQ(s.cluster.gpu.sms, base.cluster.gpu.sms);
+    EXPECT_EQ(s.cluster.gpu.memory_bandwidth, base.cluster.gpu.memory_bandwidth);
+    EXPECT_EQ(s.cluster.node_link.bandwidth, base.cluster.node_link.bandwidth);
+    EXPECT_EQ(s.cluster.node_link.group_efficiency,
+              (std::map<int, double>{{2, 0.5}, {4, 0.747}, {8, 0.770}}));
+}
+
+/// `key:`, `key: ~` and `--set key=` all say nothing: the key's default holds, or that of the base.
+TEST(Scenario, AKeyWithoutAValueIsNotGiven) {
+    EXPECT_EQ(parse("training: {steps: ~, epochs: 2}").training.run_keys.at("epochs"), "2");
+    EXPECT_EQ(parse("training: {steps: 3, epochs:}").training.run_keys.at("steps"), "3");
+    EXPECT_EQ(parse("training: {data: {tokens: t.bin, text: ~}}")
+                  .training.run_keys.contains("data.tokens"),
+              true);
+    EXPECT_EQ(parse("schedule: {name: zb-h1, csv: ~}").schedule.name, "zb-h1");
+    EXPECT_EQ(parse("schedule: zb-h1", {{"schedule.csv", ""}}).schedule.name, "zb-h1");
+    EXPECT_EQ(parse("schedule: zb-h1", {{"schedule", ""}}).schedule.name, "1f1b");
+    EXPECT_EQ(parse("parallel: {data: 2}", {{"parallel.data", ""}}).parallel.data,
+              parse("").parallel.data);
+    EXPECT_EQ(parse("", {{"cluster.gpu.memory", ""}}).cluster.gpu.memory,
+              parse("").cluster.gpu.memory);
+    EXPECT_EQ(parse("framework: {base: ~, name: own}").framework.name, "own");
+    EXPECT_THAT(mistakes_of("training: {steps: 1, epochs: 2}"),
+                HasSubstr("say either 'steps' or 'epochs'"));
+}
+
+TEST(Scenario, AMemoryLimitIsForAScheduleThatSearchesUnderIt) {
+    EXPECT_EQ(parse("schedule: {name: zb-auto, memory_limit: 3}").schedule.options.memory_limit, 3);
+    EXPECT_THAT(mistakes_of("schedule: {name: zb-h1, memory_limit: 3}"),
+                HasSubstr("here.yaml:3:39: error: schedule 'zb-h1' takes no memory limit; zb-auto "
+                          "searches under one"));
+}
+
+TEST(Scenario, TooFewMicroBatchesForZbH2AreANote) {
+    const std::string few =
+        "parallel: {pipeline: 4}\nschedule: zb-h2\n"
+        "training: {micro_batches: 5}";
+    EXPECT_THAT(parse(few).notes, testing::Contains(HasSubstr("zb-h2 fills its warm-up with 7")));
+    EXPECT_THAT(parse(few, {{"training.micro_batches", "7"}}).notes,
+                testing::Not(testing::Contains(HasSubstr("zb-h2"))));
+}
+
 TEST(Scenario, AWordMayBeChangedInPart) {
     const Scenario s = parse("framework: {base: pytorch-eager, ddp_buckets: true}",
                              {{"model.layers", "24"},

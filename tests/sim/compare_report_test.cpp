@@ -78,6 +78,7 @@ TEST(CompareReport, SaysByWhichFactorAPredictionIsFarOff) {
 TEST(CompareReport, SaysWhatWasNotExecutedAndThatItCannotBeReplayed) {
     const Trace simulated = simulate(small(), DistinctCosts()).trace;
     Trace executed = simulated;
+    executed.header.source = "executed";
     std::erase_if(executed.spans, [](const Span& s) { return to_text(s.action) == "1B3"; });
     const CompareReport report = compare_report(simulated, executed, {"a", "b"});
     EXPECT_THAT(report.order, testing::ElementsAre("rank 1 never executed 1B3"));
