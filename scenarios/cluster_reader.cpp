@@ -158,6 +158,10 @@ Origins read_origins(const NodePtr& list, Mistakes& mistakes) {
     return origins;
 }
 
+Cluster::Origin said_in(const models::Place& place) {
+    return {Provenance::Assumed, place.source ? "set in " + place.source->file : "not said"};
+}
+
 /// A constant that stands in another file than the origins is not what they speak of.
 void mark_foreign(const NodePtr& part, std::string_view name, const Origins& origins,
                   Cluster& cluster) {
@@ -170,8 +174,7 @@ void mark_foreign(const NodePtr& part, std::string_view name, const Origins& ori
         if (known != origins.of.end() && source == origins.list->place.source)
             cluster.origins[key] = known->second;
         else
-            cluster.origins[key] = {Provenance::Assumed,
-                                    source ? "set in " + source->file : "not said"};
+            cluster.origins[key] = said_in(entry.value->place);
     }
 }
 
@@ -221,6 +224,8 @@ Cluster read_cluster(const NodePtr& value, models::Shelf& shelf, Mistakes& mista
     mark_foreign(gpu, "gpu", origins, cluster);
     mark_foreign(link, "node_link", origins, cluster);
     mark_foreign(network, "network", origins, cluster);
+    if (const NodePtr adam = in.value("host_adam_parameters_per_s"))
+        cluster.origins["host_adam_parameters_per_s"] = said_in(adam->place);
     if (const NodePtr measured = in.value("measured"))
         cluster.measured = read_measured(measured, mistakes);
     in.finish();

@@ -8,10 +8,12 @@
 
 #include "base/cancelled.h"
 #include "models/graph.h"
+#include "scenarios/cluster_defaults.h"
 #include "scenarios/headroom.h"
 #include "scenarios/measured.h"
 #include "scenarios/plan.h"
 #include "scenarios/utilisation.h"
+#include "sim/cluster_constants_read.h"
 #include "sim/memory_play.h"
 #include "sim/physical_cost_model.h"
 #include "sim/simulate.h"
@@ -192,6 +194,15 @@ void say_what_is_unvalidated(Prediction& out, const Scenario& scenario) {
                                     fmt::join(features, ", ")));
 }
 
+/// Constants that the cluster's file leaves to this program are assumptions too.
+void say_what_was_not_given(Prediction& out, const Scenario& scenario) {
+    for (const scenarios::DefaultConstant& constant : scenarios::defaults_of(scenario.cluster))
+        if (is_read(scenario, constant.key))
+            out.provenance.push_back(
+                {constant.key, "assumed",
+                 fmt::format("not given, so {}: {}", constant.value, constant.source)});
+}
+
 /// Every operator that was priced beside measured ones has a line of provenance.
 void say_what_was_measured(Prediction& out, const Scenario& scenario, const CostModel& costs) {
     const auto& measured = scenario.cluster.measured;
@@ -293,6 +304,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     say_what_is_unvalidated(out, scenario);
     for (const auto& [what, origin] : scenario.cluster.origins)
         out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
+    say_what_was_not_given(out, scenario);
     say_what_was_measured(out, scenario, *priced.costs);
 
     if (!options.keep_trace) return result;

@@ -114,6 +114,65 @@ class Files(SimulateTest):
         self.assertEqual(self.left_behind(), ["p.svg", "plan.yaml"])
 
 
+class Limits(SimulateTest):
+    def refuses(self, *settings, says):
+        options = [word for setting in settings for word in ("--set", setting)]
+        self.ends(debubble("simulate", self.plan, *options), BAD_INPUT, says=says)
+
+    def test_of_rates_are_told_at_their_place(self):
+        self.refuses("cluster.gpu.fp16_flops=1 FLOP/s",
+                     says="--set:1:24: error: 'fp16_flops': '1 FLOP/s' is less than 1e6 FLOP/s")
+        self.refuses("cluster.network.nic_bandwidth=1e300 GB/s", says="is more than 1e18 B/s")
+        self.refuses("cluster.node_link.latency=1e6 s", says="is more than 10,000 seconds")
+        self.refuses("cluster.gpu.memory=1e17 B", says="'memory' must be at most 1000 TB")
+
+    def test_of_time_are_an_error_and_never_wrap(self):
+        slow = ["cluster.gpu.fp16_flops=1e6 FLOP/s", "cluster.gpu.memory_bandwidth=1 B/s",
+                "cluster.node_link.bandwidth=1 B/s"]
+        for setting in slow:
+            with self.subTest(setting=setting):
+                self.refuses(setting, says="seconds, and a step has at most 1e+06 (eleven days)")
+
+    def test_of_many_slow_actions_are_an_error_too(self):
+        self.refuses("cluster.gpu.kernel_overhead=1e4 s", says="seconds, and a step has at most")
+
+    def test_of_actions_are_told_before_any_is_written(self):
+        self.refuses("training.global_batch=1000000", "training.micro_batch=1", "gpus=8",
+                     "parallel.pipeline=8",
+                     says="a step of about 24000000 computes (8 stages x 1000000 microbatches x 1 "
+                          "slices, forward and both parts of backward) is more than the 20000000 "
+                          "that are planned")
+
+
+class Provenance(SimulateTest):
+    def rows(self, *settings):
+        options = [word for setting in settings for word in ("--set", setting)]
+        figures = json.loads(self.done("simulate", self.plan, *options, "--json", "-").stdout)
+        return {row["what"]: row for row in figures["provenance"]}
+
+    BARE = ("cluster={gpu: {sms: 108, memory: 80 GiB, memory_bandwidth: 2 TB/s, "
+            "fp16_flops: 312 TFLOP/s}, node_link: {bandwidth: 300 GB/s}, "
+            "network: {nic_bandwidth: 25 GB/s}, gpus_per_node: 4}")
+
+    def test_lists_the_defaults_that_were_read(self):
+        rows = self.rows(self.BARE)
+        self.assertEqual(rows["gpu.gemm_efficiency"]["origin"], "assumed")
+        self.assertRegex(rows["gpu.gemm_efficiency"]["source"], r"^not given, so 0\.825: fitted")
+        self.assertRegex(rows["node_link.latency"]["source"], r"^not given, so 2\.8 us: ")
+        self.assertNotIn("network.latency", rows, "all GPUs are in one node")
+        self.assertNotIn("gpu.host_link", rows, "nothing is offloaded")
+
+    def test_lists_what_only_some_plans_read(self):
+        rows = self.rows(self.BARE, "cluster.gpus_per_node=2", "training.offload_optimizer=true")
+        for constant in ["network.latency", "network.efficiency", "gpu.host_link",
+                         "host_adam_parameters_per_s"]:
+            self.assertEqual(rows[constant]["origin"], "assumed", constant)
+
+    def test_says_nothing_of_defaults_that_the_file_gives(self):
+        rows = self.rows(self.BARE, "cluster.gpu.gemm_efficiency=0.5")
+        self.assertEqual(rows["gpu.gemm_efficiency"]["source"], "set in --set")
+
+
 class ManyRanks(SimulateTest):
     def memory_of(self, ranks):
         """Most memory that a prediction of that many ranks takes."""
