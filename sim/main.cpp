@@ -23,7 +23,7 @@ constexpr const char* kFooter =
   debubble VERB --help                           options and examples of a verb
 
 Exit codes: 0 done, 1 the answer is no (does not fit, invalid schedule), 2 the input is wrong,
-3 the world failed (no device, disk full).)";
+3 the world failed (no device, disk full, a run that a signal ended early).)";
 
 void add_verbs(CLI::App& program, ExitStatus& answer) {
     program.set_version_flag("--version", "debubble " DEBUBBLE_VERSION);

@@ -7,6 +7,8 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "base/number_option.h"
+#include "base/outputs.h"
 #include "exec/checkpoint/folder_lock.h"
 #include "exec/commands/commands.h"
 #include "exec/run/device_world.h"
@@ -31,12 +33,23 @@ void check(const RunArguments& args) {
     const RunRequest& request = args.request;
     if (request.device != "cpu" && request.device != "cuda")
         throw InputError(fmt::format("--device is '{}'; it can be cpu or cuda", request.device));
-    if (request.json == "-" && request.trace == "-")
-        throw InputError("only one of --json and --trace can go to standard output");
     if (request.comm == "nccl" && request.device != "cuda")
         throw InputError("--comm nccl moves tensors between GPUs: add --device cuda");
     if (args.launch > 0 && request.comm == "local")
         throw InputError("--launch starts processes, and --comm local wants threads");
+}
+
+/// Neither the scenario nor its data is to be overwritten.
+void check_outputs(const RunJob& job) {
+    for (const char* key :
+         {"data.tokens", "data.text", "data.jsonl", "data.eval", "data.tokenizer"})
+        if (const auto& kept = job.scenario.training.run_keys; kept.contains(key))
+            note_file_read(kept.at(key));
+    Outputs outputs;
+    outputs.add("--json", job.request.json);
+    outputs.add("--trace", job.request.trace);
+    outputs.add("--metrics", job.request.metrics);
+    outputs.check();
 }
 
 void write_output(const std::string& where, const std::string& content) {
@@ -69,8 +82,12 @@ std::string ending(const RunJob& job, const RunOutcome& outcome) {
             "stopped by a signal behind step {} of {}; nothing is saved, since the "
             "scenario names no checkpoint folder\n",
             step, job.last_step);
-    return fmt::format("stopped by a signal behind step {} of {}, which is saved in {}\n", step,
-                       job.last_step, job.options.checkpoint->dir);
+    const bool goes_on = job.request.resume == "auto";
+    return fmt::format(
+        "stopped by a signal behind step {} of {}, which is saved in {}; {} goes on "
+        "from there\n",
+        step, job.last_step, job.options.checkpoint->dir,
+        goes_on ? "the same command" : "the same command with --resume auto");
 }
 
 void write_results(const RunJob& job, const RunOutcome& outcome, std::FILE* out) {
@@ -141,6 +158,7 @@ ExitStatus carry_out(RunArguments args) {
     const Transporter transporter = transporter_of(args.request.comm, place);
     const bool alone = transporter == Transporter::Threads;
     const RunJob job = prepare_run(args.request, alone ? ProcessPlace{} : place);
+    check_outputs(job);  // by all: any of them may be the one that writes metrics
 
     const bool quiet = args.request.json == "-" || args.request.trace == "-";
     std::FILE* const out = quiet ? stderr : stdout;
@@ -196,7 +214,7 @@ ExitStatus carry_out(RunArguments args) {
         return ExitStatus::Done;
     }
     write_results(job, outcome, out);
-    return ExitStatus::Done;
+    return outcome.stopped ? ExitStatus::World : ExitStatus::Done;
 }
 
 constexpr const char* kRunFooter =
@@ -207,6 +225,8 @@ ranks of several hosts meet by a --rendezvous file, or at MASTER_ADDR and MASTER
 taken), where a DEBUBBLE_JOB_SECRET is demanded and those of another are refused; docs/launching.md has the lines
 for mpirun, srun, torchrun and ssh. GPUs of several processes exchange tensors by NCCL (--comm nccl, and auto
 where it is built in), else through the hosts' memory.
+After SIGINT, SIGTERM or SIGUSR1 the step under way is the last: it is saved where the scenario names a
+folder for checkpoints, and the exit code is 3; the same command goes on from there.
 
 Examples:
   debubble run mine.yaml --steps 20 --metrics run.jsonl
@@ -222,7 +242,8 @@ void add_run(CLI::App& program, ExitStatus& answer) {
     RunRequest& request = args->request;
     CLI::App* verb = program.add_subcommand("run", "train: execute a scenario on this machine");
     verb->add_option("SCENARIO", request.scenario, "name or file of a scenario")->required();
-    verb->add_option("--set", request.set, "key=value of the scenario, as schedule=zb-h1")
+    verb->add_option("--set", request.set,
+                     "key=value of the scenario, as schedule=zb-h1; key= is the key's default")
         ->allow_extra_args(false);
     verb->add_option("--device", request.device, "cpu, or cuda: the GPUs of this machine");
     verb->add_option("--comm", request.comm, "auto, local (threads), tcp, mpi or nccl");
@@ -238,7 +259,7 @@ void add_run(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--threads", request.threads, "of each rank")->check(CLI::Range(1, 1024));
     verb->add_option("--kernels", request.kernels, "auto, reference or onednn");
     verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another (300)")
-        ->check(CLI::Range(0.001, 1e6));
+        ->check(real_number(0.001, 1e6));
     verb->footer(kRunFooter);
     verb->callback([args, &answer] {
         args->request.patience =

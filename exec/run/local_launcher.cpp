@@ -36,7 +36,7 @@ constexpr auto kSameSignal = 300ms;
 sigset_t heard_signals() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&set, signal);
     return set;
 }
 
@@ -130,7 +130,7 @@ private:
         const sigset_t heard = heard_signals();
         const timespec moment{0, 200'000'000};
         const int signal = ::sigtimedwait(&heard, nullptr, &moment);
-        if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP) return;
+        if (signal <= 0 || signal == SIGCHLD) return;
         if (passed_on_ && Clock::now() - *passed_on_ < kSameSignal) return;
         passed_on_ = Clock::now();
         signal_all(SIGTERM);

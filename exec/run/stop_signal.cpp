@@ -7,6 +7,7 @@ namespace debubble::exec {
 
 namespace {
 
+constexpr int kStops[] = {SIGINT, SIGTERM, SIGUSR1};
 std::atomic<bool> stop_was_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
@@ -19,13 +20,11 @@ extern "C" void note_stop(int signal) {
 
 StopSignal::StopSignal() {
     stop_was_asked = false;
-    std::signal(SIGINT, note_stop);
-    std::signal(SIGTERM, note_stop);
+    for (const int signal : kStops) std::signal(signal, note_stop);
 }
 
 StopSignal::~StopSignal() {
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
+    for (const int signal : kStops) std::signal(signal, SIG_DFL);
 }
 
 bool StopSignal::came() const {

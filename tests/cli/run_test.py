@@ -304,16 +304,23 @@ class Checkpoints(RunTest):
         for loss, wanted in zip(self.losses(*self.keys(), *alone, steps=4), whole[2:]):
             self.assertAlmostEqual(loss, wanted, delta=2e-4 * wanted)
 
-    def test_sigterm_saves_and_stops(self):
+    def test_a_signal_saves_and_stops(self):
+        for how in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+            with self.subTest(signal=how):
+                shutil.rmtree(self.folder / "saved", ignore_errors=True)
+                self.stops_at(how)
+
+    def stops_at(self, how):
         command = [PROGRAM, "run", str(self.scenario), "--steps", "1000000", *self.keys(10**6)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
             for line in run.stdout:
                 if line.startswith("step 3/"):
                     break
-            run.send_signal(signal.SIGTERM)
+            run.send_signal(how)
             rest = run.stdout.read()
-            self.assertEqual(run.wait(timeout=60), DONE)
+            self.assertEqual(run.wait(timeout=60), WORLD, "who waits for it sees that it is not done")
         self.assertIn("stopped by a signal behind step ", rest)
+        self.assertIn("; the same command goes on from there\n", rest)
         saved = [path.name for path in (self.folder / "saved").iterdir()]
         self.assertEqual(len(saved), 1, saved)
         step = int(saved[0].removeprefix("step_"))
@@ -500,6 +507,12 @@ class Refusals(RunTest):
         self.refused("--comm", "pigeons", says="pigeons")
         self.refused("--launch", 3, says="2 ranks")
         self.refused("--kernels", "magic", says="magic")
+        for number in ["nan", "inf", "-1", "0", "300s"]:
+            self.refused(f"--deadline={number}", says=f"'{number}' is no number from 0.001")
+        for option in ["--json", "--trace", "--metrics"]:
+            self.refused(option, self.scenario, says=f"{option} would overwrite")
+            self.refused(option, self.folder / "text.txt", says=f"{option} would overwrite")
+        self.refused("--json", "x", "--trace", "./x", says="--json and --trace both write ./x")
         self.refused("--resume", self.folder / "nothing", says="does not exist")
         self.refused("--trace", self.folder, says="is a folder", code=WORLD)
         self.refused("--trace", "/dev/null/trace.json", says="/dev/null", code=WORLD)

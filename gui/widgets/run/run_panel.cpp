@@ -15,6 +15,7 @@
 #include <QStandardPaths>
 
 #include "base/diagnostic.h"
+#include "base/exit_status.h"
 #include "gui/widgets/run/curve_view.h"
 
 namespace debubble::gui {
@@ -175,7 +176,8 @@ void RunPanel::finish(int code, QProcess::ExitStatus status) {
     read_metrics();
     start_->setText(tr("Run"));
     const QString trace = QString::fromStdString(out_.trace());
-    if (status == QProcess::NormalExit && code == 0) {
+    const bool stopped = stopping_ && code == int(ExitStatus::World) && QFile::exists(trace);
+    if (status == QProcess::NormalExit && (code == 0 || stopped)) {
         show_state(tr("Done: %n step(s)", nullptr, int(metrics_->steps().size())));
         if (QFile::exists(trace)) Q_EMIT executed(trace);
         return;

@@ -101,14 +101,14 @@ class Launcher(unittest.TestCase):
                 self.assert_gone(ranks)
 
     def test_a_signal_saves_and_stops_all_ranks(self):
-        for how in (signal.SIGINT, signal.SIGTERM):
+        for how in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
             with self.subTest(signal=how):
                 job = self.training()
                 output = self.read_until(job, "step [0-9]+/")
                 ranks = children(job.pid)
                 job.send_signal(how)
                 code, output = self.end_of(job, output)
-                self.assertEqual(code, 0, output)
+                self.assertEqual(code, 3, output)
                 said = re.search(r"stopped by a signal behind step (\d+) of \d+, which is saved",
                                  output)
                 self.assertTrue(said, output)
