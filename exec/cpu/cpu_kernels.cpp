@@ -16,6 +16,10 @@ std::string onednn_version() {
     return {};
 }
 
+std::string onednn_instructions() {
+    return {};
+}
+
 std::unique_ptr<Kernels> make_onednn_kernels(int) {
     throw InputError(
         "this build has no oneDNN: install libdnnl-dev and configure again, "

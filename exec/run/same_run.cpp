@@ -26,7 +26,8 @@ std::string text_of(const RunFacts& facts) {
     };
     std::string text;
     for (const Fact& fact : facts)
-        text += on_one_line(fact.what) + '\t' + on_one_line(fact.value) + '\n';
+        text += on_one_line(fact.what) + '\t' + on_one_line(fact.value) + '\t' +
+                on_one_line(fact.advice) + '\n';
     return text;
 }
 
@@ -34,8 +35,10 @@ RunFacts facts_in(std::string_view text) {
     RunFacts facts;
     for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
         const std::string_view line = text.substr(0, end);
-        const std::size_t tab = line.find('\t');
-        facts.push_back({std::string(line.substr(0, tab)), std::string(line.substr(tab + 1))});
+        const std::size_t first = line.find('\t'), second = line.find('\t', first + 1);
+        facts.push_back({std::string(line.substr(0, first)),
+                         std::string(line.substr(first + 1, second - first - 1)),
+                         std::string(line.substr(second + 1))});
         text.remove_prefix(end + 1);
     }
     return facts;
@@ -81,6 +84,14 @@ std::string value_of(const std::string& what, const RunFacts& facts) {
     return fact == facts.end() ? "not set" : fact->value;
 }
 
+/// "; " and what to do, as one of the ranks says it that know.
+std::string advice_on(const std::string& what, const std::vector<RunFacts>& by_rank) {
+    for (const RunFacts& facts : by_rank)
+        for (const Fact& fact : facts)
+            if (fact.what == what && !fact.advice.empty()) return "; " + fact.advice;
+    return "";
+}
+
 /// Empty where all have the same value.
 std::string difference(const std::string& what, const std::vector<RunFacts>& by_rank) {
     std::vector<std::pair<std::string, std::vector<int>>> values;  // in the order of the ranks
@@ -95,7 +106,8 @@ std::string difference(const std::string& what, const std::vector<RunFacts>& by_
     std::vector<std::string> parts;
     for (const auto& [value, ranks] : values)
         parts.push_back(fmt::format("{} on {}", value, words_for(ranks)));
-    return fmt::format("all ranks must run the same: {} is {}", what, fmt::join(parts, ", "));
+    return fmt::format("all ranks must run the same: {} is {}{}", what, fmt::join(parts, ", "),
+                       advice_on(what, by_rank));
 }
 
 std::vector<Diagnostic> differences(const std::vector<RunFacts>& by_rank) {

@@ -13,8 +13,9 @@ namespace debubble::exec {
 
 /// Something that must be alike on all ranks: its name is unique in the list.
 struct Fact {
-    std::string what;   ///< "training.optimizer.lr"
-    std::string value;  ///< "0.001"
+    std::string what;         ///< "training.optimizer.lr"
+    std::string value;        ///< "0.001"
+    std::string advice = {};  ///< what to do where it differs, if that is not plain
     friend bool operator==(const Fact&, const Fact&) = default;
 };
 using RunFacts = std::vector<Fact>;

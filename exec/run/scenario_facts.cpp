@@ -62,10 +62,11 @@ private:
     std::string prefix_;
 };
 
+/// The dropout that trains is the training's (add_training).
 void add_model(RunFacts& facts, const models::Architecture& model) {
     const auto json = nlohmann::ordered_json::parse(models::architecture_json(model));
     for (const auto& [key, value] : json.items())
-        if (key != "name" && key != "source")
+        if (key != "name" && key != "source" && key != "dropout")
             facts.push_back(
                 {"model." + key, value.is_string() ? value.get<std::string>() : value.dump()});
 }

@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <thread>
 
 #include "base/diagnostic.h"
+#include "exec/cpu/reference/vectorise.h"
 #include "tests/exec/tensors.h"
 
 namespace debubble::exec {
@@ -24,6 +26,24 @@ TEST(CpuKernels, GoByTheirNames) {
 
 TEST(CpuKernels, RunOnOneThreadAtLeast) {
     EXPECT_THROW(make_cpu_kernels("auto", 0), InputError);
+}
+
+/// What the three widths of vectors are to oneDNN.
+bool is_within(const std::string& instructions, reference::VectorUnit unit) {
+    const bool sse = instructions == "sse41", wide = instructions.starts_with("avx512");
+    switch (unit) {
+        case reference::VectorUnit::Baseline: return sse;
+        case reference::VectorUnit::Avx2: return !wide;
+        case reference::VectorUnit::Avx512: return true;
+    }
+    return false;
+}
+
+TEST(CpuKernels, OfOneDnnUseNoWiderInstructionsThanTheVectorUnitAllows) {
+    if (!has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
+    if (!std::getenv("DEBUBBLE_VECTOR_UNIT")) GTEST_SKIP() << "DEBUBBLE_VECTOR_UNIT is not set";
+    if (std::getenv("ONEDNN_MAX_CPU_ISA")) GTEST_SKIP() << "ONEDNN_MAX_CPU_ISA decides";
+    EXPECT_PRED2(is_within, onednn_instructions(), reference::vector_unit());
 }
 
 /// Weight gradients, attention and a norm of gradients: what sums over many rows.

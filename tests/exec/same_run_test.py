@@ -20,6 +20,7 @@ MPIRUN = sys.argv[3] if TRANSPORT == "mpi" else None
 BAD_INPUT, WORLD = 2, 3
 IN_TIME = 100  # seconds
 DIGITS = "[0-9a-f]+"
+TENSOR = "{tensor: 2}"
 ALONE = {key: value for key, value in os.environ.items()
          if not key.startswith(("OMPI_COMM_", "PMI", "SLURM_", "MASTER_")) and key != "RANK"}
 
@@ -92,10 +93,10 @@ class SameRun(unittest.TestCase):
         said = [job.communicate(timeout=IN_TIME)[0] for job in jobs]
         return {job.returncode for job in jobs}, "".join(said)
 
-    def differ(self, what, first, second, rank_1, rank_0=Rank("--resume", "never")):
+    def differ(self, what, first, second, rank_1, rank_0=Rank("--resume", "never"), advice=""):
         codes, output = self.together(rank_0, rank_1)
         self.assertRegex(output, f"error: all ranks must run the same: {what} is {first} on rank "
-                                 f"0, {second} on rank 1\n")
+                                 f"0, {second} on rank 1{advice}\n")
         self.assertEqual(len(re.findall(f"the same: {what} is", output)), 1, "one rank says it")
         self.assertEqual(codes, {BAD_INPUT}, output)
         self.assertNotIn("step 1/", output)
@@ -200,19 +201,63 @@ class SameRun(unittest.TestCase):
             self.differ("the beginning", "the weights " + DIGITS, "the weights " + DIGITS, second,
                         first)
 
-    def test_other_kernels_are_told(self):
+    def need_onednn(self):
         one = subprocess.run([PROGRAM, "run", self.scenario, "--kernels", "onednn", "--steps", "1",
                               *sets("gpus=1", "parallel.pipeline=1")], capture_output=True,
                              text=True, timeout=IN_TIME, check=False, env=ALONE)
         if "this build has no oneDNN" in one.stderr:
             self.skipTest("this build has one back end")
+
+    def trains(self, rank_0, rank_1):
+        codes, output = self.together(rank_0, rank_1)
+        self.assertEqual(codes, {0}, output)
+        self.assertIn("the executed order equals program", output)
+
+    def test_other_kernels_are_told(self):
+        self.need_onednn()
         self.differ(r"the kernels \(--kernels\)", "onednn .*", "reference",
                     Rank("--kernels", "reference"))
 
     @unittest.skipUnless(has_wide_vectors(), "this processor has no wider vectors")
-    def test_other_vector_units_are_told(self):
-        self.differ(r"the widest vector unit \(DEBUBBLE_VECTOR_UNIT\)", "avx.*", "baseline",
-                    Rank("--resume", "never", DEBUBBLE_VECTOR_UNIT="baseline"))
+    def test_other_vector_units_are_told_where_copies_of_a_parameter_would_drift_apart(self):
+        for parallel in TENSOR, "{data: 2}", "{pipeline: 2}":  # the last one ties its embedding
+            with self.subTest(parallel):
+                own = ("--resume", "never", *sets(f"parallel={parallel}"))
+                self.differ(r"the widest vector unit \(DEBUBBLE_VECTOR_UNIT\)", "avx.*", "baseline",
+                            Rank(*own, DEBUBBLE_VECTOR_UNIT="baseline"), Rank(*own),
+                            advice="; set DEBUBBLE_VECTOR_UNIT .* on all ranks")
+
+    @unittest.skipUnless(has_wide_vectors(), "this processor has no wider vectors")
+    def test_vector_units_and_threads_may_differ_where_no_parameter_has_copies(self):
+        own = ("--resume", "never", *sets("model.tied_embedding=false"))
+        self.trains(Rank(*own, "--threads", 1),
+                    Rank(*own, "--threads", 2, DEBUBBLE_VECTOR_UNIT="baseline"))
+
+    @unittest.skipUnless(has_wide_vectors(), "this processor has no wider vectors")
+    def test_other_instructions_of_onednn_are_told_to_ranks_of_a_tensor_group(self):
+        self.need_onednn()
+        own = ("--resume", "never", *sets(f"parallel={TENSOR}"))
+        self.differ("oneDNN's instruction set", "avx.*", "sse41",
+                    Rank(*own, ONEDNN_MAX_CPU_ISA="SSE41"), Rank(*own), advice="; set .*")
+
+    @unittest.skipUnless(has_wide_vectors(), "this processor has no wider vectors")
+    def test_the_vector_unit_makes_the_instructions_of_onednn_agree(self):
+        own = ("--resume", "never", *sets(f"parallel={TENSOR}"))
+        self.trains(Rank(*own, DEBUBBLE_VECTOR_UNIT="avx2"),
+                    Rank(*own, DEBUBBLE_VECTOR_UNIT="avx2", ONEDNN_MAX_CPU_ISA="AVX2"))
+
+    def test_another_number_of_threads_is_told_to_ranks_of_a_tensor_group_that_use_onednn(self):
+        own = ("--resume", "never", *sets(f"parallel={TENSOR}"))
+        with self.subTest("reference"):
+            self.trains(Rank(*own, "--kernels", "reference", "--threads", 1),
+                        Rank(*own, "--kernels", "reference", "--threads", 2))
+        self.need_onednn()
+        self.differ(r"the number of threads \(--threads\)", "1", "2", Rank(*own, "--threads", 2),
+                    Rank(*own, "--threads", 1), advice="; .*give --threads to all")
+
+    def test_a_dropout_that_the_training_replaces_may_differ(self):
+        own = ("--resume", "never", *sets("training.dropout=0.1"))
+        self.trains(Rank(*own), Rank(*own, *sets("model.dropout=0.2")))
 
     def test_another_build_is_told(self):
         program = pathlib.Path(PROGRAM).resolve()

@@ -3,10 +3,12 @@
 #include <omp.h>
 
 #include <array>
+#include <cstdlib>
 #include <dnnl.hpp>
 #include <map>
 
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/cpu/reference/vectorise.h"
 
 #include "base/diagnostic.h"
 
@@ -22,6 +24,29 @@ dnnl::memory::data_type type_of(DataType type) {
 dnnl::memory::desc matrix(std::int64_t rows, std::int64_t columns, DataType type,
                           std::int64_t row_stride, std::int64_t column_stride) {
     return {{rows, columns}, type_of(type), {row_stride, column_stride}};
+}
+
+dnnl::cpu_isa instructions_of(reference::VectorUnit unit) {
+    switch (unit) {
+        case reference::VectorUnit::Baseline: return dnnl::cpu_isa::sse41;
+        case reference::VectorUnit::Avx2: return dnnl::cpu_isa::avx2;
+        case reference::VectorUnit::Avx512: return dnnl::cpu_isa::avx512_core;
+    }
+    return dnnl::cpu_isa::all;
+}
+
+/// The first call, before anything that oneDNN makes by its instructions, holds it to those of
+/// DEBUBBLE_VECTOR_UNIT. Its own variable, which says it more finely, goes before.
+void hold_to_vector_unit() {
+    [[maybe_unused]] static const bool held = [] {
+        for (const char* own : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"})
+            if (std::getenv(own)) return false;
+        if (!std::getenv("DEBUBBLE_VECTOR_UNIT")) return false;
+        const auto status = dnnl::set_max_cpu_isa(instructions_of(reference::vector_unit()));
+        if (status != dnnl::status::success && status != dnnl::status::unimplemented)
+            throw WorldError("oneDNN cannot be held to the instructions of DEBUBBLE_VECTOR_UNIT");
+        return true;
+    }();
 }
 
 /// All that oneDNN specialises a product for.
@@ -117,7 +142,9 @@ struct Matmul::Made {
     }
 };
 
-Matmul::Matmul(int threads) : made_(std::make_unique<Made>()) {
+Matmul::Matmul(int threads) {
+    hold_to_vector_unit();
+    made_ = std::make_unique<Made>();
     made_->threads = threads;
 }
 Matmul::~Matmul() = default;
@@ -142,6 +169,7 @@ void Matmul::operator()(const Product& product) {
 bool multiplies(DataType type) {
     if (type == DataType::Fp32) return true;
     static const bool wide = [] {
+        hold_to_vector_unit();
         const auto isa = dnnl::get_effective_cpu_isa();
         return isa == dnnl::cpu_isa::avx512_core || isa == dnnl::cpu_isa::avx512_core_vnni ||
                isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
@@ -157,6 +185,22 @@ std::string onednn_version() {
     const dnnl_version_t* version = dnnl_version();
     return std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
            std::to_string(version->patch);
+}
+
+std::string onednn_instructions() {
+    onednn::hold_to_vector_unit();
+    const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+    switch (isa) {
+        case dnnl::cpu_isa::sse41: return "sse41";
+        case dnnl::cpu_isa::avx: return "avx";
+        case dnnl::cpu_isa::avx2: return "avx2";
+        case dnnl::cpu_isa::avx2_vnni: return "avx2_vnni";
+        case dnnl::cpu_isa::avx512_core: return "avx512_core";
+        case dnnl::cpu_isa::avx512_core_vnni: return "avx512_core_vnni";
+        case dnnl::cpu_isa::avx512_core_bf16: return "avx512_core_bf16";
+        case dnnl::cpu_isa::avx512_core_amx: return "avx512_core_amx";
+        default: return "cpu_isa " + std::to_string(static_cast<int>(isa));
+    }
 }
 
 }  // namespace debubble::exec

@@ -11,7 +11,7 @@ enum class VectorUnit : std::uint8_t { Baseline, Avx2, Avx512 };
 
 /// The widest that the processor has; no wider than the environment's
 /// DEBUBBLE_VECTOR_UNIT (baseline, avx2 or avx512), which so repeats the bits of an older
-/// machine. Throws InputError if that is none of them.
+/// machine; it holds oneDNN too (onednn_instructions). Throws InputError if that is none of them.
 VectorUnit vector_unit();
 
 /// Marks a lambda or function whose loops are to be compiled into its caller, and so
