@@ -22,10 +22,17 @@ Terms terms() {
     return {local::Pattern::Message, {}, 0, {}, kBytes};
 }
 
-std::atomic<bool> steps_hang{false};
+std::atomic<bool> steps_hang{false};  ///< from the next step on
+std::atomic<bool> hangs{false};
+std::atomic<bool> moves{false};  ///< what was announced: it has been asked for
 
 [[noreturn]] void hang() {
+    hangs = true;
     for (;;) std::this_thread::sleep_for(1h);
+}
+
+void wait_until(const std::atomic<bool>& it_is) {
+    while (!it_is) std::this_thread::sleep_for(1ms);
 }
 
 /// Of rank 0, whose only peer announces a message and says goodbye, as far as it gets.
@@ -38,7 +45,7 @@ public:
     int ranks() const override { return 2; }
     void post(int, std::vector<std::byte>) override {}
     void move_out(int, std::uint64_t, std::span<const std::byte>, Ticket) override {}
-    void move_in(int, std::uint64_t, std::span<std::byte>, Ticket) override {}
+    void move_in(int, std::uint64_t, std::span<std::byte>, Ticket) override { moves = true; }
     void refuse(int, std::uint64_t, std::size_t) override {}
     void abandon() override {}
     bool step(Listener& listener) override {
@@ -66,11 +73,21 @@ class ARankWhoseWireIsStuck : public testing::Test {
 protected:
     ARankWhoseWireIsStuck() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
-    static std::unique_ptr<Engine> engine(Stuck where) {
-        const auto others = where == Stuck::InStep ? 2s : 200ms;
-        const Patience patience{others, 100ms, 100ms, 100ms, 100ms};
+    /// Short is what is to pass; what is not to pass first takes longer than a busy machine.
+    static Patience patience_for(Stuck where) {
+        Patience patience{60s, 100ms, 100ms, 100ms, 60s};
+        const bool never_joins = where == Stuck::InOpen, never_answers = where == Stuck::InEnd;
+        if (never_joins || where == Stuck::InGoodbyes) patience.for_others = 200ms;
+        if (never_answers) patience.for_others = 5s;
+        if (never_joins || never_answers) patience.for_wire = 100ms;
+        return patience;
+    }
+    static std::unique_ptr<Engine> engine(Stuck where, const Patience& patience) {
         return std::make_unique<Engine>([where] { return std::make_unique<StuckWire>(where); },
                                         patience);
+    }
+    static std::unique_ptr<Engine> engine(Stuck where) {
+        return engine(where, patience_for(where));
     }
     /// A receive that its sender has announced, if the wire says so.
     static std::shared_ptr<Operation> receive(std::vector<std::byte>& bytes) {
@@ -82,20 +99,31 @@ protected:
         operation->phases.push_back({{}, {}, {{1, bytes}}});
         return operation;
     }
-    static void start_and(Stuck where, const std::function<void(Engine&, Operation&)>& go_on) {
+    static void start_and(Stuck where, const Patience& patience,
+                          const std::function<void(Engine&, Operation&)>& go_on) {
         std::vector<std::byte> bytes;
-        const auto rank = engine(where);
+        const auto rank = engine(where, patience);
         const auto operation = receive(bytes);
         rank->start(operation);
-        std::this_thread::sleep_for(50ms);
         steps_hang = where == Stuck::InStep;
+        wait_until(where == Stuck::InStep ? hangs : moves);
         go_on(*rank, *operation);
     }
+    static void start_and(Stuck where, const std::function<void(Engine&, Operation&)>& go_on) {
+        start_and(where, patience_for(where), go_on);
+    }
     static void start_and_wait(Stuck where) {
-        start_and(where, [](Engine& rank, Operation& it) { rank.wait(it, within(50ms)); });
+        Patience patience = patience_for(where);
+        // Of a wait, it counts from the wait's own deadline; nothing else is under way.
+        if (where == Stuck::InStep) patience.for_wire = 100ms;
+        start_and(where, patience,
+                  [](Engine& rank, Operation& it) { rank.wait(it, within(50ms)); });
     }
     static void start_and_look(Stuck where) {
-        start_and(where, [](Engine& rank, Operation& it) {
+        Patience patience = patience_for(where);
+        patience.for_others = 5s;
+        patience.for_wire = 100ms;
+        start_and(where, patience, [](Engine& rank, Operation& it) {
             for (;;) rank.done(it);
         });
     }
