@@ -7,6 +7,7 @@
 #include <future>
 #include <tuple>
 
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -262,6 +263,117 @@ TEST(TcpRendezvous, AFileThatAnEarlierJobLeftIsPassedOver) {
     EXPECT_EQ(late.get(), 3);
 }
 
+/// What the file leads to listens and says nothing, is no rank, or belongs to another job.
+TEST(TcpRendezvous, AFileThatLeadsToSomethingElseIsReadAgain) {
+    for (const char* what : {"silence", "another program", "another job"}) {
+        SCOPED_TRACE(what);
+        const ScratchFolder folder;
+        const TcpListener there = listen_here();
+        TcpJob a = job_at(0, 0), b = job_at(1, 0);
+        a.file = b.file = folder.path() / "job";
+        const auto left = tcp::write_meeting(a.file, {"127.0.0.1", there.port, "of the dead"});
+        auto other = std::async(std::launch::async, [&]() -> std::string {
+            if (what == std::string("another job")) return failure_to_connect(job_of(there, 3s));
+            if (what == std::string("another program")) {
+                const int taken = ::accept(there.descriptor, nullptr, nullptr);
+                const std::array<char, sizeof(tcp::Greeting)> text{"HTTP/1.1 200 OK"};
+                ::send(taken, text.data(), text.size(), MSG_NOSIGNAL);
+                ::close(taken);
+            }
+            return "";
+        });
+        auto rank_1 = std::async(std::launch::async, [&] { return sum_at(b); });
+        other.wait();
+        std::this_thread::sleep_for(200ms);
+        EXPECT_EQ(sum_at(a), 3);
+        EXPECT_EQ(rank_1.get(), 3);
+        if (what != std::string("another job")) ::close(there.descriptor);
+    }
+}
+
+/// One end of a connection that the test itself is.
+template <class Word>
+Word hear_from(int socket) {
+    Word word;
+    EXPECT_EQ(::recv(socket, &word, sizeof word, MSG_WAITALL), static_cast<ssize_t>(sizeof word));
+    return word;
+}
+
+/// The test plays rank 0, so that a stranger can call rank 1 before rank 1 has joined.
+TEST(TcpRendezvous, AStrangerIsRefusedWhoKnowsAllButTheSecretOfTheFile) {
+    const ScratchFolder folder;
+    const TcpListener listener = listen_here();
+    TcpJob job = job_at(1, 0);
+    job.ranks = 3;
+    job.file = folder.path() / "job";
+    const auto written = tcp::write_meeting(job.file, {"127.0.0.1", listener.port, "in the file"});
+    auto rank_1 = std::async(std::launch::async, [&] { return failure_to_connect(job); });
+    const int rank_0 = ::accept(listener.descriptor, nullptr, nullptr);
+    const tcp::Greeting greeting;
+    ::send(rank_0, &greeting, sizeof greeting, MSG_NOSIGNAL);
+    const auto hello = hear_from<tcp::Hello>(rank_0);
+
+    auto verdict_on_stranger = std::async(std::launch::async, [&] {
+        const Stranger stranger(static_cast<int>(hello.port));
+        const auto greeted = stranger.hear<tcp::Greeting>();
+        tcp::Hello lie;
+        lie.from = 2;
+        lie.to = 1;
+        lie.ranks = 3;
+        lie.proof = proof_of(job.secret, lie, greeted.nonce);
+        stranger.say(lie);
+        return stranger.hear<tcp::Verdict>();
+    });
+    EXPECT_EQ(verdict_on_stranger.wait_for(500ms), std::future_status::timeout)
+        << "rank 1 judges a caller before it knows the secret";
+    tcp::Verdict verdict;
+    verdict.accepted = 1;
+    verdict.proof = tcp::answer_to(job.secret + "in the file", hello.proof);
+    ::send(rank_0, &verdict, sizeof verdict, MSG_NOSIGNAL);
+    EXPECT_EQ(verdict_on_stranger.get().accepted, 0u);
+    ::close(rank_0);
+    ::close(listener.descriptor);
+    check_has(rank_1.get(), "rank 1 has lost rank 0 while the job came together");
+}
+
+/// As rank 0 tells all others (exec/comm/tcp/rendezvous.cpp).
+struct TellsWhere {
+    std::array<std::uint8_t, 16> address{};
+    std::uint16_t port = 0;
+    std::uint8_t is_on_host_of_0 = 0;
+    std::uint8_t reserved = 0;
+};
+
+/// Debian's /etc/hosts has 127.0.1.1 for the host's own name; who calls that comes from 127.0.0.1.
+TEST(TcpRendezvous, ARankThatCallsAnyAddressOfTheLoopIsOnTheHostOfRank0) {
+    const ScratchFolder folder;
+    TcpJob job = job_at(0, 0);
+    job.ranks = 3;
+    job.one_host = false;
+    job.file = folder.path() / "job";
+    auto rank_0 = std::async(std::launch::async, [&] {
+        return failure_of([&] { connect_tcp(job)->barrier("BARRIER")->wait(soon()); });
+    });
+    std::optional<tcp::Meeting> meeting;
+    while (!(meeting = tcp::read_meeting(job.file))) std::this_thread::sleep_for(10ms);
+    {
+        const Stranger first(meeting->port, INADDR_LOOPBACK + 0x100), second(meeting->port);
+        for (const Stranger* insider : {&first, &second}) {
+            const auto greeting = insider->hear<tcp::Greeting>();
+            tcp::Hello hello;
+            hello.from = insider == &first ? 1 : 2;
+            hello.ranks = 3;
+            hello.proof = proof_of(job.secret + meeting->secret, hello, greeting.nonce);
+            insider->say(hello);
+            EXPECT_EQ(insider->hear<tcp::Verdict>().accepted, 1u);
+        }
+        const auto places = second.hear<std::array<TellsWhere, 3>>();
+        EXPECT_EQ(places[1].is_on_host_of_0, 1) << "others cannot reach it at a loopback address";
+        EXPECT_EQ(places[2].is_on_host_of_0, 1);
+    }
+    check_has(rank_0.get(), "rank 0 has lost rank");
+}
+
 constexpr auto kForItsOwnerAlone =
     std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
 
@@ -301,6 +413,31 @@ TEST(TcpRendezvous, AFileOfSomebodyElseIsRefused) {
     EXPECT_EQ(failure_to_connect(job), "the rendezvous file " + job.file.string() +
                                            " is of user 12345 and not of 0, who runs this job: "
                                            "name another");
+}
+
+/// The files that this thread makes belong to that user, as on CIFS, or on NFS for root.
+struct WritesAs {
+    explicit WritesAs(uid_t user) { ::setfsuid(user); }
+    ~WritesAs() { ::setfsuid(::geteuid()); }
+    WritesAs(const WritesAs&) = delete;
+    WritesAs& operator=(const WritesAs&) = delete;
+};
+
+TEST(TcpRendezvous, ADiskThatCannotKeepASecretIsToldByWhoWrites) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root writes files of others";
+    const ScratchFolder folder;
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+    const auto file = folder.path() / "job";
+    const std::string failure = failure_of([&] {
+        const WritesAs somebody(12345);
+        static_cast<void>(tcp::write_meeting(file, {"127.0.0.1", 80, "a secret"}));
+    });
+    EXPECT_EQ(failure, "the disk of the rendezvous file " + file.string() +
+                           " cannot keep a secret: what user 0 writes there for itself alone is of "
+                           "user 12345 with mode 600; name a file on another disk, or set "
+                           "DEBUBBLE_JOB_SECRET, MASTER_ADDR and MASTER_PORT instead of "
+                           "--rendezvous");
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "no secret is left there";
 }
 
 TEST(TcpRendezvous, AFileOfSomethingElseIsNoMeeting) {

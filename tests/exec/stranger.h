@@ -24,8 +24,9 @@ inline bool can_connect(int socket, std::uint32_t address, int port) {
 /// Somebody who connects and knows nothing of the job.
 class Stranger {
 public:
-    explicit Stranger(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        EXPECT_TRUE(can_connect(socket_, INADDR_LOOPBACK, port));
+    explicit Stranger(int port, std::uint32_t address = INADDR_LOOPBACK)
+        : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+        EXPECT_TRUE(can_connect(socket_, address, port));
         const timeval patience{20, 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     }

@@ -43,22 +43,33 @@ std::string printable(std::string text) {
     return text;
 }
 
+/// The sentence that follows a refusal.
+std::string reason_of(asio::io_context& io, Socket& socket, const Verdict& verdict,
+                      Deadline deadline) {
+    std::string why(std::min(verdict.refusal, kLongestRefusal), ' ');
+    const error_code error = finish(io, socket, deadline, [&](auto handler) {
+        asio::async_read(socket, asio::buffer(why), handler);
+    });
+    return error ? "no reason was given" : printable(why);
+}
+
 }  // namespace
 
 Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Member& me, int to,
-          std::uint16_t port, Deadline deadline) {
+          std::uint16_t port, const CallLimits& limits) {
     Socket socket(io);
-    error_code error = finish(io, socket, deadline,
+    error_code error = finish(io, socket, limits.greeted_by,
                               [&](auto handler) { asio::async_connect(socket, address, handler); });
     if (error) return {std::nullopt, error.message()};
     const std::string where =
         fmt::format("{}:{}", address[0].address().to_string(), address[0].port());
     Greeting greeting;
-    error = read(io, socket, greeting, deadline);
+    error = read(io, socket, greeting, limits.greeted_by);
     if (error) return {std::nullopt, "the connection was made, and nobody greeted"};
     if (!is_ours(greeting))
-        throw WorldError(
-            fmt::format("what listens at {} is no rank of this version of debubble", where));
+        return {std::nullopt,
+                fmt::format("what listens at {} is no rank of this version of debubble", where),
+                true};
     Hello hello;
     hello.build = me.build;
     hello.from = static_cast<std::uint32_t>(me.rank);
@@ -67,26 +78,33 @@ Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Memb
     hello.port = port;
     hello.nonce = fresh_nonce();
     hello.proof = proof_of(me.secret, hello, greeting.nonce);
-    error = finish(io, socket, deadline, [&](auto handler) {
+    error = finish(io, socket, limits.answered_by, [&](auto handler) {
         asio::async_write(socket, asio::buffer(&hello, sizeof hello), handler);
     });
     Verdict verdict;
-    if (!error) error = read(io, socket, verdict, deadline);
-    if (greeting.build != me.build)  // the other has heard it, too
-        throw WorldError(fmt::format(
+    if (!error) error = read(io, socket, verdict, limits.answered_by);
+    const bool is_refused = !error && verdict.accepted != 1;
+    const std::string refusal =
+        is_refused ? reason_of(io, socket, verdict, limits.answered_by) : "";
+    const bool is_of_another = refusal == kOfAnotherJob;
+    if (greeting.build != me.build) {  // the other has heard it, too
+        const std::string sentence = fmt::format(
             "rank {} at {} is of build {} of debubble, and rank {} of build {}: all ranks of a "
             "job run the same program",
-            to, where, short_form(greeting.build), me.rank, short_form(me.build)));
+            to, where, short_form(greeting.build), me.rank, short_form(me.build));
+        if (is_of_another) return {std::nullopt, sentence, true};
+        throw WorldError(sentence);
+    }
     if (error) return {std::nullopt, fmt::format("no answer to a hello: {}", error.message())};
-    if (verdict.accepted != 1) {
-        std::string why(std::min(verdict.refusal, kLongestRefusal), ' ');
-        error = finish(io, socket, deadline,
-                       [&](auto handler) { asio::async_read(socket, asio::buffer(why), handler); });
-        throw WorldError(fmt::format("rank {} of the job at {} has refused rank {}: {}", to, where,
-                                     me.rank, error ? "no reason was given" : printable(why)));
+    if (is_refused) {
+        const std::string sentence = fmt::format("rank {} of the job at {} has refused rank {}: {}",
+                                                 to, where, me.rank, refusal);
+        if (is_of_another) return {std::nullopt, sentence, true};
+        throw WorldError(sentence);
     }
     if (!same(verdict.proof, answer_to(me.secret, hello.proof)))
-        throw WorldError(fmt::format("what listens at {} does not know this job's secret", where));
+        return {std::nullopt,
+                fmt::format("what listens at {} does not know this job's secret", where), true};
     return {std::move(socket), ""};
 }
 

@@ -48,11 +48,17 @@ bool run_until(asio::io_context& io, Deadline deadline, const Done& done) {
 struct Call {
     std::optional<Socket> socket;  ///< unset: nobody answered, and it may be tried again
     std::string why;               ///< then
+    bool is_of_another = false;    ///< whoever is there belongs to another job, or to none
+};
+/// How long a call lasts at most: `greeted_by` until it is known that a rank of some job is there.
+struct CallLimits {
+    Deadline greeted_by;
+    Deadline answered_by;
 };
 /// Calls rank `to`, whose address this is; `port` is where this process listens. Throws
-/// WorldError if whoever is there belongs to something else, is of another build, or refuses.
+/// WorldError if a rank of this job is there and of another build, or refuses.
 Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Member& me, int to,
-          std::uint16_t port, Deadline deadline);
+          std::uint16_t port, const CallLimits& limits);
 
 /// Lets the ranks in that are expected, and refuses strangers, each in its own time.
 class Reception : public std::enable_shared_from_this<Reception> {
@@ -63,11 +69,10 @@ public:
     };
 
     Reception(Acceptor acceptor, Member me, std::set<int> expected);
-    /// Once; from then on it works while `io` runs.
-    void open();
+    /// Once; from then on it works while `io` runs. Who called before waits in the kernel's queue:
+    /// nobody is judged before the job's secret is known.
+    void open(const std::string& secret);
     void close();
-    /// The secret, if it was not known yet.
-    void learn(const std::string& secret) { me_.secret = secret; }
 
     bool complete() const { return expected_.empty(); }
     const std::set<int>& expected() const { return expected_; }  ///< who has not come

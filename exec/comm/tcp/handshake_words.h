@@ -18,6 +18,8 @@ inline constexpr Magic kMagic{'d', 'e', 'b', 'u', 'b', 'b', 'l', 'e'};
 inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
 inline constexpr std::uint32_t kLongestRefusal = 300;
+/// The refusal of who does not know the job's secret.
+inline constexpr const char* kOfAnotherJob = "it belongs to another job";
 
 struct Greeting {
     Magic magic = kMagic;

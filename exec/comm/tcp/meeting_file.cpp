@@ -24,6 +24,15 @@ constexpr std::size_t kLongest = 1024;  ///< bytes of such a file
                                  std::strerror(error)));
 }
 
+/// A disk such as vfat or CIFS gives all files one owner and mode; NFS may make root nobody.
+[[noreturn]] void cannot_be_kept(const std::filesystem::path& file, const struct stat& status) {
+    throw WorldError(fmt::format(
+        "the disk of the rendezvous file {} cannot keep a secret: what user {} writes there for "
+        "itself alone is of user {} with mode {:o}; name a file on another disk, or set "
+        "DEBUBBLE_JOB_SECRET, MASTER_ADDR and MASTER_PORT instead of --rendezvous",
+        file.string(), ::geteuid(), status.st_uid, status.st_mode & 0777));
+}
+
 std::string content_of(int descriptor) {
     std::array<char, kLongest> bytes{};
     const ssize_t size = ::read(descriptor, bytes.data(), bytes.size());
@@ -75,10 +84,15 @@ WrittenMeeting write_meeting(const std::filesystem::path& file, const Meeting& m
     ::flock(descriptor, LOCK_EX | LOCK_NB);  // free, since nobody else knows it
     const bool written =
         ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    if (written && std::rename(aside.c_str(), file.c_str()) == 0) return {file, descriptor};
+    struct stat status {};
+    const bool is_kept = ::fstat(descriptor, &status) == 0 && status.st_uid == ::geteuid() &&
+                         (status.st_mode & 077) == 0;
+    if (is_kept && written && std::rename(aside.c_str(), file.c_str()) == 0)
+        return {file, descriptor};
     const int error = errno;
     ::unlink(aside.c_str());
     ::close(descriptor);
+    if (!is_kept) cannot_be_kept(file, status);
     cannot_be_written(file, error);
 }
 

@@ -39,7 +39,8 @@ Reception::Reception(Acceptor acceptor, Member me, std::set<int> expected)
       expected_(std::move(expected)),
       port_(acceptor_.local_endpoint().port()) {}
 
-void Reception::open() {
+void Reception::open(const std::string& secret) {
+    me_.secret = secret;
     accept_next();
 }
 
@@ -107,7 +108,7 @@ void Reception::judge(const std::shared_ptr<Visit>& visit) {
     if (!is_ours(hello)) {
         refusal = "it speaks another protocol";
     } else if (!same(hello.proof, proof_of(me_.secret, hello, visit->greeting.nonce))) {
-        refusal = "it belongs to another job";
+        refusal = kOfAnotherJob;
     } else if (hello.build != me_.build) {
         refusal = fmt::format("it is of build {} of debubble, and rank {} of build {}",
                               short_form(hello.build), me_.rank, short_form(me_.build));

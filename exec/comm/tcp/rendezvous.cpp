@@ -4,6 +4,8 @@
 #include <array>
 #include <thread>
 
+#include <fcntl.h>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <boost/asio/ip/host_name.hpp>
@@ -19,6 +21,8 @@ using asio::ip::address_v4;
 using asio::ip::address_v6;
 using boost::system::error_code;
 constexpr auto kBetweenCalls = std::chrono::milliseconds(50);
+/// For a greeting at an address that a file tells, which may be that of a job long gone.
+constexpr auto kForAGreeting = std::chrono::seconds(3);
 
 /// Where a rank listens, as it travels. No address: on the host of rank 0, which everybody knows
 /// by an address of its own.
@@ -53,14 +57,18 @@ private:
         {
             const std::optional<WrittenMeeting> told =
                 job_.file.empty() ? std::nullopt : tell_by_file(acceptor);
-            receive(std::move(acceptor), 1);
+            expect_guests(std::move(acceptor), 1);
+            reception_->open(me_.secret);
+            wait_for_guests();
         }
         std::vector<Place> places(static_cast<std::size_t>(job_.ranks));
         for (auto& [rank, guest] : reception_->guests()) {
-            const auto address = guest.socket.remote_endpoint().address();
+            const auto address = plain(guest.socket.remote_endpoint().address());
+            const auto here = plain(guest.socket.local_endpoint().address());
             Place& place = places[static_cast<std::size_t>(rank)];
             place.port = guest.port;
-            place.is_on_host_of_0 = address == guest.socket.local_endpoint().address();
+            // A host's own name may stand for 127.0.1.1, which is called from 127.0.0.1.
+            place.is_on_host_of_0 = address.is_loopback() || address == here;
             place.address = as_v6(address).to_bytes();
         }
         take_guests();
@@ -76,7 +84,7 @@ private:
         std::vector<Endpoint> address;
         std::string why = "it has not written its file";
         // Listening begins before the first call, which says on what port.
-        receive_later();
+        expect_guests(listen(0), job_.rank + 1);
         while (!try_rank_0(address, why)) {
             if (Clock::now() + kBetweenCalls > deadline_)
                 throw WorldError(fmt::format("rank {} waited {:.3g} s for rank 0 {}: {}", job_.rank,
@@ -101,9 +109,10 @@ private:
         const auto address_of_0 = to_0.remote_endpoint().address();
         for (int rank = 1; rank < job_.rank; ++rank) {
             const Place& place = places[static_cast<std::size_t>(rank)];
-            const Endpoint there{
-                place.is_on_host_of_0 ? address_of_0 : plain(address_v6(place.address)),
-                place.port};
+            const Endpoint there{place.is_on_host_of_0
+                                     ? address_of_0
+                                     : plain(asio::ip::address(address_v6(place.address))),
+                                 place.port};
             peers_.emplace(rank, reach(rank, there));
         }
         wait_for_guests();
@@ -114,8 +123,9 @@ private:
     /// while many come.
     Socket reach(int rank, const Endpoint& there) {
         for (;;) {
-            Call answer = call(io_, {there}, me_, rank, reception_->port(), deadline_);
+            Call answer = call(io_, {there}, me_, rank, reception_->port(), {deadline_, deadline_});
             if (answer.socket) return std::move(*answer.socket);
+            if (answer.is_of_another) throw WorldError(answer.why);
             if (Clock::now() + kBetweenCalls > deadline_)
                 throw WorldError(fmt::format("rank {} cannot reach rank {} at {}:{}: {}", job_.rank,
                                              rank, there.address().to_string(), there.port(),
@@ -149,13 +159,20 @@ private:
         }
         address = resolve(host, port, why);
         if (address.empty()) return false;
-        Call answer = call(io_, address, me, 0, reception_->port(), deadline_);
-        why = answer.why;
-        if (!answer.socket) return false;
-        peers_.emplace(0, std::move(*answer.socket));
-        reception_->learn(me.secret);
-        me_ = me;
-        return true;
+        const bool by_file = !job_.file.empty();
+        for (const Endpoint& there : address) {
+            const Deadline greeted_by =
+                by_file ? std::min(deadline_, within(kForAGreeting)) : deadline_;
+            Call answer = call(io_, {there}, me, 0, reception_->port(), {greeted_by, deadline_});
+            why = answer.why;
+            if (answer.is_of_another && !by_file) throw WorldError(why);
+            if (!answer.socket) continue;
+            peers_.emplace(0, std::move(*answer.socket));
+            me_ = me;
+            reception_->open(me_.secret);
+            return true;
+        }
+        return false;
     }
 
     std::vector<Endpoint> resolve(const std::string& host, int port, std::string& why) {
@@ -204,19 +221,14 @@ private:
         if (error)
             throw WorldError(fmt::format("rank {} was given no socket to listen at: {}", job_.rank,
                                          error.message()));
+        ::fcntl(job_.listening, F_SETFD, FD_CLOEXEC);  // children of this process do not need it
         return acceptor;
     }
 
-    void receive_later() { receive_from(listen(0), job_.rank + 1); }
-    void receive_from(Acceptor acceptor, int first) {
+    void expect_guests(Acceptor acceptor, int first) {
         std::set<int> expected;
         for (int rank = first; rank < job_.ranks; ++rank) expected.insert(rank);
         reception_ = std::make_shared<Reception>(std::move(acceptor), me_, std::move(expected));
-        reception_->open();
-    }
-    void receive(Acceptor acceptor, int first) {
-        receive_from(std::move(acceptor), first);
-        wait_for_guests();
     }
     void wait_for_guests() {
         const auto is_decided = [&] {
@@ -243,6 +255,10 @@ private:
     }
     double patience_s() const { return std::chrono::duration<double>(job_.patience).count(); }
     std::string where() const {
+        if (job_.file_is_held)
+            return fmt::format(
+                "by the file {} (all ranks of a host need the same TMPDIR and XDG_RUNTIME_DIR)",
+                job_.file.string());
         if (!job_.file.empty()) return fmt::format("by the file {}", job_.file.string());
         return fmt::format("at {}:{}", job_.host,
                            job_.rank == 0 ? static_cast<int>(reception_->port()) : job_.port);
@@ -252,9 +268,10 @@ private:
         return address.is_v6() ? address.to_v6()
                                : asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4());
     }
-    static asio::ip::address plain(const address_v6& address) {
-        if (address.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, address);
-        return address;
+    /// Of version 4, if it is one of those mapped into version 6.
+    static asio::ip::address plain(const asio::ip::address& address) {
+        if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
+        return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
     }
 
     asio::io_context& io_;
