@@ -40,8 +40,10 @@ fs::path private_folder() {
         throw WorldError(
             fmt::format("the folder {} cannot be made: {}", folder.string(), std::strerror(error)));
     if (!is_private(folder))
-        throw WorldError(fmt::format("{} is not a folder that only user {} can read: remove it",
-                                     folder.string(), ::geteuid()));
+        throw WorldError(fmt::format(
+            "{} is not a folder that only user {} can read: set TMPDIR or XDG_RUNTIME_DIR, the "
+            "same for all ranks of this host, to a folder that is, or remove it if it is yours",
+            folder.string(), ::geteuid()));
     return folder;
 }
 

@@ -87,6 +87,14 @@ std::string name_of_job() {
     return name;
 }
 
+/// As torchrun tells its own processes. A container that says RANK and WORLD_SIZE alone speaks of
+/// its pod, and mpirun in it of processes.
+bool is_of_torchrun() {
+    const bool tells_all = !text_in("RANK").empty() && !text_in("WORLD_SIZE").empty() &&
+                           !text_in("LOCAL_RANK").empty();
+    return tells_all || !text_in("TORCHELASTIC_RUN_ID").empty();
+}
+
 /// Where rank 0 listens. torchrun may keep MASTER_PORT for a store of its own.
 int own_port(int master_port) {
     if (!text_in("DEBUBBLE_PORT").empty()) {
@@ -107,15 +115,19 @@ ProcessPlace process_place() {
         const char* on_this_host;
         const char* rank_on_this_host;
     };
-    constexpr std::array kStarters{
+    constexpr Words kTorchrun{Starter::Torchrun, "RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE",
+                              "LOCAL_RANK"};
+    std::array starters{
         Words{Starter::Mpirun, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
               "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
         Words{Starter::Mpirun, "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
-        Words{Starter::Torchrun, "RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "LOCAL_RANK"},
+        kTorchrun,
         Words{Starter::Srun, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE",
               "SLURM_LOCALID"}};
+    // Slurm and mpirun start torchrun's agents, too, which hand on what they were told themselves.
+    if (is_of_torchrun()) std::rotate(starters.begin(), starters.begin() + 2, starters.begin() + 3);
     const int node = number_in("SLURM_NODEID").value_or(0);
-    for (const Words& words : kStarters) {
+    for (const Words& words : starters) {
         const auto rank = number_in(words.rank), size = number_in(words.size);
         // A container may call itself rank 0 of 1, and what was started in it knows better.
         if (!size || *size <= 1 || text_in(words.rank).empty()) continue;
@@ -140,19 +152,18 @@ TcpJob tcp_job(const ProcessPlace& place, const std::string& file) {
     job.rank = place.rank;
     job.ranks = place.size;
     const std::string secret = text_in(kSecret), host = text_in("MASTER_ADDR");
-    for (const char* told : {kSecret, "TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
-        job.secret += text_in(told) + '/';
+    job.secret = secret;
     job.one_host = place.one_host || is_loopback(host);
     job.file = file;
     if (!file.empty()) return job;
-    if (job.one_host && secret.empty()) {
+    const auto port = port_in("MASTER_PORT");
+    if (job.one_host && (secret.empty() || host.empty() || !port)) {
         if (const std::string name = name_of_job(); !name.empty()) {
             job.file = private_folder() / name;
             job.file_is_held = true;
             return job;
         }
     }
-    const auto port = port_in("MASTER_PORT");
     if (host.empty() || !port)
         throw InputError(
             "where the ranks of --comm tcp meet is not said: set MASTER_ADDR and MASTER_PORT to "

@@ -25,8 +25,9 @@ struct ProcessPlace {
 ProcessPlace process_place();
 
 /// What the environment says of a job over TCP (docs/launching.md). With a `file`, ranks meet
-/// there; those of one host without a secret of their own by a file in a private folder; all others
-/// at MASTER_ADDR and MASTER_PORT with DEBUBBLE_JOB_SECRET. Throws InputError where something of
+/// there; those of one host without a secret of their own, or without MASTER_ADDR or MASTER_PORT,
+/// by a file in a private folder; all others at MASTER_ADDR and MASTER_PORT with
+/// DEBUBBLE_JOB_SECRET, which alone tells them from strangers. Throws InputError where something of
 /// that is not said, WorldError where a private folder cannot be had.
 TcpJob tcp_job(const ProcessPlace& place, const std::string& file);
 

@@ -161,6 +161,38 @@ TEST(TcpJob, DoesNotMeetInAFolderThatOthersCanWrite) {
     const Environment ours(
         {{"TMPDIR", folder.path().string()}, {"XDG_RUNTIME_DIR", others.string()}});
     EXPECT_THAT(refusal_in(kOneHost), HasSubstr("is not a folder that only user"));
+    EXPECT_THAT(refusal_in(kOneHost), HasSubstr("set TMPDIR or XDG_RUNTIME_DIR, the same for all"))
+        << "nobody can remove a folder of somebody else in /tmp";
+}
+
+/// Each host may have a Slurm job of its own, or a torchrun with an id of its own.
+TEST(TcpJob, OfOneSecretIsOneWhateverItsHostsAreCalled) {
+    const Variables here = also({{"DEBUBBLE_JOB_SECRET", kSecret}}, kTwoHosts);
+    const TcpJob job = job_in(here);
+    for (const char* id : {"TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
+        EXPECT_EQ(job_in(also({{id, "4711"}}, here)).secret, job.secret) << id;
+    const Environment there(Variables{{"SLURM_JOB_ID", "4711"}});
+    EXPECT_EQ(tcp_job({.rank = 1, .size = 2}, "job").secret, "");
+}
+
+/// As mpirun starts processes, which says nothing of an address.
+TEST(TcpJob, OfOneHostThatIsToldOfNoPlaceMeetsByItsOwnFileWithASecretToo) {
+    const ScratchFolder folder;
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+    const Environment ours({{"XDG_RUNTIME_DIR", folder.path().string()}});
+    const Variables mpirun{{"OMPI_COMM_WORLD_RANK", "0"},
+                           {"OMPI_COMM_WORLD_SIZE", "2"},
+                           {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                           {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                           {"PMIX_NAMESPACE", "4711"}};
+    const TcpJob without = job_in(mpirun);
+    for (const char* half : {"MASTER_ADDR", "MASTER_PORT", "NEITHER"}) {
+        const TcpJob job =
+            job_in(also({{"DEBUBBLE_JOB_SECRET", kSecret}, {half, "29500"}}, mpirun));
+        EXPECT_EQ(job.file.parent_path(), without.file.parent_path()) << half;
+        EXPECT_TRUE(job.file_is_held);
+        EXPECT_EQ(job.secret, kSecret);
+    }
 }
 
 TEST(TcpJob, DoesNotListenWhereTorchrunKeepsAStore) {
@@ -218,6 +250,25 @@ TEST(Transporter, UnderSrunIsMpiWhereProcessesFindEachOtherByIt) {
     EXPECT_EQ(chosen({}), Transporter::Tcp);
     EXPECT_EQ(chosen({{"PMIX_RANK", "0"}}), Transporter::Mpi);
     EXPECT_EQ(chosen({{"PMI_RANK", "0"}}), Transporter::Mpi);
+}
+
+/// srun starts torchrun's agents one per node, and tells them so (PMI-2).
+TEST(ProcessPlace, OfTorchrunUnderSrunIsTorchruns) {
+    const Variables srun{{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}};
+    Variables torchrun{{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "1"}};
+    {
+        const Environment both(also(srun, torchrun));
+        EXPECT_EQ(process_place().starter, Starter::Torchrun);
+        EXPECT_EQ(process_place().rank, 5);
+        EXPECT_EQ(process_place().size, 8);
+    }
+    torchrun.erase("LOCAL_RANK");
+    {
+        const Environment both(also(also({{"TORCHELASTIC_RUN_ID", "none"}}, srun), torchrun));
+        EXPECT_EQ(process_place().starter, Starter::Torchrun);
+    }
+    const Environment pod(also(srun, torchrun));
+    EXPECT_EQ(process_place().starter, Starter::Mpirun) << "a pod is a rank to others";
 }
 
 TEST(ProcessPlace, ANodeOfSlurmSaysNothingOfWhatTorchrunStarted) {
