@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 
@@ -148,6 +149,12 @@ std::optional<ExitStatus> start_ranks_of(const RunArguments& args) {
         start_ranks(ranks, words_for_processes(args, args.request.comm)));
 }
 
+/// Empty where nothing is to be saved.
+std::filesystem::path folder_to_save_in(const RunJob& job) {
+    if (!job.options.checkpoint || job.start.first_step() >= job.last_step) return {};
+    return job.options.checkpoint->dir;
+}
+
 ExitStatus carry_out(RunArguments args) {
     check(args);
     const ProcessPlace place = process_place();
@@ -188,24 +195,23 @@ ExitStatus carry_out(RunArguments args) {
                                [&](const StepMetrics& step) { progress->show(step); },
                                [&](const Evaluation& evaluation) { progress->show(evaluation); }};
     RunOutcome outcome;
-    run_ranks(
-        transporter, job.grid.size(),
-        {place, job.request.rendezvous, job.request.patience, alone ? RunFacts{} : facts_of(job)},
-        [&](Communicator& world) {
-            if (!alone) stop.emplace();
-            std::string no_nccl;
-            const bool nccl = job.uses_nccl(world, no_nccl);
-            if (world.rank() == 0 && !no_nccl.empty()) fmt::print(out, "{}\n", no_nccl);
-            const auto over_nccl = with_devices(
-                world, [&](auto& host, auto& lanes) { return job.connect_devices(host, lanes); });
-            try {
-                RunOutcome mine = train(job, nccl ? *over_nccl : world, *stop, listener);
-                if (world.rank() == 0) outcome = std::move(mine);
-            } catch (const std::exception& error) {
-                world.abort(error.what());  // before communicators end, whose ends are heard
-                throw;
-            }
-        });
+    const Meeting meeting{place, job.request.rendezvous, job.request.patience,
+                          alone ? RunFacts{} : facts_of(job), folder_to_save_in(job)};
+    run_ranks(transporter, job.grid.size(), meeting, [&](Communicator& world) {
+        if (!alone) stop.emplace();
+        std::string no_nccl;
+        const bool nccl = job.uses_nccl(world, no_nccl);
+        if (world.rank() == 0 && !no_nccl.empty()) fmt::print(out, "{}\n", no_nccl);
+        const auto over_nccl = with_devices(
+            world, [&](auto& host, auto& lanes) { return job.connect_devices(host, lanes); });
+        try {
+            RunOutcome mine = train(job, nccl ? *over_nccl : world, *stop, listener);
+            if (world.rank() == 0) outcome = std::move(mine);
+        } catch (const std::exception& error) {
+            world.abort(error.what());  // before communicators end, whose ends are heard
+            throw;
+        }
+    });
     progress.reset();
     if (!speaks) return ExitStatus::Done;
     if (outcome.steps.empty()) {

@@ -13,6 +13,7 @@
 #include "exec/comm/local.h"
 #include "exec/comm/mpi.h"
 #include "exec/comm/tcp.h"
+#include "exec/run/shared_folder.h"
 #include "exec/run/watchdog.h"
 
 namespace debubble::exec {
@@ -69,6 +70,8 @@ void run_ranks(Transporter transporter, int ranks, const Meeting& meeting,
         if (transporter == Transporter::Mpi) check_joined(world->size(), meeting.place);
         check_same_run(*world, meeting.facts, meeting.patience);
         check_size(world->size(), ranks);
+        if (!meeting.saves_in.empty())
+            check_folder_is_shared(*world, meeting.saves_in, meeting.patience);
         try {
             return body(*world);
         } catch (const Aborted&) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -26,12 +27,13 @@ struct Meeting {
     ProcessPlace place;  ///< of this process
     std::string file;    ///< where ranks over TCP meet, instead of at MASTER_ADDR
     std::chrono::nanoseconds patience = std::chrono::minutes(5);
-    RunFacts facts = {};  ///< that processes compare once they have met
+    RunFacts facts = {};                  ///< that processes compare once they have met
+    std::filesystem::path saves_in = {};  ///< the folder that they must share; empty: none
 };
 
 /// Runs `body` for each of the ranks that this process has. Throws what the first rank to
-/// fail has thrown; InputError if processes do not run the same (check_same_run), or the job has
-/// another number of ranks.
+/// fail has thrown; InputError if processes do not run the same (check_same_run), do not
+/// share the folder they save in (check_folder_is_shared), or the job has another number of ranks.
 ///
 /// A rank that hangs in a computation cannot be stopped: if the threads have not ended
 /// `patience` after the first of them failed, the process ends with that rank's sentence and

@@ -63,22 +63,6 @@ std::vector<std::string> gather(Communicator& world, std::string mine,
     return texts;
 }
 
-/// "rank 1", "ranks 0-2 and 5"
-std::string words_for(const std::vector<int>& ranks) {
-    std::vector<std::string> runs;
-    for (std::size_t i = 0; i < ranks.size();) {
-        std::size_t last = i;
-        while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-        runs.push_back(i == last ? std::to_string(ranks[i])
-                                 : fmt::format("{}-{}", ranks[i], ranks[last]));
-        i = last + 1;
-    }
-    const std::string end = runs.back();
-    runs.pop_back();
-    return fmt::format("rank{} {}{}{}", ranks.size() == 1 ? "" : "s", fmt::join(runs, ", "),
-                       runs.empty() ? "" : " and ", end);
-}
-
 std::string value_of(const std::string& what, const RunFacts& facts) {
     const auto fact = std::ranges::find(facts, what, &Fact::what);
     return fact == facts.end() ? "not set" : fact->value;
@@ -105,7 +89,7 @@ std::string difference(const std::string& what, const std::vector<RunFacts>& by_
     if (values.size() < 2) return "";
     std::vector<std::string> parts;
     for (const auto& [value, ranks] : values)
-        parts.push_back(fmt::format("{} on {}", value, words_for(ranks)));
+        parts.push_back(fmt::format("{} on {}", value, words_for_ranks(ranks)));
     return fmt::format("all ranks must run the same: {} is {}{}", what, fmt::join(parts, ", "),
                        advice_on(what, by_rank));
 }
@@ -130,6 +114,21 @@ std::vector<Diagnostic> differences(const std::vector<RunFacts>& by_rank) {
 }
 
 }  // namespace
+
+std::string words_for_ranks(const std::vector<int>& ranks) {
+    std::vector<std::string> runs;
+    for (std::size_t i = 0; i < ranks.size();) {
+        std::size_t last = i;
+        while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+        runs.push_back(i == last ? std::to_string(ranks[i])
+                                 : fmt::format("{}-{}", ranks[i], ranks[last]));
+        i = last + 1;
+    }
+    const std::string end = runs.back();
+    runs.pop_back();
+    return fmt::format("rank{} {}{}{}", ranks.size() == 1 ? "" : "s", fmt::join(runs, ", "),
+                       runs.empty() ? "" : " and ", end);
+}
 
 void check_same_run(Communicator& world, const RunFacts& mine, std::chrono::nanoseconds patience) {
     const std::string text = text_of(mine);

@@ -25,6 +25,9 @@ class KnownToAll : public InputError {
     using InputError::InputError;
 };
 
+/// "rank 1", "ranks 0-2 and 5". `ranks` are in order, at least one.
+std::string words_for_ranks(const std::vector<int>& ranks);
+
 /// Collective over all ranks: each brings its own facts. Throws KnownToAll on every one of them,
 /// with a sentence for each fact that differs, in the order of the list: who has which value.
 void check_same_run(Communicator& world, const RunFacts& mine, std::chrono::nanoseconds patience);

@@ -259,6 +259,18 @@ class SameRun(unittest.TestCase):
         own = ("--resume", "never", *sets("training.dropout=0.1"))
         self.trains(Rank(*own), Rank(*own, *sets("model.dropout=0.2")))
 
+    def test_a_checkpoint_folder_that_ranks_do_not_share_is_told_before_the_first_step(self):
+        folders = [self.folder / name for name in ("here", "there")]
+        folders[1].mkdir()
+        codes, output = self.together(*(Rank(*sets(f"training.checkpoint.dir={folder}"))
+                                        for folder in folders))
+        self.assertIn("must be one folder that all hosts share: what rank 0 writes in "
+                      f"{folders[0]} is not in that of rank 1\n", output)
+        self.assertEqual(codes, {BAD_INPUT}, output)
+        self.assertNotIn("step 1/", output)
+        self.assertFalse(folders[0].exists(), "nothing is left of it")
+        self.assertEqual(list(folders[1].iterdir()), [])
+
     def test_another_build_is_told(self):
         program = pathlib.Path(PROGRAM).resolve()
         other = self.folder / program.name
