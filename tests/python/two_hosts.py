@@ -39,10 +39,12 @@ def run(*command):
 
 
 def connect(hosts):
-    names = "".join(f"{host.address} {host.hostname}\n" for host in hosts)
     for host in hosts:
+        others = "".join(f"{each.address} {each.hostname}\n" for each in hosts if each != host)
         (NAMES / host.name).mkdir(parents=True)
-        (NAMES / host.name / "hosts").write_text("127.0.0.1 localhost\n" + names)
+        # As Debian installs it: a host's own name is an address of its loop.
+        (NAMES / host.name / "hosts").write_text(
+            f"127.0.0.1 localhost\n127.0.1.1 {host.hostname}\n{others}")
         run("ip", "netns", "add", host.name)
     run("ip", "link", "add", hosts[0].cable, "netns", hosts[0].name, "type", "veth",
         "peer", "name", hosts[1].cable, "netns", hosts[1].name)

@@ -1,5 +1,5 @@
-"""Every line of docs/launching.md trains, on two hosts. REAL_TORCHRUN=path takes that torchrun
-instead of the stand-in; REAL_SRUN and the others likewise."""
+"""Every line of docs/launching.md trains, on two hosts, and so do two ranks on each.
+REAL_TORCHRUN=path takes that torchrun instead of the stand-in; REAL_SRUN and the others likewise."""
 
 import os
 import pathlib
@@ -16,6 +16,11 @@ PAGE, PROGRAM, MPIRUN = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 IN_TIME = 100  # seconds of a block of lines
 MOVED = 50_000  # bytes at least: some half of what the messages of a training have
 LAST_STEP = "step 2/2"
+TWO_RANKS_PER_HOST = [
+    "srun -N 2 -n 4 debubble run four.yaml --comm tcp --rendezvous four.job\n",
+    "export DEBUBBLE_JOB_SECRET=$(openssl rand -hex 32) MASTER_ADDR=host1 MASTER_PORT=29501\n"
+    "srun -N 2 -n 4 debubble run four.yaml --comm tcp\n",
+]
 
 
 def blocks(page):
@@ -87,6 +92,9 @@ def main():
         folder = pathlib.Path(name)
         with write_tiny_gpt(folder).rename(folder / "mine.yaml").open("a") as scenario:
             scenario.write("  steps: 2\n")
+        (folder / "four.yaml").write_text(
+            (folder / "mine.yaml").read_text().replace("gpus: 2", "gpus: 4")
+            .replace("pipeline: 2", "pipeline: 4"))
         try:
             try:
                 connect(hosts)
@@ -95,8 +103,8 @@ def main():
                 return 0
             env = environment(folder, hosts)
             found = blocks(PAGE)
-            results = [trains(block, hosts, env, folder) for block in found]
-            print(f"{sum(results)} of {len(found)} blocks")
+            results = [trains(block, hosts, env, folder) for block in found + TWO_RANKS_PER_HOST]
+            print(f"{sum(results)} of {len(results)} blocks")
             return 0 if found and all(results) else 1
         finally:
             remove(hosts)
