@@ -1,9 +1,12 @@
 #include "exec/run/simulate_beside.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -47,6 +50,31 @@ private:
     fs::path path_;
 };
 
+/// What a child need not know: the job's secret, and which socket its first rank listens at.
+constexpr std::array<std::string_view, 2> kOwnVariables{"DEBUBBLE_JOB_SECRET=",
+                                                        "DEBUBBLE_LISTENING="};
+
+std::vector<char*> environment_of_child() {
+    std::vector<char*> kept;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        const auto is_this = [&](std::string_view own) {
+            return std::string_view(*variable).starts_with(own);
+        };
+        if (std::ranges::none_of(kOwnVariables, is_this)) kept.push_back(*variable);
+    }
+    kept.push_back(nullptr);
+    return kept;
+}
+
+/// All but the standard streams: connections to other ranks, and devices.
+void close_in_child(posix_spawn_file_actions_t& actions) {
+    std::error_code unknown;
+    for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd", unknown)) {
+        const int descriptor = std::atoi(entry.path().filename().c_str());
+        if (descriptor > STDERR_FILENO) posix_spawn_file_actions_addclose(&actions, descriptor);
+    }
+}
+
 /// Its exit code. What it prints goes nowhere, but for its mistakes if they are to be said.
 int run_quietly(const fs::path& program, std::vector<std::string> words, Mistakes mistakes) {
     std::vector<char*> argv;
@@ -57,8 +85,11 @@ int run_quietly(const fs::path& program, std::vector<std::string> words, Mistake
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     if (mistakes == Mistakes::Unsaid)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    close_in_child(actions);
+    std::vector<char*> environment = environment_of_child();
     pid_t child = 0;
-    const int error = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+    const int error =
+        posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environment.data());
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) return -1;
     int status = 0;
