@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -220,13 +221,20 @@ private:
     bool woken_ = false;
 };
 
+/// MPI says who this is once all have come, and what has started it before.
+std::string name_of_this_process() {
+    for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+        if (const char* rank = std::getenv(variable)) return fmt::format("rank {}", rank);
+    return "this process";
+}
+
 }  // namespace
 
 /// What exec/comm/mpi.cpp finds in the module.
 extern "C" __attribute__((visibility("default"))) Communicator* debubble_mpi_join(
     std::chrono::nanoseconds patience) {
     const auto open = [] { return std::make_unique<MpiWire>(); };
-    return processes::join_world(open, {.for_others = patience}).release();
+    return processes::join_world(open, {.for_others = patience}, name_of_this_process()).release();
 }
 
 }  // namespace debubble::exec::mpi

@@ -206,8 +206,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Communicator> join_world(const OpenWire& open, const Patience& patience) {
-    auto engine = std::make_shared<Engine>(open, patience);
+std::unique_ptr<Communicator> join_world(const OpenWire& open, const Patience& patience,
+                                         const std::string& name) {
+    auto engine = std::make_shared<Engine>(open, patience, name);
     std::vector<int> all(engine->ranks());
     std::iota(all.begin(), all.end(), 0);
     return std::make_unique<ProcessCommunicator>(engine, std::make_shared<GroupCounts>(), all);

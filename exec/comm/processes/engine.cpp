@@ -25,8 +25,11 @@ struct Engine::Announcement {
     Control control;
 };
 
-Engine::Engine(const OpenWire& open, const Patience& patience) : patience_(patience) {
-    const LastResort::Limit limit(last_resort_, "the other ranks of its job",
+Engine::Engine(const OpenWire& open, const Patience& patience, const std::string& name)
+    : patience_(patience) {
+    last_resort_.call_it(name);
+    const LastResort::Limit limit(last_resort_,
+                                  "the other ranks of its job to start (--deadline says how long)",
                                   within(patience.for_others + patience.for_wire));
     thread_ = std::thread([this, &open] { run(open); });
     Lock lock(mutex_);

@@ -84,8 +84,9 @@ struct Patience {
 
 class Engine final : private Wire::Listener {
 public:
-    /// Throws what `open` throws.
-    Engine(const OpenWire& open, const Patience& patience);
+    /// `name` is how sentences call this process before it has joined. Throws what `open` throws.
+    Engine(const OpenWire& open, const Patience& patience,
+           const std::string& name = "this process");
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;

@@ -12,7 +12,7 @@ import time
 import unittest
 
 from processes import children, is_alive
-from tiny_gpt import write_gpt_of_large_messages
+from tiny_gpt import write_gpt_of_large_messages, write_tiny_gpt
 
 MPIRUN, SUITE, PROGRAM = sys.argv[1:4]
 PATIENCE = 3  # seconds of a rank that waits
@@ -53,6 +53,19 @@ class LostRank(unittest.TestCase):
     def test_stalled(self):
         self.assertRegex(self.lose_one(signal.SIGSTOP),
                          r"rank 0 waited 3(\.\d+)? s for .*: rank 1 has not come to it")
+
+    def test_who_waits_for_a_rank_that_does_not_start_says_who_it_is(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        scenario = write_tiny_gpt(pathlib.Path(folder.name))
+        job = subprocess.run([MPIRUN, "-n", "1", "sleep", str(IN_TIME), ":", "-n", "1", PROGRAM,
+                              "run", scenario, "--comm", "mpi", "--steps", "2",
+                              "--deadline", str(PATIENCE)],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             timeout=IN_TIME, check=False)
+        self.assertEqual(job.returncode, 3, job.stdout)
+        self.assertRegex(job.stdout, r"error: rank 1 waited .* s for the other ranks of its job to "
+                                     r"start \(--deadline says how long\)")
 
     def test_stalled_while_large_messages_are_on_the_way(self):
         folder = tempfile.TemporaryDirectory()
