@@ -18,6 +18,8 @@ class DataSet {
 public:
     virtual ~DataSet() = default;
     virtual std::int64_t samples() const = 0;  ///< at least one
+    /// Whether every sample is a file of its own: to read many takes long, in order too.
+    virtual bool is_of_many_files() const { return false; }
     virtual Batch batch_of(std::int64_t samples) const = 0;
     /// Writes a sample to a row of a batch of batch_of(). Returns the targets that count.
     virtual std::int64_t read(std::int64_t sample, std::int64_t row, Batch& batch) const = 0;

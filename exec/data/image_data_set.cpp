@@ -104,6 +104,7 @@ public:
         }
     }
     std::int64_t samples() const override { return std::ssize(samples_); }
+    bool is_of_many_files() const override { return true; }
 
 private:
     struct Sample {

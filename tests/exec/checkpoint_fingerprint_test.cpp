@@ -43,5 +43,26 @@ TEST(TheFingerprintOfWeights, SeesTheFirstAndTheLastByteOfALargeTensor) {
     }
 }
 
+TEST(TheFingerprintOfWeights, LooksAtFewPlacesOfEachTensorWhereThereAreMany) {
+    constexpr int kTensors = 1024;
+    constexpr std::size_t kSize = 2 << 20;
+    constexpr std::size_t kBlock = 4096;
+    const std::string zeros(kSize, '\0');
+    std::string middle = zeros, ends = zeros;
+    std::fill(middle.begin() + kBlock, middle.end() - kBlock, 'x');
+    ends.back() = 'x';
+    const auto of_many = [&](const std::string& bytes) {
+        PieceSource source;
+        for (int i = 0; i < kTensors; ++i) {
+            PieceSource one = source_of("w" + std::to_string(i), "");
+            one.tensors.begin()->second.pieces.front().data = bytes;
+            source.tensors.merge(one.tensors);
+        }
+        return fingerprint(source);
+    };
+    EXPECT_EQ(of_many(middle), of_many(zeros)) << "two blocks of each are looked at";
+    EXPECT_NE(of_many(ends), of_many(zeros));
+}
+
 }  // namespace
 }  // namespace debubble::exec

@@ -48,13 +48,18 @@ TEST(TheFingerprintOfData, ChangesWithEveryByteThatIsTrainedOn) {
     EXPECT_NE(of_text(folder, text, 2), whole);
 }
 
-/// Sample i is the number i, and takes a mebibyte: of some a part is looked at.
+constexpr std::int64_t kMebibyte = 1 << 20;
+
+/// Sample i is the number i, and takes so many bytes, a mebibyte or less: of some a part is looked
+/// at.
 class Numbers final : public DataSet {
 public:
-    explicit Numbers(std::int64_t samples) : samples_(samples) {}
+    explicit Numbers(std::int64_t samples, std::int64_t bytes = kMebibyte, bool many_files = false)
+        : samples_(samples), bytes_(bytes), many_files_(many_files) {}
+    bool is_of_many_files() const override { return many_files_; }
     std::int64_t samples() const override { return samples_; }
     Batch batch_of(std::int64_t samples) const override {
-        return {Tensor({samples, (1 << 20) / 4}), Tensor({samples}, DataType::Int32)};
+        return {Tensor({samples, bytes_ / 4}), Tensor({samples}, DataType::Int32)};
     }
     std::int64_t read(std::int64_t sample, std::int64_t row, Batch& batch) const override {
         read_.push_back(sample);
@@ -66,7 +71,8 @@ public:
     const std::vector<std::int64_t>& seen() const { return read_; }
 
 private:
-    std::int64_t samples_;
+    std::int64_t samples_, bytes_;
+    bool many_files_;
     mutable std::vector<std::int64_t> read_;
 };
 
@@ -81,6 +87,19 @@ TEST(TheFingerprintOfData, LooksAtAllOfALittleAndAtSamplesFromFirstToLastOfMuch)
         EXPECT_TRUE(std::ranges::is_sorted(seen));
         EXPECT_EQ(std::ranges::adjacent_find(seen), seen.end()) << "each is seen once";
     }
+}
+
+TEST(TheFingerprintOfData, LooksAtFewOfManySamplesThatAreFarFromEachOther) {
+    constexpr std::int64_t kBytes = 124, kFit = 64 * kMebibyte / 128, kMost = 2048;
+    const auto looks = [](const Numbers& numbers) {
+        fingerprint(numbers);
+        EXPECT_EQ(numbers.seen().back(), numbers.samples() - 1);
+        return std::ssize(numbers.seen());
+    };
+    EXPECT_EQ(looks(Numbers(kFit, kBytes)), kFit) << "all are read, one behind the other";
+    EXPECT_EQ(looks(Numbers(kFit + 1, kBytes)), kMost);
+    EXPECT_EQ(looks(Numbers(50'000, kBytes, true)), kMost);
+    EXPECT_EQ(looks(Numbers(kMost, kBytes, true)), kMost);
 }
 
 }  // namespace
