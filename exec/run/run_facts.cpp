@@ -9,7 +9,7 @@
 #include "exec/checkpoint/fingerprint.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cpu/reference/vectorise.h"
-#include "exec/data/fingerprint.h"
+#include "exec/run/resume_notes.h"
 
 namespace debubble::exec {
 
@@ -28,11 +28,6 @@ std::string partition_of(const scenarios::Plan& plan) {
         stages.push_back(fmt::format("{}{} layers from {}{}", stage.embedding ? "embedding + " : "",
                                      stage.layers, stage.first_layer, stage.head ? " + head" : ""));
     return fmt::format("{}", fmt::join(stages, ", "));
-}
-
-std::string data_of(const Batches& batches) {
-    return fmt::format("{} samples with the fingerprint {}", batches.data().samples(),
-                       shown(fingerprint(batches.data())));
 }
 
 /// Checkpoints of equal manifests are equal: it has the checksums of all files.
@@ -108,8 +103,9 @@ RunFacts facts_of(const RunJob& job) {
     RunFacts facts = scenario_facts(job.scenario, job.options);
     facts.push_back({"the content of the stages", partition_of(job.plan)});
     facts.push_back({"the program", shown(job.program_hash)});
-    facts.push_back({"the training data", data_of(job.data.train)});
-    facts.push_back({"the evaluation data", job.data.eval ? data_of(*job.data.eval) : "none"});
+    facts.push_back({"the training data", job.train_data});
+    facts.push_back(
+        {"the evaluation data", job.data.eval ? data_in_words(*job.data.eval) : "none"});
     facts.push_back({"training.data.ignore_index", std::to_string(job.data.ignore_index)});
     facts.push_back({"the beginning", beginning_of(job.start)});
     facts.push_back({"the last step", std::to_string(job.last_step)});

@@ -10,7 +10,7 @@ namespace debubble::exec {
 /// computes. Not how fast it runs, or what it writes where: paths, deadlines, outputs. Vector
 /// unit, oneDNN's instructions and threads, which only round otherwise, are facts where copies of
 /// a parameter would drift apart by it.
-/// Reads some of the data.
+/// Reads some of the data. `job` is of several processes.
 RunFacts facts_of(const RunJob& job);
 
 /// The part of it that the scenario says, under its keys.

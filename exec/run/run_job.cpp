@@ -19,6 +19,7 @@
 #include "exec/cuda/seating.h"
 #include "exec/run/planned_memory.h"
 #include "exec/run/priced_program.h"
+#include "exec/run/resume_notes.h"
 #include "exec/stage/run_visit.h"
 #include "models/quantity.h"
 #include "scenarios/read_scenario.h"
@@ -168,6 +169,9 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     const int ranks_here = place.size == 1 ? job.grid.size() : 1;
     job.start = open_start(job.scenario, job.options, request.resume, ranks_here);
     check_rates_end_there(job, asked);
+    if (place.size > 1 || job.options.checkpoint || job.start.resume)
+        job.train_data = data_in_words(job.data.train);
+    std::ranges::move(notes_on_changes(job), std::back_inserter(job.start.notes));
     if (auto note = unseen_classes(asked, job.data)) job.start.notes.push_back(std::move(*note));
     job.threads = threads_of(request, job.grid, place.on_this_host);
     job.peak = cuda ? PeakRate{{}, "the peak rate of the GPU is not known"}

@@ -34,6 +34,7 @@ struct RunJob {
     ProcessPlace place = {};     ///< of this process; one alone has all ranks
     std::optional<CudaModule> cuda = {};
     std::vector<Bytes> planned = {};  ///< by pipeline rank, at its fullest; empty: not known
+    std::string train_data = {};      ///< data_in_words; empty where nobody compares or saves it
 
     /// The GPU of the rank that this thread has; none where the processor computes. All ranks ask.
     std::shared_ptr<Device> device_of(Communicator& world) const;

@@ -10,6 +10,7 @@
 #include "exec/checkpoint/hugging_face.h"
 #include "exec/checkpoint/step_folder.h"
 #include "exec/checkpoint/untaken.h"
+#include "exec/run/resume_notes.h"
 
 namespace debubble::exec {
 
@@ -173,6 +174,7 @@ std::string save_checkpoint(const SaveRequest& request, RankTraining& training,
         manifest.architecture = scenario.model;
         manifest.settings = scenario.training.run_keys;
         manifest.settings["scenario"] = scenario.name;
+        manifest.settings[kDataOfRun] = request.data;
         writer.commit(std::move(manifest), where.keep);
     }
     world.barrier(label)->wait(within(request.patience));

@@ -38,6 +38,7 @@ struct SaveRequest {
     const TrainingOptions& options;
     std::string program_hash;
     const Batches& batches;
+    std::string data;  ///< in words, for a run that goes on
     std::int64_t step = 0;
     double lr = 0;
     std::chrono::nanoseconds patience{};

@@ -99,8 +99,8 @@ public:
         if (!rank_.training().weights_are_finite())
             fail_together(diverged("it has made weights that are not finite"));
         last_checkpoint_ =
-            save_checkpoint({job_.scenario, job_.options, job_.program_hash, job_.data.train, steps,
-                             metrics_.lr, job_.request.patience},
+            save_checkpoint({job_.scenario, job_.options, job_.program_hash, job_.data.train,
+                             job_.train_data, steps, metrics_.lr, job_.request.patience},
                             rank_.state(), world_);
     }
 

@@ -247,6 +247,25 @@ class Epochs(RunTest):
         told = [f"training.lr_schedule.total_steps={self.STEPS}", "training.lr_schedule.min_lr=0"]
         self.assertEqual(len(self.rates(*keys, *told, steps=5)), 2)
 
+    def test_that_steps_replace_move_the_end_of_a_resumed_rate_in_words(self):
+        """The cosine has its end from --steps, which a resumed run has another of."""
+        keys = [word for key in (self.COSINE,
+                                 f"training.checkpoint={{dir: {self.folder / 'saved'}, every: 10}}")
+                for word in ("--set", key)]
+        self.run_it(*keys, steps=13)
+        shutil.rmtree(self.folder / "saved" / "step_13")
+
+        def rate(end):  # of step 11
+            return 0.005 * (1 + math.cos(math.pi * (10 - 2) / (end - 2)))
+
+        told = self.run_it(*keys, steps=15).stdout
+        self.assertIn(f"the learning rate ends after 15 steps, and that of {self.folder}/saved/"
+                      f"step_10 was to end after 13: step 11 has {rate(15):.6g}, and would have "
+                      f"had {rate(13):.6g}; 'training.lr_schedule.total_steps' says", told)
+        self.assertNotIn("was to end", self.run_it(*keys, "--resume", "never", steps=15).stdout)
+        shutil.rmtree(self.folder / "saved" / "step_15")
+        self.assertNotIn("was to end", self.run_it(*keys, steps=15).stdout, "the same end")
+
     def test_that_are_shorter_than_the_warm_up_are_refused(self):
         self.run_it("--set", "training.epochs=1", "--set",
                     "training.lr_schedule={name: linear, warmup_steps: 31}", steps=None,
@@ -296,6 +315,16 @@ class Checkpoints(RunTest):
         again = self.run_it(*self.keys(), steps=4)
         self.assertIn("nothing was run", again.stdout)
         self.assertEqual(self.losses(*self.keys(), "--resume", "never", steps=1), whole[:1])
+
+    def test_a_resumed_run_says_that_its_data_is_other_than_before(self):
+        self.run_it(*self.keys(), steps=2)
+        self.assertNotIn("other data", self.run_it(*self.keys(), steps=3).stdout)
+        text = self.folder / "text.txt"
+        text.write_text(text.read_text().replace("three", "eight", 1))
+        said = r"step_3 was trained on other data: on (\d+) samples with the fingerprint " \
+               r"([0-9a-f]{24}), and this run has \1 samples with the fingerprint (?!\2)"
+        self.assertRegex(self.run_it(*self.keys(), steps=4).stdout, said)
+        self.assertNotIn("other data", self.run_it(*self.keys(), steps=5).stdout)
 
     def test_a_run_goes_on_under_another_layout(self):
         whole = self.losses(steps=4)
