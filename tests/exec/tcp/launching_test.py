@@ -17,9 +17,9 @@ IN_TIME = 100  # seconds of a block of lines
 MOVED = 50_000  # bytes at least: some half of what the messages of a training have
 LAST_STEP = "step 2/2"
 TWO_RANKS_PER_HOST = [
-    "srun -N 2 -n 4 debubble run four.yaml --comm tcp --rendezvous four.job\n",
+    "srun -N 2 -n 4 debubble run four.yaml --comm tcp --rendezvous four.job --deadline 60\n",
     "export DEBUBBLE_JOB_SECRET=$(openssl rand -hex 32) MASTER_ADDR=host1 MASTER_PORT=29501\n"
-    "srun -N 2 -n 4 debubble run four.yaml --comm tcp\n",
+    "srun -N 2 -n 4 debubble run four.yaml --comm tcp --deadline 60\n",
 ]
 
 
