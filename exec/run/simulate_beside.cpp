@@ -87,9 +87,16 @@ int run_quietly(const fs::path& program, std::vector<std::string> words, Mistake
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     close_in_child(actions);
     std::vector<char*> environment = environment_of_child();
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t nothing;  // is blocked in the child, whatever is here
+    sigemptyset(&nothing);
+    posix_spawnattr_setsigmask(&attributes, &nothing);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t child = 0;
-    const int error =
-        posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environment.data());
+    const int error = posix_spawn(&child, program.c_str(), &actions, &attributes, argv.data(),
+                                  environment.data());
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) return -1;
     int status = 0;
