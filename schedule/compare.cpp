@@ -23,6 +23,11 @@ public:
         : trace_(median_step(trace)), graph_(trace_), statistics_(statistics(trace_)) {
         step_time_ = trace_.header.step_time;
         if (step_time_ == Duration{}) step_time_ = statistics_.step;
+        // Something of a step runs beside the next one: the steps run into each other.
+        const bool beside = std::ranges::any_of(statistics_.ranks, [](const RankStatistics& rank) {
+            return rank.exposed_after > Duration{};
+        });
+        if (beside) statistics_ = in_steady_state(std::move(statistics_), step_time_);
     }
 
     StepFigures step() const {

@@ -1,6 +1,7 @@
 #include "schedule/statistics.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "schedule/span_graph.h"
 
@@ -38,7 +39,9 @@ public:
             if (span.begin > free) gap_before(i, free);
             free = std::max(free, take(span, free));
         }
+        const Duration exposed_before = sums_.exposed;
         close(free, step_.end);
+        sums_.exposed_after = sums_.exposed - exposed_before;
         if (own_.length() > Duration{})
             sums_.span_bubble = 1 - seconds(work_) / seconds(own_.length());
     }
@@ -125,7 +128,9 @@ private:
             if (joined >= until) break;
             bubble(from, joined, cause, waited_for);
             const Instant end = std::min(until, filler.end);
-            sums_.exposed += std::max(end - std::max(from, joined), Duration{});
+            const Duration exposed = std::max(end - std::max(from, joined), Duration{});
+            sums_.exposed += exposed;
+            sums_.exposed_between += exposed;
             from = std::max(from, end);
             if (filler.end > until) break;  // it goes on in the next gap
         }
@@ -214,6 +219,39 @@ Statistics statistics(const Trace& trace, bool with_critical_path) {
         out.bubble = 1 - work / (static_cast<double>(graph.units().size()) * seconds(out.makespan));
     if (with_critical_path) out.critical_path = critical_path(graph);
     return out;
+}
+
+Duration work_of(const RankStatistics& rank) {
+    return rank.busy + rank.exposed - rank.exposed_between + rank.optimizer;
+}
+
+Statistics in_steady_state(Statistics of_trace, Duration step_time) {
+    constexpr std::array kFirstToGo{
+        BubbleCause::Optimizer,  BubbleCause::CoolDown, BubbleCause::WarmUp,    BubbleCause::Launch,
+        BubbleCause::OtherStage, BubbleCause::Link,     BubbleCause::Collective};
+    static_assert(kFirstToGo.size() == kBubbleCauses);
+    for (RankStatistics& rank : of_trace.ranks) {
+        const auto idle = [&](BubbleCause cause) -> Duration& {
+            return rank.idle_by_cause[static_cast<std::size_t>(cause)];
+        };
+        rank.exposed -= rank.exposed_after;
+        rank.exposed_between -= rank.exposed_after;
+        idle(BubbleCause::Optimizer) += std::exchange(rank.exposed_after, Duration{});
+        Duration left = of_trace.step - step_time;
+        const auto take_from = [&](Duration& part) {
+            const Duration taken = std::clamp(left, Duration{}, part);
+            left -= taken;
+            part -= taken;
+            return taken;
+        };
+        for (const BubbleCause cause : kFirstToGo) take_from(idle(cause));
+        rank.exposed -= take_from(rank.exposed_between);
+        if (left < Duration{}) idle(BubbleCause::WarmUp) -= left;  // it waits longer than at first
+        rank.idle = Duration{};
+        for (const Duration part : rank.idle_by_cause) rank.idle += part;
+    }
+    of_trace.step = step_time;
+    return of_trace;
 }
 
 std::array<Duration, kBubbleCauses> idle_by_cause(const Statistics& statistics) {

@@ -38,6 +38,8 @@ struct RankStatistics {
     std::int32_t replica = 0;
     Duration busy{};     ///< compute, its exposed communication excluded
     Duration exposed{};  ///< communication that nothing hides, inside computes and between them
+    Duration exposed_between{};  ///< of `exposed`: outside of computes
+    Duration exposed_after{};    ///< of `exposed_between`: after the last action of the step
     Duration optimizer{};
     Duration idle{};  ///< busy + exposed + optimizer + idle = step time
     std::array<Duration, kBubbleCauses> idle_by_cause{};
@@ -57,6 +59,17 @@ struct Statistics {
 /// O(n log n) in the spans. The critical path costs a quarter of it, and stays empty if
 /// it is not wanted.
 Statistics statistics(const Trace& trace, bool with_critical_path = true);
+
+/// The account of one step of many whose distance is `step_time`, out of that of a trace of one
+/// step where the next one begins before this one has ended everywhere. What lies after a rank's
+/// last action lies beside the next step and holds nobody up, so that it is not exposed; and a
+/// rank waits once between two steps, not at the end of one and again at the start of the next.
+/// The bubbles stay those of the trace. Precondition: no rank works longer than `step_time`.
+Statistics in_steady_state(Statistics of_trace, Duration step_time);
+
+/// Computes and optimizer of a rank, and what its computes wait for inside: no two steps of it
+/// are closer.
+Duration work_of(const RankStatistics& rank);
 
 /// Sum over the ranks, by cause.
 std::array<Duration, kBubbleCauses> idle_by_cause(const Statistics& statistics);

@@ -155,6 +155,14 @@ void fill_ranks(Prediction& out, const Plan& plan, const Statistics& statistics,
     }
 }
 
+/// Two steps after a cold start may end closer to each other than a rank can work, where that rank
+/// was ahead of the others in the first one.
+void settle(Duration& step_time, Statistics& statistics) {
+    for (const RankStatistics& rank : statistics.ranks)
+        step_time = std::max(step_time, work_of(rank));
+    statistics = in_steady_state(std::move(statistics), step_time);
+}
+
 /// The share of all compute time that only the host's launching adds.
 double host_share(const Program& program, const CostModel& costs) {
     Duration host{};
@@ -283,6 +291,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     PredictionWithTrace result;
     result.memory_limit = scenario.cluster.gpu.memory;
     result.statistics = statistics(simulation.trace, options.keep_trace);
+    if (!barrier) settle(simulation.trace.header.step_time, result.statistics);
     Prediction& out = result.prediction;
     out.scenario = scenario.name;
     out.step_time_s = seconds(simulation.trace.header.step_time);

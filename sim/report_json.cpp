@@ -44,8 +44,7 @@ Json json_of(const std::vector<ProvenanceNote>& provenance) {
 }
 
 /// Over all ranks of one pipeline, summing to their idle time; null where the
-/// trace was not kept. The trace is of one step; where the next begins before
-/// this one ends everywhere, its causes share the idle time of the steady state.
+/// trace was not kept.
 Json bubbles_by_cause(const PredictionWithTrace& answer) {
     if (answer.statistics.ranks.empty()) return nullptr;
     const auto sums = idle_by_cause(answer.statistics);

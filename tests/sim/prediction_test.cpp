@@ -7,7 +7,9 @@
 #include "base/diagnostic.h"
 #include "models/graph.h"
 #include "scenarios/read_scenario.h"
+#include "schedule/generators/generators.h"
 #include "sim/unvalidated.h"
+#include "tests/sim/random_plans.h"
 #include "tests/sim/scenarios.h"
 
 namespace debubble::sim {
@@ -29,6 +31,63 @@ TEST(Predict, SplitsTheStepOfEveryRankIntoWhatItDoes) {
             EXPECT_FALSE(rank.peak_op.empty());
         }
     }
+}
+
+/// A job of random shape whose optimizer steps before the gradients' norm is known.
+Scenario random_post_validated_job(Dice& dice, const Generator& generator) {
+    const int stages = generator.stages_per_rank.value_or(1 + dice.roll(2));
+    const int pipeline = dice.one_of<int>({2, 2, 4, 4, 8});
+    const int zero = dice.roll(4);
+    const int layers = pipeline * stages * (1 + dice.roll(2)) + (dice.chance(50) ? 1 : 0);
+    const int micro_batches = pipeline * dice.one_of<int>({1, 2, 2, 3});
+    const std::string text = fmt::format(
+        "model: {{base: {}, layers: {}}}\ncluster: dgx-a100-80gb\nnodes: {}\n"
+        "parallel: {{tensor: 1, pipeline: {}, data: auto, zero_stage: {}, stages_per_rank: {}}}\n"
+        "schedule: {}\nframework: {{base: megatron-2024, post_validation: true}}\n"
+        "training: {{micro_batches: {}, micro_batch: 1, seq_length: {}}}\n",
+        dice.one_of<std::string>({"gpt2-xl", "llama3-8b"}), layers, dice.one_of<int>({1, 4}),
+        pipeline, zero, stages, generator.name, micro_batches, dice.one_of<int>({128, 1024}));
+    return scenarios::parse_scenario(
+        text, "post-validated.yaml",
+        {{"cluster.network.latency", dice.one_of<std::string>({"5 us", "3 ms"})},
+         {"cluster.network.nic_bandwidth", dice.one_of<std::string>({"200 Gb/s", "20 Gb/s"})}});
+}
+
+TEST(Predict, NoRankIsIdleForLessThanNoTimeWhereTheNextStepBeginsEarly) {
+    Dice dice(11);
+    int tried = 0;
+    for (const Generator& generator : generators())
+        for (int i = 0; i < 12; ++i) {
+            PredictionWithTrace answer;
+            std::string shape;
+            try {
+                const Scenario job = random_post_validated_job(dice, generator);
+                shape =
+                    fmt::format("{} pipeline {} layers {} zero {}", generator.name,
+                                job.parallel.pipeline, job.model.layers, job.parallel.zero_stage);
+                answer = predict(job, {.play_allocator = false});
+            } catch (const InputError&) {
+                continue;  // the generator or the plan does not suit the shape
+            }
+            SCOPED_TRACE(shape);
+            ++tried;
+            for (const RankPrediction& rank : answer.prediction.ranks) {
+                EXPECT_GE(rank.idle_s, 0) << rank.rank.index;
+                EXPECT_GE(rank.exposed_comm_s, 0) << rank.rank.index;
+                EXPECT_NEAR(rank.busy_s + rank.exposed_comm_s + rank.optimizer_s + rank.idle_s,
+                            answer.prediction.step_time_s, 2e-9);
+            }
+            for (const RankStatistics& rank : answer.statistics.ranks) {
+                Duration idle{};
+                for (const Duration cause : rank.idle_by_cause) {
+                    EXPECT_GE(cause, Duration{});
+                    idle += cause;
+                }
+                const auto row = static_cast<std::size_t>(rank.rank.index);
+                EXPECT_NEAR(seconds(idle), answer.prediction.ranks[row].idle_s, 2e-9);
+            }
+        }
+    EXPECT_GT(tried, 60);
 }
 
 TEST(Predict, CountsModelFlopsForMfuAndRecomputeForHfu) {
