@@ -129,6 +129,10 @@ CostTable::Hidden CostTable::reduce_grad_hidden(Stage stage) {
     return *known;
 }
 
+bool CostTable::leaves_unreduced(const Compute& compute) const {
+    return total(model_.left_unreduced(compute)) > Bytes{};
+}
+
 std::int32_t CostTable::inner(const InnerFlow& flow) {
     Flow whole;
     whole.bytes = flow.bytes;

@@ -29,6 +29,7 @@ public:
     };
     Hidden unshard_hidden(Stage stage, Rank rank);
     Hidden reduce_grad_hidden(Stage stage);
+    bool leaves_unreduced(const Compute& compute) const;
     std::int32_t inner(const InnerFlow& flow);
     std::int32_t delay(Duration length);
     std::int32_t tied_grad(Stage stage, std::span<const Rank> holders);

@@ -107,17 +107,19 @@ bool moves_what_passes_hold(const Action& action) {
 }
 
 /// How far into the list the rank is fullest by summed levels, then a little more.
-std::size_t played_part(RankStages& stages, const ActionList& list) {
+std::size_t played_part(RankStages& stages, const ActionList& list, Bytes born_in_backward) {
     if (std::ranges::any_of(list, moves_what_passes_hold)) return list.size();
     Bytes level;
     Bytes fullest;
     std::size_t end = 0;
     int beyond = 0;
     std::map<const models::PassSteps*, PassMemory> memory;
+    std::map<Stage, Bytes> left;  // that waits for its reduction
     for (std::size_t i = 0; i < list.size(); ++i) {
         bool computes = false;
         for_each_compute(list[i], [&](const Compute& c) {
             computes = true;
+            if (c.pass != Pass::Forward) level -= std::exchange(left[c.stage], Bytes{});
             const models::PassSteps& steps = stages.steps(c);
             const auto [at, is_new] = memory.try_emplace(&steps);
             if (is_new)
@@ -129,6 +131,9 @@ std::size_t played_part(RankStages& stages, const ActionList& list) {
                 end = i + 1;
             }
             level += at->second.held_after;
+            if (c.pass == Pass::Forward) return;
+            level += left[c.stage] = total(stages.left(c));
+            if (c.pass != Pass::BackwardInput) level += std::exchange(born_in_backward, Bytes{});
         });
         if (computes && end <= i && ++beyond <= kComputesBeyondPeak) end = i + 1;
     }
@@ -357,7 +362,7 @@ void play_list(const scenarios::Scenario& scenario, RankStages& stages, const Pr
     const models::StaticMemory level =
         static_of(scenario, stages, program.placement.stages_of(rank));
     ListPlayer player(stages, list, level, log);
-    const std::size_t end = played_part(stages, list);
+    const std::size_t end = played_part(stages, list, level.gradients_in_backward);
     for (std::size_t i = 0; i < end; ++i) player.perform(list[i]);
     player.finish();
 }

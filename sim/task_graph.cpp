@@ -104,12 +104,20 @@ private:
         StageTasks& stage = mine_->of(c.stage);
         wait_for_end(tasks.first, messages_.incoming(c));
         wait_for_end(tasks.first, stage.unshard);
-        if (c.pass != Pass::Forward) wait_for_end(tasks.first, stage.reduced);
+        if (waits_for_reduction(c)) wait_for_end(tasks.first, stage.reduced);
         if (c.pass != Pass::Forward)
             wait_for_end(tasks.first, messages_.reload(c.stage, c.micro_batch));
         if (c.pass != Pass::BackwardWeight) messages_.producer(output_of(c)) = tasks.last;
         stage.compute = tasks;
         if (c.pass == Pass::Backward || c.pass == Pass::BackwardWeight) stage.backward = tasks;
+    }
+    /// Whole gradients of a microbatch have one place per stage. A pass that leaves none, of a
+    /// stage with one holder, reduces layer by layer and need not wait.
+    bool waits_for_reduction(const Compute& c) {
+        return c.pass != Pass::Forward && (is_shared(c.stage) || costs_.leaves_unreduced(c));
+    }
+    bool is_shared(Stage stage) const {
+        return holders_[static_cast<std::size_t>(stage.index)] > 1;
     }
     static Message output_of(const Compute& c) {
         return {c.pass == Pass::Forward ? Message::Kind::Activation : Message::Kind::Gradient,
@@ -194,11 +202,9 @@ private:
         if (reduction.hidden != kNoTask) hide(reduction, r.stage);
         join(reduction.tasks.first, mine_->of(r.stage).compute.last);
         mine_->reduce = reduction.tasks.last;
-        if (options_.reductions_block) {
-            const bool alone = holders_[static_cast<std::size_t>(r.stage.index)] == 1;
-            if (alone) mine_->open.push_back(reduction.tasks.last);
-            if (!alone) mine_->of(r.stage).reduced = reduction.tasks.last;
-        }
+        mine_->of(r.stage).reduced = reduction.tasks.last;
+        if (options_.reductions_block && !is_shared(r.stage))
+            mine_->open.push_back(reduction.tasks.last);
         return reduction.tasks;
     }
     /// A ReduceGrad and the part of it that the backward hides.
