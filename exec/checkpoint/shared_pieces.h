@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "exec/checkpoint/piece_source.h"
 
@@ -23,6 +24,7 @@ public:
 
 private:
     struct State {
+        State(PieceSource pieces, int of) : source(std::move(pieces)), readers(of) {}
         PieceSource source;
         std::atomic<int> readers;  ///< that have not read yet
     };
