@@ -8,8 +8,8 @@
 namespace debubble::exec {
 
 /// Share of its median by which an operator's timings may be apart (the median of their distances
-/// from it) before it counts as noisy. What a quiet machine calibrates is within 3 % of the run behind
-/// it (docs/benchmarks.md).
+/// from it) before it counts as noisy. What a quiet machine calibrates is within 3 % of the run
+/// behind it (docs/benchmarks.md).
 inline constexpr double kNoisy = 0.10;
 
 /// A warning where the noisy operators take more than a tenth of the measured time: how many, the

@@ -182,7 +182,8 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     CLI::App* verb =
         program.add_subcommand("simulate", "predict time, memory and bubbles of a training step");
     verb->add_option("SCENARIO", args->scenarios, "names or files of scenarios")->required();
-    verb->add_option("--set", args->set, "key=value of the scenario, as parallel.tensor=4; key= is the key's default")
+    verb->add_option("--set", args->set,
+                     "key=value of the scenario, as parallel.tensor=4; key= is the key's default")
         ->allow_extra_args(false);
     verb->add_option("--out", args->out, "folder for the picture and the trace of each scenario");
     verb->add_option("--json", args->json, "write the figures; - is standard output");
