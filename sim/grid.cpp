@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "base/file.h"
 #include "scenarios/plan.h"
 #include "sim/unvalidated.h"
 
@@ -122,6 +123,9 @@ Grid::Grid(const std::string& name_or_path, std::vector<scenarios::Override> pin
       sweep(without_repetition(scenarios::read_sweep(name_or_path))),
       pinned(std::move(pinned_keys)) {
     choose_points(name_or_path);
+    const std::filesystem::path file = scenarios::find_scenario(name_or_path);
+    basis = basis_of(read_file(file), file.string(), pinned);
+    add_files_read(basis, file);
 }
 
 Grid::Grid(const std::string& text, const std::string& file,
@@ -130,6 +134,7 @@ Grid::Grid(const std::string& text, const std::string& file,
       sweep(without_repetition(scenarios::parse_sweep(text, file))),
       pinned(std::move(pinned_keys)) {
     choose_points(file);
+    basis = basis_of(text, file, pinned);
 }
 
 void Grid::choose_points(const std::string& name) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scenarios/read_scenario.h"
+#include "sim/sweep_basis.h"
 #include "sim/sweep_row.h"
 
 /// The plans that a scenario's `sweep:` asks about, and one row of the answer.
@@ -21,6 +22,7 @@ struct Grid {
     scenarios::Sweep sweep;
     std::vector<scenarios::Override> pinned;
     std::vector<std::size_t> points;  ///< indices that the conditions admit, in grid order
+    Basis basis;
 
     scenarios::Scenario instantiate(std::size_t index) const;
     std::vector<std::string> keys() const;  ///< names of the swept ones

@@ -242,6 +242,13 @@ void judge_memory(Prediction& out, Bytes limit) {
                              gib(worst->peak_memory), worst->peak_op);
     if (needs > worst->peak_memory)
         out.reason += fmt::format(", for which the allocator reserves {:.2f} GiB,", gib(needs));
+    if (out.headroom >= limit) {
+        out.reason += fmt::format(
+            " and the headroom for context and communication buffers, {:.2f} GiB, leaves nothing "
+            "of a device's {:.2f} GiB",
+            gib(out.headroom), gib(limit));
+        return;
+    }
     out.reason += fmt::format(" and a device has {:.2f} GiB", gib(limit));
     if (out.headroom.count > 0)
         out.reason += fmt::format(", {:.2f} of them for context and communication buffers",

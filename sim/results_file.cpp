@@ -56,6 +56,7 @@ ResultsFile::ResultsFile(fs::path path, const Grid& grid)
     open_locked();
     try {
         remove_leftovers(path_);
+        remove_leftovers(basis_file_of(path_));
         read_rows(grid);
     } catch (...) {
         ::close(fd_);

@@ -67,6 +67,9 @@ SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
                   const BatchOptions& options) {
     ResultsFile file(results, grid);
     SweepResult result{file.found(), grid.points.size(), file.found().size()};
+    Basis basis = grid.basis;
+    if (!options.program.empty()) basis.emplace("the program", options.program);
+    keep_basis(results, basis, result.rows.empty());
     check_still_true(result.rows, grid, results, options);
     const std::vector<std::size_t> to_do = still_to_do(grid, result.rows);
     if (options.row)

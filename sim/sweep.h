@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "sim/grid.h"
@@ -18,6 +19,7 @@ struct BatchOptions {
     std::function<void(std::size_t done, std::size_t total)> progress;
     /// Of a sweep: called with each row as it comes, those that were found first; one at a time.
     std::function<void(const SweepRow& row, bool found)> row;
+    std::string program = {};  ///< of a sweep: the version that rows of one file have in common
 };
 
 struct SweepResult {
@@ -31,7 +33,8 @@ struct SweepResult {
 /// appends each as it comes. When all are there, the file is put in grid order
 /// and its columns of twins and of the Pareto frontier filled: an interrupted and resumed sweep
 /// leaves the same bytes as one that ran through. Throws InputError if the file belongs to another
-/// grid, or if what it holds is no longer what this scenario gives.
+/// grid or to another scenario (sim/sweep_basis.h), or if what it holds is no longer what this
+/// scenario gives.
 SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
                   const BatchOptions& options = {});
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/diagnostic.h"
 #include "base/outputs.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/grid_arguments.h"
@@ -46,9 +47,14 @@ std::string summary(const SweepResult& result, const Grid& grid, const std::stri
 }
 
 ExitStatus carry_out(const SweepArguments& args) {
+    if (args.out == "-")
+        throw InputError(
+            "--out -: a sweep goes on from the rows in its file, which cannot be "
+            "standard output; name a file");
     const Grid grid = read_grid(args.grid);
     Outputs outputs;
     outputs.add("--out", args.out);
+    outputs.add("--out", basis_file_of(args.out).string());
     outputs.check();
     Interruption interruption;
     SweepResult result;
@@ -56,6 +62,7 @@ ExitStatus carry_out(const SweepArguments& args) {
         ProgressBar bar;
         BatchOptions options;
         options.jobs = args.grid.jobs;
+        options.program = DEBUBBLE_VERSION;
         options.stop = &interruption.flag();
         options.progress = [&](std::size_t done, std::size_t total) { bar.show(done, total); };
         result = sweep(grid, args.out, options);
@@ -76,7 +83,8 @@ ExitStatus carry_out(const SweepArguments& args) {
 constexpr const char* kSweepFooter = R"(The grid is the scenario's 'sweep:' map, as
   sweep: {parallel.tensor: [1, 2, 4], schedule: [gpipe, 1f1b, zb-h1]}
 Each point is appended to the file as it is done. After Ctrl-C or a crash the same command goes
-on where it stopped. Impossible points are rows with the reason. Points that make the same plan
+on where it stopped; OUT.scenario, beside the file, tells whether the scenario, --set, a file that it
+names or the program is another one, whose rows are refused. Impossible points are rows with the reason. Points that make the same plan
 (the same program with the same figures) are listed once; in the file, `twin_of` names the row that
 they equal by the keys that make no difference. `unvalidated` names what no measured training step
 stands behind. Left: memory of a device, without the framework's headroom and what is reserved.

@@ -65,7 +65,8 @@ class Killed(ProgramTest):
             safe = rows
         self.finish()
         self.assertEqual(self.out.read_bytes(), undisturbed)
-        self.assertEqual(self.left_behind(), ["grid.yaml", "killed.csv", "undisturbed.csv"])
+        self.assertEqual(self.left_behind(), ["grid.yaml", "killed.csv", "killed.csv.scenario", "undisturbed.csv",
+                          "undisturbed.csv.scenario"])
 
 
 if __name__ == "__main__":

@@ -301,6 +301,40 @@ class Resuming(SweepTest):
         self.sweep()
         self.assertEqual(self.out.read_bytes(), grown)
 
+    def test_refuses_rows_of_another_scenario_whose_checked_points_are_the_same(self):
+        grid = PLAN.replace("gpus: 8", "gpus: 2\nframework: {base: megatron-2024}") + """\
+sweep:
+  parallel.pipeline: [2, 1]
+  parallel.zero_stage: [0, 1]  # matters with replicas only: of the points, to the last one
+"""
+        self.grid.write_text(grid)
+        self.sweep()
+        before = self.out.read_bytes()
+        waits = "framework.overlap_param_gather=false"
+        says = "what --set says has changed since they were made; remove the file"
+        for _ in range(2):
+            self.sweep("--set", waits, code=BAD_INPUT, says=says)
+        self.grid.write_text(grid.replace("megatron-2024", "megatron-2024, overlap_param_gather: false"))
+        self.sweep(code=BAD_INPUT, says="the scenario has changed since")
+        self.assertEqual(self.out.read_bytes(), before)
+        self.grid.write_text(grid)
+        self.assertIn("4 points were already in", self.sweep().stderr)
+        self.out.unlink()
+        self.sweep("--set", waits)
+        self.assertNotEqual(self.out.read_bytes(), before)
+        self.sweep("--set", waits)
+
+    def test_checks_rows_that_say_nothing_of_their_scenario_by_some_of_them(self):
+        self.sweep()
+        (self.folder / "results.csv.scenario").unlink()
+        self.assertIn("72 points were already in", self.sweep().stderr)
+        self.grid.write_text(GRID.replace("seq_length: 1024", "seq_length: 512"))
+        self.sweep(code=BAD_INPUT, says="has changed")
+
+    def test_does_not_write_to_standard_output(self):
+        self.ends(debubble("sweep", self.grid, "--out", "-"), BAD_INPUT, says="name a file")
+        self.assertEqual(self.left_behind(), ["grid.yaml"])
+
     def test_refuses_what_is_not_its_own(self):
         self.sweep()
         cases = [

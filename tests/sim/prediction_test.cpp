@@ -158,6 +158,16 @@ TEST(Predict, FitsExactlyWhereWhatTheAllocatorReservesAndTheHeadroomDo) {
     EXPECT_FALSE(predict(job).prediction.tight);
 }
 
+TEST(Predict, SaysThatTheHeadroomLeavesNothingOfADeviceThatIsNoLarger) {
+    Scenario job = fragmented_job();
+    job.cluster.gpu.memory = Bytes{job.framework.headroom.count / 2};
+    const Prediction none = predict(job).prediction;
+    EXPECT_FALSE(none.fits);
+    EXPECT_THAT(none.reason, HasSubstr(" and the headroom for context and communication buffers, "
+                                       "1.00 GiB, leaves nothing of a device's 0.50 GiB"));
+    EXPECT_THAT(none.reason, testing::Not(HasSubstr(" of them ")));
+}
+
 TEST(Predict, SaysTheSameOfFittingWhereItPlaysTheAllocatorOnlyIfThatDecides) {
     Scenario job = fragmented_job();
     const Bytes needed = predict(job).prediction.ranks.front().needs();
