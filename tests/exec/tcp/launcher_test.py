@@ -182,7 +182,8 @@ class Launcher(unittest.TestCase):
 
     @unittest.skipUnless(pathlib.Path(PROGRAM).with_name("debubble_mpi.so").exists(), "no MPI here")
     def test_ranks_that_mpi_does_not_join_are_told_of_tcp(self):
-        code, output = self.end_of(self.join(0, "--comm", "mpi"))
+        # Open MPI leaves memory behind, which is not what is asked for here.
+        code, output = self.end_of(self.join(0, "--comm", "mpi", ASAN_OPTIONS="detect_leaks=0"))
         self.assertEqual(code, 2, output)
         self.assertIn("use --comm tcp", output)
 
