@@ -4,7 +4,10 @@ the right to make namespaces."""
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
+import sys
+import tempfile
 
 
 NAMES = pathlib.Path("/etc/netns")  # where a namespace has an /etc/hosts of its own
@@ -85,3 +88,22 @@ def why_not():
         if not shutil.which(tool):
             return f"there is no {tool}"
     return None
+
+
+def on_two_hosts(body):
+    """The exit code that body(hosts, folder) returns; 0 with a reason where there can be no hosts."""
+    if reason := why_not():
+        print(f"Skipped: {reason}")
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the hosts are removed
+    hosts = [Host(1), Host(2)]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            try:
+                connect(hosts)
+            except OSError as error:
+                print(f"Skipped: network namespaces are not allowed here: {error}")
+                return 0
+            return body(hosts, pathlib.Path(folder))
+        finally:
+            remove(hosts)

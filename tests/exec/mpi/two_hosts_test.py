@@ -1,13 +1,10 @@
 """Two ranks on two hosts that are joined by a cable, which all messages take."""
 
-import pathlib
 import re
-import signal
 import subprocess
 import sys
-import tempfile
 
-from two_hosts import Host, connect, launch_agent, remove, why_not
+from two_hosts import launch_agent, on_two_hosts
 
 MPIRUN, SUITE = sys.argv[1:3]
 DEADLINE = 240  # seconds of the whole job
@@ -29,31 +26,18 @@ def train(hosts, folder):
                           timeout=DEADLINE, check=False)
 
 
-def main():
-    if reason := why_not():
-        print(f"Skipped: {reason}")
-        return 0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the hosts are removed
-    hosts = [Host(1), Host(2)]
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            try:
-                connect(hosts)
-            except OSError as error:
-                print(f"Skipped: network namespaces are not allowed here: {error}")
-                return 0
-            job = train(hosts, pathlib.Path(folder))
-            print(job.stdout)
-            moved = [host.received() for host in hosts]
-            passed = re.search(r"\[  PASSED  \] [1-9]\d* tests?\.", job.stdout)
-            print(f"exit code {job.returncode}, bytes received by the hosts: {moved}")
-            return 0 if job.returncode == 0 and passed and moved[0] > MOVED else 1
-        except subprocess.TimeoutExpired as error:
-            print(f"not done in {error.timeout} s:\n{(error.stdout or b'').decode()}")
-            return 1
-        finally:
-            remove(hosts)
+def body(hosts, folder):
+    try:
+        job = train(hosts, folder)
+    except subprocess.TimeoutExpired as error:
+        print(f"not done in {error.timeout} s:\n{(error.stdout or b'').decode()}")
+        return 1
+    print(job.stdout)
+    moved = [host.received() for host in hosts]
+    passed = re.search(r"\[  PASSED  \] [1-9]\d* tests?\.", job.stdout)
+    print(f"exit code {job.returncode}, bytes received by the hosts: {moved}")
+    return 0 if job.returncode == 0 and passed and moved[0] > MOVED else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(on_two_hosts(body))

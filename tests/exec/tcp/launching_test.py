@@ -4,13 +4,11 @@ REAL_TORCHRUN=path takes that torchrun instead of the stand-in; REAL_SRUN and th
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
-import tempfile
 
 from tiny_gpt import write_tiny_gpt
-from two_hosts import Host, connect, remove, why_not
+from two_hosts import on_two_hosts
 
 PAGE, PROGRAM, MPIRUN = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 IN_TIME = 100  # seconds of a block of lines
@@ -82,33 +80,18 @@ def trains(block, hosts, env, folder):
     return well
 
 
-def main():
-    if reason := why_not():
-        print(f"Skipped: {reason}")
-        return 0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the hosts are removed
-    hosts = [Host(1), Host(2)]
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        with write_tiny_gpt(folder).rename(folder / "mine.yaml").open("a") as scenario:
-            scenario.write("  steps: 2\n")
-        (folder / "four.yaml").write_text(
-            (folder / "mine.yaml").read_text().replace("gpus: 2", "gpus: 4")
-            .replace("pipeline: 2", "pipeline: 4"))
-        try:
-            try:
-                connect(hosts)
-            except OSError as error:
-                print(f"Skipped: network namespaces are not allowed here: {error}")
-                return 0
-            env = environment(folder, hosts)
-            found = blocks(PAGE)
-            results = [trains(block, hosts, env, folder) for block in found + TWO_RANKS_PER_HOST]
-            print(f"{sum(results)} of {len(results)} blocks")
-            return 0 if found and all(results) else 1
-        finally:
-            remove(hosts)
+def body(hosts, folder):
+    with write_tiny_gpt(folder).rename(folder / "mine.yaml").open("a") as scenario:
+        scenario.write("  steps: 2\n")
+    (folder / "four.yaml").write_text(
+        (folder / "mine.yaml").read_text().replace("gpus: 2", "gpus: 4")
+        .replace("pipeline: 2", "pipeline: 4"))
+    env = environment(folder, hosts)
+    found = blocks(PAGE)
+    results = [trains(block, hosts, env, folder) for block in found + TWO_RANKS_PER_HOST]
+    print(f"{sum(results)} of {len(results)} blocks")
+    return 0 if found and all(results) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(on_two_hosts(body))
