@@ -176,19 +176,15 @@ Program gpipe_of_two() {
     return lower(generate("gpipe", {2, 1, 2, 1}), {});
 }
 
-/// Does what `before` says ahead of every forward, and calls that communication.
-class Disturbed final : public StageRunner {
+/// Another stage, all of whose calls it passes on.
+class Forwarding : public StageRunner {
 public:
-    Disturbed(std::unique_ptr<StageRunner> inner, std::function<void(const MicroBatch&)> before)
-        : inner_(std::move(inner)), before_(std::move(before)) {}
-    std::chrono::nanoseconds communicated() const override { return communicated_; }
+    explicit Forwarding(std::unique_ptr<StageRunner> inner) : inner_(std::move(inner)) {}
+    std::chrono::nanoseconds communicated() const override { return inner_->communicated(); }
     ArenaTensor edge(Message::Kind kind) override { return inner_->edge(kind); }
     void begin_step(const StepInputs& inputs) override { inner_->begin_step(inputs); }
     void end_step() override { inner_->end_step(); }
     ArenaTensor forward(const MicroBatch& mb, ArenaTensor input) override {
-        const Clock::time_point begin = Clock::now();
-        before_(mb);
-        communicated_ += Clock::now() - begin;
         return inner_->forward(mb, std::move(input));
     }
     ArenaTensor backward(const MicroBatch& mb, ArenaTensor gradient) override {
@@ -206,6 +202,22 @@ public:
 
 private:
     std::unique_ptr<StageRunner> inner_;
+};
+
+/// Does what `before` says ahead of every forward, and calls that communication.
+class Disturbed final : public Forwarding {
+public:
+    Disturbed(std::unique_ptr<StageRunner> inner, std::function<void(const MicroBatch&)> before)
+        : Forwarding(std::move(inner)), before_(std::move(before)) {}
+    std::chrono::nanoseconds communicated() const override { return communicated_; }
+    ArenaTensor forward(const MicroBatch& mb, ArenaTensor input) override {
+        const Clock::time_point begin = Clock::now();
+        before_(mb);
+        communicated_ += Clock::now() - begin;
+        return Forwarding::forward(mb, std::move(input));
+    }
+
+private:
     std::function<void(const MicroBatch&)> before_;
     std::chrono::nanoseconds communicated_{};
 };
@@ -274,37 +286,19 @@ TEST(TheProofOfEveryStep, SeesMessagesThatAreExchanged) {
 }
 
 /// Keeps every other weight pass back until the next one, in whose span it then runs.
-class WeightsLater final : public StageRunner {
+class WeightsLater final : public Forwarding {
 public:
-    explicit WeightsLater(std::unique_ptr<StageRunner> inner) : inner_(std::move(inner)) {}
-    ArenaTensor edge(Message::Kind kind) override { return inner_->edge(kind); }
-    void begin_step(const StepInputs& inputs) override { inner_->begin_step(inputs); }
-    void end_step() override { inner_->end_step(); }
-    ArenaTensor forward(const MicroBatch& mb, ArenaTensor input) override {
-        return inner_->forward(mb, std::move(input));
-    }
-    ArenaTensor backward(const MicroBatch& mb, ArenaTensor gradient) override {
-        return inner_->backward(mb, std::move(gradient));
-    }
-    ArenaTensor backward_input(const MicroBatch& mb, ArenaTensor gradient) override {
-        return inner_->backward_input(mb, std::move(gradient));
-    }
+    using Forwarding::Forwarding;
     void backward_weight(const MicroBatch& mb) override {
         if (!kept_) {
             kept_ = mb;
             return;
         }
-        inner_->backward_weight(*std::exchange(kept_, std::nullopt));
-        inner_->backward_weight(mb);
+        Forwarding::backward_weight(*std::exchange(kept_, std::nullopt));
+        Forwarding::backward_weight(mb);
     }
-    void recompute(const MicroBatch& mb) override { inner_->recompute(mb); }
-    void offload(const MicroBatch& mb) override { inner_->offload(mb); }
-    void reload(const MicroBatch& mb) override { inner_->reload(mb); }
-    double loss_total() const override { return inner_->loss_total(); }
-    double correct_total() const override { return inner_->correct_total(); }
 
 private:
-    std::unique_ptr<StageRunner> inner_;
     std::optional<MicroBatch> kept_;
 };
 
