@@ -15,6 +15,30 @@ TensorView piece(const TensorView& x, std::int64_t first, std::int64_t count) {
     return {x.data + first * size_of(x.type), {count}, x.type};
 }
 
+/// Calls body(first row, rows, expert) for each expert that has rows.
+template <class Body>
+void each_expert(std::span<const std::int64_t> first_rows, const Body& body) {
+    for (std::size_t expert = 0; expert + 1 < first_rows.size(); ++expert)
+        if (const std::int64_t count = first_rows[expert + 1] - first_rows[expert]; count > 0)
+            body(first_rows[expert], count, static_cast<std::int64_t>(expert));
+}
+
+/// Rows [first, first + count) of x [rows, columns].
+template <class AnyView>
+AnyView rows_of(const AnyView& x, std::int64_t first, std::int64_t count) {
+    const std::int64_t columns = x.shape.columns();
+    return {x.data + first * columns * size_of(x.type), {count, columns}, x.type};
+}
+
+/// The weight of one expert, [outputs, inputs], where those of all experts lie in a row.
+template <class AnyView>
+AnyView weight_of(const AnyView& weights, std::int64_t expert, std::int64_t outputs,
+                  std::int64_t inputs) {
+    return {weights.data + expert * outputs * inputs * size_of(weights.type),
+            {outputs, inputs},
+            weights.type};
+}
+
 /// What a norm's gradient is added to lies in dx; says whether there is something.
 Write begin_gradient(Kernels& kernels, const ConstTensorView& through, const TensorView& dx) {
     if (!through) return Write::Overwrite;
@@ -53,6 +77,35 @@ void Kernels::position_embedding_backward_weight(std::int64_t first_position, Co
     const TensorView positions = piece(dtable, first_position * dy.shape[2], size);
     for (std::int64_t sample = 0; sample < dy.shape[0]; ++sample)
         add(piece(dy, sample * size, size), positions);
+}
+
+void Kernels::experts_forward(std::span<const std::int64_t> first_rows, ConstTensorView x,
+                              ConstTensorView weights, TensorView y) {
+    const std::int64_t inputs = x.shape.columns(), outputs = y.shape.columns();
+    each_expert(first_rows, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
+        linear_forward(WeightLayout::OutputsInputs, rows_of(x, first, count),
+                       weight_of(weights, expert, outputs, inputs), {}, rows_of(y, first, count));
+    });
+}
+
+void Kernels::experts_backward_input(std::span<const std::int64_t> first_rows, ConstTensorView dy,
+                                     ConstTensorView weights, TensorView dx) {
+    const std::int64_t inputs = dx.shape.columns(), outputs = dy.shape.columns();
+    each_expert(first_rows, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
+        linear_backward_input(WeightLayout::OutputsInputs, rows_of(dy, first, count),
+                              weight_of(weights, expert, outputs, inputs),
+                              rows_of(dx, first, count), Write::Overwrite);
+    });
+}
+
+void Kernels::experts_backward_weight(std::span<const std::int64_t> first_rows, ConstTensorView x,
+                                      ConstTensorView dy, TensorView dweights) {
+    const std::int64_t inputs = x.shape.columns(), outputs = dy.shape.columns();
+    each_expert(first_rows, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
+        linear_backward_weight(WeightLayout::OutputsInputs, rows_of(x, first, count),
+                               rows_of(dy, first, count),
+                               weight_of(dweights, expert, outputs, inputs), {});
+    });
 }
 
 void Kernels::linear_activation_forward(WeightLayout layout, Nonlinearity kind, ConstTensorView x,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -121,6 +122,17 @@ public:
     virtual void permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows) = 0;
     virtual void permute_backward_input(ConstTensorView weights, ConstTensorView drows,
                                         TensorView dx) = 0;
+    /// Each expert's product with its own rows, without biases: those of expert e are
+    /// [first_rows[e], first_rows[e + 1]) of x [rows, inputs] and y [rows, outputs], and its weight
+    /// is the e-th [outputs, inputs] of `weights`. Experts without rows are left out. These
+    /// defaults multiply one after the other.
+    virtual void experts_forward(std::span<const std::int64_t> first_rows, ConstTensorView x,
+                                 ConstTensorView weights, TensorView y);
+    virtual void experts_backward_input(std::span<const std::int64_t> first_rows,
+                                        ConstTensorView dy, ConstTensorView weights, TensorView dx);
+    virtual void experts_backward_weight(std::span<const std::int64_t> first_rows,
+                                         ConstTensorView x, ConstTensorView dy,
+                                         TensorView dweights);
     virtual void combine_forward(ConstTensorView weights, ConstTensorView rows, TensorView y) = 0;
     virtual void combine_backward_input(ConstTensorView weights, ConstTensorView dy,
                                         ConstTensorView rows, TensorView drows,

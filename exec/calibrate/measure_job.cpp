@@ -113,8 +113,11 @@ RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::P
     ShownBatches shown(scenario, data, job.groups().place.data);
     RankTimings timings;
     timings.elements = stepped_elements(job.state());
-    for (int step = 0; step < how.warm_up + how.steps; ++step) {
-        listener.begin_step(step >= how.warm_up);
+    const bool routes = scenario.model.experts > 0;
+    const int warm_up = how.warm_up.value_or(routes ? 30 : 3);
+    const int timed = how.steps.value_or(routes ? 30 : 10);
+    for (int step = 0; step < warm_up + timed; ++step) {
+        listener.begin_step(step >= warm_up);
         const StepInputs inputs = shown.inputs(step, job.training().loss_scale());
         const Instant begin = instant_of(Clock::now());
         const StepRecord record = job.step(inputs);
@@ -146,11 +149,14 @@ std::vector<double> norms(const std::vector<RankTimings>& ranks) {
     return out;
 }
 
-/// How fast the weights change takes no time, and where a learning rate ends may be for the data to
-/// say, of which there is none here.
-scenarios::Scenario at_one_rate(scenarios::Scenario scenario) {
-    std::erase_if(scenario.training.run_keys,
-                  [](const auto& entry) { return entry.first.starts_with("lr_schedule."); });
+/// The scenario at one learning rate where its steps are not said, since the rate then ends where
+/// the data do. Elsewhere the rate stays: how fast a router learns says how rows spread over the
+/// experts.
+scenarios::Scenario with_known_rate(scenarios::Scenario scenario) {
+    auto& keys = scenario.training.run_keys;
+    if (!keys.contains("steps") && !keys.contains("lr_schedule.total_steps"))
+        std::erase_if(keys,
+                      [](const auto& entry) { return entry.first.starts_with("lr_schedule."); });
     return scenario;
 }
 
@@ -165,7 +171,7 @@ void JobTimings::add(JobTimings&& other) {
 }
 
 JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& how) {
-    const scenarios::Scenario scenario = at_one_rate(asked);
+    const scenarios::Scenario scenario = with_known_rate(asked);
     const scenarios::Plan plan = scenarios::make_plan(scenario);
     const TrainingOptions options = read_training_options(scenario);
     const std::optional<TrainingData> data = data_of(scenario);

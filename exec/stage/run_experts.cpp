@@ -40,27 +40,20 @@ std::array<int, 3> key_of(const OperatorCall& call) {
     return {call.micro_batch, call.slice, call.op.layer.value_or(0)};
 }
 
-/// One expert after the other: body(rows [first, first + count) of the product, the expert).
-template <class Body>
-void each_expert(const OperatorCall& call, const Body& body) {
-    const std::vector<std::int64_t>& first = call.state.first_rows.at(key_of(call));
-    for (std::size_t expert = 0; expert + 1 < first.size(); ++expert)
-        if (const std::int64_t count = first[expert + 1] - first[expert]; count > 0)
-            body(first[expert], count, static_cast<std::int64_t>(expert));
+/// Where each expert's rows begin, as the microbatch's dispatch found.
+const std::vector<std::int64_t>& first_rows_of(const OperatorCall& call) {
+    return call.state.first_rows.at(key_of(call));
 }
 
 struct ExpertProducts {
     const OperatorCall& call;
-    LinearCall linear{call};
+    LinearCall linear{call};  ///< its weights are [experts x outputs, inputs]
     std::int64_t outputs = linear.outputs / call.model().experts;  ///< of one expert
 
     TensorView x() const { return rows_of(call, call.op.inputs[0], linear.inputs); }
     TensorView y() const { return rows_of(call, call.op.outputs[0], outputs); }
     TensorView dy() const { return rows_of(call, call.op.output_gradient, outputs); }
     TensorView dx() const { return rows_of(call, call.op.input_gradient, linear.inputs); }
-    TensorView own(const TensorView& weights, std::int64_t expert) const {
-        return rows_from(weights, expert * outputs, outputs);
-    }
 };
 
 /// Rows that are sorted already are only moved.
@@ -121,31 +114,20 @@ void dispatch_backward_input(const OperatorCall& call) {
 
 void experts_forward(const OperatorCall& call) {
     const ExpertProducts experts{call};
-    each_expert(call, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
-        call.kernels().linear_forward(experts.linear.layout, rows_from(experts.x(), first, count),
-                                      experts.own(experts.linear.weight, expert), {},
-                                      rows_from(experts.y(), first, count));
-    });
+    call.kernels().experts_forward(first_rows_of(call), experts.x(), experts.linear.weight,
+                                   experts.y());
 }
 
 void experts_backward_input(const OperatorCall& call) {
     const ExpertProducts experts{call};
-    each_expert(call, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
-        call.kernels().linear_backward_input(
-            experts.linear.layout, rows_from(experts.dy(), first, count),
-            experts.own(experts.linear.weight, expert), rows_from(experts.dx(), first, count),
-            Write::Overwrite);
-    });
+    call.kernels().experts_backward_input(first_rows_of(call), experts.dy(), experts.linear.weight,
+                                          experts.dx());
 }
 
 void experts_backward_weight(const OperatorCall& call) {
     const ExpertProducts experts{call};
-    const TensorView gradient = experts.linear.weight_gradient();
-    each_expert(call, [&](std::int64_t first, std::int64_t count, std::int64_t expert) {
-        call.kernels().linear_backward_weight(
-            experts.linear.layout, rows_from(experts.x(), first, count),
-            rows_from(experts.dy(), first, count), experts.own(gradient, expert), {});
-    });
+    call.kernels().experts_backward_weight(first_rows_of(call), experts.x(), experts.dy(),
+                                           experts.linear.weight_gradient());
 }
 
 void combine_forward(const OperatorCall& call) {

@@ -49,5 +49,27 @@ TEST_P(KernelsTest, Experts) {
     }
 }
 
+/// Experts with many rows, one and none, and the same product again with other rows: what a back
+/// end keeps of one number of rows must not reach into the next.
+TEST_P(KernelsTest, ExpertsMultiplyTheirOwnRows) {
+    const std::int64_t experts = 5, inputs = 24, outputs = 16;
+    for (const std::vector<std::int64_t>& first : std::vector<std::vector<std::int64_t>>{
+             {0, 40, 41, 41, 58, 66}, {0, 0, 0, 66, 66, 66}, {0, 7, 23, 24, 57, 66}}) {
+        const Twins x = random({66, inputs}), dy = random({66, outputs});
+        const Twins weights = random({experts * outputs, inputs});
+        const Twins y = random({66, outputs}), dx = random({66, inputs});
+        const Twins dweights = fp32({experts * outputs, inputs});
+        both([&](Kernels& kernels, Side side) {
+            kernels.experts_forward(first, side(x), side(weights), side(y));
+            kernels.experts_backward_input(first, side(dy), side(weights), side(dx));
+            kernels.experts_backward_weight(first, side(x), side(dy), side(dweights));
+        });
+        const std::string name = fmt::format("the first with {} rows: ", first[1]);
+        expect_alike(y, name + "y");
+        expect_alike(dx, name + "dx");
+        expect_alike(dweights, name + "dweights");
+    }
+}
+
 }  // namespace
 }  // namespace debubble::exec

@@ -69,6 +69,24 @@ public:
         });
     }
 
+    void experts_forward(std::span<const std::int64_t> first_rows, ConstTensorView x,
+                         ConstTensorView weights, TensorView y) override {
+        const ManyRows any(rows_vary_);
+        Kernels::experts_forward(first_rows, x, weights, y);
+    }
+
+    void experts_backward_input(std::span<const std::int64_t> first_rows, ConstTensorView dy,
+                                ConstTensorView weights, TensorView dx) override {
+        const ManyRows any(rows_vary_);
+        Kernels::experts_backward_input(first_rows, dy, weights, dx);
+    }
+
+    void experts_backward_weight(std::span<const std::int64_t> first_rows, ConstTensorView x,
+                                 ConstTensorView dy, TensorView dweights) override {
+        const ManyRows any(rows_vary_);
+        Kernels::experts_backward_weight(first_rows, x, dy, dweights);
+    }
+
     void attention_forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
                            ConstTensorView v, TensorView out, TensorView log_sum) override {
         if (onednn::multiplies(q.type)) {
@@ -97,6 +115,21 @@ public:
     }
 
 private:
+    /// While it lives, the products made have another number of rows in each call.
+    class ManyRows {
+    public:
+        explicit ManyRows(bool& vary) : vary_(vary) { vary_ = true; }
+        ManyRows(const ManyRows&) = delete;
+        ManyRows& operator=(const ManyRows&) = delete;
+        ~ManyRows() { vary_ = false; }
+
+    private:
+        bool& vary_;
+    };
+    onednn::Varies varies(onednn::Varies which) const {
+        return rows_vary_ ? which : onednn::Varies::Nothing;
+    }
+
     static ConstTensorView view(View<const float> x) {
         return {reinterpret_cast<const std::byte*>(x.data), x.shape, DataType::Fp32};
     }
@@ -114,7 +147,8 @@ private:
                  inputs_by_outputs(layout, weight, inputs, outputs),
                  {y.data, y.type, outputs},
                  Write::Overwrite,
-                 bias});
+                 bias,
+                 varies(onednn::Varies::M)});
     }
 
     void backward_input(WeightLayout layout, const ConstTensorView& dy,
@@ -126,7 +160,9 @@ private:
                  Operand::of(dy),
                  inputs_by_outputs(layout, weight, inputs, outputs).transposed(),
                  {dx.data, dx.type, inputs},
-                 write});
+                 write,
+                 {},
+                 varies(onednn::Varies::M)});
     }
 
     void backward_weight(WeightLayout layout, const ConstTensorView& x, const ConstTensorView& dy,
@@ -140,7 +176,9 @@ private:
                      Operand::of(x).transposed(),
                      Operand::of(dy),
                      {dweight.data, dweight.type, outputs},
-                     Write::Add});
+                     Write::Add,
+                     {},
+                     varies(onednn::Varies::K)});
         } else {
             matmul_({outputs,
                      inputs,
@@ -148,10 +186,13 @@ private:
                      Operand::of(dy).transposed(),
                      Operand::of(x),
                      {dweight.data, dweight.type, inputs},
-                     Write::Add});
+                     Write::Add,
+                     {},
+                     varies(onednn::Varies::K)});
         }
     }
 
+    bool rows_vary_ = false;
     onednn::Matmul matmul_;
     onednn::BlockedAttention attention_;
 };

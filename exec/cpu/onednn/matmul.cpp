@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <dnnl.hpp>
 #include <map>
+#include <string_view>
 
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cpu/reference/vectorise.h"
@@ -49,6 +50,13 @@ void hold_to_vector_unit() {
     }();
 }
 
+/// As oneDNN is told of it before the call: with an extent that the call will say.
+Product before_the_call(Product product) {
+    if (product.varies == Varies::M) product.m = DNNL_RUNTIME_DIM_VAL;
+    if (product.varies == Varies::K) product.k = DNNL_RUNTIME_DIM_VAL;
+    return product;
+}
+
 /// All that oneDNN specialises a product for.
 using Key = std::array<std::int64_t, 9>;
 
@@ -68,39 +76,54 @@ Key key_of(const Product& product) {
             types * 10 + what};
 }
 
-/// Experts have any number of rows: what is kept for each must end somewhere.
+/// What is kept of many shapes must end somewhere.
 constexpr std::size_t kMostKept = 4096;
+
+struct Layouts {
+    dnnl::memory::desc a, b, c;
+
+    explicit Layouts(const Product& product)
+        : a(matrix(product.m, product.k, product.a.type, product.a.row_stride,
+                   product.a.column_stride)),
+          b(matrix(product.k, product.n, product.b.type, product.b.row_stride,
+                   product.b.column_stride)),
+          c(matrix(product.m, product.n, product.c.type, product.c.row_stride, 1)) {}
+};
 
 /// A primitive with memories that each call points at its operands.
 struct Primitive {
     dnnl::matmul matmul;
     dnnl::memory a, b, c, bias;
     std::unordered_map<int, dnnl::memory> arguments;
+    bool is_slow = false;  ///< oneDNN has plain loops alone for it
 
     Primitive(const Product& product, const dnnl::engine& engine) {
-        const auto a_desc = matrix(product.m, product.k, product.a.type, product.a.row_stride,
-                                   product.a.column_stride);
-        const auto b_desc = matrix(product.k, product.n, product.b.type, product.b.row_stride,
-                                   product.b.column_stride);
-        const auto c_desc = matrix(product.m, product.n, product.c.type, product.c.row_stride, 1);
+        const Layouts layouts(product);
         dnnl::primitive_attr attributes;
         if (product.write == Write::Add) {
             dnnl::post_ops add;
             add.append_sum(1.F);
             attributes.set_post_ops(add);
         }
-        a = dnnl::memory(a_desc, engine, nullptr);
-        b = dnnl::memory(b_desc, engine, nullptr);
-        c = dnnl::memory(c_desc, engine, nullptr);
+        const dnnl::memory::desc bias_desc = matrix(1, product.n, product.bias.type, product.n, 1);
+        const dnnl::matmul::primitive_desc made =
+            product.bias ? dnnl::matmul::primitive_desc(
+                               {layouts.a, layouts.b, bias_desc, layouts.c}, attributes, engine)
+                         : dnnl::matmul::primitive_desc({layouts.a, layouts.b, layouts.c},
+                                                        attributes, engine);
+        is_slow = std::string_view(made.impl_info_str()).starts_with("ref");
+        matmul = dnnl::matmul(made);
+        if (product.bias) bias = dnnl::memory(bias_desc, engine, nullptr);
+        if (product.varies == Varies::Nothing) put(layouts, engine);
+    }
+
+    /// Memories of these layouts, instead of those that were there.
+    void put(const Layouts& layouts, const dnnl::engine& engine) {
+        a = dnnl::memory(layouts.a, engine, nullptr);
+        b = dnnl::memory(layouts.b, engine, nullptr);
+        c = dnnl::memory(layouts.c, engine, nullptr);
         arguments = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}};
-        if (product.bias) {
-            const auto bias_desc = matrix(1, product.n, product.bias.type, product.n, 1);
-            bias = dnnl::memory(bias_desc, engine, nullptr);
-            arguments.emplace(DNNL_ARG_BIAS, bias);
-            matmul = dnnl::matmul({{a_desc, b_desc, bias_desc, c_desc}, attributes, engine});
-        } else {
-            matmul = dnnl::matmul({{a_desc, b_desc, c_desc}, attributes, engine});
-        }
+        if (bias) arguments.emplace(DNNL_ARG_BIAS, bias);
     }
 };
 
@@ -130,15 +153,38 @@ struct Matmul::Made {
     dnnl::stream stream{engine};
     std::map<Key, Primitive> primitives;
 
-    std::map<Key, Primitive>::iterator make(const Key& key, const Product& product) {
+    /// The primitive for the product, made where there is none yet.
+    Primitive& primitive_of(const Product& product) {
+        const Product asked = before_the_call(product);
+        const Key key = key_of(asked);
+        if (const auto found = primitives.find(key); found != primitives.end())
+            return found->second;
         if (primitives.size() == kMostKept) primitives.clear();
         try {
-            return primitives.try_emplace(key, product, engine).first;
+            return primitives.try_emplace(key, asked, engine).first->second;
         } catch (const dnnl::error& error) {
             const Shape a{product.m, product.k}, b{product.k, product.n};
             throw WorldError("oneDNN cannot multiply " + a.text() + " by " + b.text() + ": " +
                              error.what());
         }
+    }
+
+    void multiply(const Product& product) {
+        Primitive& primitive = primitive_of(product);
+        if (product.varies != Varies::Nothing) {
+            if (primitive.is_slow) {
+                Product fixed = product;
+                fixed.varies = Varies::Nothing;
+                return multiply(fixed);
+            }
+            primitive.put(Layouts(product), engine);
+        }
+        primitive.a.set_data_handle(pointer(product.a.data));
+        primitive.b.set_data_handle(pointer(product.b.data));
+        primitive.c.set_data_handle(product.c.data);
+        if (product.bias) primitive.bias.set_data_handle(pointer(product.bias.data));
+        primitive.matmul.execute(stream, primitive.arguments);
+        stream.wait();
     }
 };
 
@@ -154,16 +200,7 @@ void Matmul::operator()(const Product& product) {
     if (product.m == 0 || product.n == 0) return;
     assert(product.k > 0 && "a product sums something");
     const ThreadLimit limit(made_->threads);
-    const Key key = key_of(product);
-    auto found = made_->primitives.find(key);
-    if (found == made_->primitives.end()) found = made_->make(key, product);
-    Primitive& primitive = found->second;
-    primitive.a.set_data_handle(pointer(product.a.data));
-    primitive.b.set_data_handle(pointer(product.b.data));
-    primitive.c.set_data_handle(product.c.data);
-    if (product.bias) primitive.bias.set_data_handle(pointer(product.bias.data));
-    primitive.matmul.execute(made_->stream, primitive.arguments);
-    made_->stream.wait();
+    made_->multiply(product);
 }
 
 bool multiplies(DataType type) {

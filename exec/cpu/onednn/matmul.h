@@ -26,6 +26,11 @@ struct Result {
     std::int64_t row_stride = 0;
 };
 
+/// Which extent of a product differs from call to call. One primitive serves them all then, where
+/// otherwise each extent has its own: making one costs some 150 microseconds, and hundreds of them
+/// do not fit into the caches of instructions together.
+enum class Varies { Nothing, M, K };
+
 /// One product: c [m, n] = or += a [m, k] b [k, n], + bias [n] to every row if there is one.
 struct Product {
     std::int64_t m = 0;
@@ -36,6 +41,7 @@ struct Product {
     Result c;
     Write write = Write::Overwrite;
     ConstTensorView bias = {};
+    Varies varies = Varies::Nothing;
 };
 
 /// Whether this processor multiplies operands of the type: fp32 always, bf16 with AVX512.
@@ -50,7 +56,8 @@ public:
     Matmul(Matmul&&) noexcept;
 
     /// a and b are of one type, of which multiplies() is true; c of that type or fp32. Sums
-    /// are made in fp32, in an order that depends on the shape and on the threads alone.
+    /// are made in fp32, in an order that depends on the shape, on what varies and on the threads
+    /// alone.
     void operator()(const Product& product);
 
 private:
