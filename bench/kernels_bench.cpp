@@ -3,9 +3,9 @@
 #include <cmath>
 #include <functional>
 
+#include "exec/core/tensor.h"
 #include "exec/cpu/convert.h"
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/tensor.h"
 
 /// What each kernel reaches on the shapes of GPT-2 124M with one sample of 1024 tokens: rates
 /// are per second of the processor, not of the clock on the wall.

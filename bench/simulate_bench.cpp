@@ -6,11 +6,11 @@
 #include "scenarios/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
-#include "sim/abstract_cost_model.h"
-#include "sim/grid.h"
-#include "sim/parallel.h"
-#include "sim/prediction.h"
-#include "sim/simulate.h"
+#include "sim/cost/abstract_cost_model.h"
+#include "sim/engine/simulate.h"
+#include "sim/grid/grid.h"
+#include "sim/grid/parallel.h"
+#include "sim/predict.h"
 
 /// What a prediction costs: the figures of docs/benchmarks.md.
 namespace debubble::sim {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "exec/core/tensor.h"
 #include "exec/cpu/convert.h"
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/tensor.h"
 
 /// The matrix products of a training step of GPT-2 124M on one sample of 1024 tokens, and
 /// nothing else: what a step cannot be quicker than. bench/beside_pytorch.py divides a step by it.

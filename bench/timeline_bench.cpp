@@ -9,8 +9,8 @@
 #include "gui/widgets/timeline/paint_frame.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
-#include "sim/abstract_cost_model.h"
-#include "sim/simulate.h"
+#include "sim/cost/abstract_cost_model.h"
+#include "sim/engine/simulate.h"
 
 /// What a frame of the timeline costs, without a display: the figures of docs/benchmarks.md.
 namespace debubble::gui {

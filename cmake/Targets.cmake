@@ -62,20 +62,53 @@ function(debubble_batches variable target)
     set(${variable} ${units} PARENT_SCOPE)
 endfunction()
 
-# debubble_library(<name> SOURCES ... HEADERS ... USES ... PRIVATE_USES ...)
+# debubble_sources(<sources> <headers> [<folder>...] [EXCEPT <file or folder>...]): the C++ files of these
+# folders (this one unless said), and of those below them, but not what EXCEPT names. A new file is found by the next build.
+function(debubble_sources sources headers)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "EXCEPT")
+    set(folders ${arg_UNPARSED_ARGUMENTS})
+    if(NOT folders)
+        set(folders .)
+    endif()
+    foreach(kind sources headers)
+        set(suffix cpp)
+        if(kind STREQUAL headers)
+            set(suffix h)
+        endif()
+        set(found)
+        foreach(folder ${folders})
+            file(GLOB_RECURSE here RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS ${folder}/*.${suffix})
+            list(APPEND found ${here})
+        endforeach()
+        foreach(left_out ${arg_EXCEPT})
+            list(FILTER found EXCLUDE REGEX "^${left_out}(/|$)")
+        endforeach()
+        set(${${kind}} ${found} PARENT_SCOPE)
+    endforeach()
+endfunction()
+
+# debubble_library(<name> [FOLDERS ...] [EXCEPT ...] [SOURCES ...] [HEADERS ...] USES ... PRIVATE_USES ...)
 #
-# One static library per folder, debubble_<name>, alias debubble::<name>. USES names what its
-# headers may include, PRIVATE_USES what only its sources may. Headers must compile alone
-# (the target all_verify_interface_header_sets).
+# One static library, debubble_<name>, alias debubble::<name>, of the SOURCES and HEADERS and of what lies in the FOLDERS
+# (see debubble_sources); of what lies in this one, where neither is said. USES names what its headers may
+# include, PRIVATE_USES what only its sources may. Headers must compile alone (the target
+# all_verify_interface_header_sets).
 function(debubble_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;USES;PRIVATE_USES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;EXCEPT;SOURCES;HEADERS;USES;PRIVATE_USES")
     set(target debubble_${name})
-    if(arg_SOURCES)
+    set(sources)
+    set(headers)
+    if(arg_FOLDERS OR NOT (arg_SOURCES OR arg_HEADERS))
+        debubble_sources(sources headers ${arg_FOLDERS} EXCEPT ${arg_EXCEPT})
+    endif()
+    list(APPEND sources ${arg_SOURCES})
+    list(APPEND headers ${arg_HEADERS})
+    if(sources)
         set(kind PUBLIC)
-        debubble_batches(units ${target} ${arg_SOURCES})
+        debubble_batches(units ${target} ${sources})
         add_library(${target} STATIC ${units})
         if(CMAKE_AUTOMOC)
-            target_sources(${target} PRIVATE ${arg_HEADERS})  # else found beside their sources
+            target_sources(${target} PRIVATE ${headers})  # else found beside their sources
         endif()
         target_link_libraries(${target} PRIVATE debubble_options ${arg_PRIVATE_USES})
     else()
@@ -83,7 +116,7 @@ function(debubble_library name)
         add_library(${target} INTERFACE)
     endif()
     add_library(debubble::${name} ALIAS ${target})
-    target_sources(${target} ${kind} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_HEADERS})
+    target_sources(${target} ${kind} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${headers})
     target_compile_features(${target} ${kind} cxx_std_20)
     target_link_libraries(${target} ${kind} ${arg_USES})
 endfunction()

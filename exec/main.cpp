@@ -10,9 +10,9 @@
 
 #include "base/diagnostic.h"
 #include "base/unknown_argument.h"
-#include "exec/comm/communicator.h"
-#include "exec/commands/commands.h"
-#include "exec/run/launch.h"
+#include "exec/core/communicator/communicator.h"
+#include "exec/program/commands/commands.h"
+#include "exec/program/run/launch.h"
 
 /// The program `debubble-exec`: the verbs of `debubble` that compute on this machine.
 namespace debubble::exec {

@@ -8,7 +8,7 @@
 #include "models/architecture_words.h"
 #include "models/graph.h"
 #include "models/hf_config_reader.h"
-#include "models/yaml_reader.h"
+#include "text/mapping_reader.h"
 
 namespace debubble::models {
 namespace {
@@ -36,7 +36,7 @@ Architecture of_family(Family family) {
     return a;
 }
 
-void read_sizes(MappingReader& in, Architecture& a) {
+void read_sizes(text::MappingReader& in, Architecture& a) {
     for (const std::string_view key : {"layers", "hidden", "heads", "vocab"}) in.demand(key);
     in.whole("layers", a.layers, 1, kMostLayers);
     in.whole("hidden", a.hidden, 1, kWidest);
@@ -59,7 +59,7 @@ void read_sizes(MappingReader& in, Architecture& a) {
         in.complain("experts_per_token", "the model has no 'experts' for them");
 }
 
-void read_image(MappingReader& in, Architecture& a) {
+void read_image(text::MappingReader& in, Architecture& a) {
     const auto optional_size = [&](std::string_view key, std::optional<std::int64_t>& out) {
         std::int64_t value = 0;
         if (in.whole(key, value, 1, kLargestImage)) out = value;
@@ -79,10 +79,10 @@ void read_image(MappingReader& in, Architecture& a) {
     in.whole("max_positions", a.max_positions, 1, kMostPositions);
 }
 
-void read_sharding(const NodePtr& table, Architecture& a, Mistakes& mistakes) {
+void read_sharding(const text::NodePtr& table, Architecture& a, text::Mistakes& mistakes) {
     if (!table) return;
-    MappingReader in(table, "sharding", mistakes);
-    for (const Node::Entry& entry : in.mapping()->entries) {
+    text::MappingReader in(table, "sharding", mistakes);
+    for (const text::Node::Entry& entry : in.mapping()->entries) {
         ShardingOverride line{entry.key, Sharding::Replicated};
         if (in.word(entry.key, line.sharding, kShardings, "sharding"))
             a.sharding.push_back(std::move(line));
@@ -90,9 +90,9 @@ void read_sharding(const NodePtr& table, Architecture& a, Mistakes& mistakes) {
 }
 
 /// Every line of a sharding table must name a parameter: else it is misspelt.
-void check_sharding(const Architecture& a, const NodePtr& table, Mistakes& mistakes) {
+void check_sharding(const Architecture& a, const text::NodePtr& table, text::Mistakes& mistakes) {
     if (!table) return;
-    MappingReader in(table, "sharding", mistakes);
+    text::MappingReader in(table, "sharding", mistakes);
     std::vector<ShardingOverride> unmatched = a.sharding;
     for (std::size_t i = 0; i < unmatched.size(); ++i) {
         const std::string& pattern = unmatched[i].pattern;
@@ -113,8 +113,8 @@ void check_sharding(const Architecture& a, const NodePtr& table, Mistakes& mista
                     fmt::format("'{}' names no parameter of the model", line.pattern));
 }
 
-Architecture read_map(const NodePtr& map, Mistakes& mistakes) {
-    MappingReader in(map, "model", mistakes);
+Architecture read_map(const text::NodePtr& map, text::Mistakes& mistakes) {
+    text::MappingReader in(map, "model", mistakes);
     Family family = Family::Gpt2;
     in.demand("family");
     in.word("family", family, kFamilies);
@@ -157,7 +157,7 @@ std::int64_t vit_positions(const Architecture& a) {
     return side * side + 1;
 }
 
-void check_architecture(const Architecture& a, MappingReader& map) {
+void check_architecture(const Architecture& a, text::MappingReader& map) {
     if (a.heads * a.head_dim > kWidestMlp)
         map.complain("heads", fmt::format("{} heads of {} are more than {} columns", a.heads,
                                           a.head_dim, kWidestMlp));
@@ -196,32 +196,33 @@ void check_architecture(const Architecture& a, MappingReader& map) {
                                  *a.image_size, *a.patch_size, vit_positions(a), a.max_positions));
 }
 
-Architecture read_own_architecture(const NodePtr& map, Mistakes& mistakes) {
+Architecture read_own_architecture(const text::NodePtr& map, text::Mistakes& mistakes) {
     return read_map(map, mistakes);
 }
 
-Architecture read_architecture(const NodePtr& value, Shelf& shelf, Mistakes& mistakes) {
-    const NodePtr map = shelf.resolve(value, "model", "models/zoo", mistakes);
+Architecture read_architecture(const text::NodePtr& value, text::ShippedFiles& shipped,
+                               text::Mistakes& mistakes) {
+    const text::NodePtr map = shipped.resolve(value, "model", "models/zoo", mistakes);
     if (!map) return {};
     return is_hf_config(*map) ? read_hf_config(map, mistakes) : read_map(map, mistakes);
 }
 
 Architecture read_model(const std::string& name_or_path) {
-    Shelf shelf;
-    Mistakes mistakes;
+    text::ShippedFiles shipped;
+    text::Mistakes mistakes;
     std::string reference = name_or_path;
     std::error_code error;
-    if (!is_path(reference) && std::filesystem::is_directory(reference, error)) {
+    if (!text::is_path(reference) && std::filesystem::is_directory(reference, error)) {
         const std::vector<std::string> known = zoo();
         if (std::ranges::find(known, reference) == known.end()) reference += '/';
     }
-    Architecture a = read_architecture(make_scalar(reference, {}), shelf, mistakes);
+    Architecture a = read_architecture(text::make_scalar(reference, {}), shipped, mistakes);
     mistakes.throw_if_any();
     return a;
 }
 
 std::vector<std::string> zoo() {
-    return shipped_names("models/zoo");
+    return text::shipped_names("models/zoo");
 }
 
 }  // namespace debubble::models

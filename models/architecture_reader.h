@@ -3,7 +3,8 @@
 #include <string>
 
 #include "models/architecture.h"
-#include "models/shelf.h"
+#include "text/mapping_reader.h"
+#include "text/shipped_files.h"
 
 namespace debubble::models {
 
@@ -12,10 +13,11 @@ namespace debubble::models {
 /// are the fields of Architecture; what a family always has need not be said, and
 /// kv_heads, head_dim and ffn follow from heads and hidden (GPT-2's: ffn = 4 hidden).
 /// Nothing is promised of the result if it adds a mistake.
-Architecture read_architecture(const NodePtr& value, Shelf& shelf, Mistakes& mistakes);
+Architecture read_architecture(const text::NodePtr& value, text::ShippedFiles& shipped,
+                               text::Mistakes& mistakes);
 
 /// A map that says everything itself: no `base` is looked for, no file opened.
-Architecture read_own_architecture(const NodePtr& map, Mistakes& mistakes);
+Architecture read_own_architecture(const text::NodePtr& map, text::Mistakes& mistakes);
 
 /// The same for a name or path given on the command line. Throws InputError.
 Architecture read_model(const std::string& name_or_path);
@@ -25,7 +27,6 @@ std::vector<std::string> zoo();
 
 /// Checks that hold for every source of an architecture ("25 heads do not divide
 /// 1601"); each mistake stands at the key of `map` that is named first.
-class MappingReader;
-void check_architecture(const Architecture& architecture, MappingReader& map);
+void check_architecture(const Architecture& architecture, text::MappingReader& map);
 
 }  // namespace debubble::models

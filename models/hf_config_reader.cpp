@@ -7,7 +7,7 @@
 
 #include "models/architecture_limits.h"
 #include "models/architecture_reader.h"
-#include "models/yaml_reader.h"
+#include "text/mapping_reader.h"
 
 /// Defaults are those of transformers' GPT2Config, LlamaConfig, MixtralConfig and ViTConfig,
 /// which write only what differs.
@@ -26,20 +26,20 @@ constexpr std::pair<std::string_view, Activation> kGated[] = {{"silu", Activatio
                                                               {"swish", Activation::Swiglu}};
 
 /// Both heads and width are there: head_dim is what one head has of it.
-void cut_heads(MappingReader& in, Architecture& a, std::string_view heads_key) {
+void cut_heads(text::MappingReader& in, Architecture& a, std::string_view heads_key) {
     a.head_dim = std::max<std::int64_t>(1, a.hidden / a.heads);
     if (a.hidden % a.heads != 0)
         in.complain(heads_key,
                     fmt::format("{} heads do not divide the width of {}", a.heads, a.hidden));
 }
 
-void refuse_flag(MappingReader& in, std::string_view key) {
+void refuse_flag(text::MappingReader& in, std::string_view key) {
     bool set = false;
     if (in.flag(key, set) && set)
         in.complain(key, fmt::format("networks with '{}' are not built", key));
 }
 
-void read_gpt2(MappingReader& in, Architecture& a) {
+void read_gpt2(text::MappingReader& in, Architecture& a) {
     a.family = Family::Gpt2;
     a.layers = 12;
     a.hidden = 768;
@@ -67,13 +67,13 @@ void read_gpt2(MappingReader& in, Architecture& a) {
 }
 
 /// Since transformers 5 the base of the angles stands in a map of its own.
-void read_rope(MappingReader& in, Architecture& a) {
+void read_rope(text::MappingReader& in, Architecture& a) {
     in.real("rope_theta", a.rope_theta, 1, 1e12);
     if (in.value("rope_scaling"))
         in.complain("rope_scaling", "scaled rotary positions are not built; null is plain RoPE");
-    const NodePtr map = in.value("rope_parameters");
+    const text::NodePtr map = in.value("rope_parameters");
     if (!map) return;
-    MappingReader rope(map, "rope_parameters", in.mistakes());
+    text::MappingReader rope(map, "rope_parameters", in.mistakes());
     std::string type = "default";
     rope.real("rope_theta", a.rope_theta, 1, 1e12);
     if (rope.text("rope_type", type) && type != "default")
@@ -83,7 +83,7 @@ void read_rope(MappingReader& in, Architecture& a) {
 }
 
 /// What Llama and Mixtral have in common; `a` holds the defaults of their sizes.
-void read_llama_kind(MappingReader& in, Architecture& a) {
+void read_llama_kind(text::MappingReader& in, Architecture& a) {
     a.family = Family::Llama;
     a.norm = Norm::RmsNorm;
     a.activation = Activation::Swiglu;
@@ -109,7 +109,7 @@ void read_llama_kind(MappingReader& in, Architecture& a) {
     in.flag("tie_word_embeddings", a.tied_embedding);
 }
 
-void read_llama(MappingReader& in, Architecture& a) {
+void read_llama(text::MappingReader& in, Architecture& a) {
     a.max_positions = 2048;
     a.ffn = 11008;
     a.norm_eps = 1e-6;
@@ -119,7 +119,7 @@ void read_llama(MappingReader& in, Architecture& a) {
     refuse_flag(in, "mlp_bias");
 }
 
-void read_mixtral(MappingReader& in, Architecture& a) {
+void read_mixtral(text::MappingReader& in, Architecture& a) {
     a.max_positions = 131072;
     a.ffn = 14336;
     a.norm_eps = 1e-5;
@@ -138,14 +138,14 @@ void read_mixtral(MappingReader& in, Architecture& a) {
 }
 
 /// Classes of the head: transformers derives num_labels from id2label.
-void read_labels(MappingReader& in, Architecture& a) {
+void read_labels(text::MappingReader& in, Architecture& a) {
     a.vocab = 2;
-    if (const NodePtr labels = in.value("id2label"); labels && !labels->entries.empty())
+    if (const text::NodePtr labels = in.value("id2label"); labels && !labels->entries.empty())
         a.vocab = static_cast<std::int64_t>(labels->entries.size());
     in.whole("num_labels", a.vocab, 1, kLargestVocabulary);
 }
 
-void read_vit(MappingReader& in, Architecture& a) {
+void read_vit(text::MappingReader& in, Architecture& a) {
     a.family = Family::Vit;
     a.causal = false;
     a.tied_embedding = false;
@@ -182,12 +182,12 @@ void read_vit(MappingReader& in, Architecture& a) {
 
 }  // namespace
 
-bool is_hf_config(const Node& map) {
+bool is_hf_config(const text::Node& map) {
     return map.find("model_type") != nullptr && map.find("family") == nullptr;
 }
 
-Architecture read_hf_config(const NodePtr& map, Mistakes& mistakes) {
-    MappingReader in(map, "config", mistakes);
+Architecture read_hf_config(const text::NodePtr& map, text::Mistakes& mistakes) {
+    text::MappingReader in(map, "config", mistakes);
     Architecture a;
     a.name = "config";
     in.text("_name_or_path", a.name);

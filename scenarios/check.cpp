@@ -6,6 +6,7 @@
 #include "models/partition.h"
 #include "scenarios/draft.h"
 #include "scenarios/execution_of.h"
+#include "schedule/generators/generators.h"
 
 /// Whether the model can be cut as asked, and the schedule be built for it.
 namespace debubble::scenarios {

@@ -5,17 +5,17 @@
 
 #include <fmt/format.h>
 
-#include "models/quantity.h"
-#include "models/yaml_reader.h"
 #include "scenarios/measured.h"
+#include "text/mapping_reader.h"
+#include "text/quantity.h"
 
 namespace debubble::scenarios {
 namespace {
 
-using models::MappingReader;
-using models::Mistakes;
-using models::Node;
-using models::NodePtr;
+using text::MappingReader;
+using text::Mistakes;
+using text::Node;
+using text::NodePtr;
 
 constexpr int kMostNodes = 1'000'000;
 constexpr int kMostGpusPerNode = 1024;
@@ -82,7 +82,7 @@ void read_group_efficiency(const NodePtr& map, NodeLink& link, Mistakes& mistake
     if (!map) return;
     MappingReader in(map, "group_efficiency", mistakes);
     for (const Node::Entry& entry : in.mapping()->entries) {
-        const auto members = models::parse_whole(entry.key);
+        const auto members = text::parse_whole(entry.key);
         if (!members || *members < 2 || *members > kMostGpusPerNode) {
             mistakes.add(entry.place, fmt::format("'{}' is no number of GPUs from 2 to {}",
                                                   entry.key, kMostGpusPerNode));
@@ -150,7 +150,7 @@ Origins read_origins(const NodePtr& list, Mistakes& mistakes) {
         in.finish();
         for (const std::string& constant : constants) {
             if (!std::ranges::binary_search(known, constant))
-                in.complain("of", models::unknown_word("constant", constant, known));
+                in.complain("of", text::unknown_word("constant", constant, known));
             else
                 origins.of[constant] = origin;
         }
@@ -158,7 +158,7 @@ Origins read_origins(const NodePtr& list, Mistakes& mistakes) {
     return origins;
 }
 
-Cluster::Origin said_in(const models::Place& place) {
+Cluster::Origin said_in(const text::Place& place) {
     return {Provenance::Assumed, place.source ? "set in " + place.source->file : "not said"};
 }
 
@@ -201,8 +201,8 @@ std::vector<std::string> cluster_constants() {
     return all;
 }
 
-Cluster read_cluster(const NodePtr& value, models::Shelf& shelf, Mistakes& mistakes) {
-    const NodePtr map = shelf.resolve(value, "cluster", "scenarios/clusters", mistakes);
+Cluster read_cluster(const NodePtr& value, text::ShippedFiles& shipped, Mistakes& mistakes) {
+    const NodePtr map = shipped.resolve(value, "cluster", "scenarios/clusters", mistakes);
     Cluster cluster;
     if (!map) return cluster;
     MappingReader in(map, "cluster", mistakes);
@@ -233,9 +233,9 @@ Cluster read_cluster(const NodePtr& value, models::Shelf& shelf, Mistakes& mista
 }
 
 Cluster read_cluster(const std::string& name_or_path) {
-    models::Shelf shelf;
+    text::ShippedFiles shipped;
     Mistakes mistakes;
-    Cluster cluster = read_cluster(models::make_scalar(name_or_path, {}), shelf, mistakes);
+    Cluster cluster = read_cluster(text::make_scalar(name_or_path, {}), shipped, mistakes);
     mistakes.throw_if_any();
     return cluster;
 }

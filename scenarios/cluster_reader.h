@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "models/shelf.h"
 #include "scenarios/cluster.h"
+#include "text/shipped_files.h"
 
 namespace debubble::scenarios {
 
@@ -14,8 +14,8 @@ namespace debubble::scenarios {
 ///   {provenance: datasheet, source: "a sentence", of: [gpu.sms, gpu.memory, ...]}
 /// and a constant that another file than the origins' sets is Assumed, "set in <file>".
 /// Nothing is promised of the result if it adds a mistake.
-Cluster read_cluster(const models::NodePtr& value, models::Shelf& shelf,
-                     models::Mistakes& mistakes);
+Cluster read_cluster(const text::NodePtr& value, text::ShippedFiles& shipped,
+                     text::Mistakes& mistakes);
 
 /// The same for a name or path given on the command line. Throws InputError.
 Cluster read_cluster(const std::string& name_or_path);

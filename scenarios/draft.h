@@ -2,9 +2,9 @@
 
 #include <optional>
 
-#include "models/shelf.h"
-#include "models/yaml_reader.h"
 #include "scenarios/scenario.h"
+#include "text/mapping_reader.h"
+#include "text/shipped_files.h"
 
 /// A scenario while it is read: what was said, before it is known to agree. Private
 /// to the folder: users see read_scenario.h.
@@ -19,7 +19,7 @@ inline constexpr int kMostMicroBatches = 1'000'000;
 inline constexpr std::int64_t kLongestSequence = 100'000'000;
 
 struct Draft {
-    Draft(const models::NodePtr& root, models::Shelf& shelf, models::Mistakes& mistakes);
+    Draft(const text::NodePtr& root, text::ShippedFiles& shipped, text::Mistakes& mistakes);
 
     Scenario scenario;
     std::optional<int> gpus;
@@ -34,12 +34,12 @@ struct Draft {
     std::optional<bool> overlap_communication;
     std::optional<int> bucket_mb;  ///< of gradients
 
-    models::Shelf* shelf;
-    models::MappingReader top;
-    models::MappingReader parallel;
-    models::MappingReader training;
+    text::ShippedFiles* shipped;
+    text::MappingReader top;
+    text::MappingReader parallel;
+    text::MappingReader training;
 
-    models::Mistakes& mistakes() const { return top.mistakes(); }
+    text::Mistakes& mistakes() const { return top.mistakes(); }
 };
 
 void read_parallel(Draft& draft);

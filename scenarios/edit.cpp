@@ -4,15 +4,15 @@
 #include <string_view>
 #include <vector>
 
-#include "models/yaml_document_reader.h"
 #include "scenarios/scenario_tree.h"
+#include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
 namespace {
 
-using models::Node;
-using models::NodePtr;
-using models::Place;
+using text::Node;
+using text::NodePtr;
+using text::Place;
 
 std::vector<std::string> parts_of(std::string_view key) {
     std::vector<std::string> parts;
@@ -207,7 +207,7 @@ void collect_changes(const Node& before, const Node& after, const std::string& p
 
 bool reads_as(const std::string& text, const std::string& file, const std::string& wanted) {
     try {
-        return to_flow(*models::parse_yaml(text, file)) == wanted;
+        return to_flow(*text::parse_yaml(text, file)) == wanted;
     } catch (const InputError&) {
         return false;
     }
@@ -216,7 +216,7 @@ bool reads_as(const std::string& text, const std::string& file, const std::strin
 }  // namespace
 
 std::string with_key(const std::string& text, const std::string& file, const Override& change) {
-    const NodePtr root = models::parse_yaml(text, file);
+    const NodePtr root = text::parse_yaml(text, file);
     const NodePtr wanted = with_overrides(root, {change});
     std::string candidate = edited(text, root, wanted, change);
     return reads_as(candidate, file, to_flow(*wanted)) ? candidate : written_anew(*wanted);
@@ -224,13 +224,13 @@ std::string with_key(const std::string& text, const std::string& file, const Ove
 
 std::string with_block(const std::string& text, const std::string& file, const std::string& key,
                        const std::string& block) {
-    return with_key(text, file, {key, to_flow(*models::parse_yaml(block, key))});
+    return with_key(text, file, {key, to_flow(*text::parse_yaml(block, key))});
 }
 
 std::vector<Override> entries_at(const std::string& text, const std::string& file,
                                  const std::string& key) {
-    models::Shelf shelf;
-    const NodePtr root = with_includes(models::parse_yaml(text, file), shelf);
+    text::ShippedFiles shipped;
+    const NodePtr root = with_includes(text::parse_yaml(text, file), shipped);
     std::vector<Override> entries;
     if (const Node* map = at_path(root, parts_of(key)))
         for (const Node::Entry& entry : map->entries)
@@ -240,9 +240,9 @@ std::vector<Override> entries_at(const std::string& text, const std::string& fil
 
 std::vector<Override> changes_between(const std::string& before, const std::string& after,
                                       const std::string& file) {
-    models::Shelf shelf;
-    const NodePtr old = with_includes(models::parse_yaml(before, file), shelf);
-    const NodePtr now = with_includes(models::parse_yaml(after, file), shelf);
+    text::ShippedFiles shipped;
+    const NodePtr old = with_includes(text::parse_yaml(before, file), shipped);
+    const NodePtr now = with_includes(text::parse_yaml(after, file), shipped);
     std::vector<Override> changes;
     collect_changes(*old, *now, {}, changes);
     return changes;
@@ -250,8 +250,8 @@ std::vector<Override> changes_between(const std::string& before, const std::stri
 
 std::optional<std::string> written_at(const std::string& text, const std::string& file,
                                       const std::string& key) {
-    models::Shelf shelf;
-    const NodePtr root = with_includes(models::parse_yaml(text, file), shelf);
+    text::ShippedFiles shipped;
+    const NodePtr root = with_includes(text::parse_yaml(text, file), shipped);
     std::vector<std::string> parts = parts_of(key);
     const Node* node = at_path(root, parts);
     if (node == nullptr && parts.back() == "name") {
@@ -264,7 +264,7 @@ std::optional<std::string> written_at(const std::string& text, const std::string
 }
 
 std::string key_at(const std::string& text, const std::string& file, int line, int column) {
-    const NodePtr root = models::parse_yaml(text, file);
+    const NodePtr root = text::parse_yaml(text, file);
     const auto is_before = [&](const Place& place) {
         return place.line < line || (place.line == line && place.column <= column);
     };

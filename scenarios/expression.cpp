@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "models/quantity.h"
+#include "text/quantity.h"
 
 namespace debubble::scenarios {
 
@@ -128,7 +128,7 @@ private:
     Tree number() {
         std::size_t end = at_;
         while (end < text_.size() && (is_word(text_[end]) || text_[end] == '.')) ++end;
-        const auto value = models::parse_real(text_.substr(at_, end - at_));
+        const auto value = text::parse_real(text_.substr(at_, end - at_));
         if (!value) fail(fmt::format("'{}' is not a number", text_.substr(at_, end - at_)));
         at_ = end;
         return std::make_shared<Term>(Term{"number", *value, {}, {}, {}});

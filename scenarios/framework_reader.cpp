@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "models/yaml_reader.h"
+#include "text/mapping_reader.h"
 
 namespace debubble::scenarios {
 namespace {
 
 using models::LossKernel;
-using models::MappingReader;
+using text::MappingReader;
 
 constexpr std::pair<std::string_view, LossKernel> kLosses[] = {
     {"unfused", LossKernel::Unfused},
@@ -69,7 +69,7 @@ void read_pair_hides(MappingReader& in, Framework& f) {
     for (const std::string& word : words) {
         const auto at = std::ranges::find(known, word);
         if (at == known.end())
-            in.complain("pair_hides", models::unknown_word("exchange", word, known));
+            in.complain("pair_hides", text::unknown_word("exchange", word, known));
         else
             f.pair_hides[static_cast<std::size_t>(kExchangeWords[at - known.begin()].second)] =
                 true;
@@ -117,10 +117,10 @@ void read_memory(MappingReader& in, Framework& f) {
 
 }  // namespace
 
-Framework read_framework(const models::NodePtr& value, models::Shelf& shelf,
-                         models::Mistakes& mistakes) {
+Framework read_framework(const text::NodePtr& value, text::ShippedFiles& shipped,
+                         text::Mistakes& mistakes) {
     Framework f;
-    const models::NodePtr map = shelf.resolve(value, "framework", "scenarios/frameworks", mistakes);
+    const text::NodePtr map = shipped.resolve(value, "framework", "scenarios/frameworks", mistakes);
     if (!map) return f;
     MappingReader in(map, "framework", mistakes);
     f.name = "inline";

@@ -5,17 +5,17 @@
 #include <fmt/format.h>
 
 #include "models/operator_signature.h"
-#include "models/yaml_reader.h"
+#include "text/mapping_reader.h"
 
 namespace debubble::scenarios {
 namespace {
 
 using models::Collective;
-using models::MappingReader;
-using models::Mistakes;
-using models::Node;
-using models::NodePtr;
 using models::Part;
+using text::MappingReader;
+using text::Mistakes;
+using text::Node;
+using text::NodePtr;
 
 constexpr std::size_t kMostEntries = 100'000;
 constexpr std::size_t kLongestSignature = 1000;
@@ -91,7 +91,7 @@ void read_collective(const NodePtr& item, Measured& measured, Mistakes& mistakes
 }
 
 template <class E>
-std::string_view word_of(models::Words<E> words, E value) {
+std::string_view word_of(text::Words<E> words, E value) {
     const auto at = std::ranges::find(words, value, [](const auto& entry) { return entry.second; });
     return at == words.end() ? std::string_view{} : at->first;
 }

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/units.h"
-#include "models/document.h"
 #include "models/kernel.h"
 #include "models/visits.h"
+#include "text/document.h"
 
 /// A calibrated machine: medians of what it takes to run operators, instead of rates from which
 /// their times are worked out. The `measured:` section of a cluster, which `debubble calibrate`
@@ -49,8 +49,8 @@ struct Measured {
 };
 
 /// The section of a cluster. Every mistake is located.
-std::shared_ptr<const Measured> read_measured(const models::NodePtr& section,
-                                              models::Mistakes& mistakes);
+std::shared_ptr<const Measured> read_measured(const text::NodePtr& section,
+                                              text::Mistakes& mistakes);
 /// YAML that read_measured() reads, indented by nothing, beginning with `measured:`.
 std::string measured_text(const Measured& measured);
 /// A scalar for YAML that stands for this one line of text.

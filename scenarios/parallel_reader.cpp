@@ -4,9 +4,9 @@ namespace debubble::scenarios {
 namespace {
 
 using models::DataType;
-using models::MappingReader;
-using models::Node;
-using models::NodePtr;
+using text::MappingReader;
+using text::Node;
+using text::NodePtr;
 
 constexpr std::pair<std::string_view, Wrap> kWraps[] = {{"layer", Wrap::Layer},
                                                         {"stage", Wrap::Stage}};

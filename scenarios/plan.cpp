@@ -12,6 +12,7 @@
 #include "scenarios/execution_of.h"
 #include "schedule/complete.h"
 #include "schedule/csv.h"
+#include "schedule/generators/generators.h"
 
 namespace debubble::scenarios {
 namespace {

@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include "base/printable.h"
-#include "models/yaml_document_reader.h"
-#include "models/yaml_reader.h"
 #include "scenarios/scenario_tree.h"
+#include "text/mapping_reader.h"
+#include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
 namespace {
 
-using models::NodePtr;
-using models::Shelf;
+using text::NodePtr;
+using text::ShippedFiles;
 
 constexpr std::string_view kFolder = "scenarios";
 
@@ -20,8 +20,8 @@ std::string name_from(const std::filesystem::path& file) {
 }
 
 /// The tree of a file, with what it includes.
-NodePtr read_tree(const std::filesystem::path& path, Shelf& shelf) {
-    return with_includes(models::read_yaml(path), shelf);
+NodePtr read_tree(const std::filesystem::path& path, ShippedFiles& shipped) {
+    return with_includes(text::read_yaml(path), shipped);
 }
 
 }  // namespace
@@ -35,44 +35,44 @@ Override parse_override(const std::string& text) {
 }
 
 std::filesystem::path find_scenario(const std::string& name_or_path) {
-    if (models::is_path(name_or_path)) return name_or_path;
-    std::filesystem::path shipped = models::data_folder() / kFolder / (name_or_path + ".yaml");
+    if (text::is_path(name_or_path)) return name_or_path;
+    std::filesystem::path shipped = text::data_folder() / kFolder / (name_or_path + ".yaml");
     std::error_code error;
     if (std::filesystem::exists(shipped, error)) return shipped;
     if (std::filesystem::exists(name_or_path, error)) return name_or_path;
-    throw InputError(models::unknown_word("scenario", name_or_path, shipped_scenarios()));
+    throw InputError(text::unknown_word("scenario", name_or_path, shipped_scenarios()));
 }
 
 std::vector<std::string> shipped_scenarios() {
-    return models::shipped_names(kFolder);
+    return text::shipped_names(kFolder);
 }
 
 Scenario read_scenario(const std::string& name_or_path, const std::vector<Override>& overrides) {
-    Shelf shelf;
+    ShippedFiles shipped;
     const std::filesystem::path path = find_scenario(name_or_path);
-    return scenario_of(with_overrides(read_tree(path, shelf), overrides), name_from(path), shelf,
-                       nullptr);
+    return scenario_of(with_overrides(read_tree(path, shipped), overrides), name_from(path),
+                       shipped, nullptr);
 }
 
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const std::vector<Override>& overrides) {
-    Shelf shelf;
-    const NodePtr root = with_includes(models::parse_yaml(text, file), shelf);
-    return scenario_of(with_overrides(root, overrides), name_from(file), shelf, nullptr);
+    ShippedFiles shipped;
+    const NodePtr root = with_includes(text::parse_yaml(text, file), shipped);
+    return scenario_of(with_overrides(root, overrides), name_from(file), shipped, nullptr);
 }
 
 Sweep read_sweep(const std::string& name_or_path) {
-    Shelf shelf;
-    return sweep_of(read_tree(find_scenario(name_or_path), shelf), shelf);
+    ShippedFiles shipped;
+    return sweep_of(read_tree(find_scenario(name_or_path), shipped), shipped);
 }
 
 Sweep parse_sweep(const std::string& text, const std::string& file) {
-    Shelf shelf;
-    return sweep_of(with_includes(models::parse_yaml(text, file), shelf), shelf);
+    ShippedFiles shipped;
+    return sweep_of(with_includes(text::parse_yaml(text, file), shipped), shipped);
 }
 
 struct ScenarioTemplate::Impl {
-    mutable Shelf shelf;
+    mutable ShippedFiles shipped;
     NodePtr root;
     std::string name;
     Parts parts;
@@ -81,21 +81,21 @@ struct ScenarioTemplate::Impl {
 ScenarioTemplate::ScenarioTemplate(const std::string& name_or_path)
     : impl_(std::make_unique<Impl>()) {
     const std::filesystem::path path = find_scenario(name_or_path);
-    impl_->root = read_tree(path, impl_->shelf);
+    impl_->root = read_tree(path, impl_->shipped);
     impl_->name = name_from(path);
     read_parts_once();
 }
 
 ScenarioTemplate::ScenarioTemplate(const std::string& text, const std::string& file)
     : impl_(std::make_unique<Impl>()) {
-    impl_->root = with_includes(models::parse_yaml(text, file), impl_->shelf);
+    impl_->root = with_includes(text::parse_yaml(text, file), impl_->shipped);
     impl_->name = name_from(file);
     read_parts_once();
 }
 
 void ScenarioTemplate::read_parts_once() {
-    models::Mistakes later;  // overrides may mend them; instantiate tells those that stay
-    impl_->parts = read_parts(impl_->root, impl_->shelf, later);
+    text::Mistakes later;  // overrides may mend them; instantiate tells those that stay
+    impl_->parts = read_parts(impl_->root, impl_->shipped, later);
     if (!later.empty()) impl_->parts = {};
 }
 
@@ -105,7 +105,7 @@ ScenarioTemplate& ScenarioTemplate::operator=(ScenarioTemplate&&) noexcept = def
 
 Scenario ScenarioTemplate::instantiate(const std::vector<Override>& overrides) const {
     const Parts* known = impl_->parts.model_node ? &impl_->parts : nullptr;
-    return scenario_of(with_overrides(impl_->root, overrides), impl_->name, impl_->shelf, known);
+    return scenario_of(with_overrides(impl_->root, overrides), impl_->name, impl_->shipped, known);
 }
 
 }  // namespace debubble::scenarios

@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/quantity.h"
 #include "scenarios/draft.h"
+#include "text/quantity.h"
 
 /// Keys that a simulation does not need. They are checked here all the same, so that
 /// a run does not fail after an hour, and kept as text under their dotted names.
 namespace debubble::scenarios {
 namespace {
 
-using models::MappingReader;
-using models::Node;
-using models::NodePtr;
+using text::MappingReader;
+using text::Node;
+using text::NodePtr;
 
 constexpr double kHuge = 1e18;
 constexpr std::int64_t kMostSteps = 1'000'000'000'000;
@@ -49,10 +49,10 @@ struct Keeper {
     void path(std::string_view key) {
         std::string value;
         if (!in.text(key, value)) return;
-        kept[prefix + std::string(key)] = models::seen_from(in.value(key)->place, value).string();
+        kept[prefix + std::string(key)] = text::seen_from(in.value(key)->place, value).string();
     }
     /// The `name` of a map that may be written as its name alone.
-    bool name(models::Words<int> words, std::string_view what) {
+    bool name(text::Words<int> words, std::string_view what) {
         int value = 0;
         if (!in.word("name", value, words, what)) return false;
         keep("name");
@@ -63,7 +63,7 @@ struct Keeper {
 /// A name, or a map with a name: both are read as the map.
 NodePtr long_form(const NodePtr& value) {
     if (!value || !value->is(Node::Kind::Scalar)) return value;
-    return models::make_map({{"name", value->place, value}}, value->place);
+    return text::make_map({{"name", value->place, value}}, value->place);
 }
 
 void read_betas(Keeper& keeper) {
@@ -71,7 +71,7 @@ void read_betas(Keeper& keeper) {
     if (!list) return;
     std::vector<std::string> betas;
     for (const NodePtr& item : list->items) {
-        const auto beta = models::parse_real(item->scalar);
+        const auto beta = text::parse_real(item->scalar);
         if (beta && *beta >= 0 && *beta < 1) betas.push_back(item->scalar);
     }
     if (betas.size() != 2 || list->items.size() != 2)
@@ -94,7 +94,7 @@ void read_optimizer(Draft& draft, std::map<std::string, std::string>& kept) {
     read_betas(keeper);
     in.finish();
     const auto momentum = kept.find("optimizer.momentum");
-    const bool momentous = momentum != kept.end() && models::parse_real(momentum->second) > 0.0;
+    const bool momentous = momentum != kept.end() && text::parse_real(momentum->second) > 0.0;
     draft.scenario.training.optimizer_moments =
         draft.scenario.training.optimizer != "sgd" ? 2 : (momentous ? 1 : 0);
 }
@@ -120,7 +120,7 @@ void read_per_channel(Keeper& keeper, std::string_view key, double least) {
     const bool is_list = value->is(Node::Kind::List);
     std::vector<std::string> numbers;
     for (const NodePtr& item : is_list ? value->items : std::vector{value}) {
-        const auto number = models::parse_real(item->scalar);
+        const auto number = text::parse_real(item->scalar);
         if (number && *number >= least && *number <= 1e6) numbers.push_back(item->scalar);
     }
     if (numbers.empty() || (is_list && numbers.size() != value->items.size()))

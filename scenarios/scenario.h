@@ -9,7 +9,8 @@
 #include "models/execution.h"
 #include "scenarios/cluster.h"
 #include "scenarios/framework.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator_options.h"
+#include "schedule/schedule.h"
 
 /// What is asked: a model, a cluster, a way to cut one over the other, a
 /// schedule and a training recipe. Checked when read: a Scenario that exists

@@ -9,19 +9,19 @@
 namespace debubble::scenarios {
 namespace {
 
-using models::Mistakes;
-using models::NodePtr;
+using text::Mistakes;
+using text::NodePtr;
 
 constexpr std::string_view kDefaultFramework = "megatron-2024";
 
-void read_optional(models::MappingReader& in, std::string_view key, std::optional<int>& out) {
+void read_optional(text::MappingReader& in, std::string_view key, std::optional<int>& out) {
     int value = 0;
     if (in.whole(key, value, 1, kMostGpus)) out = value;
 }
 
 /// A part that is not written: its mistakes are the scenario's.
 NodePtr or_empty(NodePtr part, const NodePtr& root) {
-    return part ? part : models::make_map({}, root->place);
+    return part ? part : text::make_map({}, root->place);
 }
 
 /// Taken from `known` where the tree shares its node, else read.
@@ -32,7 +32,7 @@ void fill_parts(Draft& draft, const Parts* known) {
     const bool shared = known != nullptr && known->model_node == root->get("model") &&
                         known->cluster_node == root->get("cluster") &&
                         known->framework_node == root->get("framework");
-    if (!shared) parts = read_parts(root, *draft.shelf, draft.mistakes());
+    if (!shared) parts = read_parts(root, *draft.shipped, draft.mistakes());
     const Parts& from = shared ? *known : parts;
     scenario.model = from.model;
     scenario.cluster = from.cluster;
@@ -49,15 +49,15 @@ void apply_knobs(Draft& draft) {
 
 }  // namespace
 
-Draft::Draft(const NodePtr& root, models::Shelf& books, Mistakes& found)
-    : shelf(&books),
+Draft::Draft(const NodePtr& root, text::ShippedFiles& books, Mistakes& found)
+    : shipped(&books),
       top(root, "", found),
       parallel(or_empty(top.value("parallel"), root), "parallel", found),
       training(or_empty(top.value("training"), root), "training", found) {}
 
-Parts read_parts(const NodePtr& root, models::Shelf& shelf, Mistakes& mistakes) {
+Parts read_parts(const NodePtr& root, text::ShippedFiles& shipped, Mistakes& mistakes) {
     Parts parts;
-    models::MappingReader in(root, "scenario", mistakes);
+    text::MappingReader in(root, "scenario", mistakes);
     in.demand("model");
     in.demand("cluster");
     parts.model_node = root->get("model");
@@ -65,22 +65,22 @@ Parts read_parts(const NodePtr& root, models::Shelf& shelf, Mistakes& mistakes) 
     parts.framework_node = root->get("framework");
     const NodePtr framework = in.value("framework");
     if (in.value("model"))
-        parts.model = models::read_architecture(parts.model_node, shelf, mistakes);
-    if (in.value("cluster")) parts.cluster = read_cluster(parts.cluster_node, shelf, mistakes);
+        parts.model = models::read_architecture(parts.model_node, shipped, mistakes);
+    if (in.value("cluster")) parts.cluster = read_cluster(parts.cluster_node, shipped, mistakes);
     parts.framework = read_framework(
-        framework ? framework : models::make_scalar(std::string(kDefaultFramework), {}), shelf,
+        framework ? framework : text::make_scalar(std::string(kDefaultFramework), {}), shipped,
         mistakes);
     return parts;
 }
 
-Scenario scenario_of(const NodePtr& root, const std::string& name, models::Shelf& shelf,
+Scenario scenario_of(const NodePtr& root, const std::string& name, text::ShippedFiles& shipped,
                      const Parts* known) {
     Mistakes mistakes;
-    if (!root->is(models::Node::Kind::Map)) {
+    if (!root->is(text::Node::Kind::Map)) {
         mistakes.add(root->place, fmt::format("a scenario is a map, not {}", describe(*root)));
         mistakes.throw_if_any();
     }
-    Draft draft(root, shelf, mistakes);
+    Draft draft(root, shipped, mistakes);
     Scenario& scenario = draft.scenario;
     scenario.name = name;
     draft.top.text("name", scenario.name);

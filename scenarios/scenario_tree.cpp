@@ -4,25 +4,25 @@
 
 #include <fmt/format.h>
 
-#include "models/yaml_document_reader.h"
-#include "models/yaml_reader.h"
+#include "text/mapping_reader.h"
+#include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
 namespace {
 
-using models::Mistakes;
-using models::Node;
-using models::NodePtr;
+using text::Mistakes;
+using text::Node;
+using text::NodePtr;
 
 constexpr int kDeepestInclude = 8;
 constexpr std::size_t kMostValues = 100'000;
 
 constexpr int kMostIncludes = 256;  ///< in all, since files may include files that include
 
-NodePtr with_includes(const NodePtr& root, models::Shelf& shelf, int depth, int& budget);
+NodePtr with_includes(const NodePtr& root, text::ShippedFiles& shipped, int depth, int& budget);
 
 /// One included scenario, without what belongs to its file alone.
-NodePtr included(const NodePtr& word, models::Shelf& shelf, int depth, int& budget,
+NodePtr included(const NodePtr& word, text::ShippedFiles& shipped, int depth, int& budget,
                  Mistakes& mistakes) {
     if (!word->is(Node::Kind::Scalar)) {
         mistakes.add(word->place,
@@ -39,13 +39,13 @@ NodePtr included(const NodePtr& word, models::Shelf& shelf, int depth, int& budg
         mistakes.add(word->place, fmt::format("more than {} files are included", kMostIncludes));
         mistakes.throw_if_any();
     }
-    const NodePtr tree = shelf.resolve(word, "scenario", "scenarios", mistakes);
+    const NodePtr tree = shipped.resolve(word, "scenario", "scenarios", mistakes);
     if (!tree) return nullptr;
-    const NodePtr whole = with_includes(tree, shelf, depth + 1, budget);
-    return models::without(models::without(whole, "name"), "description");
+    const NodePtr whole = with_includes(tree, shipped, depth + 1, budget);
+    return text::without(text::without(whole, "name"), "description");
 }
 
-NodePtr with_includes(const NodePtr& root, models::Shelf& shelf, int depth, int& budget) {
+NodePtr with_includes(const NodePtr& root, text::ShippedFiles& shipped, int depth, int& budget) {
     if (!root->is(Node::Kind::Map)) return root;
     const NodePtr include = root->get("include");
     if (!include || include->is(Node::Kind::Null)) return root;
@@ -53,8 +53,8 @@ NodePtr with_includes(const NodePtr& root, models::Shelf& shelf, int depth, int&
     const std::vector<NodePtr> one{include};
     NodePtr under;
     for (const NodePtr& word : include->is(Node::Kind::List) ? include->items : one) {
-        const NodePtr next = included(word, shelf, depth, budget, mistakes);
-        if (next) under = under ? models::merged_maps(*under, *next) : next;
+        const NodePtr next = included(word, shipped, depth, budget, mistakes);
+        if (next) under = under ? text::merged_maps(*under, *next) : next;
         if (under && under->expanded_size > kMostValues) {
             mistakes.add(word->place,
                          fmt::format("includes make more than {} values", kMostValues));
@@ -62,8 +62,8 @@ NodePtr with_includes(const NodePtr& root, models::Shelf& shelf, int depth, int&
         }
     }
     mistakes.throw_if_any();
-    const NodePtr own = models::without(root, "include");
-    return under ? models::merged_maps(*under, *own) : own;
+    const NodePtr own = text::without(root, "include");
+    return under ? text::merged_maps(*under, *own) : own;
 }
 
 bool is_plain(const std::string& text) {
@@ -74,24 +74,24 @@ bool is_plain(const std::string& text) {
 }
 
 /// A plain word needs no YAML parser: a grid of thousands of points is made of them.
-NodePtr parse_value(const std::string& value, const models::Place& place) {
-    if (is_plain(value)) return models::make_scalar(value, place);
-    return models::parse_yaml_value(value, place);
+NodePtr parse_value(const std::string& value, const text::Place& place) {
+    if (is_plain(value)) return text::make_scalar(value, place);
+    return text::parse_yaml_value(value, place);
 }
 
 }  // namespace
 
-NodePtr with_includes(const NodePtr& root, models::Shelf& shelf) {
+NodePtr with_includes(const NodePtr& root, text::ShippedFiles& shipped) {
     int budget = kMostIncludes;
-    return with_includes(root, shelf, 0, budget);
+    return with_includes(root, shipped, 0, budget);
 }
 
 NodePtr with_overrides(NodePtr root, const std::vector<Override>& overrides) {
     for (const auto& [key, value] : overrides) {
-        const auto source = std::make_shared<const models::SourceText>(
-            models::SourceText{"--set", key + "=" + value});
-        const models::Place of_value{source, 1, static_cast<int>(key.size()) + 2};
-        root = models::with_value(root, key, parse_value(value, of_value), {source, 1, 1});
+        const auto source =
+            std::make_shared<const text::SourceText>(text::SourceText{"--set", key + "=" + value});
+        const text::Place of_value{source, 1, static_cast<int>(key.size()) + 2};
+        root = text::with_value(root, key, parse_value(value, of_value), {source, 1, 1});
     }
     return root;
 }

@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "models/quantity.h"
 #include "scenarios/draft.h"
+#include "schedule/generators/generators.h"
+#include "text/quantity.h"
 
 namespace debubble::scenarios {
 namespace {
 
-using models::MappingReader;
-using models::Node;
-using models::NodePtr;
+using text::MappingReader;
+using text::Node;
+using text::NodePtr;
 
 constexpr int kMostSlices = 4096;
 
@@ -29,7 +30,7 @@ std::optional<Placement> read_placement(MappingReader& in, const Parallel& paral
     if (value->is(Node::Kind::List)) {
         Placement placement;
         for (const NodePtr& row : value->items) {
-            const NodePtr wrapped = models::make_map({{"placement", row->place, row}}, row->place);
+            const NodePtr wrapped = text::make_map({{"placement", row->place, row}}, row->place);
             std::vector<int> stages;
             MappingReader rank(wrapped, "placement", in.mistakes());
             if (!rank.wholes("placement", stages, 0, kMostRanks * kMostChunks)) return std::nullopt;
@@ -94,7 +95,7 @@ void read_csv(Draft& draft, MappingReader& in) {
     in.text("csv", choice.csv);
     choice.name = "csv";
     if (const NodePtr node = in.scalar("csv", "a path"))
-        choice.csv = models::seen_from(node->place, choice.csv).string();
+        choice.csv = text::seen_from(node->place, choice.csv).string();
     std::error_code error;
     if (!std::filesystem::exists(choice.csv, error))
         in.complain("csv", fmt::format("no such file: {}", choice.csv));
@@ -115,7 +116,7 @@ void read_schedule(Draft& draft) {
     const NodePtr value = draft.top.value("schedule");
     ScheduleChoice& choice = draft.scenario.schedule;
     const NodePtr map = value && value->is(Node::Kind::Scalar)
-                            ? models::make_map({{"name", value->place, value}}, value->place)
+                            ? text::make_map({{"name", value->place, value}}, value->place)
                             : value;
     if (!map) return read_stages_per_rank(draft, nullptr, find_generator(choice.name));
     MappingReader in(map, "schedule", draft.mistakes());
@@ -129,7 +130,7 @@ void read_schedule(Draft& draft) {
     if (csv) {
         read_csv(draft, in);
     } else if (generator == nullptr) {
-        in.complain("name", models::unknown_word("schedule", choice.name, schedule_names()));
+        in.complain("name", text::unknown_word("schedule", choice.name, schedule_names()));
         return;
     } else {
         choice.splits_backward = generator->splits_backward;

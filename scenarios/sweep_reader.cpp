@@ -2,19 +2,19 @@
 
 #include <fmt/format.h>
 
-#include "models/quantity.h"
-#include "models/yaml_document_reader.h"
-#include "models/yaml_reader.h"
 #include "scenarios/cluster_reader.h"
 #include "scenarios/scenario_tree.h"
+#include "text/mapping_reader.h"
+#include "text/quantity.h"
+#include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
 namespace {
 
-using models::MappingReader;
-using models::Mistakes;
-using models::Node;
-using models::NodePtr;
+using text::MappingReader;
+using text::Mistakes;
+using text::Node;
+using text::NodePtr;
 
 constexpr std::size_t kMostRangeValues = 10'000;
 constexpr double kLargest = 1e15;
@@ -50,7 +50,7 @@ std::vector<std::string> range_values(const NodePtr& map, std::string_view key,
     return values;
 }
 
-Diagnostic diagnostic_at(const models::Place& place) {
+Diagnostic diagnostic_at(const text::Place& place) {
     if (!place.source) return {};
     return {{place.source->file, place.line, place.column},
             {},
@@ -86,7 +86,7 @@ void flatten(const Node& node, const std::string& prefix, std::map<std::string, 
 }
 
 /// Everything that conditions may ask for and that the grid does not change.
-std::map<std::string, std::string> fixed_values(const NodePtr& root, models::Shelf& shelf) {
+std::map<std::string, std::string> fixed_values(const NodePtr& root, text::ShippedFiles& shipped) {
     std::map<std::string, std::string> fixed{
         {"parallel.tensor", "1"},       {"parallel.pipeline", "1"},
         {"parallel.context", "1"},      {"parallel.stages_per_rank", "1"},
@@ -94,7 +94,7 @@ std::map<std::string, std::string> fixed_values(const NodePtr& root, models::She
         {"parallel.zero_stage", "0"},   {"schedule", "1f1b"},
         {"training.recompute", "none"}, {"training.attention", "flash"}};
     Mistakes ignored;  // they are told when the scenario is read
-    const Parts parts = read_parts(root, shelf, ignored);
+    const Parts parts = read_parts(root, shipped, ignored);
     if (ignored.empty()) {
         fixed["model.layers"] = std::to_string(parts.model.layers);
         fixed["model.hidden"] = std::to_string(parts.model.hidden);
@@ -103,7 +103,7 @@ std::map<std::string, std::string> fixed_values(const NodePtr& root, models::She
         fixed["model.experts"] = std::to_string(parts.model.experts);
         fixed["cluster.gpus_per_node"] = std::to_string(parts.cluster.gpus_per_node);
     }
-    flatten(*models::without(root, "sweep"), "", fixed);
+    flatten(*text::without(root, "sweep"), "", fixed);
     for (const char* key : {"schedule", "training.optimizer"})
         if (fixed.contains(key)) fixed[std::string(key) + ".name"] = fixed[key];
     return fixed;
@@ -140,7 +140,7 @@ void read_conditions(const NodePtr& where, Sweep& sweep, Mistakes& mistakes) {
             for (const SweepKey& key : sweep.keys) known.push_back(key.key);
             for (const std::string& key : condition.keys())
                 if (!is_known(sweep, key))
-                    mistakes.add(item->place, models::unknown_word("key", key, known));
+                    mistakes.add(item->place, text::unknown_word("key", key, known));
             sweep.conditions.push_back(std::move(condition));
         } catch (const InputError& error) {
             mistakes.add(item->place, error.diagnostics().front().message);
@@ -149,20 +149,20 @@ void read_conditions(const NodePtr& where, Sweep& sweep, Mistakes& mistakes) {
 }
 
 ExpressionValue value_of_text(const std::string& text) {
-    if (const auto number = models::parse_real(text)) return *number;
+    if (const auto number = text::parse_real(text)) return *number;
     return text;
 }
 
 /// The `name` in a swept `schedule` such as {name: zb-h1, ...}, or the word itself.
 ExpressionValue name_in(const std::string& value) {
     if (!value.starts_with('{')) return value_of_text(value);
-    const NodePtr name = models::parse_yaml(value, "sweep")->get("name");
+    const NodePtr name = text::parse_yaml(value, "sweep")->get("name");
     return name ? value_of_text(name->scalar) : ExpressionValue{std::string()};
 }
 
 }  // namespace
 
-Sweep sweep_of(const NodePtr& root, models::Shelf& shelf) {
+Sweep sweep_of(const NodePtr& root, text::ShippedFiles& shipped) {
     Sweep sweep;
     Mistakes mistakes;
     const NodePtr map = root->get("sweep");
@@ -170,7 +170,7 @@ Sweep sweep_of(const NodePtr& root, models::Shelf& shelf) {
     MappingReader in(map, "sweep", mistakes);
     for (const Node::Entry& entry : in.mapping()->entries)
         if (entry.key != "where") sweep.keys.push_back(read_key(entry, mistakes));
-    sweep.fixed = fixed_values(root, shelf);
+    sweep.fixed = fixed_values(root, shipped);
     if (const NodePtr where = in.value("where")) read_conditions(where, sweep, mistakes);
     double points = 1;
     for (const SweepKey& key : sweep.keys) points *= static_cast<double>(key.values.size());

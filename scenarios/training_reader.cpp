@@ -7,10 +7,10 @@ namespace {
 
 using models::AttentionKernel;
 using models::DataType;
-using models::MappingReader;
-using models::Node;
-using models::NodePtr;
 using models::Recompute;
+using text::MappingReader;
+using text::Node;
+using text::NodePtr;
 
 constexpr std::pair<std::string_view, Recompute> kRecomputes[] = {
     {"none", Recompute::None}, {"selective", Recompute::Selective}, {"full", Recompute::Full}};

@@ -10,7 +10,7 @@
 #include "base/overloaded.h"
 #include "scenarios/headroom.h"
 #include "scenarios/plan.h"
-#include "sim/physical_cost_model.h"
+#include "sim/cost/physical_cost_model.h"
 
 namespace debubble::sim {
 namespace {

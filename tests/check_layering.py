@@ -6,23 +6,71 @@ import pathlib
 import re
 import sys
 
-MODELLING = {"base", "schedule", "models", "scenarios"}
+PLANNING = {"base", "text", "schedule", "trace", "models", "scenarios"}
+CORE = "exec/core"
+# By room. Who may include a room may include the rooms in it, but for those that are in it as well: inside
+# exec/core, "exec/core" means the files that lie in no room of it.
 MAY_INCLUDE = {
     "base": set(),
+    "text": {"base"},
     "schedule": {"base"},
-    "models": {"base"},
-    "scenarios": {"base", "schedule", "models"},
-    "sim": MODELLING,
-    "exec": MODELLING,
-    "gui/viewmodel": MODELLING | {"sim"},
-    "gui/widgets": {"gui/viewmodel"} | MODELLING | {"sim"},
+    "trace": {"base", "text", "schedule"},
+    "models": {"base", "text"},
+    "scenarios": {"base", "text", "schedule", "models"},
+    "sim/network": PLANNING,
+    "sim/memory": PLANNING,
+    "sim/engine": PLANNING | {"sim/network"},
+    "sim/cost": PLANNING | {"sim/network", "sim/memory", "sim/engine"},
+    "sim": PLANNING | {"sim/network", "sim/memory", "sim/engine", "sim/cost"},  # predict.h
+    "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory"},
+    "sim/grid": PLANNING | {"sim"},
+    "sim/commands": PLANNING | {"sim", "sim/memory", "sim/report", "sim/grid"},
+    CORE: PLANNING,
+    f"{CORE}/communicator": PLANNING | {CORE},
+    f"{CORE}/pieces": PLANNING | {CORE},
+    f"{CORE}/stage": PLANNING | {CORE, f"{CORE}/communicator"},
+    f"{CORE}/training": PLANNING
+    | {CORE, f"{CORE}/communicator", f"{CORE}/pieces", f"{CORE}/stage"},
+    f"{CORE}/interpreter": PLANNING | {CORE, f"{CORE}/communicator", f"{CORE}/stage"},
+    f"{CORE}/rank": PLANNING
+    | {CORE, f"{CORE}/communicator", f"{CORE}/stage", f"{CORE}/training", f"{CORE}/interpreter"},
+    "exec/cpu": PLANNING | {CORE},
+    "exec/comm": PLANNING | {CORE},
+    "exec/cuda": PLANNING | {CORE},
+    "exec/cuda/nccl": PLANNING | {CORE, "exec/cuda", "exec/comm"},
+    "exec/io": PLANNING | {CORE},
+    "exec/program": PLANNING | {CORE, "exec/cpu", "exec/comm", "exec/cuda", "exec/io"},
+    "exec/program/commands": PLANNING | {"exec/program", "exec/cpu", "exec/cuda", "exec/io"},
+    "gui/viewmodel": PLANNING | {"sim"},
+    "gui/widgets": {"gui/viewmodel"} | PLANNING | {"sim"},
 }
-COMPOSES = {  # files of no folder's own: they put a program together from these
+COMPOSES = {  # files of no room's own: they put a program together from these
     "gui/main.cpp": {"gui/viewmodel", "gui/widgets", "base"},
+    "sim/main.cpp": PLANNING | {"sim"},
+    "exec/main.cpp": PLANNING | {"exec"},
 }
+# Files (.h and .cpp count as one) that reach each other by what they include, and are not parted yet.
+MUTUAL = [
+    {"exec/comm/processes/control", "exec/comm/processes/engine"},
+    {"exec/comm/tcp", "exec/comm/tcp/rendezvous"},
+    {"exec/core/stage/model_stage", "exec/core/stage/offloaded_tensors", "exec/core/stage/operator_call", "exec/core/stage/run_visit", "exec/core/stage/visit_clock"},
+    {"exec/cuda/emulation/emulated_device", "exec/cuda/emulation/emulated_gpu"},
+    {"exec/io/data/bpe_tokenizer", "exec/io/data/tokenizer", "exec/io/data/tokenizer_reader"},
+    {"exec/program/run/resume_notes", "exec/program/run/run_job", "exec/program/run/start"},
+    {"gui/viewmodel/what_if/kernel_formula", "gui/viewmodel/what_if/pass_cost"},
+    {"gui/widgets/timeline/chrome", "gui/widgets/timeline/frame", "gui/widgets/timeline/overlays", "gui/widgets/timeline/paint_frame", "gui/widgets/timeline/vector_rows"},
+    {"models/architecture_reader", "models/hf_config_reader"},
+    {"models/graph", "models/graph_builder"},
+    {"scenarios/read_scenario", "scenarios/scenario_tree"},
+    {"schedule/checks/checks", "schedule/progress", "schedule/validate"},
+    {"schedule/generators/neighbours", "schedule/generators/plan_search"},
+    {"schedule/lower", "schedule/passes/messages"},
+    {"sim/engine/cost_table", "sim/engine/task_graph", "sim/engine/task_index"},
+    {"trace/executed_checks", "trace/executed_order"},
+]
 FOREIGN = {  # libraries, and the only folders that may see their headers
     re.compile(r"<(Q[A-Z]|qt)"): {"gui/widgets"},
-    re.compile(r"<yaml-cpp/"): {"base", "models", "scenarios"},
+    re.compile(r"<yaml-cpp/"): {"text"},
     re.compile(r"<(cuda|nccl|cublas|cudnn)"): {"exec/cuda"},
     re.compile(r"<(dnnl|oneapi/dnnl)"): {"exec/cpu"},
     re.compile(r"<mpi\.h"): {"exec/comm"},
@@ -35,12 +83,19 @@ def folder_of(path: str) -> str | None:
     return max((f for f in MAY_INCLUDE if path.startswith(f + "/")), key=len, default=None)
 
 
+def opens(allowed: str, there: str, here: str | None) -> bool:
+    if there == allowed:
+        return True
+    return there.startswith(allowed + "/") and not (here or "").startswith(allowed + "/")
+
+
 def complaints_of(name: str, text: str):
-    here = folder_of(name)
-    may_include = COMPOSES.get(name) or MAY_INCLUDE.get(here)
+    composes = COMPOSES.get(name)
+    here = None if composes else folder_of(name)
+    may_include = composes or MAY_INCLUDE.get(here)
     if may_include is None:
-        if name.startswith("gui/"):
-            yield f"{name}: belongs into gui/viewmodel or gui/widgets"
+        rooms = ", ".join(r for r in MAY_INCLUDE if r.startswith(name.split("/")[0] + "/"))
+        yield f"{name}: belongs into one of {rooms}"
         return
     for number, line in enumerate(text.splitlines(), 1):
         if not line.lstrip().startswith("#include"):
@@ -52,8 +107,49 @@ def complaints_of(name: str, text: str):
             yield f"{name}:{number}: yaml-cpp stays behind the readers"
         if quoted := re.search(r'#include\s*"([^"]+)"', line):
             there = folder_of(quoted[1])
-            if there and there != here and there not in may_include:
+            if there and there != here and not any(opens(a, there, here) for a in may_include):
                 yield f"{name}:{number}: {here or name} must not include {there}"
+
+
+def unit_of(path: str) -> str:
+    return str(pathlib.PurePosixPath(path).with_suffix(""))
+
+
+def circles(texts: dict[str, str]) -> list[set[str]]:
+    """Sets of files that reach each other by what they include (Tarjan 1972)."""
+    known = {unit_of(name) for name in texts}
+    reaches = {unit: set() for unit in known}
+    for name, text in texts.items():
+        for included in re.findall(r'#include\s*"([^"]+)"', text):
+            if unit_of(included) in known - {unit_of(name)}:
+                reaches[unit_of(name)].add(unit_of(included))
+    number, low, stack, found = {}, {}, [], []
+
+    def visit(unit):
+        number[unit] = low[unit] = len(number)
+        stack.append(unit)
+        for other in sorted(reaches[unit]):
+            if other not in number:
+                visit(other)
+            if other in stack:
+                low[unit] = min(low[unit], low[other])
+        if low[unit] == number[unit]:
+            at = stack.index(unit)
+            if len(stack) - at > 1:
+                found.append(set(stack[at:]))
+            del stack[at:]
+
+    sys.setrecursionlimit(10 * len(known) + 1000)
+    for unit in sorted(known):
+        if unit not in number:
+            visit(unit)
+    return found
+
+
+def mutual_complaints(texts: dict[str, str]):
+    for circle in circles(texts):
+        if circle not in MUTUAL:
+            yield f"{', '.join(sorted(circle))}: include each other"
 
 
 DEFINITION = re.compile(r"^(?:struct|class|enum class) ([A-Z]\w+)\b[^;]*{", re.MULTILINE)
@@ -73,32 +169,44 @@ def defined_twice(headers: dict[str, str]):
 
 def self_check():
     """A check that cannot fail proves nothing."""
-    assert list(complaints_of("schedule/a.cpp", '#include "sim/simulate.h"'))
-    assert list(complaints_of("exec/a.cpp", '#include "sim/simulate.h"'))
+    assert list(complaints_of("schedule/a.cpp", '#include "trace/trace.h"'))
+    assert list(complaints_of("exec/core/a.cpp", '#include "sim/predict.h"'))
+    assert list(complaints_of("exec/a.cpp", ""))
+    assert list(complaints_of("exec/core/a.h", '#include "exec/core/stage/model_stage.h"'))
+    assert not list(complaints_of("exec/cpu/a.h", '#include "exec/core/stage/model_stage.h"'))
+    assert list(complaints_of("sim/network/a.h", '#include "sim/engine/simulate.h"'))
+    assert list(complaints_of("sim/memory/a.h", '#include "sim/predict.h"'))
+    assert not list(complaints_of("sim/main.cpp", '#include "sim/commands/commands.h"'))
     assert list(complaints_of("gui/viewmodel/a.h", "#include <QWidget>"))
-    assert list(complaints_of("gui/widgets/a.cpp", '#include "exec/kernels.h"'))
-    assert list(complaints_of("gui/main.cpp", '#include "exec/kernels.h"'))
+    assert list(complaints_of("gui/widgets/a.cpp", '#include "exec/core/kernels.h"'))
+    assert list(complaints_of("gui/main.cpp", '#include "exec/core/kernels.h"'))
     assert list(complaints_of("gui/main.cpp", "#include <QApplication>"))
     assert list(complaints_of("gui/other.cpp", ""))
     assert not list(complaints_of("gui/main.cpp", '#include "gui/widgets/window.h"'))
     assert list(complaints_of("sim/a.cpp", "#include <yaml-cpp/yaml.h>"))
-    assert not list(complaints_of("sim/a.cpp", '#include "schedule/trace.h"'))
+    assert not list(complaints_of("sim/a.cpp", '#include "trace/trace.h"'))
     header = "namespace debubble {\nstruct Place {\n};\n}"
+    both = {"base/a.h": '#include "base/b.h"', "base/b.cpp": '#include "base/a.h"'}
+    assert circles(both) == [{"base/a", "base/b"}]
+    assert list(mutual_complaints(both))
+    assert not circles({"base/a.cpp": '#include "base/a.h"', "base/a.h": ""})
     assert list(defined_twice({"base/a.h": header, "base/b.h": header}))
 
 
 def main(root: pathlib.Path) -> int:
     self_check()
-    found, seen, headers = [], 0, {}
+    found, seen, headers, texts = [], 0, {}, {}
     for folder in sorted({f.split("/")[0] for f in MAY_INCLUDE}):
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in {".h", ".cpp", ".cu"}:
                 seen += 1
                 name, text = file.relative_to(root).as_posix(), file.read_text()
                 found += complaints_of(name, text)
+                texts[name] = text
                 if file.suffix == ".h":
                     headers[name] = text
     found += defined_twice(headers)
+    found += mutual_complaints(texts)
     print("\n".join(found) or f"{seen} files keep to the arrows")
     return bool(found) or seen == 0
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 #include "schedule/validate.h"
 
 namespace debubble::exec {

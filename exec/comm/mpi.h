@@ -3,7 +3,7 @@
 #include <chrono>
 #include <memory>
 
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 
 namespace debubble::exec {
 

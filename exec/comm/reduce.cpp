@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "exec/half.h"
+#include "exec/core/half.h"
 
 namespace debubble::exec {
 

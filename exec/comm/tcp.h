@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/build_id.h"
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 
 namespace debubble::exec {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "exec/core/half.h"
 #include "exec/cpu/reference/vectorise.h"
-#include "exec/half.h"
 
 namespace debubble::exec {
 

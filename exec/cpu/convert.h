@@ -1,6 +1,6 @@
 #pragma once
 
-#include "exec/tensor.h"
+#include "exec/core/tensor.h"
 
 /// Between fp32, in which the processor computes, and the types in which tensors are stored.
 namespace debubble::exec {

@@ -3,8 +3,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "exec/kernels.h"
+#include "exec/core/kernels.h"
 
 /// The back ends that compute on the processor.
 namespace debubble::exec {
@@ -32,5 +33,9 @@ std::unique_ptr<Kernels> make_onednn_kernels(int threads);
 /// By name: reference, onednn, or auto, which is the fastest that this build has. Only onednn
 /// uses more than one thread. Throws InputError for another name, or no thread.
 std::unique_ptr<Kernels> make_cpu_kernels(std::string_view name, int threads);
+/// The same, later.
+inline KernelsMaker cpu_kernels_maker(std::string name, int threads) {
+    return [name = std::move(name), threads] { return make_cpu_kernels(name, threads); };
+}
 
 }  // namespace debubble::exec

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "exec/operator_options.h"
-#include "exec/tensor.h"
+#include "exec/core/operator_options.h"
+#include "exec/core/tensor.h"
 
 /// Lets an operator that computes in fp32 have operands of 16 bits.
 namespace debubble::exec {

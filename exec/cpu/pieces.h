@@ -1,6 +1,6 @@
 #pragma once
 
-#include "exec/tensor.h"
+#include "exec/core/tensor.h"
 
 /// Parts of contiguous tensors.
 namespace debubble::exec {

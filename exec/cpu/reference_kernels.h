@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "exec/kernels.h"
+#include "exec/core/kernels.h"
 
 namespace debubble::exec {
 

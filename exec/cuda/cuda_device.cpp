@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "exec/core/device.h"
 #include "exec/cuda/cublas_lt.h"
 #include "exec/cuda/cuda_gpu.h"
 #include "exec/cuda/cuda_kernels.h"
@@ -17,7 +18,6 @@
 #include "exec/cuda/lanes.h"
 #include "exec/cuda/module.h"
 #include "exec/cuda/open_module.h"
-#include "exec/device.h"
 
 /// The GPU of a rank: lanes, memory, and what runs on it.
 namespace debubble::exec::cuda {

@@ -2,11 +2,11 @@
 
 #include <memory>
 
+#include "exec/core/kernels.h"
 #include "exec/cuda/attention_library.h"
 #include "exec/cuda/host_ring.h"
 #include "exec/cuda/matmul.h"
 #include "exec/cuda/queue.h"
-#include "exec/kernels.h"
 
 namespace debubble::exec::cuda {
 

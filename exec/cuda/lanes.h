@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "exec/core/device_lanes.h"
 #include "exec/cuda/queue.h"
-#include "exec/device_lanes.h"
 
 namespace debubble::exec::cuda {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "exec/device.h"
+#include "exec/core/device.h"
 
 namespace debubble::exec {
 

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "exec/device_lanes.h"
+#include "exec/core/device_lanes.h"
 
 namespace debubble::exec::cuda {
 

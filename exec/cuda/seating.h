@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 
 namespace debubble::exec {
 

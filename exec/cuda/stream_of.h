@@ -1,6 +1,6 @@
 #pragma once
 
-#include "exec/device_lanes.h"
+#include "exec/core/device_lanes.h"
 
 extern "C" {
 /// The cudaStream_t of a lane of one of the module's devices: what NCCL works on.

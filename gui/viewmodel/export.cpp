@@ -8,10 +8,10 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "gui/viewmodel/source.h"
-#include "schedule/exporters/chrome_trace.h"
-#include "schedule/exporters/trace_csv.h"
-#include "sim/report_text.h"
-#include "sim/report_wording.h"
+#include "sim/report/report_text.h"
+#include "text/wording.h"
+#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_csv.h"
 
 namespace debubble::gui {
 namespace {
@@ -34,9 +34,9 @@ Exhibit exhibit_of(Trace trace, const std::string& file) {
     exhibit.picture.title = fmt::format(
         "{} ({}): step {}, bubble {}", header.scenario.empty() ? title_of(file) : header.scenario,
         header.source,
-        sim::time_text(
+        text::time_text(
             seconds(header.step_time > Duration{} ? header.step_time : exhibit.statistics.step)),
-        sim::percent(exhibit.statistics.bubble));
+        text::percent(exhibit.statistics.bubble));
     return exhibit;
 }
 

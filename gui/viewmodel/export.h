@@ -3,8 +3,8 @@
 #include <string>
 
 #include "gui/viewmodel/command_line.h"
-#include "schedule/exporters/svg.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
+#include "trace/picture/svg.h"
 
 /// Pictures and tables that are made without Qt.
 namespace debubble::gui {

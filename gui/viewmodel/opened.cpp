@@ -4,9 +4,9 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/edit.h"
-#include "schedule/compare.h"
-#include "sim/compare_report.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
+#include "sim/report/compare_report.h"
+#include "trace/compare.h"
 
 namespace debubble::gui {
 namespace {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "schedule/exporters/chrome_trace.h"
+#include "trace/io/chrome_trace.h"
 
 namespace debubble::gui {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "scenarios/read_scenario.h"
-#include "schedule/trace.h"
+#include "trace/trace.h"
 
 /// What a person opens: a scenario, kept as the text that it is, or a trace.
 namespace debubble::gui {

@@ -5,7 +5,7 @@
 #include <QVBoxLayout>
 
 #include "gui/widgets/colours.h"
-#include "schedule/exporters/palette.h"
+#include "trace/picture/palette.h"
 
 namespace debubble::gui {
 namespace {

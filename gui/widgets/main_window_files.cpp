@@ -21,7 +21,7 @@
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/picture_export.h"
 #include "gui/widgets/timeline/timeline_view.h"
-#include "models/shelf.h"
+#include "text/shipped_files.h"
 
 /// Files and what is remembered from one start to the next.
 namespace debubble::gui {
@@ -34,7 +34,7 @@ constexpr const char* kFirstExample = "gpt2-xl-zb-v";
 /// Files that came with the program are not overwritten.
 bool is_shipped(const std::string& file) {
     std::error_code error;
-    const auto folder = std::filesystem::weakly_canonical(models::data_folder(), error);
+    const auto folder = std::filesystem::weakly_canonical(text::data_folder(), error);
     const auto path = std::filesystem::weakly_canonical(file, error);
     return std::ranges::mismatch(folder, path).in1 == folder.end();
 }

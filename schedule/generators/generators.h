@@ -1,27 +1,16 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
-#include "schedule/costs.h"
+#include "schedule/generators/generator_options.h"
 #include "schedule/schedule.h"
 
 /// Every schedule the project knows. To add one: write its file in this folder,
 /// declare it below, add its row to table.cpp. The command line, the window's
 /// menu and the parametrised tests read the table, so nothing else changes.
 namespace debubble {
-
-struct GeneratorOptions {
-    /// Measured costs, for the generators that search (zb-auto, v-half, ...).
-    PipelineCosts costs = unit_costs();
-    /// Most live activations of one rank, in microbatches of that rank's layers.
-    std::optional<double> memory_limit;
-    /// `--option key=value`, and the further keys of a scenario's `schedule:` map.
-    std::map<std::string, std::string> values;
-};
 
 /// Each is a pure function. Precondition: its row's why_not(shape, options) is empty.
 Schedule gpipe(const PipelineShape& shape, const GeneratorOptions& options);
@@ -43,9 +32,7 @@ Schedule chimera(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule dualpipe(const PipelineShape& shape, const GeneratorOptions& options);
 Schedule dualpipe_v(const PipelineShape& shape, const GeneratorOptions& options);
 
-/// Why a shape cannot be built, in words with the numbers; nothing if it can.
-/// Here those of the generators that ask for more than a number of stages per rank.
-using Reason = std::optional<std::string>;
+/// Those of the generators that ask for more than a number of stages per rank.
 Reason why_not_interleaved_1f1b(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_group_interleaved(const PipelineShape& shape, const GeneratorOptions& options);
 Reason note_of_zb_h2(const PipelineShape& shape);
@@ -57,11 +44,6 @@ Reason why_not_v_shape(const PipelineShape& shape, const GeneratorOptions& optio
 Reason why_not_chimera(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_dualpipe(const PipelineShape& shape, const GeneratorOptions& options);
 Reason why_not_dualpipe_v(const PipelineShape& shape, const GeneratorOptions& options);
-
-struct GeneratorOption {
-    std::string_view key;
-    std::string_view help;
-};
 
 struct Generator {
     std::string_view name;

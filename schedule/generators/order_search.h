@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "schedule/costs.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator_options.h"
 #include "schedule/schedule.h"
 
 /// What the generators that search (zb-auto and the V family) look for.

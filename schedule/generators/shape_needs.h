@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator_options.h"
 
 /// The sentences that several generators answer with when a shape does not suit them.
 namespace debubble {

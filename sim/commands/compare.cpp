@@ -8,13 +8,13 @@
 #include "base/file.h"
 #include "base/outputs.h"
 #include "base/printable.h"
-#include "schedule/exporters/chrome_trace.h"
-#include "schedule/exporters/svg.h"
-#include "schedule/steps.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/output.h"
-#include "sim/compare_report.h"
-#include "sim/report_wording.h"
+#include "sim/report/compare_report.h"
+#include "text/wording.h"
+#include "trace/io/chrome_trace.h"
+#include "trace/picture/svg.h"
+#include "trace/steps.h"
 
 /// `debubble compare`: a prediction beside what happened.
 namespace debubble::sim {
@@ -35,7 +35,7 @@ Trace read(const std::string& file) {
 
 SvgOptions caption(const Trace& trace, const StepFigures& step, const std::string& file) {
     return {fmt::format("{}: step {}, bubble {}", trace.header.source,
-                        time_text(seconds(step.step_time)), percent(step.bubble)),
+                        text::time_text(seconds(step.step_time)), text::percent(step.bubble)),
             file,
             {}};
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "scenarios/read_scenario.h"
-#include "sim/grid.h"
+#include "sim/grid/grid.h"
 
 namespace CLI {
 class App;

@@ -7,8 +7,8 @@
 
 #include "base/printable.h"
 #include "base/units.h"
-#include "sim/report_wording.h"
-#include "sim/twins.h"
+#include "sim/grid/twins.h"
+#include "text/wording.h"
 
 namespace debubble::sim {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using Cells = std::vector<std::string>;
 
 std::string share(double part) {
-    return std::isnan(part) ? "-" : percent(part);
+    return std::isnan(part) ? "-" : text::percent(part);
 }
 
 std::string gib_cell(double bytes) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/grid.h"
+#include "sim/grid/grid.h"
 
 /// Plans of a grid, as `sweep` and `search` print them.
 namespace debubble::sim {

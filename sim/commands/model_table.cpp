@@ -7,7 +7,7 @@
 #include "base/diagnostic.h"
 #include "models/partition.h"
 #include "models/static_memory.h"
-#include "sim/pass_memory.h"
+#include "sim/memory/pass_memory.h"
 
 namespace debubble::sim {
 namespace {

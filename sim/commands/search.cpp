@@ -1,4 +1,4 @@
-#include "sim/search.h"
+#include "sim/grid/search.h"
 
 #include <algorithm>
 #include <array>
@@ -14,9 +14,9 @@
 #include "sim/commands/interruption.h"
 #include "sim/commands/output.h"
 #include "sim/commands/progress_bar.h"
-#include "sim/report_json.h"
-#include "sim/report_text.h"
-#include "sim/twins.h"
+#include "sim/grid/twins.h"
+#include "sim/report/report_json.h"
+#include "sim/report/report_text.h"
 
 /// `debubble search`: the best plan of a grid that fits in memory.
 namespace debubble::sim {

@@ -11,16 +11,16 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/outputs.h"
-#include "schedule/exporters/chrome_trace.h"
-#include "schedule/exporters/svg.h"
-#include "schedule/exporters/trace_csv.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/output.h"
-#include "sim/parallel.h"
-#include "sim/prediction.h"
-#include "sim/report_json.h"
-#include "sim/report_text.h"
+#include "sim/grid/parallel.h"
+#include "sim/predict.h"
+#include "sim/report/report_json.h"
+#include "sim/report/report_text.h"
+#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_csv.h"
+#include "trace/picture/svg.h"
 
 /// `debubble simulate`: what one training step of each scenario would do.
 namespace debubble::sim {

@@ -1,4 +1,4 @@
-#include "sim/sweep.h"
+#include "sim/grid/sweep.h"
 
 #include <algorithm>
 

@@ -9,8 +9,8 @@
 #include "base/printable.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/output.h"
-#include "sim/measured_table.h"
-#include "sim/validate_cost.h"
+#include "sim/report/measured_table.h"
+#include "sim/report/validate_cost.h"
 
 /// `debubble validate-cost`: predictions beside a table of measured training steps.
 namespace debubble::sim {

@@ -5,8 +5,8 @@
 #include "base/ids.h"
 #include "base/units.h"
 #include "scenarios/scenario.h"
-#include "sim/cost_model.h"
 #include "sim/network/collective_cost.h"
+#include "sim/network/flow.h"
 
 /// The links that one replica's pipeline uses, shared with the replicas that it
 /// stands for: per pipeline rank its GPU's ways into the node's fabric and to the

@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "schedule/csv.h"
-#include "sim/memory_play.h"
-#include "sim/prediction.h"
+#include "sim/memory/memory_play.h"
+#include "sim/predict.h"
 #include "tests/exec/parity_cases.h"
 #include "tests/exec/parity_checks.h"
 #include "tests/exec/scratch_folder.h"

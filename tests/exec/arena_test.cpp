@@ -1,4 +1,4 @@
-#include "exec/arena.h"
+#include "exec/core/arena.h"
 
 #include <algorithm>
 #include <chrono>

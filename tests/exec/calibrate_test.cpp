@@ -1,4 +1,4 @@
-#include "exec/calibrate/calibrate.h"
+#include "exec/program/calibrate/calibrate.h"
 
 #include <filesystem>
 #include <set>
@@ -9,11 +9,11 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/calibrate/noise.h"
-#include "exec/calibrate/shown_batches.h"
-#include "exec/calibrate/statistics.h"
-#include "exec/calibrate/step_timings.h"
-#include "exec/stage/as_executed.h"
+#include "exec/core/stage/as_executed.h"
+#include "exec/program/calibrate/noise.h"
+#include "exec/program/calibrate/shown_batches.h"
+#include "exec/program/calibrate/statistics.h"
+#include "exec/program/calibrate/step_timings.h"
 #include "models/operator_signature.h"
 #include "scenarios/cluster_reader.h"
 #include "scenarios/execution_of.h"

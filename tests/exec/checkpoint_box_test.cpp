@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/checkpoint/box.h"
-#include "exec/checkpoint/slice.h"
+#include "exec/core/pieces/box.h"
+#include "exec/core/pieces/slice.h"
 
 namespace debubble::exec {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/checkpoint/copy_box.h"
-#include "exec/half.h"
+#include "exec/core/half.h"
+#include "exec/core/pieces/copy_box.h"
 
 namespace debubble::exec {
 namespace {

@@ -1,4 +1,4 @@
-#include "exec/checkpoint/fingerprint.h"
+#include "exec/io/checkpoint/fingerprint.h"
 
 #include <gtest/gtest.h>
 

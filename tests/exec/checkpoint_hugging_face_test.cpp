@@ -6,9 +6,9 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/checkpoint/hugging_face.h"
-#include "exec/checkpoint/safetensors_writer.h"
-#include "exec/checkpoint/untaken.h"
+#include "exec/io/checkpoint/hugging_face.h"
+#include "exec/io/checkpoint/safetensors_writer.h"
+#include "exec/io/checkpoint/untaken.h"
 #include "models/graph.h"
 #include "tests/exec/goldens.h"
 #include "tests/exec/scratch_folder.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/checkpoint/checkpoint_writer.h"
+#include "exec/io/checkpoint/checkpoint_writer.h"
 
 namespace debubble::exec {
 

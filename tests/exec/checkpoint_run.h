@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "exec/checkpoint/checkpoint.h"
+#include "exec/io/checkpoint/checkpoint.h"
 #include "models/graph.h"
 
 /// A run that does nothing but save and load.

@@ -5,8 +5,8 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/checkpoint/safetensors.h"
-#include "exec/checkpoint/safetensors_writer.h"
+#include "exec/io/checkpoint/safetensors.h"
+#include "exec/io/checkpoint/safetensors_writer.h"
 #include "tests/exec/scratch_folder.h"
 
 namespace debubble::exec {

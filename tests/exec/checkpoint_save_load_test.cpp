@@ -8,9 +8,9 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/checkpoint/checkpoint.h"
-#include "exec/checkpoint/checkpoint_writer.h"
-#include "exec/checkpoint/shared_pieces.h"
+#include "exec/io/checkpoint/checkpoint.h"
+#include "exec/io/checkpoint/checkpoint_writer.h"
+#include "exec/io/checkpoint/shared_pieces.h"
 #include "tests/exec/checkpoint_run.h"
 #include "tests/exec/scratch_folder.h"
 

@@ -1,4 +1,4 @@
-#include "exec/interpreter/clock_offset.h"
+#include "exec/core/interpreter/clock_offset.h"
 
 #include <cstdlib>
 

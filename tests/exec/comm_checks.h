@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/comm/communicator.h"
-#include "exec/half.h"
+#include "exec/core/communicator/communicator.h"
+#include "exec/core/half.h"
 
 namespace debubble::exec {
 

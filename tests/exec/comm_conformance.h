@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 
 /// What every communicator promises. A case runs on every rank of a job of its own; it
 /// throws if a promise is broken and returns if all were kept, the promised

@@ -1,4 +1,4 @@
-#include "exec/comm/muted.h"
+#include "exec/core/communicator/muted.h"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include "exec/data/batches.h"
-#include "exec/data/permutation.h"
-#include "exec/data/token_data_set.h"
+#include "exec/io/data/batches.h"
+#include "exec/io/data/permutation.h"
+#include "exec/io/data/token_data_set.h"
 #include "tests/exec/data_files.h"
 
 namespace debubble::exec {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/file.h"
-#include "exec/data/corpus.h"
+#include "exec/io/data/corpus.h"
 #include "tests/exec/data_files.h"
 
 namespace debubble::exec {

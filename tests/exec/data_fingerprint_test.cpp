@@ -1,11 +1,11 @@
-#include "exec/data/fingerprint.h"
+#include "exec/io/data/fingerprint.h"
 
 #include <memory>
 
 #include <gtest/gtest.h>
 
-#include "exec/data/corpus.h"
-#include "exec/data/token_data_set.h"
+#include "exec/io/data/corpus.h"
+#include "exec/io/data/token_data_set.h"
 #include "tests/exec/data_files.h"
 
 namespace debubble::exec {

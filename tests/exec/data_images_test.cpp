@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "exec/data/cifar.h"
-#include "exec/data/image.h"
-#include "exec/data/image_data_set.h"
+#include "exec/io/data/cifar.h"
+#include "exec/io/data/image.h"
+#include "exec/io/data/image_data_set.h"
 #include "tests/exec/data_files.h"
 #include "tests/source_folder.h"
 

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "base/file.h"
-#include "exec/data/token_data_set.h"
-#include "exec/data/token_file.h"
+#include "exec/io/data/token_data_set.h"
+#include "exec/io/data/token_file.h"
 #include "tests/exec/data_files.h"
 
 namespace debubble::exec {

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "exec/data/byte_alphabet.h"
-#include "exec/data/pattern.h"
-#include "exec/data/tokenizer.h"
-#include "exec/data/tokenizer_reader.h"
+#include "exec/io/data/byte_alphabet.h"
+#include "exec/io/data/pattern.h"
+#include "exec/io/data/tokenizer.h"
+#include "exec/io/data/tokenizer_reader.h"
 #include "tests/exec/data_files.h"
 #include "tests/source_folder.h"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "exec/data/training_data.h"
+#include "exec/io/data/training_data.h"
 #include "scenarios/read_scenario.h"
 #include "tests/exec/data_files.h"
 #include "tests/source_folder.h"

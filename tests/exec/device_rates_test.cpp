@@ -1,9 +1,9 @@
-#include "exec/calibrate/device_rates.h"
+#include "exec/program/calibrate/device_rates.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/kernel_cost.h"
+#include "sim/cost/kernel_cost.h"
 
 /// A sweep's rates are the constants of the cost model that prices its shapes.
 namespace debubble::exec {

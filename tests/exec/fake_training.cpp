@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "exec/comm/local.h"
-#include "exec/interpreter/gather_records.h"
+#include "exec/core/interpreter/gather_records.h"
 #include "schedule/dependencies.h"
 
 namespace debubble::exec::fake {

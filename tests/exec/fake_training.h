@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/comm/rank_grid.h"
-#include "exec/interpreter/run_step.h"
+#include "exec/core/communicator/rank_grid.h"
+#include "exec/core/interpreter/run_step.h"
 #include "schedule/validate.h"
 
 /// A model made of whole numbers below a prime, whose results depend on every route that a

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/checkpoint/piece.h"
+#include "exec/core/pieces/piece.h"
 
 /// The tensors of a whole job, put together from what its ranks hold.
 namespace debubble::exec {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include "exec/comm/local.h"
-#include "exec/rank/rank_job.h"
+#include "exec/core/rank/rank_job.h"
+#include "exec/cpu/cpu_kernels.h"
+#include "exec/io/checkpoint/piece_source.h"
 #include "scenarios/read_scenario.h"
 #include "tests/exec/global_tensors.h"
 #include "tests/exec/golden_networks.h"
@@ -99,7 +101,7 @@ Outcome train_on(Communicator& world, const Case& c, const Goldens& golden) {
     const scenarios::Plan plan = scenarios::make_plan(scenario);
     const TrainingOptions options = read_training_options(scenario);
     RankJob rank(scenario, plan, options, world,
-                 {c.kernels, 1, Bytes{1 << 26}, std::chrono::seconds(60)});
+                 {cpu_kernels_maker(c.kernels, 1), Bytes{1 << 26}, std::chrono::seconds(60)});
     load(weights_of(golden), rank.state().pieces_to_load(Wanted::Weights));
 
     const GridPlace place = rank.groups().place;

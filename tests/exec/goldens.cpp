@@ -3,7 +3,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "exec/checkpoint/safetensors.h"
+#include "exec/io/checkpoint/safetensors.h"
 #include "tests/source_folder.h"
 
 namespace debubble::exec {

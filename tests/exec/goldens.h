@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "exec/tensor.h"
+#include "exec/core/tensor.h"
 
 namespace debubble::exec {
 

@@ -1,3 +1,4 @@
+#include "exec/core/stage/rope_table.h"
 #include "exec/cpu/reference/activation.h"
 #include "exec/cpu/reference/cross_entropy.h"
 #include "exec/cpu/reference/dropout.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "exec/half.h"
+#include "exec/core/half.h"
 
 namespace debubble::exec {
 namespace {

@@ -1,4 +1,4 @@
-#include "exec/interpreter/run_step.h"
+#include "exec/core/interpreter/run_step.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "fake_training.h"
-#include "schedule/executed_order.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/validate.h"
+#include "trace/executed_order.h"
 
 namespace debubble::exec {
 namespace {

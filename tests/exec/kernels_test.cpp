@@ -1,4 +1,4 @@
-#include "exec/kernels.h"
+#include "exec/core/kernels.h"
 
 #include <array>
 #include <cstring>

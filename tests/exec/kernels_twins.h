@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "exec/core/device.h"
 #include "exec/cpu/reference_kernels.h"
-#include "exec/device.h"
 #include "tests/exec/tensors.h"
 
 /// Lets one call run on two Kernels: those under test, in some type, and the reference in fp32.

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "exec/core/stage/rope_table.h"
 #include "exec/cpu/reference/activation.h"
 #include "exec/cpu/reference/attention.h"
 #include "exec/cpu/reference/cross_entropy.h"

@@ -1,4 +1,5 @@
 #include "exec/cpu/reference/optimizer.h"
+#include "exec/core/training/clip_factor.h"
 
 #include <cmath>
 #include <optional>

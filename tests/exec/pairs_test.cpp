@@ -1,4 +1,4 @@
-#include "exec/stage/pairs.h"
+#include "exec/core/stage/pairs.h"
 
 #include <algorithm>
 #include <map>

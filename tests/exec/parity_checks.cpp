@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "schedule/executed_order.h"
+#include "trace/executed_order.h"
 
 namespace debubble::exec::parity {
 

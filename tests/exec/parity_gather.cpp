@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "exec/interpreter/gather_records.h"
+#include "exec/core/interpreter/gather_records.h"
 
 namespace debubble::exec::parity {
 

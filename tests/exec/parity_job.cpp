@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "exec/comm/local.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "scenarios/read_scenario.h"
 
 namespace debubble::exec::parity {
@@ -196,7 +197,7 @@ StepRecord train_step(RankJob& rank, const Job& job, int step) {
 }
 
 RankResult train_on(Communicator& world, const Job& job) {
-    JobOptions how{"reference", 1, Bytes{1 << 28}, job.patience};
+    JobOptions how{cpu_kernels_maker("reference", 1), Bytes{1 << 28}, job.patience};
     if (job.device) how.device = job.device(world.global_rank(), world.size());
     RankJob rank(job.scenario, job.plan, job.options, world, how);
     const GridPlace place = rank.groups().place;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/rank/rank_job.h"
+#include "exec/core/rank/rank_job.h"
 #include "schedule/validate.h"
 #include "tests/exec/global_tensors.h"
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 
 namespace debubble::exec::parity {
 

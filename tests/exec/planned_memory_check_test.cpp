@@ -1,4 +1,4 @@
-#include "exec/run/planned_memory.h"
+#include "exec/program/run/planned_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sim/memory_play.h"
-#include "sim/prediction.h"
+#include "sim/memory/memory_play.h"
+#include "sim/predict.h"
 #include "tests/exec/parity_cases.h"
 
 /// What the simulator says that a rank will hold is what it holds when the Program runs.

@@ -1,4 +1,4 @@
-#include "exec/run/process_place.h"
+#include "exec/program/run/process_place.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "base/diagnostic.h"
 #include "exec/comm/tcp/handshake_words.h"
 #include "exec/comm/tcp/rendezvous.h"
-#include "exec/run/launch.h"
+#include "exec/program/run/launch.h"
 #include "scratch_folder.h"
 #include "stranger.h"
 

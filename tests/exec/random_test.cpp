@@ -1,6 +1,6 @@
+#include "exec/core/random_stream.h"
+#include "exec/core/training/fill_normal.h"
 #include "exec/cpu/reference/dropout.h"
-#include "exec/cpu/reference/initialise.h"
-#include "exec/random_stream.h"
 #include "tests/exec/tensors.h"
 
 namespace debubble::exec::reference {

@@ -1,10 +1,10 @@
-#include "exec/run/same_run.h"
+#include "exec/program/run/same_run.h"
 
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
 #include "exec/comm/local.h"
-#include "exec/run/run_facts.h"
+#include "exec/program/run/run_facts.h"
 #include "scenarios/read_scenario.h"
 
 namespace debubble::exec {

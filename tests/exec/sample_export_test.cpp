@@ -6,8 +6,8 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/sample/export_network.h"
-#include "exec/sample/language_model.h"
+#include "exec/program/sample/export_network.h"
+#include "exec/program/sample/language_model.h"
 #include "tests/exec/checkpoint_run.h"
 #include "tests/exec/scratch_folder.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/sample/continue_text.h"
+#include "exec/program/sample/continue_text.h"
 #include "models/graph.h"
 #include "tests/exec/goldens.h"
 #include "tests/exec/transformer.h"

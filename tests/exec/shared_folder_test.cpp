@@ -1,4 +1,4 @@
-#include "exec/run/shared_folder.h"
+#include "exec/program/run/shared_folder.h"
 
 #include <fstream>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/stage/stage_parameters.h"
+#include "exec/core/stage/stage_parameters.h"
 #include "models/graph.h"
 
 namespace debubble::exec {

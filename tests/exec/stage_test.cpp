@@ -1,9 +1,9 @@
 #include <chrono>
 #include <thread>
 
+#include "exec/core/stage/model_stage.h"
 #include "exec/cpu/reference/cross_entropy.h"
 #include "exec/cpu/reference_kernels.h"
-#include "exec/stage/model_stage.h"
 #include "tests/exec/golden_networks.h"
 #include "tests/exec/goldens.h"
 #include "tests/exec/stage_parameters.h"

@@ -1,4 +1,4 @@
-#include "exec/run/stop_signal.h"
+#include "exec/program/run/stop_signal.h"
 
 #include <csignal>
 

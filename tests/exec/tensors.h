@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/tensor.h"
+#include "exec/core/tensor.h"
 
 /// What tests of operators need of tensors.
 namespace debubble::exec {

@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "exec/checkpoint/checkpoint.h"
-#include "exec/checkpoint/checkpoint_writer.h"
-#include "exec/checkpoint/copy_box.h"
 #include "exec/comm/local.h"
+#include "exec/core/pieces/copy_box.h"
+#include "exec/core/stage/as_executed.h"
 #include "exec/cpu/reference_kernels.h"
-#include "exec/stage/as_executed.h"
+#include "exec/io/checkpoint/checkpoint.h"
+#include "exec/io/checkpoint/checkpoint_writer.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/read_scenario.h"
 #include "schedule/dependencies.h"

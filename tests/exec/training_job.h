@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/memory_class.h"
-#include "exec/training/rank_training.h"
+#include "exec/core/training/rank_training.h"
 #include "tests/exec/global_tensors.h"
 
 /// Training without a network: Programs run with gradients that are made up, so that state,

@@ -1,4 +1,4 @@
-#include "exec/run/training_loop.h"
+#include "exec/program/run/training_loop.h"
 
 #include <fstream>
 

@@ -1,4 +1,4 @@
-#include "exec/training/lr_schedule.h"
+#include "exec/core/training/lr_schedule.h"
 
 #include <gtest/gtest.h>
 

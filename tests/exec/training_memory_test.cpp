@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "exec/stage/as_executed.h"
+#include "exec/core/stage/as_executed.h"
 #include "models/static_memory.h"
 #include "scenarios/execution_of.h"
 #include "tests/exec/training_job.h"

@@ -1,4 +1,4 @@
-#include "exec/training/training_options.h"
+#include "exec/core/training/training_options.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
+#include "exec/core/training/trained_stage.h"
 #include "exec/cpu/reference_kernels.h"
-#include "exec/training/trained_stage.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/plan.h"
 #include "tests/exec/training_job.h"

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "exec/comm/local.h"
+#include "exec/core/stage/as_executed.h"
 #include "exec/cpu/reference_kernels.h"
-#include "exec/stage/as_executed.h"
 #include "tests/exec/goldens.h"
 #include "tests/exec/tensors.h"
 #include "tests/exec/training_job.h"

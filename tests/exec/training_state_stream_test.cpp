@@ -1,4 +1,4 @@
-#include "exec/training/state_stream.h"
+#include "exec/core/training/state_stream.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <thread>
 
-#include "exec/device.h"
+#include "exec/core/device.h"
 #include "tests/exec/cuda/fake_lanes.h"
 
 /// Optimizer state on its way through a device.

@@ -1,10 +1,10 @@
-#include "exec/training/parameter_units.h"
+#include "exec/core/training/parameter_units.h"
 
 #include <cmath>
 
 #include <gmock/gmock.h>
 
-#include "exec/training/initial_values.h"
+#include "exec/core/training/initial_values.h"
 #include "tests/exec/training_job.h"
 
 namespace debubble::exec {

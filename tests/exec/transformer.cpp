@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "exec/core/stage/rope_table.h"
 #include "exec/cpu/reference/activation.h"
 #include "exec/cpu/reference/attention.h"
 #include "exec/cpu/reference/cross_entropy.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/tensor.h"
+#include "exec/core/tensor.h"
 #include "models/architecture.h"
 
 namespace debubble::exec {

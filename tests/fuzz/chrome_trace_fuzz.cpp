@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "base/diagnostic.h"
-#include "schedule/exporters/chrome_trace.h"
-#include "schedule/exporters/svg.h"
+#include "trace/io/chrome_trace.h"
+#include "trace/picture/svg.h"
 
 /// Any bytes: either an InputError, or a trace that writes and reads as itself
 /// and that can be summed up and drawn.

@@ -5,14 +5,16 @@
 #include "base/diagnostic.h"
 #include "models/graph.h"
 #include "models/hf_config_reader.h"
-#include "models/json_document_reader.h"
+#include "text/json_document_reader.h"
 
 /// Any text is a config.json whose parameters can be counted, or is refused in words.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace debubble;
     using namespace debubble::models;
     try {
-        Mistakes mistakes;
-        const NodePtr root = parse_json({reinterpret_cast<const char*>(data), size}, "config.json");
+        text::Mistakes mistakes;
+        const text::NodePtr root =
+            text::parse_json({reinterpret_cast<const char*>(data), size}, "config.json");
         const Architecture model = read_hf_config(root, mistakes);
         mistakes.throw_if_any();
         if (parameter_count(model) <= 0) __builtin_trap();

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/diagnostic.h"
-#include "exec/checkpoint/manifest.h"
-#include "exec/checkpoint/manifest_seal.h"
+#include "exec/io/checkpoint/manifest.h"
+#include "exec/io/checkpoint/manifest_seal.h"
 
 /// Any text is refused in words, or is a manifest that reads back as it was written. A text
 /// with an open seal is sealed first: nobody finds a SHA-256 by trying.

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/diagnostic.h"
-#include "exec/checkpoint/safetensors.h"
+#include "exec/io/checkpoint/safetensors.h"
 
 /// Any bytes are a safetensors file whose tensors lie inside it, each where the one before
 /// ends, or are refused in words.

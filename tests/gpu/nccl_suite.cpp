@@ -10,10 +10,10 @@
 
 #include "exec/comm/tcp.h"
 #include "exec/cuda/load_module.h"
-#include "exec/cuda/load_nccl.h"
+#include "exec/cuda/nccl/load_nccl.h"
 #include "exec/cuda/seating.h"
-#include "exec/run/local_launcher.h"
-#include "exec/run/process_place.h"
+#include "exec/program/run/local_launcher.h"
+#include "exec/program/run/process_place.h"
 #include "tests/exec/comm_checks.h"
 #include "tests/exec/comm_conformance.h"
 

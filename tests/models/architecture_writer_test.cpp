@@ -2,7 +2,7 @@
 
 #include "models/architecture_reader.h"
 #include "models/architecture_writer.h"
-#include "models/json_document_reader.h"
+#include "text/json_document_reader.h"
 
 namespace debubble::models {
 namespace {
@@ -10,8 +10,8 @@ namespace {
 TEST(ArchitectureWriter, TheWholeZooIsReadBack) {
     for (const std::string& name : zoo()) {
         const Architecture written = read_model(name);
-        Mistakes mistakes;
-        const NodePtr map = parse_json(architecture_json(written), "model.json");
+        text::Mistakes mistakes;
+        const text::NodePtr map = text::parse_json(architecture_json(written), "model.json");
         EXPECT_EQ(read_own_architecture(map, mistakes), written) << name;
         EXPECT_TRUE(mistakes.empty()) << name;
     }

@@ -4,14 +4,14 @@
 #include "models/graph.h"
 #include "models/hf_config_reader.h"
 #include "models/hf_config_writer.h"
-#include "models/json_document_reader.h"
+#include "text/json_document_reader.h"
 
 namespace debubble::models {
 namespace {
 
 Architecture config(const std::string& text) {
-    Mistakes mistakes;
-    const NodePtr root = parse_json(text, "config.json");
+    text::Mistakes mistakes;
+    const text::NodePtr root = text::parse_json(text, "config.json");
     Architecture a = read_hf_config(root, mistakes);
     mistakes.throw_if_any();
     return a;

@@ -1,4 +1,4 @@
-#include "models/quantity.h"
+#include "text/quantity.h"
 
 #include <gtest/gtest.h>
 
@@ -6,30 +6,30 @@ namespace debubble::models {
 namespace {
 
 TEST(Quantity, KeepsDecimalAndBinaryUnitsApart) {
-    EXPECT_EQ(parse_bytes("80 GB").value, Bytes{80'000'000'000});
-    EXPECT_EQ(parse_bytes("80 GiB").value, Bytes{85'899'345'920});
-    EXPECT_EQ(parse_bytes("0 B").value, Bytes{});
-    EXPECT_EQ(parse_rate("900 GB/s").value->value, 900e9);
-    EXPECT_EQ(parse_rate("200 Gb/s").value->value, 25e9);
-    EXPECT_EQ(parse_duration("2.8 us").value, Duration{2800});
-    EXPECT_EQ(parse_flop_rate("312 TFLOP/s").value, 312e12);
+    EXPECT_EQ(text::parse_bytes("80 GB").value, Bytes{80'000'000'000});
+    EXPECT_EQ(text::parse_bytes("80 GiB").value, Bytes{85'899'345'920});
+    EXPECT_EQ(text::parse_bytes("0 B").value, Bytes{});
+    EXPECT_EQ(text::parse_rate("900 GB/s").value->value, 900e9);
+    EXPECT_EQ(text::parse_rate("200 Gb/s").value->value, 25e9);
+    EXPECT_EQ(text::parse_duration("2.8 us").value, Duration{2800});
+    EXPECT_EQ(text::parse_flop_rate("312 TFLOP/s").value, 312e12);
 }
 
 TEST(Quantity, SaysWhatIsWrong) {
-    EXPECT_EQ(parse_bytes("80").mistake, "'80' has no unit; write it as '80 GiB'");
-    EXPECT_EQ(parse_bytes("80 Gb").mistake, "unknown unit 'Gb'; did you mean 'GB'?");
-    EXPECT_EQ(parse_bytes("-1 GB").mistake, "'-1 GB' is negative");
-    EXPECT_EQ(parse_bytes("9e30 GB").mistake, "'9e30 GB' is more than 1e18 bytes");
-    EXPECT_EQ(parse_duration("1e400 s").mistake,
+    EXPECT_EQ(text::parse_bytes("80").mistake, "'80' has no unit; write it as '80 GiB'");
+    EXPECT_EQ(text::parse_bytes("80 Gb").mistake, "unknown unit 'Gb'; did you mean 'GB'?");
+    EXPECT_EQ(text::parse_bytes("-1 GB").mistake, "'-1 GB' is negative");
+    EXPECT_EQ(text::parse_bytes("9e30 GB").mistake, "'9e30 GB' is more than 1e18 bytes");
+    EXPECT_EQ(text::parse_duration("1e400 s").mistake,
               "'1e400 s' is not a number with a unit such as '3 us'");
     for (const char* text : {"", "GB", "nan GB", "inf GB", "1 GB GB", "0x10 GB", "1,5 GB"})
-        EXPECT_FALSE(parse_bytes(text).value) << text;
+        EXPECT_FALSE(text::parse_bytes(text).value) << text;
 }
 
 TEST(Quantity, WholeNumbersAreWholeAndInRange) {
-    EXPECT_EQ(parse_whole("-12"), -12);
+    EXPECT_EQ(text::parse_whole("-12"), -12);
     for (const char* text : {"", "1.0", "1e3", " 1", "1 ", "+1", "0x1", "9223372036854775808"})
-        EXPECT_FALSE(parse_whole(text)) << text;
+        EXPECT_FALSE(text::parse_whole(text)) << text;
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "base/file.h"
-#include "models/yaml_document_reader.h"
 #include "scenarios/scenario_tree.h"
+#include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -65,9 +65,9 @@ TEST(Edit, of_every_shipped_scenario_reads_back_as_set_would_have_it) {
     for (const std::string& name : shipped_scenarios()) {
         const std::string text = read_file(find_scenario(name));
         for (const Override& change : changes) {
-            const auto wanted = with_overrides(models::parse_yaml(text, name), {change});
+            const auto wanted = with_overrides(text::parse_yaml(text, name), {change});
             const std::string edited = with_key(text, name, change);
-            EXPECT_EQ(to_flow(*models::parse_yaml(edited, name)), to_flow(*wanted))
+            EXPECT_EQ(to_flow(*text::parse_yaml(edited, name)), to_flow(*wanted))
                 << name << ' ' << change.first;
             const auto comments = [](const std::string& s) { return std::ranges::count(s, '#'); };
             if (change.first == "schedule" || change.first == "parallel.tensor") {

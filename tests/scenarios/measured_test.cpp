@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "models/document.h"
 #include "scenarios/read_scenario.h"
+#include "text/document.h"
 
 namespace debubble::scenarios {
 namespace {

@@ -5,11 +5,12 @@
 
 #include "models/graph.h"
 #include "models/partition.h"
-#include "models/shelf.h"
 #include "scenarios/cluster_reader.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/framework_reader.h"
 #include "scenarios/read_scenario.h"
+#include "schedule/generators/generators.h"
+#include "text/shipped_files.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -63,7 +64,7 @@ TEST(ShippedScenario, ThereIsOneForEverySchedule) {
 }
 
 TEST(ShippedCluster, EveryFileReadsAndEveryConstantSaysWhereItComesFrom) {
-    const auto names = models::shipped_names("scenarios/clusters");
+    const auto names = text::shipped_names("scenarios/clusters");
     EXPECT_GE(names.size(), 8u);
     for (const std::string& name : names) {
         const Cluster cluster = read_cluster(name);
@@ -78,12 +79,12 @@ TEST(ShippedCluster, EveryFileReadsAndEveryConstantSaysWhereItComesFrom) {
 }
 
 TEST(ShippedFramework, EveryFileReads) {
-    const auto names = models::shipped_names("scenarios/frameworks");
+    const auto names = text::shipped_names("scenarios/frameworks");
     EXPECT_GE(names.size(), 5u);
-    models::Shelf shelf;
+    text::ShippedFiles shipped;
     for (const std::string& name : names) {
-        models::Mistakes mistakes;
-        const Framework framework = read_framework(models::make_scalar(name, {}), shelf, mistakes);
+        text::Mistakes mistakes;
+        const Framework framework = read_framework(text::make_scalar(name, {}), shipped, mistakes);
         EXPECT_NO_THROW(mistakes.throw_if_any());
         EXPECT_EQ(framework.name, name);
         EXPECT_FALSE(framework.source.empty()) << name;

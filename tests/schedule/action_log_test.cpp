@@ -1,4 +1,4 @@
-#include "schedule/action_log.h"
+#include "trace/action_log.h"
 
 #include <gtest/gtest.h>
 

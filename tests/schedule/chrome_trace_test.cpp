@@ -1,4 +1,4 @@
-#include "schedule/exporters/chrome_trace.h"
+#include "trace/io/chrome_trace.h"
 
 #include <map>
 #include <set>
@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
-#include "schedule/exporters/json_cursor.h"
-#include "schedule/exporters/trace_csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "tests/schedule/trace_of.h"
+#include "trace/io/json_cursor.h"
+#include "trace/io/trace_csv.h"
 
 namespace debubble {
 namespace {

@@ -1,11 +1,11 @@
-#include "schedule/compare.h"
+#include "trace/compare.h"
 
 #include <gmock/gmock.h>
 
 #include "schedule/generators/generators.h"
-#include "schedule/net_length.h"
-#include "schedule/steps.h"
 #include "tests/schedule/trace_of.h"
+#include "trace/net_length.h"
+#include "trace/steps.h"
 
 namespace debubble {
 namespace {

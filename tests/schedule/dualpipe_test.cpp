@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "schedule/generators/generators.h"
 #include "tests/schedule/search_cases.h"
 
 namespace debubble {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "schedule/generators/critical_runs.h"
+#include "schedule/generators/generators.h"
 #include "schedule/generators/list_scheduling.h"
 #include "schedule/generators/order_player.h"
 #include "tests/schedule/search_cases.h"

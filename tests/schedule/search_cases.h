@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator_options.h"
 #include "schedule/replay.h"
 
 /// What the tests of the searching generators share.

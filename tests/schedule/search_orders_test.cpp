@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "schedule/generators/building_block.h"
+#include "schedule/generators/generators.h"
 #include "tests/schedule/search_cases.h"
 #include "tests/source_folder.h"
 

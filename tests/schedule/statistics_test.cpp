@@ -1,4 +1,4 @@
-#include "schedule/statistics.h"
+#include "trace/statistics.h"
 
 #include <random>
 

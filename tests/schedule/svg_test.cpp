@@ -1,12 +1,12 @@
-#include "schedule/exporters/svg.h"
+#include "trace/picture/svg.h"
 
 #include <sstream>
 
 #include <gmock/gmock.h>
 
-#include "schedule/exporters/palette.h"
 #include "schedule/generators/generators.h"
 #include "tests/schedule/trace_of.h"
+#include "trace/picture/palette.h"
 
 namespace debubble {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "schedule/dependencies.h"
 #include "schedule/replay.h"
-#include "schedule/trace.h"
+#include "trace/trace.h"
 
 namespace debubble {
 

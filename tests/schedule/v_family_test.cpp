@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "schedule/generators/building_block.h"
+#include "schedule/generators/generators.h"
 #include "tests/schedule/search_cases.h"
 
 namespace debubble {

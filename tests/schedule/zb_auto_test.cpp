@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
+#include "schedule/generators/generators.h"
 #include "tests/schedule/search_cases.h"
 
 namespace debubble {

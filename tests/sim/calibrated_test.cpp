@@ -7,8 +7,8 @@
 #include "scenarios/measured.h"
 #include "scenarios/plan.h"
 #include "scenarios/read_scenario.h"
-#include "sim/measured_pass.h"
-#include "sim/prediction.h"
+#include "sim/cost/measured_pass.h"
+#include "sim/predict.h"
 
 /// Promises of predictions on a calibrated machine, whose figures are made up.
 namespace debubble::sim {

@@ -1,12 +1,13 @@
-#include "sim/compare_report.h"
+#include "sim/report/compare_report.h"
 
 #include <sstream>
 
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "schedule/exporters/chrome_trace.h"
+#include "schedule/generators/generators.h"
 #include "tests/sim/programs.h"
+#include "trace/io/chrome_trace.h"
 
 namespace debubble::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/csv_row.h"
+#include "text/csv_row.h"
 
 #include <random>
 
@@ -25,27 +25,27 @@ TEST(CsvRow, ReadsBackWhatItWrote) {
     for (unsigned seed = 0; seed < 2000; ++seed) {
         const Rows rows = random_rows(seed);
         std::string text;
-        for (const auto& row : rows) text += write_csv_row(row);
+        for (const auto& row : rows) text += text::write_csv_row(row);
         std::string_view rest = text;
-        for (const auto& row : rows) EXPECT_EQ(take_csv_row(rest), row);
+        for (const auto& row : rows) EXPECT_EQ(text::take_csv_row(rest), row);
         EXPECT_TRUE(rest.empty());
     }
 }
 
 TEST(CsvRow, TakesNoRowThatWasTornAtAnyByte) {
     for (unsigned seed = 0; seed < 500; ++seed) {
-        const std::string text = write_csv_row(random_rows(seed).front());
+        const std::string text = text::write_csv_row(random_rows(seed).front());
         for (std::size_t cut = 0; cut < text.size(); ++cut) {
             const std::string torn = text.substr(0, cut);
             std::string_view rest = torn;
-            EXPECT_EQ(take_csv_row(rest), std::nullopt) << torn;
+            EXPECT_EQ(text::take_csv_row(rest), std::nullopt) << torn;
             EXPECT_EQ(rest, torn);
         }
     }
 }
 
 TEST(CsvRow, QuotesOnlyWhatNeedsIt) {
-    EXPECT_EQ(write_csv_row({"1f1b", "", "{name: zb-h1, x: 2}", "a \"b\""}),
+    EXPECT_EQ(text::write_csv_row({"1f1b", "", "{name: zb-h1, x: 2}", "a \"b\""}),
               "1f1b,,\"{name: zb-h1, x: 2}\",\"a \"\"b\"\"\"\n");
 }
 

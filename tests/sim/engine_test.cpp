@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "sim/abstract_cost_model.h"
-#include "sim/simulate.h"
+#include "sim/cost/abstract_cost_model.h"
+#include "sim/engine/simulate.h"
 
 namespace debubble::sim {
 namespace {

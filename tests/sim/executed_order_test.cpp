@@ -1,7 +1,8 @@
-#include "schedule/executed_order.h"
+#include "trace/executed_order.h"
 
 #include <gmock/gmock.h>
 
+#include "schedule/generators/generators.h"
 #include "tests/sim/programs.h"
 
 namespace debubble::sim {

@@ -1,4 +1,4 @@
-#include "sim/kernel_cost.h"
+#include "sim/cost/kernel_cost.h"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,9 @@
 #include <gmock/gmock.h>
 
 #include "scenarios/plan.h"
+#include "schedule/generators/generators.h"
 #include "sim/plan_bound.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
 #include "tests/sim/scenarios.h"
 
 /// What a pipeline of many ranks costs. Counted in entries of its placement that are looked at,

@@ -6,8 +6,8 @@
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/replay.h"
-#include "sim/abstract_cost_model.h"
-#include "sim/simulate.h"
+#include "sim/cost/abstract_cost_model.h"
+#include "sim/engine/simulate.h"
 
 /// Where nothing contends, the event simulation is the longest path. The replay
 /// computes that path from the compute-only schedule by other means.

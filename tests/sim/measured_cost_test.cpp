@@ -9,7 +9,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/read_scenario.h"
-#include "sim/validate_cost.h"
+#include "sim/report/validate_cost.h"
 
 /// Predicted beside measured training steps, where the measurements are: the folder that
 /// DEBUBBLE_MEASURED_DIR names. Bounds are percent of absolute error.

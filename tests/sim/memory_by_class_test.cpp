@@ -11,8 +11,8 @@
 #include "models/partition.h"
 #include "scenarios/read_scenario.h"
 #include "schedule/generators/generators.h"
-#include "sim/memory_play.h"
-#include "sim/prediction.h"
+#include "sim/memory/memory_play.h"
+#include "sim/predict.h"
 
 /// Whatever is planned, nothing is held less than not at all, and what is held by class is what
 /// is held.

@@ -1,4 +1,4 @@
-#include "sim/memory_play.h"
+#include "sim/memory/memory_play.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -6,8 +6,8 @@
 #include "models/partition.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
-#include "sim/physical_cost_model.h"
-#include "sim/simulate.h"
+#include "sim/cost/physical_cost_model.h"
+#include "sim/engine/simulate.h"
 #include "tests/sim/scenarios.h"
 
 namespace debubble::sim {

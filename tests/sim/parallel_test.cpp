@@ -1,4 +1,4 @@
-#include "sim/parallel.h"
+#include "sim/grid/parallel.h"
 
 #include <stdexcept>
 #include <vector>

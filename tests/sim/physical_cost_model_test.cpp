@@ -1,4 +1,4 @@
-#include "sim/physical_cost_model.h"
+#include "sim/cost/physical_cost_model.h"
 
 #include <array>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "schedule/generators/generators.h"
-#include "sim/kernel_cost.h"
+#include "sim/cost/kernel_cost.h"
 #include "sim/network/max_min.h"
 #include "sim/network/topology.h"
 #include "tests/sim/scenarios.h"

@@ -5,7 +5,8 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/read_scenario.h"
-#include "sim/prediction.h"
+#include "schedule/generators/generators.h"
+#include "sim/predict.h"
 
 /// What the search rules out by a bound must really not be able to win.
 namespace debubble::sim {

@@ -1,4 +1,4 @@
-#include "sim/prediction.h"
+#include "sim/predict.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

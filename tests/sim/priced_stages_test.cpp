@@ -1,4 +1,4 @@
-#include "sim/priced_stages.h"
+#include "sim/cost/priced_stages.h"
 
 #include <gtest/gtest.h>
 

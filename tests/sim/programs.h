@@ -7,8 +7,8 @@
 
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
-#include "sim/cost_model.h"
-#include "sim/simulate.h"
+#include "sim/engine/cost_model.h"
+#include "sim/engine/simulate.h"
 
 /// Small programs of every generator, and prices that differ in everything.
 namespace debubble::sim {

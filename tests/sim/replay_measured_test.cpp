@@ -1,10 +1,11 @@
-#include "sim/replay_measured.h"
+#include "sim/engine/replay_measured.h"
 
 #include <random>
 
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
+#include "schedule/generators/generators.h"
 #include "tests/sim/programs.h"
 
 namespace debubble::sim {

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report_json.h"
-#include "sim/report_text.h"
-#include "sim/report_wording.h"
+#include "sim/report/report_json.h"
+#include "sim/report/report_text.h"
+#include "text/wording.h"
 
 namespace debubble::sim {
 namespace {
@@ -320,22 +320,22 @@ TEST(ReportJson, IsNullWhereAFigureIsUnknown) {
 }
 
 TEST(Wording, WritesFiguresAsPeopleReadThem) {
-    EXPECT_EQ(time_text(1.5), "1.500 s");
-    EXPECT_EQ(time_text(0.0123456), "12.346 ms");
-    EXPECT_EQ(time_text(2e-6), "2.000 us");
-    EXPECT_EQ(count_text(1'557'611'200), "1.56 B");
-    EXPECT_EQ(count_text(999), "999");
-    EXPECT_EQ(count_text(12'345), "12,345");
-    EXPECT_EQ(rate_text(1'234'567.4), "1,234,567");
-    EXPECT_EQ(rate_text(1.25), "1.25");
-    EXPECT_EQ(rate_text(-123'456), "-123,456");
-    EXPECT_EQ(stages_text({Stage{0}, Stage{1}, Stage{2}, Stage{7}}), "0-2,7");
+    EXPECT_EQ(text::time_text(1.5), "1.500 s");
+    EXPECT_EQ(text::time_text(0.0123456), "12.346 ms");
+    EXPECT_EQ(text::time_text(2e-6), "2.000 us");
+    EXPECT_EQ(text::count_text(1'557'611'200), "1.56 B");
+    EXPECT_EQ(text::count_text(999), "999");
+    EXPECT_EQ(text::count_text(12'345), "12,345");
+    EXPECT_EQ(text::rate_text(1'234'567.4), "1,234,567");
+    EXPECT_EQ(text::rate_text(1.25), "1.25");
+    EXPECT_EQ(text::rate_text(-123'456), "-123,456");
+    EXPECT_EQ(text::stages_text({Stage{0}, Stage{1}, Stage{2}, Stage{7}}), "0-2,7");
 }
 
 TEST(Wording, BreaksLinesAtSpacesAndNeverInsideALetter) {
-    EXPECT_THAT(wrapped("one two three", 8, 2), ElementsAre("one two", "  three"));
-    EXPECT_THAT(wrapped("abcdefghij", 4, 0), ElementsAre("abcd", "efgh", "ij"));
-    EXPECT_EQ(shortened("\u00e9\u00e9\u00e9\u00e9", 6), "\u00e9...");
+    EXPECT_THAT(text::wrapped("one two three", 8, 2), ElementsAre("one two", "  three"));
+    EXPECT_THAT(text::wrapped("abcdefghij", 4, 0), ElementsAre("abcd", "efgh", "ij"));
+    EXPECT_EQ(text::shortened("\u00e9\u00e9\u00e9\u00e9", 6), "\u00e9...");
 }
 
 }  // namespace

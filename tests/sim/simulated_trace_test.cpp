@@ -3,9 +3,9 @@
 #include "schedule/dependencies.h"
 #include "schedule/generators/generators.h"
 #include "schedule/replay.h"
-#include "schedule/statistics.h"
-#include "sim/cost_model.h"
-#include "sim/simulate.h"
+#include "sim/engine/cost_model.h"
+#include "sim/engine/simulate.h"
+#include "trace/statistics.h"
 
 /// What statistics() reads off a trace of the simulator.
 namespace debubble::sim {

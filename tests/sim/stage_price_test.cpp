@@ -1,11 +1,11 @@
-#include "sim/stage_price.h"
+#include "sim/cost/stage_price.h"
 
 #include <cmath>
 
 #include <gmock/gmock.h>
 
 #include "scenarios/execution_of.h"
-#include "sim/pass_memory.h"
+#include "sim/memory/pass_memory.h"
 #include "tests/sim/scenarios.h"
 
 namespace debubble::sim {

@@ -13,9 +13,9 @@
 #include "models/graph.h"
 #include "scenarios/plan.h"
 #include "schedule/csv.h"
-#include "sim/physical_cost_model.h"
-#include "sim/prediction.h"
-#include "sim/task_graph.h"
+#include "sim/cost/physical_cost_model.h"
+#include "sim/engine/task_graph.h"
+#include "sim/predict.h"
 #include "tests/sim/random_plans.h"
 
 /// Properties of steps that hold whatever the job, tried on jobs drawn at random.

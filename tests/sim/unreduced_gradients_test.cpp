@@ -8,8 +8,8 @@
 
 #include "scenarios/read_scenario.h"
 #include "schedule/generators/generators.h"
-#include "sim/prediction.h"
-#include "sim/sharded_pass.h"
+#include "sim/memory/sharded_units.h"
+#include "sim/predict.h"
 
 /// Gradients that wait for their reduction lie in one place per stage, however slow the network is.
 namespace debubble::sim {

@@ -1,4 +1,4 @@
-#include "sim/validate_cost.h"
+#include "sim/report/validate_cost.h"
 
 #include <gmock/gmock.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 
 /// One communication between threads: its parties meet, then whoever waits for it carries
 /// a share of the work out.

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "exec/comm/communicator.h"
 #include "exec/comm/local/meeting.h"
 #include "exec/comm/processes/last_resort.h"
 #include "exec/comm/processes/wire.h"
+#include "exec/core/communicator/communicator.h"
 
 /// The thread of a rank that communicates. All else hands it operations and waits, so that
 /// messages move while the rank computes.

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <thread>
 
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 
 namespace debubble::exec::processes {
 

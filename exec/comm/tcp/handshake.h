@@ -12,7 +12,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include "base/build_id.h"
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 
 /// How a connection becomes one between two ranks of a job: the one who is called greets, the
 /// caller says who it is and proves that it knows the job's secret, the other answers with a

@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "exec/core/operator_options.h"
+#include "exec/core/tensor.h"
 #include "exec/cpu/onednn/matmul.h"
-#include "exec/operator_options.h"
-#include "exec/tensor.h"
 
 /// Attention as in exec/cpu/reference/attention.h, its products by oneDNN on blocks that stay
 /// in the second-level cache, the heads dealt to workers.

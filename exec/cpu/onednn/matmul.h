@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "exec/operator_options.h"
-#include "exec/tensor.h"
+#include "exec/core/operator_options.h"
+#include "exec/core/tensor.h"
 
 /// Matrix products by oneDNN. Only matmul.cpp knows its interface (version 2).
 namespace debubble::exec::onednn {

@@ -1,9 +1,9 @@
 #include "exec/cpu/reference/attention.h"
+#include "exec/core/packed_rows.h"
 #include "exec/cpu/convert.h"
 #include "exec/cpu/operators/cpu_operators.h"
 #include "exec/cpu/packed_heads.h"
 #include "exec/cpu/reference/rope.h"
-#include "exec/packed_rows.h"
 
 namespace debubble::exec {
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "exec/core/kernels.h"
 #include "exec/cpu/row_walk.h"
-#include "exec/kernels.h"
 
 /// The seam's operators on the reference operators, of which a faster back end replaces some.
 namespace debubble::exec {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "exec/core/random_stream.h"
 #include "exec/cpu/reference/operands.h"
-#include "exec/random_stream.h"
 
 /// Dropout without a stored mask: whether an element is dropped is a function of the
 /// stream and of the element's place in the whole activation, not of the rank, slice or

@@ -3,8 +3,8 @@
 #include <concepts>
 #include <type_traits>
 
-#include "exec/operator_options.h"
-#include "exec/tensor.h"
+#include "exec/core/operator_options.h"
+#include "exec/core/tensor.h"
 
 /// How the reference operators are written: plain functions over views, one for
 /// each of forward, backward_input and backward_weight, instantiated for float (the

@@ -76,11 +76,6 @@ double sum_of_squares(View<const T> gradient) {
     return sum;
 }
 
-double clip_factor(double norm, double max_norm) {
-    constexpr double kGuard = 1e-6;  // PyTorch's, against a norm of zero
-    return std::min(1.0, max_norm / (norm + kGuard));
-}
-
 template <Real T>
 void scale(double factor, Out<T> x) {
     const auto by = static_cast<T>(factor);

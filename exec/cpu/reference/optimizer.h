@@ -21,9 +21,6 @@ void sgd_step(const SgdOptions& options, std::int64_t step, double factor, In<T>
 template <Real T>
 double sum_of_squares(View<const T> gradient);
 
-/// torch.nn.utils.clip_grad_norm_: what gradients of this global norm are multiplied by.
-double clip_factor(double norm, double max_norm);
-
 template <Real T>
 void scale(double factor, Out<T> x);
 

@@ -37,19 +37,6 @@ void rotate(std::int64_t first_position, In<T> cosines, In<T> sines, T direction
 }  // namespace
 
 template <Real T>
-void rope_table(double theta, Out<T> cosines, Out<T> sines) {
-    const std::int64_t half = cosines.columns();
-    for (std::int64_t position = 0; position < cosines.rows(); ++position) {
-        for (std::int64_t i = 0; i < half; ++i) {
-            const double exponent = static_cast<double>(i) / static_cast<double>(half);
-            const double angle = static_cast<double>(position) * std::pow(theta, -exponent);
-            cosines.row(position)[i] = static_cast<T>(std::cos(angle));
-            sines.row(position)[i] = static_cast<T>(std::sin(angle));
-        }
-    }
-}
-
-template <Real T>
 void rope_forward(std::int64_t first_position, In<T> cosines, In<T> sines, Out<T> x) {
     rotate<T>(first_position, cosines, sines, T{1}, x);
 }
@@ -60,7 +47,6 @@ void rope_backward_input(std::int64_t first_position, In<T> cosines, In<T> sines
 }
 
 #define INSTANTIATE(T)                                                 \
-    template void rope_table<T>(double, Out<T>, Out<T>);               \
     template void rope_forward<T>(std::int64_t, In<T>, In<T>, Out<T>); \
     template void rope_backward_input<T>(std::int64_t, In<T>, In<T>, Out<T>);
 INSTANTIATE(float)

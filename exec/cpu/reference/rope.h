@@ -5,11 +5,9 @@
 /// Rotary position embedding (Su et al. 2021) in Hugging Face's convention, "rotate half":
 /// elements i and i + head_dim / 2 of a head are a pair, turned by the angle
 /// position * theta^(-2 i / head_dim). Shapes: x [samples, rows, heads, head_dim], cosines
-/// and sines [positions, head_dim / 2]. In place; there are no weights.
+/// and sines [positions, head_dim / 2] (exec/core/stage/rope_table.h). In place; there are no
+/// weights.
 namespace debubble::exec::reference {
-
-template <Real T>
-void rope_table(double theta, Out<T> cosines, Out<T> sines);
 
 /// Row 0 of x has position `first_position`.
 template <Real T>

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <memory>
 
-#include "exec/device.h"
+#include "exec/core/device.h"
 
 namespace debubble::exec::cuda {
 

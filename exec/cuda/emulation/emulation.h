@@ -7,9 +7,9 @@
 #include <cstring>
 #include <functional>
 
+#include "exec/core/half.h"
 #include "exec/cuda/kernels/geometry.h"
 #include "exec/cuda/kernels/operands.h"
-#include "exec/half.h"
 
 /// A GPU played by the processor, so that the very code of the kernels is tested where there is
 /// none. The threads of a block are fibers that switch at barriers; the blocks run one after the

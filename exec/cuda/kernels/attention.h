@@ -11,7 +11,7 @@
 /// fp32 [samples, heads, queries]. Query i stands at position first_query + i of the keys.
 namespace debubble::exec::cuda {
 
-/// As exec/operator_options.h; `scale` 0 means that nothing is dropped.
+/// As exec/core/operator_options.h; `scale` 0 means that nothing is dropped.
 struct DroppedScores {
     std::uint64_t seed = 0;
     std::uint64_t stream = 0;

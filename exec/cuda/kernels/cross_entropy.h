@@ -3,8 +3,8 @@
 #include "exec/cuda/kernels/operands.h"
 
 /// The loss where the logits lie, which are read once for their softmax, and once more when they
-/// become their own gradient: the steps of exec/kernels.h. logits [tokens, columns]; largest, sum,
-/// target fp32 [tokens].
+/// become their own gradient: the steps of exec/core/kernels.h. logits [tokens, columns]; largest,
+/// sum, target fp32 [tokens].
 namespace debubble::exec::cuda {
 
 struct LossShape {

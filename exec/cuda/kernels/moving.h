@@ -24,7 +24,7 @@ void copy_rows(Stream stream, const Rows& which, Operand from, const Strides& fr
                Result to, const Strides& to_strides);
 
 /// Elements [samples, rows, columns] within the activation of a step, and their dropout: as
-/// exec/operator_options.h.
+/// exec/core/operator_options.h.
 struct DropoutNumbers {
     std::uint64_t seed = 0;
     std::uint64_t stream = 0;

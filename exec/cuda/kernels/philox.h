@@ -4,7 +4,7 @@
 
 namespace debubble::exec::cuda {
 
-/// The words of exec/random_stream.h: word e of a stream is word e mod 4 of block e / 4 of
+/// The words of exec/core/random_stream.h: word e of a stream is word e mod 4 of block e / 4 of
 /// Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011).
 struct PhiloxWords {
     std::uint32_t at[4];

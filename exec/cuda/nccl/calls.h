@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "exec/comm/buffer.h"
-#include "exec/device_lanes.h"
+#include "exec/core/communicator/buffer.h"
+#include "exec/core/device_lanes.h"
 
 /// What is asked of NCCL: the seam that tests put another library behind. Nothing here blocks but
 /// the end: destroy() for some seconds at most, abort() as long as NCCL takes.

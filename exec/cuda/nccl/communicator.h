@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 #include "exec/cuda/nccl/calls.h"
 #include "exec/cuda/nccl/plan.h"
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 #include "exec/cuda/nccl/calls.h"
 
 namespace debubble::exec::nccl {

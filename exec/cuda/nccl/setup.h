@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 #include "exec/cuda/nccl/plan.h"
 
 namespace debubble::exec::nccl {

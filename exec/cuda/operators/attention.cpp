@@ -1,9 +1,9 @@
 #include "exec/cuda/kernels/attention.h"
+#include "exec/core/packed_rows.h"
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/kernels/geometry.h"
 #include "exec/cuda/kernels/moving.h"
 #include "exec/cuda/operators/views.h"
-#include "exec/packed_rows.h"
 
 namespace debubble::exec::cuda {
 

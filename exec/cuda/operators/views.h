@@ -1,7 +1,7 @@
 #pragma once
 
+#include "exec/core/tensor.h"
 #include "exec/cuda/kernels/operands.h"
-#include "exec/tensor.h"
 
 /// From the executor's tensors to what launchers take.
 namespace debubble::exec::cuda {

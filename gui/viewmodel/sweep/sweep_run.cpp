@@ -11,9 +11,9 @@
 
 #include "base/diagnostic.h"
 #include "base/sha256.h"
-#include "models/shelf.h"
 #include "scenarios/edit.h"
-#include "sim/sweep.h"
+#include "sim/grid/sweep.h"
+#include "text/shipped_files.h"
 
 namespace debubble::gui {
 namespace {
@@ -70,7 +70,7 @@ std::filesystem::path results_of(const std::filesystem::path& folder, const Scen
     constexpr std::size_t kDigits = 16;
     const std::string path = std::filesystem::absolute(source.file).lexically_normal().string();
     std::string all = DEBUBBLE_VERSION;
-    for (const std::string& part : {models::data_folder().string(), path, source.text})
+    for (const std::string& part : {text::data_folder().string(), path, source.text})
         all += '\0' + part;
     const std::string digest = sha256(all).substr(0, kDigits);
     return folder / fmt::format("{}-{}.csv", title_of(source.file), digest);

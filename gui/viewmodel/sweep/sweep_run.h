@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gui/viewmodel/source.h"
-#include "sim/grid.h"
+#include "sim/grid/grid.h"
 
 namespace debubble::gui {
 

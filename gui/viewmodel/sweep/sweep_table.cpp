@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "sim/csv_row.h"
-#include "sim/report_wording.h"
-#include "sim/twins.h"
+#include "sim/grid/twins.h"
+#include "text/csv_row.h"
+#include "text/wording.h"
 
 namespace debubble::gui {
 namespace {
@@ -26,13 +26,13 @@ struct Figure {
 };
 
 std::string percent(double x) {
-    return sim::percent(x);
+    return text::percent(x);
 }
 std::string time(double x) {
-    return sim::time_text(x);
+    return text::time_text(x);
 }
 std::string rate(double x) {
-    return sim::rate_text(x);
+    return text::rate_text(x);
 }
 std::string one_decimal(double x) {
     return fmt::format("{:.1f}", x);
@@ -157,11 +157,11 @@ std::vector<std::size_t> SweepTable::order(std::size_t column, bool descending,
 std::string SweepTable::csv(std::span<const std::size_t> rows) const {
     std::vector<std::string> keys;
     for (std::size_t c = 0; c < keys_; ++c) keys.push_back(columns_[c].key);
-    std::string text = sim::write_csv_row(sim::csv_columns(keys));
+    std::string text = text::write_csv_row(sim::csv_columns(keys));
     std::vector<sim::SweepRow> marked = rows_;
     sim::mark_twins(marked, keys);
     sim::mark_pareto(marked);
-    for (const std::size_t i : rows) text += sim::write_csv_row(sim::csv_fields(marked[i]));
+    for (const std::size_t i : rows) text += text::write_csv_row(sim::csv_fields(marked[i]));
     return text;
 }
 

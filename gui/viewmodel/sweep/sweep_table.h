@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/grid.h"
+#include "sim/grid/grid.h"
 
 /// The rows of a sweep as a table to sort and filter, and as points of a plot.
 namespace debubble::gui {

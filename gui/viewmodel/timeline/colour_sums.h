@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gui/viewmodel/timeline/track.h"
-#include "schedule/exporters/palette.h"
+#include "trace/picture/palette.h"
 
 namespace debubble::gui {
 

@@ -7,7 +7,7 @@
 
 #include "gui/viewmodel/timeline/colour_sums.h"
 #include "gui/viewmodel/timeline/document.h"
-#include "schedule/exporters/palette.h"
+#include "trace/picture/palette.h"
 
 /// Which colour everything has.
 namespace debubble::gui {

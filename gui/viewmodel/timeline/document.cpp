@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/cancelled.h"
-#include "schedule/net_length.h"
+#include "trace/net_length.h"
 
 namespace debubble::gui {
 namespace {

@@ -9,7 +9,7 @@
 #include "gui/viewmodel/timeline/links.h"
 #include "gui/viewmodel/timeline/memory_series.h"
 #include "gui/viewmodel/timeline/track.h"
-#include "schedule/statistics.h"
+#include "trace/statistics.h"
 
 /// What a timeline shows: a trace with all that is looked up in it while it is drawn. Made once,
 /// in a worker, and never changed.

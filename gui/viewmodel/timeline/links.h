@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "schedule/span_graph.h"
+#include "trace/span_graph.h"
 
 namespace debubble::gui {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "gui/viewmodel/timeline/hit.h"
-#include "schedule/exporters/svg_text.h"
+#include "trace/picture/svg_text.h"
 
 namespace debubble::gui {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gui/viewmodel/timeline/time_axis.h"
-#include "schedule/trace.h"
+#include "trace/trace.h"
 
 namespace debubble::gui {
 

@@ -6,7 +6,7 @@
 
 #include "gui/viewmodel/timeline/scene.h"
 #include "gui/viewmodel/timeline/wording.h"
-#include "schedule/compare.h"
+#include "trace/compare.h"
 
 /// Two documents beside each other: A is predicted or new, B is executed or old.
 namespace debubble::gui {

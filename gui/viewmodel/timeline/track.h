@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gui/viewmodel/timeline/time_axis.h"
-#include "schedule/trace.h"
+#include "trace/trace.h"
 
 /// Bars of one stream of a device: they do not overlap, so every question is a binary search.
 namespace debubble::gui {

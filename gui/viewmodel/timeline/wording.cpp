@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "schedule/exporters/svg_text.h"
+#include "trace/picture/svg_text.h"
 
 namespace debubble::gui {
 namespace {

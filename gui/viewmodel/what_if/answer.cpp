@@ -3,7 +3,7 @@
 #include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "scenarios/plan.h"
-#include "sim/report_text.h"
+#include "sim/report/report_text.h"
 
 namespace debubble::gui {
 namespace {

@@ -8,8 +8,8 @@
 #include "gui/viewmodel/source.h"
 #include "gui/viewmodel/timeline/document.h"
 #include "gui/viewmodel/what_if/field.h"
-#include "schedule/exporters/svg.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
+#include "trace/picture/svg.h"
 
 /// What became of a question that the window asked.
 namespace debubble::gui {

@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "models/shelf.h"
 #include "scenarios/edit.h"
+#include "schedule/generators/generators.h"
+#include "text/shipped_files.h"
 
 namespace debubble::gui {
 namespace {
@@ -42,7 +43,7 @@ std::vector<FieldChoice> powers_of_two(int most) {
 
 std::vector<FieldChoice> shipped(std::string_view folder) {
     std::vector<FieldChoice> choices;
-    for (std::string& name : models::shipped_names(folder))
+    for (std::string& name : text::shipped_names(folder))
         choices.push_back({std::move(name), {}, {}});
     return choices;
 }

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/report_text.h"
-#include "sim/report_wording.h"
+#include "sim/report/report_text.h"
+#include "text/wording.h"
 
 namespace debubble::gui {
 namespace {
@@ -34,7 +34,7 @@ public:
     }
     void share(std::string name, Duration part, Duration whole) {
         const double of = whole > Duration{} ? seconds(part) / seconds(whole) : 0;
-        rows_.push_back({std::move(name), sim::percent(of), false, of});
+        rows_.push_back({std::move(name), text::percent(of), false, of});
     }
 
     /// Where a step goes, mean over the ranks.
@@ -57,8 +57,8 @@ public:
         const auto causes = idle_by_cause(statistics);
         for (std::size_t i = 0; i < kBubbleCauses; ++i)
             if (causes[i] > Duration{})
-                share(fmt::format("idle: {}", sim::wording_of(static_cast<BubbleCause>(i))),
-                      causes[i], whole);
+                share(fmt::format("idle: {}", wording_of(static_cast<BubbleCause>(i))), causes[i],
+                      whole);
     }
 
     /// `reserved`: by the allocator, 0 where that is not known.
@@ -66,11 +66,11 @@ public:
               Bytes reserved = {}, Bytes headroom = {}) {
         const bool over = limit && std::max(held, reserved) + headroom > *limit;
         std::string place = at;
-        if (reserved.count > 0) place += fmt::format("; {} reserved", sim::gib_text(reserved));
+        if (reserved.count > 0) place += fmt::format("; {} reserved", text::gib_text(reserved));
         row(fmt::format("rank {}", rank.index),
-            limit ? fmt::format("{} of {} GiB at {}", sim::gib_text(held), sim::gib_text(*limit),
+            limit ? fmt::format("{} of {} GiB at {}", text::gib_text(held), text::gib_text(*limit),
                                 place)
-                  : fmt::format("{} GiB at {}", sim::gib_text(held), place),
+                  : fmt::format("{} GiB at {}", text::gib_text(held), place),
             over);
     }
 
@@ -104,19 +104,19 @@ std::string delta_line(const sim::Prediction& before, const sim::Prediction& now
 std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& statistics,
                                    std::optional<Bytes> limit) {
     Summary summary;
-    summary.row("step time", sim::time_text(p.step_time_s));
-    summary.row("throughput", fmt::format("{} tokens/s", sim::rate_text(p.tokens_per_s)));
-    summary.row("MFU", p.mfu ? sim::percent(*p.mfu) : "unknown");
-    summary.row("HFU", p.hfu ? sim::percent(*p.hfu) : "unknown");
+    summary.row("step time", text::time_text(p.step_time_s));
+    summary.row("throughput", fmt::format("{} tokens/s", text::rate_text(p.tokens_per_s)));
+    summary.row("MFU", p.mfu ? text::percent(*p.mfu) : "unknown");
+    summary.row("HFU", p.hfu ? text::percent(*p.hfu) : "unknown");
     summary.row("per GPU", fmt::format("{:.1f} TFLOP/s", p.tflops_per_gpu));
     summary.row("bubble",
-                fmt::format("{} (span {})", sim::percent(p.bubble), sim::percent(p.span_bubble)));
+                fmt::format("{} (span {})", text::percent(p.bubble), text::percent(p.span_bubble)));
     summary.row("memory", p.fits ? sim::fits_text(p) : "does not fit: " + p.reason, !p.fits);
     if (p.headroom.count > 0)
-        summary.row("headroom", fmt::format("{} GiB", sim::gib_text(p.headroom)));
+        summary.row("headroom", fmt::format("{} GiB", text::gib_text(p.headroom)));
     if (p.fits && !p.ranks.empty())
-        summary.row("memory left", fmt::format("{} GiB", sim::gib_text(p.memory_left)));
-    summary.row("parameters", sim::count_text(p.parameters));
+        summary.row("memory left", fmt::format("{} GiB", text::gib_text(p.memory_left)));
+    summary.row("parameters", text::count_text(p.parameters));
     summary.step(statistics);
     summary.headline("Peak memory");
     for (const sim::RankPrediction& rank : p.ranks)
@@ -151,10 +151,10 @@ std::vector<SummaryRow> summary_of(const Trace& trace, const Statistics& statist
     const TraceHeader& header = trace.header;
     summary.row("trace", fmt::format("{} ({})", header.scenario, header.source));
     summary.row("step time",
-                sim::time_text(
+                text::time_text(
                     seconds(header.step_time > Duration{} ? header.step_time : statistics.step)));
-    summary.row("bubble", fmt::format("{} (span {})", sim::percent(statistics.bubble),
-                                      sim::percent(statistics.span_bubble)));
+    summary.row("bubble", fmt::format("{} (span {})", text::percent(statistics.bubble),
+                                      text::percent(statistics.span_bubble)));
     summary.row("program", header.program_hash.substr(0, 12));
     summary.step(statistics);
     if (!trace.peaks.empty()) summary.headline("Peak memory");

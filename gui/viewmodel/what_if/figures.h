@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "schedule/statistics.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
+#include "trace/statistics.h"
 
 /// The figures of a plan in words.
 namespace debubble::gui {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "schedule/exporters/svg_text.h"
-#include "sim/kernel_cost.h"
+#include "sim/cost/kernel_cost.h"
+#include "trace/picture/svg_text.h"
 
 namespace debubble::gui {
 namespace {

@@ -5,7 +5,7 @@
 #include "gui/viewmodel/what_if/pass_cost.h"
 #include "models/kernel.h"
 #include "scenarios/cluster.h"
-#include "sim/cost_model.h"
+#include "sim/engine/cost_model.h"
 
 /// The formulas of the cost model with their numbers.
 namespace debubble::gui {

@@ -8,9 +8,9 @@
 #include "models/visits.h"
 #include "scenarios/measured.h"
 #include "scenarios/plan.h"
-#include "sim/measured_pass.h"
-#include "sim/physical_cost_model.h"
-#include "sim/stage_price.h"
+#include "sim/cost/measured_pass.h"
+#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/stage_price.h"
 
 namespace debubble::gui {
 namespace {
@@ -42,7 +42,7 @@ Asked asked_of(const Program& program, const Action& action) {
     return {c.pass, c.stage, c.micro_batch.slice.value_or(0), false, splits_backward(program)};
 }
 
-/// What the cost model prices for this pass (sim/stage_price.cpp).
+/// What the cost model prices for this pass (sim/cost/stage_price.cpp).
 std::vector<models::Kernel> kernels_of(const models::StageGraph& graph, const Asked& asked) {
     switch (asked.pass) {
         case Pass::Forward: return models::forward_steps(graph).kernels;

@@ -5,7 +5,7 @@
 
 #include "gui/viewmodel/timeline/colours.h"
 #include "gui/widgets/colours.h"
-#include "schedule/exporters/svg_text.h"
+#include "trace/picture/svg_text.h"
 
 namespace debubble::gui {
 namespace {

@@ -9,7 +9,7 @@
 #include "gui/viewmodel/timeline/dependencies.h"
 #include "gui/viewmodel/timeline/pairing.h"
 #include "gui/viewmodel/timeline/wording.h"
-#include "schedule/exporters/svg_text.h"
+#include "trace/picture/svg_text.h"
 
 namespace debubble::gui {
 namespace {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "exec/calibrate/calibrate.h"
+#include "exec/program/calibrate/calibrate.h"
 #include "scenarios/cluster_reader.h"
 #include "scenarios/measured.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
 #include "tests/exec/cuda/tested_device.h"
 #include "tests/exec/scratch_folder.h"
 

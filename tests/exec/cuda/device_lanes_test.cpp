@@ -1,4 +1,4 @@
-#include "exec/device_lanes.h"
+#include "exec/core/device_lanes.h"
 
 #include <gmock/gmock.h>
 
@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "exec/comm/reduce.h"
+#include "exec/core/pinned_pool.h"
 #include "exec/cuda/emulation/emulated_device.h"
 #include "exec/cuda/emulation/emulated_gpu.h"
 #include "exec/cuda/lanes.h"
-#include "exec/pinned_pool.h"
 #include "tests/exec/comm_checks.h"
 
 /// Lanes of a device and the marks between them, on the emulated GPU.

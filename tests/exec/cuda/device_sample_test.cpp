@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exec/sample/continue_text.h"
+#include "exec/program/sample/continue_text.h"
 #include "tests/exec/cuda/tested_device.h"
 #include "tests/exec/goldens.h"
 #include "tests/source_folder.h"

@@ -2,7 +2,7 @@
 
 #include "exec/comm/local.h"
 #include "exec/cuda/emulation/emulated_device.h"
-#include "sim/memory_play.h"
+#include "sim/memory/memory_play.h"
 #include "tests/exec/parity_cases.h"
 #include "tests/exec/parity_checks.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "exec/device_lanes.h"
+#include "exec/core/device_lanes.h"
 
 namespace debubble::exec {
 

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "exec/core/tensor.h"
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/emulation/emulated_gpu.h"
-#include "exec/tensor.h"
 
 /// What is asked of libraries, and who computes what they leave.
 namespace debubble::exec::cuda {

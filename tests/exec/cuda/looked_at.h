@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "exec/comm/communicator.h"
+#include "exec/core/communicator/communicator.h"
 
 namespace debubble::exec {
 

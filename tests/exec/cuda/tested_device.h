@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "exec/device.h"
+#include "exec/core/device.h"
 
 /// The device that a program of tests tests: the emulated GPU, or a real one (tests/gpu).
 namespace debubble::exec {

@@ -3,8 +3,8 @@
 #include <exception>
 
 #include "exec/comm/tcp.h"
-#include "exec/run/local_launcher.h"
-#include "exec/run/process_place.h"
+#include "exec/program/run/local_launcher.h"
+#include "exec/program/run/process_place.h"
 #include "tests/exec/parity_processes.h"
 
 /// The table of parity_test.cpp among processes that the program starts itself: the number of

@@ -6,7 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "gui/viewmodel/source.h"
-#include "schedule/exporters/chrome_trace.h"
+#include "trace/io/chrome_trace.h"
 
 namespace debubble::gui {
 namespace {

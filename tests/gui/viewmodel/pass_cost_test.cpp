@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "scenarios/read_scenario.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
 
 namespace debubble::gui {
 namespace {

@@ -12,10 +12,10 @@
 #include "gui/viewmodel/sweep/sweep_run.h"
 #include "gui/viewmodel/sweep/sweep_table.h"
 #include "schedule/csv.h"
-#include "sim/csv_row.h"
-#include "sim/results_file.h"
-#include "sim/sweep.h"
+#include "sim/grid/results_file.h"
+#include "sim/grid/sweep.h"
 #include "tests/gui/viewmodel/shipped.h"
+#include "text/csv_row.h"
 
 namespace debubble::gui {
 namespace {

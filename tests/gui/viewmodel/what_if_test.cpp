@@ -9,6 +9,7 @@
 #include "gui/viewmodel/what_if/answer.h"
 #include "gui/viewmodel/what_if/figures.h"
 #include "gui/viewmodel/what_if/history.h"
+#include "schedule/generators/generators.h"
 #include "tests/gui/viewmodel/shipped.h"
 
 namespace debubble::gui {

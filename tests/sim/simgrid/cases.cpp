@@ -8,10 +8,10 @@
 
 #include "scenarios/plan.h"
 #include "scenarios/read_scenario.h"
+#include "sim/cost/physical_cost_model.h"
+#include "sim/engine/simulate.h"
+#include "sim/engine/task_graph.h"
 #include "sim/network/topology.h"
-#include "sim/physical_cost_model.h"
-#include "sim/simulate.h"
-#include "sim/task_graph.h"
 #include "tests/sim/simgrid/shared_links.h"
 
 namespace debubble::sim {

@@ -1,7 +1,7 @@
 #include <limits>
 
-#include "sim/event_queue.h"
-#include "sim/flow_network.h"
+#include "sim/engine/event_queue.h"
+#include "sim/engine/flow_network.h"
 #include "tests/sim/simgrid/shared_links.h"
 
 namespace debubble::sim {

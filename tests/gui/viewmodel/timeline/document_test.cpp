@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "schedule/span_graph.h"
 #include "tests/gui/viewmodel/timeline/plans.h"
+#include "trace/span_graph.h"
 
 namespace debubble::gui {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "gui/widgets/timeline/timeline_view.h"
 #include "scenarios/read_scenario.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
 
 namespace debubble::gui {
 

@@ -1,0 +1,285 @@
+#include "exec/core/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <new>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "exec/core/device.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
+#endif
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr std::int64_t kCacheLine = 64;
+constexpr std::int64_t kDeviceLine = 256;  ///< kernels and libraries do best on such addresses
+constexpr std::int64_t kGuard = 1 << 16;   ///< poisoned behind the last tensor
+constexpr std::int64_t kLeastMore = std::int64_t{16} << 20;  ///< reserved at a time
+
+std::size_t index_of(MemoryClass held_as) {
+    return static_cast<std::size_t>(held_as);
+}
+
+}  // namespace
+
+/// The gaps between tensors, none beside another.
+struct Arena::FreeList {
+    std::map<std::byte*, std::int64_t> size_at;
+    std::set<std::pair<std::int64_t, std::byte*>> by_size;  ///< size, then address
+
+    void add(std::byte* at, std::int64_t size) {
+        size_at.emplace(at, size);
+        by_size.emplace(size, at);
+    }
+    std::int64_t remove(std::map<std::byte*, std::int64_t>::iterator gap) {
+        const auto [at, size] = *gap;
+        by_size.erase({size, at});
+        size_at.erase(gap);
+        return size;
+    }
+
+    /// nullptr if no gap is large enough.
+    std::byte* take(std::int64_t size) {
+        const auto gap = by_size.lower_bound({size, nullptr});
+        if (gap == by_size.end()) return nullptr;
+        std::byte* const at = gap->second;
+        const std::int64_t whole = remove(size_at.find(at));
+        if (whole > size) add(at + size, whole - size);
+        return at;
+    }
+    void give(std::byte* at, std::int64_t size) {
+        auto after = size_at.lower_bound(at);
+        if (after != size_at.begin()) {
+            const auto before = std::prev(after);
+            if (before->first + before->second == at) {
+                at = before->first;
+                size += remove(before);
+            }
+        }
+        after = size_at.lower_bound(at + size);
+        if (after != size_at.end() && after->first == at + size) size += remove(after);
+        add(at, size);
+    }
+    std::int64_t largest() const { return by_size.empty() ? 0 : by_size.rbegin()->first; }
+};
+
+ArenaTensor::ArenaTensor(ArenaTensor&& other) noexcept
+    : arena_(std::exchange(other.arena_, nullptr)),
+      view_(std::exchange(other.view_, {})),
+      held_as_(other.held_as_) {}
+
+ArenaTensor& ArenaTensor::operator=(ArenaTensor&& other) noexcept {
+    if (this == &other) return *this;
+    if (arena_ != nullptr) arena_->release(*this);
+    arena_ = std::exchange(other.arena_, nullptr);
+    view_ = std::exchange(other.view_, {});
+    held_as_ = other.held_as_;
+    return *this;
+}
+
+ArenaTensor::~ArenaTensor() {
+    if (arena_ != nullptr) arena_->release(*this);
+}
+
+Arena::Arena(Bytes capacity, Device* device, std::optional<Bytes> at_first)
+    : device_(device), free_(std::make_unique<FreeList>()) {
+    capacity_ = Bytes{padded(capacity.count)};
+    if (device_ == nullptr) {
+        const Bytes first = at_first ? std::min(*at_first, capacity_) : capacity_;
+        if (!reserve(padded(first.count))) throw no_addresses(first.count);
+        return;
+    }
+    // AddressSanitizer has no say there.
+    ranges_.push_back({device_->reserve(capacity_), capacity_.count, capacity_.count});
+    free_->add(ranges_.front().base, capacity_.count);
+}
+
+/// A line more than it is said to have stands between it and its neighbour. False if the system
+/// has no such addresses, as errno says.
+bool Arena::reserve(std::int64_t size) {
+    void* range =
+        ::mmap(nullptr, static_cast<std::size_t>(size + kCacheLine), PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) return false;
+    ranges_.push_back({static_cast<std::byte*>(range), size, 0});
+    free_->give(ranges_.back().base, size);
+    return true;
+}
+
+WorldError Arena::no_addresses(std::int64_t size) const {
+    const std::string why = std::strerror(errno);
+    const std::string beside =
+        ranges_.empty() ? "" : fmt::format(" beside its {:.3g} GiB", gib(reserved()));
+    return WorldError(fmt::format("no addresses for an arena of {:.3g} GiB{}: {}", gib(Bytes{size}),
+                                  beside, why));
+}
+
+/// An eighth of what there is, so that ranges stay few; false if there may be no more.
+bool Arena::reserve_more(std::int64_t size) {
+    const std::int64_t most = capacity_.count - reserved().count;
+    if (device_ != nullptr || size > most) return false;
+    const std::int64_t usual = std::max(padded(reserved().count / 8), kLeastMore);
+    if (usual > size && reserve(std::min(usual, most))) return true;
+    if (!reserve(size)) throw no_addresses(size);
+    return true;
+}
+
+Bytes Arena::reserved() const {
+    Bytes sum;
+    for (const Range& range : ranges_) sum.count += range.size;
+    return sum;
+}
+
+/// What a tensor of so many bytes takes; an empty one has an address too.
+std::int64_t Arena::padded(std::int64_t bytes) const {
+    const std::int64_t line = device_ != nullptr ? kDeviceLine : kCacheLine;
+    return std::max(line, (bytes + line - 1) / line * line);
+}
+
+Arena::~Arena() {
+    assert(total(held_).count == 0 && "tensors do not outlive their arena");
+    if (device_ != nullptr) {
+        device_->release(ranges_.front().base);
+        return;
+    }
+    for (const Range& range : ranges_) {
+        ASAN_UNPOISON_MEMORY_REGION(range.base, static_cast<std::size_t>(range.poisoned));
+        ::munmap(range.base, static_cast<std::size_t>(range.size + kCacheLine));
+    }
+}
+
+ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_as,
+                            std::string_view name) {
+    ArenaTensor tensor;
+    tensor.view_ = {nullptr, shape, type};
+    const std::int64_t bytes = tensor.view_.bytes();
+    std::byte* const at = take(padded(bytes));
+    if (at == nullptr)
+        throw WorldError(
+            fmt::format("the arena is full: {} ({}) needs {} bytes, {} of {} are held and the "
+                        "largest gap has {}",
+                        name, during_.empty() ? "before the first action" : during_, bytes,
+                        total(held_).count, capacity_.count, free_->largest()));
+    tensor.arena_ = this;
+    tensor.view_.data = at;
+    tensor.held_as_ = held_as;
+    used_up_to(at + padded(bytes));
+    if (device_ == nullptr)
+        ASAN_UNPOISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(bytes));
+
+    Bytes& held = held_[index_of(held_as)];
+    held += Bytes{bytes};
+    Bytes& highest = highest_[index_of(held_as)];
+    highest = std::max(highest, held);
+    if (total(held_) > total(peak_.held))
+        peak_ = {held_, during_, std::string(name), std::chrono::steady_clock::now()};
+    return tensor;
+}
+
+/// nullptr if it is full.
+std::byte* Arena::take_free(std::int64_t size) {
+    std::byte* const at = free_->take(size);
+    return at == nullptr && reserve_more(size) ? free_->take(size) : at;
+}
+
+/// nullptr if it is full. What is lent is waited for only if nothing else is left, and as long as
+/// some of it comes back.
+std::byte* Arena::take(std::int64_t size) {
+    using Clock = std::chrono::steady_clock;
+    take_back_what_is_over();
+    std::byte* at = take_free(size);
+    Clock::time_point moved = Clock::now();
+    while (at == nullptr && !lent_.empty() && Clock::now() - moved < patience_) {
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+        const std::size_t before = lent_.size();
+        take_back_what_is_over();
+        if (lent_.size() < before) moved = Clock::now();
+        at = free_->take(size);
+    }
+    return at;
+}
+
+void Arena::lend(ArenaTensor tensor, std::function<bool()> is_over) {
+    assert(tensor.arena_ == this && "a tensor of this arena");
+    const std::int64_t bytes = tensor.view_.bytes();
+    held_[index_of(tensor.held_as_)] -= Bytes{bytes};
+    lent_.push_back({tensor.view_.data, padded(bytes), std::move(is_over)});
+    tensor.arena_ = nullptr;
+}
+
+void Arena::take_back_what_is_over() {
+    std::erase_if(lent_, [&](const Lent& lent) {
+        if (!lent.is_over()) return false;
+        free_->give(lent.at, lent.size);
+        return true;
+    });
+}
+
+void Arena::take_back() {
+    take_back_what_is_over();
+    assert(lent_.empty() && "nobody uses what was lent");
+}
+
+/// AddressSanitizer's notes on untouched addresses would take memory for all of them.
+void Arena::used_up_to(std::byte* end) {
+    Bytes before;  // ranges follow each other in the order in which they were reserved
+    for (Range& range : ranges_) {
+        if (std::less<>{}(range.base, end) && !std::less<>{}(range.base + range.size, end)) {
+            const std::int64_t used = end - range.base;
+            extent_ = std::max(extent_, before + Bytes{used});
+            const std::int64_t poisoned = std::min(used + kGuard, range.size);
+            if (poisoned <= range.poisoned) return;
+            ASAN_POISON_MEMORY_REGION(range.base + range.poisoned,
+                                      static_cast<std::size_t>(poisoned - range.poisoned));
+            range.poisoned = poisoned;
+            return;
+        }
+        before.count += range.size;
+    }
+}
+
+void Arena::note(std::string_view action) {
+    during_ = action;
+    highest_ = held_;
+}
+
+void Arena::forget_peak() {
+    peak_ = {held_, during_, "", std::chrono::steady_clock::now()};
+}
+
+std::shared_ptr<std::byte> Arena::beside(Bytes size) const {
+    size.count = std::max<std::int64_t>(size.count, 1);
+    if (device_ != nullptr)
+        return {device_->reserve_host(size),
+                [device = device_](std::byte* memory) { device->release_host(memory); }};
+    constexpr std::align_val_t kLine{kCacheLine};
+    return {static_cast<std::byte*>(::operator new(static_cast<std::size_t>(size.count), kLine)),
+            [](std::byte* memory) { ::operator delete(memory, kLine); }};
+}
+
+void Arena::release(const ArenaTensor& tensor) {
+    const std::int64_t size = padded(tensor.view_.bytes());
+    held_[index_of(tensor.held_as_)] -= Bytes{tensor.view_.bytes()};
+    if (device_ == nullptr)
+        ASAN_POISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(size));
+    free_->give(tensor.view_.data, size);
+}
+
+}  // namespace debubble::exec

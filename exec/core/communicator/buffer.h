@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "exec/core/tensor.h"
+
+/// What communicators carry: elements of one type, contiguous in host memory.
+namespace debubble::exec {
+
+template <class Byte>
+struct BasicBuffer {
+    std::span<Byte> bytes;
+    DataType type = DataType::Fp32;
+
+    BasicBuffer() = default;
+    BasicBuffer(std::span<Byte> memory, DataType element) : bytes(memory), type(element) {
+        assert(memory.size() % static_cast<std::size_t>(size_of(element)) == 0 &&
+               "a buffer holds whole elements");
+    }
+    BasicBuffer(const TensorView& tensor)
+        : BasicBuffer({tensor.data, static_cast<std::size_t>(tensor.bytes())}, tensor.type) {}
+    /// What may be written may be read.
+    operator BasicBuffer<const std::byte>() const requires(!std::is_const_v<Byte>) {
+        return {bytes, type};
+    }
+
+    std::size_t elements() const { return bytes.size() / static_cast<std::size_t>(size_of(type)); }
+    /// Part `index` of `count` equal ones.
+    BasicBuffer part(int index, int count) const {
+        assert(elements() % static_cast<std::size_t>(count) == 0 && "the parts are equal");
+        const std::size_t size = bytes.size() / static_cast<std::size_t>(count);
+        return {bytes.subspan(static_cast<std::size_t>(index) * size, size), type};
+    }
+};
+
+using Buffer = BasicBuffer<std::byte>;
+using ConstBuffer = BasicBuffer<const std::byte>;
+
+/// The elements of a range as a buffer; their type tells the data type.
+template <class T>
+requires is_element<T> Buffer buffer_of(std::span<T> elements) {
+    return {std::as_writable_bytes(elements), data_type_of<T>};
+}
+template <class T>
+requires is_element<T> ConstBuffer buffer_of(std::span<const T> elements) {
+    return {std::as_bytes(elements), data_type_of<T>};
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,141 @@
+#include "exec/core/communicator/staged.h"
+
+#include <utility>
+#include <vector>
+
+namespace debubble::exec {
+
+namespace {
+
+/// Host memory that stands for a buffer of the device.
+class HostCopy {
+public:
+    HostCopy(const ConstBuffer& like, PinnedPool& pinned)
+        : memory_(pinned.take(Bytes{static_cast<std::int64_t>(like.bytes.size())})),
+          size_(like.bytes.size()),
+          type_(like.type) {}
+
+    Buffer buffer() const { return {{memory_.data(), size_}, type_}; }
+    TensorView view() const { return {memory_.data(), shape(), type_}; }
+    Shape shape() const { return {static_cast<std::int64_t>(buffer().elements())}; }
+
+    void fill_from(const ConstBuffer& device, Kernels& kernels) const {
+        kernels.download({device.bytes.data(), shape(), type_}, view());
+    }
+    void copy_to(const Buffer& device, Kernels& kernels) const {
+        kernels.upload(view(), {device.bytes.data(), shape(), type_});
+    }
+
+private:
+    PinnedPool::Block memory_;
+    std::size_t size_;
+    DataType type_;
+};
+
+/// The copies go last: the request underneath needs them until it is gone.
+struct Staged {
+    std::vector<HostCopy> copies;
+    Pending request;
+};
+
+class StagedRequest final : public Request {
+public:
+    StagedRequest(Staged staged, Kernels& kernels)
+        : staged_(std::move(staged)), kernels_(kernels) {}
+    /// What the last stage holds comes here once it is through.
+    StagedRequest(Staged staged, Kernels& kernels, const Buffer& target)
+        : staged_(std::move(staged)), kernels_(kernels), target_(target) {}
+
+    Interval wait(Deadline deadline) override {
+        const Interval when = staged_.request->wait(deadline);
+        if (!target_.bytes.empty())
+            staged_.copies.back().copy_to(std::exchange(target_, {}), kernels_);
+        return when;
+    }
+    bool done() override { return staged_.request->done(); }
+
+private:
+    Staged staged_;
+    Kernels& kernels_;
+    Buffer target_;
+};
+
+class StagedCommunicator final : public Communicator {
+public:
+    StagedCommunicator(Communicator& inner, Kernels& kernels, PinnedPool& pinned)
+        : inner_(inner), kernels_(kernels), pinned_(pinned) {}
+    StagedCommunicator(std::unique_ptr<Communicator> inner, Kernels& kernels, PinnedPool& pinned)
+        : owned_(std::move(inner)), inner_(*owned_), kernels_(kernels), pinned_(pinned) {}
+
+    int rank() const override { return inner_.rank(); }
+    std::span<const int> ranks() const override { return inner_.ranks(); }
+
+    Pending send(const Channel& to, ConstBuffer data, std::string_view label) override {
+        Staged staged = filled(data);
+        staged.request = inner_.send(to, staged.copies[0].buffer(), label);
+        return std::make_unique<StagedRequest>(std::move(staged), kernels_);
+    }
+    Pending receive(const Channel& from, Buffer data, std::string_view label) override {
+        Staged staged;
+        staged.copies.emplace_back(data, pinned_);
+        staged.request = inner_.receive(from, staged.copies[0].buffer(), label);
+        return into(data, std::move(staged));
+    }
+    Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) override {
+        Staged staged = filled(data);
+        staged.request = inner_.all_reduce(staged.copies[0].buffer(), reduction, label);
+        return into(data, std::move(staged));
+    }
+    Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) override {
+        Staged staged = filled(mine);
+        staged.copies.emplace_back(all, pinned_);
+        staged.request =
+            inner_.all_gather(staged.copies[0].buffer(), staged.copies[1].buffer(), label);
+        return into(all, std::move(staged));
+    }
+    Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
+                           std::string_view label) override {
+        Staged staged = filled(all);
+        staged.copies.emplace_back(mine, pinned_);
+        staged.request = inner_.reduce_scatter(staged.copies[0].buffer(), staged.copies[1].buffer(),
+                                               reduction, label);
+        return into(mine, std::move(staged));
+    }
+    Pending broadcast(Buffer data, int root, std::string_view label) override {
+        Staged staged = filled(data);
+        staged.request = inner_.broadcast(staged.copies[0].buffer(), root, label);
+        return into(data, std::move(staged));
+    }
+    Pending barrier(std::string_view label) override { return inner_.barrier(label); }
+
+    std::unique_ptr<Communicator> group(std::span<const int> global_ranks) override {
+        return std::make_unique<StagedCommunicator>(inner_.group(global_ranks), kernels_, pinned_);
+    }
+    void abort(const std::string& sentence) override { inner_.abort(sentence); }
+
+private:
+    Staged filled(const ConstBuffer& data) const {
+        Staged staged;
+        staged.copies.reserve(2);  // buffers of the first keep their place
+        staged.copies.emplace_back(data, pinned_);
+        staged.copies[0].fill_from(data, kernels_);
+        return staged;
+    }
+    Pending into(const Buffer& target, Staged staged) const {
+        return std::make_unique<StagedRequest>(std::move(staged), kernels_, target);
+    }
+
+    std::unique_ptr<Communicator> owned_;
+    Communicator& inner_;
+    Kernels& kernels_;
+    PinnedPool& pinned_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> stage_through_host(Communicator& world, Kernels& kernels,
+                                                 PinnedPool& pinned) {
+    return std::make_unique<StagedCommunicator>(world, kernels, pinned);
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,83 @@
+#include "exec/core/interpreter/messages.h"
+
+#include <cassert>
+#include <utility>
+
+namespace debubble::exec {
+
+namespace {
+
+/// A message is bytes: the two stages need not call their elements alike.
+Buffer bytes_of(const ArenaTensor& tensor) {
+    const TensorView& view = tensor.view();
+    return {{view.data, static_cast<std::size_t>(view.bytes())}, DataType::Bf16};
+}
+
+}  // namespace
+
+void Messages::put(const Message& message, ArenaTensor tensor) {
+    assert(tensor && "a stage hands over what its neighbour waits for");
+    here_.insert_or_assign(message, std::move(tensor));
+}
+
+void Messages::receive(const Recv& recv, ArenaTensor buffer) {
+    UnderWay<Recv> coming{recv, Bytes{buffer.view().bytes()}, std::move(buffer), nullptr};
+    coming.request = pipeline_.receive(channel_to(recv.from, recv.message), bytes_of(coming.buffer),
+                                       to_text(Action{recv}));
+    if (log_ != nullptr) log_->receives.push_back(recv);
+    coming_.insert_or_assign(recv.message, std::move(coming));
+}
+
+void Messages::send(const Send& send) {
+    UnderWay<Send> going{send, {}, take(send.message), nullptr};
+    going.bytes = Bytes{going.buffer.view().bytes()};
+    going.request = pipeline_.send(channel_to(send.to, send.message), bytes_of(going.buffer),
+                                   to_text(Action{send}));
+    if (log_ != nullptr) log_->actions.emplace_back(send);
+    if (lender_ != nullptr)
+        lender_->lend(std::move(going.buffer),
+                      [request = going.request] { return request->done(); });
+    going_.push_back(std::move(going));
+}
+
+void Messages::await(const Message& message) {
+    const auto coming = coming_.find(message);
+    if (coming == coming_.end()) return;
+    const Interval when = coming->second.request->wait(within(patience_));
+    recorder_.span(coming->second.end, when, coming->second.bytes);
+    put(message, std::move(coming->second.buffer));
+    coming_.erase(coming);
+}
+
+ArenaTensor Messages::take(const Message& message) {
+    const auto here = here_.find(message);
+    assert(here != here_.end() && "a valid program makes or receives a result before its use");
+    ArenaTensor tensor = std::move(here->second);
+    here_.erase(here);
+    if (log_ != nullptr) log_->results.push_back(message);
+    return tensor;
+}
+
+void Messages::free_sent() {
+    if (lender_ != nullptr) return;  // who sees to it
+    for (auto going = going_.begin(); going != going_.end();) {
+        if (!going->request->done()) {
+            ++going;
+            continue;
+        }
+        sent(*going);
+        going = going_.erase(going);
+    }
+}
+
+void Messages::finish() {
+    for (; !going_.empty(); going_.pop_front()) sent(going_.front());
+    assert(here_.empty() && coming_.empty() && "a valid program leaves no result behind");
+}
+
+void Messages::sent(const UnderWay<Send>& send) {
+    const Interval when = send.request->wait(within(patience_));
+    recorder_.span(send.end, when, send.bytes);
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,245 @@
+#include "exec/core/interpreter/run_step.h"
+
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "exec/core/interpreter/collectives.h"
+#include "exec/core/interpreter/messages.h"
+#include "schedule/dependencies.h"
+
+namespace debubble::exec {
+namespace {
+
+class StepRun {
+public:
+    StepRun(const RankSide& side, const StepInputs& inputs, const StepOptions& options)
+        : side_(side),
+          inputs_(inputs),
+          options_(options),
+          list_(side.program.ranks[side.rank.index]),
+          recorder_(side.rank, side.replica, side.lanes),
+          messages_(side.pipeline, recorder_, options.patience,
+                    side.device_moves ? &side.arena : nullptr, side.log),
+          collectives_(side.actions, recorder_, options.patience) {}
+
+    StepRecord run() {
+        begin();
+        post_receives(0);
+        for (position_ = 0; position_ < list_.size(); ++position_) {
+            messages_.free_sent();
+            if (side_.lanes != nullptr) side_.lanes->open_range(to_text(list_[position_]));
+            std::visit([&](const auto& action) { carry_out(action); }, list_[position_]);
+            if (side_.lanes != nullptr) side_.lanes->close_range();
+        }
+        messages_.finish();
+        collectives_.finish();
+        return end();
+    }
+
+    /// Asks the device how far it is, which may fail as well.
+    std::string stalled(const DeviceStalled& how) {
+        try {
+            return fmt::format("rank {} waited for its device: {}; {}", side_.rank.index,
+                               how.what(), recorder_.progress());
+        } catch (const std::exception&) {
+            return how.what();
+        }
+    }
+
+private:
+    void begin() {
+        if (side_.log != nullptr) side_.log->clear();
+        if (side_.lanes != nullptr) side_.lanes->begin_step();
+        side_.arena.note("before the first action");
+        side_.arena.forget_peak();
+        level_before_ = side_.arena.held();
+        recorder_.level(recorder_.now(), level_before_);
+        side_.actions.begin_step(inputs_.step);
+        for (StageRunner* stage : side_.stages) stage->begin_step(inputs_);
+    }
+
+    StepRecord end() {
+        for (StageRunner* stage : side_.stages) stage->end_step();
+        const MemoryByClass& held = side_.arena.held();
+        recorder_.level(recorder_.now(), held);
+        if (side_.lanes != nullptr) side_.lanes->finish();
+        side_.arena.take_back();
+        for (const MemoryClass of_step : {MemoryClass::Activations, MemoryClass::Workspace}) {
+            const auto c = static_cast<std::size_t>(of_step);
+            if (held[c] == level_before_[c]) continue;
+            throw std::logic_error(fmt::format(
+                "rank {} holds {} bytes of {} after the step, {} before it", side_.rank.index,
+                held[c].count, name_of(of_step), level_before_[c].count));
+        }
+        const ArenaPeak& peak = side_.arena.peak();
+        return std::move(recorder_).finish({instant_of(peak.at), peak.held, peak.during, peak.op});
+    }
+
+    StageRunner& stage(Stage stage) const {
+        const auto held = side_.program.placement.stages_of(side_.rank);
+        for (std::size_t i = 0; i < held.size(); ++i)
+            if (held[i] == stage) return *side_.stages[i];
+        throw std::logic_error(
+            fmt::format("rank {} does not hold stage {}", side_.rank.index, stage.index));
+    }
+
+    static bool is_on_compute_lane(const Action& action) {
+        return lane_of(action) == Lane::Compute;
+    }
+    /// Those from `position` to the next compute.
+    void post_receives(std::size_t position) {
+        if (options_.posting == ReceivePosting::InListOrder) return;
+        for (; position < list_.size() && !is_on_compute_lane(list_[position]); ++position)
+            if (const auto* recv = std::get_if<Recv>(&list_[position])) post(*recv);
+    }
+    void post(const Recv& recv) {
+        messages_.receive(recv, stage(consumer_of(recv.message)).edge(recv.message.kind));
+    }
+
+    /// Runs `work` as the current action. The receives behind a compute go on meanwhile; what
+    /// a copy moves is what the arena holds less, or more, behind it.
+    template <class Work>
+    void timed(const Work& work) {
+        const Action& action = list_[position_];
+        side_.arena.note(to_text(action));
+        const bool is_copy = !is_on_compute_lane(action);
+        if (!is_copy) post_receives(position_ + 1);
+        const std::int64_t before = total(side_.arena.held()).count;
+        const Duration waited = communicated();
+        const DeviceLane lane = is_copy ? kCopyLane : kComputeLane;
+        const Moment begin = recorder_.now(lane);
+        work();
+        const Moment end = recorder_.now(lane);
+        const std::int64_t after = total(side_.arena.held()).count;
+        recorder_.span(action, begin, end, is_copy ? Bytes{std::abs(after - before)} : Bytes{},
+                       communicated() - waited);
+        recorder_.level(begin, side_.arena.highest());
+        recorder_.level(end, side_.arena.held());
+    }
+
+    /// Inside passes, so far, by the host's clock: of a device that moves tensors by itself, the
+    /// host waits for nothing but the other hosts.
+    Duration communicated() const {
+        Duration sum{};
+        if (side_.device_moves) return sum;
+        for (const StageRunner* stage : side_.stages) sum += stage->communicated();
+        return sum;
+    }
+
+    int stage_count() const { return side_.program.stage_count(); }
+    bool has_consumer(const Message& result) const {
+        const Stage consumer = consumer_of(result);
+        return consumer.index >= 0 && consumer.index < stage_count();
+    }
+
+    void await_inputs(const Compute& c) {
+        collectives_.before_pass(c);
+        await_reload(c.stage, c.micro_batch);
+        if (const auto input = neighbour_input_of(c, stage_count())) messages_.await(*input);
+    }
+    void compute(const Compute& c) {
+        StageRunner& runner = stage(c.stage);
+        if (reduction_follows(list_, position_, c)) side_.actions.reduction_follows(c.stage);
+        const auto from = neighbour_input_of(c, stage_count());
+        ArenaTensor input = from ? messages_.take(*from) : ArenaTensor{};
+        ArenaTensor output;
+        switch (c.pass) {
+            case Pass::Forward: output = runner.forward(c.micro_batch, std::move(input)); break;
+            case Pass::Backward: output = runner.backward(c.micro_batch, std::move(input)); break;
+            case Pass::BackwardInput:
+                output = runner.backward_input(c.micro_batch, std::move(input));
+                break;
+            case Pass::BackwardWeight: return runner.backward_weight(c.micro_batch);
+        }
+        const auto result = result_of(c);
+        if (has_consumer(*result)) messages_.put(*result, std::move(output));
+    }
+
+    void carry_out(const Compute& c) {
+        await_inputs(c);
+        timed([&] { compute(c); });
+    }
+    void carry_out(const Overlap& o) {
+        await_inputs(o.first);
+        await_inputs(o.second);
+        timed([&] {
+            compute(o.first);
+            compute(o.second);
+        });
+    }
+    void carry_out(const Recompute& r) {
+        collectives_.before_pass({Pass::Forward, r.stage, r.micro_batch});
+        await_reload(r.stage, r.micro_batch);
+        timed([&] { stage(r.stage).recompute(r.micro_batch); });
+    }
+    void carry_out(const Send& s) { messages_.send(s); }
+    void carry_out(const Recv& r) {
+        if (options_.posting == ReceivePosting::InListOrder) post(r);
+    }
+    void carry_out(const Unshard& u) { collectives_.unshard(u.stage); }
+    void carry_out(const Reshard& r) { collectives_.reshard(r.stage); }
+    void carry_out(const ReduceGrad& r) { collectives_.reduce_grad(r.stage); }
+    void carry_out(const TiedGradReduce& t) { collectives_.tied_grad_reduce(t.stage); }
+    void carry_out(const GradNorm&) { collectives_.grad_norm(); }
+    void carry_out(const OptimizerStep&) {
+        collectives_.finish();
+        timed([&] { side_.actions.optimizer_step(); });
+    }
+    void carry_out(const Offload& o) {
+        copy_after_kernels();
+        timed([&] { stage(o.stage).offload(o.micro_batch); });
+    }
+    void carry_out(const Reload& r) {
+        copy_after_kernels();
+        timed([&] { stage(r.stage).reload(r.micro_batch); });
+        if (side_.lanes != nullptr)
+            reloaded_.insert_or_assign({r.stage, r.micro_batch}, side_.lanes->mark(kCopyLane));
+    }
+
+    /// A copy lane reads what kernels make, and writes where they worked.
+    void copy_after_kernels() const {
+        if (side_.lanes != nullptr) side_.lanes->wait(kCopyLane, side_.lanes->mark(kComputeLane));
+    }
+    void await_reload(Stage of, const MicroBatch& micro_batch) {
+        const auto reload = reloaded_.find({of, micro_batch});
+        if (reload == reloaded_.end()) return;
+        side_.lanes->hold_compute(reload->second);
+        reloaded_.erase(reload);
+    }
+
+    const RankSide& side_;
+    const StepInputs& inputs_;
+    const StepOptions& options_;
+    const ActionList& list_;
+    Recorder recorder_;
+    Messages messages_;
+    Collectives collectives_;
+    std::map<std::pair<Stage, MicroBatch>, Mark> reloaded_;  ///< of a device, and not used yet
+    MemoryByClass level_before_{};
+    std::size_t position_ = 0;
+};
+
+}  // namespace
+
+StepRecord run_step(const RankSide& side, const StepInputs& inputs, const StepOptions& options) {
+    StepRun step(side, inputs, options);  // outlives the catch: no request ends before abort()
+    try {
+        return step.run();
+    } catch (const Aborted&) {
+        throw;
+    } catch (const DeviceStalled& how) {
+        const std::string sentence = step.stalled(how);
+        side.pipeline.abort(sentence);
+        throw DeadlinePassed(sentence);
+    } catch (const std::exception& error) {
+        side.pipeline.abort(error.what());
+        throw;
+    }
+}
+
+}  // namespace debubble::exec

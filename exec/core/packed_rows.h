@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+
+#include "exec/core/tensor.h"
+
+namespace debubble::exec {
+
+/// Extents of queries, keys and values that lie side by side in each row of one packed tensor
+/// [samples, rows, query + 2 key], and apart elsewhere: q [samples, rows, query], k and v
+/// [samples, all_rows, key], whose rows from `first_row` on these are.
+struct PackedRows {
+    std::int64_t samples, rows, all_rows, first_row, query, key;
+
+    PackedRows(const ConstTensorView& q, const ConstTensorView& k, std::int64_t first)
+        : samples(q.shape[0]),
+          rows(q.shape[1]),
+          all_rows(k.shape[1]),
+          first_row(first),
+          query(q.shape.elements() / (samples * rows)),
+          key(k.shape.elements() / (samples * all_rows)) {
+        assert(k.shape[0] == samples && first + rows <= all_rows && "keys have all rows");
+    }
+    std::int64_t width() const { return query + 2 * key; }  ///< elements of a packed row
+};
+
+}  // namespace debubble::exec

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+
+#include "exec/core/pieces/slice.h"
+#include "exec/core/tensor.h"
+
+namespace debubble::exec {
+
+/// Copies the elements of `what`, a box inside both slices' boxes, from one buffer into
+/// another of the same or another floating-point type, rounding to nearest even. Data may
+/// have any alignment. Precondition: can_convert(from_type, to_type).
+void copy_box(const Box& what, const Slice& from, DataType from_type, const std::byte* from_data,
+              const Slice& to, DataType to_type, std::byte* to_data);
+
+bool can_convert(DataType from, DataType to);
+
+}  // namespace debubble::exec

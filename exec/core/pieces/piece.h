@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "exec/core/pieces/slice.h"
+#include "exec/core/tensor.h"
+
+namespace debubble::exec {
+
+/// What a checkpoint keeps of a parameter. Others may be invented: these are words in a file.
+namespace kinds {
+inline constexpr const char* kParameter = "parameter";         ///< as the forward pass uses it
+inline constexpr const char* kMain = "main";                   ///< fp32 master copy
+inline constexpr const char* kFirstMoment = "first_moment";    ///< Adam's m, SGD's momentum
+inline constexpr const char* kSecondMoment = "second_moment";  ///< Adam's v
+}  // namespace kinds
+
+/// A box of a global tensor in a rank's memory, to be saved (Piece) or filled (WantedPiece).
+template <class Byte>
+struct BasicPiece {
+    std::string kind;
+    std::string tensor;  ///< canonical (Hugging Face) name of the parameter
+    Extents shape;       ///< of the global tensor
+    DataType type{};
+    Slice slice;
+    Byte* data = nullptr;  ///< where the slice's offset counts from
+
+    operator BasicPiece<const std::byte>() const requires(!std::is_const_v<Byte>) {
+        return {kind, tensor, shape, type, slice, data};
+    }
+};
+using Piece = BasicPiece<const std::byte>;
+using WantedPiece = BasicPiece<std::byte>;
+
+/// The name under which a parameter is stored: a copy of a tied one has that one's.
+inline const std::string& stored_name(const models::Parameter& parameter) {
+    return parameter.tied_to.empty() ? parameter.name : parameter.tied_to;
+}
+
+/// The pieces of a rank's local tensor, or of the flat range of it that begins at `data`.
+template <class Byte>
+std::vector<BasicPiece<Byte>> pieces_of(const models::Parameter& parameter,
+                                        const models::Execution& execution, int tensor_rank,
+                                        std::string kind, DataType type, Byte* data,
+                                        std::optional<FlatRange> range = {}) {
+    std::vector<BasicPiece<Byte>> pieces;
+    for (Slice& slice : slices_of(parameter, execution, tensor_rank, range))
+        pieces.push_back(
+            {kind, stored_name(parameter), parameter.shape, type, std::move(slice), data});
+    return pieces;
+}
+
+}  // namespace debubble::exec

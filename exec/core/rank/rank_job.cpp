@@ -1,0 +1,198 @@
+#include "exec/core/rank/rank_job.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "exec/core/communicator/muted.h"
+#include "exec/core/communicator/staged.h"
+#include "exec/core/rank/random_batch.h"
+#include "exec/core/stage/as_executed.h"
+#include "exec/core/stage/model_stage.h"
+#include "scenarios/execution_of.h"
+#include "schedule/forward_only.h"
+#include "schedule/rehearsal.h"
+
+namespace debubble::exec {
+
+namespace {
+
+Bytes machine_memory() {
+    return Bytes{std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)};
+}
+
+/// Of the arena.
+Bytes capacity_of(const JobOptions& how) {
+    if (how.capacity.count > 0) return how.capacity;
+    if (!how.device) return machine_memory();
+    const Bytes room = how.device->room();
+    if (how.planned > room)
+        throw WorldError(
+            fmt::format("by its plan the rank needs {:.4g} GiB; {} has {:.4g} GiB for it",
+                        gib(how.planned), how.device->name(), gib(room)));
+    return room;
+}
+
+/// Of it, what is reserved before somebody needs more: the plan's, where it is known.
+std::optional<Bytes> first_of(const JobOptions& how) {
+    constexpr Bytes kUnplanned{std::int64_t{64} << 20};
+    if (how.device || how.capacity.count > 0) return std::nullopt;
+    return how.planned.count > 0 ? how.planned : kUnplanned;
+}
+
+template <class Test>
+bool any_action(const Program& program, const Test& test) {
+    return std::ranges::any_of(
+        program.ranks, [&](const ActionList& list) { return std::ranges::any_of(list, test); });
+}
+
+bool splits_backward(const Program& program) {
+    return any_action(program, [](const Action& action) {
+        bool found = false;
+        for_each_compute(action,
+                         [&](const Compute& c) { found |= c.pass == Pass::BackwardWeight; });
+        return found;
+    });
+}
+
+bool recomputes(const Program& program, Stage stage) {
+    return any_action(program, [&](const Action& action) {
+        const auto* recompute = std::get_if<Recompute>(&action);
+        return recompute != nullptr && recompute->stage == stage;
+    });
+}
+
+/// Microbatches (slices) of the stage that wait outside the arena at once.
+int most_offloaded(const ActionList& list, Stage stage) {
+    int waiting = 0, most = 0;
+    for (const Action& action : list) {
+        const auto* offload = std::get_if<Offload>(&action);
+        const auto* reload = std::get_if<Reload>(&action);
+        if (offload != nullptr && offload->stage == stage) most = std::max(most, ++waiting);
+        if (reload != nullptr && reload->stage == stage) --waiting;
+    }
+    return most;
+}
+
+void check_fits(const scenarios::Scenario& scenario, const Device& device) {
+    if (scenario.model.head_dim > device.widest_head())
+        throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
+                                     scenario.model.head_dim, device.name(), device.widest_head()));
+}
+
+/// One graph for each slice of the sequence.
+std::vector<models::StageGraph> graphs_of(const scenarios::Scenario& scenario,
+                                          const scenarios::Plan& plan, Stage stage) {
+    models::Execution how = scenarios::execution_of(scenario);
+    how.split_backward = splits_backward(plan.program);
+    std::vector<models::StageGraph> graphs;
+    for (how.slice = 0; how.slice < how.slices; ++how.slice)
+        graphs.push_back(build_stage(scenario.model, how, plan.stages[stage.index]));
+    return graphs;
+}
+
+}  // namespace
+
+RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
+                 const TrainingOptions& options, Communicator& world, const JobOptions& how)
+    : scenario_(as_executed(scenario)),
+      plan_(plan),
+      forward_(forward_only(plan.program)),
+      how_(how),
+      arena_(capacity_of(how), how.device.get(), first_of(how)),
+      kernels_(how.device ? how.device->make_kernels() : how.make_kernels()),
+      pinned_(how.device ? std::make_unique<PinnedPool>(how.device->lanes()) : nullptr),
+      on_device_(how.device ? world.on_device(how.device->lanes()) : nullptr),
+      muted_(how.device ? muted_while(rehearses_, on_device_ ? *on_device_ : world) : nullptr),
+      staged_(how.device && !on_device_ ? stage_through_host(*muted_, *kernels_, *pinned_)
+                                        : nullptr),
+      world_(staged_  ? *staged_
+             : muted_ ? *muted_
+                      : world),
+      training_(
+          make_rank_training(scenario_, plan, options, world_, *kernels_, arena_, how.patience)) {
+    if (how.device) check_fits(scenario_, *how.device);
+    if (how.device) {
+        how.device->lanes().finish();  // the rehearsal shall not wait for the preparations
+        how.device->lanes().set_patience(how.patience);
+    }
+    arena_.set_patience(how.patience);
+    training_.step->log_to(log_);
+    const TrainingGroups& groups = *training_.groups;
+    pipeline_ = world_.group(groups.grid.pipeline_group(groups.place));
+    const double dropout = scenario_.training.dropout.value_or(scenario_.model.dropout);
+    for (const Stage stage : plan.program.placement.stages[rank().index]) {
+        StageTools tools{
+            *kernels_,    arena_,  training_.state_of(stage),       groups.tensor.get(),
+            how.patience, dropout, recomputes(plan.program, stage), how.on_visit};
+        tools.context = groups.context.get();
+        tools.stage = stage;
+        tools.log = &log_;
+        tools.offloaded = most_offloaded(plan.program.ranks[rank().index], stage);
+        tools.on_sharding = how.on_sharding;
+        if (how.device) tools.lanes = &how.device->lanes();
+        runners_.push_back(make_model_stage(graphs_of(scenario_, plan, stage), tools));
+        stages_.push_back(runners_.back().get());
+    }
+    if (how.device) rehearse();
+}
+
+/// Libraries load and choose the kernels of a product at its first use. Some of that waits for all
+/// that the GPU does, and so for ever where another rank's part of a collective is under way: each
+/// rank makes its first uses by itself. What they leave behind are gradients, which a step zeroes.
+void RankJob::rehearse() {
+    scenarios::Scenario one = scenario_;
+    one.training.micro_batches = 1;
+    const RandomBatch batch(one);
+    StepInputs inputs = batch.inputs(0, 1);
+    inputs.micro_batches.resize(static_cast<std::size_t>(scenario_.training.micro_batches),
+                                inputs.micro_batches.front());
+    rehearses_ = true;
+    run(rehearsal_of(plan_.program), inputs);
+    rehearses_ = false;
+}
+
+StepRecord RankJob::step(const StepInputs& inputs) {
+    return run(plan_.program, inputs);
+}
+
+void RankJob::evaluate(const StepInputs& inputs) {
+    assert(!inputs.training && "an evaluation does not train");
+    run(forward_, inputs);
+}
+
+StepRecord RankJob::run(const Program& program, const StepInputs& inputs) {
+    const TrainingGroups& groups = *training_.groups;
+    RankSide side{program,    rank(),  groups.grid.replica_of(groups.world->rank()),
+                  *pipeline_, stages_, *training_.step,
+                  arena_};
+    if (how_.device) side.lanes = &how_.device->lanes();
+    side.device_moves = on_device_ != nullptr;
+    side.log = &log_;
+    const auto posting =
+        world_.starts_in_order() ? ReceivePosting::InListOrder : ReceivePosting::Early;
+    return run_step(side, inputs, {how_.patience, posting});
+}
+
+double RankJob::loss_total() const {
+    double total = 0;
+    for (const auto& runner : runners_) total += runner->loss_total();
+    return total;
+}
+
+double RankJob::correct_total() const {
+    double total = 0;
+    for (const auto& runner : runners_) total += runner->correct_total();
+    return total;
+}
+
+bool RankJob::has_head() const {
+    const Stage last{plan_.program.stage_count() - 1};
+    return std::ranges::count(plan_.program.placement.stages[rank().index], last) > 0;
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,327 @@
+#include "exec/core/stage/model_stage.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <utility>
+
+#include "exec/core/stage/offloaded_tensors.h"
+#include "exec/core/stage/operator_call.h"
+#include "exec/core/stage/pairs.h"
+#include "exec/core/stage/rope_table.h"
+#include "exec/core/stage/run_visit.h"
+#include "exec/core/stage/visit_clock.h"
+#include "models/visits.h"
+
+namespace debubble::exec {
+
+namespace {
+
+using models::Part;
+using models::Visit;
+
+PassOrder order_of(const models::StageGraph& graph, const std::vector<Visit>& visits) {
+    PassOrder order;
+    for (const Visit& visit : visits) {
+        const std::optional<int> layer = graph.operators[visit.op].layer;
+        if (order.empty() || order.back() != layer) order.push_back(layer);
+    }
+    return order;
+}
+
+PassReads reads_of(const std::vector<Visit>& visits) {
+    const auto is_weight = [](const Visit& visit) { return visit.part == Part::Weight; };
+    return std::ranges::all_of(visits, is_weight) ? PassReads::NoParameters : PassReads::Parameters;
+}
+
+/// Which pass has run, by the parts of operators that were called; one that calls none is what it
+/// was meant to be.
+Pass pass_of(const std::vector<Part>& called, Pass meant) {
+    const auto any = [&](Part part) { return std::ranges::find(called, part) != called.end(); };
+    if (any(Part::Fused)) return Pass::Backward;
+    if (any(Part::Weight)) return Pass::BackwardWeight;
+    if (any(Part::Input)) return Pass::BackwardInput;
+    return any(Part::Forward) ? Pass::Forward : meant;
+}
+
+/// A slice of the sequence with its graph, and how its passes go.
+struct SlicePlan {
+    models::StageGraph graph;
+    models::PassVisits fused;
+    models::PassVisits split;
+};
+
+class ModelStage final : public StageRunner {
+public:
+    ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
+        : state_{tools, nullptr, {}, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
+        for (models::StageGraph& graph : graphs) {
+            models::PassVisits fused = visits_of(graph, false), split = visits_of(graph, true);
+            slices_.push_back({std::move(graph), std::move(fused), std::move(split)});
+        }
+        allocate_constants();
+    }
+
+    ArenaTensor edge(Message::Kind) override {
+        const models::StageGraph& graph = slices_.front().graph;
+        const models::Execution& how = graph.execution;
+        const DataType type = executed_type(how.compute);
+        const std::int64_t elements = graph.boundary_bytes().count / size_of(type);
+        const std::int64_t hidden = graph.architecture.hidden;
+        return state_.tools.arena.allocate({elements / hidden, hidden}, type,
+                                           MemoryClass::Activations, "edge");
+    }
+
+    void begin_step(const StepInputs& inputs) override {
+        state_.step = &inputs;
+        state_.tools.kernels.fill_zero(state_.totals.view());
+    }
+
+    void end_step() override {
+        state_.tools.kernels.finish();
+        clock_.end_step();
+        assert(std::ranges::all_of(state_.live, is_empty) && "a step leaves no activation behind");
+        state_.live.clear();
+        state_.first_rows.clear();
+        state_.step = nullptr;
+    }
+
+    ArenaTensor forward(const MicroBatch& micro_batch, ArenaTensor input) override {
+        const SlicePlan& slice = slice_of(micro_batch);
+        LiveTensors& live = begin(micro_batch);
+        if (slice.graph.input) live[*slice.graph.input] = std::move(input);
+        ArenaTensor output =
+            run_pass(Pass::Forward, micro_batch, slice.fused[0], slice.graph.output, false);
+        if (!state_.step->training) {
+            drop_evaluated(micro_batch);
+        } else if (state_.tools.recomputed) {
+            keep(live, [&](int tensor) {
+                return tensor == slice.graph.input || seen_later(slice.graph, tensor);
+            });
+        }
+        return output;
+    }
+
+    void recompute(const MicroBatch& micro_batch) override {
+        const SlicePlan& slice = slice_of(micro_batch);
+        const ArenaTensor output =
+            run_pass(Pass::Forward, micro_batch, slice.fused[0], slice.graph.output, true);
+    }
+
+    ArenaTensor backward(const MicroBatch& micro_batch, ArenaTensor output_gradient) override {
+        return backward_pass(Pass::Backward, micro_batch, slice_of(micro_batch).fused[1],
+                             std::move(output_gradient));
+    }
+    ArenaTensor backward_input(const MicroBatch& micro_batch,
+                               ArenaTensor output_gradient) override {
+        return backward_pass(Pass::BackwardInput, micro_batch, slice_of(micro_batch).split[1],
+                             std::move(output_gradient));
+    }
+    void backward_weight(const MicroBatch& micro_batch) override {
+        run_pass(Pass::BackwardWeight, micro_batch, slice_of(micro_batch).split[2], std::nullopt,
+                 false);
+    }
+
+    void offload(const MicroBatch& micro_batch) override {
+        offloaded_.offload(micro_batch, slice_of(micro_batch).graph, state_.live.at(micro_batch));
+        did(Offload{state_.tools.stage, micro_batch});
+    }
+    void reload(const MicroBatch& micro_batch) override {
+        offloaded_.reload(micro_batch, slice_of(micro_batch).graph, state_.live.at(micro_batch));
+        did(Reload{state_.tools.stage, micro_batch});
+    }
+
+    double loss_total() const override { return totals()[0]; }
+    double correct_total() const override { return totals()[1]; }
+    std::chrono::nanoseconds communicated() const override {
+        return state_.communicated + state_.tools.parameters.communicated();
+    }
+
+private:
+    static bool is_empty(const std::pair<const MicroBatch, LiveTensors>& tensors) {
+        return std::ranges::none_of(
+            tensors.second, [](const ArenaTensor& tensor) { return static_cast<bool>(tensor); });
+    }
+
+    std::array<double, 2> totals() const {
+        const Tensor host({2}, DataType::Fp64);
+        state_.tools.kernels.download(state_.totals.view(), host.view());
+        return {host.as<double>()[0], host.as<double>()[1]};
+    }
+
+    /// Memory of a graph's tensor, in elements of the compute type: what it holds is the
+    /// operators' matter.
+    ArenaTensor allocate(const models::Tensor& tensor) {
+        const DataType type = executed_type(slices_.front().graph.execution.compute);
+        const std::int64_t elements = (tensor.bytes.count + size_of(type) - 1) / size_of(type);
+        return state_.tools.arena.allocate({elements}, type, tensor.held_as, tensor.name);
+    }
+
+    void allocate_constants() {
+        Arena& arena = state_.tools.arena;
+        state_.totals = arena.allocate({2}, DataType::Fp64, MemoryClass::Buffers, "totals");
+        state_.tools.kernels.fill_zero(state_.totals.view());
+        const models::StageGraph& graph = slices_.front().graph;
+        if (graph.architecture.positions != models::Positions::Rope) return;
+        const Shape table{graph.execution.seq_length, graph.architecture.head_dim / 2};
+        const Tensor cosines(table), sines(table);
+        rope_table(graph.architecture.rope_theta, cosines.as<float>(), sines.as<float>());
+        state_.cosines = arena.allocate(table, DataType::Fp32, MemoryClass::Buffers, "rope.cos");
+        state_.sines = arena.allocate(table, DataType::Fp32, MemoryClass::Buffers, "rope.sin");
+        state_.tools.kernels.upload(cosines.view(), state_.cosines.view());
+        state_.tools.kernels.upload(sines.view(), state_.sines.view());
+    }
+
+    const SlicePlan& slice_of(const MicroBatch& micro_batch) const {
+        if (slices_.size() == 1) return slices_.front();
+        return slices_[static_cast<std::size_t>(micro_batch.slice.value_or(0))];
+    }
+
+    LiveTensors& begin(const MicroBatch& micro_batch) {
+        LiveTensors& live = state_.live[micro_batch];
+        live.resize(slice_of(micro_batch).graph.tensors.size());
+        return live;
+    }
+
+    template <class Test>
+    static void keep(LiveTensors& live, const Test& is_kept) {
+        for (std::size_t i = 0; i < live.size(); ++i)
+            if (!is_kept(static_cast<int>(i))) live[i] = {};
+    }
+
+    /// An evaluation leaves nothing but what the later slices of its microbatch see.
+    void drop_evaluated(const MicroBatch& micro_batch) {
+        const models::StageGraph& graph = slice_of(micro_batch).graph;
+        const int slice = micro_batch.slice.value_or(0);
+        const bool last = slice + 1 == graph.execution.slices || state_.tools.keys != nullptr;
+        keep(state_.live.at(micro_batch),
+             [&](int tensor) { return !last && seen_later(graph, tensor); });
+        for (MicroBatch earlier = micro_batch; last && earlier.slice.value_or(0) > 0;) {
+            --*earlier.slice;
+            state_.live.erase(earlier);
+        }
+    }
+
+    /// Sums over slices have room in all of them, once the last one's backward begins.
+    void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph, int index) {
+        const models::Tensor& tensor = graph.tensors[index];
+        LiveTensors& live = state_.live.at(micro_batch);
+        if (!live[index]) live[index] = allocate(tensor);
+        if (tensor.slices != models::Across::Summed) return;
+        for (MicroBatch earlier = micro_batch; *earlier.slice > 0;) {
+            --*earlier.slice;
+            LiveTensors& of_slice = state_.live.at(earlier);
+            if (!of_slice[index]) of_slice[index] = allocate(tensor);
+        }
+    }
+
+    void did(const Action& action) {
+        if (state_.tools.log != nullptr) state_.tools.log->actions.push_back(action);
+    }
+
+    ArenaTensor backward_pass(Pass meant, const MicroBatch& micro_batch,
+                              const std::vector<Visit>& visits, ArenaTensor output_gradient) {
+        const models::StageGraph& graph = slice_of(micro_batch).graph;
+        if (graph.output_gradient)
+            state_.live.at(micro_batch)[*graph.output_gradient] = std::move(output_gradient);
+        return run_pass(meant, micro_batch, visits, graph.input_gradient, false);
+    }
+
+    /// Runs the visits; the tensor `kept` is handed out where the plan would free it.
+    ArenaTensor run_pass(Pass meant, const MicroBatch& micro_batch,
+                         const std::vector<Visit>& visits, std::optional<int> kept, bool again) {
+        const models::StageGraph& graph = slice_of(micro_batch).graph;
+        LiveTensors& live = state_.live.at(micro_batch);
+        ArenaTensor result;
+        called_.clear();
+        StageParameters& parameters = state_.tools.parameters;
+        parameters.begin_pass(order_of(graph, visits), reads_of(visits));
+        clock_.begin();
+        std::chrono::nanoseconds waited = parameters.communicated();
+        const auto end_sharding = [&] {
+            const std::chrono::nanoseconds before =
+                std::exchange(waited, parameters.communicated());
+            clock_.end_sharding(waited - before);
+        };
+        const models::Operator* opened = nullptr;  ///< one of the layer whose parameters are open
+        const auto open_for = [&](const models::Operator& op) {
+            if (opened != nullptr && opened->layer == op.layer) return;
+            if (opened != nullptr) parameters.close(opened->layer);
+            parameters.open(op.layer);
+            opened = &op;
+            end_sharding();
+        };
+        const auto call_of = [&](const Visit& visit) {
+            const bool repeated = again || visit.part == Part::Again;
+            return OperatorCall{
+                graph,    graph.operators[visit.op],     live,      state_, micro_batch.index,
+                repeated, micro_batch.slice.value_or(0), visit.part};
+        };
+        const auto free = [&](const Visit& visit) {
+            for (const int tensor : visit.frees) {
+                if (tensor == kept) result = std::move(live[tensor]);
+                live[tensor] = {};
+            }
+        };
+        for (std::size_t at = 0; at < visits.size(); ++at) {
+            const Visit& visit = visits[at];
+            const OperatorCall call = call_of(visit);
+            const Part part = call.again ? Part::Again : visit.part;
+            const auto pair = state_.tools.kernels.makes_pairs()
+                                  ? pair_at(graph, visits, at, call.dropout() > 0)
+                                  : std::nullopt;
+            if (!pair) {
+                open_for(call.op);
+                make_room(micro_batch, graph, visit, -1);
+                run_visit(call, visit.part);
+                called_.push_back(visit.part);
+                free(visit);
+                clock_.end(graph, call.op, part);
+                continue;
+            }
+            const Visit& next = visits[++at];
+            const OperatorCall second = call_of(next);
+            open_for(call.op.parameters.empty() ? second.op : call.op);
+            make_room(micro_batch, graph, visit, -1);
+            make_room(micro_batch, graph, next, pair->becomes);
+            if (pair->reused >= 0) live[pair->becomes] = std::move(live[pair->reused]);
+            run_pair(pair->kind, call, second, visit.part);
+            called_.insert(called_.end(), {visit.part, next.part});
+            free(visit);
+            free(next);
+            clock_.end(graph, call.op, part);
+            clock_.end(graph, second.op, part);  // next to nothing: the first has it all
+        }
+        if (opened != nullptr) parameters.close(opened->layer);
+        parameters.end_pass();
+        end_sharding();
+        if (again)
+            did(Recompute{state_.tools.stage, micro_batch});
+        else
+            did(Compute{pass_of(called_, meant), state_.tools.stage, micro_batch});
+        return result;
+    }
+
+    /// For what the visit wants, but for one tensor.
+    void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph,
+                   const Visit& visit, int but) {
+        for (const int tensor : visit.allocates)
+            if (tensor != but) make_room(micro_batch, graph, tensor);
+    }
+
+    StageMemory state_;
+    std::vector<SlicePlan> slices_;
+    OffloadedTensors offloaded_;
+    VisitClock clock_;
+    std::vector<Part> called_;  ///< in the pass under way
+};
+
+}  // namespace
+
+std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
+                                              const StageTools& tools) {
+    assert(!graphs.empty() && "a stage has a graph");
+    return std::make_unique<ModelStage>(std::move(graphs), tools);
+}
+
+}  // namespace debubble::exec

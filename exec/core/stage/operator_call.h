@@ -1,0 +1,178 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "exec/core/arena.h"
+#include "exec/core/stage/model_stage.h"
+#include "models/graph.h"
+#include "models/visits.h"
+
+/// What the code of an operator sees of the pass that it is part of. Private to the folder.
+namespace debubble::exec {
+
+/// The tensors of one microbatch (slice), by their index in the graph; empty if not alive.
+using LiveTensors = std::vector<ArenaTensor>;
+
+/// What belongs to the stage, not to a pass.
+struct StageMemory {
+    StageTools tools;
+    const StepInputs* step = nullptr;
+    ArenaTensor totals;   ///< fp64 [2]: loss, correct predictions
+    ArenaTensor cosines;  ///< of rotary positions
+    ArenaTensor sines;
+    std::map<MicroBatch, LiveTensors> live;  ///< of a step
+    /// Of a step: where each expert's rows begin, by microbatch, slice and layer.
+    std::map<std::array<int, 3>, std::vector<std::int64_t>> first_rows;
+    std::chrono::nanoseconds communicated{};  ///< by operators, from asking to being done
+};
+
+/// Tokens that lie side by side both in a tensor and in a sample.
+struct TokenRun {
+    std::int64_t offset = 0;  ///< of the first token in the tensor
+    std::int64_t sample = 0;  ///< of the microbatch
+    std::int64_t position = 0;
+    std::int64_t count = 0;
+};
+
+struct OperatorCall {
+    const models::StageGraph& graph;
+    const models::Operator& op;
+    LiveTensors& live;
+    StageMemory& state;
+    int micro_batch = 0;
+    bool again = false;  ///< a recomputation: totals have been counted
+    int slice = 0;       ///< of the sequence
+    models::Part part{};
+
+    Kernels& kernels() const { return state.tools.kernels; }
+    const models::Architecture& model() const { return graph.architecture; }
+    const models::Execution& how() const { return graph.execution; }
+    const MicroBatchInputs& inputs() const { return state.step->micro_batches[micro_batch]; }
+
+    // Extents of this pass.
+    std::int64_t samples() const { return how().micro_batch; }
+    /// Per sample on this rank.
+    std::int64_t rows() const { return how().seq_length / how().slices / how().context; }
+    std::int64_t tokens() const { return samples() * rows(); }
+    /// Of the residual stream on this rank: a part under sequence parallelism.
+    std::int64_t stream_tokens() const { return scattered() ? tokens() / how().tensor : tokens(); }
+    /// Where the stretches of a slice of a sample stand that a context rank has, in the order of
+    /// its tensors: [stretches, samples, rows / stretches]. It has one, or an early and a late one.
+    std::vector<std::int64_t> stretches(int of_slice, int of_context_rank) const;
+    std::vector<std::int64_t> stretches() const { return stretches(slice, context_rank()); }
+    /// Of the first of them.
+    std::int64_t first_position() const { return stretches().front(); }
+    /// That go to experts, all of which this rank has.
+    std::int64_t expert_rows() const { return stream_tokens() * model().experts_per_token; }
+    /// Whether the operator is a product of each expert's own.
+    bool of_experts() const {
+        return !op.parameters.empty() &&
+               graph.parameters[static_cast<std::size_t>(op.parameters[0])].expert;
+    }
+    bool scattered() const { return how().sequence_parallel && how().tensor > 1; }
+    int tensor_rank() const { return state.tools.tensor ? state.tools.tensor->rank() : 0; }
+    int context_rank() const { return state.tools.context ? state.tools.context->rank() : 0; }
+    /// What `all` [samples, T] has of int32 for this pass's tokens, in their order.
+    void upload_tokens(const ConstTensorView& all, TensorView mine) const;
+    /// The residual stream's tokens on this rank.
+    std::vector<TokenRun> stream_runs() const;
+
+    DataType compute_type() const;
+    /// A tensor of the graph under a shape whose size is the plan's, which names it among those
+    /// that the operator uses in this part: others may be gone, or somebody else's by now.
+    TensorView tensor(int index, const Shape& shape, DataType type) const;
+    TensorView tensor(int index, const Shape& shape) const {
+        return tensor(index, shape, compute_type());
+    }
+    /// The tensor as another slice of the microbatch holds it.
+    TensorView tensor_of_slice(int of, int index, const Shape& shape) const;
+    /// Rows of the tensor, as many as fill it with so many columns.
+    TensorView rows_of(int index, std::int64_t columns) const;
+    TensorView stream(int index) const { return tensor(index, {stream_tokens(), model().hidden}); }
+    /// The tensor among `uses` whose name ends so; -1 if there is none.
+    int named(const std::vector<int>& uses, std::string_view suffix) const;
+    bool is_planned(int index) const;
+    /// Memory for the length of the call, beyond the plan.
+    ArenaTensor temporary(const Shape& shape, DataType type) const;
+
+    TensorView parameter(int index) const { return state.tools.parameters.value(index); }
+    TensorView gradient(int index) const { return state.tools.parameters.gradient(index); }
+
+    // In the tensor-parallel group; each returns when it is done.
+    void all_reduce(TensorView data, Reduction reduction = Reduction::Sum) const;
+    void all_gather(ConstTensorView mine, TensorView all) const;
+    void reduce_scatter(ConstTensorView all, TensorView mine) const;
+    /// y [rows, columns] from every rank's [rows, columns / ranks].
+    void gather_columns(ConstTensorView mine, TensorView all) const;
+    // In the context-parallel group.
+    void gather_context(ConstTensorView mine, TensorView all) const;
+    void scatter_context(ConstTensorView all, TensorView mine) const;
+
+    /// This operator's random stream in this step.
+    RandomStream random_stream(std::string_view purpose) const;
+    double dropout() const;  ///< 0 where nothing is dropped in this step
+    /// Drops elements of a tensor of the stream; y may be x.
+    void drop_stream(ConstTensorView x, TensorView y) const;
+};
+
+/// Rows first .. first + count - 1 of [rows, columns], or of [rows].
+template <class AnyView>
+AnyView rows_from(const AnyView& x, std::int64_t first, std::int64_t count) {
+    const bool flat = x.shape.rank() == 1;
+    const std::int64_t columns = flat ? 1 : x.shape.columns();
+    return {x.data + first * columns * size_of(x.type), flat ? Shape{count} : Shape{count, columns},
+            x.type};
+}
+
+DataType executed_type(models::DataType type);
+Nonlinearity nonlinearity_of(models::Activation activation);
+
+// The operators by kind: forward, backward-input, backward-weight. A kind without weights
+// has no third.
+void token_embedding_forward(const OperatorCall& call);
+void token_embedding_backward_weight(const OperatorCall& call);
+void positions_forward(const OperatorCall& call);
+void positions_backward_input(const OperatorCall& call);
+void positions_backward_weight(const OperatorCall& call);
+void norm_forward(const OperatorCall& call);
+void norm_backward_input(const OperatorCall& call);  ///< and its weight's gradients
+void linear_forward(const OperatorCall& call);
+void linear_backward_input(const OperatorCall& call);
+void linear_backward_weight(const OperatorCall& call);
+void split_heads_forward(const OperatorCall& call);
+void split_heads_backward_input(const OperatorCall& call);
+void attention_forward(const OperatorCall& call);
+void attention_backward_input(const OperatorCall& call);
+void activation_forward(const OperatorCall& call);
+void activation_backward_input(const OperatorCall& call);
+void residual_forward(const OperatorCall& call);
+void residual_backward_input(const OperatorCall& call);
+void gather_forward(const OperatorCall& call);
+void gather_backward_input(const OperatorCall& call);
+void router_forward(const OperatorCall& call);
+void router_backward_input(const OperatorCall& call);
+void router_backward_weight(const OperatorCall& call);
+void dispatch_forward(const OperatorCall& call);
+void dispatch_backward_input(const OperatorCall& call);
+void experts_forward(const OperatorCall& call);  ///< a product of each expert's own
+void experts_backward_input(const OperatorCall& call);
+void experts_backward_weight(const OperatorCall& call);
+void combine_forward(const OperatorCall& call);
+void combine_backward_input(const OperatorCall& call);
+void loss_forward(const OperatorCall& call);
+void loss_backward_input(const OperatorCall& call);
+
+// Two operators that stand in a row (pairs.h), each with what its own visit would see.
+void linear_activation_forward(const OperatorCall& linear, const OperatorCall& activation);
+/// The product's weight gradient is not made.
+void linear_activation_backward_input(const OperatorCall& linear, const OperatorCall& activation);
+/// The branch lies where the norm's result goes.
+void residual_norm_forward(const OperatorCall& residual, const OperatorCall& norm);
+
+}  // namespace debubble::exec

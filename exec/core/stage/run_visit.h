@@ -1,0 +1,20 @@
+#pragma once
+
+#include "exec/core/stage/operator_call.h"
+#include "exec/core/stage/pairs.h"
+#include "scenarios/scenario.h"
+
+/// From a visit of the operator graph to the code of its operator.
+namespace debubble::exec {
+
+/// Throws InputError where the network has operators that nothing executes yet: experts that ranks
+/// share or cut.
+void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel);
+
+void run_visit(const OperatorCall& call, models::Part part);
+
+/// Two visits at once; `part` is the first one's.
+void run_pair(VisitPair::Kind kind, const OperatorCall& first, const OperatorCall& second,
+              models::Part part);
+
+}  // namespace debubble::exec

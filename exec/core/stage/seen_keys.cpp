@@ -1,0 +1,198 @@
+#include "exec/core/stage/seen_keys.h"
+
+#include <utility>
+
+namespace debubble::exec {
+
+namespace {
+
+/// Between keys or values that stand alone and the sequence that they are of.
+enum class Direction { Join, Part };
+
+/// Stretches of a sequence, of several ranks or samples: how far the first elements of one and the
+/// next are apart where they stand alone, and in `all`.
+struct Line {
+    std::int64_t count = 1;
+    std::int64_t alone = 0;
+    std::int64_t all = 0;
+};
+
+/// Moves [ranks, samples] stretches [rows, width]; `alone` and `all` are the first. One call for
+/// each of the fewer.
+void move(const OperatorCall& call, Direction direction, Line ranks, Line samples,
+          std::int64_t rows, std::int64_t width, const TensorView& alone, const TensorView& all) {
+    if (ranks.count > samples.count) std::swap(ranks, samples);
+    const std::int64_t element = size_of(alone.type);
+    const bool joins = direction == Direction::Join;
+    const Blocks blocks{samples.count, rows, width, joins ? samples.alone : samples.all,
+                        joins ? samples.all : samples.alone};
+    for (std::int64_t i = 0; i < ranks.count; ++i) {
+        const TensorView one{alone.data + i * ranks.alone * element, {rows, width}, alone.type};
+        const TensorView there{all.data + i * ranks.all * element, {rows, width}, all.type};
+        call.kernels().copy_blocks(blocks, joins ? one : there, joins ? there : one);
+    }
+}
+
+/// The same stretch of every sample, `first` rows into the sequences of `all`.
+void move_rows(const OperatorCall& call, Direction direction, const KeysAndValues& alone,
+               const KeysAndValues& all, std::int64_t first) {
+    const Shape& each = alone.k.shape;
+    const std::int64_t width = each[2] * each[3];
+    const Line samples{each[0], each[1] * width, all.k.shape[1] * width};
+    for (const auto& [from, to] : {std::pair{alone.k, all.k}, std::pair{alone.v, all.v}}) {
+        const TensorView there{to.data + first * width * size_of(to.type), to.shape, to.type};
+        move(call, direction, {}, samples, each[1], width, from, there);
+    }
+}
+
+/// What a slice up to this one has in `tensor`.
+KeysAndValues of_slice(const OperatorCall& call, const Heads& heads, int slice, int tensor) {
+    const TensorView memory = call.tensor_of_slice(
+        slice, tensor, {2, heads.samples * heads.rows, heads.keys, heads.head_dim});
+    return keys_and_values_at(memory.data, heads.key_shape(), memory.type);
+}
+
+/// Between the tensors of the slices up to this one and `all`, in which they lie side by side.
+void move_slices(const OperatorCall& call, const Heads& heads, int tensor, Direction direction,
+                 const KeysAndValues& all) {
+    for (int slice = 0; slice <= call.slice; ++slice)
+        move_rows(call, direction, of_slice(call, heads, slice, tensor), all, slice * heads.rows);
+}
+
+/// Scratch of the plan for the keys and values that any query of the pass sees.
+KeysAndValues all_keys(const OperatorCall& call, const Heads& heads, int scratch) {
+    Shape both = heads.all_keys_shape();
+    both = {2 * both[0], both[1], both[2], both[3]};
+    const TensorView memory = call.tensor(scratch, both);
+    return keys_and_values_at(memory.data, heads.all_keys_shape(), memory.type);
+}
+
+/// Between what the ranks of the context group have of a slice, one behind the other in
+/// `of_ranks`, and `all`, where keys and values stand in the order of the sequence.
+void move_stretches(const OperatorCall& call, const Heads& heads, int slice,
+                    const TensorView& of_ranks, Direction direction, const KeysAndValues& all) {
+    const KeysAndValues first = keys_and_values_at(of_ranks.data, heads.key_shape(), of_ranks.type);
+    const std::int64_t width = heads.keys * heads.head_dim, element = size_of(of_ranks.type);
+    const std::vector<std::int64_t> of_first = call.stretches(slice, 0);
+    const std::vector<std::int64_t> of_second = call.stretches(slice, 1);
+    const Line samples{heads.samples / heads.stretches, heads.rows * width, heads.all_rows * width};
+    for (std::size_t i = 0; i < of_first.size(); ++i) {
+        const Line ranks{call.how().context, 2 * first.k.shape.elements(),
+                         (of_second[i] - of_first[i]) * width};
+        for (const auto& [from, to] : {std::pair{first.k, all.k}, std::pair{first.v, all.v}}) {
+            const TensorView there{to.data + of_first[i] * width * element, to.shape, to.type};
+            move(call, direction, ranks, samples, heads.rows, width,
+                 of_stretch(from, heads, static_cast<std::int64_t>(i)), there);
+        }
+    }
+}
+
+/// Keys and behind them values, as a rank sends them.
+TensorView chunk_of(const KeysAndValues& mine) {
+    return {mine.k.data, {2, mine.k.shape.elements()}, mine.k.type};
+}
+
+/// Room for the chunks of all ranks.
+TensorView chunks(const OperatorCall& call, const KeysAndValues& mine, int scratch) {
+    return call.tensor(scratch, {call.how().context, 2 * mine.k.shape.elements()});
+}
+
+/// Keys and values of all ranks of the context group.
+KeysAndValues gathered(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine,
+                       const std::vector<int>& uses, bool backward) {
+    const TensorView there =
+        chunks(call, mine, call.named(uses, backward ? ".kv.regathered" : ".kv.gathered"));
+    const KeysAndValues all =
+        all_keys(call, heads, call.named(uses, backward ? ".kv.rejoined" : ".kv.joined"));
+    for (int slice = 0; slice <= call.slice; ++slice) {
+        const bool own = slice == call.slice;
+        call.gather_context(chunk_of(own ? mine : of_slice(call, heads, slice, call.op.keys)),
+                            there);
+        move_stretches(call, heads, slice, there, Direction::Join, all);
+    }
+    return all;
+}
+
+/// The first rows of what an evaluation keeps of its one sample.
+KeysAndValues kept(const OperatorCall& call, const Heads& heads, const Shape& shape) {
+    assert(heads.samples == 1 && "keys are kept of one sample");
+    KeptKeys& kept = (*call.state.tools.keys)[call.op.layer.value_or(0)];
+    if (!kept.keys) {
+        const Shape whole{1, call.how().seq_length, heads.keys, heads.head_dim};
+        const auto held = [&] {
+            return call.state.tools.arena.allocate(whole, call.compute_type(),
+                                                   MemoryClass::Activations, call.op.name);
+        };
+        kept.keys = held();
+        kept.values = held();
+    }
+    return {{kept.keys.view().data, shape, call.compute_type()},
+            {kept.values.view().data, shape, call.compute_type()}};
+}
+
+/// The sums over all ranks' queries, to those of the slices up to this one; sums over the queries
+/// of later slices are there already.
+void scatter_gradients(const OperatorCall& call, const Heads& heads, const KeysAndValues& sums,
+                       const KeysAndValues& mine) {
+    const std::vector<int>& uses = call.op.backward_input_uses;
+    const TensorView there = chunks(call, mine, call.named(uses, ".kv.regathered"));
+    const bool adds = call.slice + 1 < call.how().slices;
+    for (int slice = 0; slice <= call.slice; ++slice) {
+        const bool own = slice == call.slice;
+        const TensorView total =
+            chunk_of(own ? mine : of_slice(call, heads, slice, call.op.key_gradient));
+        const TensorView term =
+            adds ? call.tensor(call.named(uses, ".kv.chunk"), total.shape) : total;
+        move_stretches(call, heads, slice, there, Direction::Part, sums);
+        call.scatter_context(there, term);
+        if (adds) call.kernels().add(term, total);
+    }
+}
+
+}  // namespace
+
+KeysAndValues seen_keys(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine,
+                        KeyUse use) {
+    if (call.state.tools.keys != nullptr) return kept(call, heads, heads.all_keys_shape());
+    const bool backward = use == KeyUse::Backward;
+    const std::vector<int>& uses = backward ? call.op.backward_input_uses : call.op.forward_uses;
+    if (call.how().context > 1) return gathered(call, heads, mine, uses, backward);
+    if (call.slice == 0) return mine;
+    const KeysAndValues all =
+        all_keys(call, heads, call.named(uses, backward ? ".keys.seen.again" : ".keys.seen"));
+    move_slices(call, heads, call.op.keys, Direction::Join, all);
+    return all;
+}
+
+KeysAndValues key_gradient_sums(const OperatorCall& call, const Heads& heads,
+                                const KeysAndValues& mine) {
+    const bool shared = call.how().context > 1;
+    if (call.slice == 0 && !shared) return mine;
+    const int scratch =
+        call.named(call.op.backward_input_uses, shared ? ".kv.joined" : ".keys.seen");
+    const KeysAndValues all = all_keys(call, heads, scratch);
+    if (shared) return all;
+    if (call.slice + 1 == call.how().slices) {
+        call.kernels().fill_zero(all.k);
+        call.kernels().fill_zero(all.v);
+    } else {
+        move_slices(call, heads, call.op.key_gradient, Direction::Join, all);
+    }
+    return all;
+}
+
+void hand_out_key_gradients(const OperatorCall& call, const Heads& heads, const KeysAndValues& sums,
+                            const KeysAndValues& mine) {
+    if (call.how().context > 1) {
+        scatter_gradients(call, heads, sums, mine);
+    } else if (call.slice > 0) {
+        move_slices(call, heads, call.op.key_gradient, Direction::Part, sums);
+    }
+}
+
+void keep_keys(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine) {
+    const KeysAndValues all = kept(call, heads, heads.all_keys_shape());
+    move_rows(call, Direction::Join, mine, all, call.first_position());
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+
+#include "base/ids.h"
+#include "exec/core/arena.h"
+#include "exec/core/stage/step_inputs.h"
+#include "schedule/action.h"
+
+/// One stage of the model on one rank, as the interpreter of Programs sees it.
+namespace debubble::exec {
+
+/// What crosses the edges of a stage is handed over by value: a received buffer becomes the
+/// input, the output becomes a send buffer, and whoever has it last frees it. At the ends of
+/// the pipeline edges are empty: tokens come from StepInputs, the loss goes to loss_total().
+class StageRunner {
+public:
+    virtual ~StageRunner() = default;
+
+    /// A buffer of the size of an edge: an activation of one microbatch (slice), or its gradient.
+    virtual ArenaTensor edge(Message::Kind kind) = 0;
+
+    /// Before the first pass of a step. `inputs` must live to its end.
+    virtual void begin_step(const StepInputs& inputs) = 0;
+    /// Checks that nothing of the step is left behind.
+    virtual void end_step() = 0;
+
+    virtual ArenaTensor forward(const MicroBatch& micro_batch, ArenaTensor input) = 0;
+    /// The fused backward; returns the gradient of the input.
+    virtual ArenaTensor backward(const MicroBatch& micro_batch, ArenaTensor output_gradient) = 0;
+    virtual ArenaTensor backward_input(const MicroBatch& micro_batch,
+                                       ArenaTensor output_gradient) = 0;
+    virtual void backward_weight(const MicroBatch& micro_batch) = 0;
+    /// The forward once more, from the saved input, leaving what the backward reads.
+    virtual void recompute(const MicroBatch& micro_batch) = 0;
+    /// Saved activations to memory outside the arena, and back.
+    virtual void offload(const MicroBatch& micro_batch) = 0;
+    virtual void reload(const MicroBatch& micro_batch) = 0;
+
+    /// Of the microbatches whose forward ran in this step, summed over their non-ignored
+    /// targets and not divided; zero where the stage has no head.
+    virtual double loss_total() const = 0;
+    /// Rows whose largest logit is the target's; the count of an evaluation.
+    virtual double correct_total() const = 0;
+
+    /// How long passes have stood still for collectives inside them, since the first of all.
+    virtual std::chrono::nanoseconds communicated() const { return {}; }
+};
+
+}  // namespace debubble::exec

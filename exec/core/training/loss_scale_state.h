@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace debubble::exec {
+
+/// Of dynamic loss scaling.
+struct LossScaleState {
+    double scale = 1;
+    std::int64_t good_steps = 0;  ///< since the scale was last changed
+    int hysteresis_left = 0;
+    std::int64_t skipped_steps = 0;
+    friend bool operator==(const LossScaleState&, const LossScaleState&) = default;
+};
+
+}  // namespace debubble::exec

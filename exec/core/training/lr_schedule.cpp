@@ -1,0 +1,21 @@
+#include "exec/core/training/lr_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace debubble::exec {
+
+double LrSchedule::rate(double base, std::int64_t steps_taken) const {
+    const auto s = static_cast<double>(steps_taken);
+    const auto w = static_cast<double>(warmup_steps);
+    if (steps_taken < warmup_steps)
+        return base * (warmup_start_factor + (1 - warmup_start_factor) * s / w);
+    if (shape == Shape::Constant) return base;
+    const double progress = std::min(1.0, (s - w) / (static_cast<double>(total_steps) - w));
+    const double left =
+        shape == Shape::Linear ? 1 - progress : (1 + std::cos(std::numbers::pi * progress)) / 2;
+    return min_lr + (base - min_lr) * left;
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include "exec/core/training/trained_stage.h"
+#include "exec/core/training/training_groups.h"
+
+/// Gradients that several ranks have a part of, beside their replicas: sums that run once the
+/// reductions over data-parallel ranks are through. Each returns when it is done.
+namespace debubble::exec {
+
+/// One stage that this rank holds.
+struct LocalStage {
+    Stage stage;
+    TrainedStage* state = nullptr;
+};
+
+/// Whether this rank, among its tensor group and the copies of a tied parameter, is the one that
+/// counts the parameter in norms and saves it. Among holders of a stage the first one does.
+bool speaks_for(const TrainedStage& state, const UnitSlot& slot);
+
+/// Gives all copies of the tied parameter on this rank the sum over its copies on all stages.
+Interval sum_tied_gradients(const std::vector<LocalStage>& stages, TrainingGroups& groups,
+                            Kernels& kernels, Arena& arena, Deadline deadline);
+
+/// Sums the gradients of parameters that tensor-parallel ranks hold whole, in one all-reduce.
+void sum_replicated_gradients(const std::vector<LocalStage>& stages, TrainingGroups& groups,
+                              Kernels& kernels, Arena& arena, Deadline deadline);
+
+/// This rank's part of the squared global norm, into `total` (fp64 [1]): what it owns, each
+/// parameter once.
+void sum_of_squares(const std::vector<LocalStage>& stages, const TrainingGroups& groups,
+                    Kernels& kernels, TensorView total);
+
+}  // namespace debubble::exec

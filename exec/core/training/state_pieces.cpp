@@ -1,0 +1,69 @@
+#include "exec/core/training/state_pieces.h"
+
+#include <iterator>
+
+#include "exec/core/training/shared_gradients.h"
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr const char* kMoments[] = {kinds::kFirstMoment, kinds::kSecondMoment};
+
+/// Adds the pieces of the part of a slot that lies in `range` of its unit.
+struct Collector {
+    const TrainedStage& state;
+    const UnitSlot& slot;
+    std::vector<WantedPiece>& pieces;
+    HostCopies& copies;
+
+    template <class ViewOf>
+    void add(const char* kind, const FlatRange& range, ViewOf&& view_of) {
+        const FlatRange part = intersection(slot.range, range);
+        if (part.count == 0) return;
+        const TensorView view = copies.of(view_of(part));
+        auto more =
+            pieces_of<std::byte>(state.parameters()[static_cast<std::size_t>(slot.parameter)],
+                                 state.execution(), state.place().tensor_rank, kind, view.type,
+                                 view.data, FlatRange{part.first - slot.range.first, part.count});
+        std::ranges::move(more, std::back_inserter(pieces));
+    }
+};
+
+/// Of the weights in `values`, and of the rest in `stepped`.
+void add_slot(Collector collect, const UnitState& unit, const FlatRange& values,
+              const FlatRange& stepped, bool parameters, bool moments) {
+    if (parameters)
+        collect.add(kinds::kParameter, values,
+                    [&](const FlatRange& part) { return unit.held_values(part); });
+    if (collect.state.policy().main)
+        collect.add(kinds::kMain, stepped, [&](const FlatRange& part) { return unit.main(part); });
+    for (int m = 0; moments && m < collect.state.policy().moment_count; ++m)
+        collect.add(kMoments[m], stepped,
+                    [&](const FlatRange& part) { return unit.moment(m, part); });
+}
+
+}  // namespace
+
+std::vector<Piece> pieces_to_save(const TrainedStage& state, bool first_holder,
+                                  HostCopies& copies) {
+    std::vector<WantedPiece> pieces;
+    if (!first_holder) return {};
+    for (const UnitState& unit : state.units())
+        for (const UnitSlot& slot : unit.unit().slots)
+            if (speaks_for(state, slot))
+                add_slot({state, slot, pieces, copies}, unit, unit.owned(), unit.owned(),
+                         !state.policy().main, true);
+    return {pieces.begin(), pieces.end()};
+}
+
+std::vector<WantedPiece> pieces_to_load(TrainedStage& state, Wanted wanted, HostCopies& copies) {
+    std::vector<WantedPiece> pieces;
+    for (const UnitState& unit : state.units())
+        for (const UnitSlot& slot : unit.unit().slots)
+            add_slot({state, slot, pieces, copies}, unit, unit.values_held(), unit.stepped(), true,
+                     wanted == Wanted::Everything);
+    return pieces;
+}
+
+}  // namespace debubble::exec

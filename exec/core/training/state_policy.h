@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+
+#include "exec/core/tensor.h"
+#include "models/execution.h"
+#include "scenarios/scenario.h"
+
+namespace debubble::exec {
+
+constexpr DataType tensor_type(models::DataType type) {
+    switch (type) {
+        case models::DataType::Fp32: return DataType::Fp32;
+        case models::DataType::Fp16: return DataType::Fp16;
+        case models::DataType::Bf16: return DataType::Bf16;
+    }
+    return DataType::Fp32;
+}
+
+/// What a rank holds of each parameter, in which types, and how much of it: ZeRO as in
+/// Rajbhandari et al. 2020, in the terms of models/static_memory.h.
+struct StatePolicy {
+    DataType compute = DataType::Fp32;
+    DataType gradients = DataType::Fp32;
+    DataType moments = DataType::Fp32;
+    std::optional<DataType> main;    ///< of a copy that the optimizer steps; unset: it steps the
+                                     ///< parameters themselves
+    DataType wire = DataType::Fp32;  ///< of gradients on their way
+    int moment_count = 2;
+    int zero_stage = 0;              ///< 0 where there is one shard: nothing can be cut
+    int shards = 1;                  ///< data x context ranks
+    bool gathers_in_passes = false;  ///< ZeRO-3 with `wrap: layer`
+    bool offload_optimizer = false;
+    Bytes offload_buffer{};  ///< of a device, through which what is offloaded passes to be stepped
+
+    bool shares_optimizer() const { return zero_stage >= 1; }
+    bool shares_gradients() const { return zero_stage >= 2; }
+    bool shares_values() const { return zero_stage >= 3; }
+};
+
+StatePolicy state_policy(const scenarios::Scenario& scenario, int moment_count);
+
+}  // namespace debubble::exec

@@ -1,0 +1,215 @@
+#include "exec/core/training/trained_stage.h"
+
+#include <algorithm>
+#include <cassert>
+#include <span>
+#include <utility>
+
+#include "exec/core/training/initial_values.h"
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr std::optional<int> kBesideLayers;  ///< embedding and head
+
+constexpr std::int64_t kDrawnAtOnce = 1 << 20;  ///< elements of one piece of fp32 scratch
+
+Shape shape_of(const Extents& extents) {
+    switch (extents.size()) {
+        case 1: return {extents[0]};
+        case 2: return {extents[0], extents[1]};
+        case 3: return {extents[0], extents[1], extents[2]};
+        default: return {extents[0], extents[1], extents[2], extents[3]};
+    }
+}
+
+}  // namespace
+
+TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& policy,
+                           const StagePlace& place, Kernels& kernels, Arena& arena)
+    : parameters_(graph.parameters),
+      execution_(graph.execution),
+      policy_(policy),
+      place_(place),
+      kernels_(&kernels),
+      arena_(&arena),
+      units_(units_of(graph, policy.shares_gradients() && graph.execution.split_backward)),
+      addresses_(graph.parameters.size()),
+      gathers_(units_.size()),
+      reduced_(units_.size(), false) {
+    states_.reserve(units_.size());
+    for (const ParameterUnit& unit : units_) {
+        for (const UnitSlot& slot : unit.slots) {
+            const auto index = static_cast<std::size_t>(slot.parameter);
+            addresses_[index] = {states_.size(), slot.range.first,
+                                 shape_of(local_shape(parameters_[index], execution_))};
+        }
+        states_.emplace_back(unit, policy_, place_.shard, arena, kernels);
+    }
+}
+
+TensorView TrainedStage::at(const TensorView& whole, const Address& address) const {
+    return part_of(whole, address.first, address.shape.elements()).reshaped(address.shape);
+}
+
+TensorView TrainedStage::value(int parameter) {
+    const Address& address = addresses_[static_cast<std::size_t>(parameter)];
+    const UnitState& unit = states_[address.unit];
+    if (!unit.values()) {
+        assert(policy_.gathers_in_passes && !pass_gathers_ &&
+               "what is read is there between Unshard and Reshard, or open and close");
+        return {nullptr, address.shape, policy_.compute};
+    }
+    return at(unit.values(), address);
+}
+
+TensorView TrainedStage::gradient(int parameter) {
+    const Address& address = addresses_[static_cast<std::size_t>(parameter)];
+    UnitState& unit = states_[address.unit];
+    if (!unit.gradients()) {
+        unit.have_gradients();
+        kernels_->fill_zero(unit.gradients());
+    }
+    return at(unit.gradients(), address);
+}
+
+void TrainedStage::begin_pass(const PassOrder& order, PassReads reads) {
+    order_ = order;
+    at_ = 0;
+    reduces_ = std::exchange(reduces_next_, false) || policy_.gathers_in_passes;
+    pass_gathers_ = policy_.gathers_in_passes && reads == PassReads::Parameters;
+    if (!pass_gathers_) return;
+    if (std::ranges::count(order_, kBesideLayers) > 0) ask_for(kBesideLayers);
+    const auto first = std::ranges::find_if(order_, &std::optional<int>::has_value);
+    if (first != order_.end()) ask_for(*first);
+}
+
+/// Of units that are not there, or on their way.
+void TrainedStage::ask_for(std::optional<int> layer) {
+    for (std::size_t u = 0; u < states_.size(); ++u) {
+        UnitState& unit = states_[u];
+        if (unit.unit().layer != layer || unit.values()) continue;
+        gathers_[u] = gather_unit(unit, unit.unit().name);
+    }
+}
+
+void TrainedStage::open(std::optional<int> layer) {
+    while (at_ < order_.size() && order_[at_] != layer) ++at_;
+    if (!pass_gathers_) return;
+    const Clock::time_point begin = Clock::now();
+    ask_for(layer);
+    for (std::size_t u = 0; u < states_.size(); ++u)
+        if (states_[u].unit().layer == layer && gathers_[u])
+            std::exchange(gathers_[u], nullptr)->wait(within(place_.patience));
+    communicated_ += Clock::now() - begin;
+    if (at_ + 1 < order_.size() && order_[at_ + 1]) ask_for(order_[at_ + 1]);
+}
+
+/// A parameter beside the layers may be used at both ends of the stage, those of the head at one.
+bool TrainedStage::comes_again(const UnitState& unit) const {
+    const bool at_one_end = unit.unit().layer || unit.unit().head;
+    return !at_one_end &&
+           std::ranges::count(std::span(order_).subspan(std::min(at_ + 1, order_.size())),
+                              kBesideLayers) > 0;
+}
+
+void TrainedStage::close(std::optional<int> layer) {
+    std::vector<std::size_t> complete;
+    for (std::size_t u = 0; u < states_.size(); ++u) {
+        UnitState& unit = states_[u];
+        if (unit.unit().layer != layer) continue;
+        if (policy_.gathers_in_passes && layer) unit.drop_values();
+        if (reduces_ && unit.gradients() && !reduced_[u] && !comes_again(unit))
+            complete.push_back(u);
+    }
+    if (complete.empty()) return;
+    // What whole gradients, or copies of them, take is not to grow.
+    if (policy_.shares_gradients() || policy_.wire != policy_.gradients) finish_reductions();
+    for (const std::size_t u : complete) {
+        reductions_.push_back(begin_reduction(states_[u], policy_, *place_.replicas,
+                                              policy_.zero_stage > 0, *kernels_, *arena_,
+                                              states_[u].unit().name));
+        reduced_[u] = true;
+    }
+}
+
+void TrainedStage::end_pass() {
+    reduces_ = false;
+    order_.clear();
+    if (!policy_.gathers_in_passes) return;
+    finish_reductions();
+    reduced_.assign(reduced_.size(), false);
+    for (UnitState& unit : states_)
+        if (!unit.unit().layer) unit.drop_values();
+}
+
+void TrainedStage::finish_reductions() {
+    for (UnitReduction& reduction : reductions_) {
+        const Clock::time_point begin = Clock::now();
+        reduction.request->wait(within(place_.patience));
+        communicated_ += Clock::now() - begin;
+        finish_reduction(reduction, policy_, *kernels_);
+    }
+    reductions_.clear();
+}
+
+std::vector<UnitReduction> TrainedStage::reduce(Communicator& group, bool scatter,
+                                                std::string_view label) {
+    for (std::size_t u = 0; u < states_.size(); ++u) {
+        const bool is_zero = policy_.shares_gradients() && !states_[u].gradients();
+        if (!reduced_[u] && !(scatter && is_zero))
+            reductions_.push_back(
+                begin_reduction(states_[u], policy_, group, scatter, *kernels_, *arena_, label));
+    }
+    reduced_.assign(reduced_.size(), false);
+    return std::exchange(reductions_, {});
+}
+
+void TrainedStage::initialise(const models::Architecture& architecture, std::uint64_t seed) {
+    for (UnitState& state : states_) {
+        for (const UnitSlot& slot : state.unit().slots) {
+            const models::Parameter& parameter =
+                parameters_[static_cast<std::size_t>(slot.parameter)];
+            const InitialValue value = initial_value(architecture, parameter, slot.norm);
+            const FlatRange held = intersection(slot.range, state.values_held());
+            for (std::int64_t done = 0; done < held.count; done += kDrawnAtOnce) {
+                const FlatRange piece{held.first + done, std::min(kDrawnAtOnce, held.count - done)};
+                const Tensor drawn({piece.count});
+                const auto slices =
+                    slices_of(parameter, execution_, place_.tensor_rank,
+                              FlatRange{piece.first - slot.range.first, piece.count});
+                fill_initial(value, parameter, seed, slices, drawn.as<float>());
+                kernels_->upload(drawn.view(), state.held_values(piece));
+                const FlatRange stepped = intersection(piece, state.stepped());
+                if (policy_.main && stepped.count > 0)
+                    kernels_->upload(
+                        part_of(drawn.view(), stepped.first - piece.first, stepped.count),
+                        state.main(stepped));
+            }
+        }
+    }
+}
+
+Pending TrainedStage::gather_unit(UnitState& unit, std::string_view label) {
+    if (!unit.values()) unit.have_values();
+    return place_.replicas->all_gather(unit.held_values(unit.owned()), unit.values(), label);
+}
+
+std::vector<Pending> TrainedStage::gather(std::string_view label) {
+    std::vector<Pending> requests;
+    if (policy_.zero_stage == 0 || policy_.gathers_in_passes) return requests;
+    for (UnitState& unit : states_) requests.push_back(gather_unit(unit, label));
+    return requests;
+}
+
+void TrainedStage::drop_values() {
+    if (!policy_.shares_values()) return;
+    for (UnitState& unit : states_) unit.drop_values();
+}
+
+void TrainedStage::zero_gradients() {
+    for (UnitState& unit : states_) kernels_->fill_zero(unit.held_gradients(unit.gradients_held()));
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "exec/core/stage/stage_parameters.h"
+#include "exec/core/training/gradient_reduction.h"
+#include "exec/core/training/unit_state.h"
+
+namespace debubble::exec {
+
+/// Where a stage's parameters are on a rank, and with whom it shares them.
+struct StagePlace {
+    int tensor_rank = 0;
+    int shard = 0;  ///< position among the data x context ranks
+    /// Those ranks; nullptr where there is one. Must outlive the state.
+    Communicator* replicas = nullptr;
+    /// How long to wait for them inside a pass.
+    std::chrono::nanoseconds patience = std::chrono::minutes(10);
+};
+
+/// Parameters, gradients and optimizer state of one stage on one rank.
+///
+/// Where units are gathered inside the passes (ZeRO-3 with `wrap: layer`), a layer's parameters
+/// are on their way while the layer before it computes, and dropped behind it; those of embedding
+/// and head (PyTorch FSDP's root) are there for the whole pass. A layer's gradients are reduced
+/// into the rank's share while the next one computes.
+///
+/// Also where the Program says ReduceGrad, the pass before it begins the reductions layer by layer.
+/// Under ZeRO-2 and 3 the whole gradients of two layers are there at once, no more.
+class TrainedStage final : public StageParameters {
+public:
+    /// Everything is zero. Throws WorldError if the arena is full.
+    TrainedStage(const models::StageGraph& graph, const StatePolicy& policy,
+                 const StagePlace& place, Kernels& kernels, Arena& arena);
+    TrainedStage(const TrainedStage&) = delete;
+    TrainedStage& operator=(const TrainedStage&) = delete;
+
+    TensorView value(int parameter) override;
+    TensorView gradient(int parameter) override;
+    void begin_pass(const PassOrder& order, PassReads reads) override;
+    void open(std::optional<int> layer) override;
+    void close(std::optional<int> layer) override;
+    void end_pass() override;
+    std::chrono::nanoseconds communicated() const override { return communicated_; }
+
+    /// Random weights, the same bits in every layout.
+    void initialise(const models::Architecture& architecture, std::uint64_t seed);
+    /// The next pass is the last to add to the gradients before reduce(): it begins what that asks.
+    void reduce_in_next_pass() { reduces_next_ = true; }
+    /// The reductions of all units' gradients that are not through yet, those that a pass has begun
+    /// over the replicas first. The others are over the ranks of `group`; those that scatter make
+    /// the same passes, so what none of them has made since the last reduction is left out.
+    std::vector<UnitReduction> reduce(Communicator& group, bool scatter, std::string_view label);
+    /// Asks for all units' parameters from the ranks that own them.
+    std::vector<Pending> gather(std::string_view label);
+    void drop_values();
+    void zero_gradients();  ///< those that are held all the time
+
+    const std::vector<models::Parameter>& parameters() const { return parameters_; }
+    const models::Execution& execution() const { return execution_; }
+    const StatePolicy& policy() const { return policy_; }
+    const StagePlace& place() const { return place_; }
+    std::vector<UnitState>& units() { return states_; }
+    const std::vector<UnitState>& units() const { return states_; }
+
+private:
+    struct Address {
+        std::size_t unit = 0;
+        std::int64_t first = 0;
+        Shape shape;
+    };
+    Pending gather_unit(UnitState& unit, std::string_view label);
+    void ask_for(std::optional<int> layer);
+    bool comes_again(const UnitState& unit) const;
+    void finish_reductions();
+    TensorView at(const TensorView& whole, const Address& address) const;
+
+    std::vector<models::Parameter> parameters_;
+    models::Execution execution_;
+    StatePolicy policy_;
+    StagePlace place_;
+    Kernels* kernels_;
+    Arena* arena_;
+    std::vector<ParameterUnit> units_;
+    std::vector<UnitState> states_;   ///< of units_
+    std::vector<Address> addresses_;  ///< by parameter
+
+    PassOrder order_;            ///< of the pass under way
+    std::size_t at_ = 0;         ///< in it
+    bool pass_gathers_ = false;  ///< what it reads
+    bool reduces_next_ = false;
+    bool reduces_ = false;                   ///< this pass
+    std::vector<Pending> gathers_;           ///< by unit: asked for, and not awaited
+    std::vector<UnitReduction> reductions_;  ///< begun, and not finished
+    std::vector<bool> reduced_;              ///< by unit: begun, in this pass or before reduce()
+    std::chrono::nanoseconds communicated_{};
+};
+
+}  // namespace debubble::exec

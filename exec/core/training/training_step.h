@@ -1,0 +1,114 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "exec/core/stage/step_actions.h"
+#include "exec/core/training/shared_gradients.h"
+#include "exec/core/training/training_groups.h"
+#include "exec/core/training/training_options.h"
+#include "exec/core/training/work.h"
+
+namespace debubble::exec {
+
+/// What became of a step; the same on all ranks.
+struct StepOutcome {
+    double norm = 0;  ///< of the global gradient, without loss scaling, before clipping
+    double clip_factor = 1;
+    double lr = 0;
+    double loss_scale = 1;  ///< under which the step ran
+    bool skipped = false;   ///< a gradient had overflowed: nothing was stepped
+    /// It was infinite or no number, and there is no loss scale that could be the reason. The
+    /// training is over: a post-validated step has been taken.
+    bool diverged = false;
+    bool rolled_back = false;  ///< a post-validated step was undone
+};
+
+/// Gradient reduction, norm and optimizer, as a Program asks for them.
+///
+/// * Reductions are sums: the loss is already divided by the targets of the global batch.
+/// * ReduceGrad sums over data x context ranks and over all holders of the stage. With several
+///   holders it is one all-reduce, since their passes do not come in step.
+/// * Gradients of parameters that tensor-parallel ranks hold alike, but see only their own
+///   positions of under sequence parallelism (norms, biases of row-cut products, positions), are
+///   summed over the tensor group once per step, at the GradNorm or OptimizerStep that comes first.
+/// * The norm counts every parameter once: tied copies by their first, whole parameters of a
+///   tensor group by its first rank, stages with several holders by the first. A sum of squares
+///   that is not finite is the overflow flag.
+/// * OptimizerStep before GradNorm is post-validated (zero-bubble paper, section 4): it steps as
+///   if nothing was to be clipped and keeps a copy of the state; the GradNorm that follows puts
+///   that back, bit by bit, and steps again, if it must. No copy is kept where the norm can
+///   change nothing.
+class TrainingStep final : public StepActions {
+public:
+    /// `stages` in the order of their numbers. All that is referred to must outlive this.
+    TrainingStep(TrainingGroups& groups, std::vector<LocalStage> stages,
+                 const TrainingOptions& options, const StatePolicy& policy, bool sequence_parallel,
+                 std::chrono::nanoseconds patience, Kernels& kernels, Arena& arena);
+
+    void begin_step(std::int64_t step) override;
+    Pending unshard(Stage stage) override;
+    void reshard(Stage stage) override;
+    void reduction_follows(Stage stage) override;
+    Pending reduce_grad(Stage stage) override;
+    Pending tied_grad_reduce(Stage stage) override;
+    Pending grad_norm() override;
+    void optimizer_step() override;
+    Bytes moved(const Action& action) const override;
+
+    /// What the gradients of the next step are to be multiplied by (StepInputs::gradient_scale).
+    double loss_scale() const { return scaler_ ? scaler_->scale() : 1; }
+    const StepOutcome& outcome() const { return outcome_; }  ///< of the last step
+    /// Collective over all ranks, between steps: whether every weight is a finite number.
+    bool weights_are_finite();
+
+    // What a resumed run must have again.
+    std::int64_t steps_taken() const { return steps_taken_; }  ///< by the optimizer: Adam's t
+    LossScaleState loss_scale_state() const;
+    void restore(std::int64_t steps_taken, const LossScaleState& loss_scale);
+
+private:
+    struct Copy {
+        TensorView original;
+        TensorView kept;
+        ArenaTensor memory;  ///< of `kept`, unless that is a host copy
+    };
+
+    TrainedStage& state(Stage stage) const;
+    bool is_in_step(Stage stage) const;
+    Pending start(Work::Finish finish);
+    void complete(Deadline deadline);  ///< all that was asked for
+    void complete_gradients(Deadline deadline);
+    void judge(double squares);
+    /// The norm may clip the step, or find that it must be skipped.
+    bool may_change_the_step() const { return scaler_ || options_.clip_norm; }
+    void step(double gradient_factor);
+    void keep_copies();
+    void validate(Deadline deadline);
+
+    TrainingGroups& groups_;
+    std::vector<LocalStage> stages_;
+    TrainingOptions options_;
+    StatePolicy policy_;
+    bool sequence_parallel_;
+    std::chrono::nanoseconds patience_;
+    Kernels& kernels_;
+    Arena& arena_;
+    std::optional<LossScaler> scaler_;
+
+    std::int64_t step_ = 0;
+    std::int64_t steps_taken_ = 0;
+    StepOutcome outcome_;
+    bool gradients_complete_ = false;
+    bool stepped_ = false;  ///< before the norm was known
+    std::vector<Copy> copies_;
+    std::vector<HeldTensor> host_copies_;           ///< of offloaded state: made once
+    std::vector<std::shared_ptr<Work>> under_way_;  ///< what the norm must wait for
+    std::shared_ptr<Work> norm_;
+};
+
+}  // namespace debubble::exec

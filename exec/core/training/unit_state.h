@@ -1,0 +1,67 @@
+#pragma once
+
+#include "exec/core/arena.h"
+#include "exec/core/kernels.h"
+#include "exec/core/training/held_tensor.h"
+#include "exec/core/training/parameter_units.h"
+#include "exec/core/training/state_policy.h"
+
+namespace debubble::exec {
+
+/// A unit's parameters, gradients and optimizer state on one rank: what the policy lets it
+/// hold all the time, and what it has for a while.
+///
+/// Whole buffers are padded to `shards` equal shares where something is cut. `stepped` is what
+/// the optimizer of this rank steps, `owned` what this rank speaks for in norms and
+/// checkpoints; they differ only where all ranks step everything (ZeRO-0).
+class UnitState {
+public:
+    /// Everything starts as zeros.
+    UnitState(const ParameterUnit& unit, const StatePolicy& policy, int shard, Arena& arena,
+              Kernels& kernels);
+
+    const ParameterUnit& unit() const { return *unit_; }
+    FlatRange whole() const { return {0, padded_}; }
+    FlatRange owned() const { return owned_; }
+    FlatRange stepped() const { return policy_->shares_optimizer() ? owned_ : whole(); }
+    /// Where parameters, and where reduced gradients, are held all the time.
+    FlatRange values_held() const { return policy_->shares_values() ? owned_ : whole(); }
+    FlatRange gradients_held() const { return policy_->shares_gradients() ? owned_ : whole(); }
+
+    // The whole unit; empty while ZeRO has it dropped.
+    TensorView values() const { return values_.view(); }
+    TensorView gradients() const { return gradients_.view(); }
+    void have_values();     ///< uninitialised
+    void have_gradients();  ///< zeros are for the caller to write
+    void drop_values() { values_ = {}; }
+    void drop_gradients() { gradients_ = {}; }
+
+    // Views of a range that lies in what is held all the time.
+    TensorView held_values(const FlatRange& range) const;
+    TensorView held_gradients(const FlatRange& range) const;
+    // Of a range in stepped().
+    TensorView main(const FlatRange& range) const { return stepped_part(main_, range); }
+    TensorView moment(int index, const FlatRange& range) const {
+        return stepped_part(moments_[index], range);
+    }
+    int moments() const { return policy_->moment_count; }
+
+private:
+    TensorView stepped_part(const HeldTensor& tensor, const FlatRange& range) const {
+        return part_of(tensor.view(), range.first - stepped().first, range.count);
+    }
+
+    const ParameterUnit* unit_;
+    const StatePolicy* policy_;
+    Arena* arena_;
+    std::int64_t padded_ = 0;
+    FlatRange owned_;
+    ArenaTensor values_;
+    ArenaTensor value_share_;
+    ArenaTensor gradients_;
+    ArenaTensor gradient_share_;
+    HeldTensor main_;
+    HeldTensor moments_[2];
+};
+
+}  // namespace debubble::exec

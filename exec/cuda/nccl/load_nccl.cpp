@@ -1,0 +1,34 @@
+#include "exec/cuda/nccl/load_nccl.h"
+
+#include "base/diagnostic.h"
+#include "exec/cuda/open_module.h"
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr const char* kNcclModule = "debubble_nccl.so";
+constexpr const char* kCudaModule = "debubble_cuda.so";
+
+constexpr const char* kAbsent =
+    "this build has no NCCL: CMake found no nccl.h and libnccl, or no CUDA toolkit";
+
+}  // namespace
+
+std::optional<std::string> why_no_nccl() {
+    return open_module(kNcclModule).trouble("NCCL", kAbsent);
+}
+
+std::unique_ptr<Communicator> connect_nccl(nccl::Setup setup) {
+    void* const nccl = open_module(kNcclModule).demand("NCCL", kAbsent);
+    void* const cuda =
+        open_module(kCudaModule)
+            .demand("the CUDA back end beside NCCL", "NCCL has no CUDA back end beside it");
+    setup.stream_of =
+        find_in<void* (*)(DeviceLanes&, DeviceLane)>(cuda, kCudaModule, "debubble_cuda_stream");
+    const auto connect =
+        find_in<Communicator* (*)(const nccl::Setup&)>(nccl, kNcclModule, "debubble_nccl_connect");
+    return std::unique_ptr<Communicator>(connect(setup));
+}
+
+}  // namespace debubble::exec

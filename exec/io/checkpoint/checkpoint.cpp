@@ -1,0 +1,105 @@
+#include "exec/io/checkpoint/checkpoint.h"
+
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "exec/io/bad_file.h"
+#include "exec/io/checkpoint/step_folder.h"
+#include "models/architecture_words.h"
+
+namespace debubble::exec {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kLongestManifest = 1 << 20;
+
+template <class E>
+std::string_view spelled(E value, const auto& words) {
+    for (const auto& [name, meaning] : words)
+        if (meaning == value) return name;
+    return {};
+}
+
+/// Collects what differs, as "layers 12 and 24".
+struct Differences {
+    std::vector<std::string> found;
+
+    template <class T>
+    void compare(std::string_view what, const T& stored, const T& wanted) {
+        if (stored != wanted) found.push_back(fmt::format("{} {} and {}", what, stored, wanted));
+    }
+};
+
+}  // namespace
+
+Checkpoint open_checkpoint(const fs::path& folder) {
+    const fs::path path = folder / kManifestName;
+    std::error_code unreadable;  // read_file has the sentence for that
+    if (fs::is_directory(folder, unreadable) && !fs::exists(path, unreadable) && !unreadable)
+        throw bad_file(folder,
+                       fmt::format("not a complete checkpoint: it has no {}", kManifestName));
+    Checkpoint checkpoint{
+        folder, parse_manifest(read_file(path, kLongestManifest), path.string()), {}};
+    checkpoint.pieces.name = folder.string();
+    for (const RankFile& file : checkpoint.manifest.files)
+        add_rank_file(folder, file, checkpoint.pieces);
+    return checkpoint;
+}
+
+LatestCheckpoint latest_checkpoint(const fs::path& run_folder, CheckedBy checked_by) {
+    LatestCheckpoint latest;
+    for (const StepFolder& step : step_folders(run_folder)) {
+        try {
+            Checkpoint checkpoint = open_checkpoint(step.path);
+            if (checked_by == CheckedBy::Data) verify(checkpoint.pieces);
+            latest.checkpoint = std::move(checkpoint);
+            return latest;
+        } catch (const InputError& error) {
+            const Diagnostic& first = error.diagnostics().front();
+            latest.passed_over.push_back(fmt::format("{} is passed over: {}: {}",
+                                                     step.path.filename().string(),
+                                                     first.where.file, first.message));
+        }
+    }
+    return latest;
+}
+
+void check_same_network(const Checkpoint& checkpoint, const models::Architecture& wanted) {
+    const models::Architecture& stored = checkpoint.manifest.architecture;
+    Differences differ;
+    differ.compare("family", spelled(stored.family, models::kFamilies),
+                   spelled(wanted.family, models::kFamilies));
+    differ.compare("layers", stored.layers, wanted.layers);
+    differ.compare("hidden", stored.hidden, wanted.hidden);
+    differ.compare("heads", stored.heads, wanted.heads);
+    differ.compare("kv_heads", stored.kv_heads, wanted.kv_heads);
+    differ.compare("head_dim", stored.head_dim, wanted.head_dim);
+    differ.compare("ffn", stored.ffn, wanted.ffn);
+    differ.compare("experts", stored.experts, wanted.experts);
+    differ.compare("experts_per_token", stored.experts_per_token, wanted.experts_per_token);
+    differ.compare("vocab", stored.vocab, wanted.vocab);
+    differ.compare("max_positions", stored.max_positions, wanted.max_positions);
+    differ.compare("norm", spelled(stored.norm, models::kNorms),
+                   spelled(wanted.norm, models::kNorms));
+    differ.compare("activation", spelled(stored.activation, models::kActivations),
+                   spelled(wanted.activation, models::kActivations));
+    differ.compare("positions", spelled(stored.positions, models::kPositions),
+                   spelled(wanted.positions, models::kPositions));
+    differ.compare("linear_bias", stored.linear_bias, wanted.linear_bias);
+    differ.compare("tied_embedding", stored.tied_embedding, wanted.tied_embedding);
+    differ.compare("rope_theta", stored.rope_theta, wanted.rope_theta);
+    differ.compare("norm_eps", stored.norm_eps, wanted.norm_eps);
+    differ.compare("patch_size", stored.patch_size.value_or(0), wanted.patch_size.value_or(0));
+    differ.compare("channels", stored.channels.value_or(0), wanted.channels.value_or(0));
+    if (differ.found.empty()) return;
+    throw bad_file(checkpoint.folder,
+                   fmt::format("a checkpoint of another model: this one is '{}', wanted is '{}'; "
+                               "they have {}",
+                               stored.name, wanted.name, fmt::join(differ.found, ", ")));
+}
+
+}  // namespace debubble::exec

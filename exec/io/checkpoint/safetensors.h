@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exec/core/pieces/box.h"
+#include "exec/core/tensor.h"
+#include "exec/io/mapped_file.h"
+
+/// Hugging Face's file format of named tensors: the header's length in 8 little-endian
+/// bytes, a JSON object {name: {dtype, shape, data_offsets}}, then the data without a gap
+/// (github.com/huggingface/safetensors, README "Format").
+namespace debubble::exec {
+
+/// The element types of the format, by its names.
+enum class StoredType : std::uint8_t {
+    Bool,
+    U8,
+    I8,
+    F8E4M3,
+    F8E5M2,
+    U16,
+    I16,
+    F16,
+    BF16,
+    U32,
+    I32,
+    F32,
+    U64,
+    I64,
+    F64,
+};
+std::string_view word(StoredType type);  ///< as the format spells it: "BF16"
+std::int64_t size_of(StoredType type);
+std::optional<StoredType> stored_type(std::string_view word);
+StoredType stored_type(DataType type);
+/// Nothing for types that tensors of this project do not have.
+std::optional<DataType> data_type(StoredType type);
+
+struct SafetensorsEntry {
+    std::string name;
+    StoredType type{};
+    Extents shape;
+    std::int64_t begin = 0;  ///< bytes, from the start of the file
+    std::int64_t bytes = 0;
+};
+
+struct SafetensorsHeader {
+    std::int64_t bytes = 0;                 ///< of length and JSON: where the data begins
+    std::vector<SafetensorsEntry> entries;  ///< in the order of their data
+    std::map<std::string, std::string> metadata;
+};
+
+/// Longer headers are refused, as Hugging Face's own reader refuses them.
+inline constexpr std::size_t kLongestSafetensorsHeader = 100'000'000;
+
+/// Of a file's bytes. Throws InputError that names `file`, the tensor and the numbers unless
+/// every tensor has a known type, as many bytes as its shape needs and a name of its own, and
+/// the tensors fill the file without overlap, hole or rest.
+SafetensorsHeader parse_safetensors(std::string_view bytes, const std::string& file);
+
+/// A file whose header is checked and whose data lies mapped in memory, at any alignment.
+struct SafetensorsFile {
+    std::shared_ptr<const MappedFile> file;
+    SafetensorsHeader header;
+
+    std::string_view data(const SafetensorsEntry& entry) const {
+        return file->bytes().substr(entry.begin, entry.bytes);
+    }
+};
+SafetensorsFile open_safetensors(const std::filesystem::path& path);
+
+}  // namespace debubble::exec

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "exec/io/checkpoint/piece_source.h"
+#include "models/architecture.h"
+
+namespace debubble::exec {
+
+/// A sentence that names the tensors of a Hugging Face file that are no parameter of the model;
+/// nothing if there are none but those that are no loss: a head tied to the embedding, and the
+/// masks and frequencies that older versions of transformers saved beside the weights.
+std::optional<std::string> note_of_untaken(const PieceSource& weights,
+                                           const models::Architecture& model);
+
+}  // namespace debubble::exec

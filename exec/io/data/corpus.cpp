@@ -1,0 +1,101 @@
+#include "exec/io/data/corpus.h"
+
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/sha256.h"
+#include "exec/io/bad_file.h"
+#include "exec/io/data/json_lines_reader.h"
+
+namespace debubble::exec {
+namespace fs = std::filesystem;
+namespace {
+
+/// Goes up when the same corpus and tokenizer give other tokens than they did.
+constexpr int kEncoding = 1;
+
+std::string origin_of(const Corpus& corpus, const Tokenizer& tokenizer) {
+    const auto time = fs::last_write_time(corpus.path).time_since_epoch();
+    return sha256(fmt::format("{} {} {} {} {}", kEncoding, static_cast<int>(corpus.kind),
+                              fs::file_size(corpus.path), time.count(), tokenizer.identity()));
+}
+
+/// Where the tokens may lie, best first. The name has what two caches of one corpus, or of
+/// two corpora of one name in one cache folder, differ in.
+std::vector<fs::path> places_of(const Corpus& corpus, const Tokenizer& tokenizer) {
+    const auto name = [&](const std::string& difference) {
+        return fmt::format("{}.{}.tokens.bin", corpus.path.filename().string(),
+                           sha256(difference).substr(0, 12));
+    };
+    const std::string reading =
+        fmt::format("{} {}", static_cast<int>(corpus.kind), tokenizer.identity());
+    const std::string anywhere = name(fs::absolute(corpus.path).string() + " " + reading);
+    if (!corpus.cache.empty()) return {corpus.cache / anywhere};
+
+    std::vector<fs::path> places{corpus.path.parent_path() / name(reading)};
+    const char* const chosen = std::getenv("XDG_CACHE_HOME");
+    const char* const home = std::getenv("HOME");
+    if (chosen && *chosen)
+        places.push_back(fs::path(chosen) / "debubble" / anywhere);
+    else if (home && *home)
+        places.push_back(fs::path(home) / ".cache" / "debubble" / anywhere);
+    return places;
+}
+
+/// The tokens at `place`, if they are those of `origin`.
+std::shared_ptr<const TokenFile> kept_at(const fs::path& place, const std::string& origin,
+                                         const fs::path& corpus) {
+    std::error_code error;
+    if (!fs::is_regular_file(place, error)) return nullptr;
+    try {
+        auto file = std::make_shared<const TokenFile>(place, corpus);
+        return file->origin() == origin && file->is_intact() ? file : nullptr;
+    } catch (const InputError&) {
+        return nullptr;  // damaged
+    }
+}
+
+void encode(const Corpus& corpus, const Tokenizer& tokenizer, const TokenSink& sink) {
+    const MappedFile file(corpus.path);
+    file.whole([&](std::string_view text) {
+        if (corpus.kind == CorpusKind::Text)
+            tokenizer.encode(text, sink);
+        else
+            encode_json_lines(file, tokenizer, sink);
+    });
+}
+
+std::shared_ptr<const TokenFile> tokenised(const Corpus& corpus, const Tokenizer& tokenizer) {
+    const std::string origin = origin_of(corpus, tokenizer);
+    const std::vector<fs::path> places = places_of(corpus, tokenizer);
+    for (const fs::path& place : places)
+        if (auto file = kept_at(place, origin, corpus.path)) return file;
+
+    const TokenWidth width = tokenizer.vocab() <= 65536 ? TokenWidth::Bits16 : TokenWidth::Bits32;
+    for (std::size_t i = 0;; ++i) {
+        try {
+            write_token_file(places[i], width, origin,
+                             [&](const TokenSink& sink) { encode(corpus, tokenizer, sink); });
+            return std::make_shared<const TokenFile>(places[i], corpus.path);
+        } catch (const FileCut&) {
+            throw;  // of the corpus, which is so for every place
+        } catch (const WorldError&) {
+            if (i + 1 == places.size()) throw;
+        }
+    }
+}
+
+}  // namespace
+
+std::shared_ptr<const TokenFile> open_corpus(const Corpus& corpus, const Tokenizer& tokenizer) {
+    if (corpus.kind == CorpusKind::Tokens) return std::make_shared<const TokenFile>(corpus.path);
+    static_cast<void>(MappedFile(corpus.path));  // says so if there is none
+    static std::mutex one_at_a_time;             // threads would write aside under one name
+    const std::lock_guard lock(one_at_a_time);
+    return tokenised(corpus, tokenizer);
+}
+
+}  // namespace debubble::exec

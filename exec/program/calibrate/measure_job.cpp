@@ -1,0 +1,199 @@
+#include "exec/program/calibrate/measure_job.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "exec/comm/local.h"
+#include "exec/cpu/cpu_kernels.h"
+#include "exec/program/calibrate/shown_batches.h"
+#include "exec/program/calibrate/statistics.h"
+#include "exec/program/calibrate/step_timings.h"
+#include "models/operator_signature.h"
+
+namespace debubble::exec {
+
+namespace {
+
+using OperatorTimings = std::map<JobTimings::OperatorKey, std::vector<double>>;
+
+template <class Key>
+void append(std::map<Key, std::vector<double>>& to,
+            const std::map<Key, std::vector<double>>& from) {
+    for (const auto& [key, values] : from)
+        to[key].insert(to[key].end(), values.begin(), values.end());
+}
+void append(std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+}
+
+/// What one rank hears of its operators: within passes from a processor, behind the step from a
+/// device.
+class Listener {
+public:
+    explicit Listener(bool within_passes) : within_passes_(within_passes) {}
+    VisitListener hook() {
+        return [this](const models::StageGraph& graph, const models::Operator& op,
+                      models::Part part, std::chrono::nanoseconds took) {
+            if (!listening) return;
+            const Clock::time_point begin = Clock::now();
+            const auto [at, is_new] = keys_.try_emplace({&op, part});
+            if (is_new) at->second = {signature_of(graph, op), part};
+            Sum& sum = of_step_[at->second];
+            sum.seconds += seconds(took);
+            ++sum.times;
+            in_passes += seconds(took);
+            const Clock::time_point end = Clock::now();
+            if (within_passes_)
+                in_passes += seconds(end - begin);
+            else
+                behind_passes = seconds(end - first_.value_or(begin));
+            if (!first_) first_ = begin;
+        };
+    }
+    /// That is priced as what it is, a collective, and neither an operator's nor a pass's.
+    ShardingListener sharding_hook() {
+        return [this](std::chrono::nanoseconds took) {
+            if (listening) in_passes += seconds(took);
+        };
+    }
+    void begin_step(bool is_timed) {
+        listening = is_timed;
+        in_passes = behind_passes = 0;
+        first_.reset();
+    }
+    void end_step() {
+        for (auto& [key, sum] : of_step_) {
+            const Sum step = std::exchange(sum, {});
+            if (step.times > 0) timings[key].push_back(step.seconds / step.times);
+        }
+    }
+    bool listening = false;
+    OperatorTimings timings;
+    /// Seconds of a step in operators, for parameters between them, and in hearing of them.
+    double in_passes = 0;
+    double behind_passes = 0;  ///< and in hearing of them then
+
+private:
+    struct Sum {
+        double seconds = 0;
+        int times = 0;
+    };
+    static double seconds(std::chrono::nanoseconds time) {
+        return std::chrono::duration<double>(time).count();
+    }
+
+    bool within_passes_;
+    std::map<std::pair<const models::Operator*, models::Part>, JobTimings::OperatorKey> keys_;
+    std::map<JobTimings::OperatorKey, Sum> of_step_;
+    std::optional<Clock::time_point> first_;  ///< when it began to hear of this step
+};
+
+struct RankTimings {
+    OperatorTimings operators;
+    std::vector<StepTimings> steps;
+    std::vector<double> pass_overheads;
+    double elements = 0;  ///< that the rank's optimizer steps
+};
+
+double stepped_elements(const RankTraining& training) {
+    std::int64_t sum = 0;
+    for (const auto& state : training.states)
+        for (const UnitState& unit : state->units()) sum += unit.stepped().count;
+    return static_cast<double>(sum);
+}
+
+RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
+                         const TrainingOptions& options, const std::optional<TrainingData>& data,
+                         Communicator& world, const MeasureOptions& how) {
+    Listener listener(!how.device);
+    JobOptions run{cpu_kernels_maker(how.kernels, how.threads), {}, how.patience, listener.hook()};
+    run.on_sharding = listener.sharding_hook();
+    if (how.device) run.device = how.device(world.rank(), world.size());
+    RankJob job(scenario, plan, options, world, run);
+    ShownBatches shown(scenario, data, job.groups().place.data);
+    RankTimings timings;
+    timings.elements = stepped_elements(job.state());
+    const bool routes = scenario.model.experts > 0;
+    const int warm_up = how.warm_up.value_or(routes ? 30 : 3);
+    const int timed = how.steps.value_or(routes ? 30 : 10);
+    for (int step = 0; step < warm_up + timed; ++step) {
+        listener.begin_step(step >= warm_up);
+        const StepInputs inputs = shown.inputs(step, job.training().loss_scale());
+        const Instant begin = instant_of(Clock::now());
+        const StepRecord record = job.step(inputs);
+        const Instant end = instant_of(Clock::now());
+        if (!listener.listening) continue;
+        listener.end_step();
+        timings.steps.push_back(timings_of(record, begin, end, plan.program.stage_count()));
+        StepTimings& seen = timings.steps.back();
+        seen.behind_last = std::max(0.0, seen.behind_last - listener.behind_passes);
+        if (seen.passes == 0) continue;
+        const double gap = seen.gaps.empty() ? 0 : median(seen.gaps);
+        timings.pass_overheads.push_back(gap + std::max(0.0, seen.in_passes - listener.in_passes) /
+                                                   seen.passes);
+    }
+    timings.operators = std::move(listener.timings);
+    return timings;
+}
+
+/// Of each step, on the rank that everybody has waited for.
+std::vector<double> norms(const std::vector<RankTimings>& ranks) {
+    std::vector<double> out;
+    for (std::size_t step = 0; step < ranks.front().steps.size(); ++step) {
+        std::optional<double> least;
+        for (const RankTimings& rank : ranks)
+            if (const auto norm = rank.steps[step].norm; norm && rank.elements > 0)
+                least = std::min(least.value_or(*norm / rank.elements), *norm / rank.elements);
+        if (least) out.push_back(*least);
+    }
+    return out;
+}
+
+/// The scenario at one learning rate where its steps are not said, since the rate then ends where
+/// the data do. Elsewhere the rate stays: how fast a router learns says how rows spread over the
+/// experts.
+scenarios::Scenario with_known_rate(scenarios::Scenario scenario) {
+    auto& keys = scenario.training.run_keys;
+    if (!keys.contains("steps") && !keys.contains("lr_schedule.total_steps"))
+        std::erase_if(keys,
+                      [](const auto& entry) { return entry.first.starts_with("lr_schedule."); });
+    return scenario;
+}
+
+}  // namespace
+
+void JobTimings::add(JobTimings&& other) {
+    append(operators, other.operators);
+    append(pass_overheads, other.pass_overheads);
+    append(optimizer, other.optimizer);
+    append(norm, other.norm);
+    append(step_overheads, other.step_overheads);
+}
+
+JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& how) {
+    const scenarios::Scenario scenario = with_known_rate(asked);
+    const scenarios::Plan plan = scenarios::make_plan(scenario);
+    const TrainingOptions options = read_training_options(scenario);
+    const std::optional<TrainingData> data = data_of(scenario);
+    std::vector<RankTimings> ranks(static_cast<std::size_t>(scenario.parallel.gpus()));
+    run_local(static_cast<int>(ranks.size()), Transport::Buffered, [&](Communicator& world) {
+        ranks[static_cast<std::size_t>(world.global_rank())] =
+            measure_rank(scenario, plan, options, data, world, how);
+    });
+    JobTimings all;
+    for (const RankTimings& rank : ranks) {
+        append(all.operators, rank.operators);
+        append(all.pass_overheads, rank.pass_overheads);
+        for (const StepTimings& step : rank.steps) {
+            if (!step.before_first) continue;
+            all.step_overheads.push_back(step.behind_last);
+            if (step.optimizer && rank.elements > 0)
+                all.optimizer.push_back((*step.optimizer + *step.before_first) / rank.elements);
+        }
+    }
+    all.norm = norms(ranks);
+    return all;
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,121 @@
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "base/number_option.h"
+#include "base/outputs.h"
+#include "exec/cpu/cpu_kernels.h"
+#include "exec/cuda/load_module.h"
+#include "exec/program/calibrate/calibrate.h"
+#include "exec/program/calibrate/noise.h"
+#include "exec/program/commands/commands.h"
+#include "exec/program/run/planned_memory.h"
+
+/// `debubble calibrate`: what this machine takes, as a cluster for `debubble simulate`.
+namespace debubble::exec {
+namespace {
+
+struct CalibrateArguments {
+    CalibrateRequest request;
+    std::vector<std::string> scenarios;
+    std::vector<std::string> set;
+    std::string device = "cpu";
+    std::string out;
+    double deadline_s = 300;
+};
+
+void check(const CalibrateArguments& args) {
+    if (args.device != "cpu" && args.device != "cuda")
+        throw InputError(fmt::format("--device is '{}'; it can be cpu or cuda", args.device));
+    make_cpu_kernels(args.request.how.kernels, 1);  // the name is known
+    if (std::filesystem::is_directory(args.out))
+        throw InputError(fmt::format("{} is a folder; --out names a file", args.out));
+    check_can_write(args.out);
+}
+
+/// Their ranks are threads of this process, one scenario after the other; of a processor, they
+/// must fit in its memory. What they read is not to be overwritten.
+void check_scenarios(const CalibrateRequest& request, const CalibrateArguments& args) {
+    for (const std::string& name : request.scenarios) {
+        const std::vector<scenarios::Override> overrides = overrides_of(request, name);
+        std::vector<std::string> set;
+        for (const auto& [key, value] : overrides) set.push_back(key + "=" + value);
+        const scenarios::Scenario scenario = scenarios::read_scenario(name, overrides);
+        Outputs outputs;
+        outputs.add("--out", args.out);
+        outputs.check();
+        if (args.device != "cpu") continue;
+        check_memory(planned_memory(name, set, scenario), scenario.parallel, available_memory());
+    }
+}
+
+ExitStatus carry_out(CalibrateArguments& args) {
+    check(args);
+    CalibrateRequest& request = args.request;
+    if (args.device == "cuda")
+        request.how.device = [cuda = CudaModule::load()](int rank, int ranks) {
+            return std::shared_ptr<Device>(cuda.device_of(rank, ranks));
+        };
+    if (!args.scenarios.empty()) request.scenarios = args.scenarios;
+    for (const std::string& text : args.set) request.set.push_back(scenarios::parse_override(text));
+    request.how.patience =
+        std::chrono::nanoseconds(static_cast<std::int64_t>(args.deadline_s * 1e9));
+    const std::string name = std::filesystem::path(args.out).stem().string();
+    check_scenarios(request, args);
+    const scenarios::Cluster cluster = calibrate(request, name, [](const std::string& note) {
+        fmt::print("measuring {}\n", note);
+        std::fflush(stdout);
+    });
+    write_file(args.out, cluster_text(cluster));
+    fmt::print("wrote {}; debubble simulate SCENARIO --set cluster={} --set framework=debubble\n",
+               args.out, args.out);
+    const std::string noise = noise_warning(*cluster.measured, args.out);
+    std::fflush(stdout);
+    if (!noise.empty()) fmt::print(stderr, "{}\n", noise);
+    return ExitStatus::Done;
+}
+
+constexpr const char* kCalibrateFooter =
+    R"(Each SCENARIO is trained for a moment, on its own data if it has some, its ranks as threads at once, with the
+backward whole and parted; operators of the same extents serve every other scenario. Leave the machine alone meanwhile.
+
+Examples:
+  debubble calibrate --out here.yaml
+  debubble calibrate --scenario mine.yaml --ranks 4 --out here.yaml
+  debubble calibrate --device cuda --scenario mine.yaml --out my-gpus.yaml
+  debubble simulate mine.yaml --set cluster=here.yaml --set framework=debubble)";
+
+}  // namespace
+
+void add_calibrate(CLI::App& program, ExitStatus& answer) {
+    auto args = std::make_shared<CalibrateArguments>();
+    CalibrateRequest& request = args->request;
+    CLI::App* verb =
+        program.add_subcommand("calibrate", "measure this machine and write its cluster file");
+    verb->add_option("--out", args->out, "the cluster file to write")->required();
+    verb->add_option("--scenario", args->scenarios, "name or file of a scenario; may be repeated")
+        ->allow_extra_args(false);
+    verb->add_option(
+            "--set", args->set,
+            "key=value of the scenarios, as training.seq_length=256; key= is the key's default")
+        ->allow_extra_args(false);
+    verb->add_option("--device", args->device, "cpu, or cuda: the GPUs of this machine");
+    verb->add_option("--ranks", request.ranks, "pipeline ranks, instead of the scenarios'")
+        ->check(CLI::Range(1, 1024));
+    verb->add_option("--threads", request.how.threads, "of each rank")->check(CLI::Range(1, 1024));
+    verb->add_option("--kernels", request.how.kernels, "auto, reference or onednn");
+    verb->add_option("--steps", request.how.steps,
+                     "timed steps of each kind (10; 30 of a mixture of experts)")
+        ->check(CLI::Range(10, 100'000));
+    verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another (300)")
+        ->check(real_number(0.001, 1e6));
+    verb->footer(kCalibrateFooter);
+    verb->callback([args, &answer] { answer = carry_out(*args); });
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "exec/program/run/training_loop.h"
+
+namespace debubble::exec {
+
+/// What a step of a run processes and how many there are.
+struct RunLength {
+    std::int64_t first_step = 0;
+    std::int64_t last_step = 0;
+    double tokens_per_step = 0;
+    std::optional<double> step_s_at_peak = {};  ///< unset: no MFU is shown
+};
+
+/// "step 12/100  loss 3.4567  grad norm 1.23  lr 0.0003  12300 tokens/s  MFU 34.5 %  2 min 03 s
+/// left"
+std::string progress_line(const StepMetrics& metrics, const RunLength& length, double elapsed_s);
+/// "evaluation after step 12: loss 3.4567, 34.5 % right, over 4096 targets in 1.2 s"
+std::string progress_line(const Evaluation& evaluation);
+/// One line of JSON.
+std::string metrics_line(const StepMetrics& metrics, const RunLength& length);
+std::string metrics_line(const Evaluation& evaluation);
+
+/// Shows steps as they come: one line that is rewritten on a terminal, a line each elsewhere;
+/// and evaluations, a line each; and keeps both in a file, a JSON line each. One thread uses it.
+class Progress {
+public:
+    /// `rewrites`: one line, if `out` is a terminal. `metrics`: the file, or empty; a run that
+    /// goes on appends to it. Throws WorldError.
+    Progress(const RunLength& length, std::FILE* out, bool rewrites, const std::string& metrics);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    void show(const StepMetrics& metrics);
+    void show(const Evaluation& evaluation);
+
+private:
+    void keep(const std::string& metrics);
+
+    RunLength length_;
+    std::FILE* out_;
+    bool on_terminal_;
+    bool line_is_open_ = false;
+    std::string path_;
+    std::ofstream metrics_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace debubble::exec

@@ -1,0 +1,116 @@
+#include "exec/program/run/run_facts.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/sha256.h"
+#include "exec/cpu/cpu_kernels.h"
+#include "exec/cpu/reference/vectorise.h"
+#include "exec/io/checkpoint/fingerprint.h"
+#include "exec/program/run/resume_notes.h"
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr std::size_t kShown = 24;  ///< digits of a hash, whose first sixteen leave no doubt
+
+std::string shown(const std::string& hash) {
+    return hash.substr(0, kShown);
+}
+
+/// What each stage holds: "0-3, 4-7" are layers.
+std::string partition_of(const scenarios::Plan& plan) {
+    std::vector<std::string> stages;
+    for (const models::StageContent& stage : plan.stages)
+        stages.push_back(fmt::format("{}{} layers from {}{}", stage.embedding ? "embedding + " : "",
+                                     stage.layers, stage.first_layer, stage.head ? " + head" : ""));
+    return fmt::format("{}", fmt::join(stages, ", "));
+}
+
+/// Checkpoints of equal manifests are equal: it has the checksums of all files.
+std::string beginning_of(const Start& start) {
+    if (start.resume)
+        return fmt::format("step {} of the checkpoint {}", start.first_step(),
+                           shown(sha256(manifest_json(start.resume->manifest))));
+    if (start.pieces) return "the weights " + shown(fingerprint(start.pieces->source()));
+    return "random weights";
+}
+
+std::string kernels_of(const std::string& asked) {
+    if (asked == "reference" || !has_onednn()) return "reference";
+    return "onednn " + onednn_version();
+}
+
+const char* word(reference::VectorUnit unit) {
+    switch (unit) {
+        case reference::VectorUnit::Baseline: return "baseline";
+        case reference::VectorUnit::Avx2: return "avx2";
+        case reference::VectorUnit::Avx512: return "avx512";
+    }
+    return "";
+}
+
+/// Whether a parameter has copies that are updated each by its rank, with a gradient that is the
+/// same for all of them: they stay alike where an update is rounded alike.
+bool copies_step_by_themselves(const RunJob& job) {
+    const scenarios::Parallel& parallel = job.scenario.parallel;
+    const bool replicas = parallel.data * parallel.context > 1 && parallel.zero_stage == 0;
+    const bool tied = job.scenario.model.tied_embedding && parallel.pipeline > 1;
+    return parallel.tensor > 1 || replicas || tied ||
+           PlacementIndex(job.plan.program.placement).has_several_holders();
+}
+
+/// The ranks of a tensor group compute the gradients of what none of them cuts (norms, biases) each
+/// by itself, and nobody sums them: they stay alike where every product is rounded alike.
+bool gradients_are_made_twice(const RunJob& job) {
+    return job.scenario.parallel.tensor > 1;
+}
+
+void add_rounding(RunFacts& facts, const RunJob& job) {
+    if (copies_step_by_themselves(job))
+        facts.push_back({"the widest vector unit (DEBUBBLE_VECTOR_UNIT)",
+                         word(reference::vector_unit()),
+                         "set DEBUBBLE_VECTOR_UNIT to the narrowest of them on all ranks"});
+    if (!gradients_are_made_twice(job) || job.request.kernels == "reference" || !has_onednn())
+        return;
+    facts.push_back({"oneDNN's instruction set", onednn_instructions(),
+                     "set DEBUBBLE_VECTOR_UNIT, or ONEDNN_MAX_CPU_ISA, to what all processors have "
+                     "on all ranks"});
+    facts.push_back({"the number of threads (--threads)", std::to_string(job.threads),
+                     "tensor-parallel ranks need the same for oneDNN: give --threads to all"});
+}
+
+void add_device(RunFacts& facts, const RunJob& job) {
+    const RunRequest& request = job.request;
+    facts.push_back({"the device (--device)", request.device});
+    if (request.device == "cuda") {
+        const bool nccl = request.comm == "auto" || request.comm == "nccl";
+        facts.push_back({"the use of NCCL (--comm)", nccl ? request.comm : "none"});
+        const char* attention = std::getenv("DEBUBBLE_ATTENTION");
+        facts.push_back({"attention (DEBUBBLE_ATTENTION)", attention ? attention : "own"});
+        return;
+    }
+    facts.push_back({"the kernels (--kernels)", kernels_of(request.kernels)});
+    add_rounding(facts, job);
+}
+
+}  // namespace
+
+RunFacts facts_of(const RunJob& job) {
+    RunFacts facts = scenario_facts(job.scenario, job.options);
+    facts.push_back({"the content of the stages", partition_of(job.plan)});
+    facts.push_back({"the program", shown(job.program_hash)});
+    facts.push_back({"the training data", job.train_data});
+    facts.push_back(
+        {"the evaluation data", job.data.eval ? data_in_words(*job.data.eval) : "none"});
+    facts.push_back({"training.data.ignore_index", std::to_string(job.data.ignore_index)});
+    facts.push_back({"the beginning", beginning_of(job.start)});
+    facts.push_back({"the last step", std::to_string(job.last_step)});
+    add_device(facts, job);
+    return facts;
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,171 @@
+#include "exec/program/run/run_report.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "exec/core/stage/as_executed.h"
+#include "models/graph.h"
+#include "scenarios/utilisation.h"
+#include "trace/statistics.h"
+
+namespace debubble::exec {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Speed {
+    double step_s = 0;
+    double tokens_per_s = 0;
+    double samples_per_s = 0;
+    double tflops_per_rank = 0;
+    std::optional<double> mfu = {};
+    std::optional<double> hfu = {};
+};
+
+Speed speed_of(const RunJob& job, const RunOutcome& outcome) {
+    const scenarios::Training& how = job.scenario.training;
+    const double s = outcome.step_time_s;
+    const auto samples = static_cast<double>(how.global_batch);
+    Speed speed{s, samples * static_cast<double>(how.seq_length) / s, samples / s};
+    speed.tflops_per_rank =
+        scenarios::model_flops_per_step(job.scenario) / s / job.grid.size() / 1e12;
+    if (const auto at_peak = job.step_s_at_peak()) {
+        speed.mfu = *at_peak / s;
+        speed.hfu = *speed.mfu * (1 + scenarios::recomputed_share(as_executed(job.scenario)));
+    }
+    return speed;
+}
+
+Json or_null(const std::optional<double>& number) {
+    return number ? Json(*number) : Json();
+}
+
+Json provenance(const RunJob& job) {
+    Json list = Json::array({{{"what", "step"}, {"origin", "measured"}, {"source", "this run"}}});
+    if (!job.peak.flops_per_s) return list;
+    const auto& origins = job.scenario.cluster.origins;
+    const bool fp32 = job.scenario.training.precision.compute == models::DataType::Fp32;
+    const auto origin = origins.find(fp32 ? "gpu.fp32_flops" : "gpu.fp16_flops");
+    const auto word =
+        origin == origins.end() ? scenarios::Provenance::Assumed : origin->second.provenance;
+    list.push_back({{"what", "peak rate"}, {"origin", name_of(word)}, {"source", job.peak.source}});
+    return list;
+}
+
+Json json_of(const MemoryByClass& held) {
+    Json out = Json::object();
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        out[std::string(name_of(static_cast<MemoryClass>(c)))] = held[c].count;
+    return out;
+}
+
+Json json_of(const RankStatistics& rank, const RunJob& job, const RunOutcome& outcome) {
+    Json stages = Json::array();
+    for (const Stage stage : job.plan.program.placement.stages_of(rank.rank))
+        stages.push_back(stage.index);
+    const MemoryPeak& peak = outcome.trace.peaks[static_cast<std::size_t>(rank.rank.index)];
+    const double used = seconds(rank.busy + rank.exposed + rank.optimizer);
+    return {{"rank", rank.rank.index},
+            {"stage_ids", std::move(stages)},
+            {"busy_s", seconds(rank.busy)},
+            {"idle_s", std::max(0.0, outcome.step_time_s - used)},
+            {"exposed_comm_s", seconds(rank.exposed)},
+            {"optimizer_s", seconds(rank.optimizer)},
+            {"peak_memory_bytes", total(peak.held).count},
+            {"reserved_memory_bytes", nullptr},
+            {"peak_op", peak.op.empty() ? peak.action : peak.action + ' ' + peak.op},
+            {"memory", json_of(peak.held)}};
+}
+
+Json idle_of(const Statistics& statistics) {
+    const auto sums = idle_by_cause(statistics);
+    Json out = Json::object();
+    for (std::size_t c = 0; c < kBubbleCauses; ++c)
+        out[std::string(name_of(static_cast<BubbleCause>(c)))] = seconds(sums[c]);
+    return out;
+}
+
+Json json_of(const Evaluation& evaluation) {
+    Json json{{"step", evaluation.step},
+              {"loss", evaluation.loss},
+              {"accuracy", nullptr},
+              {"targets", evaluation.targets}};
+    if (evaluation.accuracy) json["accuracy"] = *evaluation.accuracy;
+    return json;
+}
+
+Json json_of(const std::vector<Evaluation>& evaluations) {
+    Json list = Json::array();
+    for (const Evaluation& evaluation : evaluations) list.push_back(json_of(evaluation));
+    return list;
+}
+
+}  // namespace
+
+Json run_report(const RunJob& job, const RunOutcome& outcome) {
+    const Statistics measured = statistics(outcome.trace);
+    const Speed speed = speed_of(job, outcome);
+    Json ranks = Json::array();
+    for (const RankStatistics& rank : measured.ranks) ranks.push_back(json_of(rank, job, outcome));
+    Json losses = Json::array();
+    for (const StepMetrics& step : outcome.steps) losses.push_back(step.loss);
+    const std::int64_t memory =
+        static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    return {
+        {"scenario", job.scenario.name},
+        {"step_time_s", speed.step_s},
+        {"tokens_per_s", speed.tokens_per_s},
+        {"samples_per_s", speed.samples_per_s},
+        {"mfu", or_null(speed.mfu)},
+        {"mfu_reason", speed.mfu ? Json() : Json(job.peak.source)},
+        {"hfu", or_null(speed.hfu)},
+        {"tflops_per_gpu", speed.tflops_per_rank},
+        {"bubble", measured.bubble},
+        {"span_bubble", measured.span_bubble},
+        {"makespan_s", seconds(measured.makespan)},
+        {"idle_by_cause_s", idle_of(measured)},
+        {"parameters", models::parameter_count(job.scenario.model)},
+        {"replicas", job.grid.replicas()},
+        {"fits", true},
+        {"reason", nullptr},
+        {"tight", nullptr},  // of a prediction, like what it leaves
+        {"memory_limit_bytes", memory},
+        {"headroom_bytes", nullptr},
+        {"memory_left_bytes", nullptr},
+        {"ranks", std::move(ranks)},
+        {"schedule_hash", job.program_hash},
+        {"provenance", provenance(job)},
+        {"notes", job.scenario.notes},
+        {"executed_in_order", outcome.disorder.empty()},
+        {"proven_steps", outcome.proven_steps},
+        {"first_step", job.start.first_step() + 1},
+        {"stopped", outcome.stopped},
+        {"losses", std::move(losses)},
+        {"evaluation", outcome.evaluations.empty() ? Json() : json_of(outcome.evaluations.back())},
+        {"evaluations", json_of(outcome.evaluations)}};
+}
+
+std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
+    const Statistics measured = statistics(outcome.trace);
+    const Speed speed = speed_of(job, outcome);
+    const std::string mfu = speed.mfu ? fmt::format(", MFU {:.1f} %", 100 * *speed.mfu)
+                                      : fmt::format("\nno MFU: {}", job.peak.source);
+    Bytes most;
+    for (const MemoryPeak& peak : outcome.trace.peaks) most = std::max(most, total(peak.held));
+    return fmt::format(
+        "step {:.4g} s (median), {:.0f} tokens/s, {:.3g} samples/s, {:.3g} TFLOP/s per "
+        "rank{}\n"
+        "bubble {:.1f} %, makespan {:.4g} s, peak memory {:.3g} GiB on the fullest rank\n"
+        "the executed order equals program {} in {} on every rank\n",
+        speed.step_s, speed.tokens_per_s, speed.samples_per_s, speed.tflops_per_rank, mfu,
+        100 * measured.bubble, seconds(measured.makespan), gib(most),
+        job.program_hash.substr(0, 12),
+        outcome.proven_steps == 1 ? "the one step"
+                                  : fmt::format("all {} steps", outcome.proven_steps));
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "base/overloaded.h"
+#include "exec/core/stage/as_executed.h"
+#include "exec/program/run/run_facts.h"
+#include "models/architecture_writer.h"
+
+/// Structured bindings name every field of what they take apart, so that a field that is added is
+/// not forgotten here: it does not compile.
+namespace debubble::exec {
+
+namespace {
+
+const char* word(models::DataType type) {
+    switch (type) {
+        case models::DataType::Fp32: return "fp32";
+        case models::DataType::Fp16: return "fp16";
+        case models::DataType::Bf16: return "bf16";
+    }
+    return "";
+}
+
+const char* word(models::Recompute recompute) {
+    switch (recompute) {
+        case models::Recompute::None: return "none";
+        case models::Recompute::Selective: return "selective";
+        case models::Recompute::Full: return "full";
+    }
+    return "";
+}
+
+const char* word(LrSchedule::Shape shape) {
+    switch (shape) {
+        case LrSchedule::Shape::Constant: return "constant";
+        case LrSchedule::Shape::Linear: return "linear";
+        case LrSchedule::Shape::Cosine: return "cosine";
+    }
+    return "";
+}
+
+/// Facts under one key of the scenario.
+class Section {
+public:
+    Section(RunFacts& facts, std::string prefix) : facts_(facts), prefix_(std::move(prefix)) {}
+
+    template <class T>
+    void add(const char* key, const T& value) {
+        facts_.push_back({prefix_ + key, fmt::format("{}", value)});
+    }
+    template <class T>
+    void add(const char* key, const std::optional<T>& value) {
+        if (value) add(key, *value);
+    }
+    void add(const char* key, const std::optional<models::DataType>& value) {
+        if (value) add(key, word(*value));
+    }
+
+private:
+    RunFacts& facts_;
+    std::string prefix_;
+};
+
+/// The dropout that trains is the training's (add_training).
+void add_model(RunFacts& facts, const models::Architecture& model) {
+    const auto json = nlohmann::ordered_json::parse(models::architecture_json(model));
+    for (const auto& [key, value] : json.items())
+        if (key != "name" && key != "source" && key != "dropout")
+            facts.push_back(
+                {"model." + key, value.is_string() ? value.get<std::string>() : value.dump()});
+}
+
+void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
+    const auto& [tensor, pipeline, data, context, expert, expert_tensor, stages_per_rank, sequence,
+                 zero_stage, partition, layers_per_stage, wrap, communication_dtype] = parallel;
+    Section in(facts, "parallel.");
+    in.add("tensor", tensor);
+    in.add("pipeline", pipeline);
+    in.add("data", data);
+    in.add("context", context);
+    in.add("expert", expert);
+    in.add("expert_tensor", expert_tensor);
+    in.add("stages_per_rank", stages_per_rank);
+    in.add("sequence", sequence);
+    in.add("zero_stage", zero_stage);
+    in.add("wrap", wrap == scenarios::Wrap::Layer ? "layer" : "stage");
+    in.add("communication_dtype", communication_dtype);
+}
+
+void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
+    const auto& [global_batch, micro_batch, micro_batches, seq_length, precision, recompute,
+                 attention, offload_optimizer, offload_activations, dropout, expert_load, optimizer,
+                 optimizer_moments, run_keys] = scenario.training;
+    Section in(facts, "training.");
+    in.add("global_batch", global_batch);
+    in.add("micro_batch", micro_batch);
+    in.add("seq_length", seq_length);
+    in.add("recompute", word(recompute));
+    in.add("offload_optimizer", offload_optimizer);
+    in.add("offload_activations", offload_activations);
+    in.add("dropout", dropout.value_or(scenario.model.dropout));
+    const auto& [compute, main_params, grads, moments, loss_scaling] = precision;
+    Section of_precision(facts, "training.precision.");
+    of_precision.add("compute", word(compute));
+    of_precision.add("main_params", main_params);
+    of_precision.add("grads", word(grads));
+    of_precision.add("moments", word(moments));
+    of_precision.add("loss_scaling", loss_scaling);
+    const auto shuffle = run_keys.find("data.shuffle");
+    in.add("data.shuffle", shuffle == run_keys.end() ? "false" : shuffle->second);
+}
+
+void add_optimizer(RunFacts& facts, const OptimizerOptions& optimizer) {
+    Section in(facts, "training.optimizer.");
+    std::visit(Overloaded{[&](const AdamOptions& adam) {
+                              const auto& [lr, beta1, beta2, eps, weight_decay, decoupled] = adam;
+                              in.add("name", decoupled ? "adamw" : "adam");
+                              in.add("lr", lr);
+                              in.add("betas", fmt::format("[{}, {}]", beta1, beta2));
+                              in.add("eps", eps);
+                              in.add("weight_decay", weight_decay);
+                          },
+                          [&](const SgdOptions& sgd) {
+                              const auto& [lr, momentum, dampening, weight_decay, nesterov] = sgd;
+                              in.add("name", "sgd");
+                              in.add("lr", lr);
+                              in.add("momentum", momentum);
+                              in.add("dampening", dampening);
+                              in.add("weight_decay", weight_decay);
+                              in.add("nesterov", nesterov);
+                          }},
+               optimizer);
+}
+
+void add_lr_schedule(RunFacts& facts, const LrSchedule& schedule) {
+    const auto& [shape, warmup_steps, warmup_start_factor, total_steps, min_lr] = schedule;
+    Section in(facts, "training.lr_schedule.");
+    in.add("name", word(shape));
+    in.add("warmup_steps", warmup_steps);
+    in.add("warmup_start_factor", warmup_start_factor);
+    if (shape == LrSchedule::Shape::Constant) return;
+    in.add("total_steps", total_steps);
+    in.add("min_lr", min_lr);
+}
+
+void add_loss_scale(RunFacts& facts, const LossScaleOptions& options) {
+    const auto& [initial_scale, min_scale, max_scale, growth_factor, backoff_factor,
+                 growth_interval, hysteresis] = options;
+    Section in(facts, "training.loss_scale.");
+    in.add("initial_scale", initial_scale);
+    in.add("min_scale", min_scale);
+    in.add("max_scale", max_scale);
+    in.add("growth_factor", growth_factor);
+    in.add("backoff_factor", backoff_factor);
+    in.add("growth_interval", growth_interval);
+    in.add("hysteresis", hysteresis);
+}
+
+/// How long it trains is a fact of the run, which --steps may have said.
+void add_options(RunFacts& facts, const TrainingOptions& options) {
+    const auto& [steps, epochs, seed, init_from, optimizer, lr_schedule, clip_norm, loss_scale,
+                 checkpoint, eval_interval, eval_iters] = options;
+    Section in(facts, "training.");
+    in.add("seed", seed);
+    add_optimizer(facts, optimizer);
+    add_lr_schedule(facts, lr_schedule);
+    in.add("clip_norm", clip_norm);
+    if (loss_scale) add_loss_scale(facts, *loss_scale);
+    in.add("checkpoint", checkpoint ? "saved" : "not saved");
+    if (checkpoint) in.add("checkpoint.every", checkpoint->every);
+    in.add("eval_interval", eval_interval);
+    in.add("eval_iters", eval_iters);
+}
+
+}  // namespace
+
+RunFacts scenario_facts(const scenarios::Scenario& asked, const TrainingOptions& options) {
+    const scenarios::Scenario scenario = as_executed(asked);
+    RunFacts facts;
+    add_model(facts, scenario.model);
+    add_parallel(facts, scenario.parallel);
+    facts.push_back({"schedule.name", scenario.schedule.name});
+    facts.push_back({"schedule.slices", std::to_string(scenario.schedule.slices)});
+    add_training(facts, scenario);
+    add_options(facts, options);
+    const bool chunked = scenario.framework.loss == models::LossKernel::Chunked;
+    Section framework(facts, "framework.");
+    framework.add("loss", chunked ? "chunked" : "whole");
+    framework.add("vocabulary_multiple", scenario.framework.vocabulary_multiple);
+    framework.add("offload_buffer", scenario.framework.offload_buffer.count);
+    return facts;
+}
+
+}  // namespace debubble::exec

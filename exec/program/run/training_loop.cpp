@@ -1,0 +1,278 @@
+#include "exec/program/run/training_loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "exec/core/interpreter/gather_records.h"
+#include "exec/core/rank/rank_job.h"
+#include "exec/cpu/cpu_kernels.h"
+#include "schedule/forward_only.h"
+#include "trace/action_log.h"
+#include "trace/executed_order.h"
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr std::size_t kKeptRecords = 32;
+
+/// Of a number that is not finite.
+std::string word_for(double number) {
+    return std::isnan(number) ? "not a number" : "infinite";
+}
+
+class RankRun {
+public:
+    RankRun(const RunJob& job, Communicator& world)
+        : job_(job),
+          world_(world),
+          rank_(job.scenario, job.plan, job.options, world,
+                {cpu_kernels_maker(job.request.kernels, job.threads),
+                 {},
+                 job.request.patience,
+                 {},
+                 job.device_of(world),
+                 job.planned_of(world.rank())}),
+          place_(rank_.groups().place),
+          expected_(
+              log_of(job.plan.program.ranks[rank_.rank().index], job.plan.program.stage_count())),
+          expected_forwards_(log_of(forward_only(job.plan.program).ranks[rank_.rank().index],
+                                    job.plan.program.stage_count())),
+          last_checkpoint_(job.start.resume ? job.start.resume->folder.string() : "") {
+        for (const Stage stage : job.plan.program.placement.stages_of(rank_.rank())) {
+            const models::StageContent& content =
+                job.plan.stages[static_cast<std::size_t>(stage.index)];
+            needs_data_ = needs_data_ || content.embedding || content.head;
+        }
+        for (int mb = 0; mb < job.scenario.training.micro_batches; ++mb)
+            batches_.push_back(needs_data_ ? job.data.train.micro_batch() : Batch{});
+    }
+
+    std::vector<std::string> load() {
+        std::vector<std::string> notes = load_start(job_.start, job_.scenario, rank_.state());
+        if (const Device* device = rank_.device(); device && !device->note().empty())
+            notes.push_back(device->note());
+        return notes;
+    }
+
+    /// Whether somebody asked for an end; the same on all ranks.
+    bool step(std::int64_t number, bool stop_asked) {
+        const Clock::time_point begin = Clock::now();
+        const std::int64_t counted = job_.data.train.counted(number);
+        StepInputs inputs = inputs_of(job_.data.train, number);
+        inputs.gradient_scale =
+            counted > 0 ? rank_.training().loss_scale() / static_cast<double>(counted) : 0;
+        StepRecord record = rank_.step(inputs);
+        prove(expected_, fmt::format("step {}", number + 1));
+
+        // Ranks of a tensor group all have the same.
+        const double loss_here = place_.tensor == 0 ? rank_.loss_total() : 0;
+        double sums[2] = {loss_here, stop_asked ? 1.0 : 0.0};
+        world_.all_reduce(buffer_of(std::span<double>(sums)), Reduction::Sum, "LOSS")
+            ->wait(within(job_.request.patience));
+        const StepOutcome& outcome = rank_.training().outcome();
+        const double loss = counted > 0 ? sums[0] / static_cast<double>(counted) : 0;
+        const std::chrono::duration<double> took = Clock::now() - begin;
+        metrics_ = {number + 1,      loss,
+                    outcome.norm,    outcome.lr,
+                    took.count(),    outcome.loss_scale,
+                    outcome.skipped, outcome.rolled_back};
+        records_.push_back({took.count(), std::move(record)});
+        // The first step makes caches and touches memory.
+        if (records_.size() > kKeptRecords || (records_.size() == 2 && number == first() + 1))
+            records_.pop_front();
+        if (!std::isfinite(loss))
+            fail_together(diverged(fmt::format("the loss is {}", word_for(loss))));
+        if (outcome.diverged)
+            fail_together(
+                diverged(fmt::format("the norm of the gradient is {}", word_for(outcome.norm))));
+        return sums[1] > 0;
+    }
+    const StepMetrics& metrics() const { return metrics_; }
+
+    void save(std::int64_t steps) {
+        if (!rank_.training().weights_are_finite())
+            fail_together(diverged("it has made weights that are not finite"));
+        last_checkpoint_ =
+            save_checkpoint({job_.scenario, job_.options, job_.program_hash, job_.data.train,
+                             job_.train_data, steps, metrics_.lr, job_.request.patience},
+                            rank_.state(), world_);
+    }
+
+    /// Collective over all ranks. Nothing of it stays in the training.
+    Evaluation evaluate(const Batches& data, std::int64_t behind_step) {
+        const Clock::time_point begin = Clock::now();
+        double sums[2] = {0, 0};
+        Evaluation evaluation;
+        evaluation.step = behind_step;
+        const std::int64_t all = data.steps(1);
+        const std::int64_t batches = std::min(job_.options.eval_iters.value_or(all), all);
+        for (std::int64_t batch = 0; batch < batches; ++batch) {
+            StepInputs inputs = inputs_of(data, batch);
+            inputs.training = false;
+            rank_.evaluate(inputs);
+            prove(expected_forwards_, fmt::format("the evaluation after step {}", behind_step));
+            evaluation.targets += data.counted(batch);
+            if (place_.tensor != 0) continue;
+            sums[0] += rank_.loss_total();
+            sums[1] += rank_.correct_total();
+        }
+        world_.all_reduce(buffer_of(std::span<double>(sums)), Reduction::Sum, "EVALUATION")
+            ->wait(within(job_.request.patience));
+        const auto targets = static_cast<double>(std::max<std::int64_t>(evaluation.targets, 1));
+        evaluation.loss = sums[0] / targets;
+        const bool whole_rows =
+            job_.grid.tensor == 1 || job_.scenario.model.family == models::Family::Vit;
+        if (whole_rows) evaluation.accuracy = sums[1] / targets;
+        evaluation.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        return evaluation;
+    }
+
+    /// The kept step that all ranks agree on: of median length on rank 0.
+    GatheredRecords median_record() {
+        std::vector<std::size_t> order(records_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        const auto middle = order.begin() + static_cast<std::ptrdiff_t>((order.size() - 1) / 2);
+        std::ranges::nth_element(order, middle, {},
+                                 [&](std::size_t i) { return records_[i].seconds; });
+        auto chosen = static_cast<std::int32_t>(*middle);
+        world_.broadcast(buffer_of(std::span(&chosen, 1)), 0, "MEDIAN_STEP")
+            ->wait(within(job_.request.patience));
+        return gather_records(world_, records_[static_cast<std::size_t>(chosen)].record,
+                              job_.request.patience);
+    }
+
+private:
+    struct Kept {
+        double seconds = 0;
+        StepRecord record;
+    };
+    std::int64_t first() const { return job_.start.first_step(); }
+
+    StepInputs inputs_of(const Batches& data, std::int64_t step) {
+        StepInputs inputs;
+        inputs.step = step;
+        inputs.seed = job_.options.seed;
+        inputs.ignore_index = job_.data.ignore_index;
+        const Deal& deal = data.deal();
+        for (std::size_t mb = 0; mb < batches_.size(); ++mb) {
+            const auto index = static_cast<std::int64_t>(mb);
+            if (needs_data_) data.fill({step, place_.data, index}, batches_[mb]);
+            inputs.micro_batches.push_back({batches_[mb].inputs.view(), batches_[mb].targets.view(),
+                                            place_.data * deal.share() + index * deal.micro_batch});
+        }
+        return inputs;
+    }
+
+    /// Of what ran last, on this rank. The others hear of it as of any failure.
+    void prove(const ActionLog& expected, const std::string& when) const {
+        const auto difference = first_difference(expected, rank_.log());
+        if (!difference) return;
+        const std::string replica =
+            job_.grid.replicas() == 1
+                ? ""
+                : fmt::format(" of replica {}", job_.grid.replica_of(world_.rank()));
+        throw WorldError(
+            fmt::format("the executed order differs from the program in {}: rank {}{} {}", when,
+                        rank_.rank().index, replica, *difference));
+    }
+
+    /// In the step that `metrics_` is of.
+    std::string diverged(const std::string& what) const {
+        const std::string saved =
+            last_checkpoint_.empty()
+                ? "no checkpoint was saved before it"
+                : fmt::format("the last complete checkpoint is {}", last_checkpoint_);
+        return fmt::format(
+            "step {}: {}; the training has diverged at a learning rate of {:.3g}; {}",
+            metrics_.step, what, metrics_.lr, saved);
+    }
+    /// All ranks are here with the same sentence; one says it.
+    [[noreturn]] void fail_together(const std::string& sentence) const {
+        if (world_.rank() == 0) throw WorldError(sentence);
+        throw Aborted(sentence);
+    }
+
+    const RunJob& job_;
+    Communicator& world_;
+    RankJob rank_;
+    GridPlace place_;
+    ActionLog expected_;  ///< of the rank in every step
+    ActionLog expected_forwards_;
+    std::vector<Batch> batches_;
+    bool needs_data_ = false;
+    StepMetrics metrics_;
+    std::string last_checkpoint_;  ///< that this training could go on from; empty: none
+    std::deque<Kept> records_;
+};
+
+double median_seconds(const std::vector<StepMetrics>& steps) {
+    std::vector<double> seconds;
+    for (std::size_t i = steps.size() > 1 ? 1 : 0; i < steps.size(); ++i)
+        seconds.push_back(steps[i].seconds);
+    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>((seconds.size() - 1) / 2);
+    std::ranges::nth_element(seconds, middle);
+    return *middle;
+}
+
+void finish_trace(const RunJob& job, GatheredRecords gathered, RunOutcome& outcome) {
+    outcome.trace = trace_of(std::move(gathered.records));
+    TraceHeader& header = outcome.trace.header;
+    header.source = "executed";
+    header.scenario = job.scenario.name;
+    header.program_hash = job.program_hash;
+    header.tensor = job.grid.tensor;
+    header.context = job.grid.context;
+    header.data = job.grid.data;
+    header.pipeline = job.grid.pipeline;
+    header.folded = job.grid.replicas() == 1;
+    header.copies_block = !job.cuda;
+    header.reductions_block = job.scenario.parallel.shares_gradients();
+    header.step_time = from_seconds(outcome.step_time_s);
+    outcome.trace.program = job.plan.program;
+    header.clock_error = gathered.clock_error;
+    outcome.disorder = executed_in_order(job.plan.program, outcome.trace);
+}
+
+}  // namespace
+
+RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
+                 const RunListener& listener) {
+    RankRun rank(job, world);
+    const auto notes = rank.load();
+    if (world.rank() == 0)
+        for (const std::string& note : notes) listener.on_note(note);
+    RunOutcome outcome;
+    const auto is_due = [](std::optional<std::int64_t> every, std::int64_t step) {
+        return every && step % *every == 0;
+    };
+    const auto& checkpoint = job.options.checkpoint;
+    std::int64_t step = job.start.first_step();
+    while (step < job.last_step && !outcome.stopped) {
+        const bool asked = rank.step(step, stop.came());
+        ++step;
+        outcome.steps.push_back(rank.metrics());
+        ++outcome.proven_steps;  // no rank has thrown: the loss was summed after it
+        const bool speaks = world.rank() == job.loss_rank();
+        if (speaks) listener.on_step(rank.metrics());
+        outcome.stopped = asked && step < job.last_step;
+        const bool last = step == job.last_step || outcome.stopped;
+        if (checkpoint && (last || is_due(checkpoint->every, step))) rank.save(step);
+        const bool evaluates = step == job.last_step || is_due(job.options.eval_interval, step);
+        if (!job.data.eval || !evaluates || outcome.stopped) continue;
+        outcome.evaluations.push_back(rank.evaluate(*job.data.eval, step));
+        if (speaks) listener.on_evaluation(outcome.evaluations.back());
+    }
+    if (outcome.steps.empty()) return outcome;
+    outcome.step_time_s = median_seconds(outcome.steps);
+    GatheredRecords gathered = rank.median_record();
+    if (world.rank() == 0) finish_trace(job, std::move(gathered), outcome);
+    return outcome;
+}
+
+}  // namespace debubble::exec

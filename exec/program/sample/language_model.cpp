@@ -1,0 +1,292 @@
+#include "exec/program/sample/language_model.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "exec/core/stage/model_stage.h"
+#include "exec/program/sample/network_weights.h"
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr std::int64_t kChunk = 64;            ///< rows of a pass that reads a prompt, at most
+constexpr std::int64_t kWorthAChunk = 4;       ///< tokens; fewer are read one by one
+constexpr std::int64_t kWorkspace = 64 << 20;  ///< of operators, beyond the graph's tensors
+
+void check_continues_text(const SavedNetwork& network) {
+    const models::Architecture& model = network.architecture;
+    if (model.family == models::Family::Vit)
+        throw InputError(
+            fmt::format("{} is a Vision Transformer, which tells images apart; only a language "
+                        "model continues a text",
+                        network.folder.string()));
+    if (!model.causal)
+        throw InputError(
+            fmt::format("{} is a network whose tokens see those behind them; only a causal "
+                        "language model continues a text",
+                        network.folder.string()));
+}
+
+void check_heads(const SavedNetwork& network, const Device* device) {
+    const std::int64_t width = network.architecture.head_dim;
+    if (device != nullptr && width > device->widest_head())
+        throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
+                                     width, device->name(), device->widest_head()));
+}
+
+/// A text of `window` tokens in slices of `rows`.
+models::Execution execution_of(std::int64_t window, std::int64_t rows) {
+    models::Execution how;
+    how.seq_length = window;
+    how.slices = static_cast<int>(window / rows);
+    how.compute = models::DataType::Fp32;
+    how.recompute = models::Recompute::Full;  // nothing is kept for a backward
+    how.vocabulary_multiple = 1;
+    return how;
+}
+
+/// The greatest number of rows, `most` at most, that cuts the window into equal slices.
+std::int64_t rows_that_divide(std::int64_t window, std::int64_t most) {
+    std::int64_t rows = std::min(window, most);
+    while (window % rows != 0) --rows;
+    return rows;
+}
+
+/// The least, such that a MicroBatch can number the slices.
+std::int64_t fewest_rows(std::int64_t window) {
+    std::int64_t rows = 1;
+    while (window % rows != 0 || window / rows > std::numeric_limits<std::int16_t>::max()) ++rows;
+    return rows;
+}
+
+class ViewedParameters final : public StageParameters {
+public:
+    ViewedParameters(const models::StageGraph& graph, const NetworkWeights& weights) {
+        for (const models::Parameter& parameter : graph.parameters)
+            views_.push_back(weights.of(parameter));
+    }
+    TensorView value(int parameter) override { return views_[static_cast<std::size_t>(parameter)]; }
+    TensorView gradient(int) override { return {}; }  // no backward runs
+
+private:
+    std::vector<TensorView> views_;
+};
+
+/// The text that is read, filled up with zeros, and the keys and values of its tokens in every
+/// layer: what passes over pieces of it share.
+struct Memory {
+    Arena arena;
+    Tensor tokens;
+    Tensor targets;
+    KeyCache keys;
+
+    Memory(const models::Architecture& model, std::int64_t window, std::int64_t bytes,
+           Device* device)
+        : arena(Bytes{bytes + kWorkspace + bytes_of_keys(model, window)}, device),
+          tokens({1, window}, DataType::Int32),
+          targets({1, window}, DataType::Int32) {}
+
+    /// Those of one more layer are copied for the attention that looks at them.
+    static std::int64_t bytes_of_keys(const models::Architecture& model, std::int64_t window) {
+        const std::int64_t row = model.kv_heads * model.head_dim * size_of(DataType::Fp32);
+        return 2 * (model.layers + 1) * window * row;
+    }
+};
+
+std::int64_t bytes_of(const models::StageGraph& graph) {
+    std::int64_t bytes = graph.execution.seq_length * graph.architecture.head_dim *
+                         size_of(DataType::Fp32);  // of rotary positions
+    for (const models::Tensor& tensor : graph.tensors) bytes += 2 * tensor.bytes.count;
+    return bytes;
+}
+
+/// The network without its head, over slices of some length.
+class Layers {
+public:
+    Layers(const models::StageGraph& graph, const NetworkWeights& weights, Kernels& kernels,
+           Memory& memory)
+        : rows_(graph.execution.seq_length / graph.execution.slices),
+          parameters_(graph, weights),
+          memory_(memory),
+          stage_(make_model_stage({graph}, tools(kernels))) {}
+
+    std::int64_t rows() const { return rows_; }
+
+    /// The residual stream behind the last layer, [rows, hidden]. The keys of all tokens before
+    /// the slice are there; those of the slice are made, whether they were or not. What stands
+    /// behind a token does not change it: the network is causal.
+    ArenaTensor run(std::int64_t slice) {
+        StepInputs inputs;
+        inputs.training = false;
+        inputs.micro_batches = {{memory_.tokens.view(), memory_.targets.view(), 0}};
+        stage_->begin_step(inputs);
+        ArenaTensor stream = stage_->forward(MicroBatch{0, static_cast<std::int16_t>(slice)}, {});
+        stage_->end_step();
+        return stream;
+    }
+
+private:
+    StageTools tools(Kernels& kernels) {
+        StageTools tools{kernels, memory_.arena, parameters_};
+        tools.keys = &memory_.keys;
+        return tools;
+    }
+
+    std::int64_t rows_;
+    ViewedParameters parameters_;
+    Memory& memory_;
+    std::unique_ptr<StageRunner> stage_;
+};
+
+/// Final norm and product of one row.
+class Head {
+public:
+    Head(const models::StageGraph& whole, const NetworkWeights& weights, Arena& arena)
+        : norm_(whole.architecture.norm),
+          eps_(whole.architecture.norm_eps),
+          told_({1, whole.architecture.vocab}) {
+        const auto allocate = [&](const Shape& shape) {
+            return arena.allocate(shape, DataType::Fp32, MemoryClass::Buffers, "head");
+        };
+        normed_ = allocate({1, whole.architecture.hidden});
+        statistics_ = allocate({1, 2});
+        logits_ = allocate(told_.shape());
+        for (const models::Operator& op : whole.operators) {
+            if (op.layer) continue;
+            const auto weight = [&](std::size_t i) {
+                const int index = op.parameters[i];
+                return weights.of(whole.parameters[static_cast<std::size_t>(index)]);
+            };
+            if (op.kind == models::OperatorKind::Linear) weight_ = weight(0);
+            if (op.kind != models::OperatorKind::Norm) continue;
+            gain_ = weight(0);
+            if (norm_ == models::Norm::LayerNorm) shift_ = weight(1);
+        }
+        assert(weight_ && gain_ && "a language model ends in a norm and a product");
+    }
+
+    std::span<const float> logits(Kernels& kernels, ConstTensorView row) {
+        if (norm_ == models::Norm::LayerNorm)
+            kernels.layer_norm_forward(eps_, row, gain_, shift_, normed_.view(),
+                                       statistics_.view());
+        else
+            kernels.rms_norm_forward(eps_, row, gain_, normed_.view(),
+                                     {statistics_.view().data, {1}, DataType::Fp32});
+        kernels.linear_forward(WeightLayout::OutputsInputs, normed_.view(), weight_, {},
+                               logits_.view());
+        kernels.download(logits_.view(), told_.view());
+        return {told_.as<float>().data, static_cast<std::size_t>(told_.shape()[1])};
+    }
+
+private:
+    models::Norm norm_;
+    double eps_;
+    TensorView gain_, shift_, weight_;
+    ArenaTensor normed_, statistics_, logits_;
+    Tensor told_;  ///< on the host
+};
+
+/// Where the kernels compute.
+NetworkWeights placed(NetworkWeights weights, Kernels& kernels, Arena& arena) {
+    if (!kernels.on_host()) weights.move_to(kernels, arena);
+    return weights;
+}
+
+models::StageGraph whole_network(const models::Architecture& model) {
+    return models::build_stage(model, execution_of(1, 1), {0, model.layers, true, true});
+}
+
+models::StageGraph without_head(const models::Architecture& model, std::int64_t window,
+                                std::int64_t rows) {
+    return models::build_stage(model, execution_of(window, rows), {0, model.layers, true, false});
+}
+
+std::int64_t window_of(const SavedNetwork& network) {
+    const std::int64_t most = network.architecture.max_positions;
+    return std::min(most, network.trained_length.value_or(most));
+}
+
+}  // namespace
+
+struct LanguageModel::Body {
+    std::int64_t window;
+    models::StageGraph whole;
+    models::StageGraph chunk;
+    models::StageGraph token;
+    Kernels& kernels;
+    Memory memory;
+    NetworkWeights weights;
+    Head head;
+    Layers by_chunk;
+    Layers by_token;
+    std::vector<std::int32_t> read;  ///< whose keys and values are there
+
+    Body(const SavedNetwork& network, Kernels& computing, Device* device)
+        : window(window_of(network)),
+          whole(whole_network(network.architecture)),
+          chunk(without_head(network.architecture, window, rows_that_divide(window, kChunk))),
+          token(without_head(network.architecture, window, fewest_rows(window))),
+          kernels(computing),
+          memory(
+              network.architecture, window,
+              bytes_of(chunk) + bytes_of(token) + (device ? NetworkWeights::size(whole).count : 0),
+              device),
+          weights(placed(NetworkWeights(whole, network.weights), computing, memory.arena)),
+          head(whole, weights, memory.arena),
+          by_chunk(chunk, weights, kernels, memory),
+          by_token(token, weights, kernels, memory) {}
+
+    /// Reads what of the text was not read yet, its last token in any case. Returns the logits
+    /// behind that.
+    std::span<const float> logits(std::span<const std::int32_t> text) {
+        const auto known = std::ranges::mismatch(read, text).in2 - text.begin();
+        const std::int64_t count = std::ssize(text);
+        const View<std::int32_t> all = memory.tokens.as<std::int32_t>();
+        std::fill(std::ranges::copy(text, all.begin()).out, all.end(), 0);
+        read.clear();  // until all has been read
+        ArenaTensor stream;
+        std::int64_t first = 0;  ///< token of the stream
+        for (std::int64_t at = std::min<std::int64_t>(known, count - 1); at < count;) {
+            Layers& layers = count - at < kWorthAChunk ? by_token : by_chunk;
+            const std::int64_t slice = at / layers.rows();
+            stream = layers.run(slice);
+            first = slice * layers.rows();
+            at = first + layers.rows();
+        }
+        read.assign(text.begin(), text.end());
+        const std::int64_t hidden = whole.architecture.hidden;
+        const std::int64_t row_bytes = hidden * size_of(DataType::Fp32);
+        return head.logits(
+            kernels,
+            {stream.view().data + (count - 1 - first) * row_bytes, {1, hidden}, DataType::Fp32});
+    }
+};
+
+LanguageModel::LanguageModel(const SavedNetwork& network, Kernels& kernels, Device* device) {
+    check_continues_text(network);
+    check_heads(network, device);
+    body_ = std::make_unique<Body>(network, kernels, device);
+}
+
+LanguageModel::~LanguageModel() = default;
+
+std::int64_t LanguageModel::window() const {
+    return body_->window;
+}
+
+std::int64_t LanguageModel::vocab() const {
+    return body_->whole.architecture.vocab;
+}
+
+std::span<const float> LanguageModel::logits(std::span<const std::int32_t> tokens) {
+    assert(!tokens.empty() && "there is a token to go on from");
+    return body_->logits(tokens.last(std::min(tokens.size(), static_cast<std::size_t>(window()))));
+}
+
+}  // namespace debubble::exec

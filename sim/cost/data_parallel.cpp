@@ -1,0 +1,137 @@
+#include "sim/cost/data_parallel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "scenarios/measured.h"
+#include "sim/cost/kernel_cost.h"
+
+namespace debubble::sim {
+namespace {
+
+Bytes scaled(Bytes bytes, double by) {
+    return {std::llround(static_cast<double>(bytes.count) * by)};
+}
+
+/// The group that holds a stage: its replicas, and those of its second holder if
+/// the schedule is bidirectional.
+GroupPlacement group_of(const scenarios::Scenario& scenario, std::span<const Rank> holders,
+                        bool experts) {
+    const int pipeline = holders.front().index;
+    GroupPlacement group =
+        experts ? expert_gradient_group(scenario, pipeline) : gradient_group(scenario, pipeline);
+    if (holders.size() < 2) return group;
+    const GroupPlacement pair = pair_group(scenario, holders.front().index, holders.back().index);
+    const int copies = static_cast<int>(holders.size());
+    group.size *= copies;
+    if (pair.nodes > 1)
+        group.nodes *= copies;
+    else
+        group.per_node *= copies;
+    group.groups_per_node = std::max(group.groups_per_node, pair.groups_per_node);
+    return group;
+}
+
+/// `exposed` of the flow, and the rest of it beside a compute. No byte is lost.
+PartlyHidden cut(const Flow& flow, double exposed, Duration beside) {
+    PartlyHidden parts{flow, {flow, beside}};
+    parts.exposed.latency = from_seconds(seconds(flow.latency) * exposed);
+    parts.exposed.bytes = scaled(flow.bytes, exposed);
+    parts.hidden.flow.latency -= parts.exposed.latency;
+    parts.hidden.flow.bytes -= parts.exposed.bytes;
+    return parts;
+}
+
+}  // namespace
+
+std::int64_t gradient_bytes_sent(const scenarios::Scenario& scenario) {
+    return models::size_of(
+        scenario.parallel.communication_dtype.value_or(scenario.training.precision.grads));
+}
+
+std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario) {
+    return models::size_of(
+        scenario.parallel.communication_dtype.value_or(scenario.training.precision.compute));
+}
+
+std::int64_t share_of(const models::ParameterCount& elements, const scenarios::Parallel& parallel) {
+    return elements.dense / parallel.replicas() + elements.expert / parallel.expert_replicas();
+}
+
+DataParallelPrices::Exchange DataParallelPrices::over_replicas(
+    CollectiveKind kind, const models::ParameterCount& elements, std::int64_t width,
+    std::span<const Rank> holders) const {
+    Exchange sum;
+    const auto add = [&](std::int64_t count, bool experts) {
+        const GroupPlacement group = group_of(scenario_, holders, experts);
+        if (count == 0 || group.size == 1) return;
+        const Bytes size{count * width};
+        const CollectiveCost cost = collective_cost(kind, size, group, scenario_.cluster);
+        sum.size += size;
+        sum.cost.latency += cost.latency;
+        sum.cost.transfer += cost.transfer;
+        sum.cost.tier = std::max(sum.cost.tier, cost.tier);
+    };
+    add(elements.dense, false);
+    add(elements.expert, true);
+    return sum;
+}
+
+double DataParallelPrices::last_bucket(Bytes size) const {
+    const auto bucket = static_cast<double>(scenario_.framework.grad_bucket.count);
+    return 1 / std::max(1.0, std::ceil(static_cast<double>(size.count) / std::max(1.0, bucket)));
+}
+
+PartlyHidden DataParallelPrices::reduce_gradients(const models::ParameterCount& elements,
+                                                  std::span<const Rank> holders,
+                                                  const LastBackward& last_backward) const {
+    const CollectiveKind kind = scenario_.parallel.zero_stage == 0 ? CollectiveKind::AllReduce
+                                                                   : CollectiveKind::ReduceScatter;
+    const auto [cost, size] =
+        over_replicas(kind, elements, gradient_bytes_sent(scenario_), holders);
+    const Flow flow = topology_.collective(cost, size, holders);
+    const scenarios::Framework& framework = scenario_.framework;
+    if (!framework.overlap_grad_reduce || scenario_.cluster.gpu.threads) return {flow, {}};
+    const double last = framework.reduces_by_layer ? last_backward.comes_last : last_bucket(size);
+    // The others are made in the rest of the backward, and reduced from the first of them on.
+    return cut(flow, last, from_seconds(seconds(last_backward.length) * (1 - last)));
+}
+
+PartlyHidden DataParallelPrices::gather_parameters(const models::ParameterCount& elements,
+                                                   Rank rank, Duration first_forward) const {
+    const std::array participants{rank};
+    const auto [cost, size] = over_replicas(CollectiveKind::AllGather, elements,
+                                            parameter_bytes_sent(scenario_), participants);
+    const Flow flow = topology_.collective(cost, size, participants);
+    // ZeRO-3 by stage is gathered ahead by the schedule itself.
+    if (!scenario_.framework.overlap_param_gather || scenario_.parallel.zero_stage == 3 ||
+        scenario_.cluster.gpu.threads)
+        return {flow, {}};
+    const double bucket = last_bucket(size);
+    // What the last bucket brings is used in the last part of the forward.
+    return cut(flow, bucket, from_seconds(seconds(first_forward) * bucket));
+}
+
+Flow DataParallelPrices::reduce_between_holders(std::int64_t elements,
+                                                std::span<const Rank> holders) const {
+    const Bytes size{elements * gradient_bytes_sent(scenario_)};
+    if (holders.size() < 2) return {};
+    const GroupPlacement pair = pair_group(scenario_, holders.front().index, holders.back().index);
+    const CollectiveCost cost =
+        collective_cost(CollectiveKind::AllReduce, size, pair, scenario_.cluster);
+    const std::array ends{holders.front(), holders.back()};
+    return topology_.collective(cost, size, ends);
+}
+
+Flow DataParallelPrices::reduce_norm() const {
+    constexpr Bytes kNormAndFlag{8};
+    const CollectiveCost cost = collective_cost(CollectiveKind::AllReduce, kNormAndFlag,
+                                                whole_job(scenario_), scenario_.cluster);
+    Flow flow;
+    flow.latency = cost.total();
+    flow.payload = kNormAndFlag;
+    return flow;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,33 @@
+#include "sim/cost/measured_pass.h"
+
+#include <fmt/format.h>
+
+#include "models/operator_signature.h"
+
+namespace debubble::sim {
+
+MeasuredPass measured_pass(const scenarios::Measured& measured, const models::StageGraph& graph,
+                           std::span<const models::Visit> visits, bool again, LayerFold fold,
+                           const PassPricer& pricer) {
+    MeasuredPass pass;
+    pass.duration = measured.pass_overhead;
+    for (const models::Visit& visit : visits) {
+        const models::Operator& op = graph.operators[visit.op];
+        const models::Part part = again ? models::Part::Again : visit.part;
+        const std::string signature = signature_of(graph, op);
+        const int times = op.layer == fold.layer ? fold.times : 1;
+        if (const auto* found = measured.find(signature, part)) {
+            pass.duration = checked(pass.duration + times * found->median);
+            continue;
+        }
+        const std::vector<models::Kernel> kernels = kernels_of(op, visit.part);
+        if (kernels.empty()) continue;  // the operator has no such part
+        const PassTime priced = pricer.time(kernels, fold);
+        pass.duration = checked(pass.duration + from_seconds(priced.total()));
+        pass.exposed += priced.exposed;
+        pass.missing.insert(fmt::format("{} ({})", signature, name_of(part)));
+    }
+    return pass;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,45 @@
+#include "sim/cost/pair_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace debubble::sim {
+namespace {
+
+int count_of(const PassWork& work, const scenarios::Exchanges& hides) {
+    int count = 0;
+    for (std::size_t kind = 0; kind < hides.size(); ++kind)
+        if (hides[kind]) count += work.exchanges[kind].count;
+    return count;
+}
+
+/// Seconds of the first one's exchanges that kernels of the other one hide.
+double hidden_behind(const PassWork& one, const PassWork& other,
+                     const scenarios::Exchanges& hides) {
+    const int blocks = std::max({count_of(one, hides), count_of(other, hides), other.layers, 1});
+    const double block = other.free / blocks;
+    double hidden = 0;
+    for (std::size_t kind = 0; kind < hides.size(); ++kind) {
+        const ExposedExchanges& exchanges = one.exchanges[kind];
+        if (hides[kind]) hidden += std::min(exchanges.seconds, exchanges.count * block);
+    }
+    return hidden;
+}
+
+}  // namespace
+
+/// The longer one decides, the other still shows near the crossing.
+double length_of(const PassWork& work) {
+    return std::pow(std::pow(work.kernels + work.exposed, 4) + std::pow(work.host, 4), 0.25);
+}
+
+PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Exchanges& hides) {
+    PassWork both;
+    both.kernels = one.kernels + other.kernels;
+    both.exposed = one.exposed + other.exposed - hidden_behind(one, other, hides) -
+                   hidden_behind(other, one, hides);
+    both.host = one.host + other.host;
+    return both;
+}
+
+}  // namespace debubble::sim

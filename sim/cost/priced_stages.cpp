@@ -1,0 +1,69 @@
+#include "sim/cost/priced_stages.h"
+
+#include "base/memo.h"
+#include "scenarios/execution_of.h"
+
+namespace debubble::sim {
+
+/// All that a price may depend on. What differs most often comes first, as it is compared.
+struct PricedStages::Key {
+    models::StageContent content;
+    PassesAsked asked;
+    models::Execution execution;
+    scenarios::Parallel parallel;
+    scenarios::Precision precision;
+    models::Architecture model;
+    scenarios::Framework framework;
+    scenarios::Cluster cluster;
+    friend bool operator==(const Key&, const Key&) = default;
+};
+
+namespace {
+
+/// Some 10 kB each.
+constexpr std::size_t kMostPricesKept = 128;
+
+/// How stages are cut and dealt out shows in their contents.
+scenarios::Parallel without_partition(scenarios::Parallel parallel) {
+    parallel.stages_per_rank = 1;
+    parallel.partition = {};
+    parallel.layers_per_stage.clear();
+    return parallel;
+}
+
+/// There is nothing to select in a fused kernel.
+models::Execution as_computed(models::Execution execution) {
+    if (execution.recompute == models::Recompute::Selective &&
+        execution.attention == models::AttentionKernel::Flash)
+        execution.recompute = models::Recompute::None;
+    return execution;
+}
+
+}  // namespace
+
+PricedStages::PricedStages(const scenarios::Scenario& scenario, const PassPricer& pricer)
+    : key_(std::make_unique<Key>(Key{{},
+                                     {},
+                                     as_computed(scenarios::execution_of(scenario)),
+                                     without_partition(scenario.parallel),
+                                     scenario.training.precision,
+                                     scenario.model,
+                                     scenario.framework,
+                                     scenario.cluster})),
+      scenario_(scenario),
+      pricer_(pricer) {}
+
+PricedStages::~PricedStages() = default;
+
+std::shared_ptr<const StagePrice> PricedStages::get(const models::StageContent& content, int slice,
+                                                    const PassesAsked& asked) const {
+    static Memo<Key, const StagePrice> prices(kMostPricesKept);
+    key_->content = content;
+    key_->asked = asked;
+    key_->execution.slice = slice;
+    return prices.get(*key_, [&] {
+        return std::make_unique<const StagePrice>(scenario_, pricer_, content, slice, asked);
+    });
+}
+
+}  // namespace debubble::sim

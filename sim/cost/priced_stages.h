@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+
+#include "scenarios/scenario.h"
+#include "sim/cost/stage_price.h"
+
+namespace debubble::sim {
+
+/// The stages of one scenario, priced. A price depends on the machine, the layout and
+/// the stage, and neither on the schedule's order nor on the number of microbatches, so
+/// that the plans of a sweep ask again and again for the same: the latest are kept for
+/// the whole process, by value. Thread-safe.
+class PricedStages {
+public:
+    /// Keeps references.
+    PricedStages(const scenarios::Scenario& scenario, const PassPricer& pricer);
+    ~PricedStages();
+
+    std::shared_ptr<const StagePrice> get(const models::StageContent& content, int slice,
+                                          const PassesAsked& asked) const;
+
+private:
+    struct Key;
+    std::unique_ptr<Key> key_;  ///< but for the stage
+    const scenarios::Scenario& scenario_;
+    const PassPricer& pricer_;
+};
+
+}  // namespace debubble::sim

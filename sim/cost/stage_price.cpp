@@ -1,0 +1,197 @@
+#include "sim/cost/stage_price.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/visits.h"
+#include "scenarios/execution_of.h"
+#include "scenarios/measured.h"
+#include "sim/cost/measured_pass.h"
+#include "sim/memory/pass_memory.h"
+
+namespace debubble::sim {
+namespace {
+
+constexpr int kLayersBuilt = 3;  ///< first, one that stands for all inner ones, last
+
+}  // namespace
+
+models::StageGraph folded_graph(const scenarios::Scenario& scenario,
+                                const models::StageContent& content, int slice) {
+    models::Execution execution = scenarios::execution_of(scenario);
+    execution.slice = slice;
+    models::StageContent built = content;
+    // Layers are alike unless a sharding table may name one of them.
+    if (scenario.model.sharding.empty()) built.layers = std::min(content.layers, kLayersBuilt);
+    return models::build_stage(scenario.model, execution, built);
+}
+
+LayerFold fold_of(const models::StageContent& content, const models::StageGraph& graph) {
+    if (content.layers <= graph.content.layers) return {};
+    return {content.first_layer + 1, content.layers - kLayersBuilt + 1};
+}
+
+StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
+                       const models::StageContent& content, int slice, const PassesAsked& asked)
+    : layers_(content.layers), graph_(folded_graph(scenario, content, slice)) {
+    fold_ = fold_of(content, graph_);
+    count_parameters();
+    boundary_ = graph_.boundary_bytes();
+    const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
+    const auto priced = [&](const models::PassSteps& steps, std::size_t which) {
+        price(scenario, pricer, steps, which, asked.several_holders);
+    };
+    // The forward is the same whichever way the backward goes.
+    const auto steps = models::steps_of(graph_, asked.split);
+    priced(steps[0], at(Pass::Forward));
+    if (asked.again) priced(steps[0], kAgain);
+    if (asked.split) {
+        priced(steps[1], at(Pass::BackwardInput));
+        priced(steps[2], at(Pass::BackwardWeight));
+    }
+    if (asked.fused)
+        priced(asked.split ? models::backward_steps(graph_) : steps[1], at(Pass::Backward));
+    if (scenario.cluster.measured) take_measured(scenario, pricer, asked);
+}
+
+TierSeconds StagePrice::busy_all() const {
+    TierSeconds all{};
+    for (const TierSeconds& busy : busy_) add(all, busy);
+    return all;
+}
+
+Bytes StagePrice::input() const {
+    return graph_.input ? graph_.tensors[static_cast<std::size_t>(*graph_.input)].bytes : Bytes{};
+}
+
+Bytes StagePrice::seen_by_later_slices() const {
+    Bytes seen;
+    for (const models::Tensor& tensor : graph_.tensors)
+        if (tensor.slices == models::Across::Seen) seen += tensor.bytes;
+    const int built = graph_.content.layers;  // every layer has as much
+    return built > 0 ? Bytes{seen.count / built * layers_} : Bytes{};
+}
+
+void StagePrice::count_parameters() {
+    models::ParameterCount in_layers;
+    for (const models::Operator& op : graph_.operators)
+        if (op.layer)
+            for (const int index : op.parameters) {
+                const models::Parameter& parameter = graph_.parameters[index];
+                (parameter.expert ? in_layers.expert : in_layers.dense) +=
+                    parameter.elements_of_rank(graph_.execution);
+            }
+    const models::ParameterCount whole = graph_.parameter_count();
+    const int built = graph_.content.layers;
+    const auto of_layer = [&](std::int64_t sum) { return built > 0 ? sum / built : 0; };
+    const auto left_out = [&](std::int64_t sum) { return (layers_ - built) * of_layer(sum); };
+    parameters_.units = sharded_units(graph_, layers_);
+    parameters_.all = {whole.dense + left_out(in_layers.dense),
+                       whole.expert + left_out(in_layers.expert)};
+}
+
+/// Python, dispatch and launches of the pass, per layer, collective and microbatch.
+double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t which,
+                                int collectives) const {
+    const scenarios::Framework& framework = scenario.framework;
+    const bool full = scenario.training.recompute == models::Recompute::Full;
+    const double backward = seconds(framework.host_backward_layer);
+    const double again = full ? seconds(framework.host_recompute_layer) : 0;
+    double per_layer = 0;
+    double part = 0.5;  // of what a microbatch costs, forward or backward
+    if (which == kAgain) {
+        per_layer = seconds(framework.host_recompute_layer);
+        part = 0;
+    } else {
+        switch (static_cast<Pass>(which)) {
+            case Pass::Forward: per_layer = seconds(framework.host_forward_layer); break;
+            case Pass::Backward: per_layer = backward + again; break;
+            case Pass::BackwardInput:
+                per_layer = backward / 2 + again;
+                part = 0.25;
+                break;
+            case Pass::BackwardWeight:
+                per_layer = backward / 2;
+                part = 0.25;
+                break;
+        }
+    }
+    return layers_ * per_layer + collectives * seconds(framework.host_tensor_collective) +
+           part * seconds(framework.host_micro_batch);
+}
+
+void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,
+                       const models::PassSteps& steps, std::size_t which, bool several_holders) {
+    PassTime time = pricer.time(steps.kernels, fold_);
+    const double inside = time.exposed;
+    HeldBeside beside{};
+    if (scenario.parallel.shares_gradients()) {
+        const ShardedUnits& units = parameters_.units;
+        const PassUse use =
+            which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which), several_holders);
+        if (scenario.parallel.gathers_in_passes()) {
+            const ShardingTime sharding = sharding_time(scenario, units, time, use);
+            time.exposed += sharding.exposed;
+            time.hidden += sharding.hidden;
+            time.exchanges[static_cast<std::size_t>(scenarios::Exchange::ShardedParameters)] = {
+                sharding.exposed, layers_ + 1};
+            add(time.busy, sharding.busy);
+        }
+        beside = held_beside(scenario, units, use);
+        left_[which] = left_unreduced(scenario, units, use);
+    }
+    PassMemory memory = play(graph_, steps, fold_, which == kAgain, beside);
+    beside_[which] = memory.beside;
+    PassWork& work = work_[which];
+    work.kernels = time.layers + time.ends;
+    work.exposed = time.exposed;
+    work.host = host_seconds(scenario, which, time.collectives);
+    work.free = std::max(0.0, work.kernels - time.hidden);
+    work.layers = layers_;
+    work.exchanges = time.exchanges;
+    const double length = length_of(work);
+    op_names_[which] = std::move(memory.op_at_peak);
+    ComputeCost& cost = costs_[which];
+    cost.duration = from_seconds(length);
+    cost.exposed = from_seconds(std::min(time.exposed, length));
+    cost.host = from_seconds(length - time.total());
+    cost.held_after = memory.held_after;
+    if (which == static_cast<std::size_t>(Pass::Forward)) cost.stays = seen_by_later_slices();
+    cost.peak_above = memory.peak_above;
+    cost.at_peak = memory.at_peak;
+    cost.op_at_peak = op_names_[which];
+    sharding_exposed_[which] = time.exposed - inside;
+    busy_[which] = time.busy;
+}
+
+/// The interpreter's host work is in what was measured.
+void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
+                               const PassesAsked& asked) {
+    const auto take = [&](const std::vector<models::Visit>& visits, std::size_t which) {
+        MeasuredPass pass = measured_pass(*scenario.cluster.measured, graph_, visits,
+                                          which == kAgain, fold_, pricer);
+        const Duration sharding = from_seconds(sharding_exposed_[which]);
+        ComputeCost& cost = costs_[which];
+        cost.duration = pass.duration + sharding;
+        cost.exposed = std::min(cost.duration, from_seconds(pass.exposed) + sharding);
+        cost.host = {};
+        // Which of it is communication that a pair could hide, the measurement does not say.
+        work_[which] = {};
+        work_[which].kernels = seconds(cost.duration - cost.exposed);
+        work_[which].exposed = seconds(cost.exposed);
+        // What was measured holds its communication, however long that is by the rates.
+        for (double& busy : busy_[which]) busy = std::min(busy, seconds(cost.duration));
+        unmeasured_.merge(pass.missing);
+    };
+    const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
+    const models::PassVisits fused = models::visits_of(graph_, false);
+    take(fused[0], at(Pass::Forward));
+    if (asked.again) take(fused[0], kAgain);
+    if (asked.fused) take(fused[1], at(Pass::Backward));
+    if (!asked.split) return;
+    const models::PassVisits split = models::visits_of(graph_, true);
+    take(split[1], at(Pass::BackwardInput));
+    take(split[2], at(Pass::BackwardWeight));
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/graph.h"
+#include "scenarios/scenario.h"
+#include "schedule/action.h"
+#include "sim/cost/pair_time.h"
+#include "sim/cost/pass_time.h"
+#include "sim/cost/sharding_time.h"
+#include "sim/engine/cost_model.h"
+
+namespace debubble::sim {
+
+/// Elements that this rank holds of a stage when nothing is sharded over data parallel ranks.
+struct StageParameters {
+    ShardedUnits units;
+    models::ParameterCount all;
+};
+
+/// A stage's graph of at most three layers, where layers are alike: the inner one stands for all
+/// that are left out (fold_of).
+models::StageGraph folded_graph(const scenarios::Scenario& scenario,
+                                const models::StageContent& content, int slice);
+LayerFold fold_of(const models::StageContent& content, const models::StageGraph& graph);
+
+/// Which passes a schedule asks for, so that no others are priced, and where.
+struct PassesAsked {
+    bool fused = false;            ///< B
+    bool split = false;            ///< I and W
+    bool again = false;            ///< Recompute actions
+    bool several_holders = false;  ///< have its stages
+    friend bool operator==(const PassesAsked&, const PassesAsked&) = default;
+};
+
+/// Prices of everything that a stage does inside a compute, for one slice of the
+/// sequence. Stages with as many layers and the same ends have the same prices,
+/// wherever they lie. Inner layers are alike, so that a graph of at most three
+/// layers stands for any number. Refers to nothing that it was made of.
+class StagePrice {
+public:
+    StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
+               const models::StageContent& content, int slice, const PassesAsked& asked);
+    StagePrice(const StagePrice&) = delete;  // costs point to names in it
+    StagePrice& operator=(const StagePrice&) = delete;
+
+    const ComputeCost& of(Pass pass) const { return costs_[static_cast<std::size_t>(pass)]; }
+    const ComputeCost& again() const { return costs_[kAgain]; }
+    const PassWork& work(Pass pass) const { return work_[static_cast<std::size_t>(pass)]; }
+    /// For how long each tier's links are busy with what the pass sends.
+    const TierSeconds& busy(Pass pass) const { return busy_[static_cast<std::size_t>(pass)]; }
+    const TierSeconds& busy_again() const { return busy_[kAgain]; }
+    TierSeconds busy_all() const;  ///< of all passes together
+    /// Of what of() says is held at the peak, what is gathered or not reduced yet.
+    const MemoryByClass& beside(Pass pass) const { return beside_[static_cast<std::size_t>(pass)]; }
+    /// What waits behind the pass for its reduction (sharded_units.h).
+    const MemoryByClass& left(Pass pass) const { return left_[static_cast<std::size_t>(pass)]; }
+    const StageParameters& parameters() const { return parameters_; }
+    /// What a forward that will be run again leaves: the input that a stage before it sends, and
+    /// what later slices see.
+    Bytes left_to_run_again() const { return input() + of(Pass::Forward).stays; }
+    Bytes input() const;
+    Bytes boundary() const { return boundary_; }  ///< activation to the next stage, per rank
+    /// At most three of its layers.
+    const models::StageGraph& graph() const { return graph_; }
+    /// Operators that a calibrated cluster has no measurement of.
+    const std::set<std::string>& unmeasured() const { return unmeasured_; }
+
+private:
+    static constexpr std::size_t kAgain = 4;  // behind the four passes
+    void count_parameters();
+    Bytes seen_by_later_slices() const;
+    void price(const scenarios::Scenario& scenario, const PassPricer& pricer,
+               const models::PassSteps& steps, std::size_t which, bool several_holders);
+    double host_seconds(const scenarios::Scenario& scenario, std::size_t which,
+                        int collectives) const;
+    void take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
+                       const PassesAsked& asked);
+
+    int layers_;
+    LayerFold fold_;
+    models::StageGraph graph_;
+    StageParameters parameters_;
+    Bytes boundary_;
+    std::array<ComputeCost, kAgain + 1> costs_{};
+    std::array<std::string, kAgain + 1> op_names_;
+    std::array<PassWork, kAgain + 1> work_{};
+    std::array<TierSeconds, kAgain + 1> busy_{};
+    std::array<MemoryByClass, kAgain + 1> beside_{};
+    std::array<MemoryByClass, kAgain + 1> left_{};
+    std::array<double, kAgain + 1> sharding_exposed_{};  ///< seconds
+    std::set<std::string> unmeasured_;
+};
+
+}  // namespace debubble::sim

@@ -1,0 +1,216 @@
+#include "sim/engine/simulate.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "base/cancelled.h"
+#include "base/diagnostic.h"
+#include "sim/engine/event_queue.h"
+#include "sim/engine/flow_network.h"
+#include "sim/engine/follow_memory.h"
+#include "sim/engine/task_graph.h"
+
+namespace debubble::sim {
+namespace {
+
+/// Begins a task when its last open edge fires, and ends it when its time has
+/// passed or its bytes have arrived.
+class Engine {
+public:
+    Engine(TaskGraph& graph, const CostModel& costs)
+        : graph_(graph), network_(costs.links(), queue_), times_(graph.tasks.size()) {}
+
+    void run(const std::stop_token& stop) {
+        constexpr std::size_t kEventsBetween = 4096;  // some 0.2 ms
+        const auto tasks = static_cast<TaskId>(graph_.tasks.size());
+        for (TaskId task = 0; task < tasks; ++task)
+            if (graph_.tasks[task].open_edges == 0) ready_.push_back(task);
+        begin_ready();
+        while (!queue_.empty()) {
+            if (queue_.handled() % kEventsBetween == 0) give_up_if(stop);
+            handle(queue_.next());
+            begin_ready();
+        }
+    }
+
+    const std::vector<TaskTimes>& times() const { return times_; }
+    std::size_t ended() const { return ended_; }
+    std::size_t events() const { return queue_.handled(); }
+
+private:
+    void handle(const Event& event) {
+        switch (event.kind) {
+            case Event::Kind::TaskEnd: end(event.task); break;
+            case Event::Kind::FlowBegin: {
+                const Flow& flow = graph_.flows[graph_.tasks[event.task].cost];
+                network_.join(event.task, flow.bytes, flow.links);
+                break;
+            }
+            case Event::Kind::FlowEnd:
+                if (network_.leave_if_current(event.task, event.version)) end(event.task);
+                break;
+        }
+    }
+
+    /// A worklist, not recursion: chains of tasks without duration may be long.
+    void begin_ready() {
+        for (std::size_t i = 0; i < ready_.size(); ++i) begin(ready_[i]);
+        ready_.clear();
+    }
+
+    void begin(TaskId id) {
+        const Task& task = graph_.tasks[id];
+        times_[id].begin = queue_.now();
+        fire(graph_.after_begin.of(id));
+        if (!task.is_flow) {
+            queue_.at(queue_.now() + graph_.compute_costs[task.cost].duration, Event::Kind::TaskEnd,
+                      id);
+            return;
+        }
+        const Flow& flow = graph_.flows[task.cost];
+        const bool moves = flow.links[0] >= 0 && flow.bytes.count > 0;
+        queue_.at(queue_.now() + flow.latency,
+                  moves ? Event::Kind::FlowBegin : Event::Kind::TaskEnd, id);
+    }
+
+    void end(TaskId id) {
+        times_[id].end = queue_.now();
+        ++ended_;
+        fire(graph_.after_end.of(id));
+    }
+
+    void fire(std::span<const TaskId> successors) {
+        for (const TaskId next : successors)
+            if (--graph_.tasks[next].open_edges == 0) ready_.push_back(next);
+    }
+
+    TaskGraph& graph_;
+    EventQueue queue_;
+    FlowNetwork network_;
+    std::vector<TaskTimes> times_;
+    std::vector<TaskId> ready_;
+    std::size_t ended_ = 0;
+};
+
+[[noreturn]] void report_deadlock(const Program& program, const TaskGraph& graph) {
+    for (std::size_t rank = 0; rank < graph.tasks_of.size(); ++rank)
+        for (std::size_t i = 0; i < graph.tasks_of[rank].size(); ++i)
+            if (graph.tasks[graph.tasks_of[rank][i].first].open_edges > 0)
+                throw InputError(fmt::format("the schedule waits for ever: rank {} at {}", rank,
+                                             to_text(program.ranks[rank][i])));
+    throw InputError("the schedule waits for ever");
+}
+
+Lane lane_of(const Action& action, Lane of_task) {
+    if (std::holds_alternative<Recv>(action)) return Lane::Recv;
+    return of_task;
+}
+
+/// What a trace is sorted by: a span is five times as long. No two are equal.
+struct SpanKey {
+    Instant begin;
+    int rank;
+    Lane lane;
+    std::uint32_t position;  ///< in the rank's list
+
+    friend bool operator<(const SpanKey& a, const SpanKey& b) {
+        if (a.begin != b.begin) return a.begin < b.begin;
+        if (a.rank != b.rank) return a.rank < b.rank;
+        return a.lane != b.lane ? a.lane < b.lane : a.position < b.position;
+    }
+};
+
+std::vector<SpanKey> order_of_spans(const Program& program, const TaskGraph& graph,
+                                    const std::vector<TaskTimes>& times) {
+    std::vector<SpanKey> keys;
+    std::size_t actions = 0;
+    for (const ActionList& list : program.ranks) actions += list.size();
+    keys.reserve(actions);
+    for (int rank = 0; rank < program.shape.ranks; ++rank) {
+        const ActionList& list = program.ranks[rank];
+        for (std::uint32_t i = 0; i < list.size(); ++i) {
+            const TaskId id = graph.tasks_of[rank][i].first;
+            keys.push_back({times[id].begin, rank, lane_of(list[i], graph.tasks[id].lane), i});
+        }
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+}
+
+std::vector<Span> record_spans(const Program& program, const TaskGraph& graph,
+                               const std::vector<TaskTimes>& times) {
+    const std::vector<SpanKey> order = order_of_spans(program, graph, times);
+    std::vector<Span> spans;
+    spans.reserve(order.size());
+    for (const SpanKey& key : order) {
+        const auto [first, last] = graph.tasks_of[key.rank][key.position];
+        const Task& task = graph.tasks[first];
+        const Instant end = times[last].end;
+        Span& span = spans.emplace_back(Span{Rank{key.rank},
+                                             0,
+                                             key.lane,
+                                             program.ranks[key.rank][key.position],
+                                             key.begin,
+                                             end,
+                                             {},
+                                             {}});
+        if (task.is_flow) {
+            span.bytes = graph.flows[graph.tasks[last].cost].payload;
+            continue;
+        }
+        // What a compute waits for after its own time is communication that nothing hides.
+        const ComputeCost& cost = graph.compute_costs[task.cost];
+        span.exposed = cost.exposed + (end - key.begin - cost.duration);
+    }
+    return spans;
+}
+
+/// From the end of the step before it, or from the start.
+Duration last_step(const std::vector<Instant>& ends) {
+    return ends.back() - (ends.size() > 1 ? ends[ends.size() - 2] : Instant{});
+}
+
+}  // namespace
+
+Simulation simulate(const Program& program, const CostModel& costs,
+                    const SimulateOptions& options) {
+    TaskGraph graph = build_task_graph(program, costs, options);
+    Engine engine(graph, costs);
+    give_up_if(options.stop);
+    engine.run(options.stop);
+    if (engine.ended() != graph.tasks.size()) report_deadlock(program, graph);
+
+    Simulation result;
+    result.events = engine.events();
+    result.step_ends.resize(static_cast<std::size_t>(options.steps));
+    for (std::size_t id = 0; id < graph.tasks.size(); ++id) {
+        Instant& last = result.step_ends[static_cast<std::size_t>(graph.tasks[id].step)];
+        last = std::max(last, engine.times()[id].end);
+    }
+    give_up_if(options.stop);
+    if (options.follow_memory) {
+        FollowedMemory memory = follow_memory(program, graph, engine.times(), costs,
+                                              options.record_spans && options.sample_memory);
+        result.trace.memory = std::move(memory.samples);
+        result.peaks = memory.peaks;
+        result.trace.peaks = std::move(memory.peaks);
+    }
+    TraceHeader& header = result.trace.header;
+    header.source = "simulated";
+    header.program_hash = program_hash(program);
+    header.pipeline = program.shape.ranks;
+    header.sends_block = options.sends_block;
+    header.copies_block = options.copies_block;
+    header.reductions_block = options.reductions_block;
+    header.step_time = last_step(result.step_ends);
+    give_up_if(options.stop);
+    if (options.record_spans) {
+        result.trace.spans = record_spans(program, graph, engine.times());
+        result.trace.program = program;
+    }
+    return result;
+}
+
+}  // namespace debubble::sim

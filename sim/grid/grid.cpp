@@ -1,0 +1,192 @@
+#include "sim/grid/grid.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "scenarios/plan.h"
+#include "sim/unvalidated.h"
+
+namespace debubble::sim {
+namespace {
+
+constexpr std::size_t kMostPoints = 10'000'000;
+
+std::string one_line(std::string text) {
+    while (text.ends_with('\n')) text.pop_back();
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
+
+/// The mistakes of one point in one line.
+std::string reason_of(const InputError& error) {
+    std::string reason;
+    for (const Diagnostic& d : error.diagnostics())
+        reason += (reason.empty() ? "" : "; ") + d.message;
+    return one_line(std::move(reason));
+}
+
+std::vector<std::string> values_of(const std::vector<scenarios::Override>& point) {
+    std::vector<std::string> values;
+    for (const auto& [key, value] : point) values.push_back(value);
+    return values;
+}
+
+/// "unknown key 'tensr' of 'parallel'" of the swept key parallel.tensr; a key within a
+/// swept value is the value's mistake.
+bool is_about_key(const Diagnostic& mistake, std::string_view swept) {
+    for (std::size_t from = 0; from <= swept.size();) {
+        const std::size_t dot = std::min(swept.find('.', from), swept.size());
+        const std::string_view part = swept.substr(from, dot - from);
+        if (mistake.message.starts_with(fmt::format("unknown key '{}'", part))) return true;
+        from = dot + 1;
+    }
+    return false;
+}
+
+/// A mistake in a swept key or value, which a point sets like `--set`, at its place in the grid.
+Diagnostic placed_in_grid(Diagnostic mistake, const scenarios::Sweep& sweep) {
+    for (const scenarios::SweepKey& key : sweep.keys)
+        for (std::size_t i = 0; i < key.values.size(); ++i) {
+            if (mistake.source_line != key.key + '=' + key.values[i]) continue;
+            const Diagnostic& place = is_about_key(mistake, key.key) ? key.place : key.places[i];
+            mistake.where = place.where;
+            mistake.source_line = place.source_line;
+            return mistake;
+        }
+    return mistake;
+}
+
+/// A misspelt key or name is a mistake in the grid, not an impossible plan. Every
+/// value is tried once, beside the first values of the other keys.
+void check_spelling(const Grid& grid) {
+    std::vector<Diagnostic> mistakes;
+    const auto try_point = [&](std::size_t index) {
+        try {
+            (void)grid.instantiate(index);
+        } catch (const InputError& error) {
+            for (const Diagnostic& found : error.diagnostics()) {
+                if (!found.message.starts_with("unknown ")) continue;
+                const Diagnostic d = placed_in_grid(found, grid.sweep);
+                if (std::ranges::find(mistakes, d) == mistakes.end()) mistakes.push_back(d);
+            }
+        }
+    };
+    std::size_t stride = 1;
+    for (auto key = grid.sweep.keys.rbegin(); key != grid.sweep.keys.rend(); ++key) {
+        for (std::size_t i = 0; i < key->values.size(); ++i) try_point(i * stride);
+        stride *= key->values.size();
+    }
+    if (!mistakes.empty()) throw InputError(std::move(mistakes));
+}
+
+/// Flash attention keeps no scores, so that there is nothing to recompute selectively: the
+/// point is the same plan as another one of the grid, if that asks for no recomputation.
+std::string twin_reason(const Grid& grid, std::size_t index, const scenarios::Scenario& scenario) {
+    constexpr std::string_view kKey = "training.recompute";
+    if (scenario.training.recompute != models::Recompute::Selective ||
+        scenario.training.attention != models::AttentionKernel::Flash)
+        return {};
+    std::size_t stride = 1;
+    for (auto key = grid.sweep.keys.rbegin(); key != grid.sweep.keys.rend(); ++key) {
+        const std::size_t value = index / stride % key->values.size();
+        const auto none = std::ranges::find(key->values, "none") - key->values.begin();
+        const std::size_t twin = index + stride * (static_cast<std::size_t>(none) - value);
+        if (key->key == kKey && none < std::ssize(key->values) &&
+            std::ranges::binary_search(grid.points, twin))
+            return fmt::format("the same plan as {}=none: flash attention keeps no scores", kKey);
+        stride *= key->values.size();
+    }
+    return {};
+}
+
+/// A value that is listed twice makes the same point twice; one is enough.
+scenarios::Sweep without_repetition(scenarios::Sweep sweep) {
+    for (scenarios::SweepKey& key : sweep.keys) {
+        scenarios::SweepKey once{key.key, {}, {}, key.place};
+        for (std::size_t i = 0; i < key.values.size(); ++i) {
+            if (std::ranges::find(once.values, key.values[i]) != once.values.end()) continue;
+            once.values.push_back(std::move(key.values[i]));
+            once.places.push_back(std::move(key.places[i]));
+        }
+        key = std::move(once);
+    }
+    return sweep;
+}
+
+}  // namespace
+
+Grid::Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned_keys)
+    : scenario(name_or_path),
+      sweep(without_repetition(scenarios::read_sweep(name_or_path))),
+      pinned(std::move(pinned_keys)) {
+    choose_points(name_or_path);
+    const std::filesystem::path file = scenarios::find_scenario(name_or_path);
+    basis = basis_of(read_file(file), file.string(), pinned);
+    add_files_read(basis, file);
+}
+
+Grid::Grid(const std::string& text, const std::string& file,
+           std::vector<scenarios::Override> pinned_keys)
+    : scenario(text, file),
+      sweep(without_repetition(scenarios::parse_sweep(text, file))),
+      pinned(std::move(pinned_keys)) {
+    choose_points(file);
+    basis = basis_of(text, file, pinned);
+}
+
+void Grid::choose_points(const std::string& name) {
+    if (sweep.keys.empty())
+        throw InputError(
+            fmt::format("'{}' has no grid: a 'sweep:' map of keys and their values", name));
+    double count = 1;
+    for (const scenarios::SweepKey& key : sweep.keys) {
+        count *= static_cast<double>(key.values.size());
+        for (const auto& [pinned_key, value] : pinned)
+            if (pinned_key == key.key)
+                throw InputError(fmt::format("--set {}: the grid sweeps this key", pinned_key));
+    }
+    if (count > static_cast<double>(kMostPoints))
+        throw InputError(fmt::format("the grid of '{}' has {:.3g} points, the limit is {}", name,
+                                     count, kMostPoints));
+    check_spelling(*this);
+    for (std::size_t i = 0; i < sweep.points(); ++i)
+        if (sweep.admits(i)) points.push_back(i);
+    if (points.empty())
+        throw InputError(fmt::format("no point of the grid of '{}' meets its conditions", name));
+}
+
+scenarios::Scenario Grid::instantiate(std::size_t index) const {
+    std::vector<scenarios::Override> overrides = pinned;
+    for (scenarios::Override& o : sweep.point(index)) overrides.push_back(std::move(o));
+    return scenario.instantiate(overrides);
+}
+
+std::vector<std::string> Grid::keys() const {
+    std::vector<std::string> names;
+    for (const scenarios::SweepKey& key : sweep.keys) names.push_back(key.key);
+    return names;
+}
+
+SweepRow evaluate(const Grid& grid, std::size_t index) {
+    SweepRow row{index, values_of(grid.sweep.point(index)), {}, false, {}, {}, {}, {}};
+    row.figures.resize(figure_names().size());
+    try {
+        const scenarios::Scenario scenario = grid.instantiate(index);
+        const Prediction p =
+            predict(scenario, {.keep_trace = false, .only_where_it_decides = true}).prediction;
+        row.figures = figures_of(p);
+        row.fits = p.fits;
+        row.unvalidated = fmt::format("{}", fmt::join(unvalidated_features(scenario), "; "));
+        row.reason = p.reason.empty() ? twin_reason(grid, index, scenario) : p.reason;
+    } catch (const InputError& error) {
+        row.reason = reason_of(error);
+    } catch (const scenarios::InvalidSchedule& error) {
+        row.reason = one_line(error.what());
+    }
+    return row;
+}
+
+}  // namespace debubble::sim

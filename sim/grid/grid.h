@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "scenarios/read_scenario.h"
+#include "sim/grid/sweep_basis.h"
+#include "sim/grid/sweep_row.h"
+
+/// The plans that a scenario's `sweep:` asks about, and one row of the answer.
+namespace debubble::sim {
+
+/// A grid, read once. Thread-safe after construction.
+struct Grid {
+    /// `pinned` are set in every point (`--set`); they must not be swept keys.
+    Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned);
+    /// Of a scenario's text that need not be on the disk.
+    Grid(const std::string& text, const std::string& file, std::vector<scenarios::Override> pinned);
+
+    scenarios::ScenarioTemplate scenario;
+    scenarios::Sweep sweep;
+    std::vector<scenarios::Override> pinned;
+    std::vector<std::size_t> points;  ///< indices that the conditions admit, in grid order
+    Basis basis;
+
+    scenarios::Scenario instantiate(std::size_t index) const;
+    std::vector<std::string> keys() const;  ///< names of the swept ones
+
+private:
+    void choose_points(const std::string& name);
+};
+
+/// Predicts one point. An impossible plan is a row with its reason.
+SweepRow evaluate(const Grid& grid, std::size_t index);
+
+}  // namespace debubble::sim

@@ -1,0 +1,143 @@
+#include "sim/grid/results_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "text/csv_row.h"
+
+namespace debubble::sim {
+namespace fs = std::filesystem;
+namespace {
+
+using Fields = std::vector<std::string>;
+
+[[noreturn]] void fail(const fs::path& path, std::string_view what) {
+    throw WorldError(fmt::format("{}: {}: {}", path.string(), what, std::strerror(errno)));
+}
+
+/// The point of the grid that has these values.
+std::optional<std::size_t> index_of(const Fields& values, const Grid& grid) {
+    std::size_t index = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto& known = grid.sweep.keys[i].values;
+        const auto at = std::ranges::find(known, values[i]);
+        if (at == known.end()) return std::nullopt;
+        index = index * known.size() + static_cast<std::size_t>(at - known.begin());
+    }
+    if (!std::ranges::binary_search(grid.points, index)) return std::nullopt;
+    return index;
+}
+
+/// What write_file() of a process that was killed left behind.
+void remove_leftovers(const fs::path& path) {
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    const std::string start = path.filename().string() + ".debubble-tmp-";
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error))
+        if (entry.path().filename().string().starts_with(start)) fs::remove(entry.path(), error);
+}
+
+}  // namespace
+
+ResultsFile::ResultsFile(fs::path path, const Grid& grid)
+    : path_(std::move(path)), header_(csv_columns(grid.keys())) {
+    open_locked();
+    try {
+        remove_leftovers(path_);
+        remove_leftovers(basis_file_of(path_));
+        read_rows(grid);
+    } catch (...) {
+        ::close(fd_);
+        throw;
+    }
+}
+
+ResultsFile::~ResultsFile() {
+    ::close(fd_);
+}
+
+void ResultsFile::open_locked() {
+    std::error_code error;
+    if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), error);
+    for (;;) {
+        fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        if (fd_ < 0) fail(path_, "cannot be written");
+        if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+            ::close(fd_);
+            throw WorldError(fmt::format("{}: another sweep is writing it", path_.string()));
+        }
+        // Between open and lock, a sweep that ended may have put a new file in place.
+        struct stat held {};
+        struct stat named {};
+        if (::fstat(fd_, &held) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+            held.st_ino == named.st_ino && held.st_dev == named.st_dev)
+            return;
+        ::close(fd_);
+    }
+}
+
+void ResultsFile::read_rows(const Grid& grid) {
+    const std::string content = read_file(path_, std::size_t{1} << 32);
+    const std::string header = text::write_csv_row(header_);
+    std::string_view rest = content;
+    std::optional<Fields> fields = text::take_csv_row(rest);
+    if (!fields && header.starts_with(content)) {  // new, or killed while starting
+        if (::ftruncate(fd_, 0) != 0) fail(path_, "cannot be cut");
+        if (::write(fd_, header.data(), header.size()) != static_cast<ssize_t>(header.size()))
+            fail(path_, "cannot be written");
+        return;
+    }
+    const auto refuse = [&](const std::string& why) {
+        throw InputError(fmt::format("{} holds other results: {}; remove it, or give another --out",
+                                     path_.string(), why));
+    };
+    if (!fields || *fields != header_)
+        refuse(fmt::format("its columns are '{}', and this grid's are '{}'",
+                           content.substr(0, std::min(content.find('\n'), std::size_t{200})),
+                           header.substr(0, header.size() - 1)));
+    std::vector<bool> seen(grid.sweep.points(), false);
+    while ((fields = text::take_csv_row(rest))) {
+        if (fields->size() != header_.size())
+            refuse(fmt::format("a row has {} fields, not {}", fields->size(), header_.size()));
+        SweepRow row = row_of_csv(*fields, grid.sweep.keys.size());
+        const auto index = index_of(row.values, grid);
+        if (!index)
+            refuse(fmt::format("the point {} is not in this grid", fmt::join(row.values, ", ")));
+        row.index = *index;
+        if (!seen[*index]) found_.push_back(std::move(row));
+        seen[*index] = true;
+    }
+    const auto whole = static_cast<off_t>(content.size() - rest.size());
+    if (!rest.empty() && ::ftruncate(fd_, whole) != 0) fail(path_, "cannot be cut");
+}
+
+void ResultsFile::append(const SweepRow& row) {
+    const std::string text = text::write_csv_row(csv_fields(row));
+    const std::lock_guard lock(mutex_);
+    const ssize_t written = ::write(fd_, text.data(), text.size());
+    if (written != static_cast<ssize_t>(text.size())) {
+        if (written >= 0) errno = ENOSPC;
+        fail(path_, "cannot be written");
+    }
+}
+
+void ResultsFile::replace(const std::vector<SweepRow>& rows) {
+    write_file(path_, [&](std::ostream& out) {
+        out << text::write_csv_row(header_);
+        for (const SweepRow& row : rows) out << text::write_csv_row(csv_fields(row));
+    });
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,202 @@
+#include "sim/grid/search.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "base/spelling.h"
+#include "models/graph.h"
+#include "scenarios/plan.h"
+#include "sim/grid/parallel.h"
+#include "sim/grid/twins.h"
+#include "sim/plan_bound.h"
+
+namespace debubble::sim {
+namespace {
+
+struct ObjectiveRow {
+    std::string_view name;
+    std::string_view figure;
+    double sign;  ///< +1: the greatest is best
+};
+
+constexpr std::array kObjectives{
+    // indexed by Objective
+    ObjectiveRow{"tokens_per_s", "tokens_per_s", 1},
+    ObjectiveRow{"mfu", "mfu", 1},
+    ObjectiveRow{"step_time_s", "step_time_s", -1},
+    ObjectiveRow{"peak_memory", "peak_memory_bytes", -1},
+};
+
+const ObjectiveRow& row_of(Objective objective) {
+    return kObjectives[static_cast<std::size_t>(objective)];
+}
+
+/// Greater is better.
+double score(const SweepRow& row, Objective objective) {
+    const double figure = row.figure(row_of(objective).figure);
+    if (std::isnan(figure))
+        throw InputError(
+            fmt::format("there is no {} to choose by: the peak rate of this GPU is "
+                        "not known",
+                        row_of(objective).name));
+    return row_of(objective).sign * figure;
+}
+
+/// A plan that is still in the race, and the best score that it may reach.
+struct Candidate {
+    std::size_t index = 0;
+    double promise = 0;
+};
+
+double promise_of(const PlanBound& bound, const scenarios::Scenario& scenario,
+                  Objective objective) {
+    const auto tokens = static_cast<double>(scenario.training.global_batch) *
+                        static_cast<double>(scenario.training.seq_length);
+    switch (objective) {
+        case Objective::TokensPerS: return tokens / bound.step_time_s;
+        case Objective::StepTime: return -bound.step_time_s;
+        case Objective::PeakMemory: return -static_cast<double>(bound.memory.count);
+        case Objective::Mfu: {
+            const bool fp32 = scenario.training.precision.compute == models::DataType::Fp32;
+            const double peak = fp32 ? scenario.cluster.gpu.fp32_flops_per_s
+                                     : scenario.cluster.gpu.fp16_flops_per_s;
+            const double flops =
+                models::model_flops_per_sample(scenario.model, scenario.training.seq_length) *
+                scenario.training.global_batch;
+            return flops / bound.step_time_s / scenario.parallel.gpus() / peak;
+        }
+    }
+    return 0;
+}
+
+/// A bound and a prediction add the same numbers up in another order.
+constexpr double kRounding = 1e-9;
+
+class Race {
+public:
+    Race(const Grid& grid, Objective objective, const BatchOptions& options)
+        : grid_(grid), objective_(objective), options_(options) {
+        result_.points = grid.points.size();
+    }
+
+    SearchResult run() {
+        std::vector<Candidate> candidates = bound_all();
+        // The most promising first: then the others are ruled out soonest.
+        std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
+            return a.promise != b.promise ? a.promise > b.promise : a.index < b.index;
+        });
+        run_parallel(candidates.size(), options_.jobs, options_.stop,
+                     [&](std::size_t i) { play(candidates[i]); });
+        find_twins();
+        result_.finished = settled_ == result_.points;
+        return std::move(result_);
+    }
+
+private:
+    std::vector<Candidate> bound_all() {
+        std::vector<Candidate> candidates;
+        run_parallel(grid_.points.size(), options_.jobs, options_.stop, [&](std::size_t i) {
+            const std::size_t index = grid_.points[i];
+            try {
+                const scenarios::Scenario scenario = grid_.instantiate(index);
+                const PlanBound bound = bound_of(scenario);
+                const double promise = promise_of(bound, scenario, objective_);
+                const std::lock_guard lock(mutex_);
+                if (bound.fits())
+                    candidates.push_back({index, promise});
+                else
+                    settle(result_.too_big);
+            } catch (const InputError&) {
+                rule_out_impossible();
+            } catch (const scenarios::InvalidSchedule&) {
+                rule_out_impossible();
+            }
+        });
+        return candidates;
+    }
+
+    void rule_out_impossible() {
+        const std::lock_guard lock(mutex_);
+        settle(result_.impossible);
+    }
+
+    void play(const Candidate& candidate) {
+        {
+            const std::lock_guard lock(mutex_);
+            const double within = kRounding * std::abs(candidate.promise);
+            if (result_.best && candidate.promise + within < score(*result_.best, objective_))
+                return settle(result_.too_slow);
+        }
+        const SweepRow row = evaluate(grid_, candidate.index);
+        const std::lock_guard lock(mutex_);
+        settle(row.possible() ? result_.predicted : result_.impossible);
+        if (!row.fits) return;
+        const double of_row = score(row, objective_);
+        const double of_best = result_.best ? score(*result_.best, objective_) : of_row;
+        if (of_row < of_best) return;
+        if (of_row > of_best) as_good_.clear();
+        as_good_.push_back(row);
+        result_.best = *std::ranges::min_element(as_good_, {}, &SweepRow::index);
+    }
+
+    /// No twin of the best is ruled out by its bound, which promises as much.
+    void find_twins() {
+        if (!result_.best) return;
+        std::ranges::copy_if(as_good_, std::back_inserter(result_.twins), [&](const SweepRow& row) {
+            return row.index != result_.best->index && are_twins(row, *result_.best);
+        });
+        std::ranges::sort(result_.twins, {}, &SweepRow::index);
+    }
+
+    void settle(std::size_t& count) {
+        ++count;
+        ++settled_;
+        if (options_.progress) options_.progress(settled_, result_.points);
+    }
+
+    const Grid& grid_;
+    Objective objective_;
+    const BatchOptions& options_;
+    std::mutex mutex_;
+    SearchResult result_;
+    std::vector<SweepRow> as_good_;  ///< as the best one
+    std::size_t settled_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> objective_names() {
+    std::vector<std::string> names;
+    for (const ObjectiveRow& row : kObjectives) names.emplace_back(row.name);
+    return names;
+}
+
+Objective parse_objective(const std::string& name) {
+    const auto* row = std::ranges::find(kObjectives, name, &ObjectiveRow::name);
+    if (row != kObjectives.end()) return static_cast<Objective>(row - kObjectives.begin());
+    const std::vector<std::string> known = objective_names();
+    const auto guess = did_you_mean(name, known);
+    throw InputError(fmt::format("unknown objective '{}'; {}", name,
+                                 guess ? fmt::format("did you mean '{}'?", *guess)
+                                       : fmt::format("known: {}", fmt::join(known, ", "))));
+}
+
+const SweepRow* best_of(std::span<const SweepRow> rows, Objective objective) {
+    const SweepRow* best = nullptr;
+    for (const SweepRow& row : rows)
+        if (row.fits && (best == nullptr || score(row, objective) > score(*best, objective)))
+            best = &row;
+    return best;
+}
+
+SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options) {
+    return Race(grid, objective, options).run();
+}
+
+}  // namespace debubble::sim

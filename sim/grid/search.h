@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/grid/grid.h"
+#include "sim/grid/sweep.h"
+
+namespace debubble::sim {
+
+/// What a plan is chosen by. Only plans that fit are chosen.
+enum class Objective { TokensPerS, Mfu, StepTime, PeakMemory };
+
+std::vector<std::string> objective_names();
+/// Throws InputError with did-you-mean.
+Objective parse_objective(const std::string& name);
+
+/// The fitting row that is best; of equals, the one that comes first in the grid.
+const SweepRow* best_of(std::span<const SweepRow> rows, Objective objective);
+
+struct SearchResult {
+    std::optional<SweepRow> best;  ///< nothing if no plan fits
+    std::vector<SweepRow> twins;   ///< of the best, in grid order (sim/grid/twins.h)
+    std::size_t points = 0;        ///< that the grid admits
+    std::size_t predicted = 0;     ///< played event by event
+    std::size_t too_big = 0;       ///< ruled out by what they hold all the time
+    std::size_t too_slow = 0;      ///< ruled out by the work of their ranks alone
+    std::size_t impossible = 0;    ///< plans that cannot be built
+    bool finished = true;          ///< false if it was stopped
+};
+
+/// The best plan of the grid: the same as best_of() a full sweep, but plans
+/// whose bound (see plan_bound.h) cannot beat the best one found are not played.
+SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options = {});
+
+}  // namespace debubble::sim

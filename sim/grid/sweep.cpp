@@ -1,0 +1,97 @@
+#include "sim/grid/sweep.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "sim/grid/parallel.h"
+#include "sim/grid/results_file.h"
+#include "sim/grid/twins.h"
+
+namespace debubble::sim {
+namespace {
+
+/// Rows that hold every value of every key which the rows hold at all, few of them; possible ones
+/// rather than others, for they say more.
+std::vector<const SweepRow*> one_of_each_value(const std::vector<SweepRow>& rows) {
+    std::set<std::pair<std::size_t, std::string>> held;
+    std::vector<const SweepRow*> chosen;
+    for (const bool possible : {true, false})
+        for (const SweepRow& row : rows) {
+            if (row.possible() != possible) continue;
+            const std::size_t before = held.size();
+            for (std::size_t key = 0; key < row.values.size(); ++key)
+                held.emplace(key, row.values[key]);
+            if (held.size() > before) chosen.push_back(&row);
+        }
+    return chosen;
+}
+
+/// A scenario, model, cluster or schedule file may have changed since the earlier run, or this
+/// program: then old and new rows must not stand in one file. A value may name a file that no
+/// other value does, so that a row of each is computed again to see, even if all is to stop: what
+/// is not known to be true is not reported.
+void check_still_true(const std::vector<SweepRow>& found, const Grid& grid,
+                      const std::filesystem::path& results, const BatchOptions& options) {
+    const std::vector<const SweepRow*> asked = one_of_each_value(found);
+    run_parallel(asked.size(), options.jobs, nullptr, [&](std::size_t i) {
+        const SweepRow& old = *asked[i];
+        SweepRow now = evaluate(grid, old.index);
+        now.pareto = old.pareto;
+        now.twin_of = old.twin_of;
+        if (now == old) return;
+        throw InputError(
+            fmt::format("{} holds other results: the point {} now gives something else, "
+                        "so the scenario or the program has changed; remove the file, or "
+                        "give another --out",
+                        results.string(), fmt::join(old.values, ", ")));
+    });
+}
+
+std::vector<std::size_t> still_to_do(const Grid& grid, const std::vector<SweepRow>& found) {
+    std::vector<bool> done(grid.sweep.points(), false);
+    for (const SweepRow& row : found) done[row.index] = true;
+    std::vector<std::size_t> to_do;
+    std::ranges::copy_if(grid.points, std::back_inserter(to_do),
+                         [&](std::size_t index) { return !done[index]; });
+    return to_do;
+}
+
+}  // namespace
+
+SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
+                  const BatchOptions& options) {
+    ResultsFile file(results, grid);
+    SweepResult result{file.found(), grid.points.size(), file.found().size()};
+    Basis basis = grid.basis;
+    if (!options.program.empty()) basis.emplace("the program", options.program);
+    keep_basis(results, basis, result.rows.empty());
+    check_still_true(result.rows, grid, results, options);
+    const std::vector<std::size_t> to_do = still_to_do(grid, result.rows);
+    if (options.row)
+        for (const SweepRow& row : result.rows) options.row(row, true);
+
+    std::mutex mutex;
+    run_parallel(to_do.size(), options.jobs, options.stop, [&](std::size_t i) {
+        SweepRow row = evaluate(grid, to_do[i]);
+        const std::lock_guard lock(mutex);
+        file.append(row);
+        if (options.row) options.row(row, false);
+        result.rows.push_back(std::move(row));
+        if (options.progress) options.progress(result.rows.size(), result.total);
+    });
+
+    std::ranges::sort(result.rows, {}, &SweepRow::index);
+    if (!result.finished()) return result;
+    const std::vector<SweepRow> before = result.rows;
+    mark_twins(result.rows, grid.keys());
+    mark_pareto(result.rows);
+    if (!to_do.empty() || result.rows != before) file.replace(result.rows);
+    return result;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,164 @@
+#include "sim/grid/sweep_row.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace debubble::sim {
+namespace {
+
+std::string text_of(double value) {
+    return fmt::format("{}", value);  // the shortest that reads back the same
+}
+std::string text_of(const std::optional<double>& value) {
+    return value ? text_of(*value) : std::string();
+}
+
+std::string text_of(Bytes bytes) {
+    return fmt::format("{}", bytes.count);
+}
+
+Bytes worst(const Prediction& p, Bytes RankPrediction::*held) {
+    Bytes worst;
+    for (const RankPrediction& rank : p.ranks) worst = std::max(worst, rank.*held);
+    return worst;
+}
+
+std::string mean(const Prediction& p, double RankPrediction::*seconds) {
+    double sum = 0;
+    for (const RankPrediction& rank : p.ranks) sum += rank.*seconds;
+    return text_of(sum / static_cast<double>(p.ranks.size()));
+}
+
+std::string reserved(const Prediction& p) {
+    const Bytes most = worst(p, &RankPrediction::reserved);
+    return most.count > 0 ? text_of(most) : std::string();
+}
+
+struct Figure {
+    std::string_view name;
+    std::string (*text)(const Prediction&);
+};
+
+constexpr std::array kFigures{
+    Figure{"step_time_s", [](const Prediction& p) { return text_of(p.step_time_s); }},
+    Figure{"tokens_per_s", [](const Prediction& p) { return text_of(p.tokens_per_s); }},
+    Figure{"samples_per_s", [](const Prediction& p) { return text_of(p.samples_per_s); }},
+    Figure{"mfu", [](const Prediction& p) { return text_of(p.mfu); }},
+    Figure{"hfu", [](const Prediction& p) { return text_of(p.hfu); }},
+    Figure{"tflops_per_gpu", [](const Prediction& p) { return text_of(p.tflops_per_gpu); }},
+    Figure{"bubble", [](const Prediction& p) { return text_of(p.bubble); }},
+    Figure{"span_bubble", [](const Prediction& p) { return text_of(p.span_bubble); }},
+    Figure{"makespan_s", [](const Prediction& p) { return text_of(p.makespan_s); }},
+    Figure{"parameters", [](const Prediction& p) { return fmt::format("{}", p.parameters); }},
+    Figure{"replicas", [](const Prediction& p) { return fmt::format("{}", p.replicas); }},
+    Figure{"peak_memory_bytes",
+           [](const Prediction& p) { return text_of(worst(p, &RankPrediction::peak_memory)); }},
+    Figure{"reserved_memory_bytes", reserved},
+    Figure{"memory_left_bytes", [](const Prediction& p) { return text_of(p.memory_left); }},
+    Figure{"tight", [](const Prediction& p) { return std::string(p.tight ? "true" : "false"); }},
+    Figure{"exposed_comm_s",
+           [](const Prediction& p) { return mean(p, &RankPrediction::exposed_comm_s); }},
+    Figure{"optimizer_s",
+           [](const Prediction& p) { return mean(p, &RankPrediction::optimizer_s); }},
+    Figure{"idle_s", [](const Prediction& p) { return mean(p, &RankPrediction::idle_s); }},
+    Figure{"scenario", [](const Prediction& p) { return p.scenario; }},
+    Figure{"schedule_hash", [](const Prediction& p) { return p.schedule_hash; }},
+};
+
+/// What stands beside a row's keys and figures, in this order.
+constexpr std::array<std::string SweepRow::*, 2> kWords{&SweepRow::twin_of, &SweepRow::unvalidated};
+constexpr std::array<std::string_view, 5> kBesideFigures{"twin_of", "unvalidated", "fits", "pareto",
+                                                         "reason"};
+
+const std::string& figure_text(const SweepRow& row, std::string_view name) {
+    const auto at = std::ranges::find(kFigures, name, &Figure::name) - kFigures.begin();
+    return row.figures[static_cast<std::size_t>(at)];
+}
+
+}  // namespace
+
+bool SweepRow::is_tight() const {
+    return fits && figure_text(*this, "tight") == "true";
+}
+
+double SweepRow::figure(std::string_view name) const {
+    const std::string& text = figure_text(*this, name);
+    double value = std::numeric_limits<double>::quiet_NaN();
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+std::vector<std::string> figure_names() {
+    std::vector<std::string> names;
+    for (const Figure& figure : kFigures) names.emplace_back(figure.name);
+    return names;
+}
+
+std::vector<std::string> figures_of(const Prediction& prediction) {
+    std::vector<std::string> texts;
+    for (const Figure& figure : kFigures) texts.push_back(figure.text(prediction));
+    return texts;
+}
+
+std::vector<std::string> csv_columns(std::span<const std::string> keys) {
+    std::vector<std::string> columns(keys.begin(), keys.end());
+    for (std::string& name : figure_names()) columns.push_back(std::move(name));
+    columns.insert(columns.end(), kBesideFigures.begin(), kBesideFigures.end());
+    return columns;
+}
+
+std::vector<std::string> csv_fields(const SweepRow& row) {
+    std::vector<std::string> fields = row.values;
+    fields.insert(fields.end(), row.figures.begin(), row.figures.end());
+    for (const auto word : kWords) fields.push_back(row.*word);
+    fields.insert(fields.end(), {row.fits ? "true" : "false", row.pareto, row.reason});
+    return fields;
+}
+
+SweepRow row_of_csv(const std::vector<std::string>& fields, std::size_t keys) {
+    SweepRow row;
+    const auto figures = fields.begin() + static_cast<std::ptrdiff_t>(keys);
+    auto at = fields.end() - static_cast<std::ptrdiff_t>(kBesideFigures.size());
+    row.values.assign(fields.begin(), figures);
+    row.figures.assign(figures, at);
+    for (const auto word : kWords) row.*word = *at++;
+    row.fits = *at++ == "true";
+    row.pareto = *at++;
+    row.reason = *at;
+    return row;
+}
+
+void mark_pareto(std::vector<SweepRow>& rows) {
+    struct Candidate {
+        double tokens_per_s;
+        double peak;
+        SweepRow* row;
+    };
+    std::vector<Candidate> candidates;
+    for (SweepRow& row : rows) {
+        row.pareto = "false";
+        if (row.fits && row.twin_of.empty())
+            candidates.push_back(
+                {row.figure("tokens_per_s"), row.figure("peak_memory_bytes"), &row});
+    }
+    // Fastest first; a row is beaten if a faster one, or an equally fast one
+    // before it, holds less.
+    std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
+        return a.tokens_per_s != b.tokens_per_s ? a.tokens_per_s > b.tokens_per_s : a.peak < b.peak;
+    });
+    double least = std::numeric_limits<double>::infinity();
+    double fastest_with_least = 0;
+    for (const Candidate& c : candidates) {
+        const bool twin = c.peak == least && c.tokens_per_s == fastest_with_least;
+        if (c.peak >= least && !twin) continue;
+        least = c.peak;
+        fastest_with_least = c.tokens_per_s;
+        c.row->pareto = "true";
+    }
+}
+
+}  // namespace debubble::sim

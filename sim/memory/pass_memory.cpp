@@ -1,0 +1,134 @@
+#include "sim/memory/pass_memory.h"
+
+#include <span>
+#include <vector>
+
+namespace debubble::sim {
+namespace {
+
+using models::Step;
+
+MemoryByClass plus(const MemoryByClass& a, const MemoryByClass& b, std::int64_t times = 1) {
+    MemoryByClass sum = a;
+    for (std::size_t c = 0; c < kMemoryClasses; ++c) sum[c] += times * b[c];
+    return sum;
+}
+
+/// A run of steps: its change, and the peak in it above where it began.
+struct Segment {
+    MemoryByClass change{};
+    MemoryByClass peak{};
+    MemoryByClass beside{};  ///< part of the peak
+    Bytes peak_sum;
+    std::size_t peak_step = 0;  ///< 0 and no bytes if it only frees
+};
+
+/// What an allocation adds: sums over the slices are allocated for all of them at once.
+Bytes added_by(const models::StageGraph& graph, const models::Tensor& tensor, bool again) {
+    const models::Execution& how = graph.execution;
+    switch (tensor.slices) {
+        case models::Across::None: return tensor.bytes;
+        case models::Across::Seen: return again ? Bytes{} : tensor.bytes;
+        case models::Across::Summed: break;
+    }
+    return how.slice + 1 == how.slices ? how.slices * tensor.bytes : Bytes{};
+}
+
+/// What else is there at each step of a pass.
+class Beside {
+public:
+    Beside(const models::PassSteps& pass, const HeldBeside& held) : held_(held) {
+        if (held != HeldBeside{}) places_ = places_of(pass);
+    }
+    const MemoryByClass& at(std::size_t step) const {
+        return held_[places_.empty() ? 0 : static_cast<std::size_t>(places_[step])];
+    }
+
+private:
+    const HeldBeside& held_;
+    std::vector<PassPlace> places_;
+};
+
+Segment play_segment(const models::StageGraph& graph, std::span<const Step> steps,
+                     std::size_t begin, std::size_t end, bool again, const Beside& beside) {
+    Segment segment;
+    Bytes sum;
+    for (std::size_t i = begin; i < end; ++i) {
+        const Step::Kind kind = steps[i].kind;
+        if (kind != Step::Kind::Run) {
+            const models::Tensor& tensor = graph.tensors[steps[i].index];
+            const Bytes change = kind == Step::Kind::Allocate ? added_by(graph, tensor, again)
+                                                              : Bytes{-tensor.bytes.count};
+            segment.change[static_cast<std::size_t>(tensor.held_as)] += change;
+            sum += change;
+        }
+        if (kind == Step::Kind::Free)
+            continue;  // of what is behind; the place is the next kernel's
+        const MemoryByClass& more = beside.at(i);
+        if (sum + total(more) <= segment.peak_sum) continue;
+        segment.peak_sum = sum + total(more);
+        segment.peak = plus(segment.change, more);
+        segment.beside = more;
+        segment.peak_step = i;
+    }
+    return segment;
+}
+
+/// The folded layer's steps: from behind the last kernel of the layer that runs
+/// before it to behind its own last kernel. What a layer frees at its end thus
+/// counts to the next one, for each layer alike.
+struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+Range range_of(const models::PassSteps& pass, int layer) {
+    Range range;
+    bool seen = false;
+    for (std::size_t i = 0; i < pass.steps.size(); ++i) {
+        if (pass.steps[i].kind != Step::Kind::Run) continue;
+        if (pass.kernels[pass.steps[i].index].layer == layer) {
+            seen = true;
+            range.end = i + 1;
+        } else if (!seen) {
+            range.begin = i + 1;
+        }
+    }
+    return seen ? range : Range{};
+}
+
+std::string op_for(const models::PassSteps& pass, std::size_t step) {
+    for (std::size_t i = step; i < pass.steps.size(); ++i)
+        if (pass.steps[i].kind == Step::Kind::Run) return pass.kernels[pass.steps[i].index].name;
+    return {};
+}
+
+}  // namespace
+
+PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold,
+                bool again, const HeldBeside& held) {
+    const Beside beside(pass, held);
+    const Range folded = fold.times > 1 ? range_of(pass, fold.layer) : Range{};
+    PassMemory memory;
+    MemoryByClass level{};
+    const auto raise = [&](const MemoryByClass& base, const Segment& segment) {
+        const Bytes sum = total(base) + segment.peak_sum;
+        if (segment.peak_sum.count <= 0 || sum <= memory.peak_above) return;
+        memory.peak_above = sum;
+        memory.at_peak = plus(base, segment.peak);
+        memory.beside = segment.beside;
+        memory.op_at_peak = op_for(pass, segment.peak_step);
+    };
+    const auto run = [&](std::size_t begin, std::size_t end, int times) {
+        const Segment segment = play_segment(graph, pass.steps, begin, end, again, beside);
+        raise(level, segment);
+        raise(plus(level, segment.change, times - 1), segment);
+        level = plus(level, segment.change, times);
+    };
+    run(0, folded.begin, 1);
+    if (folded.end > folded.begin) run(folded.begin, folded.end, fold.times);
+    run(folded.end, pass.steps.size(), 1);
+    memory.held_after = total(level);
+    return memory;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,189 @@
+#include "sim/memory/sharded_units.h"
+
+#include <algorithm>
+#include <set>
+
+#include "models/beside_layers.h"
+
+namespace debubble::sim {
+namespace {
+
+/// Bytes of one element.
+struct Widths {
+    std::int64_t value = 0;
+    std::int64_t gradient = 0;
+    std::int64_t on_the_wire = 0;  ///< of a copy that travels, if it is of another type
+};
+
+Widths widths_of(const scenarios::Scenario& scenario) {
+    const scenarios::Precision& precision = scenario.training.precision;
+    const auto type = scenario.framework.main_grad_buffer ? precision.grads : precision.compute;
+    const auto& wire = scenario.parallel.communication_dtype;
+    return {models::size_of(precision.compute), models::size_of(type),
+            wire && *wire != type ? models::size_of(*wire) : 0};
+}
+
+/// Reductions wait for the end of the pass, and whole gradients for the reductions.
+bool waits_whole(const scenarios::Scenario& scenario, PassUse use) {
+    return use.several_holders && !scenario.parallel.gathers_in_passes();
+}
+
+/// A backward-input, by its loss. Of a stage with several holders they are there already.
+bool makes_heads(const ShardedUnits& units, PassUse use) {
+    return use.is_backward_input && units.chunked_loss && !use.several_holders;
+}
+
+}  // namespace
+
+ShardedUnits sharded_units(const models::StageGraph& graph, int layers) {
+    ShardedUnits units;
+    units.layers = layers;
+    units.has_embedding = graph.content.embedding;
+    units.has_head = graph.content.head;
+    std::set<int> counted;
+    for (const models::Operator& op : graph.operators) {
+        const bool embeds = models::is_embedding(op.kind);
+        if (op.kind == models::OperatorKind::Loss) units.chunked_loss = !op.parameters.empty();
+        for (const int index : op.parameters) {
+            if (!counted.insert(index).second) continue;
+            const models::Parameter& parameter = graph.parameters[index];
+            const bool tied =
+                !parameter.tied_to.empty() || (graph.architecture.tied_embedding &&
+                                               op.kind == models::OperatorKind::TokenEmbedding);
+            std::int64_t& unit = op.layer ? units.layer
+                                 : tied   ? units.tied
+                                 : embeds ? units.embedding
+                                          : units.head;
+            unit += parameter.elements_of_rank(graph.execution);
+        }
+    }
+    if (graph.content.layers > 0) units.layer /= graph.content.layers;
+    return units;
+}
+
+double part_that_comes_last(const ShardedUnits& units) {
+    const std::int64_t all = units.root() + units.layers * units.layer;
+    const std::int64_t last = units.has_embedding ? units.embedding + units.tied : units.layer;
+    return last > 0 ? static_cast<double>(last) / static_cast<double>(all) : 1;
+}
+
+PassUse use_of(Pass pass, bool several_holders) {
+    const bool makes_gradients = pass == Pass::Backward || pass == Pass::BackwardWeight;
+    return {pass != Pass::BackwardWeight, makes_gradients, pass == Pass::BackwardInput,
+            several_holders};
+}
+
+bool has_several_holders(const Placement& placement) {
+    return PlacementIndex(placement).has_several_holders();
+}
+
+HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& units,
+                       PassUse use) {
+    HeldBeside held{};
+    const auto add = [&](PassPlace place, MemoryClass held_as, std::int64_t bytes) {
+        held[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count += bytes;
+    };
+    using enum PassPlace;
+    const Widths width = widths_of(scenario);
+    const auto gathered = [&](PassPlace place, int layers) {
+        add(place, MemoryClass::Parameters,
+            (units.root() + std::min(layers, units.layers) * units.layer) * width.value);
+    };
+    if (scenario.parallel.gathers_in_passes() && use.reads_parameters) {
+        gathered(Before, 1);
+        gathered(First, 2);
+        gathered(Inner, 2);
+        gathered(Last, 1);
+        gathered(Behind, 0);
+    }
+    if (!scenario.parallel.shares_gradients()) return held;
+    const auto computed = [&](PassPlace place, std::int64_t elements) {
+        add(place, MemoryClass::Gradients, elements * width.gradient);
+    };
+    const auto reduced = [&](PassPlace place, std::int64_t elements) {
+        computed(place, elements);
+        add(place, MemoryClass::Buffers, elements * width.on_the_wire);
+    };
+    // What is tied is used at both ends; where one of them is on another stage, at the other alone.
+    const bool both_ends = units.has_embedding && units.has_head;
+    const std::int64_t stays = both_ends ? units.tied : 0;
+    const std::int64_t head = units.head + (units.has_embedding ? 0 : units.tied);
+    const std::int64_t embedding = units.embedding + (units.has_embedding ? units.tied : 0);
+    if (!use.makes_gradients) {
+        if (!makes_heads(units, use)) return held;
+        for (const PassPlace place : {Before, First, Inner, Last, Behind})
+            computed(place, head + stays);
+        return held;
+    }
+    const std::int64_t before_last = units.layers > 0 ? units.layer : head;
+    if (waits_whole(scenario, use)) {
+        computed(Before, head + stays);
+        computed(First, head + stays + units.layer);
+        computed(Inner, head + stays + std::min(units.layers, 2) * units.layer);
+        computed(Last, head + stays + units.layers * units.layer);
+        computed(Behind, head + embedding + units.layers * units.layer);
+        return held;
+    }
+    computed(Before, units.layers > 0 ? head + stays : head + embedding);
+    computed(First, units.layer + stays);
+    reduced(First, head);
+    for (const PassPlace place : {Inner, Last}) {
+        computed(place, units.layer + stays);
+        reduced(place, units.layers > 1 ? units.layer : head);
+    }
+    // While the embedding's are made the last layer's are on their way, and then its own.
+    if (embedding * width.on_the_wire > before_last * (width.gradient + width.on_the_wire)) {
+        reduced(Behind, embedding);
+    } else {
+        computed(Behind, embedding);
+        reduced(Behind, before_last);
+    }
+    return held;
+}
+
+MemoryByClass left_unreduced(const scenarios::Scenario& scenario, const ShardedUnits& units,
+                             PassUse use) {
+    MemoryByClass left{};
+    if (!scenario.parallel.shares_gradients() || scenario.parallel.gathers_in_passes()) return left;
+    const Widths width = widths_of(scenario);
+    const auto leaves = [&](MemoryClass held_as, std::int64_t bytes) {
+        left[static_cast<std::size_t>(held_as)].count += bytes;
+    };
+    if (use.makes_gradients && waits_whole(scenario, use)) {
+        const std::int64_t all = units.root() + units.layers * units.layer;
+        leaves(MemoryClass::Gradients, all * width.gradient);
+        leaves(MemoryClass::Buffers, all * width.on_the_wire);
+    } else if (makes_heads(units, use)) {
+        leaves(MemoryClass::Gradients, (units.head + units.tied) * width.gradient);
+    }
+    return left;
+}
+
+std::vector<PassPlace> places_of(const models::PassSteps& pass) {
+    using models::Step;
+    constexpr int kBesideLayers = -1;
+    std::vector<int> layers;  // of the kernels, in the order in which they run
+    for (const Step& step : pass.steps)
+        if (step.kind == Step::Kind::Run) layers.push_back(pass.kernels[step.index].layer);
+    const auto is_layer = [](int layer) { return layer != kBesideLayers; };
+    const auto first = std::ranges::find_if(layers, is_layer);
+    const auto last = std::find_if(layers.rbegin(), layers.rend(), is_layer);
+
+    std::vector<PassPlace> places;
+    places.reserve(pass.steps.size());
+    auto next = layers.begin();
+    for (const Step& step : pass.steps) {
+        if (next == layers.end())
+            places.push_back(places.empty() ? PassPlace::Before : places.back());
+        else if (!is_layer(*next))
+            places.push_back(next < first ? PassPlace::Before : PassPlace::Behind);
+        else if (*next == *last)
+            places.push_back(PassPlace::Last);
+        else
+            places.push_back(*next == *first ? PassPlace::First : PassPlace::Inner);
+        if (step.kind == Step::Kind::Run) ++next;
+    }
+    return places;
+}
+
+}  // namespace debubble::sim

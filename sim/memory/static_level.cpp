@@ -1,0 +1,34 @@
+#include "sim/memory/static_level.h"
+
+#include "scenarios/plan.h"
+
+namespace debubble::sim {
+
+bool keeps_step_copies(const scenarios::Scenario& scenario) {
+    const bool clips = scenario.training.run_keys.contains("clip_norm");
+    return scenario.framework.rollback_copies && scenarios::is_post_validated(scenario) &&
+           (clips || scenario.training.precision.loss_scaling);
+}
+
+models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
+    const scenarios::Precision& precision = scenario.training.precision;
+    const scenarios::Framework& framework = scenario.framework;
+    models::StaticPolicy policy;
+    policy.main_parameters = precision.main_params;
+    policy.moments = precision.moments;
+    policy.moment_count = scenario.training.optimizer_moments;
+    policy.zero_stage = scenario.parallel.zero_stage;
+    policy.shards = scenario.parallel.replicas();
+    policy.expert_shards = scenario.parallel.expert_replicas();
+    policy.gradient_buffer = framework.main_grad_buffer;
+    policy.ddp_buckets = framework.ddp_buckets && scenario.parallel.data > 1;
+    policy.foreach_optimizer = framework.optimizer == scenarios::OptimizerKind::ForeachAdam;
+    if (!scenario.cluster.gpu.threads)  // which only GPUs' matrix products want
+        policy.library_workspace = framework.library_workspace;
+    policy.step_copies = keeps_step_copies(scenario);
+    policy.state_on_host = scenario.training.offload_optimizer;
+    if (!scenario.cluster.gpu.threads) policy.offload_buffer = framework.offload_buffer;
+    return policy;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,338 @@
+#include "sim/predict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/cancelled.h"
+#include "models/graph.h"
+#include "scenarios/cluster_defaults.h"
+#include "scenarios/headroom.h"
+#include "scenarios/measured.h"
+#include "scenarios/plan.h"
+#include "scenarios/utilisation.h"
+#include "schedule/generators/generators.h"
+#include "sim/cluster_constants_read.h"
+#include "sim/cost/physical_cost_model.h"
+#include "sim/engine/simulate.h"
+#include "sim/memory/memory_play.h"
+#include "sim/unvalidated.h"
+
+namespace debubble::sim {
+namespace {
+
+using scenarios::Plan;
+using scenarios::Scenario;
+
+/// F, I and W of every stage, for the generators that look at costs. A fused
+/// backward is all I: its order has no W to place.
+PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, bool split) {
+    PipelineCosts costs;
+    const PlacementIndex index(schedule.placement);
+    for (int s = 0; s < index.stage_count(); ++s) {
+        const Stage stage{s};
+        const Rank rank = index.ranks_of(stage).front();
+        const auto cost = [&](Pass pass) {
+            return model.compute({pass, stage, {}}, rank).duration;
+        };
+        if (split)
+            costs.stages.push_back(
+                {cost(Pass::Forward), cost(Pass::BackwardInput), cost(Pass::BackwardWeight)});
+        else
+            costs.stages.push_back({cost(Pass::Forward), cost(Pass::Backward), Duration{}});
+    }
+    if (schedule.shape.ranks > 1 && index.stage_count() > 1) {
+        const Message first{Message::Kind::Activation, Stage{0}, {}};
+        const Rank from = index.ranks_of(Stage{0}).front();
+        const Rank to = index.ranks_of(Stage{1}).front();
+        const Flow flow = model.transfer(first, from, to);
+        costs.link = flow.latency;
+        if (flow.links[0] >= 0)
+            costs.link += flow.bytes / model.links()[static_cast<std::size_t>(flow.links[0])];
+    }
+    return costs;
+}
+
+/// Microbatches whose activations fit beside what the fullest rank holds anyway.
+double affordable_micro_batches(const CostModel& model, const Schedule& schedule, Bytes limit) {
+    double least = std::numeric_limits<double>::infinity();
+    for (int r = 0; r < schedule.shape.ranks; ++r) {
+        const Rank rank{r};
+        Bytes held;
+        Bytes above;
+        for (const Stage stage : schedule.placement.stages_of(rank)) {
+            const ComputeCost forward = model.compute({Pass::Forward, stage, {}}, rank);
+            const ComputeCost input = model.compute({Pass::BackwardInput, stage, {}}, rank);
+            held += forward.held_after + std::max(Bytes{}, input.held_after);
+            above = std::max({above, forward.peak_above - forward.held_after, input.peak_above});
+        }
+        const Bytes left =
+            limit - total(model.static_memory(rank)) - model.gradients_in_backward(rank) - above;
+        least = std::min(least, static_cast<double>(left.count) / static_cast<double>(held.count));
+    }
+    return std::floor(least);
+}
+
+/// One microbatch in the placement of the generator: enough to price its stages.
+Schedule sample_of(const Generator& generator, const PipelineShape& shape) {
+    const bool v_shaped = generator.stages_per_rank == 2;
+    Schedule sample{
+        std::string(generator.name),
+        {shape.ranks, shape.stages_per_rank, 1, 1},
+        v_shaped ? v_placement(shape.ranks) : loop_placement(shape.ranks, shape.stages_per_rank),
+        std::vector<ActionList>(static_cast<std::size_t>(shape.ranks))};
+    const std::vector<Pass> passes =
+        generator.splits_backward
+            ? std::vector{Pass::Forward, Pass::BackwardInput, Pass::BackwardWeight}
+            : std::vector{Pass::Forward, Pass::Backward};
+    for (int rank = 0; rank < shape.ranks; ++rank)
+        for (const Stage stage : sample.placement.stages_of(Rank{rank}))
+            for (const Pass pass : passes) sample.ranks[rank].push_back(Compute{pass, stage, {}});
+    return sample;
+}
+
+struct PricedPlan {
+    Plan plan;
+    std::unique_ptr<CostModel> costs;
+};
+
+/// A generator that looks at costs gets those of this scenario, and what its
+/// device can hold where it takes a limit and none is given.
+PricedPlan price(const Scenario& scenario) {
+    const Generator* generator = find_generator(scenario.schedule.name);
+    if (!scenario.schedule.csv.empty() || generator == nullptr || !generator->uses_costs) {
+        Plan plan = make_plan(scenario);
+        auto costs = make_cost_model(scenario, plan.stages, plan.schedule);
+        return {std::move(plan), std::move(costs)};
+    }
+    const Schedule sample = sample_of(*generator, scenario.pipeline_shape());
+    const auto stages = partition_of(scenario, sample.stage_count());
+    auto costs = make_cost_model(scenario, stages, sample);
+    Scenario informed = scenario;
+    std::optional<double>& limit = informed.schedule.options.memory_limit;
+    if (!limit && generator->takes_memory_limit) {
+        const double affordable =
+            affordable_micro_batches(*costs, sample, scenarios::room_of(scenario));
+        if (affordable < 2 * scenario.parallel.pipeline) limit = std::max(1.0, affordable);
+    }
+    Plan plan = make_plan(informed, pipeline_costs(*costs, sample, generator->splits_backward));
+    return {std::move(plan), std::move(costs)};
+}
+
+void fill_speed(Prediction& out, const Scenario& scenario) {
+    const auto batch = static_cast<double>(scenario.training.global_batch);
+    const auto tokens = batch * static_cast<double>(scenario.training.seq_length);
+    const double per_gpu =
+        scenarios::model_flops_per_step(scenario) / out.step_time_s / scenario.parallel.gpus();
+    out.tokens_per_s = tokens / out.step_time_s;
+    out.samples_per_s = batch / out.step_time_s;
+    out.tflops_per_gpu = per_gpu / 1e12;
+    const std::optional<double> peak = scenarios::peak_flops_per_s(scenario);
+    if (!peak) return;
+    out.mfu = per_gpu / *peak;
+    out.hfu = *out.mfu * (1 + scenarios::recomputed_share(scenario));
+}
+
+void fill_ranks(Prediction& out, const Plan& plan, const Statistics& statistics,
+                const std::vector<MemoryPeak>& peaks) {
+    for (const RankStatistics& rank : statistics.ranks) {
+        const auto index = static_cast<std::size_t>(rank.rank.index);
+        RankPrediction row;
+        row.rank = rank.rank;
+        row.stages = plan.schedule.placement.stages[index];
+        row.busy_s = seconds(rank.busy);
+        row.exposed_comm_s = seconds(rank.exposed);
+        row.optimizer_s = seconds(rank.optimizer);
+        const Duration used = rank.busy + rank.exposed + rank.optimizer;
+        row.idle_s = seconds(from_seconds(out.step_time_s) - used);
+        row.memory = peaks[index].held;
+        row.peak_memory = total(row.memory);
+        row.peak_op = peaks[index].op.empty()
+                          ? peaks[index].action
+                          : fmt::format("{} {}", peaks[index].action, peaks[index].op);
+        out.ranks.push_back(std::move(row));
+    }
+}
+
+/// Two steps after a cold start may end closer to each other than a rank can work, where that rank
+/// was ahead of the others in the first one.
+void settle(Duration& step_time, Statistics& statistics) {
+    for (const RankStatistics& rank : statistics.ranks)
+        step_time = std::max(step_time, work_of(rank));
+    statistics = in_steady_state(std::move(statistics), step_time);
+}
+
+/// The share of all compute time that only the host's launching adds.
+double host_share(const Program& program, const CostModel& costs) {
+    Duration host{};
+    Duration all{};
+    for (int r = 0; r < program.shape.ranks; ++r)
+        for (const Action& action : program.ranks[r])
+            for_each_compute(action, [&](const Compute& c) {
+                const ComputeCost cost = costs.compute(c, Rank{r});
+                host += cost.host;
+                all += cost.duration;
+            });
+    return all.count() == 0 ? 0 : seconds(host) / seconds(all);
+}
+
+void say_what_sets_the_pace(Prediction& out, double host) {
+    constexpr double kWorthSaying = 0.2;
+    if (host < kWorthSaying) return;
+    out.notes.push_back(
+        fmt::format("the host sets the pace: {:.0f} % of the compute time is the framework's "
+                    "launching of small kernels; a larger training.micro_batch would hide it",
+                    100 * host));
+}
+
+void say_what_the_device_lacks(Prediction& out, const Scenario& scenario) {
+    const scenarios::Gpu& gpu = scenario.cluster.gpu;
+    if (scenario.training.precision.compute != models::DataType::Bf16 || gpu.bf16) return;
+    out.notes.push_back(
+        fmt::format("{} has no matrix units for bf16; its fp16 rate is taken, which bf16 "
+                    "would not reach: training.precision fp16 suits it",
+                    gpu.name));
+}
+
+void say_what_is_unvalidated(Prediction& out, const Scenario& scenario) {
+    const std::vector<std::string> features = unvalidated_features(scenario);
+    if (features.empty()) return;
+    out.notes.push_back(fmt::format("unvalidated, no measured training step stands behind: {}",
+                                    fmt::join(features, ", ")));
+}
+
+/// Constants that the cluster's file leaves to this program are assumptions too.
+void say_what_was_not_given(Prediction& out, const Scenario& scenario) {
+    for (const scenarios::DefaultConstant& constant : scenarios::defaults_of(scenario.cluster))
+        if (is_read(scenario, constant.key))
+            out.provenance.push_back(
+                {constant.key, "assumed",
+                 fmt::format("not given, so {}: {}", constant.value, constant.source)});
+}
+
+/// Every operator that was priced beside measured ones has a line of provenance.
+void say_what_was_measured(Prediction& out, const Scenario& scenario, const CostModel& costs) {
+    const auto& measured = scenario.cluster.measured;
+    if (!measured) return;
+    out.provenance.push_back({"measured.operators", "measured", measured->with});
+    const std::vector<std::string> missing = costs.unmeasured();
+    for (const std::string& what : missing)
+        out.provenance.push_back(
+            {"not measured: " + what, "assumed", "priced by the rates of the device"});
+    if (missing.empty()) return;
+    out.notes.push_back(
+        fmt::format("{} operators were not measured on {} and are priced by its rates: {}{}; "
+                    "debubble calibrate --scenario {} measures them",
+                    missing.size(), scenario.cluster.name, missing.front(),
+                    missing.size() > 1 ? ", ..." : "", scenario.name));
+}
+
+/// Where what is asked for fits and what the allocator makes of it does not, PyTorch gives unused
+/// segments back and asks the device again, step after step: such a plan is not one to start.
+void judge_memory(Prediction& out, Bytes limit) {
+    const auto worst = std::ranges::max_element(out.ranks, {}, &RankPrediction::needs);
+    if (worst == out.ranks.end()) return;
+    const Bytes needs = worst->needs();
+    out.memory_left = limit - out.headroom - needs;
+    out.fits = out.memory_left.count >= 0;
+    out.tight = out.fits && gib(out.memory_left) < kTight * gib(limit);
+    if (out.fits) return;
+    out.reason = fmt::format("rank {} needs {:.2f} GiB at {}", worst->rank.index,
+                             gib(worst->peak_memory), worst->peak_op);
+    if (needs > worst->peak_memory)
+        out.reason += fmt::format(", for which the allocator reserves {:.2f} GiB,", gib(needs));
+    if (out.headroom >= limit) {
+        out.reason += fmt::format(
+            " and the headroom for context and communication buffers, {:.2f} GiB, leaves nothing "
+            "of a device's {:.2f} GiB",
+            gib(out.headroom), gib(limit));
+        return;
+    }
+    out.reason += fmt::format(" and a device has {:.2f} GiB", gib(limit));
+    if (out.headroom.count > 0)
+        out.reason += fmt::format(", {:.2f} of them for context and communication buffers",
+                                  gib(out.headroom));
+    out.reason += fmt::format(": {:.2f} GiB too much", -gib(out.memory_left));
+}
+
+/// Whether what allocators reserve says more about fitting than what is asked of them.
+bool reserve_decides(const Prediction& out, Bytes room) {
+    Bytes asked;
+    for (const RankPrediction& rank : out.ranks) asked = std::max(asked, rank.peak_memory);
+    return asked <= room && Bytes{kMostReserved * asked.count} > room;
+}
+
+void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan,
+                     const PredictOptions& options) {
+    if (!options.play_allocator) return;
+    if (options.only_where_it_decides && !reserve_decides(out, scenarios::room_of(scenario)))
+        return;
+    const std::vector<Bytes> reserved =
+        play_reserved(scenario, plan.stages, plan.program, options.stop);
+    for (RankPrediction& rank : out.ranks)
+        rank.reserved = reserved[static_cast<std::size_t>(rank.rank.index)];
+}
+
+}  // namespace
+
+PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& options) {
+    give_up_if(options.stop);
+    const PricedPlan priced = price(scenario);
+    const Plan& plan = priced.plan;
+
+    // Without a barrier the next step begins before this one has ended everywhere.
+    const bool barrier = plan.lowering.optimizer != OptimizerPlacement::PostValidated;
+    SimulateOptions how;
+    how.steps = barrier ? 1 : 2;
+    how.sends_block = scenario.framework.point_to_point_blocks;
+    how.copies_block = scenario.cluster.gpu.threads.has_value();  // a processor copies by itself
+    // Who has no room for whole gradients waits until they are summed.
+    how.reductions_block =
+        scenario.parallel.shares_gradients() && scenario.framework.reduces_by_layer;
+    how.sample_memory = options.keep_trace;
+    how.stop = options.stop;
+    Simulation simulation = simulate(plan.program, *priced.costs, how);
+
+    give_up_if(options.stop);
+    PredictionWithTrace result;
+    result.memory_limit = scenario.cluster.gpu.memory;
+    result.statistics = statistics(simulation.trace, options.keep_trace);
+    if (!barrier) settle(simulation.trace.header.step_time, result.statistics);
+    Prediction& out = result.prediction;
+    out.scenario = scenario.name;
+    out.step_time_s = seconds(simulation.trace.header.step_time);
+    fill_speed(out, scenario);
+    out.bubble = result.statistics.bubble;
+    out.span_bubble = result.statistics.span_bubble;
+    out.makespan_s = seconds(result.statistics.makespan);
+    out.parameters = models::parameter_count(scenario.model);
+    const scenarios::Parallel& parallel = scenario.parallel;
+    out.replicas = parallel.tensor * parallel.context * parallel.data;
+    fill_ranks(out, plan, result.statistics, simulation.peaks);
+    out.headroom = scenarios::headroom_of(scenario);
+    play_allocators(out, scenario, plan, options);
+    judge_memory(out, result.memory_limit);
+    out.schedule_hash = simulation.trace.header.program_hash;
+    out.notes = scenario.notes;
+    say_what_sets_the_pace(out, host_share(plan.program, *priced.costs));
+    say_what_the_device_lacks(out, scenario);
+    say_what_is_unvalidated(out, scenario);
+    for (const auto& [what, origin] : scenario.cluster.origins)
+        out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
+    say_what_was_not_given(out, scenario);
+    say_what_was_measured(out, scenario, *priced.costs);
+
+    if (!options.keep_trace) return result;
+    result.trace = std::move(simulation.trace);
+    TraceHeader& header = result.trace.header;
+    header.scenario = scenario.name;
+    header.tensor = parallel.tensor;
+    header.context = parallel.context;
+    header.data = parallel.data;
+    header.pipeline = parallel.pipeline;
+    return result;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,95 @@
+#include "sim/report/report_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace debubble::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const MemoryByClass& held) {
+    Json out = Json::object();
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        out[std::string(name_of(static_cast<MemoryClass>(c)))] = held[c].count;
+    return out;
+}
+
+Json json_of(const std::optional<double>& figure) {
+    return figure ? Json(*figure) : Json(nullptr);
+}
+
+Json json_of(const RankPrediction& rank) {
+    Json stages = Json::array();
+    for (const Stage stage : rank.stages) stages.push_back(stage.index);
+    return {
+        {"rank", rank.rank.index},
+        {"stage_ids", std::move(stages)},
+        {"busy_s", rank.busy_s},
+        {"idle_s", rank.idle_s},
+        {"exposed_comm_s", rank.exposed_comm_s},
+        {"optimizer_s", rank.optimizer_s},
+        {"peak_memory_bytes", rank.peak_memory.count},
+        {"reserved_memory_bytes",
+         rank.reserved.count > 0 ? Json(rank.reserved.count) : Json(nullptr)},
+        {"peak_op", rank.peak_op},
+        {"memory", json_of(rank.memory)},
+    };
+}
+
+Json json_of(const std::vector<ProvenanceNote>& provenance) {
+    Json out = Json::array();
+    for (const ProvenanceNote& note : provenance)
+        out.push_back({{"what", note.what}, {"origin", note.origin}, {"source", note.source}});
+    return out;
+}
+
+/// Over all ranks of one pipeline, summing to their idle time; null where the
+/// trace was not kept.
+Json bubbles_by_cause(const PredictionWithTrace& answer) {
+    if (answer.statistics.ranks.empty()) return nullptr;
+    const auto sums = idle_by_cause(answer.statistics);
+    Duration all{};
+    for (const Duration sum : sums) all += sum;
+    double idle = 0;
+    for (const RankPrediction& rank : answer.prediction.ranks) idle += rank.idle_s;
+    const double scale = all.count() > 0 ? idle / seconds(all) : 0;
+    Json out = Json::object();
+    for (std::size_t c = 0; c < kBubbleCauses; ++c)
+        out[std::string(name_of(static_cast<BubbleCause>(c)))] = scale * seconds(sums[c]);
+    return out;
+}
+
+}  // namespace
+
+Json report_json(const PredictionWithTrace& answer) {
+    const Prediction& p = answer.prediction;
+    Json ranks = Json::array();
+    for (const RankPrediction& rank : p.ranks) ranks.push_back(json_of(rank));
+    return {
+        {"scenario", p.scenario},
+        {"step_time_s", p.step_time_s},
+        {"tokens_per_s", p.tokens_per_s},
+        {"samples_per_s", p.samples_per_s},
+        {"mfu", json_of(p.mfu)},
+        {"hfu", json_of(p.hfu)},
+        {"tflops_per_gpu", p.tflops_per_gpu},
+        {"bubble", p.bubble},
+        {"span_bubble", p.span_bubble},
+        {"makespan_s", p.makespan_s},
+        {"idle_by_cause_s", bubbles_by_cause(answer)},
+        {"parameters", p.parameters},
+        {"replicas", p.replicas},
+        {"fits", p.fits},
+        {"reason", p.reason.empty() ? Json(nullptr) : Json(p.reason)},
+        {"tight", p.tight},
+        {"memory_limit_bytes", answer.memory_limit.count},
+        {"headroom_bytes", p.headroom.count},
+        {"memory_left_bytes", p.memory_left.count},
+        {"ranks", std::move(ranks)},
+        {"schedule_hash", p.schedule_hash},
+        {"provenance", json_of(p.provenance)},
+        {"notes", p.notes},
+    };
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sim/predict.h"
+
+namespace debubble::sim {
+
+/// What `simulate --json` writes for one scenario: times in seconds, memory in
+/// bytes, null where a figure is unknown. The keys are a contract (docs/definitions.md
+/// says what they mean); keys are added, never renamed.
+nlohmann::ordered_json report_json(const PredictionWithTrace& answer);
+
+}  // namespace debubble::sim

@@ -1,0 +1,273 @@
+#include "sim/report/report_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "text/wording.h"
+
+namespace debubble::sim {
+namespace {
+
+constexpr std::size_t kBarColumns = 40;
+
+class Report {
+public:
+    Report(const scenarios::Scenario& scenario, const PredictionWithTrace& answer,
+           const ReportOptions& options)
+        : scenario_(scenario), answer_(answer), p_(answer.prediction), options_(options) {}
+
+    std::string text() {
+        question();
+        figures();
+        step();
+        ranks();
+        notes();
+        definitions();
+        return std::move(out_);
+    }
+
+private:
+    enum class Ink { Plain, Bold, Good, Bad, Faint };
+
+    std::string inked(Ink ink, const std::string& words) const {
+        constexpr const char* kCodes[] = {"", "\x1b[1m", "\x1b[32m", "\x1b[1;31m", "\x1b[2m"};
+        if (!options_.color || ink == Ink::Plain) return words;
+        return kCodes[static_cast<int>(ink)] + words + "\x1b[0m";
+    }
+
+    void line(const std::string& words = {}) { out_ += words + "\n"; }
+
+    /// Words broken at spaces to the width of the page, later lines indented.
+    void paragraph(const std::string& words, std::size_t indent, Ink ink = Ink::Plain) {
+        for (const std::string& part : text::wrapped(words, text::kReportColumns, indent))
+            line(inked(ink, part));
+    }
+
+    void question() {
+        const auto& model = scenario_.model;
+        paragraph(fmt::format("{}: {} ({} parameters) on {} x {} ({})", p_.scenario, model.name,
+                              text::count_text(p_.parameters), scenario_.gpus,
+                              scenario_.cluster.gpu.name, scenario_.cluster.name),
+                  2, Ink::Bold);
+        paragraph("  " + plan_of(scenario_), 2);
+        line();
+    }
+
+    void figure(const std::string& name, const std::string& first, const std::string& second = {},
+                const std::string& third = {}) {
+        std::string row = fmt::format("  {:<12}{:<22}{:<26}{}", name, first, second, third);
+        row.erase(row.find_last_not_of(' ') + 1);
+        line(row);
+    }
+
+    void figures() {
+        figure("step time", text::time_text(p_.step_time_s),
+               fmt::format("{} tokens/s", text::rate_text(p_.tokens_per_s)),
+               fmt::format("{} samples/s", text::rate_text(p_.samples_per_s)));
+        if (p_.mfu)
+            figure("MFU", text::percent(*p_.mfu),
+                   fmt::format("HFU {}", p_.hfu ? text::percent(*p_.hfu) : "unknown"),
+                   fmt::format("{:.1f} TFLOP/s per GPU", p_.tflops_per_gpu));
+        else
+            figure("MFU", "unknown", "no peak rate known",
+                   fmt::format("{:.1f} TFLOP/s per GPU", p_.tflops_per_gpu));
+        figure("bubble", text::percent(p_.bubble),
+               fmt::format("span bubble {}", text::percent(p_.span_bubble)),
+               fmt::format("makespan {}", text::time_text(p_.makespan_s)));
+        fits();
+        line();
+    }
+
+    void fits() {
+        if (p_.ranks.empty()) return;
+        const RankPrediction& worst = *std::ranges::max_element(
+            p_.ranks, {}, [](const RankPrediction& r) { return r.peak_memory; });
+        const std::string limit = text::gib_text(answer_.memory_limit);
+        if (p_.fits) {
+            paragraph(fmt::format("  {:<12}{}: at most {} of {} GiB, on rank {} at {}{}", "memory",
+                                  fits_text(p_), text::gib_text(worst.peak_memory), limit,
+                                  worst.rank.index, worst.peak_op, beside_the_peak()),
+                      14, p_.tight ? Ink::Plain : Ink::Good);
+            return;
+        }
+        std::string words = fmt::format("  {:<12}does not fit: ", "memory");
+        if (!p_.reason.empty())
+            words += p_.reason;
+        else
+            words +=
+                fmt::format("rank {} holds {} of {} GiB at {}, {} GiB too much", worst.rank.index,
+                            text::gib_text(worst.peak_memory), limit, worst.peak_op,
+                            text::gib_text(worst.peak_memory - answer_.memory_limit));
+        paragraph(words, 14, Ink::Bad);
+    }
+
+    /// What the allocator makes of it, and what it cannot have: nothing where there is neither.
+    std::string beside_the_peak() const {
+        Bytes reserved;
+        for (const RankPrediction& rank : p_.ranks) reserved = std::max(reserved, rank.reserved);
+        if (reserved.count == 0 && p_.headroom.count == 0) return {};
+        std::string words;
+        if (reserved.count > 0)
+            words += fmt::format("; the allocator reserves at most {}", text::gib_text(reserved));
+        if (p_.headroom.count > 0)
+            words += fmt::format("; {} are headroom", text::gib_text(p_.headroom));
+        return words + fmt::format("; {} left", text::gib_text(p_.memory_left));
+    }
+
+    /// One row of the break-down: its share of the step as a bar.
+    void share(const std::string& name, double s) {
+        const double part = p_.step_time_s > 0 ? s / p_.step_time_s : 0;
+        const auto length = static_cast<std::size_t>(
+            std::clamp(std::lround(part * kBarColumns), 0L, static_cast<long>(kBarColumns)));
+        std::string row = fmt::format("  {:<26}{:>11}{:>9}  {}", name,
+                                      text::time_text(s, text::unit_of(p_.step_time_s)),
+                                      text::percent(part), std::string(length, '#'));
+        row.erase(row.find_last_not_of(' ') + 1);
+        line(row);
+    }
+
+    void step() {
+        if (p_.ranks.empty()) return;
+        double busy = 0;
+        double exposed = 0;
+        double optimizer = 0;
+        double idle = 0;
+        for (const RankPrediction& rank : p_.ranks) {
+            busy += rank.busy_s;
+            exposed += rank.exposed_comm_s;
+            optimizer += rank.optimizer_s;
+            idle += rank.idle_s;
+        }
+        const auto ranks = static_cast<double>(p_.ranks.size());
+        line(inked(Ink::Bold, "Where the step goes, mean over the ranks"));
+        share("compute", busy / ranks);
+        share("exposed communication", exposed / ranks);
+        share("optimizer", optimizer / ranks);
+        idle_shares(idle / ranks);
+        line();
+    }
+
+    /// The idle time in the proportions of its causes in the trace.
+    void idle_shares(double idle) {
+        const auto causes = idle_by_cause(answer_.statistics);
+        Duration all{};
+        for (const Duration d : causes) all += d;
+        if (all <= Duration{}) return share("idle", idle);
+        for (std::size_t c = 0; c < kBubbleCauses; ++c)
+            if (causes[c] > Duration{})
+                share(fmt::format("idle: {}", wording_of(static_cast<BubbleCause>(c))),
+                      idle * (seconds(causes[c]) / seconds(all)));
+    }
+
+    void ranks() {
+        if (p_.ranks.empty()) return;
+        const text::TimeUnit unit = text::unit_of(p_.step_time_s);
+        const auto cell = [&](double s) { return text::time_text(s, unit); };
+        line(inked(Ink::Bold,
+                   fmt::format("{:>4}  {:<12}{:>11}{:>11}{:>11}{:>11}{:>10}  {}", "rank", "stages",
+                               "busy", "exposed", "optimizer", "idle", "peak GiB", "at")));
+        for (std::size_t i = 0; i < p_.ranks.size() && i < text::kTableRows; ++i) {
+            const RankPrediction& r = p_.ranks[i];
+            const bool over = r.needs() + p_.headroom > answer_.memory_limit;
+            const std::string row =
+                fmt::format("{:>4}  {:<12}{:>11}{:>11}{:>11}{:>11}{:>10}  {}", r.rank.index,
+                            text::shortened(text::stages_text(r.stages), 11), cell(r.busy_s),
+                            cell(r.exposed_comm_s), cell(r.optimizer_s), cell(r.idle_s),
+                            text::gib_text(r.peak_memory), r.peak_op);
+            line(inked(over ? Ink::Bad : Ink::Plain, text::shortened(row, text::kReportColumns)));
+        }
+        if (p_.ranks.size() > text::kTableRows)
+            line(fmt::format("      ... {} more ranks; --json has all of them",
+                             p_.ranks.size() - text::kTableRows));
+        line();
+    }
+
+    void notes() {
+        for (const std::string& note : p_.notes) paragraph("note: " + note, 6);
+        if (!p_.notes.empty()) line();
+        if (p_.provenance.empty()) return;
+        std::map<std::string, int> origins;
+        for (const ProvenanceNote& note : p_.provenance) ++origins[note.origin];
+        std::string words = "constants:";
+        for (const auto& [origin, count] : origins)
+            words += fmt::format("{} {} {}", words.back() == ':' ? "" : ",", count, origin);
+        paragraph(words + "; --json lists them with their sources", 2);
+        line();
+    }
+
+    void definitions() {
+        paragraph(
+            "bubble: 1 - computes / (ranks x makespan), inner communication and recompute counted "
+            "as compute. span bubble: the same over a rank's own first start to last end, worst "
+            "rank. busy + exposed + optimizer + idle = step time of each rank. MFU: model FLOPs "
+            "without recompute over peak; HFU with. 1 GiB = 2^30 bytes.",
+            0, Ink::Faint);
+    }
+
+    const scenarios::Scenario& scenario_;
+    const PredictionWithTrace& answer_;
+    const Prediction& p_;
+    const ReportOptions& options_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string report_text(const scenarios::Scenario& scenario, const PredictionWithTrace& answer,
+                        const ReportOptions& options) {
+    return Report(scenario, answer, options).text();
+}
+
+std::string plan_of(const scenarios::Scenario& s) {
+    const scenarios::Parallel& parallel = s.parallel;
+    std::string words = fmt::format("tensor {}, pipeline {}, data {}", parallel.tensor,
+                                    parallel.pipeline, parallel.data);
+    if (parallel.context > 1) words += fmt::format(", context {}", parallel.context);
+    if (parallel.expert > 1) words += fmt::format(", expert {}", parallel.expert);
+    if (s.model.experts > 0 && parallel.expert_tensor != parallel.tensor)
+        words += fmt::format(", expert_tensor {}", parallel.expert_tensor);
+    if (s.training.expert_load > 1)
+        words += fmt::format(", expert_load {}", s.training.expert_load);
+    if (parallel.sequence) words += ", sequence";
+    if (parallel.zero_stage > 0) words += fmt::format(", ZeRO-{}", parallel.zero_stage);
+    words += fmt::format("; {}", s.schedule.csv.empty() ? s.schedule.name : s.schedule.csv);
+    if (parallel.stages_per_rank > 1)
+        words += fmt::format(" of {} stages per rank", parallel.stages_per_rank);
+    if (s.schedule.slices > 1) words += fmt::format(", {} slices", s.schedule.slices);
+    words += fmt::format("; {} microbatch{} of {} x {} tokens", s.training.micro_batches,
+                         s.training.micro_batches == 1 ? "" : "es", s.training.micro_batch,
+                         s.training.seq_length);
+    if (s.training.recompute != models::Recompute::None)
+        words += s.training.recompute == models::Recompute::Full ? "; full recompute"
+                                                                 : "; selective recompute";
+    return words;
+}
+
+std::string headline(const Prediction& p) {
+    std::string words = fmt::format("{}: step {}, bubble {}", p.scenario,
+                                    text::time_text(p.step_time_s), text::percent(p.bubble));
+    if (p.mfu) words += fmt::format(", MFU {}", text::percent(*p.mfu));
+    return words + ", " + fits_text(p);
+}
+
+std::string fits_text(const Prediction& p) {
+    if (!p.fits) return "does not fit";
+    return p.tight ? "fits, but tight" : "fits";
+}
+
+SvgOptions picture_of(const scenarios::Scenario& scenario, const PredictionWithTrace& answer) {
+    std::string below = fmt::format("{} on {} x {}; {}", scenario.model.name, scenario.gpus,
+                                    scenario.cluster.gpu.name, plan_of(scenario));
+    if (answer.prediction.replicas > 1)
+        below += fmt::format("; one of {} identical pipelines", answer.prediction.replicas);
+    SvgOptions options;
+    options.title = headline(answer.prediction);
+    options.subtitle = std::move(below);
+    options.memory_limit = answer.memory_limit;
+    return options;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include "text/yaml_document_reader.h"
+
+namespace debubble::text {
+namespace {
+
+/// Bytes of the UTF-8 character at `i`; 0 if there is none (Unicode 15, table 3-7).
+std::size_t length_at(std::string_view text, std::size_t i) {
+    const auto byte = [&](std::size_t k) -> unsigned {
+        return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u;
+    };
+    const auto follows = [&](std::size_t k, unsigned low = 0x80, unsigned high = 0xBF) {
+        return byte(k) >= low && byte(k) <= high;
+    };
+    const unsigned lead = byte(i);
+    if (lead < 0x80) return 1;
+    if (lead >= 0xC2 && lead <= 0xDF) return follows(i + 1) ? 2 : 0;
+    if (lead >= 0xE0 && lead <= 0xEF) {
+        const unsigned low = lead == 0xE0 ? 0xA0 : 0x80;
+        const unsigned high = lead == 0xED ? 0x9F : 0xBF;
+        return follows(i + 1, low, high) && follows(i + 2) ? 3 : 0;
+    }
+    if (lead >= 0xF0 && lead <= 0xF4) {
+        const unsigned low = lead == 0xF0 ? 0x90 : 0x80;
+        const unsigned high = lead == 0xF4 ? 0x8F : 0xBF;
+        return follows(i + 1, low, high) && follows(i + 2) && follows(i + 3) ? 4 : 0;
+    }
+    return 0;
+}
+
+}  // namespace
+
+void check_characters(const std::shared_ptr<const SourceText>& source) {
+    int line = 1;
+    int column = 1;
+    const std::string& text = source->text;
+    for (std::size_t i = 0; i < text.size();) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const std::size_t length = length_at(text, i);
+        const bool control = (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r');
+        if (length == 0 || control) {
+            Mistakes mistakes;
+            mistakes.add({source, line, column},
+                         control ? fmt::format("a control character (0x{:02x})", byte)
+                                 : fmt::format("not UTF-8 (byte 0x{:02x})", byte));
+            mistakes.throw_if_any();
+        }
+        column = byte == '\n' ? 1 : column + static_cast<int>(length);
+        line += byte == '\n' ? 1 : 0;
+        i += length;
+    }
+}
+
+}  // namespace debubble::text

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// One row of a comma-separated file with quoted fields (RFC 4180), ended by '\n'.
+namespace debubble::text {
+
+std::string write_csv_row(const std::vector<std::string>& fields);
+
+/// Takes the first row off `text`. Nothing, and `text` untouched, if the row
+/// has no end yet: it was torn while being written.
+std::optional<std::vector<std::string>> take_csv_row(std::string_view& text);
+
+}  // namespace debubble::text

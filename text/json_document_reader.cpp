@@ -1,0 +1,203 @@
+#include "text/json_document_reader.h"
+
+#include <iterator>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "text/yaml_document_reader.h"
+
+namespace debubble::text {
+namespace {
+
+/// Tells how far the parser has read: the SAX interface itself has no places.
+class CountingIterator {
+public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = char;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const char*;
+    using reference = const char&;
+
+    CountingIterator(const char* at, const char** furthest) : at_(at), furthest_(furthest) {}
+    reference operator*() const { return *at_; }
+    CountingIterator& operator++() {
+        *furthest_ = ++at_;
+        return *this;
+    }
+    CountingIterator operator++(int) {
+        CountingIterator before = *this;
+        ++*this;
+        return before;
+    }
+    bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
+    bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
+
+private:
+    const char* at_;
+    const char** furthest_;
+};
+
+class JsonTreeBuilder : public nlohmann::json_sax<nlohmann::json> {
+public:
+    JsonTreeBuilder(std::shared_ptr<const SourceText> source, Mistakes& mistakes)
+        : source_(std::move(source)),
+          mistakes_(&mistakes),
+          furthest_(source_->text.data()),
+          scanned_(furthest_) {}
+
+    const char** furthest() { return &furthest_; }
+    NodePtr root() const { return root_; }
+
+    bool null() override { return attach(make(Node::Kind::Null)); }
+    bool boolean(bool value) override { return scalar(value ? "true" : "false"); }
+    bool number_integer(number_integer_t value) override { return scalar(std::to_string(value)); }
+    bool number_unsigned(number_unsigned_t value) override { return scalar(std::to_string(value)); }
+    bool number_float(number_float_t, const string_t& text) override { return scalar(text); }
+    bool string(string_t& value) override {
+        auto node = make(Node::Kind::Scalar);
+        node->scalar = value;
+        node->quoted = true;
+        return attach(std::move(node));
+    }
+    bool binary(binary_t&) override { return false; }
+    bool start_object(std::size_t) override { return open(Node::Kind::Map); }
+    bool start_array(std::size_t) override { return open(Node::Kind::List); }
+    bool end_object() override { return close(); }
+    bool end_array() override { return close(); }
+
+    bool key(string_t& name) override {
+        Open& top = stack_.back();
+        top.entry = {name, token_place(), nullptr};
+        if (!top.keys.insert(name).second)
+            mistakes_->add(top.entry.place, fmt::format("key '{}' is written twice", name));
+        return true;
+    }
+
+    bool parse_error(std::size_t position, const std::string&,
+                     const nlohmann::detail::exception& error) override {
+        std::string message = error.what();
+        if (const auto colon = message.find(": "); colon != std::string::npos)
+            message.erase(0, colon + 2);
+        mistakes_->add(place_of(source_->text.data() +
+                                std::min(position > 0 ? position - 1 : 0, source_->text.size())),
+                       "JSON: " + message);
+        return false;
+    }
+
+private:
+    struct Open {
+        std::shared_ptr<Node> node;
+        Node::Entry entry;
+        std::unordered_set<std::string> keys;
+    };
+
+    Place place_of(const char* at) {
+        for (; scanned_ < at; ++scanned_) {
+            column_ = *scanned_ == '\n' ? 1 : column_ + 1;
+            line_ += *scanned_ == '\n' ? 1 : 0;
+        }
+        return {source_, line_, column_};
+    }
+
+    /// Where the token that the parser has just read begins.
+    Place token_place() {
+        constexpr std::string_view kBetween = " \t\r\n,:";
+        const char* at = token_end_ ? token_end_ : source_->text.data();
+        while (at < furthest_ && kBetween.find(*at) != std::string_view::npos) ++at;
+        token_end_ = furthest_;
+        return place_of(at);
+    }
+
+    std::shared_ptr<Node> make(Node::Kind kind) {
+        auto node = std::make_shared<Node>();
+        node->kind = kind;
+        node->place = token_place();
+        return node;
+    }
+
+    bool scalar(std::string text) {
+        auto node = make(Node::Kind::Scalar);
+        node->scalar = std::move(text);
+        return attach(std::move(node));
+    }
+
+    bool attach(NodePtr node) {
+        if (++nodes_ > kMostYamlNodes) {
+            mistakes_->add(node->place,
+                           fmt::format("the text has more than {} values", kMostYamlNodes));
+            return false;
+        }
+        if (stack_.empty()) {
+            root_ = std::move(node);
+            return true;
+        }
+        Open& top = stack_.back();
+        top.node->expanded_size += node->expanded_size;
+        if (top.node->is(Node::Kind::List)) {
+            top.node->items.push_back(std::move(node));
+        } else {
+            top.entry.value = std::move(node);
+            top.node->entries.push_back(std::move(top.entry));
+        }
+        return true;
+    }
+
+    bool open(Node::Kind kind) {
+        Open top;
+        top.node = make(kind);
+        if (stack_.size() >= static_cast<std::size_t>(kDeepestYaml)) {
+            mistakes_->add(top.node->place,
+                           fmt::format("lists and maps are nested deeper than {}", kDeepestYaml));
+            return false;
+        }
+        stack_.push_back(std::move(top));
+        return true;
+    }
+
+    bool close() {
+        token_place();
+        NodePtr done = std::move(stack_.back().node);
+        stack_.pop_back();
+        return attach(std::move(done));
+    }
+
+    std::shared_ptr<const SourceText> source_;
+    Mistakes* mistakes_;
+    const char* furthest_;
+    const char* token_end_ = nullptr;
+    const char* scanned_;
+    int line_ = 1;
+    int column_ = 1;
+    std::vector<Open> stack_;
+    NodePtr root_;
+    std::size_t nodes_ = 0;
+};
+
+}  // namespace
+
+NodePtr parse_json(std::string text, const std::string& file) {
+    if (text.size() > kLongestYaml)
+        throw InputError(
+            {{{file, 0, 0},
+              fmt::format("too long: {} bytes, the limit is {}", text.size(), kLongestYaml),
+              {}}});
+    const auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text)});
+    check_characters(source);
+    Mistakes mistakes;
+    JsonTreeBuilder builder(source, mistakes);
+    const char* const begin = source->text.data();
+    const char* const end = begin + source->text.size();
+    nlohmann::json::sax_parse(CountingIterator(begin, builder.furthest()),
+                              CountingIterator(end, builder.furthest()), &builder);
+    mistakes.throw_if_any();
+    return builder.root();
+}
+
+NodePtr read_json(const std::filesystem::path& path) {
+    return parse_json(read_file(path, kLongestYaml), path.string());
+}
+
+}  // namespace debubble::text

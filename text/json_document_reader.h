@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "text/document.h"
+
+namespace debubble::text {
+
+/// JSON as the same tree that YAML gives, with a place for every value; the bounds
+/// on length, depth and number of values are YAML's. Throws InputError with the
+/// line and column of a syntax error, of a duplicate key, of a bound passed.
+NodePtr parse_json(std::string text, const std::string& file);
+NodePtr read_json(const std::filesystem::path& path);
+
+}  // namespace debubble::text

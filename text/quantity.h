@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/units.h"
+
+/// Numbers with units, as people write them in YAML: '80 GiB', '900 GB/s',
+/// '200 Gb/s', '3 us', '312 TFLOP/s'. Units are never guessed: GB is 1e9 bytes,
+/// GiB 2^30, Gb 1e9 bits, and a number without its unit is a mistake.
+namespace debubble::text {
+
+/// A whole or real number and nothing else; no inf, no nan. Reals may end in .5 and
+/// have an exponent; whole numbers have digits only.
+std::optional<std::int64_t> parse_whole(std::string_view text);
+std::optional<double> parse_real(std::string_view text);
+
+/// Either the value or the sentence that says what is wrong with the text.
+template <class T>
+struct Parsed {
+    std::optional<T> value;
+    std::string mistake;
+};
+
+/// Each has bounds, far beyond any machine: 1e18 bytes, 1e18 bytes a second, 10,000 seconds.
+Parsed<Bytes> parse_bytes(std::string_view text);
+Parsed<BytesPerSecond> parse_rate(std::string_view text);
+Parsed<Duration> parse_duration(std::string_view text);
+/// FLOP per second: 0, which is not known, or from 1e6 to 1e19.
+Parsed<double> parse_flop_rate(std::string_view text);
+
+}  // namespace debubble::text

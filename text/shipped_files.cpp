@@ -1,0 +1,118 @@
+#include "text/shipped_files.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "text/json_document_reader.h"
+#include "text/mapping_reader.h"
+#include "text/yaml_document_reader.h"
+
+namespace debubble::text {
+namespace fs = std::filesystem;
+
+fs::path data_folder() {
+    if (const char* chosen = std::getenv("DEBUBBLE_DATA_DIR"); chosen && *chosen) return chosen;
+    std::error_code error;
+    // Wherever the program was installed, its data went with it.
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    const fs::path beside = program.parent_path().parent_path() / "share/debubble";
+    if (!error && fs::is_directory(beside / "scenarios", error)) return beside;
+    if (fs::is_directory(DEBUBBLE_SOURCE_DATA_DIR, error)) return DEBUBBLE_SOURCE_DATA_DIR;
+    return DEBUBBLE_INSTALLED_DATA_DIR;
+}
+
+std::vector<std::string> shipped_names(std::string_view folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const auto& file : fs::directory_iterator(data_folder() / folder, error))
+        if (file.path().extension() == ".yaml") names.push_back(file.path().stem().string());
+    std::ranges::sort(names);
+    return names;
+}
+
+bool is_path(std::string_view word) {
+    return word.find('/') != std::string_view::npos || word.ends_with(".yaml") ||
+           word.ends_with(".yml") || word.ends_with(".json");
+}
+
+fs::path seen_from(const Place& place, const std::string& path) {
+    fs::path written(path);
+    if (written.is_absolute() || !place.source) return written;
+    return (fs::path(place.source->file).parent_path() / written).lexically_normal();
+}
+
+NodePtr ShippedFiles::open(const fs::path& path) {
+    const std::string key = path.lexically_normal().string();
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto known = read_.find(key); known != read_.end()) return known->second;
+    }
+    NodePtr tree = path.extension() == ".json" ? read_json(path) : read_yaml(path);
+    const std::lock_guard lock(mutex_);
+    return read_.emplace(key, std::move(tree)).first->second;
+}
+
+NodePtr ShippedFiles::open_reference(const Node& word, std::string_view what,
+                                     std::string_view folder, Mistakes& mistakes) {
+    if (word.scalar.find('\0') != std::string::npos || word.scalar.empty()) {
+        mistakes.add(word.place, fmt::format("'{}' is no name of a {}", word.scalar, what));
+        return nullptr;
+    }
+    const bool path = is_path(word.scalar);
+    fs::path file = path ? seen_from(word.place, word.scalar)
+                         : data_folder() / folder / (word.scalar + ".yaml");
+    std::error_code error;
+    if (what == "model" && fs::is_directory(file, error)) file /= "config.json";
+    if (!fs::exists(file, error)) {
+        mistakes.add(word.place, path ? fmt::format("no such file: {}", file.string())
+                                      : unknown_word(what, word.scalar, shipped_names(folder)));
+        return nullptr;
+    }
+    try {
+        return open(file);
+    } catch (const InputError& problem) {
+        mistakes.add(problem);
+        return nullptr;
+    }
+}
+
+NodePtr ShippedFiles::resolve(const NodePtr& value, std::string_view what, std::string_view folder,
+                              Mistakes& mistakes) {
+    return resolve(value, what, folder, mistakes, 0);
+}
+
+NodePtr ShippedFiles::resolve(const NodePtr& value, std::string_view what, std::string_view folder,
+                              Mistakes& mistakes, int depth) {
+    constexpr int kLongestChain = 8;
+    if (depth > kLongestChain) {
+        mistakes.add(value->place, fmt::format("more than {} files stand on each other with "
+                                               "'base'; do they go round in a circle?",
+                                               kLongestChain));
+        return nullptr;
+    }
+    if (value->is(Node::Kind::Scalar)) {
+        const NodePtr tree = open_reference(*value, what, folder, mistakes);
+        if (!tree || !tree->is(Node::Kind::Map)) {
+            if (tree)
+                mistakes.add(tree->place,
+                             fmt::format("a {} is a map, not {}", what, describe(*tree)));
+            return nullptr;
+        }
+        return resolve(tree, what, folder, mistakes, depth + 1);
+    }
+    if (!value->is(Node::Kind::Map)) {
+        mistakes.add(value->place, fmt::format("a {} is a name, a path or a map, not {}", what,
+                                               describe(*value)));
+        return nullptr;
+    }
+    const NodePtr base = value->get("base");
+    if (!base) return value;
+    const NodePtr own = without(value, "base");
+    if (base->is(Node::Kind::Null)) return own;
+    const NodePtr under = resolve(base, what, folder, mistakes, depth + 1);
+    return under ? merged_deeply(*under, *own) : nullptr;
+}
+
+}  // namespace debubble::text

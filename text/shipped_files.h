@@ -1,0 +1,54 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/document.h"
+
+/// Where shipped files lie and how a name leads to one.
+namespace debubble::text {
+
+/// The root of shipped data, laid out as the sources are (models/zoo/*.yaml,
+/// scenarios/*.yaml, ...): DEBUBBLE_DATA_DIR, else the source tree that this
+/// program was built from, else the place where it was installed.
+std::filesystem::path data_folder();
+
+/// Names of the YAML files of a folder of data_folder(), sorted.
+std::vector<std::string> shipped_names(std::string_view folder);
+
+/// Reads each file once. Any number of threads may use it at once.
+class ShippedFiles {
+public:
+    NodePtr open(const std::filesystem::path& path);
+
+    /// What `value` (of a key that takes a `what`) stands for:
+    ///   a word       the shipped file of that name in `folder`
+    ///   a path       (it has a '/' or ends in .yaml, .yml, .json) that file, taken
+    ///                from the folder of the file in which the path is written; the folder
+    ///                of a model stands for the config.json in it
+    ///   a map        itself, laid deeply over what its `base` stands for, if it has one
+    /// Null, with its mistakes added, if it stands for nothing.
+    NodePtr resolve(const NodePtr& value, std::string_view what, std::string_view folder,
+                    Mistakes& mistakes);
+
+private:
+    NodePtr resolve(const NodePtr& value, std::string_view what, std::string_view folder,
+                    Mistakes& mistakes, int depth);
+    NodePtr open_reference(const Node& word, std::string_view what, std::string_view folder,
+                           Mistakes& mistakes);
+
+    std::mutex mutex_;
+    std::map<std::string, NodePtr> read_;
+};
+
+/// Is the word a path, or the name of a shipped file?
+bool is_path(std::string_view word);
+
+/// A path written in the file of `place`, seen from where the program runs.
+std::filesystem::path seen_from(const Place& place, const std::string& path);
+
+}  // namespace debubble::text

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+
+/// How figures are worded in reports for people.
+namespace debubble::text {
+
+/// One unit for all times of a table: that of the longest.
+enum class TimeUnit : std::uint8_t { Microseconds, Milliseconds, Seconds };
+TimeUnit unit_of(double longest_s);
+std::string_view name_of(TimeUnit unit);           ///< "ms"
+std::string number_text(double s, TimeUnit unit);  ///< "12.345", for tables that name the unit
+std::string time_text(double s, TimeUnit unit);    ///< "12.345 ms"
+std::string time_text(double s);                   ///< in its own unit
+
+std::string percent(double fraction);                       ///< "12.3 %"
+std::string gib_text(Bytes bytes);                          ///< "12.34", without the unit
+std::string count_text(std::int64_t number);                ///< "1.56 B"
+std::string rate_text(double per_s);                        ///< "12,345", "1.25"
+std::string stages_text(const std::vector<Stage>& stages);  ///< "0,4", "8-15"
+
+inline constexpr std::size_t kReportColumns = 100;
+inline constexpr std::size_t kTableRows = 32;  ///< at most; --json has all of them
+
+/// At most `columns` letters, the last three of them dots if it was longer.
+std::string shortened(std::string_view text, std::size_t columns);
+
+/// Lines broken at spaces; all but the first begin with `indent` spaces.
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent);
+
+}  // namespace debubble::text

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/executed_order.h"
+
+/// The parts of executed_in_order().
+namespace debubble {
+
+/// The sentences so far. Beyond kMostSentences they are only counted.
+class Sentences {
+public:
+    void add(std::string sentence) {
+        if (sentences_.size() < kMostSentences)
+            sentences_.push_back(std::move(sentence));
+        else
+            ++left_out_;
+    }
+    bool empty() const { return sentences_.empty(); }
+    bool overflown() const { return left_out_ > 0; }  ///< time to stop looking
+    std::vector<std::string> take() &&;
+
+private:
+    std::vector<std::string> sentences_;
+    std::size_t left_out_ = 0;
+};
+
+/// One pipeline rank of one replica.
+struct Executor {
+    std::int32_t replica = 0;
+    Rank rank;
+    friend auto operator<=>(const Executor&, const Executor&) = default;
+};
+
+/// "rank 1", "rank 1 of replica 3".
+std::string words(const Executor& executor, const TraceHeader& header);
+/// The action's text, and the peer of a SEND or RECV.
+std::string words(const Action& action);
+
+/// Per executor the span of every action of its list, step after step.
+struct Execution {
+    int steps = 0;
+    std::map<Executor, std::vector<std::size_t>> spans;
+};
+
+/// Lays the spans on the lists. What does not fit is said, and the result is then
+/// not to be used.
+Execution match_lists(const Program& program, const Trace& trace, Sentences& sentences);
+
+void check_times(const Program& program, const Trace& trace, const Execution& execution,
+                 Sentences& sentences);
+
+}  // namespace debubble

@@ -1,0 +1,30 @@
+#include "trace/net_length.h"
+
+#include <algorithm>
+
+namespace debubble {
+namespace {
+
+/// From `joined` on, if the span still ran then.
+Duration since(const Span& span, Instant joined) {
+    return joined > span.end ? span.length() : span.end - std::max(span.begin, joined);
+}
+
+}  // namespace
+
+std::vector<Duration> net_lengths(const SpanGraph& graph) {
+    const std::vector<Span>& spans = graph.trace().spans;
+    std::vector<Duration> lengths(spans.size());
+    for (std::size_t i = 0; i < spans.size(); ++i)
+        lengths[i] = since(spans[i], spans[graph.last_to_join(i)].begin);
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        if (!std::holds_alternative<Recv>(spans[i].action)) continue;
+        const auto send = graph.send_of_recv(i);
+        if (!send) continue;
+        lengths[i] = since(spans[i], spans[*send].begin);
+        lengths[*send] = since(spans[*send], spans[i].begin);
+    }
+    return lengths;
+}
+
+}  // namespace debubble

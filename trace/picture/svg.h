@@ -1,0 +1,43 @@
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+
+#include "trace/statistics.h"
+#include "trace/trace.h"
+
+/// A timeline as a self-contained SVG picture.
+namespace debubble {
+
+struct SvgOptions {
+    std::string title;                  ///< "gpt2-xl on 8 x A100: step 1.234 s, bubble 12.3 %, ..."
+    std::string subtitle;               ///< the plan
+    std::optional<Bytes> memory_limit;  ///< of one device
+    int width = 1600;                   ///< pixels
+};
+
+/// Per rank a row of bars, a strip of its communication and its memory over
+/// time: dashed limit, red above it, a dot at the peak. Bubbles are hatched and
+/// say on hover what they wait for. Bars are labelled where there is room. With
+/// more than kMergeAbove spans, bars thinner than a pixel are blended by area,
+/// so that the file stays below 3 MB and shows no false patterns. Draws the
+/// replica of `statistics`, at most kMostRows ranks. Same bytes for the same
+/// arguments.
+void write_svg(const Trace& trace, const Statistics& statistics, const SvgOptions& options,
+               std::ostream& out);
+
+/// One of two pictures.
+struct SvgPanel {
+    const Trace* trace = nullptr;
+    const Statistics* statistics = nullptr;  ///< of that trace
+    SvgOptions options;
+};
+
+/// Two timelines one above the other, on one scale of time and of memory.
+void write_svg_pair(const SvgPanel& upper, const SvgPanel& lower, std::ostream& out);
+
+inline constexpr std::size_t kMergeAbove = 20'000;
+inline constexpr int kMostRows = 128;
+
+}  // namespace debubble
