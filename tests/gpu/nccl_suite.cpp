@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/comm/tcp.h"
+#include "exec/core/communicator/forwarding.h"
 #include "exec/cuda/load_module.h"
 #include "exec/cuda/nccl/load_nccl.h"
 #include "exec/cuda/seating.h"
@@ -84,50 +85,46 @@ private:
     Buffer target_;
 };
 
-class CopiedCommunicator final : public Communicator {
+class CopiedCommunicator final : public ForwardingCommunicator {
 public:
     CopiedCommunicator(std::unique_ptr<Communicator> inner, Device& device, Kernels& kernels)
-        : inner_(std::move(inner)), device_(device), kernels_(kernels) {}
+        : ForwardingCommunicator(std::move(inner)), device_(device), kernels_(kernels) {}
 
-    int rank() const override { return inner_->rank(); }
-    std::span<const int> ranks() const override { return inner_->ranks(); }
     Pending send(const Channel& to, ConstBuffer data, std::string_view label) override {
         auto copies = copies_of({data});
-        auto request = inner_->send(to, copies[0]->buffer(), label);
+        auto request = inner().send(to, copies[0]->buffer(), label);
         return copied(std::move(copies), std::move(request), {});
     }
     Pending receive(const Channel& from, Buffer data, std::string_view label) override {
         auto copies = copies_of({data});
-        auto request = inner_->receive(from, copies[0]->buffer(), label);
+        auto request = inner().receive(from, copies[0]->buffer(), label);
         return copied(std::move(copies), std::move(request), data);
     }
     Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) override {
         auto copies = copies_of({data});
-        auto request = inner_->all_reduce(copies[0]->buffer(), reduction, label);
+        auto request = inner().all_reduce(copies[0]->buffer(), reduction, label);
         return copied(std::move(copies), std::move(request), data);
     }
     Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) override {
         auto copies = copies_of({mine, all});
-        auto request = inner_->all_gather(copies[0]->buffer(), copies[1]->buffer(), label);
+        auto request = inner().all_gather(copies[0]->buffer(), copies[1]->buffer(), label);
         return copied(std::move(copies), std::move(request), all);
     }
     Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
                            std::string_view label) override {
         auto copies = copies_of({all, mine});
         auto request =
-            inner_->reduce_scatter(copies[0]->buffer(), copies[1]->buffer(), reduction, label);
+            inner().reduce_scatter(copies[0]->buffer(), copies[1]->buffer(), reduction, label);
         return copied(std::move(copies), std::move(request), mine);
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
         auto copies = copies_of({data});
-        auto request = inner_->broadcast(copies[0]->buffer(), root, label);
+        auto request = inner().broadcast(copies[0]->buffer(), root, label);
         return copied(std::move(copies), std::move(request), data);
     }
-    Pending barrier(std::string_view label) override { return inner_->barrier(label); }
     std::unique_ptr<Communicator> group(std::span<const int> ranks) override {
-        return std::make_unique<CopiedCommunicator>(inner_->group(ranks), device_, kernels_);
+        return std::make_unique<CopiedCommunicator>(inner().group(ranks), device_, kernels_);
     }
-    void abort(const std::string& sentence) override { inner_->abort(sentence); }
 
 private:
     using Copies = std::vector<std::unique_ptr<DeviceCopy>>;
@@ -141,7 +138,6 @@ private:
         return std::make_unique<CopiedRequest>(std::move(copies), std::move(request), target);
     }
 
-    std::unique_ptr<Communicator> inner_;
     Device& device_;
     Kernels& kernels_;
 };

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "exec/core/communicator/forwarding.h"
+
 namespace debubble::exec {
 
 namespace {
@@ -60,58 +62,51 @@ private:
     Buffer target_;
 };
 
-class StagedCommunicator final : public Communicator {
+class StagedCommunicator final : public ForwardingCommunicator {
 public:
-    StagedCommunicator(Communicator& inner, Kernels& kernels, PinnedPool& pinned)
-        : inner_(inner), kernels_(kernels), pinned_(pinned) {}
-    StagedCommunicator(std::unique_ptr<Communicator> inner, Kernels& kernels, PinnedPool& pinned)
-        : owned_(std::move(inner)), inner_(*owned_), kernels_(kernels), pinned_(pinned) {}
-
-    int rank() const override { return inner_.rank(); }
-    std::span<const int> ranks() const override { return inner_.ranks(); }
+    template <class Inner>
+    StagedCommunicator(Inner&& inner, Kernels& kernels, PinnedPool& pinned)
+        : ForwardingCommunicator(std::forward<Inner>(inner)), kernels_(kernels), pinned_(pinned) {}
 
     Pending send(const Channel& to, ConstBuffer data, std::string_view label) override {
         Staged staged = filled(data);
-        staged.request = inner_.send(to, staged.copies[0].buffer(), label);
+        staged.request = inner().send(to, staged.copies[0].buffer(), label);
         return std::make_unique<StagedRequest>(std::move(staged), kernels_);
     }
     Pending receive(const Channel& from, Buffer data, std::string_view label) override {
         Staged staged;
         staged.copies.emplace_back(data, pinned_);
-        staged.request = inner_.receive(from, staged.copies[0].buffer(), label);
+        staged.request = inner().receive(from, staged.copies[0].buffer(), label);
         return into(data, std::move(staged));
     }
     Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) override {
         Staged staged = filled(data);
-        staged.request = inner_.all_reduce(staged.copies[0].buffer(), reduction, label);
+        staged.request = inner().all_reduce(staged.copies[0].buffer(), reduction, label);
         return into(data, std::move(staged));
     }
     Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) override {
         Staged staged = filled(mine);
         staged.copies.emplace_back(all, pinned_);
         staged.request =
-            inner_.all_gather(staged.copies[0].buffer(), staged.copies[1].buffer(), label);
+            inner().all_gather(staged.copies[0].buffer(), staged.copies[1].buffer(), label);
         return into(all, std::move(staged));
     }
     Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
                            std::string_view label) override {
         Staged staged = filled(all);
         staged.copies.emplace_back(mine, pinned_);
-        staged.request = inner_.reduce_scatter(staged.copies[0].buffer(), staged.copies[1].buffer(),
-                                               reduction, label);
+        staged.request = inner().reduce_scatter(staged.copies[0].buffer(),
+                                                staged.copies[1].buffer(), reduction, label);
         return into(mine, std::move(staged));
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
         Staged staged = filled(data);
-        staged.request = inner_.broadcast(staged.copies[0].buffer(), root, label);
+        staged.request = inner().broadcast(staged.copies[0].buffer(), root, label);
         return into(data, std::move(staged));
     }
-    Pending barrier(std::string_view label) override { return inner_.barrier(label); }
-
     std::unique_ptr<Communicator> group(std::span<const int> global_ranks) override {
-        return std::make_unique<StagedCommunicator>(inner_.group(global_ranks), kernels_, pinned_);
+        return std::make_unique<StagedCommunicator>(inner().group(global_ranks), kernels_, pinned_);
     }
-    void abort(const std::string& sentence) override { inner_.abort(sentence); }
 
 private:
     Staged filled(const ConstBuffer& data) const {
@@ -125,8 +120,6 @@ private:
         return std::make_unique<StagedRequest>(std::move(staged), kernels_, target);
     }
 
-    std::unique_ptr<Communicator> owned_;
-    Communicator& inner_;
     Kernels& kernels_;
     PinnedPool& pinned_;
 };

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "exec/core/communicator/communicator.h"
+#include "exec/core/communicator/forwarding.h"
 
 namespace debubble::exec {
 
@@ -34,42 +34,20 @@ private:
     Look look_;
 };
 
-class LookedAt final : public Communicator {
+class LookedAt final : public ForwardingCommunicator {
 public:
     explicit LookedAt(std::unique_ptr<Communicator> inner, Look look = look_until_done)
-        : inner_(std::move(inner)), look_(std::move(look)) {}
-    int rank() const override { return inner_->rank(); }
-    std::span<const int> ranks() const override { return inner_->ranks(); }
-    Pending send(const Channel& to, ConstBuffer data, std::string_view label) override {
-        return looked(inner_->send(to, data, label));
-    }
-    Pending receive(const Channel& from, Buffer data, std::string_view label) override {
-        return looked(inner_->receive(from, data, label));
-    }
-    Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) override {
-        return looked(inner_->all_reduce(data, reduction, label));
-    }
-    Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) override {
-        return looked(inner_->all_gather(mine, all, label));
-    }
-    Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
-                           std::string_view label) override {
-        return looked(inner_->reduce_scatter(all, mine, reduction, label));
-    }
-    Pending broadcast(Buffer data, int root, std::string_view label) override {
-        return looked(inner_->broadcast(data, root, label));
-    }
-    Pending barrier(std::string_view label) override { return looked(inner_->barrier(label)); }
+        : ForwardingCommunicator(std::move(inner)), look_(std::move(look)) {}
+
     std::unique_ptr<Communicator> group(std::span<const int> ranks) override {
-        return std::make_unique<LookedAt>(inner_->group(ranks), look_);
+        return std::make_unique<LookedAt>(inner().group(ranks), look_);
     }
-    void abort(const std::string& sentence) override { inner_->abort(sentence); }
 
 private:
-    Pending looked(Pending request) const {
-        return std::make_unique<Looked>(std::move(request), look_);
+    Pending pass_on(const std::function<Pending()>& ask) override {
+        return std::make_unique<Looked>(ask(), look_);
     }
-    std::unique_ptr<Communicator> inner_;
+
     Look look_;
 };
 

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "exec/core/communicator/communicator.h"
+
+namespace debubble::exec {
+
+/// A communicator that is `inner` in everything that a class derived from it does not override.
+/// Groups and communicators of devices are those of `inner`, undecorated.
+class ForwardingCommunicator : public Communicator {
+public:
+    /// `inner` must outlive this one.
+    explicit ForwardingCommunicator(Communicator& inner) : inner_(inner) {}
+    explicit ForwardingCommunicator(std::unique_ptr<Communicator> inner)
+        : owned_(std::move(inner)), inner_(*owned_) {}
+
+    int rank() const override { return inner_.rank(); }
+    std::span<const int> ranks() const override { return inner_.ranks(); }
+
+    Pending send(const Channel& to, ConstBuffer data, std::string_view label) override {
+        return pass_on([&] { return inner_.send(to, data, label); });
+    }
+    Pending receive(const Channel& from, Buffer data, std::string_view label) override {
+        return pass_on([&] { return inner_.receive(from, data, label); });
+    }
+    Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) override {
+        return pass_on([&] { return inner_.all_reduce(data, reduction, label); });
+    }
+    Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) override {
+        return pass_on([&] { return inner_.all_gather(mine, all, label); });
+    }
+    Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
+                           std::string_view label) override {
+        return pass_on([&] { return inner_.reduce_scatter(all, mine, reduction, label); });
+    }
+    Pending broadcast(Buffer data, int root, std::string_view label) override {
+        return pass_on([&] { return inner_.broadcast(data, root, label); });
+    }
+    Pending barrier(std::string_view label) override {
+        return pass_on([&] { return inner_.barrier(label); });
+    }
+
+    std::unique_ptr<Communicator> group(std::span<const int> global_ranks) override {
+        return inner_.group(global_ranks);
+    }
+    std::unique_ptr<Communicator> on_device(DeviceLanes& lanes) override {
+        return inner_.on_device(lanes);
+    }
+    bool starts_in_order() const override { return inner_.starts_in_order(); }
+    void abort(const std::string& sentence) override { inner_.abort(sentence); }
+
+protected:
+    Communicator& inner() { return inner_; }
+
+    /// Makes one communication's request, which `ask` asks `inner` for. An override changes all
+    /// communications alike.
+    virtual Pending pass_on(const std::function<Pending()>& ask) { return ask(); }
+
+private:
+    std::unique_ptr<Communicator> owned_;
+    Communicator& inner_;
+};
+
+}  // namespace debubble::exec
