@@ -120,6 +120,11 @@ std::vector<models::StageContent> partition_of(const Scenario& scenario, int sta
     return models::uniform_stages(layers, parallel.pipeline, stages / parallel.pipeline);
 }
 
+bool needs_costs(const Scenario& scenario) {
+    const Generator* generator = find_generator(scenario.schedule.name);
+    return scenario.schedule.csv.empty() && generator != nullptr && generator->uses_costs;
+}
+
 bool is_post_validated(const Scenario& scenario) {
     const Generator* generator = find_generator(scenario.schedule.name);
     return scenario.framework.post_validation && generator != nullptr && generator->splits_backward;

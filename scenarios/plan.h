@@ -33,6 +33,9 @@ struct Plan {
     Program program;
 };
 
+/// Whether the scenario's schedule comes from a generator that looks at costs.
+bool needs_costs(const Scenario& scenario);
+
 /// Throws InputError for an impossible plan, InvalidSchedule for a bad file.
 /// `costs` are for the generators that look at them (Generator::uses_costs).
 Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& costs = {});

@@ -98,15 +98,16 @@ struct PricedPlan {
     std::unique_ptr<CostModel> costs;
 };
 
+PricedPlan priced(Plan plan, const Scenario& scenario) {
+    auto costs = make_cost_model(scenario, plan.stages, plan.schedule);
+    return {std::move(plan), std::move(costs)};
+}
+
 /// A generator that looks at costs gets those of this scenario, and what its
 /// device can hold where it takes a limit and none is given.
 PricedPlan price(const Scenario& scenario) {
+    if (!needs_costs(scenario)) return priced(make_plan(scenario), scenario);
     const Generator* generator = find_generator(scenario.schedule.name);
-    if (!scenario.schedule.csv.empty() || generator == nullptr || !generator->uses_costs) {
-        Plan plan = make_plan(scenario);
-        auto costs = make_cost_model(scenario, plan.stages, plan.schedule);
-        return {std::move(plan), std::move(costs)};
-    }
     const Schedule sample = sample_of(*generator, scenario.pipeline_shape());
     const auto stages = partition_of(scenario, sample.stage_count());
     auto costs = make_cost_model(scenario, stages, sample);
@@ -277,10 +278,14 @@ void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan
 
 }  // namespace
 
+Plan priced_plan(const Scenario& scenario) {
+    return needs_costs(scenario) ? price(scenario).plan : make_plan(scenario);
+}
+
 PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& options) {
     give_up_if(options.stop);
-    const PricedPlan priced = price(scenario);
-    const Plan& plan = priced.plan;
+    const PricedPlan of_plan = options.plan ? priced(*options.plan, scenario) : price(scenario);
+    const Plan& plan = of_plan.plan;
 
     // Without a barrier the next step begins before this one has ended everywhere.
     const bool barrier = plan.lowering.optimizer != OptimizerPlacement::PostValidated;
@@ -293,7 +298,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
         scenario.parallel.shares_gradients() && scenario.framework.reduces_by_layer;
     how.sample_memory = options.keep_trace;
     how.stop = options.stop;
-    Simulation simulation = simulate(plan.program, *priced.costs, how);
+    Simulation simulation = simulate(plan.program, *of_plan.costs, how);
 
     give_up_if(options.stop);
     PredictionWithTrace result;
@@ -316,13 +321,13 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     judge_memory(out, result.memory_limit);
     out.schedule_hash = simulation.trace.header.program_hash;
     out.notes = scenario.notes;
-    say_what_sets_the_pace(out, host_share(plan.program, *priced.costs));
+    say_what_sets_the_pace(out, host_share(plan.program, *of_plan.costs));
     say_what_the_device_lacks(out, scenario);
     say_what_is_unvalidated(out, scenario);
     for (const auto& [what, origin] : scenario.cluster.origins)
         out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
     say_what_was_not_given(out, scenario);
-    say_what_was_measured(out, scenario, *priced.costs);
+    say_what_was_measured(out, scenario, *of_plan.costs);
 
     if (!options.keep_trace) return result;
     result.trace = std::move(simulation.trace);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/memory_class.h"
+#include "scenarios/plan.h"
 #include "scenarios/scenario.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
@@ -73,6 +74,7 @@ struct PredictOptions {
     /// much more that no allocator makes up for it (kMostReserved).
     bool only_where_it_decides = false;
     std::stop_token stop = {};  ///< the answer is no longer wanted: throws Cancelled soon
+    const scenarios::Plan* plan = nullptr;  ///< played instead of priced_plan()
 };
 
 struct PredictionWithTrace {
@@ -81,6 +83,10 @@ struct PredictionWithTrace {
     Statistics statistics;
     Bytes memory_limit;  ///< of one device
 };
+
+/// The plan that predict() plays. A generator that looks at costs gets those of the scenario.
+/// Pure and thread-safe. Throws InputError for an impossible plan, InvalidSchedule for a bad file.
+scenarios::Plan priced_plan(const scenarios::Scenario& scenario);
 
 /// Builds the stages, generates and lowers the schedule, prices it, plays it
 /// and adds up. Pure and thread-safe. Throws InputError for an impossible plan.

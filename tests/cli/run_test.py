@@ -173,8 +173,11 @@ class Report(RunTest):
         schedule = ["--set", "schedule=v-min"]
         predicted = json.loads(
             self.done("simulate", self.scenario, *schedule, "--json", "-").stdout)
-        self.assertEqual(self.report("schedule=v-min")["schedule_hash"],
-                         predicted["schedule_hash"])
+        for how in [], ["--comm", "tcp"]:
+            report = self.folder / "report.json"
+            self.run_it(*schedule, *how, "--json", report)
+            self.assertEqual(json.loads(report.read_text())["schedule_hash"],
+                             predicted["schedule_hash"])
 
     def test_its_trace_lies_beside_the_predicted_one(self):
         predicted, executed = self.folder / "sim.json", self.folder / "run.json"

@@ -147,6 +147,24 @@ class SameRun(unittest.TestCase):
         ranks = [Rank("--resume", "never", *sets(f"schedule={{csv: {file}}}")) for file in files]
         self.differ("the program", DIGITS, DIGITS, ranks[1], ranks[0])
 
+    def program_alone(self, *words):
+        """The program that threads of one process execute."""
+        done = subprocess.run([PROGRAM, "run", self.scenario, "--steps", "1", *words],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=IN_TIME, check=False, env=ALONE)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        return re.search(f"equals program ({DIGITS})", done.stdout)[1]
+
+    def test_an_order_made_from_costs_is_predicted_by_rank_0_for_all(self):
+        own = ("--resume", "never", *sets("schedule=v-min"))
+        slower = (*own, *sets("cluster=this-machine"))
+        program, other = self.program_alone(*own), self.program_alone(*slower)
+        self.assertNotEqual(program, other, "the prediction decides the order")
+        for first, second, expected in (own, slower, program), (slower, own, other):
+            codes, output = self.together(Rank(*first), Rank(*second))
+            self.assertEqual(codes, {0}, output)
+            self.assertIn(f"the executed order equals program {expected}", output)
+
     def test_another_end_is_told(self):
         self.differ("the last step", "2", "3", Rank("--resume", "never", "--steps", 3))
 

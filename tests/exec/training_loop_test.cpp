@@ -6,6 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "exec/comm/local.h"
+#include "exec/program/run/prepare_run.h"
 #include "tests/exec/scratch_folder.h"
 
 namespace debubble::exec {

@@ -43,14 +43,12 @@ void check(const CalibrateArguments& args) {
 void check_scenarios(const CalibrateRequest& request, const CalibrateArguments& args) {
     for (const std::string& name : request.scenarios) {
         const std::vector<scenarios::Override> overrides = overrides_of(request, name);
-        std::vector<std::string> set;
-        for (const auto& [key, value] : overrides) set.push_back(key + "=" + value);
         const scenarios::Scenario scenario = scenarios::read_scenario(name, overrides);
         Outputs outputs;
         outputs.add("--out", args.out);
         outputs.check();
         if (args.device != "cpu") continue;
-        check_memory(planned_memory(name, set, scenario), scenario.parallel, available_memory());
+        check_memory(planned_memory(scenario), scenario.parallel, available_memory());
     }
 }
 

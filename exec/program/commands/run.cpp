@@ -15,9 +15,11 @@
 #include "exec/program/run/device_world.h"
 #include "exec/program/run/launch.h"
 #include "exec/program/run/local_launcher.h"
+#include "exec/program/run/prepare_run.h"
 #include "exec/program/run/progress.h"
 #include "exec/program/run/run_facts.h"
 #include "exec/program/run/run_report.h"
+#include "exec/program/run/share_plan.h"
 #include "trace/io/chrome_trace.h"
 
 /// `debubble run`: trains, by the Program that `debubble simulate` prices.
@@ -164,7 +166,7 @@ ExitStatus carry_out(RunArguments args) {
     }
     const Transporter transporter = transporter_of(args.request.comm, place);
     const bool alone = transporter == Transporter::Threads;
-    const RunJob job = prepare_run(args.request, alone ? ProcessPlace{} : place);
+    RunJob job = prepare_run(args.request, alone ? ProcessPlace{} : place);
     check_outputs(job);  // by all: any of them may be the one that writes metrics
 
     const bool quiet = args.request.json == "-" || args.request.trace == "-";
@@ -196,7 +198,11 @@ ExitStatus carry_out(RunArguments args) {
                                [&](const Evaluation& evaluation) { progress->show(evaluation); }};
     RunOutcome outcome;
     const Meeting meeting{place, job.request.rendezvous, job.request.patience,
-                          alone ? RunFacts{} : facts_of(job), folder_to_save_in(job)};
+                          [&job](Communicator& world) {
+                              share_plan(world, job);
+                              return facts_of(job);
+                          },
+                          folder_to_save_in(job)};
     run_ranks(transporter, job.grid.size(), meeting, [&](Communicator& world) {
         if (!alone) stop.emplace();
         std::string no_nccl;

@@ -43,6 +43,18 @@ std::unique_ptr<Communicator> connect_over_tcp(const Meeting& meeting) {
     return connect_tcp(job);
 }
 
+/// What fails here on one rank ends the waits of the others.
+RunFacts facts_among(Communicator& world, const Meeting& meeting) {
+    try {
+        return meeting.facts(world);
+    } catch (const Aborted&) {
+        throw;
+    } catch (const std::exception& error) {
+        world.abort(error.what());
+        throw;
+    }
+}
+
 }  // namespace
 
 Transporter transporter_of(const std::string& comm, const ProcessPlace& place) {
@@ -68,7 +80,7 @@ void run_ranks(Transporter transporter, int ranks, const Meeting& meeting,
                                                         ? connect_mpi(meeting.patience)
                                                         : connect_over_tcp(meeting);
         if (transporter == Transporter::Mpi) check_joined(world->size(), meeting.place);
-        check_same_run(*world, meeting.facts, meeting.patience);
+        check_same_run(*world, facts_among(*world, meeting), meeting.patience);
         check_size(world->size(), ranks);
         if (!meeting.saves_in.empty())
             check_folder_is_shared(*world, meeting.saves_in, meeting.patience);

@@ -27,7 +27,9 @@ struct Meeting {
     ProcessPlace place;  ///< of this process
     std::string file;    ///< where ranks over TCP meet, instead of at MASTER_ADDR
     std::chrono::nanoseconds patience = std::chrono::minutes(5);
-    RunFacts facts = {};                  ///< that processes compare once they have met
+    /// What this process brings to the comparison, asked of all processes together once they have
+    /// met.
+    std::function<RunFacts(Communicator&)> facts = {};
     std::filesystem::path saves_in = {};  ///< the folder that they must share; empty: none
 };
 

@@ -1,32 +1,48 @@
 #include "exec/program/run/planned_memory.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <fstream>
 #include <limits>
+#include <mutex>
 #include <numeric>
-#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
 
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/cancelled.h"
 #include "base/diagnostic.h"
-#include "exec/program/run/simulate_beside.h"
+#include "base/exit_status.h"
+#include "exec/core/stage/as_executed.h"
+#include "sim/predict.h"
 
 namespace debubble::exec {
 
 namespace {
 
-/// What the executor does, with what the scenario may choose of it.
-std::string framework_as_executed(const scenarios::Framework& framework) {
-    std::string text =
-        fmt::format("framework={{base: debubble, post_validation: {}", framework.post_validation);
-    if (framework.loss == models::LossKernel::Chunked) text += ", loss: chunked";
-    if (framework.offload_buffer.count > 0)
-        text += fmt::format(", offload_buffer: {} KiB", framework.offload_buffer.count / 1024);
-    return text + "}";
-}
+constexpr std::chrono::minutes kPatience{5};
+
+/// Asks for an end after `kPatience`, unless it is gone by then.
+class Patience {
+public:
+    std::stop_token token() const { return over_.get_token(); }
+
+private:
+    void watch(const std::stop_token& gone) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any never;
+        never.wait_for(lock, gone, kPatience, [] { return false; });
+        if (!gone.stop_requested()) over_.request_stop();
+    }
+    std::stop_source over_;
+    std::jthread watch_{[this](const std::stop_token& gone) { watch(gone); }};
+};
 
 /// The first number of a file; the largest there is where it has none.
 std::int64_t bytes_in(const char* file) {
@@ -45,22 +61,18 @@ std::int64_t available_in_machine() {
 
 }  // namespace
 
-std::vector<Bytes> planned_memory(const std::string& scenario, const std::vector<std::string>& set,
-                                  const scenarios::Scenario& read) {
-    std::vector<std::string> as_executed = set;
-    as_executed.push_back(framework_as_executed(read.framework));
-    std::optional<std::string> report;
-    try {
-        report = simulate_beside(scenario, as_executed, "--json", Mistakes::Unsaid);
-    } catch (const WorldError&) {  // of a temporary file: the run can do without
-    }
-    if (!report) return {};
-    const auto json = nlohmann::json::parse(*report, nullptr, false);
-    if (!json.is_object() || !json.contains("ranks") || !json["ranks"].is_array()) return {};
+std::vector<Bytes> planned_memory(const scenarios::Scenario& scenario,
+                                  const scenarios::Plan* plan) {
+    const Patience patience;
     std::vector<Bytes> planned;
-    for (const auto& rank : json["ranks"]) {
-        const std::int64_t none = 0;
-        planned.push_back(Bytes{rank.is_object() ? rank.value("peak_memory_bytes", none) : none});
+    try {
+        const sim::PredictOptions how{
+            .keep_trace = false, .play_allocator = false, .stop = patience.token(), .plan = plan};
+        for (const auto& rank : sim::predict(as_executed(scenario), how).prediction.ranks)
+            planned.push_back(rank.peak_memory);
+    } catch (const InputError&) {
+    } catch (const NegativeAnswer&) {
+    } catch (const Cancelled&) {
     }
     return planned;
 }

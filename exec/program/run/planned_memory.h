@@ -1,18 +1,18 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "base/units.h"
-#include "scenarios/scenario.h"
+#include "scenarios/plan.h"
 
 /// Whether a plan fits on this machine, before anything of it is allocated.
 namespace debubble::exec {
 
-/// What each pipeline rank holds at its fullest by the plan, with this executor's kernels and
-/// buffers. Empty where `debubble simulate` beside this program does not tell.
-std::vector<Bytes> planned_memory(const std::string& scenario, const std::vector<std::string>& set,
-                                  const scenarios::Scenario& read);
+/// What each pipeline rank holds at its fullest when this executor runs the plan (the scenario's
+/// own where none is given), as `sim/predict` says. Empty where that cannot predict the scenario or
+/// takes minutes: a run goes without.
+std::vector<Bytes> planned_memory(const scenarios::Scenario& scenario,
+                                  const scenarios::Plan* plan = nullptr);
 
 /// Main memory that this process may still take, of the machine and of its control group.
 Bytes available_memory();

@@ -7,9 +7,6 @@
 
 namespace debubble::exec {
 
-/// Setting of a checkpoint that holds the words for the data that its run trained on.
-inline constexpr const char* kDataOfRun = "data.fingerprint";
-
 /// "124 samples with the fingerprint 2b6f...". Reads some of the data.
 std::string data_in_words(const Batches& batches);
 

@@ -23,6 +23,7 @@ struct RunJob {
     RunRequest request;
     scenarios::Scenario scenario;
     scenarios::Plan plan;  ///< the very Program that `simulate` prices
+    /// Empty where the order needs costs and rank 0 has not told its Program (share_plan.h).
     std::string program_hash;
     TrainingOptions options;
     RankGrid grid;
@@ -53,12 +54,5 @@ struct RunJob {
     /// The first of the global ranks that see the loss.
     int loss_rank() const;
 };
-
-/// Reads, plans and opens everything that can be wrong before ranks start. Throws InputError,
-/// InvalidSchedule, WorldError.
-RunJob prepare_run(const RunRequest& request, const ProcessPlace& place);
-
-/// The scenario as it was asked for, and T x C x D x p: before the rest is opened.
-scenarios::Scenario read_for_run(const RunRequest& request);
 
 }  // namespace debubble::exec

@@ -189,6 +189,7 @@ RunFacts scenario_facts(const scenarios::Scenario& asked, const TrainingOptions&
     framework.add("loss", chunked ? "chunked" : "whole");
     framework.add("vocabulary_multiple", scenario.framework.vocabulary_multiple);
     framework.add("offload_buffer", scenario.framework.offload_buffer.count);
+    framework.add("post_validation", scenarios::is_post_validated(scenario));
     return facts;
 }
 

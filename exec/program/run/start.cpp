@@ -10,7 +10,6 @@
 #include "exec/io/checkpoint/hugging_face.h"
 #include "exec/io/checkpoint/step_folder.h"
 #include "exec/io/checkpoint/untaken.h"
-#include "exec/program/run/resume_notes.h"
 
 namespace debubble::exec {
 

@@ -13,6 +13,9 @@
 /// Where a run begins: random weights, somebody's weights, or where it stopped.
 namespace debubble::exec {
 
+/// Setting of a checkpoint that holds the words for the data that its run trained on.
+inline constexpr const char* kDataOfRun = "data.fingerprint";
+
 /// Opened once per process; its ranks read it at the same time.
 struct Start {
     std::optional<Checkpoint> resume;    ///< its counters; its pieces are beside it

@@ -1,0 +1,139 @@
+#include "exec/program/run/prepare_run.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/diagnostic.h"
+#include "exec/core/stage/run_visit.h"
+#include "exec/cpu/cpu_kernels.h"
+#include "exec/program/run/planned_memory.h"
+#include "exec/program/run/resume_notes.h"
+#include "scenarios/read_scenario.h"
+#include "sim/predict.h"
+#include "text/quantity.h"
+
+namespace debubble::exec {
+
+namespace {
+
+std::int64_t last_step_of(const TrainingOptions& options, const RunRequest& request,
+                          const Batches& batches) {
+    if (request.steps) return *request.steps;
+    if (options.steps) return *options.steps;
+    if (options.epochs) return batches.steps(*options.epochs);
+    throw InputError(
+        "how long to train is not said: give --steps, 'training.steps' or "
+        "'training.epochs'");
+}
+
+constexpr const char* kEndOfRate = "lr_schedule.total_steps";
+
+/// How many steps are known now that the data is open: where a learning rate ends that the scenario
+/// gives none.
+void say_where_rates_end(std::map<std::string, std::string>& keys, const RunRequest& request,
+                         const Batches& batches) {
+    if (keys.contains("steps") || keys.contains(kEndOfRate)) return;
+    if (const auto epochs = keys.find("epochs"); epochs == keys.end()) {
+        if (request.steps) keys["steps"] = std::to_string(*request.steps);
+    } else if (const auto name = keys.find("lr_schedule.name");
+               name != keys.end() && name->second != "constant") {
+        keys[kEndOfRate] = std::to_string(batches.steps(*text::parse_whole(epochs->second)));
+    }
+}
+
+/// A resumed training goes on with the learning rate that it began with: epochs of other data would
+/// end it elsewhere.
+void check_rates_end_there(const RunJob& job, const scenarios::Scenario& asked) {
+    if (!job.start.resume || asked.training.run_keys.contains(kEndOfRate)) return;
+    const auto& was = job.start.resume->manifest.settings;
+    const auto& is = job.scenario.training.run_keys;
+    const auto value = [](const std::map<std::string, std::string>& keys, const char* key) {
+        const auto found = keys.find(key);
+        return found == keys.end() ? std::string() : found->second;
+    };
+    const std::string before = value(was, kEndOfRate), now = value(is, kEndOfRate);
+    const bool same_epochs = value(was, "epochs") == value(is, "epochs");
+    if (before.empty() || now.empty() || before == now || !same_epochs) return;
+    throw InputError(
+        fmt::format("the learning rate of {} ends after {} steps, and {} epochs of this data are "
+                    "{}: say which it is by 'training.lr_schedule.total_steps'",
+                    job.start.resume->folder.string(), before, value(is, "epochs"), now));
+}
+
+/// A sentence where a model tells more classes of images apart than the data has.
+std::optional<std::string> unseen_classes(const scenarios::Scenario& scenario,
+                                          const TrainingData& data) {
+    const auto seen = std::ssize(data.classes);
+    if (seen == 0 || seen == scenario.model.vocab) return {};
+    return fmt::format(
+        "the images are of {} {} ({}), and {} tells {} apart: model.vocab could be {}", seen,
+        seen == 1 ? "class" : "classes", fmt::join(data.classes, ", "), scenario.model.name,
+        scenario.model.vocab, seen);
+}
+
+int threads_of(const RunRequest& request, const RankGrid& grid, int processes_on_this_host) {
+    if (request.threads) return *request.threads;
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int here = processes_on_this_host > 1 ? processes_on_this_host : grid.size();
+    return std::max(1, cores / here);
+}
+
+}  // namespace
+
+scenarios::Scenario read_for_run(const RunRequest& request) {
+    std::vector<scenarios::Override> overrides;
+    for (const std::string& text : request.set)
+        overrides.push_back(scenarios::parse_override(text));
+    scenarios::Scenario asked = scenarios::read_scenario(request.scenario, overrides);
+    check_executed(asked.model, asked.parallel);
+    return asked;
+}
+
+RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
+    const scenarios::Scenario asked = read_for_run(request);
+    std::optional<CudaModule> cuda;
+    const bool several = place.size > 1 && (request.comm == "auto" || request.comm == "nccl");
+    if (request.device == "cuda") cuda = CudaModule::load(several);
+    make_cpu_kernels(request.kernels, 1);  // the name is known
+    const scenarios::Parallel& parallel = asked.parallel;
+    const bool prices = place.rank == 0;
+    RunJob job{request,
+               asked,
+               prices ? sim::priced_plan(asked) : scenarios::make_plan(asked),
+               {},
+               {},
+               {},
+               open_training_data(asked),
+               {}};
+    if (prices || !needs_costs(asked)) job.program_hash = program_hash(job.plan.program);
+    say_where_rates_end(job.scenario.training.run_keys, request, job.data.train);
+    job.options = read_training_options(job.scenario);
+    job.grid = {parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
+    job.last_step = last_step_of(job.options, request, job.data.train);
+    const int ranks_here = place.size == 1 ? job.grid.size() : 1;
+    job.start = open_start(job.scenario, job.options, request.resume, ranks_here);
+    check_rates_end_there(job, asked);
+    if (place.size > 1 || job.options.checkpoint || job.start.resume)
+        job.train_data = data_in_words(job.data.train);
+    std::ranges::move(notes_on_changes(job), std::back_inserter(job.start.notes));
+    if (auto note = unseen_classes(asked, job.data)) job.start.notes.push_back(std::move(*note));
+    job.threads = threads_of(request, job.grid, place.on_this_host);
+    job.peak = cuda ? PeakRate{{}, "the peak rate of the GPU is not known"}
+                    : peak_of_processor(asked, job.threads);
+    job.place = place;
+    job.cuda = cuda;
+    if (prices) job.planned = planned_memory(asked, &job.plan);
+    if (!cuda && place.size == 1) check_memory(job.planned, parallel, available_memory());
+    return job;
+}
+
+}  // namespace debubble::exec
