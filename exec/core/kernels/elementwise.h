@@ -1,0 +1,33 @@
+#pragma once
+
+#include "exec/core/operator_options.h"
+#include "exec/core/tensor.h"
+
+namespace debubble::exec {
+
+/// What computes each element by itself. Operands of one call are alike in shape unless said.
+class ElementwiseKernels {
+public:
+    virtual void activation_forward(Nonlinearity kind, ConstTensorView x, TensorView y) = 0;
+    virtual void activation_backward_input(Nonlinearity kind, ConstTensorView dy, ConstTensorView x,
+                                           TensorView dx) = 0;
+    /// y [tokens, ffn] = silu(gate) * up. gate_up [tokens, 2 ffn]: in each row the gates, then what
+    /// they let through.
+    virtual void swiglu_forward(ConstTensorView gate_up, TensorView y) = 0;
+    virtual void swiglu_backward_input(ConstTensorView dy, ConstTensorView gate_up,
+                                       TensorView dgate_up) = 0;
+    /// y = x + branch; y may be either.
+    virtual void residual_forward(ConstTensorView x, ConstTensorView branch, TensorView y) = 0;
+    /// total += term.
+    virtual void add(ConstTensorView term, TensorView total) = 0;
+    /// x *= factor.
+    virtual void scale(double factor, TensorView x) = 0;
+    /// x [samples, rows, columns]; y may be x. The backward is the same call on gradients.
+    virtual void dropout(const Dropout& dropout, const Window& window, ConstTensorView x,
+                         TensorView y) = 0;
+
+protected:
+    ~ElementwiseKernels() = default;
+};
+
+}  // namespace debubble::exec
