@@ -11,6 +11,7 @@
 #include "scenarios/headroom.h"
 #include "scenarios/plan.h"
 #include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_memory_model.h"
 
 namespace debubble::sim {
 namespace {
@@ -100,7 +101,10 @@ RankBound rank_bound(const ActionList& list, Rank rank, Durations& durations) {
 
 PlanBound bound_of(const scenarios::Scenario& scenario) {
     const scenarios::Plan plan = scenarios::make_plan(scenario);
-    const auto costs = make_cost_model(scenario, plan.stages, plan.schedule);
+    const auto prices =
+        std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
+    const auto costs = make_cost_model(prices);
+    const auto memory = make_memory_model(prices);
     Durations durations(*costs, plan.schedule.placement);
     Duration barrier_step{};
     Duration least_period = Duration::max();
@@ -112,7 +116,7 @@ PlanBound bound_of(const scenarios::Scenario& scenario) {
         barrier_step = std::max(barrier_step, of_rank.end + optimizer);
         least_period = std::min(least_period, of_rank.work + optimizer);
         bound.memory = std::max(
-            bound.memory, total(costs->static_memory(rank)) + costs->gradients_in_backward(rank));
+            bound.memory, total(memory->static_memory(rank)) + memory->gradients_in_backward(rank));
     }
     // Without a barrier the step is the distance between the ends of two of
     // them, and the rank that ends last is only known once they were played.

@@ -16,6 +16,7 @@
 #include "schedule/generators/generators.h"
 #include "sim/cluster_constants_read.h"
 #include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_memory_model.h"
 #include "sim/engine/simulate.h"
 #include "sim/memory/memory_play.h"
 #include "sim/unvalidated.h"
@@ -56,15 +57,15 @@ PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, b
 }
 
 /// Microbatches whose activations fit beside what the fullest rank holds anyway.
-double affordable_micro_batches(const CostModel& model, const Schedule& schedule, Bytes limit) {
+double affordable_micro_batches(const MemoryModel& model, const Schedule& schedule, Bytes limit) {
     double least = std::numeric_limits<double>::infinity();
     for (int r = 0; r < schedule.shape.ranks; ++r) {
         const Rank rank{r};
         Bytes held;
         Bytes above;
         for (const Stage stage : schedule.placement.stages_of(rank)) {
-            const ComputeCost forward = model.compute({Pass::Forward, stage, {}}, rank);
-            const ComputeCost input = model.compute({Pass::BackwardInput, stage, {}}, rank);
+            const PassMemory forward = model.compute({Pass::Forward, stage, {}});
+            const PassMemory input = model.compute({Pass::BackwardInput, stage, {}});
             held += forward.held_after + std::max(Bytes{}, input.held_after);
             above = std::max({above, forward.peak_above - forward.held_after, input.peak_above});
         }
@@ -96,11 +97,13 @@ Schedule sample_of(const Generator& generator, const PipelineShape& shape) {
 struct PricedPlan {
     Plan plan;
     std::unique_ptr<CostModel> costs;
+    std::unique_ptr<MemoryModel> memory;
 };
 
 PricedPlan priced(Plan plan, const Scenario& scenario) {
-    auto costs = make_cost_model(scenario, plan.stages, plan.schedule);
-    return {std::move(plan), std::move(costs)};
+    const auto prices =
+        std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
+    return {std::move(plan), make_cost_model(prices), make_memory_model(prices)};
 }
 
 /// A generator that looks at costs gets those of this scenario, and what its
@@ -110,16 +113,18 @@ PricedPlan price(const Scenario& scenario) {
     const Generator* generator = find_generator(scenario.schedule.name);
     const Schedule sample = sample_of(*generator, scenario.pipeline_shape());
     const auto stages = partition_of(scenario, sample.stage_count());
-    auto costs = make_cost_model(scenario, stages, sample);
+    const auto prices = std::make_shared<const SchedulePrices>(scenario, stages, sample);
+    auto costs = make_cost_model(prices);
+    auto memory = make_memory_model(prices);
     Scenario informed = scenario;
     std::optional<double>& limit = informed.schedule.options.memory_limit;
     if (!limit && generator->takes_memory_limit) {
         const double affordable =
-            affordable_micro_batches(*costs, sample, scenarios::room_of(scenario));
+            affordable_micro_batches(*memory, sample, scenarios::room_of(scenario));
         if (affordable < 2 * scenario.parallel.pipeline) limit = std::max(1.0, affordable);
     }
     Plan plan = make_plan(informed, pipeline_costs(*costs, sample, generator->splits_backward));
-    return {std::move(plan), std::move(costs)};
+    return {std::move(plan), std::move(costs), std::move(memory)};
 }
 
 void fill_speed(Prediction& out, const Scenario& scenario) {
@@ -298,7 +303,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
         scenario.parallel.shares_gradients() && scenario.framework.reduces_by_layer;
     how.sample_memory = options.keep_trace;
     how.stop = options.stop;
-    Simulation simulation = simulate(plan.program, *of_plan.costs, how);
+    Simulation simulation = simulate(plan.program, *of_plan.costs, *of_plan.memory, how);
 
     give_up_if(options.stop);
     PredictionWithTrace result;

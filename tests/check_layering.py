@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "scenarios": {"base", "text", "schedule", "models"},
     "sim/network": PLANNING,
     "sim/memory": PLANNING,
-    "sim/engine": PLANNING | {"sim/network"},
+    "sim/engine": PLANNING | {"sim/network", "sim/memory"},
     "sim/cost": PLANNING | {"sim/network", "sim/memory", "sim/engine"},
     "sim": PLANNING | {"sim/network", "sim/memory", "sim/engine", "sim/cost"},  # predict.h
     "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory"},
@@ -65,7 +65,6 @@ MUTUAL = [
     {"schedule/checks/checks", "schedule/progress", "schedule/validate"},
     {"schedule/generators/neighbours", "schedule/generators/plan_search"},
     {"schedule/lower", "schedule/passes/messages"},
-    {"sim/engine/cost_table", "sim/engine/task_graph", "sim/engine/task_index"},
     {"trace/executed_checks", "trace/executed_order"},
 ]
 FOREIGN = {  # libraries, and the only folders that may see their headers

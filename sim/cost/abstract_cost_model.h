@@ -5,8 +5,7 @@
 
 namespace debubble::sim {
 
-/// F, I, W and link delays as given, one activation per stage and microbatch of
-/// one byte each: for comparing orders, for checking published figures, and as
+/// F, I, W and link delays as given: for comparing orders, for checking published figures, and as
 /// the oracle of the engine (its times are the longest path's).
 class AbstractCostModel final : public CostModel {
 public:
@@ -24,29 +23,17 @@ public:
         return cost;
     }
     ComputeCost overlap(const Overlap& o, Rank rank) const override {
-        ComputeCost cost = compute(o.first, rank);
-        cost.duration += compute(o.second, rank).duration;
+        ComputeCost cost = CostModel::overlap(o, rank);
         if (costs_.overlap) cost.duration = *costs_.overlap / slices_;
         return cost;
     }
-    Flow transfer(const Message&, Rank, Rank) const override { return delay(costs_.link); }
-    Flow unshard(Stage, Rank) const override { return {}; }
-    Flow reduce_grad(Stage, std::span<const Rank>) const override { return {}; }
-    Flow tied_grad(Stage, std::span<const Rank>) const override { return {}; }
-    Flow grad_norm() const override { return {}; }
-    Flow offload(Stage, Rank) const override { return {}; }
-    Duration optimizer_step(Rank) const override { return {}; }
-    std::span<const BytesPerSecond> links() const override { return {}; }
-    MemoryByClass static_memory(Rank) const override { return {}; }
-    Bytes unsharded_bytes(Stage) const override { return {}; }
-    Bytes optimizer_transient(Rank) const override { return {}; }
-
-private:
-    static Flow delay(Duration length) {
+    Flow transfer(const Message&, Rank, Rank) const override {
         Flow flow;
-        flow.latency = length;
+        flow.latency = costs_.link;
         return flow;
     }
+
+private:
     PipelineCosts costs_;
     int slices_;
 };

@@ -140,8 +140,9 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
         beside = held_beside(scenario, units, use);
         left_[which] = left_unreduced(scenario, units, use);
     }
-    PassMemory memory = play(graph_, steps, fold_, which == kAgain, beside);
-    beside_[which] = memory.beside;
+    memory_[which] = play(graph_, steps, fold_, which == kAgain, beside);
+    if (which == static_cast<std::size_t>(Pass::Forward))
+        memory_[which].stays = seen_by_later_slices();
     PassWork& work = work_[which];
     work.kernels = time.layers + time.ends;
     work.exposed = time.exposed;
@@ -150,16 +151,10 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     work.layers = layers_;
     work.exchanges = time.exchanges;
     const double length = length_of(work);
-    op_names_[which] = std::move(memory.op_at_peak);
     ComputeCost& cost = costs_[which];
     cost.duration = from_seconds(length);
     cost.exposed = from_seconds(std::min(time.exposed, length));
     cost.host = from_seconds(length - time.total());
-    cost.held_after = memory.held_after;
-    if (which == static_cast<std::size_t>(Pass::Forward)) cost.stays = seen_by_later_slices();
-    cost.peak_above = memory.peak_above;
-    cost.at_peak = memory.at_peak;
-    cost.op_at_peak = op_names_[which];
     sharding_exposed_[which] = time.exposed - inside;
     busy_[which] = time.busy;
 }

@@ -12,6 +12,7 @@
 #include "sim/cost/pass_time.h"
 #include "sim/cost/sharding_time.h"
 #include "sim/engine/cost_model.h"
+#include "sim/memory/memory_model.h"
 
 namespace debubble::sim {
 
@@ -44,24 +45,22 @@ class StagePrice {
 public:
     StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
                const models::StageContent& content, int slice, const PassesAsked& asked);
-    StagePrice(const StagePrice&) = delete;  // costs point to names in it
-    StagePrice& operator=(const StagePrice&) = delete;
 
     const ComputeCost& of(Pass pass) const { return costs_[static_cast<std::size_t>(pass)]; }
     const ComputeCost& again() const { return costs_[kAgain]; }
+    const PassMemory& memory(Pass pass) const { return memory_[static_cast<std::size_t>(pass)]; }
+    const PassMemory& memory_again() const { return memory_[kAgain]; }
     const PassWork& work(Pass pass) const { return work_[static_cast<std::size_t>(pass)]; }
     /// For how long each tier's links are busy with what the pass sends.
     const TierSeconds& busy(Pass pass) const { return busy_[static_cast<std::size_t>(pass)]; }
     const TierSeconds& busy_again() const { return busy_[kAgain]; }
     TierSeconds busy_all() const;  ///< of all passes together
-    /// Of what of() says is held at the peak, what is gathered or not reduced yet.
-    const MemoryByClass& beside(Pass pass) const { return beside_[static_cast<std::size_t>(pass)]; }
     /// What waits behind the pass for its reduction (sharded_units.h).
     const MemoryByClass& left(Pass pass) const { return left_[static_cast<std::size_t>(pass)]; }
     const StageParameters& parameters() const { return parameters_; }
     /// What a forward that will be run again leaves: the input that a stage before it sends, and
     /// what later slices see.
-    Bytes left_to_run_again() const { return input() + of(Pass::Forward).stays; }
+    Bytes left_to_run_again() const { return input() + memory(Pass::Forward).stays; }
     Bytes input() const;
     Bytes boundary() const { return boundary_; }  ///< activation to the next stage, per rank
     /// At most three of its layers.
@@ -86,10 +85,9 @@ private:
     StageParameters parameters_;
     Bytes boundary_;
     std::array<ComputeCost, kAgain + 1> costs_{};
-    std::array<std::string, kAgain + 1> op_names_;
+    std::array<PassMemory, kAgain + 1> memory_{};
     std::array<PassWork, kAgain + 1> work_{};
     std::array<TierSeconds, kAgain + 1> busy_{};
-    std::array<MemoryByClass, kAgain + 1> beside_{};
     std::array<MemoryByClass, kAgain + 1> left_{};
     std::array<double, kAgain + 1> sharding_exposed_{};  ///< seconds
     std::set<std::string> unmeasured_;

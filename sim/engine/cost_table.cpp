@@ -14,8 +14,10 @@ Compute without_micro_batch(Compute c) {
 
 }  // namespace
 
-CostTable::CostTable(const Program& program, const CostModel& model, TaskGraph& graph)
+CostTable::CostTable(const Program& program, const CostModel& model, const MemoryModel& memory,
+                     TaskGraph& graph)
     : model_(model),
+      memory_(memory),
       graph_(graph),
       index_(program.placement),
       slices_(program.shape.slices),
@@ -81,9 +83,6 @@ std::int32_t CostTable::of(const Message& message, Rank from, Rank to) {
 std::int32_t CostTable::optimizer(Rank rank) {
     ComputeCost cost;
     cost.duration = model_.optimizer_step(rank);
-    cost.peak_above = model_.optimizer_transient(rank);
-    cost.at_peak[static_cast<std::size_t>(MemoryClass::Workspace)] = cost.peak_above;
-    cost.op_at_peak = "optimizer";
     return add(cost);
 }
 
@@ -130,7 +129,7 @@ CostTable::Hidden CostTable::reduce_grad_hidden(Stage stage) {
 }
 
 bool CostTable::leaves_unreduced(const Compute& compute) const {
-    return total(model_.left_unreduced(compute)) > Bytes{};
+    return total(memory_.left_unreduced(compute)) > Bytes{};
 }
 
 std::int32_t CostTable::inner(const InnerFlow& flow) {

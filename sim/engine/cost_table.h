@@ -6,6 +6,7 @@
 
 #include "sim/engine/cost_model.h"
 #include "sim/engine/task_graph.h"
+#include "sim/memory/memory_model.h"
 
 namespace debubble::sim {
 
@@ -13,7 +14,8 @@ namespace debubble::sim {
 /// graph's costs from then on. Where microbatches differ, all actions are distinct.
 class CostTable {
 public:
-    CostTable(const Program& program, const CostModel& model, TaskGraph& graph);
+    CostTable(const Program& program, const CostModel& model, const MemoryModel& memory,
+              TaskGraph& graph);
 
     std::int32_t of(const Compute& compute, Rank rank);
     std::int32_t of(const Overlap& overlap, Rank rank);
@@ -46,6 +48,7 @@ private:
                        Rank rank);
 
     const CostModel& model_;
+    const MemoryModel& memory_;
     TaskGraph& graph_;
     PlacementIndex index_;
     int slices_;

@@ -2,6 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/overloaded.h"
+#include "sim/memory/memory_events.h"
 
 namespace debubble::sim {
 namespace {
@@ -10,210 +16,189 @@ std::size_t at(MemoryClass memory_class) {
     return static_cast<std::size_t>(memory_class);
 }
 
-/// A change of what a rank holds. At one instant frees come before allocations.
+/// A change of what a rank holds. At one instant frees come before allocations, in the order of
+/// the list; of one action, messages' buffers before its compute, and this before all else.
 struct Change {
     Instant when;
     Bytes delta;
     MemoryClass held_as{};
-    const ComputeCost* inside = nullptr;  ///< a compute that begins here
-    const Action* action = nullptr;
-    bool quiet = false;  ///< a message's buffer: shown with the next change that is not
-    const ComputeCost* behind = nullptr;  ///< a compute that ends here
-    bool at_once = false;                 ///< it has begun at the same instant
+    bool quiet = false;    ///< a message's buffer: shown with the next change that is not
+    bool at_once = false;  ///< the compute that ends here has begun at the same instant
+    std::uint32_t action = 0;
+    const PassMemory* inside = nullptr;  ///< a compute that begins here
+    const PassMemory* after = nullptr;   ///< a compute that ends here
 
     /// What a compute leaves is no more than it held.
     bool allocates() const {
-        return behind != nullptr ? at_once : inside != nullptr || delta.count > 0;
+        return after != nullptr ? at_once : inside != nullptr || delta.count > 0;
     }
+    std::uint32_t turn() const { return quiet ? 0 : inside != nullptr || after != nullptr ? 1 : 2; }
 };
 
-/// What changes are sorted by: a change is three times as long. No two are equal.
+/// What changes are sorted by: a change is four times as long. No two are equal.
 struct ChangeKey {
     Instant when;
-    bool allocates;
+    std::uint32_t order;  ///< whether it allocates, its action, its turn in it
     std::uint32_t index;  ///< as they were collected
 
     friend bool operator<(const ChangeKey& a, const ChangeKey& b) {
         if (a.when != b.when) return a.when < b.when;
-        return a.allocates != b.allocates ? b.allocates : a.index < b.index;
+        return a.order != b.order ? a.order < b.order : a.index < b.index;
     }
 };
 
 std::vector<ChangeKey> in_order_of_time(const std::vector<Change>& changes) {
     std::vector<ChangeKey> keys;
     keys.reserve(changes.size());
-    for (const Change& change : changes)
-        keys.push_back({change.when, change.allocates(), static_cast<std::uint32_t>(keys.size())});
+    for (const Change& change : changes) {
+        const std::uint32_t allocates = change.allocates() ? 1U << 31 : 0;
+        keys.push_back({change.when, allocates | change.action << 2 | change.turn(),
+                        static_cast<std::uint32_t>(keys.size())});
+    }
     std::sort(keys.begin(), keys.end());
     return keys;
 }
 
-/// One rank's changes, collected from its list of actions.
-class RankChanges {
+/// What the passes of one rank hold, each kind asked for once.
+class PassTable {
 public:
-    RankChanges(const Program& program, const TaskGraph& graph, std::span<const TaskTimes> times,
-                const CostModel& costs, const PlacementIndex& index, Rank rank)
-        : program_(program),
-          graph_(graph),
-          times_(times),
-          costs_(costs),
+    PassTable(const Program& program, const PlacementIndex& index, Rank rank,
+              const MemoryModel& memory)
+        : memory_(memory),
           index_(index),
-          rank_(rank) {
-        const std::size_t stages = program.placement.stages_of(rank).size();
-        const PipelineShape& shape = program.shape;
-        messages_.resize(2 * stages * shape.micro_batches * shape.slices);
-        saved_.resize(stages);
-        left_.resize(stages);
+          rank_(rank),
+          slices_(program.shape.slices),
+          known_(kKinds * slices_ * program.placement.stages_of(rank).size()) {}
+
+    const PassMemory& of(const Compute& c) {
+        std::optional<PassMemory>& known =
+            slot(static_cast<std::size_t>(c.pass), c.stage, c.micro_batch);
+        if (!known) known = memory_.compute(c);
+        return *known;
+    }
+    const PassMemory& of(const Recompute& r) {
+        std::optional<PassMemory>& known = slot(kAgain, r.stage, r.micro_batch);
+        if (!known) known = memory_.recompute(r);
+        return *known;
+    }
+    const PassMemory& of(const Overlap& o) {
+        auto key = std::pair(o.first, o.second);
+        key.first.micro_batch.index = key.second.micro_batch.index = 0;
+        const auto [place, is_new] = overlaps_.try_emplace(key);
+        if (is_new) place->second = memory_.overlap(o);
+        return place->second;
+    }
+    const PassMemory& optimizer() {
+        optimizer_.peak_above = memory_.optimizer_transient(rank_);
+        optimizer_.at_peak[at(MemoryClass::Workspace)] = optimizer_.peak_above;
+        optimizer_.op_at_peak = "optimizer";
+        return optimizer_;
     }
 
-    std::vector<Change> collect() {
-        const ActionList& list = program_.ranks[rank_.index];
-        const std::vector<ActionTasks>& tasks = graph_.tasks_of[rank_.index];
-        changes_.reserve(3 * list.size());
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            time_ = {times_[tasks[i].first].begin, times_[tasks[i].last].end};
-            task_ = tasks[i].first;
-            action_ = &list[i];
-            std::visit([&](const auto& action) { add(action); }, list[i]);
+private:
+    static constexpr std::size_t kAgain = 4;  // after the four passes
+    static constexpr std::size_t kKinds = 5;
+    std::optional<PassMemory>& slot(std::size_t kind, Stage stage, MicroBatch mb) {
+        const std::size_t local = index_.entry_of(rank_, stage) - index_.first_of(rank_);
+        return known_[(local * kKinds + kind) * slices_ + mb.slice.value_or(0)];
+    }
+
+    const MemoryModel& memory_;
+    const PlacementIndex& index_;
+    Rank rank_;
+    std::size_t slices_;
+    std::vector<std::optional<PassMemory>> known_;  // stage of the rank x kind x slice
+    std::map<std::pair<Compute, Compute>, PassMemory> overlaps_;  // microbatch cleared
+    PassMemory optimizer_;
+};
+
+/// Gives the events of one rank their times.
+class RankChanges {
+public:
+    RankChanges(const ActionList& list, std::span<const ActionTasks> tasks,
+                std::span<const TaskTimes> times, PassTable& passes)
+        : list_(list), tasks_(tasks), times_(times), passes_(passes) {}
+
+    std::vector<Change> collect(const std::vector<MemoryEvent>& events) {
+        changes_.reserve(events.size() + list_.size());
+        for (const MemoryEvent& event : events) {
+            action_ = event.action;
+            std::visit(
+                Overloaded{
+                    [&](const Allocation& a) { change(when(a.at), a, a.bytes); },
+                    [&](const Release& r) {
+                        const auto& a = std::get<Allocation>(events[r.allocation].what);
+                        Instant then = when(r.at);
+                        if (r.not_before) then = std::max(then, when(*r.not_before));
+                        change(then, a, Bytes{-a.bytes.count});
+                    },
+                    [&](const PassRuns&) { compute_runs(); },
+                    [&](const OptimizerRuns&) { compute_runs(); },
+                    [&](const SavedLeaves& s) { saved(ends(), Bytes{-saved_by(s.forward).count}); },
+                    [&](const SavedReturns& s) { saved(begins(), saved_by(s.forward)); },
+                },
+                event.what);
         }
         return std::move(changes_);
     }
 
 private:
-    const TaskTimes& time() const { return time_; }
-    const Flow& flow() const { return graph_.flows[graph_.tasks[task_].cost]; }
+    Instant when(Moment moment) const {
+        const ActionTasks& tasks = tasks_[moment.action];
+        return moment.edge == Moment::Edge::Begin ? times_[tasks.first].begin
+                                                  : times_[tasks.last].end;
+    }
+    Instant begins() const { return when({action_, Moment::Edge::Begin}); }
+    Instant ends() const { return when({action_, Moment::Edge::End}); }
 
-    void change(Instant when, Bytes delta, MemoryClass held_as) {
-        if (delta.count != 0) changes_.push_back({when, delta, held_as, nullptr, action_});
+    void change(Instant then, const Allocation& of, Bytes delta) {
+        const bool quiet = of.held == Held::Received || of.held == Held::Sent;
+        changes_.push_back({then, delta, of.held_as, quiet, false, action_});
     }
-    void buffer(Instant when, Bytes delta) {
-        change(when, delta, MemoryClass::Activations);
-        if (delta.count != 0) changes_.back().quiet = true;
+    void saved(Instant then, Bytes delta) {
+        if (delta.count == 0) return;
+        changes_.push_back({then, delta, MemoryClass::Activations, false, false, action_});
     }
+    Bytes saved_by(const Compute& forward) {
+        const PassMemory& memory = passes_.of(forward);
+        return memory.held_after - memory.stays;
+    }
+    /// Both passes of an Overlap at once.
     void compute_runs() {
-        const ComputeCost& cost = graph_.compute_costs[graph_.tasks[task_].cost];
-        changes_.push_back({time().begin, {}, MemoryClass::Activations, &cost, action_});
-        changes_.push_back({time().end, cost.held_after, MemoryClass::Activations, nullptr, action_,
-                            false, &cost, time().end == time().begin});
+        if (last_run_ == action_) return;
+        last_run_ = action_;
+        const PassMemory& memory = memory_of(list_[action_]);
+        changes_.push_back(
+            {begins(), {}, MemoryClass::Activations, false, false, action_, &memory});
+        changes_.push_back({ends(), memory.held_after, MemoryClass::Activations, false,
+                            begins() == ends(), action_, nullptr, &memory});
     }
-    void change(Instant when, const MemoryByClass& held, int times) {
-        for (std::size_t c = 0; c < kMemoryClasses; ++c)
-            change(when, Bytes{times * held[c].count}, static_cast<MemoryClass>(c));
-    }
-    void leaves_gradients(const Compute& c) {
-        if (c.pass == Pass::Forward) return;
-        const MemoryByClass left = costs_.left_unreduced(c);
-        Unreduced& waits = left_[local(c.stage)];
-        change(std::max(time().begin, waits.reduced), waits.held, -1);
-        change(time().end, left, 1);
-        waits.held = left;
-    }
-    void bears_gradients(const Compute& c) {
-        leaves_gradients(c);
-        if (c.pass != Pass::Backward && c.pass != Pass::BackwardWeight) return;
-        if (!born_) change(time().end, costs_.gradients_in_backward(rank_), MemoryClass::Gradients);
-        born_ = true;
-    }
-    /// The input that a Recv brought becomes the compute's own.
-    void takes_input(const Compute& c) {
-        if (c.pass == Pass::BackwardWeight) return;
-        AtStage& message = at_stage(c.pass == Pass::Forward, c.stage, c.micro_batch);
-        buffer(time().begin, Bytes{-message.arrived.count});
-        message.made = time().end;
+    const PassMemory& memory_of(const Action& action) {
+        if (const auto* c = std::get_if<Compute>(&action)) return passes_.of(*c);
+        if (const auto* o = std::get_if<Overlap>(&action)) return passes_.of(*o);
+        if (const auto* r = std::get_if<Recompute>(&action)) return passes_.of(*r);
+        return passes_.optimizer();
     }
 
-    void add(const Compute& c) {
-        takes_input(c);
-        compute_runs();
-        bears_gradients(c);
-        if (c.pass != Pass::Forward) return;
-        const ComputeCost& cost = graph_.compute_costs[graph_.tasks[task_].cost];
-        saved(c.stage) = cost.held_after - cost.stays;
-    }
-    void add(const Overlap& o) {
-        takes_input(o.first);
-        takes_input(o.second);
-        compute_runs();
-        bears_gradients(o.first);
-        bears_gradients(o.second);
-    }
-    void add(const Recompute&) { compute_runs(); }
-    void add(const OptimizerStep&) {
-        for (Unreduced& waits : left_) {
-            change(std::max(time().begin, waits.reduced), waits.held, -1);
-            waits = {};
-        }
-        compute_runs();
-    }
-    void add(const Send& s) {
-        const bool forward = s.message.kind == Message::Kind::Activation;
-        const Message& m = s.message;
-        buffer(at_stage(forward, m.producer, m.micro_batch).made, flow().held);
-        buffer(time().end, Bytes{-flow().held.count});
-    }
-    void add(const Recv& r) {
-        const bool forward = r.message.kind == Message::Kind::Activation;
-        const Stage consumer{r.message.producer.index + (forward ? 1 : -1)};
-        buffer(time().begin, flow().held);
-        at_stage(forward, consumer, r.message.micro_batch).arrived = flow().held;
-    }
-    void add(const Unshard& u) {
-        change(time().begin, costs_.unsharded_bytes(u.stage), MemoryClass::Parameters);
-    }
-    void add(const Reshard& r) {
-        change(time().end, Bytes{-costs_.unsharded_bytes(r.stage).count}, MemoryClass::Parameters);
-    }
-    void add(const ReduceGrad& r) { left_[local(r.stage)].reduced = time().end; }
-    void add(const TiedGradReduce&) {}
-    void add(const GradNorm&) {}
-    void add(const Offload& o) {
-        change(time().end, Bytes{-saved(o.stage).count}, MemoryClass::Activations);
-    }
-    void add(const Reload& r) { change(time().begin, saved(r.stage), MemoryClass::Activations); }
-
-    /// What a stage of this rank is sent, and makes, for one microbatch in one direction.
-    struct AtStage {
-        Bytes arrived;
-        Instant made;
-    };
-    AtStage& at_stage(bool forward, Stage stage, MicroBatch mb) {
-        const PipelineShape& shape = program_.shape;
-        const std::size_t row = local(stage) * shape.micro_batches + mb.index;
-        return messages_[2 * (row * shape.slices + mb.slice.value_or(0)) + forward];
-    }
-    /// Gradients that wait for their reduction: no shorter than it takes, and until what they lie
-    /// in is wanted.
-    struct Unreduced {
-        MemoryByClass held{};
-        Instant reduced{};
-    };
-    Bytes& saved(Stage stage) { return saved_[local(stage)]; }
-    /// Index of a stage among those of this rank.
-    std::size_t local(Stage stage) const {
-        return index_.entry_of(rank_, stage) - index_.first_of(rank_);
-    }
-
-    const Program& program_;
-    const TaskGraph& graph_;
+    const ActionList& list_;
+    std::span<const ActionTasks> tasks_;
     std::span<const TaskTimes> times_;
-    const CostModel& costs_;
-    const PlacementIndex& index_;
-    Rank rank_;
-    bool born_ = false;      ///< the gradients are there
-    TaskId task_ = kNoTask;  ///< the action's first, which has its cost
-    TaskTimes time_{};
-    const Action* action_ = nullptr;
+    PassTable& passes_;
+    std::uint32_t action_ = 0;
+    std::optional<std::uint32_t> last_run_;
     std::vector<Change> changes_;
-    std::vector<AtStage> messages_;
-    std::vector<Bytes> saved_;     ///< by a forward, per stage of this rank
-    std::vector<Unreduced> left_;  ///< likewise
 };
 
 /// Plays changes in order of time.
 class Player {
 public:
-    Player(Rank rank, const MemoryByClass& held, std::vector<MemorySample>* samples)
-        : rank_(rank), held_(held), samples_(samples), peak_{Instant{}, held, "", "static"} {
+    Player(const ActionList& list, Rank rank, const MemoryByClass& held,
+           std::vector<MemorySample>* samples)
+        : list_(list),
+          rank_(rank),
+          held_(held),
+          samples_(samples),
+          peak_{Instant{}, held, "", "static"} {
         for (std::size_t c = 0; c < kMemoryClasses; ++c)
             sample(Instant{}, static_cast<MemoryClass>(c), held[c]);
     }
@@ -229,23 +214,23 @@ private:
     void apply(const Change& change) {
         held_[at(change.held_as)] += change.delta;
         if (change.inside != nullptr) inside_ = change.inside;
-        if (change.behind != nullptr) inside_ = nullptr;
+        if (change.after != nullptr) inside_ = nullptr;
         if (change.quiet) unseen_ = true;
         if (!change.quiet) show(change);
         // The instant at which a message sets out says little of when its buffer is asked for.
-        const ComputeCost* beside = change.quiet ? nullptr : inside_;
+        const PassMemory* beside = change.quiet ? nullptr : inside_;
         const Bytes sum = total(held_) + (beside != nullptr ? beside->peak_above : Bytes{});
         if (sum <= peak_sum_) return;
         peak_sum_ = sum;
         peak_ = {change.when, held_, "", ""};
-        peak_action_ = change.action;
+        peak_action_ = &list_[change.action];
         if (beside == nullptr) return;
         peak_.op = beside->op_at_peak;
         for (std::size_t c = 0; c < kMemoryClasses; ++c) peak_.held[c] += beside->at_peak[c];
     }
     /// A compute shows what there is when it holds most, and goes back to what it leaves.
     void show(const Change& change) {
-        const ComputeCost* of = change.inside != nullptr ? change.inside : change.behind;
+        const PassMemory* of = change.inside != nullptr ? change.inside : change.after;
         for (std::size_t c = 0; c < kMemoryClasses; ++c) {
             const bool changes = c == at(change.held_as) ||
                                  (of != nullptr && of->at_peak[c].count != 0) ||
@@ -267,27 +252,32 @@ private:
             samples_->push_back({when, value, rank_, held_as});
     }
 
+    const ActionList& list_;
     Rank rank_;
     MemoryByClass held_;
     std::vector<MemorySample>* samples_;
     MemoryPeak peak_;
     Bytes peak_sum_;
-    const ComputeCost* inside_ = nullptr;  ///< the compute that runs
-    bool unseen_ = false;                  ///< buffers of messages have changed
+    const PassMemory* inside_ = nullptr;  ///< the compute that runs
+    bool unseen_ = false;                 ///< buffers of messages have changed
     const Action* peak_action_ = nullptr;
 };
 
 }  // namespace
 
 FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
-                             std::span<const TaskTimes> times, const CostModel& costs,
+                             std::span<const TaskTimes> times, const MemoryModel& memory,
                              bool keep_samples) {
     FollowedMemory followed;
     const PlacementIndex index(program.placement);
     for (int r = 0; r < program.shape.ranks; ++r) {
         const Rank rank{r};
-        const auto changes = RankChanges(program, graph, times, costs, index, rank).collect();
-        Player player(rank, costs.static_memory(rank), keep_samples ? &followed.samples : nullptr);
+        const ActionList& list = program.ranks[r];
+        PassTable passes(program, index, rank, memory);
+        const auto changes = RankChanges(list, graph.tasks_of[r], times, passes)
+                                 .collect(memory_events(program, index, rank, memory));
+        Player player(list, rank, memory.static_memory(rank),
+                      keep_samples ? &followed.samples : nullptr);
         followed.peaks.push_back(player.play(changes));
     }
     return followed;

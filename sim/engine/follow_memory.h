@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "schedule/schedule.h"
-#include "sim/engine/cost_model.h"
 #include "sim/engine/task_graph.h"
+#include "sim/memory/memory_model.h"
 #include "trace/trace.h"
 
 namespace debubble::sim {
@@ -24,7 +24,7 @@ struct FollowedMemory {
 /// never delays a task, so it is added up afterwards. While a compute runs, a class is shown as it
 /// is when the compute holds most, so that the classes sum to what is held at every instant.
 FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
-                             std::span<const TaskTimes> times, const CostModel& costs,
+                             std::span<const TaskTimes> times, const MemoryModel& memory,
                              bool keep_samples);
 
 }  // namespace debubble::sim

@@ -43,10 +43,6 @@ public:
     Duration optimizer_step(Rank rank) const override {
         return cost_of(OptimizerStep{}, rank).duration;
     }
-    std::span<const BytesPerSecond> links() const override { return {}; }
-    MemoryByClass static_memory(Rank) const override { return {}; }
-    Bytes unsharded_bytes(Stage) const override { return {}; }
-    Bytes optimizer_transient(Rank) const override { return {}; }
 
 private:
     struct Mean {

@@ -7,10 +7,10 @@
 
 #include "base/cancelled.h"
 #include "base/diagnostic.h"
+#include "sim/engine/build_task_graph.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/flow_network.h"
 #include "sim/engine/follow_memory.h"
-#include "sim/engine/task_graph.h"
 
 namespace debubble::sim {
 namespace {
@@ -176,7 +176,12 @@ Duration last_step(const std::vector<Instant>& ends) {
 
 Simulation simulate(const Program& program, const CostModel& costs,
                     const SimulateOptions& options) {
-    TaskGraph graph = build_task_graph(program, costs, options);
+    return simulate(program, costs, MemoryModel{}, options);
+}
+
+Simulation simulate(const Program& program, const CostModel& costs, const MemoryModel& memory,
+                    const SimulateOptions& options) {
+    TaskGraph graph = build_task_graph(program, costs, memory, options);
     Engine engine(graph, costs);
     give_up_if(options.stop);
     engine.run(options.stop);
@@ -191,11 +196,11 @@ Simulation simulate(const Program& program, const CostModel& costs,
     }
     give_up_if(options.stop);
     if (options.follow_memory) {
-        FollowedMemory memory = follow_memory(program, graph, engine.times(), costs,
-                                              options.record_spans && options.sample_memory);
-        result.trace.memory = std::move(memory.samples);
-        result.peaks = memory.peaks;
-        result.trace.peaks = std::move(memory.peaks);
+        FollowedMemory followed = follow_memory(program, graph, engine.times(), memory,
+                                                options.record_spans && options.sample_memory);
+        result.trace.memory = std::move(followed.samples);
+        result.peaks = followed.peaks;
+        result.trace.peaks = std::move(followed.peaks);
     }
     TraceHeader& header = result.trace.header;
     header.source = "simulated";

@@ -3,6 +3,7 @@
 #include "schedule/schedule.h"
 #include "sim/engine/cost_model.h"
 #include "sim/engine/simulate_options.h"
+#include "sim/memory/memory_model.h"
 #include "trace/trace.h"
 
 namespace debubble::sim {
@@ -21,6 +22,10 @@ struct Simulation {
 /// trace, and any number may run at once.
 ///
 /// Precondition: validate(program) is empty. Throws InputError if it deadlocks.
+Simulation simulate(const Program& program, const CostModel& costs, const MemoryModel& memory,
+                    const SimulateOptions& options = {});
+
+/// The same on ranks that hold nothing.
 Simulation simulate(const Program& program, const CostModel& costs,
                     const SimulateOptions& options = {});
 

@@ -4,9 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "schedule/schedule.h"
 #include "sim/engine/cost_model.h"
-#include "sim/engine/simulate_options.h"
 #include "trace/trace.h"
 
 /// A program as tasks and the edges between them: what must have begun or
@@ -64,25 +62,5 @@ struct TaskGraph {
     std::vector<ComputeCost> compute_costs;
     std::vector<Flow> flows;
 };
-
-/// The edges:
-///   compute stream, in list order; a Compute after its own Recv, Unshard, Reload;
-///   a transfer after the end of its producer, after the transfer before it on
-///   its channel, and after the begin of the compute that its Recv stands behind;
-///   a reduction after the compute of its stage and the reduction before it, on
-///   every rank of its group; an optimizer step after the reductions before it;
-///   the hidden part of a reduction some time after the begin of the backward, and after the
-///   reduction before it, and the reduction's end after it;
-///   the hidden parts of the Unshards behind an optimizer step from the begin of the next step on,
-///   one after the other, and the end of a stage's first compute some time after them;
-///   the traffic of a pass after its begin, and the end of the pass after it;
-///   where reductions block, the next compute after the end of a ReduceGrad of a stage with one
-///   holder, and the stage's next backward after that of one with several;
-///   an Offload after its forward, a Reload after the begin of the compute before it,
-///   both after the copy before them; where copies block, after the compute before
-///   them and before the compute behind them.
-/// Precondition: validate(program) is empty.
-TaskGraph build_task_graph(const Program& program, const CostModel& costs,
-                           const SimulateOptions& options);
 
 }  // namespace debubble::sim

@@ -19,7 +19,6 @@ struct Flow {
     Bytes bytes;
     std::array<Link, 4> links{-1, -1, -1, -1};  ///< unused entries are -1
     Bytes payload;                              ///< the tensor's size, which the trace reports
-    Bytes held;  ///< memory that sender and receiver each hold while it is under way
 };
 
 /// The part of a collective that runs beside a compute. It begins `beside` before the end of the

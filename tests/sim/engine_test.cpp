@@ -33,22 +33,13 @@ public:
         ComputeCost cost;
         const bool is_forward = c.pass == Pass::Forward;
         cost.duration = nanoseconds{is_forward ? 10 : 20};
-        cost.held_after = Bytes{is_forward ? 1000 : -1000};
-        cost.peak_above = Bytes{is_forward ? 1100 : 300};
-        cost.at_peak[static_cast<std::size_t>(MemoryClass::Activations)] = cost.peak_above;
-        cost.op_at_peak = is_forward ? "mlp" : "attention";
         return cost;
     }
-    ComputeCost recompute(const Recompute&, Rank) const override { return {}; }
     ComputeCost overlap(const Overlap& o, Rank rank) const override {
         return compute(o.second, rank);
     }
     Flow transfer(const Message&, Rank from, Rank to) const override {
-        return {nanoseconds{5},
-                Bytes{100},
-                {2 * from.index, 2 * to.index + 1, -1, -1},
-                Bytes{100},
-                Bytes{0}};
+        return {nanoseconds{5}, Bytes{100}, {2 * from.index, 2 * to.index + 1, -1, -1}, Bytes{100}};
     }
     Flow unshard(Stage, Rank) const override { return wait(nanoseconds{7}); }
     Flow reduce_grad(Stage, std::span<const Rank>) const override { return wait(nanoseconds{9}); }
@@ -57,9 +48,6 @@ public:
     Flow offload(Stage, Rank) const override { return wait(nanoseconds{50}); }
     Duration optimizer_step(Rank) const override { return nanoseconds{6}; }
     std::span<const BytesPerSecond> links() const override { return links_; }
-    MemoryByClass static_memory(Rank) const override { return {Bytes{5000}}; }
-    Bytes unsharded_bytes(Stage) const override { return Bytes{70}; }
-    Bytes optimizer_transient(Rank) const override { return {}; }
 
 private:
     static Flow wait(Duration length) {
@@ -68,6 +56,21 @@ private:
         return flow;
     }
     std::vector<BytesPerSecond> links_;
+};
+
+/// 5000 bytes all the time, 1000 of every forward, and what its kernels need beside them.
+class SmallMemory final : public MemoryModel {
+public:
+    MemoryByClass static_memory(Rank) const override { return {Bytes{5000}}; }
+    PassMemory compute(const Compute& c) const override {
+        const bool is_forward = c.pass == Pass::Forward;
+        PassMemory memory;
+        memory.held_after = Bytes{is_forward ? 1000 : -1000};
+        memory.peak_above = Bytes{is_forward ? 1100 : 300};
+        memory.at_peak[static_cast<std::size_t>(MemoryClass::Activations)] = memory.peak_above;
+        memory.op_at_peak = is_forward ? "mlp" : "attention";
+        return memory;
+    }
 };
 
 Program program_of(std::vector<ActionList> ranks, int micro_batches) {
@@ -149,7 +152,7 @@ TEST(Simulate, AnUnsynchronisedOptimizerLetsTheNextStepBegin) {
 TEST(Simulate, FollowsWhatARankHolds) {
     const Program program =
         program_of({{forward(0, 0), forward(0, 1), backward(0, 0), backward(0, 1)}}, 2);
-    const Simulation s = simulate(program, SmallCluster(1));
+    const Simulation s = simulate(program, SmallCluster(1), SmallMemory());
     ASSERT_EQ(s.peaks.size(), 1u);
     EXPECT_EQ(total(s.peaks[0].held), Bytes{5000 + 2000 + 300});
     EXPECT_EQ(s.peaks[0].action, "0B0");

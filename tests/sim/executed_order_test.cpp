@@ -13,7 +13,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 Trace played(const Program& program, const SimulateOptions& options = {}) {
-    return simulate(program, DistinctCosts(), options).trace;
+    return simulate(program, DistinctCosts(), OneMebibyte(), options).trace;
 }
 
 TEST(ExecutedOrder, HoldsForWhatIsSimulatedOfEveryProgram) {

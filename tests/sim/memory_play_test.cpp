@@ -7,6 +7,7 @@
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_memory_model.h"
 #include "sim/engine/simulate.h"
 #include "tests/sim/scenarios.h"
 
@@ -23,13 +24,14 @@ struct Job {
         scenario.framework.allocator = scenarios::AllocatorModel::Exact;
         program.ranks[0].push_back(OptimizerStep{});
     }
+    std::unique_ptr<MemoryModel> memory() const {
+        return make_memory_model(std::make_shared<const SchedulePrices>(scenario, stages, program));
+    }
     MemoryPeak summed() const {
-        const auto model = make_cost_model(scenario, stages, program);
-        return simulate(program, *model).peaks.front();
+        const auto costs = make_cost_model(scenario, stages, program);
+        return simulate(program, *costs, *memory()).peaks.front();
     }
-    MemoryByClass summed_static() const {
-        return make_cost_model(scenario, stages, program)->static_memory(Rank{0});
-    }
+    MemoryByClass summed_static() const { return memory()->static_memory(Rank{0}); }
     PlayedMemory played() const { return play_memory(scenario, stages, program, Rank{0}); }
 };
 
@@ -128,8 +130,7 @@ TEST(MemoryPlay, EqualsThemWhenStagesAreGatheredAndActivationsOffloaded) {
             const MemoryPeak summed = job.summed();
             const Bytes less = total(summed.held) - job.played().peak_allocated;
             // A copy back begins beside the compute before it, by the clock.
-            const auto model = make_cost_model(job.scenario, job.stages, job.program);
-            const Bytes saved = model->compute({Pass::Forward, Stage{2}, {}}, Rank{0}).held_after;
+            const Bytes saved = job.memory()->compute({Pass::Forward, Stage{2}, {}}).held_after;
             EXPECT_GE(less, Bytes{}) << zero;
             EXPECT_LE(less, offload ? saved : Bytes{}) << zero;
         }
@@ -154,18 +155,18 @@ TEST(MemoryPlay, EqualsThemButForMessagesWithEveryGenerator) {
                 std::vector<int>(static_cast<std::size_t>(program.stage_count()),
                                  24 / program.stage_count()),
                 24, program.stage_count());
-            const auto model = make_cost_model(scenario, stages, program);
-            const auto peaks = simulate(program, *model).peaks;
-            const Flow message =
-                model->transfer({Message::Kind::Activation, Stage{0}, {}}, Rank{0}, Rank{1});
+            const auto prices = std::make_shared<const SchedulePrices>(scenario, stages, program);
+            const auto memory = make_memory_model(prices);
+            const auto peaks = simulate(program, *make_cost_model(prices), *memory).peaks;
+            const Bytes message = memory->message({Message::Kind::Activation, Stage{0}, {}});
             for (int r = 0; r < ranks; ++r) {
                 const auto played = play_memory(scenario, stages, program, Rank{r});
                 const Bytes more = played.peak_allocated - total(peaks[r].held);
                 const std::string where = fmt::format("{} rank {}", generator.name, r);
-                EXPECT_LE(more.count, 3 * message.held.count) << where;
+                EXPECT_LE(more.count, 3 * message.count) << where;
                 // The engine adds up what two computes at once hold; here they take turns.
                 if (!std::ranges::any_of(program.ranks[r], overlaps)) {
-                    EXPECT_GE(more.count, -3 * message.held.count) << where;
+                    EXPECT_GE(more.count, -3 * message.count) << where;
                 }
             }
             break;

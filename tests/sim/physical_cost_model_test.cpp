@@ -7,6 +7,7 @@
 
 #include "schedule/generators/generators.h"
 #include "sim/cost/kernel_cost.h"
+#include "sim/cost/physical_memory_model.h"
 #include "sim/network/max_min.h"
 #include "sim/network/topology.h"
 #include "tests/sim/scenarios.h"
@@ -24,10 +25,17 @@ std::vector<models::StageContent> even_stages(const scenarios::Scenario& scenari
     return stages;
 }
 
+std::shared_ptr<const SchedulePrices> prices(const scenarios::Scenario& scenario,
+                                             const char* schedule = "1f1b") {
+    return std::make_shared<const SchedulePrices>(scenario, even_stages(scenario),
+                                                  generate(schedule, scenario.pipeline_shape()));
+}
 std::unique_ptr<CostModel> price(const scenarios::Scenario& scenario,
                                  const char* schedule = "1f1b") {
-    return make_cost_model(scenario, even_stages(scenario),
-                           generate(schedule, scenario.pipeline_shape()));
+    return make_cost_model(prices(scenario, schedule));
+}
+std::unique_ptr<MemoryModel> memory_of(const scenarios::Scenario& scenario) {
+    return make_memory_model(prices(scenario));
 }
 
 /// Of a flow that nobody disturbs.
@@ -53,7 +61,7 @@ TEST(PhysicalCostModel, SendsAPieceOverEachCardAndGathersIt) {
     const Bytes boundary{2 * 2048 * 4096};
     const Flow piece = scattered->transfer(kFirst, Rank{0}, Rank{1});
     EXPECT_EQ(piece.payload, boundary);
-    EXPECT_EQ(piece.held, boundary);
+    EXPECT_EQ(memory_of(scenario)->message(kFirst), boundary) << "whole, on either side";
     EXPECT_EQ(piece.bytes.count, boundary.count / 8);
     EXPECT_EQ(full->transfer(kFirst, Rank{0}, Rank{1}).bytes, boundary);
     // A card of 12.5 GB/s at 81 %, and the gather over NVLink.
@@ -243,7 +251,7 @@ TEST(PhysicalCostModel, StepsTheOptimizerOverItsShardOnly) {
     EXPECT_NEAR(takes(), whole / 8, 1e-6);
     scenario.training.offload_optimizer = true;
     EXPECT_GT(takes(), whole / 8);
-    const MemoryByClass held = price(scenario)->static_memory(Rank{0});
+    const MemoryByClass held = memory_of(scenario)->static_memory(Rank{0});
     EXPECT_EQ(held[static_cast<std::size_t>(MemoryClass::Optimizer)], Bytes{});
 }
 
@@ -257,10 +265,10 @@ TEST(PhysicalCostModel, OffloadedStatePassesTheHostLinkOnceEachWay) {
     const auto model = price(scenario);
     EXPECT_NEAR(seconds(model->optimizer_step(Rank{0})),
                 (state + (16 << 20)) / scenario.cluster.gpu.host_link.value, 1e-6);
-    EXPECT_EQ(model->optimizer_transient(Rank{0}), Bytes{48 << 20});
+    EXPECT_EQ(memory_of(scenario)->optimizer_transient(Rank{0}), Bytes{48 << 20});
     scenario.cluster.gpu.threads = 8;  // whose memory is the host's
     const auto processor = price(scenario);
-    EXPECT_EQ(processor->optimizer_transient(Rank{0}), Bytes{});
+    EXPECT_EQ(memory_of(scenario)->optimizer_transient(Rank{0}), Bytes{});
     const Duration offloaded = processor->optimizer_step(Rank{0});
     scenario.training.offload_optimizer = false;
     EXPECT_EQ(price(scenario)->optimizer_step(Rank{0}), offloaded);
@@ -288,12 +296,12 @@ TEST(PhysicalCostModel, HoldsEighteenBytesPerParameterInMixedPrecision) {
     scenario.framework.library_workspace = {};
     const std::int64_t layer = 12 * 4096LL * 4096 + 13 * 4096;
     const std::int64_t parameters = 24 * layer + (51200 + 2048 + 2) * 4096LL;
-    EXPECT_EQ(total(price(scenario)->static_memory(Rank{0})).count, 18 * parameters);
+    EXPECT_EQ(total(memory_of(scenario)->static_memory(Rank{0})).count, 18 * parameters);
 }
 
 TEST(PhysicalCostModel, HoldsNoWorkspaceOfAGpusLibraryOnAProcessor) {
     auto scenario = gpt_job(1, 1, 1);
-    const auto held = [&] { return total(price(scenario)->static_memory(Rank{0})); };
+    const auto held = [&] { return total(memory_of(scenario)->static_memory(Rank{0})); };
     const Bytes without = held();
     scenario.framework.library_workspace = Bytes{32 << 20};
     EXPECT_EQ(held(), without + scenario.framework.library_workspace);
@@ -326,8 +334,18 @@ TEST(PhysicalCostModel, APairTakesBothItsPassesWhereItsFrameworkHidesNothing) {
         const Pair pair = pair_in(scenario);
         EXPECT_EQ(pair.both.duration, pair.apart());
         EXPECT_EQ(pair.both.exposed, pair.forward.exposed + pair.backward.exposed);
-        EXPECT_EQ(pair.both.held_after, pair.forward.held_after + pair.backward.held_after);
-        EXPECT_EQ(total(pair.both.at_peak), pair.both.peak_above);
+    }
+}
+
+TEST(PhysicalMemoryModel, APairHoldsWhatBothItsPassesHold) {
+    for (const auto& scenario : {gpt_job(8, 1, 1), mixture_job(8, 1)}) {
+        const auto memory = memory_of(scenario);
+        const Compute forward{Pass::Forward, Stage{0}, {1, {}}};
+        const Compute backward{Pass::Backward, Stage{0}, {0, {}}};
+        const PassMemory both = memory->overlap({forward, backward});
+        EXPECT_EQ(both.held_after,
+                  memory->compute(forward).held_after + memory->compute(backward).held_after);
+        EXPECT_EQ(total(both.at_peak), both.peak_above);
     }
 }
 
@@ -376,7 +394,7 @@ TEST(PhysicalCostModel, GathersAndReducesInsidePassesWhenLayersAreWrapped) {
     scenario.parallel.wrap = scenarios::Wrap::Stage;
     const auto by_stage = price(scenario);
     EXPECT_GT(by_stage->reduce_grad(Stage{0}, holder).bytes, Bytes{});
-    EXPECT_GT(by_stage->unsharded_bytes(Stage{0}), Bytes{});
+    EXPECT_GT(memory_of(scenario)->unsharded_bytes(Stage{0}), Bytes{});
 }
 
 TEST(PhysicalCostModel, LongerSequencesAndLargerBatchesAreNeverFaster) {

@@ -16,9 +16,9 @@ void expect_same(const StagePrice& a, const StagePrice& b) {
          {Pass::Forward, Pass::Backward, Pass::BackwardInput, Pass::BackwardWeight}) {
         EXPECT_EQ(a.of(pass).duration, b.of(pass).duration);
         EXPECT_EQ(a.of(pass).host, b.of(pass).host);
-        EXPECT_EQ(a.of(pass).held_after, b.of(pass).held_after);
-        EXPECT_EQ(a.of(pass).at_peak, b.of(pass).at_peak);
-        EXPECT_EQ(a.of(pass).op_at_peak, b.of(pass).op_at_peak);
+        EXPECT_EQ(a.memory(pass).held_after, b.memory(pass).held_after);
+        EXPECT_EQ(a.memory(pass).at_peak, b.memory(pass).at_peak);
+        EXPECT_EQ(a.memory(pass).op_at_peak, b.memory(pass).op_at_peak);
     }
     EXPECT_EQ(a.parameters().all, b.parameters().all);
 }

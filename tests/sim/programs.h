@@ -45,10 +45,6 @@ public:
     Flow grad_norm() const override { return wait(45); }
     Flow offload(Stage s, Rank) const override { return wait(160 + s.index); }
     Duration optimizer_step(Rank rank) const override { return Duration{500 + rank.index}; }
-    std::span<const BytesPerSecond> links() const override { return {}; }
-    MemoryByClass static_memory(Rank) const override { return {Bytes{1 << 20}}; }
-    Bytes unsharded_bytes(Stage) const override { return {}; }
-    Bytes optimizer_transient(Rank) const override { return {}; }
 
 private:
     static Flow wait(int nanoseconds) {
@@ -56,6 +52,12 @@ private:
         flow.latency = Duration{nanoseconds};
         return flow;
     }
+};
+
+/// One MiB on every rank, all the time.
+class OneMebibyte final : public MemoryModel {
+public:
+    MemoryByClass static_memory(Rank) const override { return {Bytes{1 << 20}}; }
 };
 
 struct NamedProgram {

@@ -63,10 +63,6 @@ public:
     Flow grad_norm() const override { return costs_.grad_norm(); }
     Flow offload(Stage s, Rank rank) const override { return costs_.offload(s, rank); }
     Duration optimizer_step(Rank rank) const override { return costs_.optimizer_step(rank); }
-    std::span<const BytesPerSecond> links() const override { return {}; }
-    MemoryByClass static_memory(Rank) const override { return {}; }
-    Bytes unsharded_bytes(Stage) const override { return {}; }
-    Bytes optimizer_transient(Rank) const override { return {}; }
 
 private:
     DistinctCosts costs_;

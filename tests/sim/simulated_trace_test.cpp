@@ -27,19 +27,10 @@ public:
         cost.exposed = cost.duration / 10;
         return cost;
     }
-    ComputeCost recompute(const Recompute&, Rank) const override { return {}; }
-    ComputeCost overlap(const Overlap&, Rank) const override { return {}; }
     Flow transfer(const Message&, Rank, Rank) const override { return wait(nanoseconds{7}); }
-    Flow unshard(Stage, Rank) const override { return {}; }
     Flow reduce_grad(Stage, std::span<const Rank>) const override { return wait(kReduce); }
-    Flow tied_grad(Stage, std::span<const Rank>) const override { return {}; }
     Flow grad_norm() const override { return wait(kNorm); }
-    Flow offload(Stage, Rank) const override { return {}; }
     Duration optimizer_step(Rank) const override { return kOptimizer; }
-    std::span<const BytesPerSecond> links() const override { return {}; }
-    MemoryByClass static_memory(Rank) const override { return {}; }
-    Bytes unsharded_bytes(Stage) const override { return {}; }
-    Bytes optimizer_transient(Rank) const override { return {}; }
 
 private:
     static Flow wait(Duration length) {

@@ -184,8 +184,9 @@ TEST(StagePrice, GathersShardedLayersBesideTheComputeOfOthers) {
     sharded.cluster.network.nics_per_node = 1;
     sharded.cluster.network.nic_bandwidth = {1e9};
     EXPECT_GT(seconds(takes(sharded, Pass::Forward)), 6 * layer_bytes * 7 / 8 / 1e9);
-    EXPECT_GT(price.of(Pass::Forward).at_peak[static_cast<std::size_t>(MemoryClass::Parameters)],
-              Bytes{});
+    EXPECT_GT(
+        price.memory(Pass::Forward).at_peak[static_cast<std::size_t>(MemoryClass::Parameters)],
+        Bytes{});
 }
 
 TEST(StagePrice, GathersNoParametersForABackwardWeight) {
@@ -202,7 +203,7 @@ TEST(StagePrice, GathersNoParametersForABackwardWeight) {
                 0.05 * exposed(Pass::BackwardInput));
     EXPECT_GT(exposed(Pass::Backward), 1.8 * exposed(Pass::BackwardWeight));
     const auto held = [&](Pass pass) {
-        return price.of(pass).at_peak[static_cast<std::size_t>(MemoryClass::Parameters)];
+        return price.memory(pass).at_peak[static_cast<std::size_t>(MemoryClass::Parameters)];
     };
     EXPECT_GT(held(Pass::BackwardInput), Bytes{});
     EXPECT_EQ(held(Pass::BackwardWeight), Bytes{});

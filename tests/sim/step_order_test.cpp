@@ -14,7 +14,8 @@
 #include "scenarios/plan.h"
 #include "schedule/csv.h"
 #include "sim/cost/physical_cost_model.h"
-#include "sim/engine/task_graph.h"
+#include "sim/cost/physical_memory_model.h"
+#include "sim/engine/build_task_graph.h"
 #include "sim/predict.h"
 #include "tests/sim/random_plans.h"
 
@@ -158,8 +159,11 @@ struct Crossing {
 
 Crossing crossing(const scenarios::Scenario& scenario) {
     const scenarios::Plan plan = scenarios::make_plan(scenario);
-    const auto costs = make_cost_model(scenario, plan.stages, plan.schedule);
-    const TaskGraph graph = build_task_graph(plan.program, *costs, {});
+    const auto prices =
+        std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
+    const auto costs = make_cost_model(prices);
+    const auto memory = make_memory_model(prices);
+    const TaskGraph graph = build_task_graph(plan.program, *costs, *memory, {});
     Crossing sum;
     sum.bytes.resize(costs->links().size());
     for (const Task& task : graph.tasks) {

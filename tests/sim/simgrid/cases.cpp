@@ -9,8 +9,9 @@
 #include "scenarios/plan.h"
 #include "scenarios/read_scenario.h"
 #include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_memory_model.h"
+#include "sim/engine/build_task_graph.h"
 #include "sim/engine/simulate.h"
-#include "sim/engine/task_graph.h"
 #include "sim/network/topology.h"
 #include "tests/sim/simgrid/shared_links.h"
 
@@ -123,11 +124,14 @@ Case tiers_case(int ranks, Bytes bytes) {
 Case program_case(const std::string& name) {
     const scenarios::Scenario scenario = scenarios::read_scenario(name);
     const scenarios::Plan plan = scenarios::make_plan(scenario);
-    const auto costs = make_cost_model(scenario, plan.stages, plan.schedule);
+    const auto prices =
+        std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
+    const auto costs = make_cost_model(prices);
+    const auto memory = make_memory_model(prices);
     const bool blocks = scenario.framework.point_to_point_blocks;
     SimulateOptions how;
     how.sends_block = blocks;
-    const TaskGraph graph = build_task_graph(plan.program, *costs, how);
+    const TaskGraph graph = build_task_graph(plan.program, *costs, *memory, how);
 
     Case made;
     made.capacity = capacity_of(costs->links());
@@ -144,7 +148,7 @@ Case program_case(const std::string& name) {
         made.items.push_back(std::move(item));
     }
     made.ends.assign(made.items.size(), std::numeric_limits<double>::quiet_NaN());
-    const Simulation simulation = simulate(plan.program, *costs, how);
+    const Simulation simulation = simulate(plan.program, *costs, *memory, how);
     const auto tasks = tasks_by_action(plan.program, graph);
     for (const Span& span : simulation.trace.spans)
         made.ends[tasks.at({span.rank, span.action})] = seconds(span.end.time_since_epoch());

@@ -1,0 +1,85 @@
+#include "sim/cost/physical_memory_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/memory/static_level.h"
+
+namespace debubble::sim {
+namespace {
+
+class PhysicalMemoryModel final : public MemoryModel {
+public:
+    explicit PhysicalMemoryModel(std::shared_ptr<const SchedulePrices> prices)
+        : prices_(std::move(prices)) {}
+
+    MemoryByClass static_memory(Rank rank) const override { return level(rank).held; }
+    Bytes gradients_in_backward(Rank rank) const override {
+        return level(rank).gradients_in_backward;
+    }
+    Bytes optimizer_transient(Rank rank) const override { return level(rank).optimizer_step; }
+
+    /// The forward of a stage that is run again keeps its input, and what later slices see.
+    PassMemory compute(const Compute& action) const override {
+        const StagePrice& stage = prices_->of(action);
+        PassMemory memory = stage.memory(action.pass);
+        if (action.pass == Pass::Forward && prices_->runs_again(action.stage))
+            memory.held_after = stage.left_to_run_again();
+        return memory;
+    }
+    /// The input is there already; all else that the forward keeps is made anew.
+    PassMemory recompute(const Recompute& action) const override {
+        const StagePrice& stage = prices_->of(action.stage, action.micro_batch);
+        PassMemory memory = stage.memory_again();
+        const Bytes there{-stage.input().count};
+        memory.held_after += there;
+        memory.peak_above += there;
+        memory.at_peak[static_cast<std::size_t>(MemoryClass::Activations)] += there;
+        return memory;
+    }
+    /// What one has gathered is gone when the other gathers.
+    PassMemory overlap(const Overlap& action) const override {
+        const PassMemory first = compute(action.first);
+        const PassMemory second = compute(action.second);
+        const MemoryByClass& less =
+            total(first.beside) < total(second.beside) ? first.beside : second.beside;
+        PassMemory both;
+        both.held_after = first.held_after + second.held_after;
+        both.peak_above = first.peak_above + second.peak_above - total(less);
+        for (std::size_t c = 0; c < kMemoryClasses; ++c)
+            both.at_peak[c] = first.at_peak[c] + second.at_peak[c] - less[c];
+        both.op_at_peak =
+            first.peak_above > second.peak_above ? first.op_at_peak : second.op_at_peak;
+        return both;
+    }
+    Bytes message(const Message&) const override { return prices_->of(Stage{}).boundary(); }
+    MemoryByClass left_unreduced(const Compute& action) const override {
+        return prices_->of(action.stage).left(action.pass);
+    }
+    Bytes unsharded_bytes(Stage stage) const override {
+        const scenarios::Scenario& scenario = prices_->scenario();
+        if (scenario.parallel.zero_stage < 3) return {};
+        return Bytes{prices_->elements(stage).total() *
+                     models::size_of(scenario.training.precision.compute)};
+    }
+
+private:
+    models::StaticMemory level(Rank rank) const {
+        const std::span<const Stage> stages = prices_->placement().stages_of(rank);
+        const auto has_head = [&](Stage s) { return prices_->of(s).graph().content.head; };
+        const auto head = std::ranges::find_if(stages, has_head);
+        const Stage like = head == stages.end() ? stages.front() : *head;
+        return models::static_memory(prices_->of(like).graph(), static_policy(prices_->scenario()),
+                                     prices_->elements_of(rank));
+    }
+
+    std::shared_ptr<const SchedulePrices> prices_;
+};
+
+}  // namespace
+
+std::unique_ptr<MemoryModel> make_memory_model(std::shared_ptr<const SchedulePrices> prices) {
+    return std::make_unique<PhysicalMemoryModel>(std::move(prices));
+}
+
+}  // namespace debubble::sim

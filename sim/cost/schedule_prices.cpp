@@ -1,0 +1,68 @@
+#include "sim/cost/schedule_prices.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "sim/cost/priced_stages.h"
+
+namespace debubble::sim {
+namespace {
+
+PassesAsked passes_asked(const Schedule& schedule) {
+    PassesAsked asked;
+    for (const ActionList& list : schedule.ranks)
+        for (const Action& action : list) {
+            asked.again = asked.again || std::holds_alternative<Recompute>(action);
+            for_each_compute(action, [&](const Compute& c) {
+                asked.fused = asked.fused || c.pass == Pass::Backward;
+                asked.split = asked.split || c.pass == Pass::BackwardInput;
+            });
+        }
+    asked.several_holders = has_several_holders(schedule.placement);
+    return asked;
+}
+
+std::vector<bool> recomputed_stages(const Schedule& schedule) {
+    std::vector<bool> recomputed(static_cast<std::size_t>(schedule.stage_count()));
+    for (const ActionList& list : schedule.ranks)
+        for (const Action& action : list)
+            if (const auto* again = std::get_if<Recompute>(&action))
+                recomputed[static_cast<std::size_t>(again->stage.index)] = true;
+    return recomputed;
+}
+
+bool alike(const models::StageContent& a, const models::StageContent& b) {
+    return a.layers == b.layers && a.embedding == b.embedding && a.head == b.head;
+}
+
+}  // namespace
+
+SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
+                               const std::vector<models::StageContent>& stages,
+                               const Schedule& schedule)
+    : scenario_(scenario),
+      placement_(schedule.placement),
+      pricer_(scenario_),
+      recomputed_(recomputed_stages(schedule)) {
+    assert(static_cast<int>(stages.size()) == schedule.stage_count() && "one content per stage");
+    const PassesAsked asked = passes_asked(schedule);
+    const PricedStages prices(scenario_, pricer_);
+    for (const models::StageContent& content : stages) {
+        const auto known = std::ranges::find_if(
+            distinct_, [&](const Priced& priced) { return alike(priced.content, content); });
+        price_of_.push_back(static_cast<std::size_t>(known - distinct_.begin()));
+        if (known != distinct_.end()) continue;
+        Priced priced{content, {}};
+        for (int slice = 0; slice < schedule.shape.slices; ++slice)
+            priced.slices.push_back(prices.get(content, slice, asked));
+        distinct_.push_back(std::move(priced));
+    }
+}
+
+models::ParameterCount SchedulePrices::elements_of(Rank rank) const {
+    models::ParameterCount sum;
+    for (const Stage stage : placement_.stages_of(rank)) sum += elements(stage);
+    return sum;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "scenarios/scenario.h"
+#include "schedule/schedule.h"
+#include "sim/cost/stage_price.h"
+
+namespace debubble::sim {
+
+/// The prices of every stage of a schedule: what its times and its memory are both read from.
+/// Stages that are alike have one price.
+class SchedulePrices {
+public:
+    /// Precondition: one content per stage of the schedule.
+    SchedulePrices(const scenarios::Scenario& scenario,
+                   const std::vector<models::StageContent>& stages, const Schedule& schedule);
+    SchedulePrices(const SchedulePrices&) = delete;  // the pricer refers to the scenario in it
+    SchedulePrices& operator=(const SchedulePrices&) = delete;
+
+    const scenarios::Scenario& scenario() const { return scenario_; }
+    const Placement& placement() const { return placement_; }
+    const PassPricer& pricer() const { return pricer_; }
+
+    const StagePrice& of(Stage stage, const MicroBatch& micro_batch) const {
+        return *distinct_[price_of_[stage.index]].slices[micro_batch.slice.value_or(0)];
+    }
+    const StagePrice& of(const Compute& c) const { return of(c.stage, c.micro_batch); }
+    /// By the first slice, where what is asked for does not depend on it.
+    const StagePrice& of(Stage stage) const { return of(stage, {}); }
+    /// Whether Recompute actions run the stage's forward again: all its microbatches, as the
+    /// executor does.
+    bool runs_again(Stage stage) const { return recomputed_[stage.index]; }
+
+    const models::ParameterCount& elements(Stage stage) const { return of(stage).parameters().all; }
+    models::ParameterCount elements_of(Rank rank) const;
+
+    /// `visit(price)` for each price that differs.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (const Priced& priced : distinct_)
+            for (const auto& price : priced.slices) visit(*price);
+    }
+
+private:
+    struct Priced {
+        models::StageContent content;
+        std::vector<std::shared_ptr<const StagePrice>> slices;
+    };
+
+    scenarios::Scenario scenario_;
+    Placement placement_;
+    PassPricer pricer_;
+    std::vector<bool> recomputed_;  ///< by stage
+    std::vector<Priced> distinct_;
+    std::vector<std::size_t> price_of_;  ///< by stage, index into distinct_
+};
+
+}  // namespace debubble::sim
