@@ -26,7 +26,7 @@ struct Core {
         return 2 * builder.size.element * builder.size.tokens * builder.size.key_width;
     }
     bool drops() const {
-        return builder.how().attention_dropout || builder.how().dropout_masks_always;
+        return builder.how().attention_dropout || builder.how().kernels.dropout_masks_always;
     }
     Kernel product(const char* suffix, std::int64_t m, std::int64_t n, std::int64_t k) const {
         const Sizes& size = builder.size;
@@ -64,7 +64,7 @@ void Core::flash() {
     op.saved = {qkv.tensor, out.tensor, statistics};
     op.forward_uses = {qkv.tensor, out.tensor, statistics};
     op.backward_input_uses = {out.gradient, qkv.tensor, out.tensor, statistics, qkv.gradient};
-    if (builder.how().fp32_query_gradient) {
+    if (builder.how().kernels.fp32_query_gradient) {
         op.backward_input_uses.push_back(builder.scratch("d." + place.kernel + ".queries.fp32",
                                                          4 * size.tokens * size.query_width));
     }
@@ -140,7 +140,7 @@ void Core::unfused() {
 void Core::context_parallel() {
     const Execution& how = builder.how();
     if (how.context == 1 || exchanges_heads(how)) return;
-    if (how.context_communication == ContextCommunication::P2p) {
+    if (how.kernels.context_communication == ContextCommunication::P2p) {
         ring();
     } else {
         gathered_keys();
@@ -213,7 +213,7 @@ void Core::earlier_slices() {
         return moves(place.kernel + suffix, place.layer, seen, seen);
     };
     const Execution& how = builder.how();
-    if (how.context > 1 && how.context_communication == ContextCommunication::AllGather)
+    if (how.context > 1 && how.kernels.context_communication == ContextCommunication::AllGather)
         return;  // they come with those of the other ranks
     // Tensors have the same indices in all slices.
     const int forward = builder.scratch(place.kernel + ".keys.seen", seen);
@@ -248,7 +248,8 @@ Value core(GraphBuilder& builder, const OperatorPlace& place, const SplitHeads& 
     part.context_parallel();
     part.earlier_slices();
     // Values that were exchanged are no view of the packed product.
-    if (builder.how().attention_copies && split.keys < 0 && !exchanges_heads(builder.how())) {
+    if (builder.how().kernels.attention_copies && split.keys < 0 &&
+        !exchanges_heads(builder.how())) {
         part.op.inputs.push_back(packed.tensor);
         part.op.saved.push_back(packed.tensor);
         part.op.forward_uses.push_back(packed.tensor);
@@ -292,9 +293,9 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, SplitHeads split
     builder.size = own;
     if (exchanges) {
         context = exchanged(builder, at(".return"), context, own.query_width);
-        if (!how.context_output_copy) exchange_again(builder, attention, context);
+        if (!how.kernels.context_output_copy) exchange_again(builder, attention, context);
     }
-    return how.attention_copies ? copy_context(builder, at(".copy"), context) : context;
+    return how.kernels.attention_copies ? copy_context(builder, at(".copy"), context) : context;
 }
 
 }  // namespace

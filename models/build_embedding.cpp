@@ -31,7 +31,7 @@ void learned_positions(GraphBuilder& builder, const OperatorPlace& place, Operat
     op.backward_weight.push_back(moves(place.kernel + ".dw", {}, bytes / size.hidden * columns,
                                        table * size_of(builder.how().gradients)));
     op.backward_weight_uses = {x.gradient};
-    if (builder.how().embedding_gradient_tensor) {
+    if (builder.how().kernels.embedding_gradient_tensor) {
         op.backward_weight_uses.push_back(
             builder.scratch("d.embedding.positions", size.element * table));
     }
@@ -72,7 +72,7 @@ Value positions_and_dropout(GraphBuilder& builder, Value x) {
 void gradient_of_table(GraphBuilder& builder, Operator& op, std::int64_t table, std::int64_t rows) {
     const std::int64_t element = builder.size.element;
     const std::int64_t gradient = size_of(builder.how().gradients);
-    if (!builder.how().embedding_gradient_tensor) {
+    if (!builder.how().kernels.embedding_gradient_tensor) {
         const std::int64_t touched = rows / element * gradient;
         op.backward_weight.push_back(moves("embedding.dw", {}, rows + touched, touched));
         return;

@@ -9,7 +9,7 @@
 namespace debubble::models {
 
 bool exchanges_heads(const Execution& how) {
-    return how.context > 1 && how.context_communication == ContextCommunication::AllToAll;
+    return how.context > 1 && how.kernels.context_communication == ContextCommunication::AllToAll;
 }
 
 Sizes with_whole_sequences(GraphBuilder& builder) {

@@ -163,7 +163,7 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     op.outputs = {branch.tensor};
     op.input_gradient = rows.gradient;
     op.output_gradient = gradient;
-    if (builder.how().weighted_experts_activation) {
+    if (builder.how().kernels.weighted_experts_activation) {
         op.forward = {copies("unpermute", own, stream)};
         op.forward_uses = {rows.tensor, branch.tensor};
         op.backward_input = {copies("unpermute.dx", stream, own)};
@@ -228,7 +228,7 @@ Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient
     const Value wide = linear(builder, route.at("fc1"), in, route.parameters(true), rows);
     const Value active =
         activate(builder, route.at("act"), wide, size.all_expert_rows() * size.expert_ffn);
-    if (builder.how().weighted_experts_activation) route.weigh_activation(weights);
+    if (builder.how().kernels.weighted_experts_activation) route.weigh_activation(weights);
     LinearShape out = in;
     out.inputs = size.expert_ffn;
     out.outputs = size.hidden;

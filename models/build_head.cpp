@@ -72,8 +72,8 @@ struct Loss {
 };
 
 bool gradient_replaces_logits(const Execution& how) {
-    return how.loss == LossKernel::TransformerEngine ||
-           (how.compute == DataType::Fp32 && how.loss == LossKernel::Unfused);
+    return how.kernels.loss == LossKernel::TransformerEngine ||
+           (how.compute == DataType::Fp32 && how.kernels.loss == LossKernel::Unfused);
 }
 
 /// The gradient is written over the value: one tensor stands for both.
@@ -134,7 +134,7 @@ HeadWeight head_weight(GraphBuilder& builder) {
                                                     Sharding::Row, Sharding::Replicated});
         if (sharding == Sharding::Column) sharding = Sharding::Vocabulary;
     }
-    if (sharding == Sharding::Row && builder.how().loss == LossKernel::Chunked) {
+    if (sharding == Sharding::Row && builder.how().kernels.loss == LossKernel::Chunked) {
         builder.refuse("a loss over chunks of tokens needs a head that is cut by vocabulary");
     }
     if (model.tied_embedding && builder.graph.content.embedding) return {0, sharding};
@@ -160,7 +160,7 @@ void head_and_loss(GraphBuilder& builder, Value x) {
     LinearShape shape{builder.part(cut == Sharding::Row, size.hidden, "hidden columns"), size.vocab,
                       cut};
     shape.own_gather_buffer = true;
-    if (builder.how().loss == LossKernel::Chunked) {
+    if (builder.how().kernels.loss == LossKernel::Chunked) {
         chunked(builder, place, shape, weight, normed);
         return;
     }
@@ -168,7 +168,7 @@ void head_and_loss(GraphBuilder& builder, Value x) {
     if (gradient_replaces_logits(builder.how())) {
         gradient_in_place(builder, builder.graph.operators.back(), logits);
     }
-    if (builder.how().loss == LossKernel::EagerPyTorch) {  // knows nothing of cut logits
+    if (builder.how().kernels.loss == LossKernel::EagerPyTorch) {  // knows nothing of cut logits
         logits = gathered(builder, {"logits", "logits", {}}, logits);
     }
     const std::int64_t entries =
@@ -179,10 +179,10 @@ void head_and_loss(GraphBuilder& builder, Value x) {
         gradient_replaces_logits(builder.how()) ? logits.tensor : logits.gradient;
     if (gradient_replaces_logits(builder.how())) {
         loss.in_place();
-    } else if (builder.how().loss == LossKernel::EagerPyTorch) {
+    } else if (builder.how().kernels.loss == LossKernel::EagerPyTorch) {
         loss.eager();
     } else {
-        loss.vocabulary_parallel(builder.how().loss == LossKernel::MegatronFused);
+        loss.vocabulary_parallel(builder.how().kernels.loss == LossKernel::MegatronFused);
     }
     builder.graph.operators.push_back(std::move(loss.op));
 }

@@ -12,7 +12,7 @@ SplitHeads split_off(GraphBuilder& builder, const OperatorPlace& place, Value pa
     const bool rope = builder.model().positions == Positions::Rope;
     const std::int64_t bytes = size.element * (rotated + size.tokens * size.key_width);
     const bool sliced = builder.how().slices > 1;
-    const std::int64_t viewed = !builder.how().attention_copies || sliced ? 0
+    const std::int64_t viewed = !builder.how().kernels.attention_copies || sliced ? 0
                                 : rope ? size.element * size.tokens * size.key_width
                                        : bytes;
     const std::int64_t copied = bytes - viewed;
@@ -38,7 +38,7 @@ SplitHeads split_off(GraphBuilder& builder, const OperatorPlace& place, Value pa
         op.forward_uses.push_back(split.keys);
         op.backward_input_uses.push_back(split.key_gradient);
     }
-    if (rope && !builder.how().fused_rope) {
+    if (rope && !builder.how().kernels.fused_rope) {
         // cosine product, rotated half, sine product, sum; tables of queries and of keys kept
         op.saved = {builder.tensor(place.kernel + ".tables",
                                    4 * size.element * size.queries * builder.model().head_dim)};
@@ -70,9 +70,9 @@ SplitHeads in_place(GraphBuilder& builder, const OperatorPlace& place, Value pac
 }  // namespace
 
 bool attends_packed(const Architecture& architecture, const Execution& execution) {
-    return execution.packed_attention && execution.attention == AttentionKernel::Flash &&
+    return execution.kernels.packed_attention && execution.attention == AttentionKernel::Flash &&
            execution.slices == 1 && execution.context == 1 &&
-           (execution.fused_rope || architecture.positions != Positions::Rope);
+           (execution.kernels.fused_rope || architecture.positions != Positions::Rope);
 }
 
 SplitHeads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed) {

@@ -12,7 +12,8 @@ using Kind = Collective::Kind;
 std::int64_t accumulation_bytes(const Execution& how) {
     const std::int64_t gradient = size_of(how.gradients);
     const std::int64_t element = size_of(how.compute);
-    return how.gradient_accumulation_fusion ? 2 * gradient - element : element + 2 * gradient;
+    return how.kernels.gradient_accumulation_fusion ? 2 * gradient - element
+                                                    : element + 2 * gradient;
 }
 
 struct LinearBuilder {
@@ -48,7 +49,7 @@ struct LinearBuilder {
         if (shape.own_gather_buffer && !keeps_gathered()) return;
         uses.push_back(builder.scratch(place.kernel + suffix, input_bytes()));
     }
-    bool keeps_gathered() const { return gathers_input() && builder.how().keeps_gathered; }
+    bool keeps_gathered() const { return gathers_input() && builder.how().kernels.keeps_gathered; }
 
     void forward() {
         op.saved = {x.tensor};
@@ -100,9 +101,9 @@ struct LinearBuilder {
         const std::int64_t weights = shape.products * shape.inputs * shape.outputs;
         const std::int64_t extra = weights * accumulation_bytes(builder.how());
         Gemm product{shape.products, shape.inputs, shape.outputs, tokens(), {}};
-        if (builder.how().gradient_accumulation_fusion) product.accumulated = Bytes{extra};
+        if (builder.how().kernels.gradient_accumulation_fusion) product.accumulated = Bytes{extra};
         op.backward_weight.push_back(gemm(builder, place.kernel + ".dw", place.layer, product));
-        if (!builder.how().gradient_accumulation_fusion) {
+        if (!builder.how().kernels.gradient_accumulation_fusion) {
             const std::int64_t written = weights * size_of(builder.how().gradients);
             op.backward_weight_uses.push_back(
                 builder.scratch("d." + place.kernel + ".weight", builder.size.element * weights));

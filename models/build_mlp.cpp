@@ -7,7 +7,8 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
                std::int64_t elements) {
     const Sizes& size = builder.size;
     const std::int64_t bytes = size.element * elements;
-    const bool in_place = builder.how().activation_gradient_in_place && !builder.model().gated();
+    const bool in_place =
+        builder.how().kernels.activation_gradient_in_place && !builder.model().gated();
     const int tensor = builder.tensor(place.kernel + ".out", bytes);
     const Value out{tensor,
                     in_place ? wide.gradient : builder.tensor("d." + place.kernel + ".out", bytes),
@@ -23,11 +24,11 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
     op.backward_input = {
         moves(place.kernel + ".dx", place.layer, (1 + size.gates) * bytes, size.gates * bytes)};
     const bool biased = builder.model().linear_bias;
-    if (!builder.how().fused_bias_activation && biased) {
+    if (!builder.how().kernels.fused_bias_activation && biased) {
         op.forward.push_back(
             moves(place.kernel + ".bias", place.layer, size.gates * bytes, size.gates * bytes));
     }
-    if (!builder.how().fused_bias_activation && builder.model().gated()) {
+    if (!builder.how().kernels.fused_bias_activation && builder.model().gated()) {
         // silu(gate) is a tensor of its own, kept for the product's backward
         op.saved.push_back(builder.tensor(place.kernel + ".silu", bytes));
         op.forward_uses.push_back(op.saved.back());

@@ -56,7 +56,7 @@ Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> p
     op.forward_uses = {x.tensor, y.tensor};
     op.saved = {x.tensor};
     op.backward_input_uses = {y.gradient};
-    if (builder.how().fused_norm) {
+    if (builder.how().kernels.fused_norm) {
         op.saved.push_back(
             builder.tensor(place.kernel + ".statistics", tokens * (layer_norm ? 8 : 4)));
     } else {  // square, mean, inverse root, two products; x / rms kept for the gain's gradient
@@ -99,7 +99,7 @@ Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value
     op.output_gradient = gradient;
     op.branch_gradient = branch.gradient;
     op.forward_uses = {branch.tensor, x.tensor, y.tensor};
-    if (builder.how().fused_bias_dropout_add) {
+    if (builder.how().kernels.fused_bias_dropout_add) {
         op.forward = {moves(place.kernel, place.layer, 2 * bytes, bytes + mask_bytes)};
     } else {  // bias, dropout and sum as three kernels, with their results in between
         if (builder.model().linear_bias) {

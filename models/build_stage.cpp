@@ -31,7 +31,7 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
         refuse("the packed c_attn of a GPT-2 layout cannot hold grouped key-value heads");
     }
     if (how.context > 1 && how.slices > 1 &&
-        how.context_communication == ContextCommunication::AllToAll) {
+        how.kernels.context_communication == ContextCommunication::AllToAll) {
         refuse("slices of a sequence are not exchanged for heads; p2p and all-gather take them");
     }
     if (model.experts > 0 && (model.family != Family::Llama || model.linear_bias)) {
@@ -126,7 +126,8 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
         head_and_loss(builder, x);
     }
     if (!builder.mistakes.empty()) throw InputError(std::move(builder.mistakes));
-    if (execution.attention_mask_tensor && graph.operators.size() > 1) add_attention_mask(builder);
+    if (execution.kernels.attention_mask_tensor && graph.operators.size() > 1)
+        add_attention_mask(builder);
     class_by_life(graph);
     return std::move(builder.graph);
 }

@@ -9,7 +9,7 @@ StageGraph uncut(Architecture architecture, const StageContent& content) {
     architecture.sharding.clear();
     Execution execution;
     execution.seq_length = architecture.family == Family::Vit ? architecture.max_positions : 1;
-    execution.vocabulary_multiple = 1;
+    execution.kernels.vocabulary_multiple = 1;
     return build_stage(architecture, execution, content);
 }
 

@@ -19,7 +19,7 @@ std::int64_t Parameter::elements_of_rank(const Execution& execution) const {
         case Sharding::Vocabulary: {
             const std::int64_t rows = shape[cut_dimension];
             const std::int64_t multiple =
-                std::int64_t{execution.vocabulary_multiple} * execution.tensor;
+                std::int64_t{execution.kernels.vocabulary_multiple} * execution.tensor;
             const std::int64_t padded = (rows + multiple - 1) / multiple * multiple;
             return elements() / rows * (padded / execution.tensor);
         }

@@ -100,9 +100,9 @@ struct GraphBuilder {
     void cut_vocabulary(bool cut);
 
     /// Hidden dropout runs: a branch's gradient is not the stream's.
-    bool drops() const { return how().hidden_dropout || how().dropout_masks_always; }
+    bool drops() const { return how().hidden_dropout || how().kernels.dropout_masks_always; }
     /// Its masks exist.
-    bool masks() const { return drops() && !how().replayed_dropout; }
+    bool masks() const { return drops() && !how().kernels.replayed_dropout; }
 };
 
 /// Which operator is being built: names and the layer it belongs to.

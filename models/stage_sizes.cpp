@@ -27,7 +27,7 @@ struct Divisions {
         for (const std::int64_t extent :
              {model.hidden, model.heads, model.kv_heads, model.head_dim, model.ffn, model.vocab,
               how.micro_batch, how.seq_length, std::int64_t{how.tensor}, std::int64_t{how.context},
-              std::int64_t{how.slices}, std::int64_t{how.vocabulary_multiple},
+              std::int64_t{how.slices}, std::int64_t{how.kernels.vocabulary_multiple},
               std::int64_t{how.expert}, std::int64_t{how.expert_tensor}}) {
             if (extent < 1 || extent > kLargestExtent) {
                 refuse(fmt::format("an extent of {} is outside 1 to {}", extent, kLargestExtent));
@@ -47,8 +47,8 @@ struct Divisions {
         const auto number = [](std::int64_t extent) { return static_cast<double>(extent); };
         const double hidden = number(model.hidden);
         const double heads = number(model.heads + 2 * model.kv_heads) * number(model.head_dim);
-        const double width = std::max(
-            {hidden, heads, 2 * number(model.ffn), number(model.vocab) + how.vocabulary_multiple});
+        const double width = std::max({hidden, heads, 2 * number(model.ffn),
+                                       number(model.vocab) + how.kernels.vocabulary_multiple});
         const double queries = number(how.seq_length) / how.slices / how.context;
         const double tokens = number(how.micro_batch) * queries;
         double scores = 0;
@@ -56,7 +56,7 @@ struct Divisions {
             scores = tokens * number(how.seq_length) * number(model.heads);
             if (model.sharding.empty()) scores /= how.tensor;
         }
-        if (how.attention_mask_tensor) {
+        if (how.kernels.attention_mask_tensor) {
             scores = std::max(
                 scores, number(how.micro_batch) * number(how.seq_length) * number(how.seq_length));
         }
@@ -104,7 +104,7 @@ struct Divisions {
 }  // namespace
 
 std::int64_t padded_vocabulary(const Architecture& model, const Execution& how) {
-    const std::int64_t multiple = std::int64_t{how.vocabulary_multiple} * how.tensor;
+    const std::int64_t multiple = std::int64_t{how.kernels.vocabulary_multiple} * how.tensor;
     return (model.vocab + multiple - 1) / multiple * multiple;
 }
 

@@ -72,10 +72,11 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     Bytes& buffers = of(memory.held, MemoryClass::Buffers);
     buffers = policy.library_workspace;
     if (policy.ddp_buckets) buffers += Bytes{size_of(how.gradients) * parameters.total()};
-    if (how.dummy_weight_gradients && how.gradient_accumulation_fusion) {
+    if (how.kernels.dummy_weight_gradients && how.kernels.gradient_accumulation_fusion) {
         buffers += dummy_weight_gradients(graph);
     }
-    if (how.sequence_parallel && !how.keeps_gathered && how.tensor > 1 && graph.content.head) {
+    if (how.sequence_parallel && !how.kernels.keeps_gathered && how.tensor > 1 &&
+        graph.content.head) {
         // Megatron-LM gathers the head's input in a buffer that it keeps.
         buffers += graph.boundary_bytes() * how.tensor;
     }

@@ -59,7 +59,7 @@ void check_tensor_cut(Draft& draft) {
 void check_exchange(Draft& draft) {
     const Scenario& s = draft.scenario;
     if (s.parallel.context == 1 ||
-        s.framework.context_communication != models::ContextCommunication::AllToAll)
+        s.framework.kernels.context_communication != models::ContextCommunication::AllToAll)
         return;
     const std::int64_t parts = std::int64_t{s.parallel.tensor} * s.parallel.context;
     if (s.model.sharding.empty()) {  // else the graph knows

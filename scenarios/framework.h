@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/units.h"
-#include "models/execution.h"
+#include "models/kernel_options.h"
 
 /// What the software of the day does, apart from model and machine. Shipped
 /// profiles are YAML in scenarios/frameworks/; a scenario overrides any key.
@@ -28,27 +28,7 @@ using Exchanges = std::array<bool, kExchanges>;  ///< by Exchange
 struct Framework {
     std::string name;
     std::string source;
-    // kernels
-    bool gradient_accumulation_fusion = true;
-    bool fused_bias_activation = true;
-    bool fused_bias_dropout_add = true;
-    bool fused_rope = true;
-    bool fused_norm = true;
-    bool dropout_masks_always = false;
-    bool replayed_dropout = false;              ///< masks made again, not kept
-    bool embedding_gradient_tensor = true;      ///< a table's gradient is made, then added
-    bool activation_gradient_in_place = false;  ///< an ungated one's, over its output's
-    bool fp32_query_gradient = true;            ///< flash attention's dq, summed beside it
-    bool attention_mask_tensor = false;
-    bool attention_copies = false;  ///< heads stay views of the packed product, context is copied
-    bool packed_attention = false;  ///< heads are never split off the packed product
-    bool keeps_gathered = false;    ///< what sequence parallelism gathered waits for the backward
-    models::ContextCommunication context_communication = models::ContextCommunication::P2p;
-    bool context_output_copy = false;
-    bool weighted_experts_activation = false;
-    bool dummy_weight_gradients = false;
-    models::LossKernel loss = models::LossKernel::Unfused;
-    int vocabulary_multiple = 128;
+    models::KernelOptions kernels;
     // communication
     bool overlap_tensor_backward =
         true;                          ///< TP collectives of backward beside weight-gradient GEMMs

@@ -31,27 +31,27 @@ constexpr std::pair<std::string_view, AllocatorModel> kAllocators[] = {
     {"pytorch-caching", AllocatorModel::PyTorchCaching},
     {"arena", AllocatorModel::Arena}};
 
-void read_kernels(MappingReader& in, Framework& f) {
-    in.flag("gradient_accumulation_fusion", f.gradient_accumulation_fusion);
-    in.flag("fused_bias_activation", f.fused_bias_activation);
-    in.flag("fused_bias_dropout_add", f.fused_bias_dropout_add);
-    in.flag("fused_rope", f.fused_rope);
-    in.flag("fused_norm", f.fused_norm);
-    in.flag("dropout_masks_always", f.dropout_masks_always);
-    in.flag("replayed_dropout", f.replayed_dropout);
-    in.flag("embedding_gradient_tensor", f.embedding_gradient_tensor);
-    in.flag("activation_gradient_in_place", f.activation_gradient_in_place);
-    in.flag("fp32_query_gradient", f.fp32_query_gradient);
-    in.flag("attention_mask_tensor", f.attention_mask_tensor);
-    in.flag("attention_copies", f.attention_copies);
-    in.flag("packed_attention", f.packed_attention);
-    in.flag("keeps_gathered", f.keeps_gathered);
-    in.word("context_communication", f.context_communication, kContextCommunications);
-    in.flag("context_output_copy", f.context_output_copy);
-    in.flag("weighted_experts_activation", f.weighted_experts_activation);
-    in.flag("dummy_weight_gradients", f.dummy_weight_gradients);
-    in.word("loss", f.loss, kLosses);
-    in.whole("vocabulary_multiple", f.vocabulary_multiple, 1, 1 << 20);
+void read_kernels(MappingReader& in, models::KernelOptions& kernels) {
+    in.flag("gradient_accumulation_fusion", kernels.gradient_accumulation_fusion);
+    in.flag("fused_bias_activation", kernels.fused_bias_activation);
+    in.flag("fused_bias_dropout_add", kernels.fused_bias_dropout_add);
+    in.flag("fused_rope", kernels.fused_rope);
+    in.flag("fused_norm", kernels.fused_norm);
+    in.flag("dropout_masks_always", kernels.dropout_masks_always);
+    in.flag("replayed_dropout", kernels.replayed_dropout);
+    in.flag("embedding_gradient_tensor", kernels.embedding_gradient_tensor);
+    in.flag("activation_gradient_in_place", kernels.activation_gradient_in_place);
+    in.flag("fp32_query_gradient", kernels.fp32_query_gradient);
+    in.flag("attention_mask_tensor", kernels.attention_mask_tensor);
+    in.flag("attention_copies", kernels.attention_copies);
+    in.flag("packed_attention", kernels.packed_attention);
+    in.flag("keeps_gathered", kernels.keeps_gathered);
+    in.word("context_communication", kernels.context_communication, kContextCommunications);
+    in.flag("context_output_copy", kernels.context_output_copy);
+    in.flag("weighted_experts_activation", kernels.weighted_experts_activation);
+    in.flag("dummy_weight_gradients", kernels.dummy_weight_gradients);
+    in.word("loss", kernels.loss, kLosses);
+    in.whole("vocabulary_multiple", kernels.vocabulary_multiple, 1, 1 << 20);
 }
 
 constexpr std::pair<std::string_view, Exchange> kExchangeWords[] = {
@@ -126,7 +126,7 @@ Framework read_framework(const text::NodePtr& value, text::ShippedFiles& shipped
     f.name = "inline";
     in.text("name", f.name);
     in.text("source", f.source);
-    read_kernels(in, f);
+    read_kernels(in, f.kernels);
     read_communication(in, f);
     read_host(in, f);
     read_optimizer(in, f);

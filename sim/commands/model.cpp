@@ -95,7 +95,7 @@ std::string sums_text(const models::Architecture& a, const models::Execution& e,
     std::string text;
     if (sums.padded != sums.published)
         text += fmt::format("with the vocabulary padded to a multiple of {}: {} parameters\n",
-                            e.vocabulary_multiple * e.tensor, sums.padded);
+                            e.kernels.vocabulary_multiple * e.tensor, sums.padded);
     if (sums.listed == sums.padded) return text;
     std::string why;
     if (e.tensor > 1) why = fmt::format("one of {} tensor-parallel ranks holds its part", e.tensor);

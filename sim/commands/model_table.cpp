@@ -108,7 +108,7 @@ ParameterSums parameter_sums(const models::Architecture& architecture,
     ParameterSums sums;
     sums.published = models::parameter_count(architecture);
     models::Execution whole = execution;
-    whole.vocabulary_multiple *= whole.tensor;  // the ranks' shares of the tables are equal
+    whole.kernels.vocabulary_multiple *= whole.tensor;  // the ranks' shares of the tables are equal
     whole.tensor = whole.expert_tensor = 1;
     whole.sequence_parallel = false;
     sums.padded = models::build_stage(architecture, whole, {0, architecture.layers, true, true})

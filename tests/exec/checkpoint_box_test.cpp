@@ -161,13 +161,13 @@ TEST(Slice, PaddedRowsOfTheVocabularyAreNobodys) {
     const Parameter table{"wte.weight", {13, 4}, Sharding::Vocabulary, 0, 1, {}};
     Execution execution;
     execution.tensor = 4;
-    execution.vocabulary_multiple = 2;  // 16 rows, 4 of them on each rank
+    execution.kernels.vocabulary_multiple = 2;  // 16 rows, 4 of them on each rank
     EXPECT_EQ(local_shape(table, execution), (Extents{4, 4}));
     const Extents strides = {4, 1};
     EXPECT_EQ(slices_of(table, execution, 2), (std::vector<Slice>{{{{8, 0}, {4, 4}}, 0, strides}}));
     EXPECT_EQ(slices_of(table, execution, 3),
               (std::vector<Slice>{{{{12, 0}, {1, 4}}, 0, strides}}));
-    execution.vocabulary_multiple = 8;  // 32 rows: the last ranks have padding only
+    execution.kernels.vocabulary_multiple = 8;  // 32 rows: the last ranks have padding only
     EXPECT_EQ(slices_of(table, execution, 1).size(), 1u);
     EXPECT_TRUE(slices_of(table, execution, 3).empty());
 }

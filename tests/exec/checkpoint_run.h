@@ -25,7 +25,7 @@ struct Cut {
     models::Execution execution() const {
         models::Execution how;
         how.tensor = tensor;
-        how.vocabulary_multiple = 4;
+        how.kernels.vocabulary_multiple = 4;
         return how;
     }
 };

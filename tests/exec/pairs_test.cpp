@@ -23,8 +23,8 @@ models::Execution execution() {
     Execution how;
     how.micro_batch = 2;
     how.seq_length = 64;
-    how.fused_norm = true;
-    how.activation_gradient_in_place = true;
+    how.kernels.fused_norm = true;
+    how.kernels.activation_gradient_in_place = true;
     return how;
 }
 

@@ -41,9 +41,9 @@ protected:
         how.slices = layout.slices;
         how.compute = models::DataType::Fp32;
         how.recompute = layout.recompute;
-        how.loss = layout.loss;
+        how.kernels.loss = layout.loss;
         how.split_backward = layout.passes != Passes::Fused;
-        how.vocabulary_multiple = 1;
+        how.kernels.vocabulary_multiple = 1;
         return how;
     }
 

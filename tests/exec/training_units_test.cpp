@@ -17,7 +17,7 @@ models::StageGraph graph_of(const std::string& model, const models::StageContent
     layout.model = model;
     const scenarios::Scenario scenario = scenario_of(layout);
     models::Execution execution;
-    execution.vocabulary_multiple = 1;
+    execution.kernels.vocabulary_multiple = 1;
     execution.seq_length = scenario.training.seq_length;
     return models::build_stage(scenario.model, execution, content);
 }

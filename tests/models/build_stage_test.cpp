@@ -78,7 +78,7 @@ TEST(BuildStage, CutsAModelIntoStagesWithoutLoss) {
     for (const Architecture& model : {gpt(6, 256, 8), llama(6, 256, 8, 4, 512, 32000), vit}) {
         Execution how;
         how.seq_length = model.family == Family::Vit ? 197 : 64;
-        how.vocabulary_multiple = 1;
+        how.kernels.vocabulary_multiple = 1;
         std::int64_t sum = 0, tied = 0;
         for (int stage = 0; stage < 3; ++stage) {
             const StageGraph graph =

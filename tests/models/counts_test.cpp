@@ -41,7 +41,7 @@ TEST(ModelFlops, AreWhatAnUnfusedStageExecutesOverAllRanks) {
             how.micro_batch = 2;
             how.seq_length = 256;
             how.tensor = tensor;
-            how.vocabulary_multiple = 1;
+            how.kernels.vocabulary_multiple = 1;
             how.attention = AttentionKernel::Unfused;
             const StageGraph stage = build_stage(model, how, {0, model.layers, true, true});
             const double expected = 2 * model_flops_per_sample(model, 256);

@@ -175,7 +175,7 @@ TEST(Experts, AreNeverFullerThanTokensCanMakeThem) {
 TEST(Experts, WeighedInTheirActivationKeepNoRowsThatComeBack) {
     Execution how = on(2, 4, 2);
     const std::int64_t when_they_come = saved_of_a_layer(how);
-    how.weighted_experts_activation = true;
+    how.kernels.weighted_experts_activation = true;
     const std::int64_t routed = kTokens / 2 * kPerToken;
     const std::int64_t weights = 4 * 2 * routed;  // of each row, beside the activation's input
     EXPECT_EQ(when_they_come - saved_of_a_layer(how), 2 * routed * kHidden - weights);
@@ -185,7 +185,7 @@ TEST(Experts, GiveBackWhatTheyTakeHoweverTheBackwardGoes) {
     for (const Recompute recompute : {Recompute::None, Recompute::Full})
         for (const bool split : {false, true}) {
             Execution how = on(2, 4, 2);
-            how.weighted_experts_activation = split;
+            how.kernels.weighted_experts_activation = split;
             how.recompute = recompute;
             how.split_backward = split;
             const StageGraph graph = inner_layers(how, 2);

@@ -68,7 +68,7 @@ StageGraph shared_by_four(ContextCommunication kind, int slices = 1, int slice =
     how.context = 4;
     how.slices = slices;
     how.slice = slice;
-    how.context_communication = kind;
+    how.kernels.context_communication = kind;
     return build_stage(llama(2, 256, 8, 4, 512, 32000), how, {0, 1, false, false});
 }
 const Operator& attention_in(const StageGraph& graph) {
@@ -157,7 +157,7 @@ TEST(Kernel, ExchangedHeadsSeeTheWholeSequence) {
     EXPECT_EQ(over_context(backward_steps(graph).kernels),
               (std::vector{both[1], both[1], both[0]}));
     Execution how = graph.execution;
-    how.context_output_copy = true;
+    how.kernels.context_output_copy = true;
     const StageGraph kept = build_stage(graph.architecture, how, graph.content);
     EXPECT_EQ(over_context(backward_steps(kept).kernels), (std::vector{both[1], both[0]}));
     how.context = 8;
@@ -194,7 +194,7 @@ TEST(Kernel, ALayersForwardMovesTheBytesOfItsElementwiseKernels) {
         how.tensor = static_cast<int>(t);
         how.attention = AttentionKernel::Unfused;
         how.hidden_dropout = how.attention_dropout = true;
-        how.gradient_accumulation_fusion = false;
+        how.kernels.gradient_accumulation_fusion = false;
         const StageGraph graph = build_stage(gpt(2, h, a), how, {0, 1, false, false});
         const double elements = static_cast<double>(s * h);
         const double scores = static_cast<double>(a * s * s / t);
@@ -213,7 +213,7 @@ TEST(Kernel, FusedAccumulationIsPartOfTheProduct) {
     Execution how;
     how.seq_length = 256;
     const auto accumulated = [&](bool fused, DataType gradients) {
-        how.gradient_accumulation_fusion = fused;
+        how.kernels.gradient_accumulation_fusion = fused;
         how.gradients = gradients;
         const StageGraph graph = build_stage(gpt(2, 256, 8), how, {0, 1, false, false});
         std::int64_t in_products = 0, apart = 0;

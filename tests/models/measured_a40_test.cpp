@@ -19,12 +19,13 @@ MeasuredRun a40(const Row& row) {
     run.how.micro_batch = whole(row, "batch_per_gpu");
     run.how.seq_length = whole(row, "seq_length");
     run.how.gradients = DataType::Bf16;
-    run.how.gradient_accumulation_fusion = false;
-    run.how.fused_norm = run.how.fused_rope = run.how.fused_bias_activation = false;
-    run.how.fused_bias_dropout_add = false;
-    run.how.attention_copies = true;
-    run.how.loss = LossKernel::EagerPyTorch;
-    run.how.vocabulary_multiple = 1;
+    run.how.kernels.gradient_accumulation_fusion = false;
+    run.how.kernels.fused_norm = run.how.kernels.fused_rope =
+        run.how.kernels.fused_bias_activation = false;
+    run.how.kernels.fused_bias_dropout_add = false;
+    run.how.kernels.attention_copies = true;
+    run.how.kernels.loss = LossKernel::EagerPyTorch;
+    run.how.kernels.vocabulary_multiple = 1;
     run.policy.main_parameters.reset();
     run.policy.moments = DataType::Bf16;
     run.policy.gradient_buffer = false;
@@ -36,7 +37,7 @@ MeasuredRun a40(const Row& row) {
     run.policy.zero_stage = strategy == "zero1" ? 1 : strategy == "fsdp" ? 3 : 0;
     if (strategy == "tp2+sp") {
         run.how.tensor = 2;
-        run.how.sequence_parallel = run.how.keeps_gathered = true;
+        run.how.sequence_parallel = run.how.kernels.keeps_gathered = true;
     }
     run.shape = {1, 1, 1, 1};
     return run;

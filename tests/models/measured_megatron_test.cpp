@@ -32,9 +32,9 @@ MeasuredRun nemotron_15b(const Row& row, int tensor) {
 /// container is one whose dropout keeps its mask even at p = 0.
 MeasuredRun release(const Row& row, bool older) {
     MeasuredRun run = nemotron_15b(row, 8);
-    run.how.fused_rope = false;
-    run.how.dropout_masks_always = older;
-    run.how.dummy_weight_gradients = !older;
+    run.how.kernels.fused_rope = false;
+    run.how.kernels.dropout_masks_always = older;
+    run.how.kernels.dummy_weight_gradients = !older;
     run.policy.shards = 32;
     const std::string& hardware = row.at("hw");
     run.policy.library_workspace = hardware == "a100"   ? kWorkspacesA100
@@ -46,8 +46,8 @@ MeasuredRun release(const Row& row, bool older) {
 /// The loss's kernel is the one of that day's configuration: fused, "native".
 MeasuredRun release_blackwell(const Row& row) {
     MeasuredRun run = nemotron_15b(row, 4);
-    run.how.dummy_weight_gradients = true;
-    run.how.loss = LossKernel::MegatronFused;
+    run.how.kernels.dummy_weight_gradients = true;
+    run.how.kernels.loss = LossKernel::MegatronFused;
     run.policy.shards = 16;
     run.policy.library_workspace = kWorkspacesBlackwell;
     run.schedule = "interleaved-1f1b";
@@ -69,8 +69,8 @@ MeasuredRun gpt_7b(const Row& row) {
     run.how.micro_batch = whole(row, "micro-batch-size");
     run.how.seq_length = whole(row, "seq-length");
     run.how.hidden_dropout = run.how.attention_dropout = true;
-    run.how.gradient_accumulation_fusion = false;
-    run.how.attention_mask_tensor = true;
+    run.how.kernels.gradient_accumulation_fusion = false;
+    run.how.kernels.attention_mask_tensor = true;
     run.policy.zero_stage = 1;
     run.policy.shards = 2;
     // CUBLAS_WORKSPACE_CONFIG=:4096:8 makes the workspaces Hopper's on every device

@@ -43,9 +43,9 @@ MeasuredRun mixtral(const Row& row, const Band& expected, double load) {
     run.how.expert = static_cast<int>(whole(row, "expert-model-parallel-size"));
     run.how.expert_load = load;
     run.how.sequence_parallel = true;
-    run.how.fused_rope = false;
-    run.how.dropout_masks_always = expected.older;
-    run.how.dummy_weight_gradients = !expected.older;
+    run.how.kernels.fused_rope = false;
+    run.how.kernels.dropout_masks_always = expected.older;
+    run.how.kernels.dummy_weight_gradients = !expected.older;
     run.policy.zero_stage = 1;
     run.policy.shards = expected.data;
     run.policy.expert_shards = expected.data / run.how.expert;

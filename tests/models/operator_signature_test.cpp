@@ -17,8 +17,8 @@ using testing::HasSubstr;
 Execution fused() {
     Execution how;
     how.seq_length = 64;
-    how.loss = LossKernel::TransformerEngine;
-    how.vocabulary_multiple = 1;
+    how.kernels.loss = LossKernel::TransformerEngine;
+    how.kernels.vocabulary_multiple = 1;
     return how;
 }
 
@@ -107,7 +107,7 @@ TEST(OperatorSignature, TellsApartWhatRunsDifferently) {
     const auto residuals = [&](bool dropout) {
         Execution how = fused();
         how.hidden_dropout = dropout;
-        how.replayed_dropout = true;
+        how.kernels.replayed_dropout = true;
         return signatures(model, how, {0, 2, false, false});
     };
     EXPECT_NE(residuals(true), residuals(false));

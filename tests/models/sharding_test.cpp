@@ -28,9 +28,9 @@ Execution eager(int tensor) {
     how.seq_length = kTokens;
     how.tensor = tensor;
     how.compute = DataType::Fp32;
-    how.loss = LossKernel::EagerPyTorch;
-    how.vocabulary_multiple = 1;
-    how.gradient_accumulation_fusion = false;
+    how.kernels.loss = LossKernel::EagerPyTorch;
+    how.kernels.vocabulary_multiple = 1;
+    how.kernels.gradient_accumulation_fusion = false;
     return how;
 }
 
@@ -123,7 +123,7 @@ TEST(Sharding, OfMegatronWrittenOutIsTheDefault) {
              {LossKernel::Unfused, LossKernel::EagerPyTorch, LossKernel::Chunked}) {
             Execution how = eager(kRanks);
             how.sequence_parallel = sequence;
-            how.loss = loss;
+            how.kernels.loss = loss;
             const StageGraph a = build_stage(plain, how, {0, 2, true, true});
             const StageGraph b = build_stage(written, how, {0, 2, true, true});
             EXPECT_EQ(forward_steps(a).kernels, forward_steps(b).kernels);
@@ -226,7 +226,7 @@ TEST(Sharding, RefusesInWordsWhatCannotBeCutSo) {
     EXPECT_THROW(build_stage(model, eager(4), {0, 1, true, true}), InputError);
     model = colotensor(1);
     Execution chunked = eager(4);
-    chunked.loss = LossKernel::Chunked;
+    chunked.kernels.loss = LossKernel::Chunked;
     EXPECT_THROW(build_stage(model, chunked, {0, 1, true, true}), InputError);
 }
 

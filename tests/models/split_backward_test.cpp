@@ -31,7 +31,7 @@ StageGraph stage(bool split, bool dropout, StageContent content = {0, 3, false, 
     how.seq_length = 64;
     how.split_backward = split;
     how.hidden_dropout = dropout;
-    how.activation_gradient_in_place = true;
+    how.kernels.activation_gradient_in_place = true;
     return build_stage(gpt(3, 256, 8), how, content);
 }
 

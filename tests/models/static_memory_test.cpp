@@ -12,7 +12,7 @@ StageGraph stage(DataType compute, DataType gradients) {
     how.seq_length = 64;
     how.compute = compute;
     how.gradients = gradients;
-    how.vocabulary_multiple = 1;
+    how.kernels.vocabulary_multiple = 1;
     return build_stage(gpt(4, 256, 8), how, {0, 4, true, true});
 }
 
@@ -100,7 +100,7 @@ TEST(StaticMemory, OfTheLastStageHoldsACopyOfATiedEmbedding) {
 TEST(StaticMemory, CountsOneDummyWeightGradientPerShape) {
     Execution how;
     how.seq_length = 64;
-    how.dummy_weight_gradients = true;
+    how.kernels.dummy_weight_gradients = true;
     const StageGraph graph = build_stage(gpt(4, 256, 8), how, {0, 4, false, false});
     const MemoryByClass held = static_memory(graph, {}).held;
     EXPECT_EQ(held[static_cast<std::size_t>(MemoryClass::Buffers)],

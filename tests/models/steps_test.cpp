@@ -24,18 +24,19 @@ std::vector<StageGraph> stages() {
                 how.seq_length = model.family == Family::Vit ? 197 : 64;
                 how.micro_batch = 2;
                 how.attention = bits & 1 ? AttentionKernel::Flash : AttentionKernel::Unfused;
-                how.gradient_accumulation_fusion = bits & 2;
+                how.kernels.gradient_accumulation_fusion = bits & 2;
                 how.hidden_dropout = how.attention_dropout = bits & 4;
-                how.fused_norm = how.fused_rope = how.fused_bias_activation = bits & 8;
-                how.fused_bias_dropout_add = how.attention_mask_tensor = bits & 8;
-                how.activation_gradient_in_place = bits & 8;
+                how.kernels.fused_norm = how.kernels.fused_rope =
+                    how.kernels.fused_bias_activation = bits & 8;
+                how.kernels.fused_bias_dropout_add = how.kernels.attention_mask_tensor = bits & 8;
+                how.kernels.activation_gradient_in_place = bits & 8;
                 how.tensor = bits & 16 ? 2 : 1;
                 how.sequence_parallel = model.family != Family::Vit;
                 how.context = model.family != Family::Vit && bits & 1 ? 2 : 1;
-                how.context_output_copy = bits & 2;
-                if (bits & 4) how.context_communication = ContextCommunication::AllToAll;
+                how.kernels.context_output_copy = bits & 2;
+                if (bits & 4) how.kernels.context_communication = ContextCommunication::AllToAll;
                 how.recompute = static_cast<Recompute>(bits / 32);
-                how.loss = static_cast<LossKernel>(bits % 5);
+                how.kernels.loss = static_cast<LossKernel>(bits % 5);
                 if (model.family == Family::Vit) how.tensor = bits & 16 ? 4 : 1;
                 graphs.push_back(build_stage(model, how, content));
             }
@@ -122,10 +123,10 @@ TEST(Steps, LeaveNoWorkspaceToAnotherPass) {
         Execution how;
         how.seq_length = 96;
         how.tensor = bits & 1 ? 2 : 1;
-        how.sequence_parallel = how.keeps_gathered = bits & 1;
+        how.sequence_parallel = how.kernels.keeps_gathered = bits & 1;
         how.expert = bits & 2 ? 2 : 1;
-        how.weighted_experts_activation = how.split_backward = bits & 4;
-        how.loss = bits & 8 ? LossKernel::Chunked : LossKernel::Unfused;
+        how.kernels.weighted_experts_activation = how.split_backward = bits & 4;
+        how.kernels.loss = bits & 8 ? LossKernel::Chunked : LossKernel::Unfused;
         graphs.push_back(build_stage(mixture, how, {0, 4, true, true}));
     }
     for (const StageGraph& graph : graphs) {
@@ -140,7 +141,7 @@ TEST(Steps, MakeTheGradientOfAnUngatedNonlinearityInPlace) {
     const auto held_beside_it = [](const Architecture& model, bool in_place) {
         Execution how;
         how.seq_length = 64;
-        how.activation_gradient_in_place = in_place;
+        how.kernels.activation_gradient_in_place = in_place;
         const StageGraph graph = build_stage(model, how, {1, 1, false, false});
         const PassSteps backward = backward_steps(graph);
         Bytes held;

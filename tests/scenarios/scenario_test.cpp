@@ -146,7 +146,7 @@ TEST(Scenario, AWordMayBeChangedInPart) {
     EXPECT_EQ(s.cluster.origins.at("gpu.memory").source, "set in --set");
     EXPECT_EQ(s.cluster.origins.at("gpu.sms").provenance, Provenance::Datasheet);
     EXPECT_TRUE(s.framework.ddp_buckets);
-    EXPECT_EQ(s.framework.loss, models::LossKernel::Unfused);
+    EXPECT_EQ(s.framework.kernels.loss, models::LossKernel::Unfused);
     EXPECT_EQ(s.framework.name, "pytorch-eager");
 }
 

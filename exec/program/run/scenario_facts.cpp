@@ -184,10 +184,10 @@ RunFacts scenario_facts(const scenarios::Scenario& asked, const TrainingOptions&
     facts.push_back({"schedule.slices", std::to_string(scenario.schedule.slices)});
     add_training(facts, scenario);
     add_options(facts, options);
-    const bool chunked = scenario.framework.loss == models::LossKernel::Chunked;
+    const bool chunked = scenario.framework.kernels.loss == models::LossKernel::Chunked;
     Section framework(facts, "framework.");
     framework.add("loss", chunked ? "chunked" : "whole");
-    framework.add("vocabulary_multiple", scenario.framework.vocabulary_multiple);
+    framework.add("vocabulary_multiple", scenario.framework.kernels.vocabulary_multiple);
     framework.add("offload_buffer", scenario.framework.offload_buffer.count);
     framework.add("post_validation", scenarios::is_post_validated(scenario));
     return facts;

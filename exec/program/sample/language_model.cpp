@@ -47,7 +47,7 @@ models::Execution execution_of(std::int64_t window, std::int64_t rows) {
     how.slices = static_cast<int>(window / rows);
     how.compute = models::DataType::Fp32;
     how.recompute = models::Recompute::Full;  // nothing is kept for a backward
-    how.vocabulary_multiple = 1;
+    how.kernels.vocabulary_multiple = 1;
     return how;
 }
 
