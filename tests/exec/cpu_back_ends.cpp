@@ -1,4 +1,5 @@
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/cpu/reference_kernels.h"
 #include "tests/exec/kernels_twins.h"
 
 namespace debubble::exec {

@@ -1,18 +1,9 @@
 #include "exec/core/stage/rope_table.h"
-#include "exec/cpu/reference/activation.h"
-#include "exec/cpu/reference/cross_entropy.h"
-#include "exec/cpu/reference/dropout.h"
-#include "exec/cpu/reference/embedding.h"
-#include "exec/cpu/reference/experts.h"
-#include "exec/cpu/reference/heads.h"
-#include "exec/cpu/reference/layer_norm.h"
-#include "exec/cpu/reference/linear.h"
-#include "exec/cpu/reference/patches.h"
-#include "exec/cpu/reference/rms_norm.h"
-#include "exec/cpu/reference/rope.h"
 #include "tests/exec/tensors.h"
+#include "tests/oracle/oracle.h"
 
-namespace debubble::exec::reference {
+/// The oracle's backwards are the derivatives of its forwards.
+namespace debubble::exec {
 namespace {
 
 /// The loss of every test is the dot product of the operator's output with `dy`, so dy is
@@ -23,8 +14,10 @@ Tensor random(const Shape& shape, unsigned seed) {
 Tensor zeros(const Shape& shape) {
     return Tensor(shape, DataType::Fp64);
 }
-View<double> of(const Tensor& tensor) {
-    return tensor ? tensor.as<double>() : View<double>{};
+Oracle oracle;
+
+double dot_of(const Tensor& a, const Tensor& b) {
+    return dot(a.as<double>(), b.as<double>());
 }
 
 class LinearGradients : public testing::TestWithParam<WeightLayout> {};
@@ -37,14 +30,14 @@ TEST_P(LinearGradients, AreFiniteDifferences) {
     const Tensor dy = random({3, 4}, 4);
     const auto loss = [&] {
         const Tensor y = zeros({3, 4});
-        linear_forward(GetParam(), of(x), of(weight), of(bias), of(y));
-        return dot(of(y), of(dy));
+        oracle.linear_forward(GetParam(), x.view(), weight.view(), bias.view(), y.view());
+        return dot_of(y, dy);
     };
     const Tensor dx = zeros({3, 5});
     const Tensor dweight = zeros(weight.shape());
     const Tensor dbias = zeros({4});
-    linear_backward_input(GetParam(), of(dy), of(weight), of(dx), Write::Overwrite);
-    linear_backward_weight(GetParam(), of(x), of(dy), of(dweight), of(dbias));
+    oracle.linear_backward_input(GetParam(), dy.view(), weight.view(), dx.view(), Write::Overwrite);
+    oracle.linear_backward_weight(GetParam(), x.view(), dy.view(), dweight.view(), dbias.view());
     expect_gradient(x, dx, loss, "x");
     expect_gradient(weight, dweight, loss, "weight");
     expect_gradient(bias, dbias, loss, "bias");
@@ -58,13 +51,16 @@ TEST(LayerNormGradients, AreFiniteDifferences) {
     const Tensor dy = random({3, 20}, 4), statistics = zeros({3, 2});
     const auto loss = [&] {
         const Tensor y = zeros({3, 20});
-        layer_norm_forward(1e-5, of(x), of(weight), of(bias), of(y), of(statistics));
-        return dot(of(y), of(dy));
+        oracle.layer_norm_forward(1e-5, x.view(), weight.view(), bias.view(), y.view(),
+                                  statistics.view());
+        return dot_of(y, dy);
     };
     loss();
     const Tensor dx = zeros({3, 20}), dweight = zeros({20}), dbias = zeros({20});
-    layer_norm_backward_input(of(dy), of(x), of(weight), of(statistics), of(dx), Write::Overwrite);
-    layer_norm_backward_weight(of(dy), of(x), of(statistics), of(dweight), of(dbias));
+    oracle.layer_norm_backward_input(dy.view(), x.view(), weight.view(), statistics.view(),
+                                     dx.view(), Write::Overwrite);
+    oracle.layer_norm_backward_weight(dy.view(), x.view(), statistics.view(), dweight.view(),
+                                      dbias.view());
     expect_gradient(x, dx, loss, "x");
     expect_gradient(weight, dweight, loss, "weight");
     expect_gradient(bias, dbias, loss, "bias");
@@ -75,13 +71,14 @@ TEST(RmsNormGradients, AreFiniteDifferences) {
     const Tensor dy = random({3, 20}, 4), statistics = zeros({3});
     const auto loss = [&] {
         const Tensor y = zeros({3, 20});
-        rms_norm_forward(1e-6, of(x), of(weight), of(y), of(statistics));
-        return dot(of(y), of(dy));
+        oracle.rms_norm_forward(1e-6, x.view(), weight.view(), y.view(), statistics.view());
+        return dot_of(y, dy);
     };
     loss();
     const Tensor dx = zeros({3, 20}), dweight = zeros({20});
-    rms_norm_backward_input(of(dy), of(x), of(weight), of(statistics), of(dx), Write::Overwrite);
-    rms_norm_backward_weight(of(dy), of(x), of(statistics), of(dweight));
+    oracle.rms_norm_backward_input(dy.view(), x.view(), weight.view(), statistics.view(), dx.view(),
+                                   Write::Overwrite);
+    oracle.rms_norm_backward_weight(dy.view(), x.view(), statistics.view(), dweight.view());
     expect_gradient(x, dx, loss, "x");
     expect_gradient(weight, dweight, loss, "weight");
 }
@@ -91,37 +88,35 @@ TEST(ActivationGradients, AreFiniteDifferences) {
         const Tensor x = random({4, 9}, 1), dy = random({4, 9}, 2), dx = zeros({4, 9});
         const auto loss = [&] {
             const Tensor y = zeros({4, 9});
-            activation_forward(kind, of(x), of(y));
-            return dot(of(y), of(dy));
+            oracle.activation_forward(kind, x.view(), y.view());
+            return dot_of(y, dy);
         };
-        activation_backward_input(kind, of(dy), of(x), of(dx));
+        oracle.activation_backward_input(kind, dy.view(), x.view(), dx.view());
         expect_gradient(x, dx, loss, "nonlinearity " + std::to_string(static_cast<int>(kind)));
     }
 }
 
 TEST(SwigluGradients, AreFiniteDifferences) {
-    const Tensor gate = random({4, 9}, 1), up = random({4, 9}, 2), dy = random({4, 9}, 3);
-    const Tensor dgate = zeros({4, 9}), dup = zeros({4, 9});
+    const Tensor gate_up = random({4, 18}, 1), dy = random({4, 9}, 3), dgate_up = zeros({4, 18});
     const auto loss = [&] {
         const Tensor y = zeros({4, 9});
-        swiglu_forward(of(gate), of(up), of(y));
-        return dot(of(y), of(dy));
+        oracle.swiglu_forward(gate_up.view(), y.view());
+        return dot_of(y, dy);
     };
-    swiglu_backward_input(of(dy), of(gate), of(up), of(dgate), of(dup));
-    expect_gradient(gate, dgate, loss, "gate");
-    expect_gradient(up, dup, loss, "up");
+    oracle.swiglu_backward_input(dy.view(), gate_up.view(), dgate_up.view());
+    expect_gradient(gate_up, dgate_up, loss, "gate and up");
 }
 
 TEST(RopeGradients, AreFiniteDifferences) {
     const Tensor cosines = zeros({9, 3}), sines = zeros({9, 3});
-    rope_table(10000, of(cosines), of(sines));
+    rope_table(10000, cosines.as<double>(), sines.as<double>());
     const Tensor x = random({2, 4, 2, 6}, 1), dy = random({2, 4, 2, 6}, 2), dx = dy.clone();
     const auto loss = [&] {
         const Tensor y = x.clone();
-        rope_forward(5, of(cosines), of(sines), of(y));
-        return dot(of(y), of(dy));
+        oracle.rope_forward(5, 2, cosines.view(), sines.view(), y.view());
+        return dot_of(y, dy);
     };
-    rope_backward_input(5, of(cosines), of(sines), of(dx));
+    oracle.rope_backward_input(5, 2, cosines.view(), sines.view(), dx.view());
     expect_gradient(x, dx, loss, "x");
 }
 
@@ -131,10 +126,10 @@ TEST(DropoutGradients, AreFiniteDifferences) {
     const Tensor x = random({2, 4, 5}, 1), dy = random({2, 4, 5}, 2), dx = zeros({2, 4, 5});
     const auto loss = [&] {
         const Tensor y = zeros({2, 4, 5});
-        dropout_forward(dropout, window, of(x), of(y));
-        return dot(of(y), of(dy));
+        oracle.dropout(dropout, window, x.view(), y.view());
+        return dot_of(y, dy);
     };
-    dropout_backward_input(dropout, window, of(dy), of(dx));
+    oracle.dropout(dropout, window, dy.view(), dx.view());
     expect_gradient(x, dx, loss, "x");
 }
 
@@ -144,13 +139,13 @@ TEST(EmbeddingGradients, AreFiniteDifferences) {
     const Tensor dy = random({2, 3, 5}, 3);
     const auto loss = [&] {
         const Tensor y = zeros({2, 3, 5});
-        token_embedding_forward(tokens.as<std::int32_t>(), 2, of(table), of(y));
-        position_embedding_forward(2, of(y), of(positions), of(y));
-        return dot(of(y), of(dy));
+        oracle.token_embedding_forward(tokens.view(), 2, table.view(), y.view());
+        oracle.position_embedding_forward(2, y.view(), positions.view(), y.view());
+        return dot_of(y, dy);
     };
     const Tensor dtable = zeros({4, 5}), dpositions = zeros({6, 5});
-    token_embedding_backward_weight(tokens.as<std::int32_t>(), 2, of(dy), of(dtable));
-    position_embedding_backward_weight(2, of(dy), of(dpositions));
+    oracle.token_embedding_backward_weight(tokens.view(), 2, dy.view(), dtable.view());
+    oracle.position_embedding_backward_weight(2, dy.view(), dpositions.view());
     expect_gradient(table, dtable, loss, "table");
     expect_gradient(positions, dpositions, loss, "positions");
 }
@@ -161,16 +156,16 @@ TEST(ClassTokenGradients, AreFiniteDifferences) {
     const Tensor dfirst = random({2, 4}, 4), weights = random({2, 4, 4}, 5);
     const auto loss = [&] {
         const Tensor y = zeros({2, 4, 4}), first = zeros({2, 4});
-        class_token_forward(of(patches), of(token), of(positions), of(y));
-        first_row_forward(of(y), of(first));
-        return dot(of(y), of(weights)) + dot(of(first), of(dfirst));
+        oracle.class_token_forward(patches.view(), token.view(), positions.view(), y.view());
+        oracle.first_row_forward(y.view(), first.view());
+        return dot_of(y, weights) + dot_of(first, dfirst);
     };
     const Tensor dy = zeros({2, 4, 4}), dpatches = zeros({2, 3, 4});
     const Tensor dtoken = zeros({4}), dpositions = zeros({4, 4});
-    first_row_backward_input(of(dfirst), of(dy));
-    for (std::int64_t i = 0; i < 32; ++i) of(dy)[i] += of(weights)[i];
-    class_token_backward_input(of(dy), of(dpatches));
-    class_token_backward_weight(of(dy), of(dtoken), of(dpositions));
+    oracle.first_row_backward_input(dfirst.view(), dy.view());
+    for (std::int64_t i = 0; i < 32; ++i) dy.as<double>()[i] += weights.as<double>()[i];
+    oracle.class_token_backward_input(dy.view(), dpatches.view());
+    oracle.class_token_backward_weight(dy.view(), dtoken.view(), dpositions.view());
     expect_gradient(patches, dpatches, loss, "patches");
     expect_gradient(token, dtoken, loss, "class token");
     expect_gradient(positions, dpositions, loss, "positions");
@@ -181,60 +176,114 @@ TEST(SplitHeadsGradients, AreFiniteDifferences) {
     const Tensor dq = random({2, 3, 6}, 2), dk = random({2, 7, 2}, 3), dv = random({2, 7, 2}, 4);
     const auto loss = [&] {
         const Tensor q = zeros({2, 3, 6}), k = zeros({2, 7, 2}), v = zeros({2, 7, 2});
-        split_heads_forward(3, of(packed), of(q), of(k), of(v));
-        return dot(of(q), of(dq)) + dot(of(k), of(dk)) + dot(of(v), of(dv));
+        oracle.split_heads_forward(3, packed.view(), q.view(), k.view(), v.view());
+        return dot_of(q, dq) + dot_of(k, dk) + dot_of(v, dv);
     };
-    split_heads_backward_input(3, of(dq), of(dk), of(dv), of(dpacked));
+    oracle.split_heads_backward_input(3, dq.view(), dk.view(), dv.view(), dpacked.view());
     expect_gradient(packed, dpacked, loss, "packed");
 }
 
 TEST(CrossEntropyGradients, AreFiniteDifferencesOfTheMeanOverCountedTargets) {
-    const Tensor logits = random({5, 7}, 1), scratch = zeros({3, 5});
-    const Tensor targets = integers({3, -100, 0, 6, -100});
+    const Tensor logits = random({5, 7}, 1), targets = integers({3, -100, 0, 6, -100});
     const CrossEntropy mean{0, -100, 1.0 / 3};
-    EXPECT_EQ(counted_targets(targets.as<std::int32_t>(), -100), 3);
+    const Tensor largest = zeros({5}), sum = zeros({5}), target = zeros({5});
     const auto loss = [&] {
-        const Tensor copy = logits.clone();
-        return cross_entropy(mean, targets.as<std::int32_t>(), of(copy), of(scratch)) / 3;
+        const Tensor copy = logits.clone(), total = zeros({1});
+        oracle.cross_entropy_softmax(mean, targets.view(), copy.view(), largest.view(), sum.view(),
+                                     target.view());
+        oracle.cross_entropy_loss(mean, targets.view(), sum.view(), target.view(), total.view());
+        return total.as<double>()[0] / 3;
     };
+    loss();
     const Tensor dlogits = logits.clone();
-    cross_entropy(mean, targets.as<std::int32_t>(), of(dlogits), of(scratch));
+    oracle.cross_entropy_gradient(mean, targets.view(), {}, largest.view(), sum.view(),
+                                  dlogits.view());
     expect_gradient(logits, dlogits, loss, "logits");
 }
 
-/// From logits to what experts that do nothing would make of a token: as it was, but for their
-/// weights, which add up to one -- so each row is weighed by what it is.
+/// From logits to what experts make of their rows, which is elementwise here: each row is
+/// multiplied by slopes of its own.
 TEST(ExpertGradients, AreFiniteDifferences) {
     constexpr std::int64_t kTokens = 7, kExperts = 5, kChosen = 2, kHidden = 6;
     const Tensor logits = random({kTokens, kExperts}, 1), x = random({kTokens, kHidden}, 2);
-    const Tensor dy = random({kTokens, kHidden}, 3);
-    const Tensor slopes = random({kTokens * kChosen, kHidden}, 4);  // of what each row goes through
+    const Tensor dy = random({kTokens, kHidden}, 3),
+                 slopes = random({kTokens * kChosen, kHidden}, 4);
     const Tensor weights = zeros({kTokens, kExperts}), rows = zeros(slopes.shape());
-    const auto permuted = [&](const ExpertRows& places) {
-        for (std::int64_t token = 0; token < kTokens; ++token)
-            for (const std::int64_t row : places.rows_of(token))
-                for (std::int64_t i = 0; i < kHidden; ++i)
-                    of(rows).row(row)[i] = of(x).row(token)[i] * of(slopes).row(row)[i];
+    const auto times_slopes = [&](const Tensor& of_rows) {
+        for (std::int64_t i = 0; i < slopes.shape().elements(); ++i)
+            of_rows.as<double>()[i] *= slopes.as<double>()[i];
     };
     const auto loss = [&] {
-        route_forward(kChosen, of(logits), of(weights));
-        const ExpertRows places(View<const double>(of(weights)));
-        permuted(places);
+        oracle.route_forward(kChosen, logits.view(), weights.view());
+        oracle.permute_forward(weights.view(), x.view(), rows.view());
+        times_slopes(rows);
         const Tensor y = zeros({kTokens, kHidden});
-        combine_forward(places, {0, kTokens}, of(weights), of(rows), of(y));
-        return dot(of(y), of(dy));
+        oracle.combine_forward(weights.view(), rows.view(), y.view());
+        return dot_of(y, dy);
     };
     loss();
-    const ExpertRows places(View<const double>(of(weights)));
     const Tensor drows = zeros(slopes.shape()), dx = zeros({kTokens, kHidden});
     const Tensor dlogits = zeros({kTokens, kExperts});
-    combine_backward(places, {0, kTokens}, of(weights), of(dy), of(rows), of(drows), of(dlogits));
-    route_backward(of(dlogits), of(weights), of(dlogits));
-    for (std::int64_t i = 0; i < drows.shape().elements(); ++i) of(drows)[i] *= of(slopes)[i];
-    permute_backward(places, {0, kTokens}, of(drows), of(dx));
+    oracle.combine_backward_input(weights.view(), dy.view(), rows.view(), drows.view(),
+                                  dlogits.view());
+    oracle.route_backward_input(dlogits.view(), weights.view(), dlogits.view());
+    times_slopes(drows);
+    oracle.permute_backward_input(weights.view(), drows.view(), dx.view());
     expect_gradient(logits, dlogits, loss, "logits");
     expect_gradient(x, dx, loss, "x");
 }
 
+struct AttentionCase {
+    std::string name;
+    std::int64_t queries, keys, heads, kv_heads;
+    Attention attention;
+    friend void PrintTo(const AttentionCase& which, std::ostream* out) { *out << which.name; }
+};
+
+Attention attends(bool causal, std::int64_t first_query = 0) {
+    return {causal, first_query, 0.5, {}};
+}
+
+Attention with_dropout(Attention attention) {
+    attention.dropout = AttentionDropout{{0.3, {11, 5}}, 6, 9, 3, 1};
+    return attention;
+}
+
+std::vector<AttentionCase> attention_cases() {
+    return {{"causal", 5, 5, 2, 2, attends(true)},
+            {"full", 5, 7, 2, 2, attends(false)},
+            {"grouped", 5, 5, 4, 2, attends(true)},
+            {"slice", 3, 7, 4, 2, attends(true, 4)},
+            {"earlier_slice", 3, 7, 2, 1, attends(true, 2)},
+            {"blocks", 70, 70, 1, 1, attends(true)},
+            {"slice_in_second_block", 3, 70, 2, 1, attends(true, 65)},
+            {"dropout", 4, 9, 4, 2, with_dropout(attends(true, 5))}};
+}
+
+class AttentionGradients : public testing::TestWithParam<AttentionCase> {};
+
+TEST_P(AttentionGradients, AreFiniteDifferences) {
+    const auto& [name, queries, keys, heads, kv_heads, attention] = GetParam();
+    const std::int64_t samples = keys > 20 ? 1 : 2;
+    const Tensor q = random({samples, queries, heads, 3}, 1);
+    const Tensor k = random({samples, keys, kv_heads, 3}, 2);
+    const Tensor v = random({samples, keys, kv_heads, 3}, 3), dout = random(q.shape(), 4);
+    const Tensor out = zeros(q.shape()), log_sum = zeros({samples, heads, queries});
+    const auto loss = [&, &how = attention] {
+        oracle.attention_forward(how, q.view(), k.view(), v.view(), out.view(), log_sum.view());
+        return dot_of(out, dout);
+    };
+    loss();
+    const Tensor dq = zeros(q.shape()), dk = zeros(k.shape()), dv = zeros(v.shape());
+    oracle.attention_backward_input(attention, dout.view(), q.view(), k.view(), v.view(),
+                                    out.view(), log_sum.view(), dq.view(), dk.view(), dv.view());
+    expect_gradient(q, dq, loss, "q");
+    expect_gradient(k, dk, loss, "k");
+    expect_gradient(v, dv, loss, "v");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AttentionGradients, testing::ValuesIn(attention_cases()),
+                         [](const auto& test) { return test.param.name; });
+
 }  // namespace
-}  // namespace debubble::exec::reference
+}  // namespace debubble::exec

@@ -24,6 +24,8 @@ std::vector<AttentionCase> attention_cases() {
             {"several blocks", {1, 261, 2, 64}, 261, 2},
             {"grouped", {2, 70, 6, 33}, 70, 2},
             {"a later slice", {2, 70, 4, 16}, 250, 4, true, 180},
+            {"a slice in the second block", {1, 3, 2, 8}, 70, 2, true, 65},
+            {"an earlier slice", {2, 3, 4, 3}, 7, 2, true, 2},
             {"a middle slice with later keys unseen", {1, 70, 4, 16}, 250, 2, true, 101},
             {"bidirectional", {2, 197, 3, 16}, 197, 3, false},
             {"wide heads", {1, 90, 2, 128}, 90, 1},
@@ -81,8 +83,8 @@ struct Columns {
           v{k.data + keys[2] * keys[3] * size_of(packed.type), keys, packed.type} {}
 };
 
-/// Where the reference splits the packed product and puts its gradient together, the tested
-/// kernels work on it as it is.
+/// Where the oracle splits the packed product and puts its gradient together, the tested kernels
+/// work on it as it is.
 TEST_P(KernelsTest, AttentionOnThePackedProduct) {
     for (const AttentionCase& test : attention_cases()) {
         if (test.keys != test.q[1] || test.keys == 1) continue;
@@ -98,14 +100,16 @@ TEST_P(KernelsTest, AttentionOnThePackedProduct) {
         const Twins out = random(test.q), log_sum = fp32({samples, heads, rows});
         const Twins dout = random(test.q);
         both([&](Kernels& kernels, Side side) {
-            if (!side.reference) {
+            if (!side.oracle) {
                 const Columns x(side(packed), test.q, keys), dx(side(dpacked), test.q, keys);
                 kernels.attention_forward(whole, x.q, x.k, x.v, side(out), side(log_sum));
                 kernels.attention_backward_input(whole, side(dout), x.q, x.k, x.v, side(out),
                                                  side(log_sum), dx.q, dx.k, dx.v);
                 return;
             }
-            const Tensor q(test.q), k(keys), v(keys), dq(test.q), dk(keys), dv(keys);
+            constexpr auto kType = DataType::Fp64;
+            const Tensor q(test.q, kType), k(keys, kType), v(keys, kType);
+            const Tensor dq(test.q, kType), dk(keys, kType), dv(keys, kType);
             kernels.split_heads_forward(0, side(packed), q.view(), k.view(), v.view());
             kernels.attention_forward(split, q.view(), k.view(), v.view(), side(out),
                                       side(log_sum));

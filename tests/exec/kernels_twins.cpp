@@ -8,6 +8,15 @@ namespace debubble::exec {
 
 namespace {
 
+/// The same values in fp64.
+Tensor widened(const Tensor& from) {
+    const Tensor single(from.shape(), DataType::Fp32);
+    Tensor wide(from.shape(), DataType::Fp64);
+    convert(from.view(), single.view());
+    std::ranges::copy(single.as<float>(), wide.as<double>().begin());
+    return wide;
+}
+
 constexpr Bytes kMirrored{std::int64_t{64} << 20};
 
 }  // namespace
@@ -46,10 +55,10 @@ KernelsTest::KernelsTest() {
 
 Twins KernelsTest::random(const Shape& shape, DataType stored) {
     const Tensor drawn = random_tensor<float>(shape, ++seed_);
-    Twins twins{Tensor(shape, stored), Tensor(shape, DataType::Fp32)};
-    convert(drawn.view(), twins.tested.view());
-    convert(twins.tested.view(), twins.expected.view());
-    return twins;
+    Tensor tested(shape, stored);
+    convert(drawn.view(), tested.view());
+    Tensor expected = widened(tested);
+    return {std::move(tested), std::move(expected)};
 }
 
 Twins KernelsTest::integers(std::vector<std::int32_t> values) {
@@ -71,11 +80,12 @@ void KernelsTest::expect_alike(const Twins& twins, const std::string& what, doub
             << what;
         return;
     }
-    const Tensor tested(twins.tested.shape(), DataType::Fp32);
-    convert(twins.tested.view(), tested.view());
+    const Tensor tested = widened(twins.tested);
     const double bound = wide() ? 1e-5 : type() == DataType::Bf16 ? 1e-2 : 2e-3;
-    EXPECT_LT(relative_difference(tested, twins.expected), bound * slack) << what;
-    EXPECT_GT(largest_magnitude<float>(tested.as<float>()), 0) << what << " is all zero";
+    const double error =
+        relative_difference<double>(tested.as<double>(), twins.expected.as<double>());
+    EXPECT_LT(error, bound * slack) << what;
+    EXPECT_GT(largest_magnitude<double>(tested.as<double>()), 0) << what << " is all zero";
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<BackEnd, DataType>>& test) {

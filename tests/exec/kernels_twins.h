@@ -5,10 +5,10 @@
 #include <string>
 
 #include "exec/core/device.h"
-#include "exec/cpu/reference_kernels.h"
 #include "tests/exec/tensors.h"
+#include "tests/oracle/oracle.h"
 
-/// Lets one call run on two Kernels: those under test, in some type, and the reference in fp32.
+/// Lets one call run on two Kernels: those under test, in some type, and the oracle in fp64.
 namespace debubble::exec {
 
 /// Copies of host tensors on a device, for the length of a call.
@@ -30,17 +30,17 @@ private:
     std::map<std::byte*, std::pair<TensorView, TensorView>> copies_;  ///< host, device
 };
 
-/// A tensor of each of the two, with the same values: those that the narrower type has.
+/// A tensor of each of the two, with the same values: those that the tested type has.
 struct Twins {
     Tensor tested;
     Tensor expected;
 
     /// For kernels.h's views, as the side that a call is made on sees them.
     struct Side {
-        bool reference = false;
+        bool oracle = false;
         Mirror* mirror = nullptr;
         TensorView operator()(const Twins& twins) const {
-            if (reference) return twins.expected.view();
+            if (oracle) return twins.expected.view();
             return mirror ? mirror->of(twins.tested.view()) : twins.tested.view();
         }
     };
@@ -75,7 +75,7 @@ protected:
         call(*tested_, Twins::Side{false, mirror_.get()});
         tested_->finish();
         if (mirror_) mirror_->bring_back();
-        call(*reference_, Twins::Side{true});
+        call(oracle_, Twins::Side{true});
     }
 
     /// The largest difference over the largest magnitude, within what the types promise.
@@ -90,7 +90,7 @@ protected:
     std::unique_ptr<Device> device_;
     std::unique_ptr<Kernels> tested_;
     std::unique_ptr<Mirror> mirror_;  ///< where the tested kernels are a device's
-    std::unique_ptr<Kernels> reference_ = make_reference_kernels();
+    Oracle oracle_;
 
 private:
     unsigned seed_ = 0;

@@ -1,0 +1,118 @@
+#include <cmath>
+#include <numbers>
+
+#include "tests/oracle/array.h"
+#include "tests/oracle/oracle.h"
+
+namespace debubble::exec {
+
+namespace {
+
+const double kRootTwoOverPi = std::sqrt(2 / std::numbers::pi);
+
+double normal_below(double x) {
+    return 0.5 * std::erfc(-x / std::numbers::sqrt2);
+}
+double normal_density(double x) {
+    return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi);
+}
+double sigmoid(double x) {
+    return 1 / (1 + std::exp(-x));
+}
+
+double activation(Nonlinearity kind, double x) {
+    switch (kind) {
+        case Nonlinearity::Gelu: return x * normal_below(x);
+        case Nonlinearity::GeluTanh:
+            return 0.5 * x * (1 + std::tanh(kRootTwoOverPi * (x + 0.044715 * x * x * x)));
+        case Nonlinearity::Relu: return x < 0 ? 0 : x;
+    }
+    return 0;
+}
+
+double slope(Nonlinearity kind, double x) {
+    switch (kind) {
+        case Nonlinearity::Gelu: return normal_below(x) + x * normal_density(x);
+        case Nonlinearity::GeluTanh: {
+            const double t = std::tanh(kRootTwoOverPi * (x + 0.044715 * x * x * x));
+            return 0.5 * (1 + t) +
+                   0.5 * x * (1 - t * t) * kRootTwoOverPi * (1 + 3 * 0.044715 * x * x);
+        }
+        case Nonlinearity::Relu: return x > 0 ? 1 : 0;
+    }
+    return 0;
+}
+
+}  // namespace
+
+void Oracle::activation_forward(Nonlinearity kind, ConstTensorView x, TensorView y) {
+    const std::int64_t count = x.shape.elements();
+    const auto in = read(x, {count});
+    const auto out = write(y, {count});
+    for (std::int64_t i = 0; i < count; ++i) out(i) = activation(kind, in(i));
+}
+
+void Oracle::activation_backward_input(Nonlinearity kind, ConstTensorView dy, ConstTensorView x,
+                                       TensorView dx) {
+    const std::int64_t count = x.shape.elements();
+    const auto dout = read(dy, {count}), in = read(x, {count});
+    const auto din = write(dx, {count});
+    for (std::int64_t i = 0; i < count; ++i) din(i) = dout(i) * slope(kind, in(i));
+}
+
+/// y = gate sigmoid(gate) up.
+void Oracle::swiglu_forward(ConstTensorView gate_up, TensorView y) {
+    const std::int64_t tokens = rows_of(y), ffn = y.shape.columns();
+    const auto in = read(gate_up, {tokens, 2, ffn});
+    const auto out = write(y, {tokens, ffn});
+    for (std::int64_t t = 0; t < tokens; ++t)
+        for (std::int64_t j = 0; j < ffn; ++j)
+            out(t, j) = in(t, 0, j) * sigmoid(in(t, 0, j)) * in(t, 1, j);
+}
+
+void Oracle::swiglu_backward_input(ConstTensorView dy, ConstTensorView gate_up,
+                                   TensorView dgate_up) {
+    const std::int64_t tokens = rows_of(dy), ffn = dy.shape.columns();
+    const auto dout = read(dy, {tokens, ffn}), in = read(gate_up, {tokens, 2, ffn});
+    const auto din = write(dgate_up, {tokens, 2, ffn});
+    for (std::int64_t t = 0; t < tokens; ++t)
+        for (std::int64_t j = 0; j < ffn; ++j) {
+            const double gate = in(t, 0, j), up = in(t, 1, j), s = sigmoid(gate);
+            din(t, 0, j) = dout(t, j) * up * s * (1 + gate * (1 - s));
+            din(t, 1, j) = dout(t, j) * gate * s;
+        }
+}
+
+void Oracle::residual_forward(ConstTensorView x, ConstTensorView branch, TensorView y) {
+    const std::int64_t count = x.shape.elements();
+    const auto a = read(x, {count}), b = read(branch, {count});
+    const auto out = write(y, {count});
+    for (std::int64_t i = 0; i < count; ++i) out(i) = a(i) + b(i);
+}
+
+void Oracle::add(ConstTensorView term, TensorView total) {
+    residual_forward(total, term, total);
+}
+
+void Oracle::scale(double factor, TensorView x) {
+    const std::int64_t count = x.shape.elements();
+    const auto in_place = write(x, {count});
+    for (std::int64_t i = 0; i < count; ++i) in_place(i) *= factor;
+}
+
+/// An element's word is a function of its place in the whole activation.
+void Oracle::dropout(const Dropout& dropout, const Window& window, ConstTensorView x,
+                     TensorView y) {
+    const std::int64_t samples = x.shape[0], rows = x.shape[1], columns = x.shape[2];
+    const auto in = read(x, {samples, rows, columns});
+    const auto out = write(y, {samples, rows, columns});
+    for (std::int64_t s = 0; s < samples; ++s)
+        for (std::int64_t r = 0; r < rows; ++r)
+            for (std::int64_t c = 0; c < columns; ++c) {
+                const std::uint64_t element = window.element(s, r, c);
+                const std::uint32_t word = dropout.stream.block(element / 4)[element % 4];
+                out(s, r, c) = word < dropout.threshold() ? 0 : in(s, r, c) * dropout.scale();
+            }
+}
+
+}  // namespace debubble::exec

@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tests/oracle/array.h"
+#include "tests/oracle/oracle.h"
+
+namespace debubble::exec {
+
+namespace {
+
+struct Row {
+    std::int64_t token = 0;
+    std::int64_t expert = 0;
+};
+
+/// The rows of all experts: one expert's after the other's, each in the order of its tokens.
+std::vector<Row> rows_by_expert(const Array<const double>& weights) {
+    std::vector<Row> rows;
+    for (std::int64_t e = 0; e < weights.extent(1); ++e)
+        for (std::int64_t t = 0; t < weights.extent(0); ++t)
+            if (weights(t, e) != 0) rows.push_back({t, e});
+    return rows;
+}
+
+/// weights [tokens, experts].
+Array<const double> read_weights(const ConstTensorView& weights) {
+    return read(weights, {rows_of(weights), weights.shape.columns()});
+}
+
+}  // namespace
+
+/// The softmax over the `chosen` largest logits of a token, the first of equal ones.
+void Oracle::route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) {
+    const std::int64_t tokens = rows_of(logits), experts = logits.shape.columns();
+    const auto logit = read(logits, {tokens, experts});
+    const auto weight = write(weights, {tokens, experts});
+    fill_zero(weights);
+    for (std::int64_t t = 0; t < tokens; ++t) {
+        std::vector<std::int64_t> best;
+        for (std::int64_t e = 0; e < experts; ++e) best.push_back(e);
+        std::ranges::stable_sort(best, [&](auto a, auto b) { return logit(t, a) > logit(t, b); });
+        best.resize(static_cast<std::size_t>(chosen));
+        double sum = 0;
+        for (const std::int64_t e : best) sum += std::exp(logit(t, e) - logit(t, best[0]));
+        for (const std::int64_t e : best)
+            weight(t, e) = std::exp(logit(t, e) - logit(t, best[0])) / sum;
+    }
+}
+
+/// dlogits = w (dw - the sum of w dw over the token's experts).
+void Oracle::route_backward_input(ConstTensorView dweights, ConstTensorView weights,
+                                  TensorView dlogits) {
+    const auto w = read_weights(weights), dw = read_weights(dweights);
+    const auto dlogit = write(dlogits, {w.extent(0), w.extent(1)});
+    for (std::int64_t t = 0; t < w.extent(0); ++t) {
+        double sum = 0;
+        for (std::int64_t e = 0; e < w.extent(1); ++e) sum += w(t, e) * dw(t, e);
+        for (std::int64_t e = 0; e < w.extent(1); ++e) dlogit(t, e) = w(t, e) * (dw(t, e) - sum);
+    }
+}
+
+std::vector<std::int64_t> Oracle::first_rows_of_experts(ConstTensorView weights) {
+    std::vector<std::int64_t> first(static_cast<std::size_t>(weights.shape.columns()) + 1, 0);
+    for (const Row& row : rows_by_expert(read_weights(weights)))
+        for (std::size_t e = static_cast<std::size_t>(row.expert) + 1; e < first.size(); ++e)
+            ++first[e];
+    return first;
+}
+
+void Oracle::permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows) {
+    const std::int64_t hidden = x.shape.columns();
+    const auto in = read(x, {rows_of(x), hidden});
+    const auto out = write(rows, {rows_of(rows), hidden});
+    std::int64_t r = 0;
+    for (const Row& row : rows_by_expert(read_weights(weights))) {
+        for (std::int64_t j = 0; j < hidden; ++j) out(r, j) = in(row.token, j);
+        ++r;
+    }
+}
+
+void Oracle::permute_backward_input(ConstTensorView weights, ConstTensorView drows, TensorView dx) {
+    const std::int64_t hidden = dx.shape.columns();
+    const auto dout = read(drows, {rows_of(drows), hidden});
+    const auto din = write(dx, {rows_of(dx), hidden});
+    fill_zero(dx);
+    std::int64_t r = 0;
+    for (const Row& row : rows_by_expert(read_weights(weights))) {
+        for (std::int64_t j = 0; j < hidden; ++j) din(row.token, j) += dout(r, j);
+        ++r;
+    }
+}
+
+void Oracle::combine_forward(ConstTensorView weights, ConstTensorView rows, TensorView y) {
+    const std::int64_t hidden = y.shape.columns();
+    const auto w = read_weights(weights), in = read(rows, {rows_of(rows), hidden});
+    const auto out = write(y, {rows_of(y), hidden});
+    fill_zero(y);
+    std::int64_t r = 0;
+    for (const Row& row : rows_by_expert(w)) {
+        for (std::int64_t j = 0; j < hidden; ++j)
+            out(row.token, j) += w(row.token, row.expert) * in(r, j);
+        ++r;
+    }
+}
+
+void Oracle::combine_backward_input(ConstTensorView weights, ConstTensorView dy,
+                                    ConstTensorView rows, TensorView drows, TensorView dweights) {
+    const std::int64_t hidden = dy.shape.columns();
+    const auto w = read_weights(weights);
+    const auto dout = read(dy, {rows_of(dy), hidden}), in = read(rows, {rows_of(rows), hidden});
+    const auto din = write(drows, {rows_of(rows), hidden});
+    const auto dw = write(dweights, {w.extent(0), w.extent(1)});
+    fill_zero(dweights);
+    std::int64_t r = 0;
+    for (const Row& row : rows_by_expert(w)) {
+        for (std::int64_t j = 0; j < hidden; ++j) {
+            din(r, j) = w(row.token, row.expert) * dout(row.token, j);
+            dw(row.token, row.expert) += dout(row.token, j) * in(r, j);
+        }
+        ++r;
+    }
+}
+
+}  // namespace debubble::exec
