@@ -244,7 +244,7 @@ void register_all() {
     add_elements(all);
     add_cross_entropy(all);
     add_adam(all);
-    for (const std::string back_end : {"reference", "onednn"}) {
+    for (const std::string back_end : {"fixed-order", "onednn"}) {
         if (back_end == "onednn" && !has_onednn()) continue;
         for (const DataType type : {DataType::Fp32, DataType::Bf16}) {
             const std::string stored = type == DataType::Fp32 ? "fp32/" : "bf16/";

@@ -44,7 +44,7 @@ class Kernels : public ProductKernels,
                 public OptimizerKernels {
 public:
     virtual ~Kernels() = default;
-    virtual std::string_view name() const = 0;  ///< "reference", "onednn", "cuda"
+    virtual std::string_view name() const = 0;  ///< "fixed-order", "onednn", "cuda"
 
     // Operators made of others, for back ends that have nothing better.
     DEBUBBLE_OVERRIDE(EmbeddingKernels, position_embedding_forward);

@@ -5,13 +5,13 @@
 #include <cstring>
 
 #include "exec/core/half.h"
-#include "exec/cpu/reference/vectorise.h"
+#include "exec/cpu/fixed_order/vectorise.h"
 
 namespace debubble::exec {
 
 namespace {
 
-using reference::vectorised;
+using fixed_order::vectorised;
 
 template <class Half>
 void widen_run(const std::byte* from, std::int64_t count, float* to) {

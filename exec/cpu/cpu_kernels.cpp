@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/diagnostic.h"
-#include "exec/cpu/reference_kernels.h"
+#include "exec/cpu/fixed_order/kernels.h"
 
 namespace debubble::exec {
 
@@ -23,7 +23,7 @@ std::string onednn_instructions() {
 std::unique_ptr<Kernels> make_onednn_kernels(int) {
     throw InputError(
         "this build has no oneDNN: install libdnnl-dev and configure again, "
-        "or choose the reference kernels");
+        "or choose the kernels of fixed order (fixed-order)");
 }
 #endif
 
@@ -31,13 +31,13 @@ std::unique_ptr<Kernels> make_cpu_kernels(std::string_view name, int threads) {
     if (threads < 1) {
         throw InputError("kernels run on one thread at least, not " + std::to_string(threads));
     }
-    if (name == "reference") return make_reference_kernels();
+    if (is_fixed_order(name)) return make_fixed_order_kernels();
     if (name == "onednn") return make_onednn_kernels(threads);
     if (name == "auto") {
-        return has_onednn() ? make_onednn_kernels(threads) : make_reference_kernels();
+        return has_onednn() ? make_onednn_kernels(threads) : make_fixed_order_kernels();
     }
     throw InputError("no kernels are called '" + std::string(name) +
-                     "'; there are auto, reference and onednn");
+                     "'; there are auto, onednn and fixed-order");
 }
 
 }  // namespace debubble::exec

@@ -30,7 +30,12 @@ std::string onednn_instructions();
 /// `threads` >= 1. Throws InputError if this build has no oneDNN.
 std::unique_ptr<Kernels> make_onednn_kernels(int threads);
 
-/// By name: reference, onednn, or auto, which is the fastest that this build has. Only onednn
+/// Whether kernels of this name are those of fixed order, which are also called reference.
+inline bool is_fixed_order(std::string_view name) {
+    return name == "fixed-order" || name == "reference";
+}
+
+/// By name: fixed-order, onednn, or auto, which is the fastest that this build has. Only onednn
 /// uses more than one thread. Throws InputError for another name, or no thread.
 std::unique_ptr<Kernels> make_cpu_kernels(std::string_view name, int threads);
 /// The same, later.

@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "exec/cpu/reference/attention.h"
+#include "exec/cpu/fixed_order/attention.h"
 #include "tests/exec/tensors.h"
 
-namespace debubble::exec::reference {
+namespace debubble::exec::fixed_order {
 namespace {
 
 /// Everything that an attention takes and leaves behind.
@@ -127,4 +127,4 @@ TEST(Attention, DropsTheProbabilityItIsAskedTo) {
 }
 
 }  // namespace
-}  // namespace debubble::exec::reference
+}  // namespace debubble::exec::fixed_order

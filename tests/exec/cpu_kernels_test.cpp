@@ -6,21 +6,23 @@
 #include <thread>
 
 #include "base/diagnostic.h"
-#include "exec/cpu/reference/vectorise.h"
+#include "exec/cpu/fixed_order/vectorise.h"
 #include "tests/exec/tensors.h"
 
 namespace debubble::exec {
 namespace {
 
 TEST(CpuKernels, GoByTheirNames) {
-    EXPECT_EQ(make_cpu_kernels("reference", 1)->name(), "reference");
-    EXPECT_EQ(make_cpu_kernels("auto", 1)->name(), has_onednn() ? "onednn" : "reference");
+    EXPECT_EQ(make_cpu_kernels("fixed-order", 1)->name(), "fixed-order");
+    EXPECT_EQ(make_cpu_kernels("reference", 1)->name(), "fixed-order") << "its other name";
+    EXPECT_EQ(make_cpu_kernels("auto", 1)->name(), has_onednn() ? "onednn" : "fixed-order");
     try {
         make_cpu_kernels("mkl", 1);
         FAIL() << "no such kernels";
     } catch (const InputError& error) {
-        EXPECT_STREQ(error.what(),
-                     "error: no kernels are called 'mkl'; there are auto, reference and onednn\n");
+        EXPECT_STREQ(
+            error.what(),
+            "error: no kernels are called 'mkl'; there are auto, onednn and fixed-order\n");
     }
 }
 
@@ -29,12 +31,12 @@ TEST(CpuKernels, RunOnOneThreadAtLeast) {
 }
 
 /// What the three widths of vectors are to oneDNN.
-bool is_within(const std::string& instructions, reference::VectorUnit unit) {
+bool is_within(const std::string& instructions, fixed_order::VectorUnit unit) {
     const bool sse = instructions == "sse41", wide = instructions.starts_with("avx512");
     switch (unit) {
-        case reference::VectorUnit::Baseline: return sse;
-        case reference::VectorUnit::Avx2: return !wide;
-        case reference::VectorUnit::Avx512: return true;
+        case fixed_order::VectorUnit::Baseline: return sse;
+        case fixed_order::VectorUnit::Avx2: return !wide;
+        case fixed_order::VectorUnit::Avx512: return true;
     }
     return false;
 }
@@ -43,7 +45,7 @@ TEST(CpuKernels, OfOneDnnUseNoWiderInstructionsThanTheVectorUnitAllows) {
     if (!has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
     if (!std::getenv("DEBUBBLE_VECTOR_UNIT")) GTEST_SKIP() << "DEBUBBLE_VECTOR_UNIT is not set";
     if (std::getenv("ONEDNN_MAX_CPU_ISA")) GTEST_SKIP() << "ONEDNN_MAX_CPU_ISA decides";
-    EXPECT_PRED2(is_within, onednn_instructions(), reference::vector_unit());
+    EXPECT_PRED2(is_within, onednn_instructions(), fixed_order::vector_unit());
 }
 
 /// Weight gradients, attention and a norm of gradients: what sums over many rows.

@@ -24,7 +24,7 @@ struct Case {
     std::string name = "alone";
     std::string parallel = "{data: 1}";
     std::string schedule = "1f1b";
-    std::string kernels = "reference";
+    std::string kernels = "fixed-order";
     friend void PrintTo(const Case& c, std::ostream* out) { *out << c.model << ' ' << c.name; }
 };
 

@@ -3,18 +3,18 @@
 
 #include <gmock/gmock.h>
 
-#include "exec/cpu/reference/columns.h"
-#include "exec/cpu/reference/cross_entropy.h"
-#include "exec/cpu/reference/embedding.h"
-#include "exec/cpu/reference/experts.h"
-#include "exec/cpu/reference/exponential.h"
-#include "exec/cpu/reference/gemm.h"
-#include "exec/cpu/reference/linear.h"
-#include "exec/cpu/reference/normal.h"
-#include "exec/cpu/reference/residual.h"
+#include "exec/cpu/fixed_order/columns.h"
+#include "exec/cpu/fixed_order/cross_entropy.h"
+#include "exec/cpu/fixed_order/embedding.h"
+#include "exec/cpu/fixed_order/experts.h"
+#include "exec/cpu/fixed_order/exponential.h"
+#include "exec/cpu/fixed_order/gemm.h"
+#include "exec/cpu/fixed_order/linear.h"
+#include "exec/cpu/fixed_order/normal.h"
+#include "exec/cpu/fixed_order/residual.h"
 #include "tests/exec/tensors.h"
 
-namespace debubble::exec::reference {
+namespace debubble::exec::fixed_order {
 namespace {
 
 /// The definition, in double.
@@ -265,4 +265,4 @@ TEST(Experts, TakeTheFirstOfEqualLogitsAndPassOnNaN) {
 }
 
 }  // namespace
-}  // namespace debubble::exec::reference
+}  // namespace debubble::exec::fixed_order

@@ -1,5 +1,5 @@
-#include "exec/cpu/reference/cross_entropy.h"
-#include "exec/cpu/reference/optimizer.h"
+#include "exec/cpu/fixed_order/cross_entropy.h"
+#include "exec/cpu/fixed_order/optimizer.h"
 #include "tests/exec/golden_networks.h"
 #include "tests/exec/goldens.h"
 #include "tests/exec/tensors.h"
@@ -11,7 +11,8 @@ namespace {
 class Network : public testing::TestWithParam<std::string> {
 protected:
     Goldens golden_{GetParam()};
-    std::int64_t counted_ = reference::counted_targets(golden_["targets"].as<std::int32_t>(), -100);
+    std::int64_t counted_ =
+        fixed_order::counted_targets(golden_["targets"].as<std::int32_t>(), -100);
 
     Transformer network() const {
         std::map<std::string, Tensor> weights;
@@ -71,9 +72,9 @@ TEST_P(Network, FollowsPyTorchThroughTenStepsOfAdamW) {
         transformer.zero_gradients();
         transformer.backward(Transformer::Order::Fused);
         for (auto& [name, weight] : transformer.weights) {
-            reference::adam_step(adamw, step, 1, transformer.gradients.at(name).as<float>(),
-                                 weight.as<float>(), first.at(name).as<float>(),
-                                 second.at(name).as<float>());
+            fixed_order::adam_step(adamw, step, 1, transformer.gradients.at(name).as<float>(),
+                                   weight.as<float>(), first.at(name).as<float>(),
+                                   second.at(name).as<float>());
         }
     }
     record_error("worst_loss", worst);

@@ -21,7 +21,7 @@ struct Subject {
 std::vector<Subject> subjects() {
     std::vector<Subject> all{
         {"oracle", [] { return std::unique_ptr<Kernels>(new Oracle); }, DataType::Fp64},
-        {"reference", [] { return make_cpu_kernels("reference", 1); }}};
+        {"fixed_order", [] { return make_cpu_kernels("fixed-order", 1); }}};
     if (has_onednn()) all.push_back({"onednn", [] { return make_cpu_kernels("onednn", 1); }});
     return all;
 }

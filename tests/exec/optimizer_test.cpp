@@ -1,4 +1,4 @@
-#include "exec/cpu/reference/optimizer.h"
+#include "exec/cpu/fixed_order/optimizer.h"
 #include "exec/core/training/clip_factor.h"
 
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "tests/exec/goldens.h"
 #include "tests/exec/tensors.h"
 
-namespace debubble::exec::reference {
+namespace debubble::exec::fixed_order {
 namespace {
 
 struct Case {
@@ -110,4 +110,4 @@ TEST(Clipping, IsPyTorchsOverPartsOfOneGlobalNorm) {
 }
 
 }  // namespace
-}  // namespace debubble::exec::reference
+}  // namespace debubble::exec::fixed_order

@@ -197,7 +197,7 @@ StepRecord train_step(RankJob& rank, const Job& job, int step) {
 }
 
 RankResult train_on(Communicator& world, const Job& job) {
-    JobOptions how{cpu_kernels_maker("reference", 1), Bytes{1 << 28}, job.patience};
+    JobOptions how{cpu_kernels_maker("fixed-order", 1), Bytes{1 << 28}, job.patience};
     if (job.device) how.device = job.device(world.global_rank(), world.size());
     RankJob rank(job.scenario, job.plan, job.options, world, how);
     const GridPlace place = rank.groups().place;

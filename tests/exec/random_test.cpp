@@ -1,9 +1,9 @@
 #include "exec/core/random_stream.h"
 #include "exec/core/training/fill_normal.h"
-#include "exec/cpu/reference/dropout.h"
+#include "exec/cpu/fixed_order/dropout.h"
 #include "tests/exec/tensors.h"
 
-namespace debubble::exec::reference {
+namespace debubble::exec::fixed_order {
 namespace {
 
 // The known answers of Random123's kat_vectors, philox 4x32 10.
@@ -88,4 +88,4 @@ TEST(Initialisation, GivesASliceTheBitsOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace debubble::exec::reference
+}  // namespace debubble::exec::fixed_order

@@ -233,7 +233,7 @@ class SameRun(unittest.TestCase):
 
     def test_other_kernels_are_told(self):
         self.need_onednn()
-        self.differ(r"the kernels \(--kernels\)", "onednn .*", "reference",
+        self.differ(r"the kernels \(--kernels\)", "onednn .*", "fixed-order",
                     Rank("--kernels", "reference"))
 
     @unittest.skipUnless(has_wide_vectors(), "this processor has no wider vectors")
@@ -266,7 +266,7 @@ class SameRun(unittest.TestCase):
 
     def test_another_number_of_threads_is_told_to_ranks_of_a_tensor_group_that_use_onednn(self):
         own = ("--resume", "never", *sets(f"parallel={TENSOR}"))
-        with self.subTest("reference"):
+        with self.subTest("fixed order"):
             self.trains(Rank(*own, "--kernels", "reference", "--threads", 1),
                         Rank(*own, "--kernels", "reference", "--threads", 2))
         self.need_onednn()

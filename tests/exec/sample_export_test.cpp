@@ -21,7 +21,7 @@ using testing::HasSubstr;
 constexpr Cut kManyRanks{2, 2, 2};
 
 std::vector<float> logits_of(const SavedNetwork& network) {
-    const auto kernels = make_cpu_kernels("reference", 1);
+    const auto kernels = make_cpu_kernels("fixed-order", 1);
     LanguageModel model(network, *kernels);
     const std::int32_t text[] = {1, 2};
     const std::span<const float> logits = model.logits(text);

@@ -139,12 +139,13 @@ TEST_P(Sample, TakesNoEntryThatTheTokenizerDoesNotHave) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, Sample,
-                         testing::Values(Case{"gpt2", "reference"}, Case{"gpt2", "auto"},
-                                         Case{"llama", "reference"}, Case{"llama", "auto"},
-                                         Case{"llama_tied", "reference"},
-                                         Case{"mixtral", "reference"}, Case{"mixtral", "auto"}),
+                         testing::Values(Case{"gpt2", "fixed-order"}, Case{"gpt2", "auto"},
+                                         Case{"llama", "fixed-order"}, Case{"llama", "auto"},
+                                         Case{"llama_tied", "fixed-order"},
+                                         Case{"mixtral", "fixed-order"}, Case{"mixtral", "auto"}),
                          [](const auto& each) {
-                             return each.param.network + "_" + each.param.kernels;
+                             return each.param.network +
+                                    (is_fixed_order(each.param.kernels) ? "_fixed_order" : "_auto");
                          });
 
 /// Of the network that knows nothing of stages, behind the last token.
@@ -173,7 +174,7 @@ std::vector<float> expected_logits(const SavedNetwork& network, const Tokens& te
 TEST(SampleLengths, WhatFillsUpATextDoesNotShow) {
     SavedNetwork network = golden_network_of("llama");
     network.architecture.max_positions = 70;  // rotary: there are angles for all of them
-    const auto kernels = make_cpu_kernels("reference", 1);
+    const auto kernels = make_cpu_kernels("fixed-order", 1);
     LanguageModel model(network, *kernels);
     Tokens text;
     for (std::int32_t i = 0; i < 70; ++i) text.push_back((i * i + 3 * i) % 29);
@@ -190,7 +191,7 @@ TEST(SampleLengths, WhatFillsUpATextDoesNotShow) {
 TEST(SampleLengths, NoLongerThanTheTrainingsSequences) {
     SavedNetwork network = golden_network_of("gpt2");
     network.trained_length = 4;
-    const auto kernels = make_cpu_kernels("reference", 1);
+    const auto kernels = make_cpu_kernels("fixed-order", 1);
     EXPECT_EQ(LanguageModel(network, *kernels).window(), 4);
 }
 
@@ -242,7 +243,7 @@ std::string mistake_of(const auto& call) {
 }
 
 TEST(SampleMistakes, AreToldInASentence) {
-    const auto kernels = make_cpu_kernels("reference", 1);
+    const auto kernels = make_cpu_kernels("fixed-order", 1);
     const SavedNetwork vit = golden_network_of("vit");
     EXPECT_THAT(mistake_of([&] { LanguageModel(vit, *kernels); }),
                 HasSubstr("is a Vision Transformer, which tells images apart"));

@@ -41,7 +41,7 @@ training:
         RunRequest request;
         request.scenario = scenario_.string();
         request.set = set;
-        request.kernels = "reference";
+        request.kernels = "fixed-order";
         ProcessPlace place;
         place.rank = rank;
         place.size = kRanks;

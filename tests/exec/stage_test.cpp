@@ -2,8 +2,8 @@
 #include <thread>
 
 #include "exec/core/stage/model_stage.h"
-#include "exec/cpu/reference/cross_entropy.h"
-#include "exec/cpu/reference_kernels.h"
+#include "exec/cpu/fixed_order/cross_entropy.h"
+#include "exec/cpu/fixed_order/kernels.h"
 #include "tests/exec/golden_networks.h"
 #include "tests/exec/goldens.h"
 #include "tests/exec/stage_parameters.h"
@@ -29,7 +29,7 @@ class StageOf : public testing::TestWithParam<std::string> {
 protected:
     StageOf() {
         const std::int32_t ignored = -100;
-        counted_ = reference::counted_targets(golden_["targets"].as<std::int32_t>(), ignored);
+        counted_ = fixed_order::counted_targets(golden_["targets"].as<std::int32_t>(), ignored);
         for (const auto& [name, tensor] : golden_.all())
             if (golden_.has("d_" + name)) weights_.emplace(name, tensor.clone());
     }
@@ -57,7 +57,7 @@ protected:
     /// A step of the whole network, whose parameters take a while at each layer's ends.
     Told run_with_slow(StageParameters& parameters, const models::StageGraph& graph) {
         Told told;
-        const std::unique_ptr<Kernels> kernels = make_reference_kernels();
+        const std::unique_ptr<Kernels> kernels = make_fixed_order_kernels();
         Arena arena(Bytes{64 << 20});
         StageTools tools{*kernels, arena, parameters};
         tools.on_visit = [&](const models::StageGraph&, const models::Operator&, models::Part,
@@ -78,7 +78,7 @@ protected:
     }
 
     void run(const Layout& layout) {
-        const std::unique_ptr<Kernels> kernels = make_reference_kernels();
+        const std::unique_ptr<Kernels> kernels = make_fixed_order_kernels();
         Arena arena(Bytes{64 << 20});
         std::vector<std::unique_ptr<FlatParameters>> parameters;
         std::vector<std::unique_ptr<StageRunner>> stages;

@@ -10,7 +10,7 @@
 #include "exec/comm/local.h"
 #include "exec/core/pieces/copy_box.h"
 #include "exec/core/stage/as_executed.h"
-#include "exec/cpu/reference_kernels.h"
+#include "exec/cpu/fixed_order/kernels.h"
 #include "exec/io/checkpoint/checkpoint.h"
 #include "exec/io/checkpoint/checkpoint_writer.h"
 #include "scenarios/execution_of.h"
@@ -125,7 +125,7 @@ struct JobRank {
         }
         const Tensor sum({1});
         const TensorView element{to.data + at * size_of(to.type), {1}, to.type};
-        const auto kernels = make_reference_kernels();
+        const auto kernels = make_fixed_order_kernels();
         kernels->copy(element, sum.view());
         sum.as<float>()[0] += static_cast<float>(value);
         kernels->copy(sum.view(), element);
@@ -276,7 +276,7 @@ JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoi
     result.held.resize(scenario.parallel.gpus());
     std::mutex mutex;  // guards result
     run_local(scenario.parallel.gpus(), Transport::Buffered, [&](Communicator& world) {
-        const auto kernels = make_reference_kernels();
+        const auto kernels = make_fixed_order_kernels();
         Arena arena(Bytes{1 << 26});
         JobRank rank{layout, scenario, plan,
                      make_rank_training(scenario, plan, options, world, *kernels, arena,

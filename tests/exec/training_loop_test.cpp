@@ -32,7 +32,7 @@ training:
                                         << ", every: 1}\n";
     RunRequest request;
     request.scenario = (folder / "tiny.yaml").string();
-    request.kernels = "reference";
+    request.kernels = "fixed-order";
     return prepare_run(request, {});
 }
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "exec/core/training/trained_stage.h"
-#include "exec/cpu/reference_kernels.h"
+#include "exec/cpu/fixed_order/kernels.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/plan.h"
 #include "tests/exec/training_job.h"
@@ -100,7 +100,7 @@ protected:
     std::size_t most_with_gradients_ = 0;
     NotingCommunicator replicas_{lines_};
     Arena arena_{Bytes{1 << 28}};
-    std::unique_ptr<Kernels> kernels_ = make_reference_kernels();
+    std::unique_ptr<Kernels> kernels_ = make_fixed_order_kernels();
     std::unique_ptr<TrainedStage> stage_;
 
 private:

@@ -2,7 +2,7 @@
 
 #include "exec/comm/local.h"
 #include "exec/core/stage/as_executed.h"
-#include "exec/cpu/reference_kernels.h"
+#include "exec/cpu/fixed_order/kernels.h"
 #include "tests/exec/goldens.h"
 #include "tests/exec/tensors.h"
 #include "tests/exec/training_job.h"
@@ -109,7 +109,7 @@ TEST(OptimizerStep, IsPyTorchs) {
         const scenarios::Scenario scenario = scenario_of(layout);
         const scenarios::Plan plan = scenarios::make_plan(scenario);
         run_local(1, Transport::Buffered, [&](Communicator& world) {
-            const auto kernels = make_reference_kernels();
+            const auto kernels = make_fixed_order_kernels();
             Arena arena(Bytes{1 << 26});
             RankTraining training =
                 make_rank_training(as_executed(scenario), plan, read_training_options(scenario),

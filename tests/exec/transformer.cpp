@@ -5,23 +5,23 @@
 #include <fmt/format.h>
 
 #include "exec/core/stage/rope_table.h"
-#include "exec/cpu/reference/activation.h"
-#include "exec/cpu/reference/attention.h"
-#include "exec/cpu/reference/cross_entropy.h"
-#include "exec/cpu/reference/embedding.h"
-#include "exec/cpu/reference/experts.h"
-#include "exec/cpu/reference/heads.h"
-#include "exec/cpu/reference/layer_norm.h"
-#include "exec/cpu/reference/linear.h"
-#include "exec/cpu/reference/patches.h"
-#include "exec/cpu/reference/residual.h"
-#include "exec/cpu/reference/rms_norm.h"
-#include "exec/cpu/reference/rope.h"
+#include "exec/cpu/fixed_order/activation.h"
+#include "exec/cpu/fixed_order/attention.h"
+#include "exec/cpu/fixed_order/cross_entropy.h"
+#include "exec/cpu/fixed_order/embedding.h"
+#include "exec/cpu/fixed_order/experts.h"
+#include "exec/cpu/fixed_order/heads.h"
+#include "exec/cpu/fixed_order/layer_norm.h"
+#include "exec/cpu/fixed_order/linear.h"
+#include "exec/cpu/fixed_order/patches.h"
+#include "exec/cpu/fixed_order/residual.h"
+#include "exec/cpu/fixed_order/rms_norm.h"
+#include "exec/cpu/fixed_order/rope.h"
 #include "models/layer_names.h"
 
 namespace debubble::exec {
 
-using namespace reference;
+using namespace fixed_order;
 
 namespace {
 
@@ -287,9 +287,10 @@ Transformer::Handle Transformer::experts(const Handle& x, const std::string& blo
     const Handle gate = linear(x, block + "gate", model_.experts);
     const std::int64_t tokens = gate->data.shape()[0], hidden = model_.hidden;
     const auto share = std::make_shared<Value>(gate->data.shape());
-    reference::route_forward<float>(model_.experts_per_token, of(gate->data), of(share->data));
+    fixed_order::route_forward<float>(model_.experts_per_token, of(gate->data), of(share->data));
     done([=] {
-        reference::route_backward<float>(of(share->gradient), of(share->data), of(gate->gradient));
+        fixed_order::route_backward<float>(of(share->gradient), of(share->data),
+                                           of(gate->gradient));
     });
     const auto y = std::make_shared<Value>(Shape{tokens, hidden});
     for (std::int64_t e = 0; e < model_.experts; ++e) {
@@ -318,8 +319,8 @@ Transformer::Handle Transformer::add(const Handle& x, const Handle& branch) {
     const auto y = std::make_shared<Value>(x->data.shape());
     residual_forward(of(x->data), of(branch->data), of(y->data));
     done([=] {
-        reference::add(of(y->gradient), of(x->gradient));
-        reference::add(of(y->gradient), of(branch->gradient));
+        fixed_order::add(of(y->gradient), of(x->gradient));
+        fixed_order::add(of(y->gradient), of(branch->gradient));
     });
     return y;
 }

@@ -11,7 +11,7 @@
 
 namespace debubble::exec {
 
-/// A whole network made of the reference operators, on one rank and without a schedule:
+/// A whole network made of the operators of fixed order, on one rank and without a schedule:
 /// what the executor's stages must amount to. Each operator of the forward leaves its
 /// backward_input and its backward_weight on a tape.
 class Transformer {

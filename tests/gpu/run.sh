@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that waits for a GPU, in one command, and in four of under ten minutes each: operators
-# against the reference, whole trainings against the processor's and one rank's (tests), speeds beside
+# against the oracle, whole trainings against the processor's and one rank's (tests), speeds beside
 # PyTorch's where it is installed (speed: GPT-2 124M, and cuDNN's attention; large: GPT-2 XL and a
 # Llama), and simulated beside executed on four parts of the GPU (pipeline). Prints a table, then
 # PASSED or FAILED, with the number of parts that were not run and of figures that are short of what
@@ -321,14 +321,14 @@ all_tests() {
     resumed "three steps and three more from their checkpoint, bit for bit"
     [ "$device" = cuda ] || { row "operators, trainings, calibration and NCCL" "not run" "they want a GPU"; return; }
     question "green contexts have their own multiprocessors" gpu_green_contexts  # all else stands on it
-    suite "operators in fp32, bf16, fp16 against the reference" '*KernelsTest*' 180
+    suite "operators in fp32, bf16, fp16 against the oracle" '*KernelsTest*' 180
     suite "trainings on the GPU against the processor's" '*AgainstTheProcessor*' 120
     suite "pipelines, TP, DP, ZeRO on one GPU against one rank" '*AgainstOneRank*' 180
     suite "an offloaded optimizer leaves the resident one's bits" '*OffloadedOptimizer*' 60
     suite "a calibration prices its scenario in a simulation" '*DeviceCalibrate*' 60
     calibration "calibrate: shares of the datasheet's rates"
     question "several ranks of NCCL on one GPU (NCCL_HOSTID)" gpu_nccl_ranks
-    local ranks title="attention of cuDNN against the reference"
+    local ranks title="attention of cuDNN against the oracle"
     for ranks in 2 3; do
         question "NCCL keeps a communicator's promises, $ranks ranks" gpu_nccl_suite $ranks whole
     done

@@ -6,7 +6,7 @@
 #include "exec/core/tensor.h"
 #include "exec/cpu/onednn/matmul.h"
 
-/// Attention as in exec/cpu/reference/attention.h, its products by oneDNN on blocks that stay
+/// Attention as in exec/core/kernels/attention.h, its products by oneDNN on blocks that stay
 /// in the second-level cache, the heads dealt to workers.
 namespace debubble::exec::onednn {
 

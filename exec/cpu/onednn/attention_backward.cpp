@@ -1,18 +1,18 @@
+#include "exec/cpu/fixed_order/attention_block.h"
+#include "exec/cpu/fixed_order/exponential.h"
 #include "exec/cpu/onednn/attention.h"
 #include "exec/cpu/onednn/attention_rows.h"
-#include "exec/cpu/reference/attention_block.h"
-#include "exec/cpu/reference/exponential.h"
 #include "exec/cpu/workers.h"
 
 namespace debubble::exec::onednn {
 
 namespace {
 
-using reference::AttentionShape;
-using reference::Block;
-using reference::exponential;
-using reference::sum_of;
-using reference::vectorised;
+using fixed_order::AttentionShape;
+using fixed_order::Block;
+using fixed_order::exponential;
+using fixed_order::sum_of;
+using fixed_order::vectorised;
 
 struct Backward {
     const Attention& attention;

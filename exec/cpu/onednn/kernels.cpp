@@ -1,9 +1,9 @@
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/cpu/fixed_order/linear.h"
 #include "exec/cpu/onednn/attention.h"
 #include "exec/cpu/onednn/matmul.h"
 #include "exec/cpu/operators/cpu_operators.h"
 #include "exec/cpu/packed_heads.h"
-#include "exec/cpu/reference/linear.h"
 
 namespace debubble::exec {
 
@@ -65,7 +65,7 @@ public:
         Fp32Operands whole(scratch_);
         const View<float> sum = whole.changed(dbias);
         walk_.in_order(rows_of(dy), dy.shape.columns(), [&](Fp32Operands& use, Rows rows) {
-            reference::add_rows<float>(use.in(rows.of(dy)), sum);
+            fixed_order::add_rows<float>(use.in(rows.of(dy)), sum);
         });
     }
 

@@ -1,9 +1,9 @@
-#include "exec/cpu/reference/attention.h"
+#include "exec/cpu/fixed_order/attention.h"
 #include "exec/core/packed_rows.h"
 #include "exec/cpu/convert.h"
+#include "exec/cpu/fixed_order/rope.h"
 #include "exec/cpu/operators/cpu_operators.h"
 #include "exec/cpu/packed_heads.h"
-#include "exec/cpu/reference/rope.h"
 
 namespace debubble::exec {
 
@@ -56,9 +56,9 @@ void CpuOperators::rope_forward(std::int64_t first_position, std::int64_t heads,
     walk_(x.shape[0] * x.shape[1], width, [&](Fp32Operands& use, Rows rows) {
         const View<float> block = use.changed(rows.of(x));
         for (std::int64_t i = 0; i < rows.count; ++i) {
-            reference::rope_forward<float>(first_position + (rows.first + i) % x.shape[1],
-                                           cosines.as<float>(), sines.as<float>(),
-                                           View<float>{block.row(i), {1, 1, heads, x.shape[3]}});
+            fixed_order::rope_forward<float>(first_position + (rows.first + i) % x.shape[1],
+                                             cosines.as<float>(), sines.as<float>(),
+                                             View<float>{block.row(i), {1, 1, heads, x.shape[3]}});
         }
     });
 }
@@ -71,7 +71,7 @@ void CpuOperators::rope_backward_input(std::int64_t first_position, std::int64_t
     walk_(dx.shape[0] * dx.shape[1], width, [&](Fp32Operands& use, Rows rows) {
         const View<float> block = use.changed(rows.of(dx));
         for (std::int64_t i = 0; i < rows.count; ++i) {
-            reference::rope_backward_input<float>(
+            fixed_order::rope_backward_input<float>(
                 first_position + (rows.first + i) % dx.shape[1], cosines.as<float>(),
                 sines.as<float>(), View<float>{block.row(i), {1, 1, heads, dx.shape[3]}});
         }
@@ -83,8 +83,8 @@ void CpuOperators::attention_forward(const Attention& attention, ConstTensorView
                                      TensorView log_sum) {
     Fp32Operands use(scratch_);
     const auto heads = heads_in(use, attention, q, k, v);
-    reference::attention_forward<float>(attention, heads.q, heads.k, heads.v, use.out(out),
-                                        use.out(log_sum));
+    fixed_order::attention_forward<float>(attention, heads.q, heads.k, heads.v, use.out(out),
+                                          use.out(log_sum));
 }
 
 void CpuOperators::attention_backward_input(const Attention& attention, ConstTensorView dout,
@@ -94,9 +94,9 @@ void CpuOperators::attention_backward_input(const Attention& attention, ConstTen
     Fp32Operands use(scratch_);
     const auto heads = heads_in(use, attention, q, k, v);
     const auto gradients = heads_out(use, attention, dq, dk, dv);
-    reference::attention_backward_input<float>(attention, use.in(dout), heads.q, heads.k, heads.v,
-                                               use.in(out), use.in(log_sum), gradients.q,
-                                               gradients.k, gradients.v);
+    fixed_order::attention_backward_input<float>(attention, use.in(dout), heads.q, heads.k, heads.v,
+                                                 use.in(out), use.in(log_sum), gradients.q,
+                                                 gradients.k, gradients.v);
 }
 
 }  // namespace debubble::exec

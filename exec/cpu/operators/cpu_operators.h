@@ -3,7 +3,7 @@
 #include "exec/core/kernels.h"
 #include "exec/cpu/row_walk.h"
 
-/// The seam's operators on the reference operators, of which a faster back end replaces some.
+/// The operators of Kernels on those of exec/cpu/fixed_order, of which oneDNN replaces some.
 namespace debubble::exec {
 
 /// Every operator computes in fp32, whatever its operands are stored as: a walk cuts its rows

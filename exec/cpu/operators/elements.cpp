@@ -1,49 +1,49 @@
+#include "exec/cpu/fixed_order/activation.h"
+#include "exec/cpu/fixed_order/dropout.h"
+#include "exec/cpu/fixed_order/optimizer.h"
+#include "exec/cpu/fixed_order/residual.h"
 #include "exec/cpu/operators/cpu_operators.h"
-#include "exec/cpu/reference/activation.h"
-#include "exec/cpu/reference/dropout.h"
-#include "exec/cpu/reference/optimizer.h"
-#include "exec/cpu/reference/residual.h"
 
 namespace debubble::exec {
 
 void CpuOperators::activation_forward(Nonlinearity kind, ConstTensorView x, TensorView y) {
     each_element(y, [&](Fp32Operands& use, Rows part) {
-        reference::activation_forward<float>(kind, use.in(part.of(x)), use.out(part.of(y)));
+        fixed_order::activation_forward<float>(kind, use.in(part.of(x)), use.out(part.of(y)));
     });
 }
 
 void CpuOperators::activation_backward_input(Nonlinearity kind, ConstTensorView dy,
                                              ConstTensorView x, TensorView dx) {
     each_element(dx, [&](Fp32Operands& use, Rows part) {
-        reference::activation_backward_input<float>(kind, use.in(part.of(dy)), use.in(part.of(x)),
-                                                    use.out(part.of(dx)));
+        fixed_order::activation_backward_input<float>(kind, use.in(part.of(dy)), use.in(part.of(x)),
+                                                      use.out(part.of(dx)));
     });
 }
 
 void CpuOperators::swiglu_forward(ConstTensorView gate_up, TensorView y) {
     each_row(y, [&](Fp32Operands& use, Rows rows) {
-        reference::swiglu_forward<float>(use.in(rows.of(gate_up)), use.out(rows.of(y)));
+        fixed_order::swiglu_forward<float>(use.in(rows.of(gate_up)), use.out(rows.of(y)));
     });
 }
 
 void CpuOperators::swiglu_backward_input(ConstTensorView dy, ConstTensorView gate_up,
                                          TensorView dgate_up) {
     each_row(dy, [&](Fp32Operands& use, Rows rows) {
-        reference::swiglu_backward_input<float>(use.in(rows.of(dy)), use.in(rows.of(gate_up)),
-                                                use.out(rows.of(dgate_up)));
+        fixed_order::swiglu_backward_input<float>(use.in(rows.of(dy)), use.in(rows.of(gate_up)),
+                                                  use.out(rows.of(dgate_up)));
     });
 }
 
 void CpuOperators::residual_forward(ConstTensorView x, ConstTensorView branch, TensorView y) {
     each_element(y, [&](Fp32Operands& use, Rows part) {
-        reference::residual_forward<float>(use.in(part.of(x)), use.in(part.of(branch)),
-                                           use.out(part.of(y)));
+        fixed_order::residual_forward<float>(use.in(part.of(x)), use.in(part.of(branch)),
+                                             use.out(part.of(y)));
     });
 }
 
 void CpuOperators::add(ConstTensorView term, TensorView total) {
     each_element(total, [&](Fp32Operands& use, Rows part) {
-        reference::add<float>(use.in(part.of(term)), use.changed(part.of(total)));
+        fixed_order::add<float>(use.in(part.of(term)), use.changed(part.of(total)));
     });
 }
 
@@ -57,14 +57,14 @@ void CpuOperators::dropout(const Dropout& dropout, const Window& window, ConstTe
         for (std::int64_t i = 0; i < rows.count; ++i) {
             const std::int64_t line = rows.first + i;
             const std::uint64_t element = window.element(line / x.shape[1], line % x.shape[1], 0);
-            reference::drop_run<float>(dropout, element, columns, from.row(i), to.row(i));
+            fixed_order::drop_run<float>(dropout, element, columns, from.row(i), to.row(i));
         }
     });
 }
 
 void CpuOperators::scale(double factor, TensorView x) {
     each_element(x, [&](Fp32Operands& use, Rows part) {
-        reference::scale<float>(factor, use.changed(part.of(x)));
+        fixed_order::scale<float>(factor, use.changed(part.of(x)));
     });
 }
 

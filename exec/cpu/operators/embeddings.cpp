@@ -1,6 +1,6 @@
 #include "exec/cpu/convert.h"
+#include "exec/cpu/fixed_order/embedding.h"
 #include "exec/cpu/operators/cpu_operators.h"
-#include "exec/cpu/reference/embedding.h"
 
 namespace debubble::exec {
 
@@ -27,8 +27,8 @@ void CpuOperators::token_embedding_backward_weight(ConstTensorView tokens, std::
     const View<float> sum = whole.changed(dtable);
     const std::int64_t count = tokens.shape.elements();
     walk_.in_order(count, dy.shape.columns(), [&](Fp32Operands& use, Rows rows) {
-        reference::token_embedding_backward_weight<float>(rows.of(tokens).as<std::int32_t>(),
-                                                          first_entry, use.in(rows.of(dy)), sum);
+        fixed_order::token_embedding_backward_weight<float>(rows.of(tokens).as<std::int32_t>(),
+                                                            first_entry, use.in(rows.of(dy)), sum);
     });
 }
 

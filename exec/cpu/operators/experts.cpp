@@ -1,4 +1,4 @@
-#include "exec/cpu/reference/experts.h"
+#include "exec/cpu/fixed_order/experts.h"
 
 #include <cstring>
 
@@ -8,8 +8,8 @@ namespace debubble::exec {
 
 namespace {
 
-using reference::ExpertRows;
-using reference::TokenRange;
+using fixed_order::ExpertRows;
+using fixed_order::TokenRange;
 
 /// Tokens do not depend on each other, but their rows lie anywhere: operands are at hand whole.
 template <class Body>
@@ -24,15 +24,15 @@ void each_token(int workers, const ExpertRows& rows, const Body& body) {
 
 void CpuOperators::route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) {
     each_row(logits, [&](Fp32Operands& use, Rows rows) {
-        reference::route_forward<float>(chosen, use.in(rows.of(logits)),
-                                        rows.of(weights).as<float>());
+        fixed_order::route_forward<float>(chosen, use.in(rows.of(logits)),
+                                          rows.of(weights).as<float>());
     });
 }
 
 void CpuOperators::route_backward_input(ConstTensorView dweights, ConstTensorView weights,
                                         TensorView dlogits) {
-    reference::route_backward<float>(dweights.as<float>(), weights.as<float>(),
-                                     dlogits.as<float>());
+    fixed_order::route_backward<float>(dweights.as<float>(), weights.as<float>(),
+                                       dlogits.as<float>());
 }
 
 std::vector<std::int64_t> CpuOperators::first_rows_of_experts(ConstTensorView weights) {
@@ -59,7 +59,7 @@ void CpuOperators::permute_backward_input(ConstTensorView weights, ConstTensorVi
     const View<const float> from = use.in(drows);
     const View<float> to = use.out(dx);
     each_token(walk_.workers(), places, [&](TokenRange tokens) {
-        reference::permute_backward<float>(places, tokens, from, to);
+        fixed_order::permute_backward<float>(places, tokens, from, to);
     });
 }
 
@@ -69,7 +69,7 @@ void CpuOperators::combine_forward(ConstTensorView weights, ConstTensorView rows
     const View<const float> from = use.in(rows);
     const View<float> to = use.out(y);
     each_token(walk_.workers(), places, [&](TokenRange tokens) {
-        reference::combine_forward<float>(places, tokens, weights.as<float>(), from, to);
+        fixed_order::combine_forward<float>(places, tokens, weights.as<float>(), from, to);
     });
 }
 
@@ -81,8 +81,8 @@ void CpuOperators::combine_backward_input(ConstTensorView weights, ConstTensorVi
     const View<const float> above = use.in(dy), from = use.in(rows);
     const View<float> to = use.out(drows);
     each_token(walk_.workers(), places, [&](TokenRange tokens) {
-        reference::combine_backward<float>(places, tokens, weights.as<float>(), above, from, to,
-                                           dweights.as<float>());
+        fixed_order::combine_backward<float>(places, tokens, weights.as<float>(), above, from, to,
+                                             dweights.as<float>());
     });
 }
 

@@ -2,7 +2,7 @@
 
 #include "exec/cuda/kernels/operands.h"
 
-/// A mixture of experts on a rank that has all of them: what exec/cpu/reference/experts.h says.
+/// A mixture of experts on a rank that has all of them: what exec/core/kernels/experts.h says.
 /// weights fp32 [tokens, experts], zero where a token does not go.
 namespace debubble::exec::cuda {
 

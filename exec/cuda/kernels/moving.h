@@ -53,7 +53,7 @@ struct Rotation {
 };
 void rotate(Stream stream, const Rotation& how, const float* cosines, const float* sines, Result x);
 
-/// images [samples, channels, height, width] -> patches, as exec/cpu/reference/patches.h.
+/// images [samples, channels, height, width] -> patches, as exec/core/kernels/vision.h.
 struct Images {
     std::int64_t samples = 0;
     std::int64_t channels = 0;

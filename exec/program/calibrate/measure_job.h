@@ -33,7 +33,7 @@ struct JobTimings {
 };
 
 struct MeasureOptions {
-    std::string kernels = "auto";  ///< auto, reference or onednn
+    std::string kernels = "auto";  ///< auto, onednn or fixed-order
     int threads = 1;               ///< of each rank
     /// Steps that are not timed: 3 where nothing is said, and 30 of a mixture of experts, whose
     /// router sends most tokens to a few experts until it has learned, which takes less time.

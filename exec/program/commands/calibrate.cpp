@@ -106,7 +106,7 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--ranks", request.ranks, "pipeline ranks, instead of the scenarios'")
         ->check(CLI::Range(1, 1024));
     verb->add_option("--threads", request.how.threads, "of each rank")->check(CLI::Range(1, 1024));
-    verb->add_option("--kernels", request.how.kernels, "auto, reference or onednn");
+    verb->add_option("--kernels", request.how.kernels, "auto, onednn or fixed-order");
     verb->add_option("--steps", request.how.steps,
                      "timed steps of each kind (10; 30 of a mixture of experts)")
         ->check(CLI::Range(10, 100'000));

@@ -269,7 +269,7 @@ void add_run(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--trace", request.trace, "write the median step's trace (Chrome JSON)");
     verb->add_option("--metrics", request.metrics, "write a line of JSON per step");
     verb->add_option("--threads", request.threads, "of each rank")->check(CLI::Range(1, 1024));
-    verb->add_option("--kernels", request.kernels, "auto, reference or onednn");
+    verb->add_option("--kernels", request.kernels, "auto, onednn or fixed-order");
     verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another (300)")
         ->check(real_number(0.001, 1e6));
     verb->footer(kRunFooter);
