@@ -57,7 +57,6 @@ MUTUAL = [
     {"exec/core/stage/model_stage", "exec/core/stage/offloaded_tensors", "exec/core/stage/operator_call", "exec/core/stage/run_visit", "exec/core/stage/visit_clock"},
     {"exec/cuda/emulation/emulated_device", "exec/cuda/emulation/emulated_gpu"},
     {"exec/io/data/bpe_tokenizer", "exec/io/data/tokenizer", "exec/io/data/tokenizer_reader"},
-    {"gui/viewmodel/what_if/kernel_formula", "gui/viewmodel/what_if/pass_cost"},
     {"gui/widgets/timeline/chrome", "gui/widgets/timeline/frame", "gui/widgets/timeline/overlays", "gui/widgets/timeline/paint_frame", "gui/widgets/timeline/vector_rows"},
     {"models/architecture_reader", "models/hf_config_reader"},
     {"models/graph", "models/graph_builder"},

@@ -17,13 +17,17 @@ MeasuredPass measured_pass(const scenarios::Measured& measured, const models::St
         const std::string signature = signature_of(graph, op);
         const int times = op.layer == fold.layer ? fold.times : 1;
         if (const auto* found = measured.find(signature, part)) {
-            pass.duration = checked(pass.duration + times * found->median);
+            const Duration takes = times * found->median;
+            pass.duration = checked(pass.duration + takes);
+            pass.visits.push_back({static_cast<int>(visit.op), times, takes, true});
             continue;
         }
         const std::vector<models::Kernel> kernels = kernels_of(op, visit.part);
         if (kernels.empty()) continue;  // the operator has no such part
         const PassTime priced = pricer.time(kernels, fold);
-        pass.duration = checked(pass.duration + from_seconds(priced.total()));
+        const Duration takes = from_seconds(priced.total());
+        pass.duration = checked(pass.duration + takes);
+        pass.visits.push_back({static_cast<int>(visit.op), times, takes, false});
         pass.exposed += priced.exposed;
         pass.missing.insert(fmt::format("{} ({})", signature, name_of(part)));
     }

@@ -105,17 +105,21 @@ double PassPricer::hidden_seconds(std::span<const models::Kernel> from, double t
 
 PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fold) const {
     PassTime pass;
+    pass.each.reserve(kernels.size());
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         const models::Kernel& kernel = kernels[i];
         const int times = kernel.layer == fold.layer ? fold.times : 1;
         if (!communicates(kernel)) {
-            (kernel.layer >= 0 ? pass.layers : pass.ends) += times * kernel_seconds(kernel);
+            const double takes = kernel_seconds(kernel);
+            (kernel.layer >= 0 ? pass.layers : pass.ends) += times * takes;
+            pass.each.push_back({takes, 0});
             continue;
         }
         const auto& collective = std::get<models::Collective>(kernel.work);
         const CollectiveCost cost = cost_of(collective);
         const double takes = seconds(cost.total() * collective.count);
         const double hidden = hidden_seconds(kernels.subspan(i), takes);
+        pass.each.push_back({takes - hidden, hidden});
         pass.exposed += times * (takes - hidden);
         pass.hidden += times * hidden;
         if (kernel.layer >= 0) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "models/kernel.h"
 #include "scenarios/scenario.h"
@@ -18,6 +19,12 @@ struct ExposedExchanges {
 };
 using ExposedByKind = std::array<ExposedExchanges, scenarios::kExchanges>;
 
+/// Seconds of one kernel, however often its layer stands for others.
+struct KernelTime {
+    double takes = 0;   ///< of communication what nothing hides
+    double hidden = 0;  ///< communication beside other kernels
+};
+
 /// Seconds of one pass on the device.
 struct PassTime {
     double layers = 0;   ///< kernels of transformer layers, one after the other
@@ -29,6 +36,7 @@ struct PassTime {
     TierSeconds communicating{};  ///< each tier, by collectives in layers, hidden or not
     ExposedByKind exchanges{};    ///< of `exposed`
     int collectives = 0;
+    std::vector<KernelTime> each{};  ///< by kernel
     double total() const { return layers + ends + exposed; }
 };
 

@@ -20,7 +20,7 @@ struct PricedStages::Key {
 
 namespace {
 
-/// Some 10 kB each.
+/// Some 50 kB each.
 constexpr std::size_t kMostPricesKept = 128;
 
 /// How stages are cut and dealt out shows in their contents.

@@ -3,16 +3,25 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "models/visits.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/measured.h"
-#include "sim/cost/measured_pass.h"
 #include "sim/memory/pass_memory.h"
 
 namespace debubble::sim {
 namespace {
 
 constexpr int kLayersBuilt = 3;  ///< first, one that stands for all inner ones, last
+
+/// "mlp.c_fc" of "h.3.mlp.c_fc".
+std::string without_layer(const models::Operator& op) {
+    if (!op.layer) return op.name;
+    const std::string number = fmt::format(".{}.", *op.layer);
+    const std::size_t at = op.name.find(number);
+    return at == std::string::npos ? op.name : op.name.substr(at + number.size());
+}
 
 }  // namespace
 
@@ -157,6 +166,38 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     cost.host = from_seconds(length - time.total());
     sharding_exposed_[which] = time.exposed - inside;
     busy_[which] = time.busy;
+    keep_parts(steps.kernels, time, which, scenario.parallel.gathers_in_passes());
+}
+
+void StagePrice::keep_parts(std::span<const models::Kernel> kernels, const PassTime& time,
+                            std::size_t which, bool shards) {
+    std::vector<PricePart>& parts = parts_[which];
+    parts.reserve(kernels.size() + 2);
+    Duration rest = costs_[which].duration;
+    const auto keep = [&](PricePart part) {
+        rest -= part.takes;
+        parts.push_back(std::move(part));
+    };
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const models::Kernel& kernel = kernels[i];
+        const int times = kernel.layer == fold_.layer ? fold_.times : 1;
+        const KernelTime& each = time.each[i];
+        keep({kernel.name, times, from_seconds(times * each.takes),
+              KernelPart{kernel, from_seconds(each.takes + each.hidden)}});
+    }
+    keep({"", 1, costs_[which].host, LaunchingPart{}});
+    if (shards) keep({"", 1, rest, ShardingPart{}});
+}
+
+void StagePrice::keep_parts(const MeasuredPass& pass, Duration around, std::size_t which) {
+    std::vector<PricePart>& parts = parts_[which];
+    parts.clear();
+    for (const MeasuredVisit& visit : pass.visits)
+        parts.push_back({without_layer(graph_.operators[visit.op]), visit.times, visit.takes,
+                         OperatorPart{visit.measured}});
+    parts.push_back({"", 1, around, InterpreterPart{}});
+    const Duration sharding = costs_[which].duration - pass.duration;
+    if (sharding > Duration{}) parts.push_back({"", 1, sharding, ShardingPart{}});
 }
 
 /// The interpreter's host work is in what was measured.
@@ -176,6 +217,7 @@ void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPr
         work_[which].exposed = seconds(cost.exposed);
         // What was measured holds its communication, however long that is by the rates.
         for (double& busy : busy_[which]) busy = std::min(busy, seconds(cost.duration));
+        keep_parts(pass, scenario.cluster.measured->pass_overhead, which);
         unmeasured_.merge(pass.missing);
     };
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };

@@ -2,14 +2,17 @@
 
 #include <array>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "models/graph.h"
 #include "scenarios/scenario.h"
 #include "schedule/action.h"
+#include "sim/cost/measured_pass.h"
 #include "sim/cost/pair_time.h"
 #include "sim/cost/pass_time.h"
+#include "sim/cost/price_part.h"
 #include "sim/cost/sharding_time.h"
 #include "sim/engine/cost_model.h"
 #include "sim/memory/memory_model.h"
@@ -50,6 +53,11 @@ public:
     const ComputeCost& again() const { return costs_[kAgain]; }
     const PassMemory& memory(Pass pass) const { return memory_[static_cast<std::size_t>(pass)]; }
     const PassMemory& memory_again() const { return memory_[kAgain]; }
+    /// They add up to the duration of the pass, but for the rounding of each.
+    const std::vector<PricePart>& parts(Pass pass) const {
+        return parts_[static_cast<std::size_t>(pass)];
+    }
+    const std::vector<PricePart>& parts_again() const { return parts_[kAgain]; }
     const PassWork& work(Pass pass) const { return work_[static_cast<std::size_t>(pass)]; }
     /// For how long each tier's links are busy with what the pass sends.
     const TierSeconds& busy(Pass pass) const { return busy_[static_cast<std::size_t>(pass)]; }
@@ -76,6 +84,9 @@ private:
                const models::PassSteps& steps, std::size_t which, bool several_holders);
     double host_seconds(const scenarios::Scenario& scenario, std::size_t which,
                         int collectives) const;
+    void keep_parts(std::span<const models::Kernel> kernels, const PassTime& time,
+                    std::size_t which, bool shards);
+    void keep_parts(const MeasuredPass& pass, Duration around, std::size_t which);
     void take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const PassesAsked& asked);
 
@@ -86,6 +97,7 @@ private:
     Bytes boundary_;
     std::array<ComputeCost, kAgain + 1> costs_{};
     std::array<PassMemory, kAgain + 1> memory_{};
+    std::array<std::vector<PricePart>, kAgain + 1> parts_;
     std::array<PassWork, kAgain + 1> work_{};
     std::array<TierSeconds, kAgain + 1> busy_{};
     std::array<MemoryByClass, kAgain + 1> left_{};

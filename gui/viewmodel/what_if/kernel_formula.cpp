@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/overloaded.h"
+#include "models/kernel.h"
 #include "sim/cost/kernel_cost.h"
 #include "trace/picture/svg_text.h"
 
@@ -89,10 +91,9 @@ std::optional<sim::Flow> flow_of(const sim::CostModel& costs, const Placement& p
     return std::nullopt;
 }
 
-}  // namespace
-
-std::vector<Detail> formula_of(const models::Kernel& kernel, const scenarios::Gpu& gpu,
-                               Duration takes) {
+/// Of anything but a collective. `takes`: one of them.
+std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios::Gpu& gpu,
+                                   Duration takes) {
     const double flops = models::flops(kernel);
     if (const auto* gemm = std::get_if<models::Gemm>(&kernel.work)) {
         const double peak = sim::peak_flops_per_s(gpu, gemm->element_bytes);
@@ -112,7 +113,8 @@ std::vector<Detail> formula_of(const models::Kernel& kernel, const scenarios::Gp
                                     bandwidth.value / 1e9, time_text(gpu.kernel_overhead))}};
 }
 
-std::vector<Detail> formula_of(const models::Collective& collective, Duration alone) {
+/// `alone`: if nothing runs beside it.
+std::vector<Detail> exchange_formula(const models::Collective& collective, Duration alone) {
     return {{"formula",
              fmt::format("{}{} of {} in the {} group: {} alone",
                          collective.count > 1 ? fmt::format("{} \u00d7 ", collective.count) : "",
@@ -125,20 +127,33 @@ std::vector<Detail> formula_of(const models::Collective& collective, Duration al
                            : "by nothing"}};
 }
 
-Detail words_of(const PassCost& cost) {
-    Detail words{"cost",
-                 fmt::format("{} in {} operators", time_text(cost.takes), cost.parts.size())};
-    const double all = std::max(seconds(cost.takes), 1e-12);
-    for (const CostPart& part : cost.parts) {
-        Detail row{
-            part.times > 1 ? fmt::format("{} \u00d7 {}", part.times, part.name) : part.name,
-            fmt::format("{}, {:.1f} %", time_text(part.takes), 100 * seconds(part.takes) / all),
-            part.formula};
-        if (part.times > 1)
-            row.parts.insert(row.parts.begin(), {"each", time_text(part.takes / part.times)});
-        words.parts.push_back(std::move(row));
-    }
-    return words;
+}  // namespace
+
+std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu& gpu) {
+    return std::visit(
+        Overloaded{
+            [&](const sim::KernelPart& of) {
+                if (const auto* exchange = std::get_if<models::Collective>(&of.kernel.work))
+                    return exchange_formula(*exchange, of.alone);
+                return kernel_formula(of.kernel, gpu, of.alone);
+            },
+            [](const sim::OperatorPart& of) -> std::vector<Detail> {
+                return {{"formula", of.measured ? "the median of what was measured"
+                                                : "not measured: by the rates of the device"}};
+            },
+            [](const sim::InterpreterPart&) -> std::vector<Detail> {
+                return {{"formula", "measured: the interpreter's own work in a pass"}};
+            },
+            [](const sim::LaunchingPart&) -> std::vector<Detail> {
+                return {{"formula",
+                         "the fourth root of device^4 + host^4, less the device's own time"}};
+            },
+            [](const sim::ShardingPart&) -> std::vector<Detail> {
+                return {{"formula",
+                         "gathered and reduced between replicas, as far as nothing hides it"}};
+            },
+        },
+        part.from);
 }
 
 std::vector<Detail> words_of_flow(const sim::CostModel& costs, const Placement& placement,

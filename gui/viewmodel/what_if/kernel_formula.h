@@ -2,22 +2,17 @@
 
 #include <vector>
 
-#include "gui/viewmodel/what_if/pass_cost.h"
-#include "models/kernel.h"
+#include "gui/viewmodel/timeline/wording.h"
 #include "scenarios/cluster.h"
+#include "schedule/schedule.h"
+#include "sim/cost/price_part.h"
 #include "sim/engine/cost_model.h"
 
 /// The formulas of the cost model with their numbers.
 namespace debubble::gui {
 
-/// Of anything but a collective. `takes`: one of them.
-std::vector<Detail> formula_of(const models::Kernel& kernel, const scenarios::Gpu& gpu,
-                               Duration takes);
-/// `alone`: if nothing runs beside it.
-std::vector<Detail> formula_of(const models::Collective& collective, Duration alone);
-
-/// "cost": the sum, with a part per operator.
-Detail words_of(const PassCost& cost);
+/// How one of a part comes to what it takes.
+std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu& gpu);
 
 /// A message, or a collective between passes: latency + bytes / bandwidth.
 std::vector<Detail> words_of_flow(const sim::CostModel& costs, const Placement& placement,

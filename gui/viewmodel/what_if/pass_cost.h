@@ -24,9 +24,9 @@ struct PassCost {
     std::vector<CostPart> parts;  ///< the longest first
 };
 
-/// `program`: of the scenario. `stage`, `pass` and slice of a Compute or a Recompute.
+/// `program` is the scenario's, `action` a Compute or a Recompute of it.
 PassCost pass_cost(const scenarios::Scenario& scenario, const Program& program,
-                   const Action& action, Rank rank);
+                   const Action& action);
 
 /// The cost of any action in words: a pass by its operators, a message by latency and bandwidth.
 /// Empty where there is nothing to say. Takes some milliseconds.

@@ -54,7 +54,7 @@ TEST(PassCost, IsTheSumOfItsOperatorsAndWhatTheSimulatorTakes) {
         const std::vector<Span> passes = distinct_passes(trace);
         ASSERT_FALSE(passes.empty()) << c.scenario;
         for (const Span& span : passes) {
-            const PassCost cost = pass_cost(scenario, trace.program, span.action, span.rank);
+            const PassCost cost = pass_cost(scenario, trace.program, span.action);
             EXPECT_EQ(cost.takes, span.length()) << c.scenario << ' ' << to_text(span.action);
             EXPECT_NEAR(static_cast<double>(sum_of(cost).count()),
                         static_cast<double>(cost.takes.count()), 200)  // a kernel's rounding is 0.5
@@ -70,7 +70,7 @@ TEST(PassCost, NamesOperatorsWithTheirFormulasAndNumbers) {
     const scenarios::Scenario scenario = scenarios::read_scenario("gpt3-175b");
     const Trace trace = sim::predict(scenario).trace;
     const PassCost cost =
-        pass_cost(scenario, trace.program, Compute{Pass::Forward, Stage{1}, {0, {}}}, Rank{1});
+        pass_cost(scenario, trace.program, Compute{Pass::Forward, Stage{1}, {0, {}}});
     const auto fc = std::ranges::find(cost.parts, "mlp.fc1", &CostPart::name);
     ASSERT_NE(fc, cost.parts.end());
     EXPECT_EQ(fc->times, 96 / scenario.parallel.pipeline / scenario.parallel.stages_per_rank);

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "base/units.h"
+#include "models/kernel.h"
+
+/// Where the time of a pass comes from: what the window puts into words.
+namespace debubble::sim {
+
+/// A kernel of the pass, priced by the rates of the device or of the links.
+struct KernelPart {
+    models::Kernel kernel;
+    Duration alone{};  ///< one of them, while nothing runs beside it
+};
+/// An operator on a calibrated machine.
+struct OperatorPart {
+    bool measured = true;  ///< else priced by the rates of the device
+};
+/// The interpreter's own work in a pass of a calibrated machine.
+struct InterpreterPart {};
+/// The host launches kernels more slowly than the device carries them out.
+struct LaunchingPart {};
+/// Parameters and gradients between replicas, inside the pass.
+struct ShardingPart {};
+
+struct PricePart {
+    std::string name;  ///< of the kernel or operator, without its layer; else empty
+    int times = 1;
+    Duration takes{};  ///< all of them; of communication what nothing hides
+    std::variant<KernelPart, OperatorPart, InterpreterPart, LaunchingPart, ShardingPart> from;
+};
+
+}  // namespace debubble::sim
