@@ -15,6 +15,19 @@ struct UnitRow {
 };
 constexpr std::array kUnits{UnitRow{1e6, "us"}, UnitRow{1e3, "ms"}, UnitRow{1, "s"}};
 
+/// What a time's own size asks for.
+struct TimeUnitRow {
+    double ns;
+    std::string_view name;
+};
+constexpr std::array kTimeUnits{TimeUnitRow{1, "ns"}, TimeUnitRow{1e3, "\u00b5s"},
+                                TimeUnitRow{1e6, "ms"}, TimeUnitRow{1e9, "s"}};
+
+const TimeUnitRow& time_unit_of(Duration time) {
+    const double ns = std::abs(static_cast<double>(time.count()));
+    return kTimeUnits[ns < 1e3 ? 0 : ns < 1e6 ? 1 : ns < 1e9 ? 2 : 3];
+}
+
 std::string with_thousands(std::int64_t n) {
     const std::string digits = fmt::format("{}", n);
     std::string out;
@@ -55,12 +68,34 @@ std::string time_text(double s) {
     return time_text(s, unit_of(s));
 }
 
+std::string time_text(Duration time) {
+    const auto& [ns, name] = time_unit_of(time);
+    if (ns == 1) return fmt::format("{} ns", time.count());
+    return fmt::format("{:.4g} {}", static_cast<double>(time.count()) / ns, name);
+}
+
+TickFormat::TickFormat(Duration greatest, Duration apart)
+    : unit_ns_(time_unit_of(greatest).ns), name_(time_unit_of(greatest).name) {
+    const double parts = unit_ns_ / static_cast<double>(apart.count());
+    decimals_ = parts > 1 ? static_cast<int>(std::ceil(std::log10(parts) - 1e-9)) : 0;
+}
+
+std::string TickFormat::text(Duration tick) const {
+    return fmt::format("{:.{}f} {}", static_cast<double>(tick.count()) / unit_ns_, decimals_,
+                       name_);
+}
+
 std::string percent(double fraction) {
     return fmt::format("{:.1f} %", 100 * fraction);
 }
 
 std::string gib_text(Bytes bytes) {
     return fmt::format("{:.2f}", gib(bytes));
+}
+
+std::string size_text(Bytes bytes) {
+    const double mib = static_cast<double>(bytes.count) / (1024.0 * 1024.0);
+    return mib >= 1024 ? gib_text(bytes) + " GiB" : fmt::format("{:.4g} MiB", mib);
 }
 
 std::string count_text(std::int64_t number) {

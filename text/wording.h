@@ -19,8 +19,25 @@ std::string number_text(double s, TimeUnit unit);  ///< "12.345", for tables tha
 std::string time_text(double s, TimeUnit unit);    ///< "12.345 ms"
 std::string time_text(double s);                   ///< in its own unit
 
+/// A time that stands in running text or in a picture: "1.234 ms", four digits, ns to s.
+std::string time_text(Duration time);
+
+/// The texts of an axis: one unit for all its ticks, and as many decimals as tell neighbours apart.
+class TickFormat {
+public:
+    /// Precondition: ticks are more than 0 ns apart.
+    TickFormat(Duration greatest, Duration apart);
+    std::string text(Duration tick) const;  ///< "0.5 ms"
+
+private:
+    double unit_ns_;
+    std::string_view name_;
+    int decimals_;
+};
+
 std::string percent(double fraction);                       ///< "12.3 %"
 std::string gib_text(Bytes bytes);                          ///< "12.34", without the unit
+std::string size_text(Bytes bytes);                         ///< "12.34 GiB", "302.1 MiB"
 std::string count_text(std::int64_t number);                ///< "1.56 B"
 std::string rate_text(double per_s);                        ///< "12,345", "1.25"
 std::string stages_text(const std::vector<Stage>& stages);  ///< "0,4", "8-15"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "text/wording.h"
 #include "trace/picture/svg_lane.h"
 #include "trace/picture/svg_memory.h"
 #include "trace/picture/svg_text.h"
@@ -224,8 +225,9 @@ private:
             out_ << fmt::format("<path d=\"M{} {}V{}\"/>\n", number(scale_.x(scale_.begin + t)),
                                 number(kTop - 4), number(y));
         out_ << "</g>\n<g fill=\"#5A6169\" text-anchor=\"middle\">\n";
+        const text::TickFormat format(scale_.length, tick);
         for (Duration t{}; t <= scale_.length; t += tick)
-            text(scale_.x(scale_.begin + t), y + 14, "", t == Duration{} ? "0" : svg::time_text(t));
+            text(scale_.x(scale_.begin + t), y + 14, "", format.text(t));
         out_ << "</g>\n";
         text(kLeft, y + 32, R"(fill="#5A6169")",
              "time since the step began; bubbles name on hover what they wait for");
@@ -283,7 +285,7 @@ private:
 
     std::string describe(const Bubble& b) const {
         std::string words =
-            fmt::format("bubble: {}, {}", name_of(b.cause), svg::time_text(b.end - b.begin));
+            fmt::format("bubble: {}, {}", name_of(b.cause), text::time_text(b.end - b.begin));
         if (b.waited_for < trace_.spans.size()) {
             const Span& span = trace_.spans[b.waited_for];
             words += fmt::format(", until {} of rank {}", to_text(span.action), span.rank.index);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "text/wording.h"
 #include "trace/picture/svg_text.h"
 
 namespace debubble::svg {
@@ -80,10 +81,10 @@ std::string fill_of(Paint paint) {
 
 std::string describe(const Span& span) {
     std::string text =
-        fmt::format("{} \u00b7 {} from {}", to_text(span.action), time_text(span.length()),
-                    time_text(span.begin.time_since_epoch()));
+        fmt::format("{} \u00b7 {} from {}", to_text(span.action), text::time_text(span.length()),
+                    text::time_text(span.begin.time_since_epoch()));
     if (span.exposed > Duration{})
-        text += " \u00b7 exposed communication " + time_text(span.exposed);
+        text += " \u00b7 exposed communication " + text::time_text(span.exposed);
     if (span.bytes.count > 0)
         text += fmt::format(" \u00b7 {:.4g} MB", static_cast<double>(span.bytes.count) / 1e6);
     return text;

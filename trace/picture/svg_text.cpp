@@ -56,15 +56,6 @@ std::string escaped(std::string_view s) {
     return out;
 }
 
-std::string time_text(Duration d) {
-    const auto ns = static_cast<double>(d.count());
-    const double size = std::abs(ns);
-    if (size < 1e3) return fmt::format("{} ns", d.count());
-    if (size < 1e6) return fmt::format("{:.4g} \u00b5s", ns / 1e3);
-    if (size < 1e9) return fmt::format("{:.4g} ms", ns / 1e6);
-    return fmt::format("{:.4g} s", ns / 1e9);
-}
-
 double text_width(std::string_view text, double font_size) {
     const auto is_head = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; };
     return 0.66 * font_size * static_cast<double>(std::ranges::count_if(text, is_head));

@@ -10,7 +10,6 @@ namespace debubble::svg {
 
 std::string number(double x);             ///< at most two decimals, no trailing zeros
 std::string escaped(std::string_view s);  ///< valid XML whatever the bytes are
-std::string time_text(Duration d);        ///< "1.234 ms"; four digits
 
 /// Width in pixels of a text in DejaVu Sans, estimated on the safe side.
 double text_width(std::string_view text, double font_size);

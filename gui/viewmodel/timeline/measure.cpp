@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "gui/viewmodel/timeline/hit.h"
-#include "trace/picture/svg_text.h"
+#include "text/wording.h"
 
 namespace debubble::gui {
 namespace {
@@ -83,7 +83,7 @@ Instant snap(const Scene& scene, const TimeAxis& axis, double x, int y) {
 }
 
 std::vector<Detail> details_of_range(const Scene& scene, TimeRange range, int y) {
-    std::vector<Detail> details{{"measured", svg::time_text(range.length())}};
+    std::vector<Detail> details{{"measured", text::time_text(range.length())}};
     const std::string from = edge_name(scene, y, range.begin);
     const std::string to = edge_name(scene, y, range.end);
     if (!from.empty()) details.push_back({"from", from});
@@ -94,7 +94,7 @@ std::vector<Detail> details_of_range(const Scene& scene, TimeRange range, int y)
     const Duration busy = busy_in(*shown.bars, {range.begin - shift, range.end - shift});
     const double all = std::max(seconds(range.length()), 1e-9);
     const auto share = [&](Duration part) {
-        return fmt::format("{}, {:.1f} %", svg::time_text(part), 100 * seconds(part) / all);
+        return fmt::format("{}, {:.1f} %", text::time_text(part), 100 * seconds(part) / all);
     };
     details.push_back({"busy", share(busy)});
     details.push_back({"gap", share(range.length() - busy)});

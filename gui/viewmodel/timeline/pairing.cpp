@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "gui/viewmodel/timeline/subject.h"
-#include "trace/picture/svg_text.h"
+#include "text/wording.h"
 
 namespace debubble::gui {
 namespace {
@@ -154,7 +154,7 @@ std::vector<Detail> details_of(const Scene& scene, const Selection& selection) {
         return details;
     }
     const std::uint32_t partner = *partners.partner[ref->index];
-    details.push_back({"in " + name, svg::time_text(other.span(partner).length())});
+    details.push_back({"in " + name, text::time_text(other.span(partner).length())});
     if (const auto error = (*partners.error)[ref->index])
         details.push_back({"A against B", fmt::format("{:+.1f} %", 100 * *error)});
     return details;

@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "text/wording.h"
 #include "trace/picture/svg_text.h"
 
 namespace debubble::gui {
 namespace {
 
-using svg::time_text;
+using text::size_text;
+using text::time_text;
 
 std::string_view words_of(Pass pass) {
     switch (pass) {
@@ -38,12 +40,6 @@ std::string words_of(const Message& m) {
                        m.producer.index, words_of(m.micro_batch));
 }
 
-std::string size_text(Bytes bytes) {
-    constexpr double kMiB = 1024.0 * 1024.0;
-    const double mib = static_cast<double>(bytes.count) / kMiB;
-    return mib >= 1024 ? fmt::format("{:.2f} GiB", mib / 1024) : fmt::format("{:.3g} MiB", mib);
-}
-
 /// Digits of the greatest microbatch of a device's first and last bars, enough for all.
 std::size_t digits_of(const TimelineDocument& document, const Device& device) {
     int greatest = 9;
@@ -69,28 +65,6 @@ std::string label_of(const Compute& c, LabelForm form) {
 
 std::string place_text(const Span& span) {
     return fmt::format("{} of rank {}", to_text(span.action), span.rank.index);
-}
-
-/// One unit for all ticks of an axis, and as many digits as tell neighbours apart.
-struct TickFormat {
-    double unit = 1;  ///< ns
-    std::string_view name;
-    int decimals = 0;
-
-    std::string text(Duration d) const {
-        return fmt::format("{:.{}f} {}", static_cast<double>(d.count()) / unit, decimals, name);
-    }
-};
-
-TickFormat tick_format(Duration greatest, Duration step) {
-    const auto size = static_cast<double>(greatest.count());
-    TickFormat format = size < 1e3   ? TickFormat{1, "ns"}
-                        : size < 1e6 ? TickFormat{1e3, "\u00b5s"}
-                        : size < 1e9 ? TickFormat{1e6, "ms"}
-                                     : TickFormat{1e9, "s"};
-    const double parts = format.unit / static_cast<double>(step.count());
-    format.decimals = parts > 1 ? static_cast<int>(std::ceil(std::log10(parts) - 1e-9)) : 0;
-    return format;
 }
 
 /// What ended last of all that a span waited for.
@@ -244,7 +218,7 @@ std::vector<Detail> details_of_peak(const TimelineDocument& document, const Devi
     const MemoryPeak& peak = *device.peak;
     const Bytes held = total(peak.held);
     std::vector<Detail> details{
-        {"peak", fmt::format("{:.2f} GiB", gib(held))},
+        {"peak", text::gib_text(held) + " GiB"},
         {"where", device.name},
         {"at", peak.op.empty() ? peak.action : fmt::format("{}, {}", peak.action, peak.op)},
     };
@@ -304,8 +278,8 @@ std::vector<Tick> ticks_of(const TimeAxis& axis, Instant origin, double least_di
     const Duration from_origin = axis.shown().begin - origin;
     std::int64_t number = from_origin / step;
     if (origin + number * step < axis.shown().begin) ++number;
-    const TickFormat format =
-        tick_format(std::max(axis.shown().end - origin, origin - axis.shown().begin), step);
+    const text::TickFormat format(std::max(axis.shown().end - origin, origin - axis.shown().begin),
+                                  step);
     std::vector<Tick> ticks;
     for (Instant at = origin + number * step; at <= axis.shown().end; at += step)
         ticks.push_back({at, format.text(at - origin)});

@@ -8,17 +8,13 @@
 #include "base/overloaded.h"
 #include "models/kernel.h"
 #include "sim/cost/kernel_cost.h"
-#include "trace/picture/svg_text.h"
+#include "text/wording.h"
 
 namespace debubble::gui {
 namespace {
 
-using svg::time_text;
-
-std::string size_text(Bytes bytes) {
-    constexpr double kMiB = 1024.0 * 1024.0;
-    return fmt::format("{:.4g} MiB", static_cast<double>(bytes.count) / kMiB);
-}
+using text::size_text;
+using text::time_text;
 
 std::string flops_text(double flops) {
     return flops >= 1e12 ? fmt::format("{:.4g} TFLOP", flops / 1e12)

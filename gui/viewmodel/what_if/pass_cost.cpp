@@ -9,13 +9,13 @@
 #include "scenarios/plan.h"
 #include "sim/cost/physical_cost_model.h"
 #include "sim/cost/schedule_prices.h"
-#include "trace/picture/svg_text.h"
+#include "text/wording.h"
 
 namespace debubble::gui {
 namespace {
 
 using scenarios::Scenario;
-using svg::time_text;
+using text::time_text;
 
 /// Parts of one name and formula are one.
 class Parts {

@@ -5,7 +5,7 @@
 
 #include "gui/viewmodel/timeline/colours.h"
 #include "gui/widgets/colours.h"
-#include "trace/picture/svg_text.h"
+#include "text/wording.h"
 
 namespace debubble::gui {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr int kSpan = Qt::UserRole;
 
 QString time_of(Duration time) {
-    return QString::fromStdString(svg::time_text(time));
+    return QString::fromStdString(text::time_text(time));
 }
 
 QString percent_of(const std::optional<double>& error, bool signed_one) {

@@ -9,7 +9,7 @@
 #include "gui/viewmodel/timeline/dependencies.h"
 #include "gui/viewmodel/timeline/pairing.h"
 #include "gui/viewmodel/timeline/wording.h"
-#include "trace/picture/svg_text.h"
+#include "text/wording.h"
 
 namespace debubble::gui {
 namespace {
@@ -157,7 +157,7 @@ void paint_measured(const Frame& frame) {
     frame.painter.drawLine(box.topLeft(), box.bottomLeft());
     frame.painter.drawLine(box.topRight(), box.bottomRight());
 
-    const QString words = QString::fromStdString(svg::time_text(range.length()));
+    const QString words = QString::fromStdString(text::time_text(range.length()));
     frame.painter.setFont(frame.look.font);
     const double width = QFontMetricsF(frame.look.font).horizontalAdvance(words) + 12;
     const double least = lanes.left();
