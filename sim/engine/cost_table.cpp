@@ -135,7 +135,7 @@ bool CostTable::leaves_unreduced(const Compute& compute) const {
 std::int32_t CostTable::inner(const InnerFlow& flow) {
     Flow whole;
     whole.bytes = flow.bytes;
-    whole.links = {flow.links[0], flow.links[1], -1, -1};
+    for (const Link link : flow.links) whole.links.push_back(link);
     return add(whole);
 }
 

@@ -5,15 +5,6 @@
 #include <limits>
 
 namespace debubble::sim {
-namespace {
-
-template <class Visitor>
-void for_each_link(const FlowLinks& links, Visitor&& visit) {
-    for (const std::int32_t link : links)
-        if (link >= 0) visit(link);
-}
-
-}  // namespace
 
 FlowNetwork::FlowNetwork(std::span<const BytesPerSecond> links, EventQueue& queue)
     : queue_(queue), on_link_(links.size()) {
@@ -25,7 +16,7 @@ void FlowNetwork::join(std::int32_t task, Bytes bytes, const FlowLinks& links) {
     place_of_[task] = static_cast<std::int32_t>(active_.size());
     active_.push_back(
         {task, next_version_++, links, static_cast<double>(bytes.count), 0, queue_.now(), false});
-    for_each_link(links, [&](std::int32_t link) { on_link_[link].push_back(task); });
+    for (const std::int32_t link : links) on_link_[link].push_back(task);
     system_.assign(1, active_.size() - 1);
     active_.back().in_system = true;
     collect_neighbours();
@@ -40,10 +31,10 @@ bool FlowNetwork::leave_if_current(std::int32_t task, std::int32_t version) {
     place_of_[active_[place].task] = place;
     place_of_[task] = kNowhere;
     active_.pop_back();
-    for_each_link(links, [&](std::int32_t link) {
+    for (const std::int32_t link : links) {
         auto& tasks = on_link_[link];
         tasks.erase(std::ranges::find(tasks, task));
-    });
+    }
     system_.clear();
     add_sharers(links);
     collect_neighbours();
@@ -52,14 +43,13 @@ bool FlowNetwork::leave_if_current(std::int32_t task, std::int32_t version) {
 }
 
 void FlowNetwork::add_sharers(const FlowLinks& links) {
-    for_each_link(links, [&](std::int32_t link) {
+    for (const std::int32_t link : links)
         for (const std::int32_t task : on_link_[link]) {
             Active& flow = active_[place_of_[task]];
             if (flow.in_system) continue;
             flow.in_system = true;
             system_.push_back(static_cast<std::size_t>(place_of_[task]));
         }
-    });
 }
 
 /// Adds to system_ every flow that shares a link with one in it, and theirs in turn.
@@ -71,13 +61,13 @@ void FlowNetwork::collect_neighbours() {
 }
 
 bool FlowNetwork::alone_on(const FlowLinks& links) const {
-    return std::ranges::all_of(
-        links, [&](std::int32_t link) { return link < 0 || on_link_[link].size() == 1; });
+    return std::ranges::all_of(links,
+                               [&](std::int32_t link) { return on_link_[link].size() == 1; });
 }
 
 double FlowNetwork::narrowest(const FlowLinks& links) const {
     double least = std::numeric_limits<double>::infinity();
-    for_each_link(links, [&](std::int32_t link) { least = std::min(least, capacity_[link]); });
+    for (const std::int32_t link : links) least = std::min(least, capacity_[link]);
     return least;
 }
 

@@ -70,7 +70,7 @@ private:
             return;
         }
         const Flow& flow = graph_.flows[task.cost];
-        const bool moves = flow.links[0] >= 0 && flow.bytes.count > 0;
+        const bool moves = !flow.links.empty() && flow.bytes.count > 0;
         queue_.at(queue_.now() + flow.latency,
                   moves ? Event::Kind::FlowBegin : Event::Kind::TaskEnd, id);
     }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 
+#include "base/inline_vector.h"
 #include "base/units.h"
 
 /// What is sent, and over which links.
@@ -17,8 +17,8 @@ using Link = std::int32_t;
 struct Flow {
     Duration latency{};
     Bytes bytes;
-    std::array<Link, 4> links{-1, -1, -1, -1};  ///< unused entries are -1
-    Bytes payload;                              ///< the tensor's size, which the trace reports
+    InlineVector<Link, 4> links;
+    Bytes payload;  ///< the tensor's size, which the trace reports
 };
 
 /// The part of a collective that runs beside a compute. It begins `beside` before the end of the
@@ -35,7 +35,7 @@ struct HiddenPart {
 /// earlier; what it takes where nobody disturbs it is in its duration.
 struct InnerFlow {
     Bytes bytes;
-    std::array<Link, 2> links{-1, -1};
+    InlineVector<Link, 2> links;
 };
 
 }  // namespace debubble::sim

@@ -44,7 +44,7 @@ void LinkUse::messages(Rank from, Rank to) {
     if (from == to) return;
     for (const auto& [a, b] : {std::pair(from, to), std::pair(to, from)})
         for (const Link link : topology_.message(a, b, {}, {}).links)
-            if (link >= 0) ++users_[static_cast<std::size_t>(link)];
+            ++users_[static_cast<std::size_t>(link)];
 }
 
 void LinkUse::collectives(const scenarios::Scenario& scenario, Rank rank) {
@@ -60,7 +60,7 @@ void LinkUse::collectives(const scenarios::Scenario& scenario, Rank rank) {
 
 void LinkUse::use(Tier tier, Rank rank) {
     for (const Link link : topology_.inner_flow(tier, 0, rank).links)
-        if (link >= 0) ++users_[static_cast<std::size_t>(link)];
+        ++users_[static_cast<std::size_t>(link)];
 }
 
 }  // namespace debubble::sim

@@ -18,11 +18,9 @@ void MaxMinSolver::open(std::span<const double> capacity, std::span<const FlowLi
     crossed_.clear();
     waiting_.clear();
     for (std::size_t i = 0; i < flows.size(); ++i) {
-        bool free = true;
+        const bool free = flows[i].empty();
         for (const std::int32_t link : flows[i]) {
-            if (link < 0) continue;
             assert(static_cast<std::size_t>(link) < capacity.size() && "no such link");
-            free = false;
             Load& load = loads_[link];
             if (load.waits++ == 0) {
                 load.left = capacity[link];
@@ -44,7 +42,6 @@ double MaxMinSolver::smallest_share() {
 
 void MaxMinSolver::freeze(const FlowLinks& flow, double rate) {
     for (const std::int32_t link : flow) {
-        if (link < 0) continue;
         Load& load = loads_[link];
         load.left = std::max(0.0, load.left - rate);
         --load.waits;
@@ -62,7 +59,7 @@ void MaxMinSolver::solve(std::span<const double> capacity, std::span<const FlowL
             Load& load = loads_[link];
             load.full = load.left <= share * load.waits * kSameShare;
         }
-        const auto full = [&](std::int32_t link) { return link >= 0 && loads_[link].full; };
+        const auto full = [&](std::int32_t link) { return loads_[link].full; };
         const auto still_waiting =
             std::partition(waiting_.begin(), waiting_.end(),
                            [&](std::size_t i) { return std::ranges::none_of(flows[i], full); });

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "base/inline_vector.h"
 
 /// Bandwidth sharing as a system of equations. Knows nothing of networks: links
 /// are capacities, flows are the sets of links that they cross.
@@ -14,9 +15,8 @@
 /// filling (Bertsekas and Gallager, Data Networks, 1992, section 6.5.2).
 namespace debubble::sim {
 
-/// Indices of the links that a flow crosses; -1 is no link. A link named twice
-/// is crossed twice.
-using FlowLinks = std::array<std::int32_t, 4>;
+/// Indices of the links that a flow crosses. A link named twice is crossed twice.
+using FlowLinks = InlineVector<std::int32_t, 4>;
 
 /// Keeps its memory between calls: no allocation once the largest system is
 /// known. Not thread-safe; one per simulation.

@@ -96,11 +96,11 @@ Flow Topology::message(Rank from, Rank to, Bytes bytes, Duration latency) const 
     flow.latency = latency;
     flow.bytes = bytes;
     if (same_node(from, to))
-        flow.links = {source.node_out, target.node_in, -1, -1};
+        flow.links = {source.node_out, target.node_in};
     else if (source.leaf_up == target.leaf_up)
-        flow.links = {source.nic_out, target.nic_in, -1, -1};
+        flow.links = {source.nic_out, target.nic_in};
     else
-        flow.links = {source.nic_out, target.nic_in, source.leaf_up, target.leaf_down};
+        flow.links = {source.nic_out, target.nic_in, *source.leaf_up, *target.leaf_down};
     return flow;
 }
 
@@ -110,11 +110,10 @@ Flow Topology::collective(const CollectiveCost& cost, Bytes payload,
     flow.latency = cost.latency;
     flow.payload = payload;
     if (cost.tier == Tier::None || cost.transfer <= Duration{}) return flow;
-    std::size_t used = 0;
     double slowest = 0;
     const auto cross = [&](Link link) {
-        if (used == flow.links.size()) return;
-        flow.links[used++] = link;
+        if (flow.links.full()) return;
+        flow.links.push_back(link);
         slowest = slowest == 0 ? capacity(link) : std::min(slowest, capacity(link));
     };
     for (const Rank rank : participants) {
@@ -125,21 +124,24 @@ Flow Topology::collective(const CollectiveCost& cost, Bytes payload,
 }
 
 InnerFlow Topology::inner_flow(Tier tier, double seconds, Rank rank) const {
-    const std::array<Link, 2> links = links_of(tier, ways_[rank.index]);
-    const double rate = std::min(capacity(links[0]), capacity(links[1]));
+    const InlineVector<Link, 2> links = links_of(tier, ways_[rank.index]);
+    if (links.empty()) return {};
+    double rate = capacity(links.front());
+    for (const Link link : links) rate = std::min(rate, capacity(link));
     return {bytes_in(seconds, rate), links};
 }
 
-std::array<Link, 2> Topology::links_of(Tier tier, const Ways& ways) {
+InlineVector<Link, 2> Topology::links_of(Tier tier, const Ways& ways) {
     if (tier == Tier::Node) return {ways.node_out, ways.node_in};
     if (tier == Tier::Network) return {ways.nic_out, ways.nic_in};
-    return {ways.leaf_up, ways.leaf_down};
+    if (!ways.leaf_up) return {};
+    return {*ways.leaf_up, *ways.leaf_down};
 }
 
 Flow Topology::host_copy(Rank rank, Bytes bytes) const {
     Flow flow;
     flow.bytes = flow.payload = bytes;
-    flow.links = {ways_[rank.index].host, -1, -1, -1};
+    flow.links = {ways_[rank.index].host};
     return flow;
 }
 

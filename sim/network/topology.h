@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/ids.h"
@@ -35,18 +36,18 @@ public:
 
 private:
     struct Ways {
-        Link node_out = -1;
-        Link node_in = -1;
-        Link nic_out = -1;
-        Link nic_in = -1;
-        Link leaf_up = -1;
-        Link leaf_down = -1;
-        Link host = -1;
+        Link node_out = 0;
+        Link node_in = 0;
+        Link nic_out = 0;
+        Link nic_in = 0;
+        std::optional<Link> leaf_up;  ///< and down: where leaves are described
+        std::optional<Link> leaf_down;
+        Link host = 0;
     };
     Link add(double bytes_per_second);
     Ways ways_of(int pipeline);
     double capacity(Link link) const { return links_[link].value; }
-    static std::array<Link, 2> links_of(Tier tier, const Ways& ways);
+    static InlineVector<Link, 2> links_of(Tier tier, const Ways& ways);
 
     const scenarios::Cluster& cluster_;
     int ranks_per_pipeline_rank_;

@@ -39,7 +39,7 @@ public:
         return compute(o.second, rank);
     }
     Flow transfer(const Message&, Rank from, Rank to) const override {
-        return {nanoseconds{5}, Bytes{100}, {2 * from.index, 2 * to.index + 1, -1, -1}, Bytes{100}};
+        return {nanoseconds{5}, Bytes{100}, {2 * from.index, 2 * to.index + 1}, Bytes{100}};
     }
     Flow unshard(Stage, Rank) const override { return wait(nanoseconds{7}); }
     Flow reduce_grad(Stage, std::span<const Rank>) const override { return wait(nanoseconds{9}); }
@@ -211,7 +211,7 @@ public:
 
     ComputeCost compute(const Compute& c, Rank rank) const override {
         ComputeCost cost = SmallCluster::compute(c, rank);
-        cost.flows[0] = {Bytes{inner_}, {2 * rank.index, -1}};
+        cost.flows[0] = {Bytes{inner_}, {2 * rank.index}};
         return cost;
     }
     HiddenPart reduce_grad_hidden(Stage, std::span<const Rank> holders) const override {
@@ -225,7 +225,7 @@ private:
     static Flow hidden(Rank rank) {
         Flow flow;
         flow.bytes = Bytes{200};
-        flow.links = {2 * rank.index, -1, -1, -1};
+        flow.links = {2 * rank.index};
         return flow;
     }
     std::int64_t inner_;

@@ -41,10 +41,9 @@ std::unique_ptr<MemoryModel> memory_of(const scenarios::Scenario& scenario) {
 /// Of a flow that nobody disturbs.
 double alone(const Flow& flow, const CostModel& model) {
     double rate = INFINITY;
-    for (const Link link : flow.links)
-        if (link >= 0) rate = std::min(rate, model.links()[link].value);
+    for (const Link link : flow.links) rate = std::min(rate, model.links()[link].value);
     return seconds(flow.latency) +
-           (flow.links[0] >= 0 ? static_cast<double>(flow.bytes.count) / rate : 0);
+           (!flow.links.empty() ? static_cast<double>(flow.bytes.count) / rate : 0);
 }
 
 double reduce_seconds(const scenarios::Scenario& scenario) {
@@ -164,7 +163,7 @@ TEST(PhysicalCostModel, FoldsTheGroupsOfANodeIntoOne) {
     const Flow folded = model->reduce_grad(Stage{0}, holder);
     const double ring = 2 * 3.0 / 4 * static_cast<double>(folded.payload.count);
     const std::vector<double> pool{8 * 12.5e9 * 0.84};
-    const std::vector<FlowLinks> unfolded(8, FlowLinks{0, -1, -1, -1});
+    const std::vector<FlowLinks> unfolded(8, FlowLinks{0});
     std::vector<double> rates(8);
     max_min_rates(pool, unfolded, rates);
     for (const double rate : rates)

@@ -170,8 +170,7 @@ Crossing crossing(const scenarios::Scenario& scenario) {
         if (!task.is_flow) continue;
         const Flow& flow = graph.flows[static_cast<std::size_t>(task.cost)];
         for (const Link link : flow.links)
-            if (link >= 0)
-                sum.bytes[static_cast<std::size_t>(link)] += static_cast<double>(flow.bytes.count);
+            sum.bytes[static_cast<std::size_t>(link)] += static_cast<double>(flow.bytes.count);
     }
     for (std::size_t link = 0; link < sum.bytes.size(); ++link)
         sum.seconds = std::max(sum.seconds, sum.bytes[link] / costs->links()[link].value);

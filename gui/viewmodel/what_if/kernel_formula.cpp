@@ -158,7 +158,6 @@ std::vector<Detail> words_of_flow(const sim::CostModel& costs, const Placement& 
     if (!flow) return {};
     double slowest = 0;
     for (const sim::Link link : flow->links) {
-        if (link < 0) continue;
         const double bandwidth = costs.links()[static_cast<std::size_t>(link)].value;
         slowest = slowest > 0 ? std::min(slowest, bandwidth) : bandwidth;
     }

@@ -87,7 +87,8 @@ Case random_case(std::mt19937& random) {
         std::vector<std::int32_t> all(links);
         for (int link = 0; link < links; ++link) all[link] = link;
         std::ranges::shuffle(all, random);
-        std::copy_n(all.begin(), uniform(random, 1, std::min(links, 4)), item.links.begin());
+        for (int link = uniform(random, 1, std::min(links, 4)); link > 0; --link)
+            item.links.push_back(all[link - 1]);
         if (i > 0 && uniform(random, 0, 3) == 0)
             made.items[uniform(random, 0, i - 1)].after_end.push_back(i);
         made.items.push_back(std::move(item));

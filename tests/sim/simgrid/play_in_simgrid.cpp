@@ -73,8 +73,7 @@ private:
         const std::size_t number = known_.size();
         known->second = {host(fmt::format("from-{}", number)), host(fmt::format("to-{}", number))};
         std::vector<sg4::LinkInRoute> route;
-        for (const std::int32_t link : item.links)
-            if (link >= 0) route.emplace_back(links_[link]);
+        for (const std::int32_t link : item.links) route.emplace_back(links_[link]);
         if (latency > Duration{}) {
             constexpr double kWide = 1e18;
             auto* far = zone_->create_link(fmt::format("{}-latency-{}", name_, number), kWide);

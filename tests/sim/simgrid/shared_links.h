@@ -16,10 +16,10 @@ namespace debubble::sim {
 struct Item {
     Duration delay{};
     Bytes bytes;
-    FlowLinks links{-1, -1, -1, -1};
+    FlowLinks links;
     std::vector<std::int32_t> after_begin;  ///< items that wait for its begin
     std::vector<std::int32_t> after_end;
-    bool moves() const { return links.front() >= 0 && bytes.count > 0; }
+    bool moves() const { return !links.empty() && bytes.count > 0; }
 };
 
 struct Case {
