@@ -44,7 +44,7 @@ struct Draft {
 
 void read_parallel(Draft& draft);
 void read_training(Draft& draft);
-/// Keys of `training` that only a run reads: checked, and kept by dotted name.
+/// Keys of `training` that only a run reads. Precondition: the precision has been read.
 void read_run_keys(Draft& draft);
 /// Precondition: parallel has been read, since a schedule may set stages_per_rank.
 void read_schedule(Draft& draft);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "models/execution.h"
 #include "scenarios/cluster.h"
 #include "scenarios/framework.h"
+#include "scenarios/run_options.h"
 #include "schedule/generators/generator_options.h"
 #include "schedule/schedule.h"
 
@@ -83,12 +83,7 @@ struct Training {
     bool offload_activations = false;
     std::optional<double> dropout;  ///< overrides the architecture's
     double expert_load = 1;  ///< rows at the fullest rank's experts over the mean of all ranks
-    std::string optimizer = "adamw";
-    int optimizer_moments = 2;  ///< numbers kept per parameter: Adam 2, SGD 1 for momentum, or 0
-    /// Keys that only a run reads, checked and kept as text under dotted names:
-    /// "steps", "optimizer.lr", "data.tokens", "loss_scale.growth_interval", ...
-    /// Paths are seen from where the program runs; betas are "[0.9, 0.99]".
-    std::map<std::string, std::string> run_keys;
+    RunOptions run;
 };
 
 struct Scenario {

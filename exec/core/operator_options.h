@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "exec/core/random_stream.h"
+#include "scenarios/run_options.h"
 
 /// What an operator must know beside its operands, whatever device computes it.
 namespace debubble::exec {
@@ -86,24 +87,7 @@ struct CrossEntropy {
     std::int64_t entries = std::numeric_limits<std::int64_t>::max();
 };
 
-/// torch.optim.Adam and, with `decoupled`, AdamW (Kingma and Ba 2015; Loshchilov and
-/// Hutter 2019). AdamW's default weight decay is 0.01, Adam's is 0.
-struct AdamOptions {
-    double lr = 1e-3;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double eps = 1e-8;
-    double weight_decay = 0;
-    bool decoupled = false;  ///< decays the weight itself, not through the gradient
-};
-
-/// torch.optim.SGD.
-struct SgdOptions {
-    double lr = 1e-3;
-    double momentum = 0;
-    double dampening = 0;
-    double weight_decay = 0;
-    bool nesterov = false;
-};
+using scenarios::AdamOptions;
+using scenarios::SgdOptions;
 
 }  // namespace debubble::exec

@@ -21,7 +21,7 @@ Duration in_device_memory(const scenarios::Scenario& scenario, double elements) 
     }
     // The profile's bytes are Adam's, which reads and writes two moments.
     const scenarios::Training& training = scenario.training;
-    const double spared = 2.0 * (2 - training.optimizer_moments) *
+    const double spared = 2.0 * (2 - moments_of(training.run.optimizer)) *
                           static_cast<double>(models::size_of(training.precision.moments));
     const double moved =
         elements * std::max(0.0, scenario.framework.optimizer_bytes_per_parameter - spared);

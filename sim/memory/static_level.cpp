@@ -5,7 +5,7 @@
 namespace debubble::sim {
 
 bool keeps_step_copies(const scenarios::Scenario& scenario) {
-    const bool clips = scenario.training.run_keys.contains("clip_norm");
+    const bool clips = scenario.training.run.clip_norm.has_value();
     return scenario.framework.rollback_copies && scenarios::is_post_validated(scenario) &&
            (clips || scenario.training.precision.loss_scaling);
 }
@@ -16,7 +16,7 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     models::StaticPolicy policy;
     policy.main_parameters = precision.main_params;
     policy.moments = precision.moments;
-    policy.moment_count = scenario.training.optimizer_moments;
+    policy.moment_count = moments_of(scenario.training.run.optimizer);
     policy.zero_stage = scenario.parallel.zero_stage;
     policy.shards = scenario.parallel.replicas();
     policy.expert_shards = scenario.parallel.expert_replicas();

@@ -76,7 +76,7 @@ TEST(TrainingData, ShufflesByTheSeed) {
     folder.with("a.txt", text + ".");
     const auto first = [&](const std::string& data, std::int64_t seed) {
         scenarios::Scenario asked = scenario(folder, data);
-        asked.training.run_keys["seed"] = std::to_string(seed);
+        asked.training.run.seed = static_cast<std::uint64_t>(seed);
         return first_inputs(open_training_data(asked).train);
     };
     EXPECT_EQ(first("text: a.txt", 1), first("text: a.txt", 2));

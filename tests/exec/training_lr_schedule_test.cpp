@@ -1,4 +1,4 @@
-#include "exec/core/training/lr_schedule.h"
+#include "exec/core/training/training_options.h"
 
 #include <gtest/gtest.h>
 

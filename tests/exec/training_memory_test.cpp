@@ -22,7 +22,7 @@ TEST_P(HeldBytes, AreThePlans) {
     models::StaticPolicy policy;
     policy.main_parameters = scenario.training.precision.main_params;
     policy.moments = scenario.training.precision.moments;
-    policy.moment_count = scenario.training.optimizer_moments;
+    policy.moment_count = moments_of(scenario.training.run.optimizer);
     policy.zero_stage = scenario.parallel.zero_stage;
     policy.shards = scenario.parallel.data;
     const JobResult result = run_job(GetParam(), 0);

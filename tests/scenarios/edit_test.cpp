@@ -99,7 +99,7 @@ TEST(Changes, between_two_texts_make_the_second_of_the_first) {
     EXPECT_EQ(set.parallel, written.parallel);
     EXPECT_EQ(set.schedule.name, written.schedule.name);
     EXPECT_EQ(set.schedule.slices, written.schedule.slices);
-    EXPECT_EQ(set.training.run_keys, written.training.run_keys);
+    EXPECT_EQ(set.training.run, written.training.run);
     EXPECT_EQ(set.training.micro_batches, written.training.micro_batches);
     EXPECT_TRUE(changes_between(before, before, "t.yaml").empty());
 }

@@ -40,7 +40,7 @@ TEST(Scenario, TheColossalAITutorialIsReadAsItIsWritten) {
     EXPECT_EQ(s.training.global_batch, 384);
     EXPECT_TRUE(s.training.precision.loss_scaling);
     EXPECT_EQ(s.training.recompute, models::Recompute::Full);
-    EXPECT_EQ(s.training.run_keys.at("optimizer.lr"), "1.5e-4");
+    EXPECT_EQ(lr_of(s.training.run.optimizer), 1.5e-4);
     EXPECT_EQ(s.framework.point_to_point, PointToPoint::Full);
     EXPECT_EQ(s.framework.name, "megatron-2021");
 }
@@ -101,11 +101,10 @@ TEST(Scenario, AMapOnABaseIsLaidOverItDeeply) {
 
 /// `key:`, `key: ~` and `--set key=` all say nothing: the key's default holds, or that of the base.
 TEST(Scenario, AKeyWithoutAValueIsNotGiven) {
-    EXPECT_EQ(parse("training: {steps: ~, epochs: 2}").training.run_keys.at("epochs"), "2");
-    EXPECT_EQ(parse("training: {steps: 3, epochs:}").training.run_keys.at("steps"), "3");
-    EXPECT_EQ(parse("training: {data: {tokens: t.bin, text: ~}}")
-                  .training.run_keys.contains("data.tokens"),
-              true);
+    EXPECT_EQ(parse("training: {steps: ~, epochs: 2}").training.run.epochs, 2);
+    EXPECT_EQ(parse("training: {steps: 3, epochs:}").training.run.steps, 3);
+    EXPECT_EQ(parse("training: {data: {tokens: t.bin, text: ~}}").training.run.data.tokens,
+              "t.bin");
     EXPECT_EQ(parse("schedule: {name: zb-h1, csv: ~}").schedule.name, "zb-h1");
     EXPECT_EQ(parse("schedule: zb-h1", {{"schedule.csv", ""}}).schedule.name, "zb-h1");
     EXPECT_EQ(parse("schedule: zb-h1", {{"schedule", ""}}).schedule.name, "1f1b");
@@ -205,8 +204,8 @@ TEST(Scenario, TheKnobsOfTheViTTutorialHaveTheirMeaning) {
     EXPECT_FALSE(s.framework.overlap_grad_reduce);
     EXPECT_TRUE(s.training.offload_optimizer);
     EXPECT_EQ(s.parallel.communication_dtype, models::DataType::Fp16);
-    EXPECT_EQ(s.training.run_keys.at("loss_scale.hysteresis"), "2");
-    EXPECT_EQ(s.training.run_keys.size(), 7u);
+    EXPECT_EQ(s.training.run.loss_scale,
+              (LossScaleOptions{65536, 1, 4294967296.0, 2, 0.5, 1000, 2}));
 }
 
 TEST(Scenario, AnOverrideIsBlamedAsSet) {

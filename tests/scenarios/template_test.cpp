@@ -26,7 +26,7 @@ void expect_same(const Scenario& a, const Scenario& b) {
     EXPECT_EQ(a.parallel, b.parallel);
     EXPECT_EQ(a.schedule.name, b.schedule.name);
     EXPECT_EQ(a.training.micro_batches, b.training.micro_batches);
-    EXPECT_EQ(a.training.run_keys, b.training.run_keys);
+    EXPECT_EQ(a.training.run, b.training.run);
     EXPECT_EQ(a.notes, b.notes);
 }
 

@@ -284,7 +284,7 @@ TEST(PhysicalCostModel, CopiesWhatAPostValidatedStepMayHaveToUndo) {
     const double bandwidth = effective_memory_bandwidth(scenario.cluster.gpu).value;
     const auto takes = [&] { return seconds(price(scenario, "zb-h1")->optimizer_step(Rank{0})); };
     const double without = takes();  // nothing clips
-    scenario.training.run_keys["clip_norm"] = "1";
+    scenario.training.run.clip_norm = 1;
     EXPECT_NEAR(takes() - without, parameters * 2 * 14 / bandwidth, 1e-6);
     scenario.schedule.name = "1f1b";  // steps once the norm is known
     EXPECT_EQ(takes(), without);

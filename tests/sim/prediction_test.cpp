@@ -241,7 +241,7 @@ TEST(Predict, GivesAGeneratorThatSearchesTheCostsOfThisScenario) {
 TEST(Predict, HoldsAndMovesLessForAnOptimizerWithFewerMoments) {
     Scenario job = gpt_job(1, 1, 1, 4);
     const Prediction adam = predict(job).prediction;
-    job.training.optimizer_moments = 0;
+    job.training.run.optimizer = scenarios::SgdOptions{};
     const Prediction sgd = predict(job).prediction;
     const auto optimizer = [](const Prediction& p) {
         return p.ranks[0].memory[static_cast<std::size_t>(MemoryClass::Optimizer)].count;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "exec/core/stage/step_actions.h"
+#include "exec/core/training/loss_scaler.h"
 #include "exec/core/training/shared_gradients.h"
 #include "exec/core/training/training_groups.h"
 #include "exec/core/training/training_options.h"

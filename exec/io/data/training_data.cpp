@@ -1,7 +1,6 @@
 #include "exec/io/data/training_data.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,35 +9,16 @@
 #include "exec/io/data/corpus.h"
 #include "exec/io/data/image_data_set.h"
 #include "exec/io/data/token_data_set.h"
-#include "text/quantity.h"
 
 namespace debubble::exec {
 namespace {
 
-/// The checked keys of a scenario, each as what it stands for.
-class DataKeys {
-public:
-    explicit DataKeys(const std::map<std::string, std::string>& keys) : keys_(&keys) {}
+using scenarios::DataOptions;
 
-    const std::string* find(const std::string& key) const {
-        const auto found = keys_->find(key);
-        return found == keys_->end() ? nullptr : &found->second;
-    }
-    std::string text(const std::string& key) const { return find(key) ? *find(key) : ""; }
-    bool flag(const std::string& key, bool otherwise) const {
-        return find(key) ? *find(key) == "true" : otherwise;
-    }
-    std::optional<std::int64_t> whole(const std::string& key) const {
-        return find(key) ? text::parse_whole(*find(key)) : std::nullopt;
-    }
-
-private:
-    const std::map<std::string, std::string>* keys_;
-};
-
-constexpr std::pair<const char*, CorpusKind> kCorpora[] = {{"data.tokens", CorpusKind::Tokens},
-                                                           {"data.text", CorpusKind::Text},
-                                                           {"data.jsonl", CorpusKind::JsonLines}};
+constexpr std::pair<std::string DataOptions::*, CorpusKind> kCorpora[] = {
+    {&DataOptions::tokens, CorpusKind::Tokens},
+    {&DataOptions::text, CorpusKind::Text},
+    {&DataOptions::jsonl, CorpusKind::JsonLines}};
 
 /// How every corpus of a training is read.
 struct TokenReading {
@@ -50,26 +30,25 @@ struct TokenReading {
     std::string cache;
 };
 
-std::int32_t token_of(const DataKeys& keys, const char* key, std::int64_t vocab) {
-    const std::int64_t token = *keys.whole(key);
+std::int32_t token_of(std::int64_t token, const char* key, std::int64_t vocab) {
     if (token >= vocab)
         throw InputError(fmt::format("'{}' is {}, but the model's vocabulary ends at {}", key,
                                      token, vocab - 1));
     return static_cast<std::int32_t>(token);
 }
 
-TokenReading token_reading(const DataKeys& keys, CorpusKind kind, std::int32_t ignore_index,
-                           const scenarios::Scenario& scenario) {
+TokenReading token_reading(CorpusKind kind, const scenarios::Scenario& scenario) {
+    const DataOptions& data = scenario.training.run.data;
     TokenReading reading;
     reading.kind = kind;
     TokenRules& rules = reading.rules;
     rules.seq_length = scenario.training.seq_length;
     rules.vocab = scenario.model.vocab;
-    rules.ignore_index = ignore_index;
-    reading.cache = keys.text("data.cache");
-    reading.pack = keys.flag("data.pack", true);
+    rules.ignore_index = data.ignore_index;
+    reading.cache = data.cache;
+    reading.pack = data.pack;
 
-    const std::string file = keys.text("data.tokenizer");
+    const std::string& file = data.tokenizer;
     if (kind != CorpusKind::Tokens || !file.empty()) {
         reading.tokenizer = make_tokenizer(file);
         // A model of 256 tokens may read bytes that hold no end-of-text.
@@ -79,14 +58,14 @@ TokenReading token_reading(const DataKeys& keys, CorpusKind kind, std::int32_t i
                                              reading.tokenizer->vocab(), rules.vocab));
         reading.end_of_text = reading.tokenizer->end_of_text();
     }
-    if (keys.find("data.end_of_text"))
-        reading.end_of_text = token_of(keys, "data.end_of_text", rules.vocab);
+    if (data.end_of_text)
+        reading.end_of_text = token_of(*data.end_of_text, "data.end_of_text", rules.vocab);
     if (!reading.pack && !reading.end_of_text)
         throw InputError(
             "'data.pack: false' shows a document at a time, but where one ends is "
             "unknown: give 'data.end_of_text' or 'data.tokenizer'");
-    if (keys.find("data.pad_token"))
-        rules.pad_token = token_of(keys, "data.pad_token", rules.vocab);
+    if (data.pad_token)
+        rules.pad_token = token_of(*data.pad_token, "data.pad_token", rules.vocab);
     else if (reading.end_of_text && *reading.end_of_text < rules.vocab)
         rules.pad_token = *reading.end_of_text;
     return reading;
@@ -100,34 +79,25 @@ std::shared_ptr<const DataSet> open_tokens(const TokenReading& reading, const st
                         : padded_documents(std::move(file), *reading.end_of_text, reading.rules);
 }
 
-/// "[0.5, 0.4, 0.3]", as the reader of scenarios keeps it.
-std::vector<float> numbers_of(std::string_view list) {
-    std::vector<float> numbers;
-    for (list.remove_prefix(1); list.size() > 1;) {
-        const std::string_view number = list.substr(0, list.find_first_of(",]"));
-        numbers.push_back(static_cast<float>(*text::parse_real(number)));
-        list.remove_prefix(std::min(number.size() + 2, list.size()));
-    }
-    return numbers;
-}
-
-ImageRules image_rules(const DataKeys& keys, const models::Architecture& model,
-                       std::int32_t ignore_index) {
+ImageRules image_rules(const DataOptions& data, const models::Architecture& model) {
     ImageRules rules;
     rules.side = static_cast<int>(model.image_size.value_or(rules.side));
     rules.channels = static_cast<int>(model.channels.value_or(rules.channels));
-    rules.ignore_index = ignore_index;
+    rules.ignore_index = data.ignore_index;
     if (rules.channels != 1 && rules.channels != 3)
         throw InputError(fmt::format("{} takes images of {} channels; files have 1 (grey) or 3",
                                      model.name, rules.channels));
-    for (const auto& [key, values] :
-         {std::pair("data.mean", &rules.mean), std::pair("data.std", &rules.deviation)}) {
-        if (!keys.find(key)) continue;
-        *values = numbers_of(*keys.find(key));
-        if (values->size() != 1 && std::ssize(*values) != rules.channels)
+    const auto take = [&](const char* key, const std::vector<double>& given,
+                          std::vector<float>& values) {
+        if (given.empty()) return;
+        if (given.size() != 1 && std::ssize(given) != rules.channels)
             throw InputError(fmt::format("'{}' has {} numbers for images of {} channels", key,
-                                         values->size(), rules.channels));
-    }
+                                         given.size(), rules.channels));
+        values.clear();
+        for (const double value : given) values.push_back(static_cast<float>(value));
+    };
+    take("data.mean", data.mean, rules.mean);
+    take("data.std", data.deviation, rules.deviation);
     return rules;
 }
 
@@ -143,23 +113,20 @@ ImageRules image_rules(const DataKeys& keys, const models::Architecture& model,
 }  // namespace
 
 TrainingData open_training_data(const scenarios::Scenario& scenario) {
-    const DataKeys keys(scenario.training.run_keys);
+    const scenarios::RunOptions& run = scenario.training.run;
+    const DataOptions& asked = run.data;
     const Deal deal{scenario.training.global_batch, scenario.parallel.data,
                     scenario.training.micro_batch};
-    const Order order{keys.flag("data.shuffle", false),
-                      static_cast<std::uint64_t>(keys.whole("seed").value_or(0)), false};
-    const std::int32_t ignore_index =
-        static_cast<std::int32_t>(keys.whole("data.ignore_index").value_or(-100));
+    const Order order{asked.shuffle, run.seed, false};
     const auto opened = [&](const std::string& path, const auto& open) {
-        TrainingData data{Batches(open(path), deal, order), std::nullopt, ignore_index};
-        const std::string eval = keys.text("data.eval");
-        if (!eval.empty()) data.eval.emplace(open(eval), deal, Order{.once = true});
+        TrainingData data{Batches(open(path), deal, order), std::nullopt, asked.ignore_index};
+        if (!asked.eval.empty()) data.eval.emplace(open(asked.eval), deal, Order{.once = true});
         return data;
     };
 
     const bool sees = scenario.model.family == models::Family::Vit;
-    if (const std::string images = keys.text("data.images"); sees && !images.empty()) {
-        const ImageRules rules = image_rules(keys, scenario.model, ignore_index);
+    if (const std::string& images = asked.images; sees && !images.empty()) {
+        const ImageRules rules = image_rules(asked, scenario.model);
         const std::vector<std::string> classes = image_classes(images);
         if (std::ssize(classes) > scenario.model.vocab)
             throw bad_file(images,
@@ -171,10 +138,10 @@ TrainingData open_training_data(const scenarios::Scenario& scenario) {
         data.classes = classes;
         return data;
     }
-    for (const auto& [key, kind] : kCorpora) {
-        const std::string path = keys.text(key);
+    for (const auto& [source, kind] : kCorpora) {
+        const std::string& path = asked.*source;
         if (sees || path.empty()) continue;
-        const TokenReading reading = token_reading(keys, kind, ignore_index, scenario);
+        const TokenReading reading = token_reading(kind, scenario);
         return opened(path, [&](const std::string& file) { return open_tokens(reading, file); });
     }
     refuse_source(scenario);

@@ -154,10 +154,8 @@ std::vector<double> norms(const std::vector<RankTimings>& ranks) {
 /// the data do. Elsewhere the rate stays: how fast a router learns says how rows spread over the
 /// experts.
 scenarios::Scenario with_known_rate(scenarios::Scenario scenario) {
-    auto& keys = scenario.training.run_keys;
-    if (!keys.contains("steps") && !keys.contains("lr_schedule.total_steps"))
-        std::erase_if(keys,
-                      [](const auto& entry) { return entry.first.starts_with("lr_schedule."); });
+    scenarios::RunOptions& run = scenario.training.run;
+    if (!run.steps && run.lr_schedule.total_steps == 0) run.lr_schedule = {};
     return scenario;
 }
 

@@ -1,15 +1,9 @@
 #include "exec/program/calibrate/shown_batches.h"
 
-#include <algorithm>
-#include <array>
-
 namespace debubble::exec {
 
 std::optional<TrainingData> data_of(const scenarios::Scenario& scenario) {
-    const auto& keys = scenario.training.run_keys;
-    constexpr std::array kSources{"data.tokens", "data.text", "data.jsonl", "data.images"};
-    if (std::ranges::none_of(kSources, [&](const char* key) { return keys.contains(key); }))
-        return std::nullopt;
+    if (!scenario.training.run.data.has_source()) return std::nullopt;
     return open_training_data(scenario);
 }
 

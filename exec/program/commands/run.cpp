@@ -44,10 +44,9 @@ void check(const RunArguments& args) {
 
 /// Neither the scenario nor its data is to be overwritten.
 void check_outputs(const RunJob& job) {
-    for (const char* key :
-         {"data.tokens", "data.text", "data.jsonl", "data.eval", "data.tokenizer"})
-        if (const auto& kept = job.scenario.training.run_keys; kept.contains(key))
-            note_file_read(kept.at(key));
+    const scenarios::DataOptions& data = job.scenario.training.run.data;
+    for (const std::string& file : {data.tokens, data.text, data.jsonl, data.eval, data.tokenizer})
+        if (!file.empty()) note_file_read(file);
     Outputs outputs;
     outputs.add("--json", job.request.json);
     outputs.add("--trace", job.request.trace);

@@ -19,7 +19,6 @@
 #include "exec/program/run/resume_notes.h"
 #include "scenarios/read_scenario.h"
 #include "sim/predict.h"
-#include "text/quantity.h"
 
 namespace debubble::exec {
 
@@ -35,31 +34,29 @@ std::int64_t last_step_of(const TrainingOptions& options, const RunRequest& requ
         "'training.epochs'");
 }
 
-constexpr const char* kEndOfRate = "lr_schedule.total_steps";
-
 /// How many steps are known now that the data is open: where a learning rate ends that the scenario
 /// gives none.
-void say_where_rates_end(std::map<std::string, std::string>& keys, const RunRequest& request,
+void say_where_rates_end(scenarios::RunOptions& run, const RunRequest& request,
                          const Batches& batches) {
-    if (keys.contains("steps") || keys.contains(kEndOfRate)) return;
-    if (const auto epochs = keys.find("epochs"); epochs == keys.end()) {
-        if (request.steps) keys["steps"] = std::to_string(*request.steps);
-    } else if (const auto name = keys.find("lr_schedule.name");
-               name != keys.end() && name->second != "constant") {
-        keys[kEndOfRate] = std::to_string(batches.steps(*text::parse_whole(epochs->second)));
-    }
+    if (run.steps || run.lr_schedule.total_steps > 0) return;
+    if (!run.epochs)
+        run.steps = request.steps;
+    else if (run.lr_schedule.shape != LrSchedule::Shape::Constant)
+        run.lr_schedule.total_steps = batches.steps(*run.epochs);
 }
 
 /// A resumed training goes on with the learning rate that it began with: epochs of other data would
 /// end it elsewhere.
 void check_rates_end_there(const RunJob& job, const scenarios::Scenario& asked) {
-    if (!job.start.resume || asked.training.run_keys.contains(kEndOfRate)) return;
-    const auto& was = job.start.resume->manifest.settings;
-    const auto& is = job.scenario.training.run_keys;
-    const auto value = [](const std::map<std::string, std::string>& keys, const char* key) {
-        const auto found = keys.find(key);
-        return found == keys.end() ? std::string() : found->second;
+    if (!job.start.resume || asked.training.run.lr_schedule.total_steps > 0) return;
+    using Settings = std::map<std::string, std::string>;
+    const Settings& was = job.start.resume->manifest.settings;
+    const Settings is = settings_of(job.scenario.training.run);
+    const auto value = [](const Settings& settings, const char* key) {
+        const auto found = settings.find(key);
+        return found == settings.end() ? std::string() : found->second;
     };
+    constexpr const char* kEndOfRate = "lr_schedule.total_steps";
     const std::string before = value(was, kEndOfRate), now = value(is, kEndOfRate);
     const bool same_epochs = value(was, "epochs") == value(is, "epochs");
     if (before.empty() || now.empty() || before == now || !same_epochs) return;
@@ -115,7 +112,7 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
                open_training_data(asked),
                {}};
     if (prices || !needs_costs(asked)) job.program_hash = program_hash(job.plan.program);
-    say_where_rates_end(job.scenario.training.run_keys, request, job.data.train);
+    say_where_rates_end(job.scenario.training.run, request, job.data.train);
     job.options = read_training_options(job.scenario);
     job.grid = {parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
     job.last_step = last_step_of(job.options, request, job.data.train);

@@ -31,15 +31,6 @@ const char* word(models::Recompute recompute) {
     return "";
 }
 
-const char* word(LrSchedule::Shape shape) {
-    switch (shape) {
-        case LrSchedule::Shape::Constant: return "constant";
-        case LrSchedule::Shape::Linear: return "linear";
-        case LrSchedule::Shape::Cosine: return "cosine";
-    }
-    return "";
-}
-
 /// Facts under one key of the scenario.
 class Section {
 public:
@@ -90,8 +81,8 @@ void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
 
 void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     const auto& [global_batch, micro_batch, micro_batches, seq_length, precision, recompute,
-                 attention, offload_optimizer, offload_activations, dropout, expert_load, optimizer,
-                 optimizer_moments, run_keys] = scenario.training;
+                 attention, offload_optimizer, offload_activations, dropout, expert_load, run] =
+        scenario.training;
     Section in(facts, "training.");
     in.add("global_batch", global_batch);
     in.add("micro_batch", micro_batch);
@@ -107,8 +98,7 @@ void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     of_precision.add("grads", word(grads));
     of_precision.add("moments", word(moments));
     of_precision.add("loss_scaling", loss_scaling);
-    const auto shuffle = run_keys.find("data.shuffle");
-    in.add("data.shuffle", shuffle == run_keys.end() ? "false" : shuffle->second);
+    in.add("data.shuffle", run.data.shuffle);
 }
 
 void add_optimizer(RunFacts& facts, const OptimizerOptions& optimizer) {
@@ -136,7 +126,7 @@ void add_optimizer(RunFacts& facts, const OptimizerOptions& optimizer) {
 void add_lr_schedule(RunFacts& facts, const LrSchedule& schedule) {
     const auto& [shape, warmup_steps, warmup_start_factor, total_steps, min_lr] = schedule;
     Section in(facts, "training.lr_schedule.");
-    in.add("name", word(shape));
+    in.add("name", name_of(shape));
     in.add("warmup_steps", warmup_steps);
     in.add("warmup_start_factor", warmup_start_factor);
     if (shape == LrSchedule::Shape::Constant) return;
@@ -160,7 +150,7 @@ void add_loss_scale(RunFacts& facts, const LossScaleOptions& options) {
 /// How long it trains is a fact of the run, which --steps may have said.
 void add_options(RunFacts& facts, const TrainingOptions& options) {
     const auto& [steps, epochs, seed, init_from, optimizer, lr_schedule, clip_norm, loss_scale,
-                 checkpoint, eval_interval, eval_iters] = options;
+                 data, checkpoint, eval_interval, eval_iters] = options;
     Section in(facts, "training.");
     in.add("seed", seed);
     add_optimizer(facts, optimizer);

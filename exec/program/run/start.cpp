@@ -171,7 +171,7 @@ std::string save_checkpoint(const SaveRequest& request, RankTraining& training,
                            parallel.sequence, scenario.schedule.name};
         manifest.program_sha256 = request.program_hash;
         manifest.architecture = scenario.model;
-        manifest.settings = scenario.training.run_keys;
+        manifest.settings = settings_of(scenario.training.run);
         manifest.settings["scenario"] = scenario.name;
         manifest.settings[kDataOfRun] = request.data;
         writer.commit(std::move(manifest), where.keep);

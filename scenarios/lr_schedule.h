@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 /// The learning rate of every step.
-namespace debubble::exec {
+namespace debubble::scenarios {
 
 /// With s optimizer steps taken before, w warm-up steps, T steps in all, and the base rate:
 ///
@@ -20,11 +23,17 @@ struct LrSchedule {
     Shape shape = Shape::Constant;
     std::int64_t warmup_steps = 0;
     double warmup_start_factor = 1.0 / 3;  ///< LinearLR's
-    std::int64_t total_steps = 0;          ///< of Linear and Cosine; more than warmup_steps
+    /// Of Linear and Cosine; more than warmup_steps. 0: after the last step of the run.
+    std::int64_t total_steps = 0;
     double min_lr = 0;
     friend bool operator==(const LrSchedule&, const LrSchedule&) = default;
 
     double rate(double base, std::int64_t steps_taken) const;
 };
 
-}  // namespace debubble::exec
+std::string_view name_of(LrSchedule::Shape shape);
+
+/// What is wrong with the warm-up of a schedule whose end is known, in a sentence.
+std::optional<std::string> why_no_warmup(const LrSchedule& schedule);
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "scenarios/lr_schedule.h"
+
+/// How a run trains: the keys of `training` that a simulation hardly reads. What is not given has
+/// PyTorch's defaults. Paths are seen from where the program runs.
+namespace debubble::scenarios {
+
+/// torch.optim.Adam and, with `decoupled`, AdamW (Kingma and Ba 2015; Loshchilov and
+/// Hutter 2019). AdamW's default weight decay is 0.01, Adam's is 0.
+struct AdamOptions {
+    double lr = 1e-3;
+    double beta1 = 0.9;
+    double beta2 = 0.999;
+    double eps = 1e-8;
+    double weight_decay = 0;
+    bool decoupled = false;  ///< decays the weight itself, not through the gradient
+    friend bool operator==(const AdamOptions&, const AdamOptions&) = default;
+};
+
+/// torch.optim.SGD.
+struct SgdOptions {
+    double lr = 1e-3;
+    double momentum = 0;
+    double dampening = 0;
+    double weight_decay = 0;
+    bool nesterov = false;
+    friend bool operator==(const SgdOptions&, const SgdOptions&) = default;
+};
+
+using OptimizerOptions = std::variant<AdamOptions, SgdOptions>;
+inline constexpr AdamOptions kAdamW{1e-3, 0.9, 0.999, 1e-8, 0.01, true};
+double lr_of(const OptimizerOptions& optimizer);
+/// Numbers that it keeps per parameter: Adam 2, SGD 1 for its momentum, or 0.
+int moments_of(const OptimizerOptions& optimizer);
+
+/// The knobs of torch.cuda.amp.GradScaler, whose defaults these are, and of Colossal-AI's
+/// DynamicGradScaler, which adds the bounds and the hysteresis.
+struct LossScaleOptions {
+    double initial_scale = 65536;
+    double min_scale = 1;
+    std::optional<double> max_scale = {};
+    double growth_factor = 2;
+    double backoff_factor = 0.5;
+    std::int64_t growth_interval = 2000;  ///< good steps in a row
+    int hysteresis = 1;                   ///< overflows until the scale shrinks
+    friend bool operator==(const LossScaleOptions&, const LossScaleOptions&) = default;
+};
+
+struct CheckpointOptions {
+    std::string dir;
+    std::optional<std::int64_t> every;  ///< steps; unset: at the end only
+    int keep = 0;                       ///< the latest so many; 0 keeps all
+    friend bool operator==(const CheckpointOptions&, const CheckpointOptions&) = default;
+};
+
+/// Where tokens or images come from. One of the four sources at most is not empty.
+struct DataOptions {
+    std::string tokens;  ///< a file of token ids
+    std::string text;
+    std::string jsonl;
+    std::string images;  ///< a folder
+    std::string eval;    ///< of the same kind
+    std::string tokenizer;
+    std::string cache;
+    bool shuffle = false;
+    bool pack = true;
+    std::optional<std::int64_t> pad_token;
+    std::optional<std::int64_t> end_of_text;
+    std::int32_t ignore_index = -100;
+    std::vector<double> mean;       ///< of pixels: one number, or one for each channel
+    std::vector<double> deviation;  ///< the key `std`
+    friend bool operator==(const DataOptions&, const DataOptions&) = default;
+
+    bool has_source() const {
+        return !tokens.empty() || !text.empty() || !jsonl.empty() || !images.empty();
+    }
+};
+
+struct RunOptions {
+    std::optional<std::int64_t> steps;   ///< the number of the last one
+    std::optional<std::int64_t> epochs;  ///< one of the two at most
+    std::uint64_t seed = 0;
+    std::string init_from;  ///< Hugging Face folder or checkpoint; empty: random weights
+    OptimizerOptions optimizer = kAdamW;
+    LrSchedule lr_schedule;
+    std::optional<double> clip_norm;             ///< of the global gradient; not 0
+    std::optional<LossScaleOptions> loss_scale;  ///< set when the precision scales its loss
+    DataOptions data;
+    std::optional<CheckpointOptions> checkpoint;  ///< unset: none are saved
+    std::optional<std::int64_t> eval_interval;    ///< steps; unset: at the end only
+    std::optional<std::int64_t> eval_iters;       ///< global batches of `data.eval`; unset: all
+    friend bool operator==(const RunOptions&, const RunOptions&) = default;
+};
+
+/// What is set, as text under dotted keys, such as "data.tokens": for a checkpoint.
+std::map<std::string, std::string> settings_of(const RunOptions& options);
+
+}  // namespace debubble::scenarios
