@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,9 +19,13 @@ struct SourceLocation {
 };
 
 struct Diagnostic {
+    /// UnknownName: a key, a word or the name of a file that there is none of, as a misspelt one.
+    enum class Kind : std::uint8_t { Mistake, UnknownName };
+
     SourceLocation where;
     std::string message;
     std::string source_line;  ///< the text of that line, empty when line is 0
+    Kind kind = Kind::Mistake;
     friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 

@@ -150,7 +150,7 @@ Origins read_origins(const NodePtr& list, Mistakes& mistakes) {
         in.finish();
         for (const std::string& constant : constants) {
             if (!std::ranges::binary_search(known, constant))
-                in.complain("of", text::unknown_word("constant", constant, known));
+                in.complain_unknown("of", "constant", constant, known);
             else
                 origins.of[constant] = origin;
         }

@@ -69,7 +69,7 @@ void read_pair_hides(MappingReader& in, Framework& f) {
     for (const std::string& word : words) {
         const auto at = std::ranges::find(known, word);
         if (at == known.end())
-            in.complain("pair_hides", text::unknown_word("exchange", word, known));
+            in.complain_unknown("pair_hides", "exchange", word, known);
         else
             f.pair_hides[static_cast<std::size_t>(kExchangeWords[at - known.begin()].second)] =
                 true;

@@ -130,7 +130,7 @@ void read_schedule(Draft& draft) {
     if (csv) {
         read_csv(draft, in);
     } else if (generator == nullptr) {
-        in.complain("name", text::unknown_word("schedule", choice.name, schedule_names()));
+        in.complain_unknown("name", "schedule", choice.name, schedule_names());
         return;
     } else {
         choice.splits_backward = generator->splits_backward;

@@ -140,7 +140,8 @@ void read_conditions(const NodePtr& where, Sweep& sweep, Mistakes& mistakes) {
             for (const SweepKey& key : sweep.keys) known.push_back(key.key);
             for (const std::string& key : condition.keys())
                 if (!is_known(sweep, key))
-                    mistakes.add(item->place, text::unknown_word("key", key, known));
+                    mistakes.add(item->place, text::unknown_word("key", key, known),
+                                 Diagnostic::Kind::UnknownName);
             sweep.conditions.push_back(std::move(condition));
         } catch (const InputError& error) {
             mistakes.add(item->place, error.diagnostics().front().message);

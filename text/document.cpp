@@ -138,15 +138,16 @@ NodePtr with_value(const NodePtr& root, std::string_view path, NodePtr value, co
     return set(root, {}, path, value, place, 0);
 }
 
-void Mistakes::add(const Place& place, std::string message) {
+void Mistakes::add(const Place& place, std::string message, Diagnostic::Kind kind) {
     if (found_.size() >= kMistakesShown) {
         more_ = true;
     } else if (!place.source) {
-        found_.push_back({{}, std::move(message), {}});
+        found_.push_back({{}, std::move(message), {}, kind});
     } else {
         found_.push_back({{place.source->file, place.line, place.column},
                           std::move(message),
-                          line_of(place.source->text, place.line)});
+                          line_of(place.source->text, place.line),
+                          kind});
     }
 }
 

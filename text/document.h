@@ -79,7 +79,8 @@ NodePtr with_value(const NodePtr& root, std::string_view path, NodePtr value, co
 /// Every mistake of one reading, in the order found; only the first fifty are kept.
 class Mistakes {
 public:
-    void add(const Place& place, std::string message);
+    void add(const Place& place, std::string message,
+             Diagnostic::Kind kind = Diagnostic::Kind::Mistake);
     void add(std::string message);  ///< of the whole
     void add(const InputError& error);
     bool empty() const { return found_.empty(); }

@@ -165,7 +165,7 @@ std::size_t MappingReader::read_word(std::string_view key, const std::vector<std
     const NodePtr found = scalar(key, fmt::format("one of {}", fmt::join(known, ", ")));
     if (!found) return known.size();
     const auto at = std::ranges::find(known, found->scalar);
-    if (at == known.end()) complain(key, unknown_word(what, found->scalar, known));
+    if (at == known.end()) complain_unknown(key, what, found->scalar, known);
     return static_cast<std::size_t>(at - known.begin());
 }
 
@@ -214,9 +214,14 @@ void MappingReader::demand(std::string_view key) {
         mistakes_->add(mapping_->place, fmt::format("'{}' is missing", key));
 }
 
-void MappingReader::complain(std::string_view key, std::string message) {
+void MappingReader::complain(std::string_view key, std::string message, Diagnostic::Kind kind) {
     const NodePtr found = mapping_->get(key);
-    mistakes_->add(found ? found->place : mapping_->place, std::move(message));
+    mistakes_->add(found ? found->place : mapping_->place, std::move(message), kind);
+}
+
+void MappingReader::complain_unknown(std::string_view key, std::string_view what,
+                                     std::string_view word, std::span<const std::string> known) {
+    complain(key, unknown_word(what, word, known), Diagnostic::Kind::UnknownName);
 }
 
 void MappingReader::finish() {
@@ -226,7 +231,8 @@ void MappingReader::finish() {
         for (const std::string_view key : known_)
             if (std::ranges::find(known, key) == known.end()) known.emplace_back(key);
         const std::string where = name_.empty() ? "" : fmt::format(" of '{}'", name_);
-        mistakes_->add(entry.place, unknown_word("key", entry.key, known, where));
+        mistakes_->add(entry.place, unknown_word("key", entry.key, known, where),
+                       Diagnostic::Kind::UnknownName);
     }
 }
 

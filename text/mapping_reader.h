@@ -72,7 +72,11 @@ public:
     /// Complains if the key is absent.
     void demand(std::string_view key);
     /// A mistake at the value of `key`, or at the mapping if it is absent.
-    void complain(std::string_view key, std::string message);
+    void complain(std::string_view key, std::string message,
+                  Diagnostic::Kind kind = Diagnostic::Kind::Mistake);
+    /// The same of a word in the value that is none of the `known`; `what` as for word().
+    void complain_unknown(std::string_view key, std::string_view what, std::string_view word,
+                          std::span<const std::string> known);
     /// Complains of every key that nobody asked for, and guesses what was meant.
     void finish();
 

@@ -66,8 +66,11 @@ NodePtr ShippedFiles::open_reference(const Node& word, std::string_view what,
     std::error_code error;
     if (what == "model" && fs::is_directory(file, error)) file /= "config.json";
     if (!fs::exists(file, error)) {
-        mistakes.add(word.place, path ? fmt::format("no such file: {}", file.string())
-                                      : unknown_word(what, word.scalar, shipped_names(folder)));
+        if (path)
+            mistakes.add(word.place, fmt::format("no such file: {}", file.string()));
+        else
+            mistakes.add(word.place, unknown_word(what, word.scalar, shipped_names(folder)),
+                         Diagnostic::Kind::UnknownName);
         return nullptr;
     }
     try {

@@ -1,6 +1,7 @@
 #include "sim/grid/grid.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,16 +35,9 @@ std::vector<std::string> values_of(const std::vector<scenarios::Override>& point
     return values;
 }
 
-/// "unknown key 'tensr' of 'parallel'" of the swept key parallel.tensr; a key within a
-/// swept value is the value's mistake.
+/// Whether the mistake is in the key of "key=value" and not in the value, which follows it.
 bool is_about_key(const Diagnostic& mistake, std::string_view swept) {
-    for (std::size_t from = 0; from <= swept.size();) {
-        const std::size_t dot = std::min(swept.find('.', from), swept.size());
-        const std::string_view part = swept.substr(from, dot - from);
-        if (mistake.message.starts_with(fmt::format("unknown key '{}'", part))) return true;
-        from = dot + 1;
-    }
-    return false;
+    return std::cmp_less_equal(mistake.where.column, swept.size());
 }
 
 /// A mistake in a swept key or value, which a point sets like `--set`, at its place in the grid.
@@ -68,7 +62,7 @@ void check_spelling(const Grid& grid) {
             (void)grid.instantiate(index);
         } catch (const InputError& error) {
             for (const Diagnostic& found : error.diagnostics()) {
-                if (!found.message.starts_with("unknown ")) continue;
+                if (found.kind != Diagnostic::Kind::UnknownName) continue;
                 const Diagnostic d = placed_in_grid(found, grid.sweep);
                 if (std::ranges::find(mistakes, d) == mistakes.end()) mistakes.push_back(d);
             }

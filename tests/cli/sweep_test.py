@@ -259,10 +259,11 @@ sweep:
 class PlacesOfMistakes(SweepTest):
     def test_stand_where_the_grid_has_them(self):
         self.grid.write_text(PLAN + "sweep:\n  parallel.tensr: [1, 2]\n"
-                             "  schedule: [gpipe, 1f1bb]\n")
+                             "  schedule: [gpipe, 1f1bb, {name: gpipe, schedule: 2}]\n")
         stderr = self.ends(debubble("sweep", self.grid, "--out", self.out), BAD_INPUT).stderr
         self.assertIn("grid.yaml:8:3: error: unknown key 'tensr' of 'parallel'", stderr)
         self.assertIn("grid.yaml:9:21: error: unknown schedule '1f1bb'", stderr)
+        self.assertIn("grid.yaml:9:28: error: unknown key 'schedule' of 'schedule'", stderr)
         self.assertNotIn("--set", stderr)
 
 
