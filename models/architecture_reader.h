@@ -3,7 +3,6 @@
 #include <string>
 
 #include "models/architecture.h"
-#include "text/mapping_reader.h"
 #include "text/shipped_files.h"
 
 namespace debubble::models {
@@ -24,9 +23,5 @@ Architecture read_model(const std::string& name_or_path);
 
 /// Names in the zoo, sorted.
 std::vector<std::string> zoo();
-
-/// Checks that hold for every source of an architecture ("25 heads do not divide
-/// 1601"); each mistake stands at the key of `map` that is named first.
-void check_architecture(const Architecture& architecture, text::MappingReader& map);
 
 }  // namespace debubble::models

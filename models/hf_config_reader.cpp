@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/architecture_check.h"
 #include "models/architecture_limits.h"
-#include "models/architecture_reader.h"
 #include "text/mapping_reader.h"
 
 /// Defaults are those of transformers' GPT2Config, LlamaConfig, MixtralConfig and ViTConfig,

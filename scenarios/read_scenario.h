@@ -1,22 +1,16 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "base/diagnostic.h"
-#include "scenarios/expression.h"
 #include "scenarios/scenario.h"
+#include "scenarios/sweep.h"
 
 /// From YAML to Scenario. All functions throw InputError with every mistake
 /// found, each with file:line:column, the line, a caret and did-you-mean.
 namespace debubble::scenarios {
-
-/// `parallel.tensor=8`: the value is YAML too.
-using Override = std::pair<std::string, std::string>;
 
 /// `--set` text to Override.
 Override parse_override(const std::string& text);
@@ -31,28 +25,6 @@ Scenario read_scenario(const std::string& name_or_path,
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const std::vector<Override>& overrides = {});
 
-/// The `sweep:` grid of a scenario: every key with the values it takes, in file
-/// order (a list, or a range {from, to, step} or {from, to, factor}), and under
-/// `where` the conditions that a point must meet, one or a list of them.
-struct SweepKey {
-    std::string key;
-    std::vector<std::string> values;  ///< YAML texts
-    std::vector<Diagnostic> places;   ///< where each value stands: mistakes without a message
-    Diagnostic place = {};            ///< where the key stands
-};
-struct Sweep {
-    std::vector<SweepKey> keys;
-    std::vector<Expression> conditions;  ///< "parallel.tensor * parallel.pipeline <= 64"
-    /// What a condition may also ask for: every scalar of the scenario by its dotted
-    /// key, the model's and cluster's numbers, and defaults of `parallel`.
-    std::map<std::string, std::string> fixed;
-
-    std::size_t points() const;
-    /// Point `index`, last key fastest.
-    std::vector<Override> point(std::size_t index) const;
-    /// Does the point meet every condition? Throws InputError where one has no value.
-    bool admits(std::size_t index) const;
-};
 Sweep read_sweep(const std::string& name_or_path);
 Sweep parse_sweep(const std::string& text, const std::string& file);
 

@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/scenario.h"
+#include "scenarios/sweep.h"
 #include "text/shipped_files.h"
 
 /// The steps between a file and a Scenario, on trees. Private to the folder.

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "models/architecture.h"
+#include "text/mapping_reader.h"
+
+namespace debubble::models {
+
+/// Checks that hold for every source of an architecture ("25 heads do not divide
+/// 1601"); each mistake stands at the key of `map` that is named first.
+void check_architecture(const Architecture& architecture, text::MappingReader& map);
+
+}  // namespace debubble::models
