@@ -135,4 +135,12 @@ Framework read_framework(const text::NodePtr& value, text::ShippedFiles& shipped
     return f;
 }
 
+Framework shipped_framework(const std::string& name) {
+    text::ShippedFiles shipped;
+    text::Mistakes mistakes;
+    Framework framework = read_framework(text::make_scalar(name, {}), shipped, mistakes);
+    mistakes.throw_if_any();
+    return framework;
+}
+
 }  // namespace debubble::scenarios

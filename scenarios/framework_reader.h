@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "scenarios/framework.h"
 #include "text/shipped_files.h"
 
@@ -10,5 +12,8 @@ namespace debubble::scenarios {
 /// the fields of Framework. Nothing is promised of the result if it adds a mistake.
 Framework read_framework(const text::NodePtr& value, text::ShippedFiles& shipped,
                          text::Mistakes& mistakes);
+
+/// A profile of scenarios/frameworks/ by its name. Throws InputError where it cannot be read.
+Framework shipped_framework(const std::string& name);
 
 }  // namespace debubble::scenarios
