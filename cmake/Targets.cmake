@@ -121,12 +121,42 @@ function(debubble_library name)
     target_link_libraries(${target} ${kind} ${arg_USES})
 endfunction()
 
-# debubble_tests(<name> [THREADS] SOURCES ... USES ...): one executable and one ctest entry per
-# folder. THREADS: what it tests runs on several threads, so that thread sanitizer shall see it (the
-# label `threads` and the target threads_tests).
+# `./dev test` runs every test in one configuration. The target unit_tests is what it builds in the preset
+# `dev`, where assertions and sanitizers watch, and runs but for the label `release`. Its entries run in the
+# preset `release`, which builds the target release_tests for them: the programs from outside, jobs of
+# processes, and what sanitizers cannot follow.
+add_custom_target(unit_tests)
+add_custom_target(release_tests)
+
+# debubble_programs_are_tested(<target>...): both configurations build it; the tests of the window start some
+# programs, and only `dev` takes warnings as errors.
+function(debubble_programs_are_tested)
+    foreach(target ${ARGN})
+        if(TARGET ${target})
+            add_dependencies(unit_tests ${target})
+            add_dependencies(release_tests ${target})
+        endif()
+    endforeach()
+endfunction()
+
+# debubble_release_tests(TESTS <entry of ctest>... [NEEDS <target>...])
+function(debubble_release_tests)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "TESTS;NEEDS")
+    set_property(TEST ${arg_TESTS} APPEND PROPERTY LABELS release)
+    foreach(target ${arg_NEEDS})
+        if(TARGET ${target})
+            add_dependencies(release_tests ${target})
+        endif()
+    endforeach()
+endfunction()
+
+# debubble_tests(<name> [THREADS] [COST <seconds>] SOURCES ... USES ...): one executable and one ctest entry.
+# THREADS: what it tests runs on several threads, so that thread sanitizer shall see it (the label `threads`
+# and the target threads_tests). COST: seconds that it takes under sanitizers, where these are many; ctest
+# starts what takes longest first.
 add_custom_target(threads_tests)
 function(debubble_tests name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "THREADS" "" "SOURCES;USES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "THREADS" "COST" "SOURCES;USES")
     set(target ${name}_tests)
     debubble_batches(units ${target} ${arg_SOURCES})
     add_executable(${target} ${units})
@@ -135,8 +165,12 @@ function(debubble_tests name)
     if(DEBUBBLE_PRECOMPILE)
         target_precompile_headers(${target} REUSE_FROM precompiled_test_headers)
     endif()
+    add_dependencies(unit_tests ${target})
     add_test(NAME ${name} COMMAND ${target})
     set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+    if(arg_COST)
+        set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+    endif()
     if(arg_THREADS)
         set_tests_properties(${name} PROPERTIES LABELS threads)
         add_dependencies(threads_tests ${target})
@@ -155,6 +189,7 @@ function(debubble_fuzzer name)
         target_link_options(${target} PRIVATE -fsanitize=fuzzer)
         return()
     endif()
+    add_dependencies(unit_tests ${target})
     target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_corpus.cpp)
     add_test(NAME fuzz_corpus_${name}
         COMMAND ${target} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
