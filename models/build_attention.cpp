@@ -5,14 +5,18 @@ namespace debubble::models {
 
 namespace {
 
+void append_uses(std::vector<int>& uses, std::initializer_list<int> more) {
+    uses.insert(uses.end(), more);
+}
+
 /// The attention core of one layer: what it reads and where gradients go.
 struct Core {
     GraphBuilder& builder;
     OperatorPlace place;
-    SplitHeads split;
-    Value qkv;  ///< of it
+    models::op::Value qkv;
     Value out;  ///< context, [T, q]
     Operator op;
+    models::op::Attention roles;
 
     std::int64_t out_bytes() const {
         return builder.size.element * builder.size.tokens * builder.size.query_width;
@@ -36,8 +40,9 @@ struct Core {
 
     void flash();
     void unfused();
+    models::op::Probabilities probabilities(const char* suffix) const;
     void unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
-                         const std::vector<int>& kept) const;
+                         const models::op::Probabilities& kept) const;
     void context_parallel();
     Kernel travel(const char* suffix, Collective work) const;
     void ring();
@@ -64,16 +69,34 @@ void Core::flash() {
     op.saved = {qkv.tensor, out.tensor, statistics};
     op.forward_uses = {qkv.tensor, out.tensor, statistics};
     op.backward_input_uses = {out.gradient, qkv.tensor, out.tensor, statistics, qkv.gradient};
+    op::FlashKernel flash{statistics, {}};
     if (builder.how().kernels.fp32_query_gradient) {
-        op.backward_input_uses.push_back(builder.scratch("d." + place.kernel + ".queries.fp32",
-                                                         4 * size.tokens * size.query_width));
+        flash.query_gradient = builder.scratch("d." + place.kernel + ".queries.fp32",
+                                               4 * size.tokens * size.query_width);
+        op.backward_input_uses.push_back(*flash.query_gradient);
     }
+    roles.kernel = flash;
+}
+
+op::Probabilities Core::probabilities(const char* suffix) const {
+    const std::int64_t element = builder.size.element;
+    op::Probabilities kept;
+    kept.softmax = builder.tensor(place.kernel + ".softmax" + suffix, element * scores());
+    if (!drops()) return kept;
+    kept.mask = builder.tensor(place.kernel + ".mask" + suffix, scores());
+    kept.dropped = builder.tensor(place.kernel + ".dropped" + suffix, element * scores());
+    return kept;
+}
+
+std::vector<int> tensors_of(const op::Probabilities& kept) {
+    if (!kept.mask) return {kept.softmax};
+    return {kept.softmax, *kept.mask, *kept.dropped};
 }
 
 /// Scores, softmax, dropout, context, as separate kernels. The bytes per score, 11
 /// forward and 13 backward in all with dropout, include a softmax that reads twice.
 void Core::unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
-                           const std::vector<int>& kept) const {
+                           const models::op::Probabilities& kept) const {
     const Sizes& size = builder.size;
     const std::int64_t e = size.element;
     const std::int64_t d = builder.model().head_dim;
@@ -87,32 +110,26 @@ void Core::unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
     kernels.push_back(product(".context", size.queries, d, size.keys));
     kernels.push_back(moves(place.kernel + ".copy", place.layer, out_bytes(), out_bytes()));
     uses.push_back(qkv.tensor);
-    uses.insert(uses.end(), kept.begin(), kept.end());
+    for (const int tensor : tensors_of(kept)) uses.push_back(tensor);
 }
 
 void Core::unfused() {
     const Sizes& size = builder.size;
     const std::int64_t e = size.element;
     const std::int64_t d = builder.model().head_dim;
-    const auto kept = [&](const char* suffix) {
-        std::vector<int> tensors = {
-            builder.tensor(place.kernel + ".softmax" + suffix, e * scores())};
-        if (drops()) {
-            tensors.push_back(builder.tensor(place.kernel + ".mask" + suffix, scores()));
-            tensors.push_back(builder.tensor(place.kernel + ".dropped" + suffix, e * scores()));
-        }
-        return tensors;
-    };
-    std::vector<int> from_forward = kept("");
-    unfused_forward(op.forward, op.forward_uses, from_forward);
-    op.forward_uses.push_back(builder.scratch(place.kernel + ".scores", e * scores()));
+    op::UnfusedKernel kernel;
+    kernel.forward = kernel.backward = probabilities("");
+    unfused_forward(op.forward, op.forward_uses, kernel.forward);
+    kernel.scores = builder.scratch(place.kernel + ".scores", e * scores());
+    op.forward_uses.push_back(kernel.scores);
     op.forward_uses.push_back(out.tensor);
     op.saved = {qkv.tensor};
     op.backward_input_uses = {out.gradient};
     if (builder.how().recompute == Recompute::Selective) {
-        unfused_forward(op.backward_input, op.backward_input_uses, kept(".again"));
+        kernel.backward = probabilities(".again");
+        unfused_forward(op.backward_input, op.backward_input_uses, kernel.backward);
     } else {
-        op.saved.insert(op.saved.end(), from_forward.begin(), from_forward.end());
+        for (const int tensor : tensors_of(kernel.forward)) op.saved.push_back(tensor);
         op.backward_input_uses.insert(op.backward_input_uses.end(), op.saved.begin(),
                                       op.saved.end());
     }
@@ -128,11 +145,12 @@ void Core::unfused() {
            {moves(place.kernel + ".softmax.dx", place.layer, 3 * e * scores(), e * scores()),
             product(".queries.dx", size.queries, d, size.keys),
             product(".keys.dx", size.keys, d, size.queries)});
-    op.backward_input_uses.push_back(
-        builder.scratch("d." + place.kernel + ".probabilities", e * scores()));
-    op.backward_input_uses.push_back(
-        builder.scratch("d." + place.kernel + ".scores", e * scores()));
-    op.backward_input_uses.push_back(qkv.gradient);
+    kernel.probabilities_gradient =
+        builder.scratch("d." + place.kernel + ".probabilities", e * scores());
+    kernel.scores_gradient = builder.scratch("d." + place.kernel + ".scores", e * scores());
+    append_uses(op.backward_input_uses,
+                {kernel.probabilities_gradient, kernel.scores_gradient, qkv.gradient});
+    roles.kernel = kernel;
 }
 
 /// What context parallelism adds: between the ranks of the group, keys and values of the slices up
@@ -156,9 +174,13 @@ Kernel Core::travel(const char* suffix, Collective work) const {
 void Core::ring() {
     const std::int64_t slices = builder.how().slice + 1, held = 2 * chunk() * slices;
     const std::int64_t all = chunk() * builder.how().context * slices;
-    op.forward_uses.push_back(builder.scratch(place.kernel + ".kv.chunks", held));
-    op.backward_input_uses.push_back(builder.scratch(place.kernel + ".kv.rechunks", held));
-    op.backward_input_uses.push_back(builder.scratch("d." + place.kernel + ".kv", held));
+    op::RingKeys keys;
+    keys.forward = builder.scratch(place.kernel + ".kv.chunks", held);
+    keys.backward = builder.scratch(place.kernel + ".kv.rechunks", held);
+    keys.gradient = builder.scratch("d." + place.kernel + ".kv", held);
+    op.forward_uses.push_back(keys.forward);
+    append_uses(op.backward_input_uses, {keys.backward, keys.gradient});
+    roles.ring = keys;
     const Collective there{Collective::Kind::AllGather, {}, Bytes{all}, 1};
     const Collective back{Collective::Kind::ReduceScatter, {}, Bytes{all}};
     op.forward.insert(op.forward.begin(), travel(".kv.gather", there));
@@ -176,13 +198,15 @@ void Core::gathered_keys() {
     };
     const Collective there{Collective::Kind::AllGather, {}, Bytes{sent}, 0, slices};
     const Collective back{Collective::Kind::ReduceScatter, {}, Bytes{sent}, 0, slices};
-    op.forward_uses.insert(op.forward_uses.end(),
-                           {builder.scratch(place.kernel + ".kv.gathered", sent),
-                            builder.scratch(place.kernel + ".kv.joined", seen)});
-    op.backward_input_uses.insert(op.backward_input_uses.end(),
-                                  {builder.scratch(place.kernel + ".kv.regathered", sent),
-                                   builder.scratch(place.kernel + ".kv.rejoined", seen),
-                                   builder.scratch("d." + place.kernel + ".kv.joined", seen)});
+    op::GatheredKeys keys;
+    keys.sent = builder.scratch(place.kernel + ".kv.gathered", sent);
+    keys.joined = builder.scratch(place.kernel + ".kv.joined", seen);
+    keys.sent_again = builder.scratch(place.kernel + ".kv.regathered", sent);
+    keys.joined_again = builder.scratch(place.kernel + ".kv.rejoined", seen);
+    keys.joined_gradient = builder.scratch("d." + place.kernel + ".kv.joined", seen);
+    roles.gathered = keys;
+    append_uses(op.forward_uses, {keys.sent, keys.joined});
+    append_uses(op.backward_input_uses, {keys.sent_again, keys.joined_again, keys.joined_gradient});
     op.forward.insert(op.forward.begin(), {travel(".kv.gather", there), joins(".kv.join")});
     op.backward_input.insert(op.backward_input.begin(),
                              {travel(".kv.regather", there), joins(".kv.rejoin")});
@@ -191,6 +215,7 @@ void Core::gathered_keys() {
     // Tensors have the same indices in all slices.
     const int one = builder.scratch("d." + place.kernel + ".kv.chunk", chunk());
     if (slices == builder.how().slices) return;  // the first to come: nothing is added to
+    roles.gathered->chunk_gradient = one;
     op.backward_input_uses.push_back(one);
     op.backward_input.push_back(
         moves(place.kernel + ".dkv.add", place.layer, 2 * chunk() * slices, chunk() * slices));
@@ -199,14 +224,12 @@ void Core::gathered_keys() {
 /// Keys and values of the slices up to this one are put side by side, and their gradients
 /// taken apart again: every slice holds its own.
 void Core::earlier_slices() {
-    if (split.keys < 0) return;
-    op.keys = split.keys;
-    op.key_gradient = split.key_gradient;
-    op.inputs.push_back(split.keys);
-    op.saved.push_back(split.keys);
-    op.forward_uses.push_back(split.keys);
-    op.backward_input_uses.push_back(split.keys);
-    op.backward_input_uses.push_back(split.key_gradient);
+    if (!roles.in.keys) return;
+    const models::op::Value own = *roles.in.keys;
+    op.inputs.push_back(own.tensor);
+    op.saved.push_back(own.tensor);
+    op.forward_uses.push_back(own.tensor);
+    append_uses(op.backward_input_uses, {own.tensor, own.gradient});
     const std::int64_t slices = builder.how().slice + 1;
     const std::int64_t seen = chunk() * slices;
     const auto joins = [&](const char* suffix) {
@@ -216,30 +239,29 @@ void Core::earlier_slices() {
     if (how.context > 1 && how.kernels.context_communication == ContextCommunication::AllGather)
         return;  // they come with those of the other ranks
     // Tensors have the same indices in all slices.
-    const int forward = builder.scratch(place.kernel + ".keys.seen", seen);
-    const int backward = builder.scratch(place.kernel + ".keys.seen.again", seen);
-    const int gradient = builder.scratch("d." + place.kernel + ".keys.seen", seen);
+    op::SeenKeys keys;
+    keys.forward = builder.scratch(place.kernel + ".keys.seen", seen);
+    keys.backward = builder.scratch(place.kernel + ".keys.seen.again", seen);
+    keys.gradient = builder.scratch("d." + place.kernel + ".keys.seen", seen);
     if (slices == 1) return;
-    op.forward_uses.push_back(forward);
+    roles.seen = keys;
+    op.forward_uses.push_back(keys.forward);
     op.forward.insert(op.forward.begin(), joins(".keys.join"));
-    op.backward_input_uses.insert(op.backward_input_uses.end(), {backward, gradient});
+    append_uses(op.backward_input_uses, {keys.backward, keys.gradient});
     op.backward_input.insert(op.backward_input.begin(),
                              {joins(".keys.rejoin"), joins(".dkeys.join")});
     op.backward_input.push_back(joins(".dkeys.part"));
 }
 
-Value core(GraphBuilder& builder, const OperatorPlace& place, const SplitHeads& split,
+Value core(GraphBuilder& builder, const OperatorPlace& place, const op::Heads& split,
            Value packed) {
-    const Value qkv = split.queries;
+    const op::Value qkv = split.queries;
     const std::int64_t bytes =
         builder.size.element * builder.size.tokens * builder.size.query_width;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
-                    builder.tensor("d." + place.kernel + ".out", bytes), qkv.cut};
-    Core part{builder, place, split, qkv, out, start(place, OperatorKind::Attention)};
+                    builder.tensor("d." + place.kernel + ".out", bytes), packed.cut};
+    Core part{builder, place, qkv, out, start(place), {split, out}};
     part.op.inputs = {qkv.tensor};
-    part.op.outputs = {out.tensor};
-    part.op.input_gradient = qkv.gradient;
-    part.op.output_gradient = out.gradient;
     if (builder.how().attention == AttentionKernel::Flash) {
         part.flash();
     } else {
@@ -248,13 +270,14 @@ Value core(GraphBuilder& builder, const OperatorPlace& place, const SplitHeads& 
     part.context_parallel();
     part.earlier_slices();
     // Values that were exchanged are no view of the packed product.
-    if (builder.how().kernels.attention_copies && split.keys < 0 &&
-        !exchanges_heads(builder.how())) {
+    if (builder.how().kernels.attention_copies && !split.keys && !exchanges_heads(builder.how())) {
+        part.roles.packed = packed.tensor;
         part.op.inputs.push_back(packed.tensor);
         part.op.saved.push_back(packed.tensor);
         part.op.forward_uses.push_back(packed.tensor);
         part.op.backward_input_uses.push_back(packed.tensor);
     }
+    part.op.roles = part.roles;
     builder.graph.operators.push_back(std::move(part.op));
     return out;
 }
@@ -265,7 +288,8 @@ Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value cont
         builder.size.element * builder.size.tokens * builder.size.query_width;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
                     builder.tensor("d." + place.kernel + ".out", bytes), context.cut};
-    Operator op = start(place, OperatorKind::Gather, context, out);
+    Operator op = start(place, context);
+    op.roles = op::CopyContext{context, out};
     op.forward = {moves(place.kernel, place.layer, bytes, bytes)};
     op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes, bytes)};
     op.forward_uses = {context.tensor, out.tensor};
@@ -276,7 +300,7 @@ Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value cont
 
 /// The core, with what comes before and behind it where ranks exchange tokens for heads, and a copy
 /// of its result where the framework makes one. `place` names the parts.
-Value attend(GraphBuilder& builder, const OperatorPlace& place, SplitHeads split, Value packed) {
+Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split, Value packed) {
     const auto at = [&](const char* part) {
         return OperatorPlace{place.name, place.kernel + part, place.layer};
     };
@@ -284,9 +308,12 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, SplitHeads split
     const Sizes own = builder.size;
     const bool exchanges = exchanges_heads(how);
     if (exchanges) {
+        const Value queries{split.queries.tensor, split.queries.gradient, packed.cut};
         split.queries =
-            exchanged(builder, at(".exchange"), split.queries, own.query_width + 2 * own.key_width);
+            exchanged(builder, at(".exchange"), queries, own.query_width + 2 * own.key_width);
         builder.size = with_whole_sequences(builder);
+        split.heads = builder.size.heads;
+        split.kv_heads = builder.size.kv_heads;
     }
     const std::size_t attention = builder.graph.operators.size();
     Value context = core(builder, at(".core"), split, packed);
@@ -309,16 +336,16 @@ Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient) {
     const bool bias = builder.model().linear_bias;
     const Value normed = norm(builder, at(names.norm1, "ln1"),
                               norm_parameters(builder, names.prefix + names.norm1), x, gradient);
-    const std::vector<int> in_weights = qkv_parameters(builder, names);
+    const LinearParameters in_weights = qkv_parameters(builder, names);
     const Sharding in_cut = builder.sharding_of(in_weights);
     builder.cut_heads(in_cut == Sharding::Column);
     const LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
                                size.query_width + 2 * size.key_width, in_cut, bias};
     const Value packed = linear(builder, at(names.qkv, "attn.qkv"), in_shape, in_weights, normed);
-    const SplitHeads split = split_heads(builder, at(names.attention, "attn.split"), packed);
+    const op::Heads split = split_heads(builder, at(names.attention, "attn.split"), packed);
     const Value context = attend(builder, at(names.attention, "attn"), split, packed);
     const OperatorPlace residual_place = at(names.attention, "attn.residual");
-    const std::vector<int> out_weights = projection_parameters(builder, names);
+    const LinearParameters out_weights = projection_parameters(builder, names);
     const Sharding out_cut = builder.sharding_of(out_weights);
     const std::int64_t width = builder.model().heads * builder.model().head_dim;
     const LinearShape out_shape{

@@ -9,7 +9,8 @@ using Kind = Collective::Kind;
 
 /// The table's rows, added to every sample. Cut by column (hidden) they are gathered
 /// before the sum.
-void learned_positions(GraphBuilder& builder, const OperatorPlace& place, Operator& op, Value x) {
+op::PositionEmbedding::Table learned_positions(GraphBuilder& builder, const OperatorPlace& place,
+                                               Operator& op, Value x) {
     const Architecture& model = builder.model();
     const Sizes& size = builder.size;
     const Sharding cut = builder.sharding_of(place.name, {Sharding::Replicated, Sharding::Column});
@@ -19,10 +20,13 @@ void learned_positions(GraphBuilder& builder, const OperatorPlace& place, Operat
     const std::int64_t bytes = size.stream_bytes();
     op.parameters = {builder.parameter(
         {place.name, {model.max_positions, model.hidden}, cut, column ? 1 : 0, 1, {}})};
+    op::PositionEmbedding::Table roles{op.parameters.front(), {}, {}};
     if (column && size.tensor > 1) {
         const std::int64_t rows = size.element * size.queries;
-        op.forward_uses.push_back(builder.scratch(place.kernel + ".part", rows * columns));
-        op.forward_uses.push_back(builder.scratch(place.kernel + ".whole", rows * size.hidden));
+        roles.gathered = {builder.scratch(place.kernel + ".part", rows * columns),
+                          builder.scratch(place.kernel + ".whole", rows * size.hidden)};
+        op.forward_uses.push_back(roles.gathered->part);
+        op.forward_uses.push_back(roles.gathered->whole);
         op.forward.push_back(moves(place.kernel + ".rows", {}, rows * columns, rows * columns));
         append(op.forward, collective(builder, place.kernel + ".gather", {}, Kind::AllGather,
                                       rows * size.hidden));
@@ -32,9 +36,10 @@ void learned_positions(GraphBuilder& builder, const OperatorPlace& place, Operat
                                        table * size_of(builder.how().gradients)));
     op.backward_weight_uses = {x.gradient};
     if (builder.how().kernels.embedding_gradient_tensor) {
-        op.backward_weight_uses.push_back(
-            builder.scratch("d.embedding.positions", size.element * table));
+        roles.gradient = builder.scratch("d.embedding.positions", size.element * table);
+        op.backward_weight_uses.push_back(*roles.gradient);
     }
+    return roles;
 }
 
 /// Learned positions and the dropout behind them; x unchanged if there are neither.
@@ -46,13 +51,11 @@ Value positions_and_dropout(GraphBuilder& builder, Value x) {
     const OperatorPlace place{
         stage_names(builder.model()).position_embedding, "embedding.positions", {}};
     const Value out{builder.tensor("embedding.sum", bytes), x.gradient};
-    Operator op = start(place, OperatorKind::PositionEmbedding);
+    Operator op = start(place);
     op.inputs = {x.tensor};
-    op.outputs = {out.tensor};
-    op.input_gradient = x.gradient;
-    op.output_gradient = x.gradient;
     op.forward_uses = {x.tensor, out.tensor};
-    if (learned) learned_positions(builder, place, op, x);
+    op::PositionEmbedding roles{x.tensor, out.tensor, x.gradient, {}, {}};
+    if (learned) roles.table = learned_positions(builder, place, op, x);
     if (builder.drops()) {
         const std::int64_t mask = builder.masks() ? elements : 0;
         op.forward.push_back(moves("embedding.dropout", {}, bytes, bytes + mask));
@@ -60,27 +63,32 @@ Value positions_and_dropout(GraphBuilder& builder, Value x) {
         op.backward_input_uses = {x.gradient};
     }
     if (builder.masks()) {
-        op.saved = {builder.tensor("embedding.mask", elements)};
-        op.forward_uses.push_back(op.saved[0]);
-        op.backward_input_uses.push_back(op.saved[0]);
+        roles.mask = builder.tensor("embedding.mask", elements);
+        op.saved = {*roles.mask};
+        op.forward_uses.push_back(*roles.mask);
+        op.backward_input_uses.push_back(*roles.mask);
     }
+    op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     return out;
 }
 
 /// As a tensor of its own it is zeroed, scattered into, then added.
-void gradient_of_table(GraphBuilder& builder, Operator& op, std::int64_t table, std::int64_t rows) {
+std::optional<int> gradient_of_table(GraphBuilder& builder, Operator& op, std::int64_t table,
+                                     std::int64_t rows) {
     const std::int64_t element = builder.size.element;
     const std::int64_t gradient = size_of(builder.how().gradients);
     if (!builder.how().kernels.embedding_gradient_tensor) {
         const std::int64_t touched = rows / element * gradient;
         op.backward_weight.push_back(moves("embedding.dw", {}, rows + touched, touched));
-        return;
+        return {};
     }
-    op.backward_weight_uses.push_back(builder.scratch("d.embedding.weight", element * table));
+    const int made = builder.scratch("d.embedding.weight", element * table);
+    op.backward_weight_uses.push_back(made);
     op.backward_weight.push_back(moves("embedding.dw", {}, rows, element * table + rows));
     op.backward_weight.push_back(
         moves("embedding.dw.accumulate", {}, (element + gradient) * table, gradient * table));
+    return made;
 }
 
 }  // namespace
@@ -97,33 +105,39 @@ Value token_embedding(GraphBuilder& builder, int stream_gradient) {
     builder.cut_vocabulary(by_vocabulary);
     const std::int64_t columns = builder.part(by_column, size.hidden, "hidden columns");
     const std::int64_t full = size.element * size.tokens * columns;
-    Operator op = start(place, OperatorKind::TokenEmbedding);
+    Operator op = start(place);
     Value out{builder.tensor("embedding.out", by_column ? full : size.stream_bytes()),
               stream_gradient, by_column};
     if (by_column) out.gradient = builder.tensor("d.embedding.out", full);
-    op.outputs = {out.tensor};
-    op.output_gradient = out.gradient;
     op.parameters = {builder.parameter({names.token_embedding,
                                         {builder.model().vocab, builder.model().hidden},
                                         cut,
                                         cut == Sharding::Column ? 1 : 0,
                                         1,
                                         {}})};
-    op.saved = {builder.tensor("embedding.tokens", 8 * size.tokens)};
-    op.forward_uses = {op.saved[0]};
+    op::TokenEmbedding roles;
+    roles.table = op.parameters.front();
+    roles.sharding = cut;
+    roles.tokens = builder.tensor("embedding.tokens", 8 * size.tokens);
+    roles.y = out;
+    op.saved = {roles.tokens};
+    op.forward_uses = {roles.tokens};
     op.forward = {moves("embedding", {}, full, full)};
-    op.backward_weight_uses = {op.saved[0], out.gradient};
+    op.backward_weight_uses = {roles.tokens, out.gradient};
     if (size.scattered) {
-        op.forward_uses.push_back(builder.scratch("embedding.partial", full));
+        roles.partial = builder.scratch("embedding.partial", full);
+        op.forward_uses.push_back(*roles.partial);
         append(op.forward, collective(builder, "embedding.scatter", {}, Kind::ReduceScatter, full));
-        op.backward_weight_uses.push_back(builder.scratch("d.embedding.gathered", full));
+        roles.gathered_gradient = builder.scratch("d.embedding.gathered", full);
+        op.backward_weight_uses.push_back(*roles.gathered_gradient);
         append(op.backward_weight,
                collective(builder, "embedding.dw.gather", {}, Kind::AllGather, full));
     } else if (by_vocabulary) {
         append(op.forward, collective(builder, "embedding.reduce", {}, Kind::AllReduce, full));
     }
     op.forward_uses.push_back(out.tensor);
-    gradient_of_table(builder, op, size.vocab * columns, full);
+    roles.table_gradient = gradient_of_table(builder, op, size.vocab * columns, full);
+    op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     const OperatorPlace whole{place.name, "embedding.out", {}};
     return positions_and_dropout(builder, gathered(builder, whole, out, stream_gradient));

@@ -38,27 +38,30 @@ Value exchanged(GraphBuilder& builder, const OperatorPlace& place, Value x, std:
                           Bytes{bytes * builder.how().context}};
     const Value y{builder.tensor(place.kernel + ".out", bytes),
                   builder.tensor("d." + place.kernel + ".out", bytes), x.cut};
-    Operator op = start(place, OperatorKind::Gather, x, y);
+    Operator op = start(place, x);
     const int layer = place.layer.value_or(-1);
     op.forward = {moves(place.kernel + ".sort", place.layer, bytes, bytes),
                   {place.kernel, layer, work}};
-    op.forward_uses = {x.tensor, builder.scratch(place.kernel + ".sorted", bytes), y.tensor};
+    op::ExchangeHeads roles{x, y, builder.scratch(place.kernel + ".sorted", bytes), 0};
+    op.forward_uses = {x.tensor, roles.sorted, y.tensor};
     op.backward_input = {{place.kernel + ".dx", layer, work},
                          moves(place.kernel + ".sort.dx", place.layer, bytes, bytes)};
-    op.backward_input_uses = {y.gradient, builder.scratch("d." + place.kernel + ".sorted", bytes),
-                              x.gradient};
+    roles.sorted_gradient = builder.scratch("d." + place.kernel + ".sorted", bytes);
+    op.backward_input_uses = {y.gradient, roles.sorted_gradient, x.gradient};
+    op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     return y;
 }
 
 void exchange_again(GraphBuilder& builder, std::size_t attention, Value context) {
     Operator& op = builder.graph.operators[attention];
-    const int out = op.outputs[0];
+    const int out = std::get<op::Attention>(op.roles).out.tensor;
     if (std::ranges::find(op.saved, out) == op.saved.end())
         return;  // its backward wants other things
     const std::string again = builder.graph.tensors[out].name + ".again";
     const Kernel exchange = builder.graph.operators.back().backward_input.front();
     const int made = builder.scratch(again, builder.graph.tensors[out].bytes.count);
+    std::get<op::Attention>(op.roles).out_again = {made, context.tensor};
     std::ranges::replace(op.saved, out, context.tensor);
     std::ranges::replace(op.backward_input_uses, out, made);
     op.backward_input_uses.push_back(context.tensor);

@@ -50,7 +50,8 @@ struct Route {
     Value moved(const std::string& kernel, Value x, std::int64_t rows, Kernel there,
                 Kernel back) const {
         const Value y = value(kernel, row_bytes(rows));
-        Operator op = start(at(kernel), OperatorKind::Dispatch, x, y);
+        Operator op = start(at(kernel), x);
+        op.roles = op::Dispatch{x, y};
         op.forward = {std::move(there)};
         op.forward_uses = {x.tensor, y.tensor};
         op.backward_input = {std::move(back)};
@@ -84,31 +85,31 @@ Value Route::weights(Value tokens) const {
     const std::int64_t logits = size().element * rows * experts;
     const std::int64_t probabilities = 4 * rows * experts;
     const Value y = value("router", probabilities);
-    Operator op = start({name + ".gate", "experts.router", layer}, OperatorKind::Router);
+    Operator op = start({name + ".gate", "experts.router", layer});
     op.inputs = {tokens.tensor};
-    op.outputs = {y.tensor};
     op.saved = {tokens.tensor, y.tensor};
-    op.input_gradient = tokens.gradient;
-    op.output_gradient = y.gradient;
     op.parameters = {builder.whole_parameter(name + ".gate.weight", {experts, size().hidden})};
     op.forward = {
         gemm(builder, "experts.router", layer, {1, rows, experts, size().hidden, {}}),
         copies("router.top_k", logits, probabilities),
     };
-    op.forward_uses = {tokens.tensor, builder.scratch("experts.router.logits", logits), y.tensor};
-    const int dlogits = builder.scratch("d.experts.router.logits", logits);
+    op::Router roles{op.parameters.front(), tokens, y};
+    roles.logits = builder.scratch("experts.router.logits", logits);
+    roles.logits_gradient = builder.scratch("d.experts.router.logits", logits);
+    op.forward_uses = {tokens.tensor, roles.logits, y.tensor};
     // The tokens' gradient has come from the experts: this is added to it.
     op.backward_input = {
         copies("router.top_k.dx", 2 * probabilities, logits),
         gemm(builder, "experts.router.dx", layer, {1, rows, size().hidden, experts, {}}),
         copies("router.accumulate", 2 * size().stream_bytes(), size().stream_bytes()),
     };
-    op.backward_input_uses = {y.gradient, y.tensor, dlogits,
-                              builder.scratch("d.experts.router.in", size().stream_bytes()),
-                              tokens.gradient};
+    roles.tokens_gradient_part = builder.scratch("d.experts.router.in", size().stream_bytes());
+    op.backward_input_uses = {y.gradient, y.tensor, roles.logits_gradient,
+                              roles.tokens_gradient_part, tokens.gradient};
     op.backward_weight = {
         gemm(builder, "experts.router.dw", layer, {1, size().hidden, experts, rows, {}})};
-    op.backward_weight_uses = {tokens.tensor, y.gradient, dlogits};
+    op.backward_weight_uses = {tokens.tensor, y.gradient, roles.logits_gradient};
+    op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     return y;
 }
@@ -120,6 +121,7 @@ Value Route::to_experts(Value tokens, Value weights) const {
                        copies("permute.dx", own, stream));
     // The router's weights say which rows are whose.
     Operator& permute = builder.graph.operators.back();
+    permute.roles = op::Permute{tokens, rows, weights.tensor};
     permute.inputs.push_back(weights.tensor);
     permute.saved.push_back(weights.tensor);
     permute.forward_uses.push_back(weights.tensor);
@@ -139,6 +141,7 @@ Value Route::to_experts(Value tokens, Value weights) const {
 void Route::weigh_activation(Value weights) const {
     Operator& op = builder.graph.operators.back();
     const int mine = builder.tensor("experts.act.weights", 4 * size().all_expert_rows());
+    std::get<op::Activation>(op.roles).weights = {mine, weights.gradient};
     op.saved.push_back(mine);
     op.forward_uses.push_back(mine);
     op.backward_input_uses.push_back(mine);
@@ -158,12 +161,11 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     const std::int64_t own = row_bytes(routed());
     const std::int64_t stream = size().stream_bytes();
     const Value branch{builder.tensor("experts.unpermute.out", stream), gradient};
-    Operator op = start(at("unpermute"), OperatorKind::Combine);
+    Operator op = start(at("unpermute"));
     op.inputs = {rows.tensor, weights.tensor};
-    op.outputs = {branch.tensor};
-    op.input_gradient = rows.gradient;
-    op.output_gradient = gradient;
+    op::Combine roles{rows, branch, {}};
     if (builder.how().kernels.weighted_experts_activation) {
+        op.roles = roles;
         op.forward = {copies("unpermute", own, stream)};
         op.forward_uses = {rows.tensor, branch.tensor};
         op.backward_input = {copies("unpermute.dx", stream, own)};
@@ -173,14 +175,15 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     }
     op.saved = {rows.tensor, weights.tensor};
     op.forward = {copies("unpermute.weigh", own, own), copies("unpermute", own, stream)};
-    op.forward_uses = {rows.tensor, weights.tensor,
-                       builder.scratch("experts.unpermute.weighted", own), branch.tensor};
+    roles.weighed = {weights, builder.scratch("experts.unpermute.weighted", own), 0};
+    op.forward_uses = {rows.tensor, weights.tensor, roles.weighed->rows, branch.tensor};
     op.backward_input = {copies("unpermute.dx", stream, own),
                          copies("unpermute.weigh.dx", 2 * own, own)};
-    op.backward_input_uses = {
-        gradient,         builder.scratch("d.experts.unpermute.weighted", own),
-        rows.tensor,      weights.tensor,
-        weights.gradient, rows.gradient};
+    roles.weighed->rows_gradient = builder.scratch("d.experts.unpermute.weighted", own);
+    op.backward_input_uses = {gradient,         roles.weighed->rows_gradient,
+                              rows.tensor,      weights.tensor,
+                              weights.gradient, rows.gradient};
+    op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     return branch;
 }
@@ -225,14 +228,15 @@ Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient
     in.outputs = size.gates * size.expert_ffn;
     in.rows = size.expert_rows;
     in.products = size.experts;
-    const Value wide = linear(builder, route.at("fc1"), in, route.parameters(true), rows);
+    const Value wide = expert_products(builder, route.at("fc1"), in, route.parameters(true), rows);
     const Value active =
-        activate(builder, route.at("act"), wide, size.all_expert_rows() * size.expert_ffn);
+        activate(builder, route.at("act"), wide, size.all_expert_rows(), size.expert_ffn);
     if (builder.how().kernels.weighted_experts_activation) route.weigh_activation(weights);
     LinearShape out = in;
     out.inputs = size.expert_ffn;
     out.outputs = size.hidden;
-    const Value back = linear(builder, route.at("fc2"), out, route.parameters(false), active);
+    const Value back =
+        expert_products(builder, route.at("fc2"), out, route.parameters(false), active);
     return route.from_experts(back, weights, gradient);
 }
 

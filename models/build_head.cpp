@@ -14,7 +14,8 @@ struct Loss {
     GraphBuilder& builder;
     Value logits;
     std::int64_t entries;  ///< tokens x vocabulary of the rank
-    Operator op = start({"loss", "loss", {}}, OperatorKind::Loss);
+    Operator op = start({"loss", "loss", {}});
+    models::op::Loss roles = {};
 
     std::int64_t element() const { return builder.size.element; }
     int entry_tensor(const char* name, std::int64_t bytes_per_entry) {
@@ -35,9 +36,14 @@ struct Loss {
     void vocabulary_parallel(bool fused) {
         const std::int64_t e = element();
         const int softmax = entry_tensor("loss.softmax", 4);
+        roles.softmax = softmax;
+        roles.softmax_type = DataType::Fp32;
         op.saved = {softmax};
         op.forward_uses = {logits.tensor, softmax};
-        if (fused) op.forward_uses.push_back(builder.scratch("loss.fp32", 4 * entries));
+        if (fused) {
+            roles.shifted = builder.scratch("loss.fp32", 4 * entries);
+            op.forward_uses.push_back(*roles.shifted);
+        }
         const std::int64_t passes = fused ? 2 : 4;  // in fp32: shift, exponential, sum, division
         op.forward = {moves("loss.cast", {}, (e + 4) * entries, 4 * entries),
                       moves("loss.softmax", {}, 4 * passes * entries, 4 * (passes - 1) * entries)};
@@ -48,6 +54,8 @@ struct Loss {
 
     /// One kernel that leaves the gradient where the logits were.
     void in_place() {
+        roles.softmax = logits.tensor;
+        roles.softmax_type = builder.how().compute;
         op.saved = {logits.tensor};
         op.forward_uses = {logits.tensor};
         op.forward = {moves("loss", {}, 2 * element() * entries, element() * entries)};
@@ -60,13 +68,15 @@ struct Loss {
     void eager() {
         const std::int64_t e = element();
         const int log_softmax = entry_tensor("loss.log_softmax", e);
+        roles.softmax = log_softmax;
+        roles.softmax_type = builder.how().compute;
         op.saved = {logits.tensor, log_softmax};
         op.forward_uses = op.saved;
         op.forward = {moves("loss.log_softmax", {}, 2 * e * entries, e * entries)};
         op.backward_input = {moves("loss.nll.dx", {}, 0, e * entries),
                              moves("loss.log_softmax.dx", {}, 3 * e * entries, e * entries)};
-        op.backward_input_uses = {logits.tensor, log_softmax,
-                                  builder.scratch("d.loss.log_softmax", e * entries),
+        roles.softmax_gradient = builder.scratch("d.loss.log_softmax", e * entries);
+        op.backward_input_uses = {logits.tensor, log_softmax, *roles.softmax_gradient,
                                   logits.gradient};
     }
 };
@@ -76,12 +86,13 @@ bool gradient_replaces_logits(const Execution& how) {
            (how.compute == DataType::Fp32 && how.kernels.loss == LossKernel::Unfused);
 }
 
-/// The gradient is written over the value: one tensor stands for both.
-void gradient_in_place(GraphBuilder& builder, Operator& op, Value value) {
+/// The gradient of what the product makes is written over it: one tensor stands for both.
+void gradient_in_place(GraphBuilder& builder, Operator& op, op::Linear& product) {
+    const op::Value value = product.y;
     for (std::vector<int>* uses : {&op.backward_input_uses, &op.backward_weight_uses}) {
         std::replace(uses->begin(), uses->end(), value.gradient, value.tensor);
     }
-    op.output_gradient = value.tensor;
+    product.y.gradient = value.tensor;
     builder.graph.tensors[value.gradient].bytes = Bytes{};
 }
 
@@ -92,26 +103,26 @@ void chunked(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
     const Sizes& size = builder.size;
     const std::int64_t e = size.element;
     const std::int64_t entries = size.tokens * size.vocab;
-    const std::int64_t chunk = std::min(kLossChunkTokens, size.tokens) * size.vocab;
-    linear(builder, place, shape, {weight}, x);
+    const std::int64_t rows = std::min(kLossChunkTokens, size.tokens);
+    linear(builder, place, shape, {{weight}, {}}, x);
     Operator& op = builder.graph.operators.back();
     const Kernel product = gemm(builder, "head", {}, {1, size.tokens, size.vocab, size.hidden, {}});
     const Kernel softmax = moves("loss", {}, 2 * e * entries, e * entries);
-    op.kind = OperatorKind::Loss;
     // What linear() called its output is one chunk here, and its gradient the same memory.
     // Both gradients are taken chunk by chunk, so a split backward cannot part them.
-    const int logits = op.outputs[0];
-    builder.graph.tensors[logits].bytes = Bytes{e * chunk};
+    op::ChunkedLoss roles{std::get<op::Linear>(std::move(op.roles)), rows};
+    const int logits = roles.head.y.tensor;
+    builder.graph.tensors[logits].bytes = Bytes{e * rows * size.vocab};
     builder.graph.tensors[logits].held_as = MemoryClass::Workspace;
     op.backward_input_uses.insert(op.backward_input_uses.end(), op.backward_weight_uses.begin(),
                                   op.backward_weight_uses.end());
     op.backward_weight_uses.clear();
-    gradient_in_place(builder, op, {logits, logits + 1});
-    op.outputs.clear();
+    gradient_in_place(builder, op, roles.head);
     op.forward.push_back(softmax);
     op.backward_input.insert(op.backward_input.begin(), {product, softmax});
     append(op.backward_input, std::move(op.backward_weight));
     op.backward_weight.clear();
+    op.roles = std::move(roles);
 }
 
 /// The head's weight and how it is cut as a product y = x W. One tied to the embedding is
@@ -164,9 +175,11 @@ void head_and_loss(GraphBuilder& builder, Value x) {
         chunked(builder, place, shape, weight, normed);
         return;
     }
-    Value logits = linear(builder, place, shape, {weight}, normed);
+    Value logits = linear(builder, place, shape, {{weight}, {}}, normed);
     if (gradient_replaces_logits(builder.how())) {
-        gradient_in_place(builder, builder.graph.operators.back(), logits);
+        Operator& head = builder.graph.operators.back();
+        gradient_in_place(builder, head, std::get<op::Linear>(head.roles));
+        logits.gradient = logits.tensor;
     }
     if (builder.how().kernels.loss == LossKernel::EagerPyTorch) {  // knows nothing of cut logits
         logits = gathered(builder, {"logits", "logits", {}}, logits);
@@ -175,8 +188,10 @@ void head_and_loss(GraphBuilder& builder, Value x) {
         builder.graph.tensors[logits.tensor].bytes.count / builder.size.element;
     Loss loss{builder, logits, entries};
     loss.op.inputs = {logits.tensor};
-    loss.op.input_gradient =
-        gradient_replaces_logits(builder.how()) ? logits.tensor : logits.gradient;
+    loss.roles.logits = logits;
+    loss.roles.rows = size.tokens;
+    loss.roles.columns = entries / size.tokens;
+    loss.roles.cut = logits.cut;
     if (gradient_replaces_logits(builder.how())) {
         loss.in_place();
     } else if (builder.how().kernels.loss == LossKernel::EagerPyTorch) {
@@ -184,6 +199,7 @@ void head_and_loss(GraphBuilder& builder, Value x) {
     } else {
         loss.vocabulary_parallel(builder.how().kernels.loss == LossKernel::MegatronFused);
     }
+    loss.op.roles = loss.roles;
     builder.graph.operators.push_back(std::move(loss.op));
 }
 

@@ -5,8 +5,18 @@ namespace debubble::models {
 
 namespace {
 
+/// As many as the rank has; whose they are is open.
+op::Heads heads_of(const GraphBuilder& builder, op::Heads::Layout layout) {
+    op::Heads heads;
+    heads.layout = layout;
+    heads.heads = builder.size.heads;
+    heads.kv_heads = builder.size.kv_heads;
+    heads.head_dim = builder.model().head_dim;
+    return heads;
+}
+
 /// Bias, rotation and the copy into queries, keys and values.
-SplitHeads split_off(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
+op::Heads split_off(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
     const Sizes& size = builder.size;
     const std::int64_t rotated = size.tokens * (size.query_width + size.key_width);
     const bool rope = builder.model().positions == Positions::Rope;
@@ -17,54 +27,59 @@ SplitHeads split_off(GraphBuilder& builder, const OperatorPlace& place, Value pa
                                        : bytes;
     const std::int64_t copied = bytes - viewed;
     const std::int64_t keys = sliced ? 2 * size.element * size.tokens * size.key_width : 0;
-    SplitHeads split{{builder.tensor(place.kernel + ".out", copied - keys),
-                      builder.tensor("d." + place.kernel + ".out", bytes - keys), packed.cut}};
-    Operator op = start(place, rope ? OperatorKind::Rope : OperatorKind::SplitHeads);
+    op::Heads split = heads_of(builder, op::Heads::Layout::Apart);
+    split.queries = {builder.tensor(place.kernel + ".out", copied - keys),
+                     builder.tensor("d." + place.kernel + ".out", bytes - keys)};
+    op::SplitHeads roles{packed, {}, rope, {}};
+    Operator op = start(place);
     op.inputs = {packed.tensor};
-    op.outputs = {split.queries.tensor};
-    op.input_gradient = packed.gradient;
-    op.output_gradient = split.queries.gradient;
     op.forward = {moves(place.kernel, place.layer, copied, copied)};
     op.backward_input = {moves(place.kernel + ".dx", place.layer, bytes, bytes)};
     op.forward_uses = {packed.tensor, split.queries.tensor};
     op.backward_input_uses = {split.queries.gradient, packed.gradient};
     if (sliced) {
-        split.keys = op.keys = builder.tensor(place.kernel + ".keys", keys);
-        split.key_gradient = op.key_gradient = builder.tensor("d." + place.kernel + ".keys", keys);
-        builder.graph.tensors[split.keys].slices = Across::Seen;
-        builder.graph.tensors[split.key_gradient].slices = Across::Summed;
-        op.inputs.push_back(split.keys);  // what is run again writes where it is
-        op.outputs.push_back(split.keys);
-        op.forward_uses.push_back(split.keys);
-        op.backward_input_uses.push_back(split.key_gradient);
+        const op::Value own{builder.tensor(place.kernel + ".keys", keys),
+                            builder.tensor("d." + place.kernel + ".keys", keys)};
+        split.keys = own;
+        builder.graph.tensors[own.tensor].slices = Across::Seen;
+        builder.graph.tensors[own.gradient].slices = Across::Summed;
+        op.inputs.push_back(own.tensor);  // what is run again writes where it is
+        op.forward_uses.push_back(own.tensor);
+        op.backward_input_uses.push_back(own.gradient);
     }
     if (rope && !builder.how().kernels.fused_rope) {
         // cosine product, rotated half, sine product, sum; tables of queries and of keys kept
-        op.saved = {builder.tensor(place.kernel + ".tables",
-                                   4 * size.element * size.queries * builder.model().head_dim)};
-        op.forward_uses.push_back(op.saved[0]);
-        op.backward_input_uses.push_back(op.saved[0]);
+        roles.tables = builder.tensor(place.kernel + ".tables",
+                                      4 * size.element * size.queries * builder.model().head_dim);
+        op.saved = {*roles.tables};
+        op.forward_uses.push_back(*roles.tables);
+        op.backward_input_uses.push_back(*roles.tables);
         const std::int64_t pass = size.element * rotated;
         op.forward.push_back(moves(place.kernel + ".rotate", place.layer, 5 * pass, 4 * pass));
         op.backward_input.push_back(
             moves(place.kernel + ".rotate.dx", place.layer, 5 * pass, 4 * pass));
     }
+    roles.heads = split;
+    op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     return split;
 }
 
 /// All three as the packed product has them, queries and keys rotated where they are.
-SplitHeads in_place(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
-    if (builder.model().positions != Positions::Rope) return {packed};
+op::Heads in_place(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
+    op::Heads heads = heads_of(builder, op::Heads::Layout::Packed);
+    heads.queries = packed;
+    if (builder.model().positions != Positions::Rope) return heads;
     const Sizes& size = builder.size;
     const std::int64_t rotated = size.element * size.tokens * (size.query_width + size.key_width);
-    Operator op = start(place, OperatorKind::Rope, packed, packed);
+    Operator op = start(place, packed);
+    op.roles = op::Rope{heads};
     op.forward = {moves(place.kernel, place.layer, rotated, rotated)};
     op.backward_input = {moves(place.kernel + ".dx", place.layer, rotated, rotated)};
     op.forward_uses = {packed.tensor};
     op.backward_input_uses = {packed.gradient};
     builder.graph.operators.push_back(std::move(op));
-    return {packed};
+    return heads;
 }
 
 }  // namespace
@@ -75,7 +90,7 @@ bool attends_packed(const Architecture& architecture, const Execution& execution
            (execution.kernels.fused_rope || architecture.positions != Positions::Rope);
 }
 
-SplitHeads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
+op::Heads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
     return attends_packed(builder.model(), builder.how()) ? in_place(builder, place, packed)
                                                           : split_off(builder, place, packed);
 }

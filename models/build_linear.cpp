@@ -23,6 +23,7 @@ struct LinearBuilder {
     Value x;
     Value y;
     Operator op;
+    models::op::Linear roles;
 
     std::int64_t tokens() const { return shape.rows.value_or(builder.size.tokens); }
     bool gathers_input() const {
@@ -45,9 +46,10 @@ struct LinearBuilder {
         return collective(builder, place.kernel + suffix, place.layer, kind, bytes);
     }
 
-    void gather_into(std::vector<int>& uses, const char* suffix) {
-        if (shape.own_gather_buffer && !keeps_gathered()) return;
+    std::optional<int> gather_into(std::vector<int>& uses, const char* suffix) {
+        if (shape.own_gather_buffer && !keeps_gathered()) return {};
         uses.push_back(builder.scratch(place.kernel + suffix, input_bytes()));
+        return uses.back();
     }
     bool keeps_gathered() const { return gathers_input() && builder.how().kernels.keeps_gathered; }
 
@@ -55,14 +57,18 @@ struct LinearBuilder {
         op.saved = {x.tensor};
         op.forward_uses = {x.tensor};
         if (gathers_input()) {
-            gather_into(op.forward_uses, ".gathered");
-            if (keeps_gathered()) op.saved = {op.forward_uses.back()};
+            roles.gathered = gather_into(op.forward_uses, ".gathered");
+            if (keeps_gathered()) {
+                op.saved = {*roles.gathered};
+                roles.gathered_again = roles.gathered;
+            }
             append(op.forward, communicate(".gather", Kind::AllGather, input_bytes()));
         }
         op.forward.push_back(gemm(builder, place.kernel, place.layer,
                                   {shape.products, tokens(), shape.outputs, shape.inputs, {}}));
         if (scatters_output()) {
-            op.forward_uses.push_back(builder.scratch(place.kernel + ".partial", output_bytes()));
+            roles.partial = builder.scratch(place.kernel + ".partial", output_bytes());
+            op.forward_uses.push_back(*roles.partial);
             append(op.forward, communicate(".scatter", Kind::ReduceScatter, output_bytes()));
         } else if (shape.sharding == Sharding::Row) {
             append(op.forward, communicate(".reduce", Kind::AllReduce, output_bytes()));
@@ -74,6 +80,7 @@ struct LinearBuilder {
     void backward_input(int dy) {
         op.backward_input_uses = {y.gradient};
         if (dy != y.gradient) {
+            roles.y_gradient_gathered = dy;
             op.backward_input_uses.push_back(dy);
             append(op.backward_input, communicate(".dy.gather", Kind::AllGather, output_bytes()));
         }
@@ -82,8 +89,9 @@ struct LinearBuilder {
             gemm(builder, place.kernel + ".dx", place.layer,
                  {shape.products, tokens(), shape.inputs, shape.outputs, {}}));
         if (gathers_input()) {
-            op.backward_input_uses.push_back(
-                builder.scratch("d." + place.kernel + ".partial", input_bytes()));
+            roles.x_gradient_partial =
+                builder.scratch("d." + place.kernel + ".partial", input_bytes());
+            op.backward_input_uses.push_back(*roles.x_gradient_partial);
             append(op.backward_input,
                    communicate(".dx.scatter", Kind::ReduceScatter, input_bytes()));
         } else if (cuts_outputs()) {
@@ -93,9 +101,9 @@ struct LinearBuilder {
     }
 
     void backward_weight(int dy) {
-        op.backward_weight_uses = {op.saved[0], dy};
+        op.backward_weight_uses = {keeps_gathered() ? *roles.gathered : x.tensor, dy};
         if (gathers_input() && !keeps_gathered()) {
-            gather_into(op.backward_weight_uses, ".regathered");
+            roles.gathered_again = gather_into(op.backward_weight_uses, ".regathered");
             append(op.backward_weight, communicate(".dw.gather", Kind::AllGather, input_bytes()));
         }
         const std::int64_t weights = shape.products * shape.inputs * shape.outputs;
@@ -105,8 +113,9 @@ struct LinearBuilder {
         op.backward_weight.push_back(gemm(builder, place.kernel + ".dw", place.layer, product));
         if (!builder.how().kernels.gradient_accumulation_fusion) {
             const std::int64_t written = weights * size_of(builder.how().gradients);
-            op.backward_weight_uses.push_back(
-                builder.scratch("d." + place.kernel + ".weight", builder.size.element * weights));
+            roles.weight_gradient =
+                builder.scratch("d." + place.kernel + ".weight", builder.size.element * weights);
+            op.backward_weight_uses.push_back(*roles.weight_gradient);
             op.backward_weight.push_back(
                 moves(place.kernel + ".dw.accumulate", place.layer, extra - written, written));
         }
@@ -115,15 +124,29 @@ struct LinearBuilder {
                 moves(place.kernel + ".db", place.layer, output_bytes(), 0));
         }
     }
+
+    void name_roles(const LinearParameters& parameters) {
+        roles.x = x.tensor;
+        if (shape.input_gradient) roles.x_gradient = x.gradient;
+        roles.y = y;
+        roles.weights = parameters.weights;
+        roles.biases = parameters.biases;
+        roles.rows = tokens();
+        roles.inputs = shape.inputs;
+        roles.outputs = shape.outputs;
+        roles.sharding = shape.sharding;
+        roles.transposed = builder.graph.parameters[parameters.weights.front()].transposed;
+        roles.gathers_x = gathers_input();
+    }
 };
 
 }  // namespace
 
 Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
-             std::vector<int> parameters, Value x, std::optional<int> output_gradient) {
+             const LinearParameters& parameters, Value x, std::optional<int> output_gradient) {
     const OperatorPlace input{place.name, place.kernel + ".in", place.layer};
     x = shape.sharding == Sharding::Row ? sliced(builder, input, x) : gathered(builder, input, x);
-    LinearBuilder part{builder, place, shape, x, {}, start(place, OperatorKind::Linear)};
+    LinearBuilder part{builder, place, shape, x, {}, start(place), {}};
     const std::int64_t bytes =
         part.scatters_output() ? part.output_bytes() / builder.size.tensor : part.output_bytes();
     part.y.tensor = builder.tensor(place.kernel + ".out", bytes);
@@ -131,26 +154,41 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
         output_gradient ? *output_gradient : builder.tensor("d." + place.kernel + ".out", bytes);
     part.y.cut = part.cuts_outputs() && builder.size.tensor > 1;
     part.op.inputs = {x.tensor};
-    part.op.outputs = {part.y.tensor};
-    part.op.output_gradient = part.y.gradient;
-    if (shape.input_gradient) part.op.input_gradient = x.gradient;
-    part.op.parameters = std::move(parameters);
+    part.op.parameters = parameters.all();
     const int dy = part.scatters_output()
                        ? builder.tensor("d." + place.kernel + ".gathered", part.output_bytes())
                        : part.y.gradient;
     part.forward();
     part.backward_input(dy);
     part.backward_weight(dy);
+    part.name_roles(parameters);
+    part.op.roles = std::move(part.roles);
     builder.graph.operators.push_back(std::move(part.op));
     return part.y;
 }
 
+Value expert_products(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
+                      const std::vector<int>& parameters, Value x) {
+    const Value y = linear(builder, place, shape, {parameters, {}}, x);
+    Roles& roles = builder.graph.operators.back().roles;
+    const auto product = std::get<op::Linear>(std::move(roles));
+    roles = op::ExpertProducts{x,
+                               y,
+                               parameters,
+                               shape.products,
+                               shape.products * product.rows,
+                               shape.inputs,
+                               shape.outputs,
+                               product.weight_gradient};
+    return y;
+}
+
 Value linear_to_stream(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
-                       std::vector<int> parameters, Value x, int output_gradient) {
+                       const LinearParameters& parameters, Value x, int output_gradient) {
     if (shape.sharding != Sharding::Column || builder.size.tensor == 1) {
-        return linear(builder, place, shape, std::move(parameters), x, output_gradient);
+        return linear(builder, place, shape, parameters, x, output_gradient);
     }
-    const Value y = linear(builder, place, shape, std::move(parameters), x);
+    const Value y = linear(builder, place, shape, parameters, x);
     return gathered(builder, {place.name, place.kernel + ".out", place.layer}, y, output_gradient);
 }
 

@@ -3,21 +3,20 @@
 
 namespace debubble::models {
 
-Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
-               std::int64_t elements) {
+Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide, std::int64_t rows,
+               std::int64_t columns) {
     const Sizes& size = builder.size;
-    const std::int64_t bytes = size.element * elements;
+    const std::int64_t bytes = size.element * rows * columns;
     const bool in_place =
         builder.how().kernels.activation_gradient_in_place && !builder.model().gated();
     const int tensor = builder.tensor(place.kernel + ".out", bytes);
     const Value out{tensor,
                     in_place ? wide.gradient : builder.tensor("d." + place.kernel + ".out", bytes),
                     wide.cut};
-    Operator op = start(place, OperatorKind::Activation);
+    op::Activation roles{builder.model().activation, wide, out, rows, columns};
+    roles.of_experts = builder.model().experts > 0;
+    Operator op = start(place);
     op.inputs = {wide.tensor};
-    op.outputs = {out.tensor};
-    op.input_gradient = wide.gradient;
-    op.output_gradient = out.gradient;
     op.saved = {wide.tensor};
     op.forward_uses = {wide.tensor};
     op.forward = {moves(place.kernel, place.layer, size.gates * bytes, bytes)};
@@ -30,8 +29,9 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
     }
     if (!builder.how().kernels.fused_bias_activation && builder.model().gated()) {
         // silu(gate) is a tensor of its own, kept for the product's backward
-        op.saved.push_back(builder.tensor(place.kernel + ".silu", bytes));
-        op.forward_uses.push_back(op.saved.back());
+        roles.silu = builder.tensor(place.kernel + ".silu", bytes);
+        op.saved.push_back(*roles.silu);
+        op.forward_uses.push_back(*roles.silu);
         op.forward.push_back(moves(place.kernel + ".silu", place.layer, bytes, bytes));
         op.backward_input.push_back(
             moves(place.kernel + ".silu.dx", place.layer, 2 * bytes, 2 * bytes));
@@ -40,6 +40,7 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
     op.backward_input_uses = {out.gradient};
     op.backward_input_uses.insert(op.backward_input_uses.end(), op.saved.begin(), op.saved.end());
     if (!in_place) op.backward_input_uses.push_back(wide.gradient);
+    op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     return out;
 }
@@ -59,14 +60,14 @@ Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient) {
                                            branch_gradient(builder, residual_place, gradient));
         return residual(builder, residual_place, x, branch, gradient);
     }
-    const std::vector<int> in_weights = fc1_parameters(builder, names);
+    const LinearParameters in_weights = fc1_parameters(builder, names);
     const Sharding in_cut = builder.sharding_of(in_weights);
     builder.cut_ffn(in_cut == Sharding::Column);
     const LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
                                size.gates * size.ffn, in_cut, bias};
     const Value wide = linear(builder, at(names.fc1, "mlp.fc1"), in_shape, in_weights, normed);
-    const Value active = activate(builder, at(names.mlp, "mlp.act"), wide, size.tokens * size.ffn);
-    const std::vector<int> out_weights = fc2_parameters(builder, names);
+    const Value active = activate(builder, at(names.mlp, "mlp.act"), wide, size.tokens, size.ffn);
+    const LinearParameters out_weights = fc2_parameters(builder, names);
     const Sharding out_cut = builder.sharding_of(out_weights);
     const LinearShape out_shape{
         builder.part(out_cut == Sharding::Row, builder.model().ffn, "columns of the MLP"),

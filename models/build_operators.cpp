@@ -2,20 +2,16 @@
 
 namespace debubble::models {
 
-Operator start(const OperatorPlace& place, OperatorKind kind) {
+Operator start(const OperatorPlace& place) {
     Operator op;
-    op.kind = kind;
     op.name = place.name;
     op.layer = place.layer;
     return op;
 }
 
-Operator start(const OperatorPlace& place, OperatorKind kind, Value x, Value y) {
-    Operator op = start(place, kind);
+Operator start(const OperatorPlace& place, Value x) {
+    Operator op = start(place);
     op.inputs = {x.tensor};
-    op.outputs = {y.tensor};
-    op.input_gradient = x.gradient;
-    op.output_gradient = y.gradient;
     return op;
 }
 
@@ -49,20 +45,25 @@ Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> p
     const bool layer_norm = builder.model().norm == Norm::LayerNorm;
     const Value y{builder.tensor(place.kernel + ".out", bytes),
                   builder.tensor("d." + place.kernel + ".out", bytes)};
-    Operator op = start(place, OperatorKind::Norm, x, y);
-    op.through = through.value_or(-1);
+    Operator op = start(place, x);
+    op::Norm roles{builder.model().norm, x, y, parameters.front()};
+    if (layer_norm) roles.shift = parameters.back();
+    roles.through = through;
     op.parameters = std::move(parameters);
     op.forward = {moves(place.kernel, place.layer, bytes, bytes)};
     op.forward_uses = {x.tensor, y.tensor};
     op.saved = {x.tensor};
     op.backward_input_uses = {y.gradient};
     if (builder.how().kernels.fused_norm) {
-        op.saved.push_back(
-            builder.tensor(place.kernel + ".statistics", tokens * (layer_norm ? 8 : 4)));
+        roles.statistics =
+            builder.tensor(place.kernel + ".statistics", tokens * (layer_norm ? 8 : 4));
+        op.saved.push_back(roles.statistics);
     } else {  // square, mean, inverse root, two products; x / rms kept for the gain's gradient
-        op.saved.push_back(
-            builder.tensor(place.kernel + ".statistics", builder.size.element * tokens));
-        op.saved.push_back(builder.tensor(place.kernel + ".normalised", bytes));
+        roles.statistics =
+            builder.tensor(place.kernel + ".statistics", builder.size.element * tokens);
+        roles.normalised = builder.tensor(place.kernel + ".normalised", bytes);
+        op.saved.push_back(roles.statistics);
+        op.saved.push_back(*roles.normalised);
         op.forward.push_back(moves(place.kernel + ".eager", place.layer, 3 * bytes, 2 * bytes));
     }
     for (std::size_t i = 1; i < op.saved.size(); ++i) op.forward_uses.push_back(op.saved[i]);
@@ -74,10 +75,11 @@ Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> p
     if (through) {
         op.backward_input.push_back(
             moves(place.kernel + ".accumulate", place.layer, 2 * bytes, bytes));
-        op.backward_input_uses.push_back(*through == x.gradient
-                                             ? builder.scratch("d." + place.kernel + ".in", bytes)
-                                             : *through);
+        if (*through == x.gradient)
+            roles.x_gradient_part = builder.scratch("d." + place.kernel + ".in", bytes);
+        op.backward_input_uses.push_back(roles.x_gradient_part.value_or(*through));
     }
+    op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     return y;
 }
@@ -93,11 +95,9 @@ Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value
     const std::int64_t mask_bytes =
         builder.masks() ? builder.size.stream_tokens * builder.size.hidden : 0;
     const Value y{builder.tensor(place.kernel + ".out", bytes), gradient};
-    Operator op = start(place, OperatorKind::Residual);
+    op::Residual roles{x.tensor, branch.tensor, y.tensor, gradient, branch.gradient, {}, {}};
+    Operator op = start(place);
     op.inputs = {x.tensor, branch.tensor};
-    op.outputs = {y.tensor};
-    op.output_gradient = gradient;
-    op.branch_gradient = branch.gradient;
     op.forward_uses = {branch.tensor, x.tensor, y.tensor};
     if (builder.how().kernels.fused_bias_dropout_add) {
         op.forward = {moves(place.kernel, place.layer, 2 * bytes, bytes + mask_bytes)};
@@ -108,7 +108,8 @@ Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value
         if (builder.drops()) {
             op.forward.push_back(
                 moves(place.kernel + ".dropout", place.layer, bytes, bytes + mask_bytes));
-            op.forward_uses.push_back(builder.scratch(place.kernel + ".dropped", bytes));
+            roles.dropped = builder.scratch(place.kernel + ".dropped", bytes);
+            op.forward_uses.push_back(*roles.dropped);
         }
         op.forward.push_back(moves(place.kernel, place.layer, 2 * bytes, bytes));
     }
@@ -117,10 +118,12 @@ Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value
         op.backward_input_uses = {gradient, branch.gradient};
     }
     if (builder.masks()) {
-        op.saved = {builder.tensor(place.kernel + ".mask", mask_bytes)};
-        op.forward_uses.push_back(op.saved[0]);
-        op.backward_input_uses.insert(op.backward_input_uses.begin() + 1, op.saved[0]);
+        roles.mask = builder.tensor(place.kernel + ".mask", mask_bytes);
+        op.saved = {*roles.mask};
+        op.forward_uses.push_back(*roles.mask);
+        op.backward_input_uses.insert(op.backward_input_uses.begin() + 1, *roles.mask);
     }
+    op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     return y;
 }

@@ -13,6 +13,11 @@ namespace {
 
 constexpr std::size_t kMostMistakes = 8;  ///< the rest are the same ones in other layers
 
+/// Of a value [T, columns].
+std::int64_t columns_of(const GraphBuilder& builder, Value x) {
+    return builder.graph.tensors[x.tensor].bytes.count / builder.size.element / builder.size.tokens;
+}
+
 }  // namespace
 
 void GraphBuilder::refuse(std::string sentence) {
@@ -55,11 +60,20 @@ Sharding GraphBuilder::sharding_of(const std::string& parameter,
     return asked;
 }
 
-Sharding GraphBuilder::sharding_of(const std::vector<int>& parameters) {
-    const Parameter& first = graph.parameters[parameters.front()];
-    for (const int index : parameters) {
+std::vector<int> LinearParameters::all() const {
+    std::vector<int> indices;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+        indices.push_back(weights[i]);
+        if (i < biases.size()) indices.push_back(biases[i]);
+    }
+    return indices;
+}
+
+Sharding GraphBuilder::sharding_of(const LinearParameters& parameters) {
+    const Parameter& first = graph.parameters[parameters.weights.front()];
+    for (const int index : parameters.weights) {
         const Parameter& other = graph.parameters[index];
-        if (other.shape.size() < 2 || other.sharding == first.sharding) continue;
+        if (other.sharding == first.sharding) continue;
         refuse(fmt::format("'{}' is {} and '{}' {}, but one product makes both", first.name,
                            word(first.sharding), other.name, word(other.sharding)));
     }
@@ -94,7 +108,8 @@ Value gathered(GraphBuilder& builder, const OperatorPlace& place, Value x,
     const std::int64_t whole = part * builder.size.tensor;
     const Value y{builder.tensor(place.kernel + ".whole", whole),
                   gradient ? *gradient : builder.tensor("d." + place.kernel + ".whole", whole)};
-    Operator op = start(place, OperatorKind::Gather, x, y);
+    Operator op = start(place, x);
+    op.roles = op::GatherColumns{x, y, columns_of(builder, y)};
     op.forward = collective(builder, place.kernel + ".gather", place.layer,
                             Collective::Kind::AllGather, whole);
     op.forward_uses = {x.tensor, y.tensor};
@@ -110,7 +125,8 @@ Value sliced(GraphBuilder& builder, const OperatorPlace& place, Value x) {
     const std::int64_t part = whole / builder.size.tensor;
     const Value y{builder.tensor(place.kernel + ".slice", part),
                   builder.tensor("d." + place.kernel + ".slice", part), true};
-    Operator op = start(place, OperatorKind::Gather, x, y);
+    Operator op = start(place, x);
+    op.roles = op::SliceColumns{x, y, columns_of(builder, x)};
     op.forward = {moves(place.kernel + ".slice", place.layer, part, part)};
     op.forward_uses = {x.tensor, y.tensor};
     op.backward_input = collective(builder, place.kernel + ".dx.gather", place.layer,

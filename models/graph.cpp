@@ -1,6 +1,7 @@
 #include "models/graph.h"
 
-#include "models/graph_builder.h"
+#include "base/overloaded.h"
+#include "models/stage_sizes.h"
 
 namespace debubble::models {
 
@@ -25,6 +26,20 @@ std::int64_t Parameter::elements_of_rank(const Execution& execution) const {
         }
     }
     return 0;
+}
+
+std::vector<int> Operator::parameters_in_memory() const {
+    const auto of_product = [](const op::Linear& product) {
+        std::vector<int> all = product.weights;
+        all.insert(all.end(), product.biases.begin(), product.biases.end());
+        return all;
+    };
+    return std::visit(
+        Overloaded{[&](const op::Linear& product) { return of_product(product); },
+                   [&](const op::PatchEmbedding& patches) { return of_product(patches.product); },
+                   [&](const op::ChunkedLoss& loss) { return of_product(loss.head); },
+                   [&](const auto&) { return parameters; }},
+        roles);
 }
 
 std::int64_t StageGraph::parameter_elements() const {

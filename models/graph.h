@@ -9,6 +9,7 @@
 #include "models/architecture.h"
 #include "models/execution.h"
 #include "models/kernel.h"
+#include "models/op.h"
 #include "models/sharding.h"
 
 /// The operator graph of one pipeline stage on one rank: what is computed, with
@@ -20,10 +21,11 @@ struct Parameter {
     std::string name;                 ///< canonical: Hugging Face's
     std::vector<std::int64_t> shape;  ///< of the whole tensor, as stored by Hugging Face
     Sharding sharding = Sharding::Replicated;
-    int cut_dimension = 0;  ///< of `shape`, that tensor parallelism cuts
-    int parts = 1;          ///< cut inside each of these equal parts (c_attn: 3, gate/up: 2)
-    std::string tied_to;    ///< the parameter that this is a copy of, if it is
-    bool expert = false;    ///< of one expert: expert parallelism decides who has it
+    int cut_dimension = 0;    ///< of `shape`, that tensor parallelism cuts
+    int parts = 1;            ///< cut inside each of these equal parts (c_attn: 3, gate/up: 2)
+    std::string tied_to;      ///< the parameter that this is a copy of, if it is
+    bool expert = false;      ///< of one expert: expert parallelism decides who has it
+    bool transposed = false;  ///< stored [inputs, outputs], as GPT-2's Conv1D does
     std::int64_t elements() const;  ///< of the whole tensor
     std::int64_t elements_of_rank(const Execution& execution) const;
 };
@@ -43,41 +45,16 @@ struct Tensor {
     Across slices = Across::None;
 };
 
-enum class OperatorKind : std::uint8_t {
-    TokenEmbedding,
-    PositionEmbedding,
-    PatchEmbedding,
-    Norm,
-    Linear,
-    Rope,        ///< rotates queries and keys while it splits the heads
-    SplitHeads,  ///< the same without positions
-    Attention,
-    Activation,
-    Residual,  ///< dropout and add
-    Gather,    ///< sequence-, tensor- or context-parallel communication as an operator
-    Router,    ///< which experts a token goes to, and with what weights
-    Dispatch,  ///< brings rows on to their experts, or back; sorts them by inputs[1], if there
-    Combine,   ///< the weighted sum of what a token's experts made
-    Loss,
-};
-
 /// One operator with its forward, backward-input and backward-weight apart. The
 /// `uses` of a pass are all tensors that must exist while its kernels run, in the
 /// order of allocation; a tensor lives from its first use to its last, and the
 /// steps of a pass are derived from nothing else.
 struct Operator {
-    OperatorKind kind{};
-    std::string name;          ///< "h.3.mlp.c_fc"
-    std::optional<int> layer;  ///< of the model
-    std::vector<int> inputs;   ///< indices into StageGraph::tensors
-    std::vector<int> outputs;
-    int input_gradient = -1;   ///< of inputs[0]; -1 if it takes none
-    int output_gradient = -1;  ///< of outputs[0]
-    int branch_gradient = -1;  ///< of inputs[1] of a Residual; may be the output's own
-    int through = -1;          ///< of a Norm: what reaches its input past the branch it opens
-    int keys = -1;           ///< keys, then values, apart from the queries where slices share them
-    int key_gradient = -1;   ///< of both
-    std::vector<int> saved;  ///< tensors that its backward reads
+    Roles roles;                  ///< which kind it is, with what its tensors are to it
+    std::string name;             ///< "h.3.mlp.c_fc"
+    std::optional<int> layer;     ///< of the model
+    std::vector<int> inputs;      ///< indices into StageGraph::tensors: what its forward finds
+    std::vector<int> saved;       ///< tensors that its backward reads
     std::vector<int> parameters;  ///< indices into StageGraph::parameters
     std::vector<Kernel> forward;
     std::vector<Kernel> backward_input;
@@ -85,6 +62,15 @@ struct Operator {
     std::vector<int> forward_uses;
     std::vector<int> backward_input_uses;
     std::vector<int> backward_weight_uses;
+
+    /// Its roles as those of one kind; nullptr if it is of another.
+    template <class Kind>
+    const Kind* as() const {
+        return std::get_if<Kind>(&roles);
+    }
+    /// Its parameters as they lie in memory: what one product takes is side by side, weights and
+    /// then biases.
+    std::vector<int> parameters_in_memory() const;
 };
 
 /// What a stage holds of the model: layers [first_layer, first_layer + layers).

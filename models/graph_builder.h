@@ -6,59 +6,27 @@
 
 #include "base/diagnostic.h"
 #include "models/graph.h"
+#include "models/stage_sizes.h"
 
 /// The pieces from which build_stage puts a stage's graph together. Private to
 /// the folder: users see graph.h.
 namespace debubble::models {
-
-/// Extents on one rank, after tensor, sequence and context parallelism. The
-/// letters of the literature are in brackets.
-struct Sizes {
-    std::int64_t element = 2;  ///< bytes of the compute type
-    std::int64_t samples = 1;  ///< [b]
-    std::int64_t tokens = 1;   ///< [T] of a microbatch's slice on this context rank
-    std::int64_t stream_tokens =
-        1;                    ///< [Ts] of the residual stream: T / t with sequence parallelism
-    std::int64_t hidden = 1;  ///< [h]
-    std::int64_t heads = 1;   ///< [a], or [a / t] where a layer's heads are cut
-    std::int64_t kv_heads = 1;
-    std::int64_t query_width = 1;    ///< [q] heads x head dimension
-    std::int64_t key_width = 1;      ///< [kv]
-    std::int64_t ffn = 1;            ///< [f] as heads
-    std::int64_t gates = 1;          ///< [g] 2 if gated
-    std::int64_t vocab = 1;          ///< [V], padded and cut where the vocabulary is
-    std::int64_t experts = 0;        ///< on this rank
-    std::int64_t expert_rows = 0;    ///< that come to each of them
-    std::int64_t expert_ffn = 0;     ///< [f] of one expert on this rank
-    std::int64_t queries = 1;        ///< per sample
-    std::int64_t keys = 1;           ///< per sample that any query of this pass may see
-    std::int64_t balanced_keys = 1;  ///< makes the causal pair count of FlashAttention exact
-    int tensor = 1;                  ///< [t]
-    bool scattered = false;          ///< sequence parallelism is on
-
-    std::int64_t stream_bytes() const { return element * stream_tokens * hidden; }
-    std::int64_t full_stream_bytes() const { return element * tokens * hidden; }
-    std::int64_t all_expert_rows() const { return experts * expert_rows; }
-};
-
-/// Heads, MLP and vocabulary are not cut yet: that is a matter of each parameter
-/// (cuts.cpp). Throws InputError when the sequence does not divide.
-Sizes sizes_of(const Architecture& architecture, const Execution& execution);
-std::int64_t padded_vocabulary(const Architecture& architecture, const Execution& execution);
 
 /// A tensor that flows from operator to operator, and its gradient.
 struct Value {
     int tensor = 0;
     int gradient = 0;
     bool cut = false;  ///< a rank has 1/t of its columns, by tensor parallelism
+
+    operator op::Value() const { return {tensor, gradient}; }
 };
 
-/// Queries, keys and values of an attention: in one tensor, or where the sequence is sliced
-/// in two, since later slices see the keys.
-struct SplitHeads {
-    Value queries;  ///< or all three, which may be the packed product itself
-    int keys = -1;
-    int key_gradient = -1;
+/// The parameters of a product, in the order of its outputs.
+struct LinearParameters {
+    std::vector<int> weights;
+    std::vector<int> biases;  ///< one for each weight, or none
+
+    std::vector<int> all() const;  ///< each weight with its bias behind it
 };
 
 struct GraphBuilder {
@@ -92,7 +60,7 @@ struct GraphBuilder {
     /// `possible`, or else the first of these, Megatron-LM's.
     Sharding sharding_of(const std::string& parameter, const std::vector<Sharding>& possible);
     /// Of a product that may have several weights, which must be cut alike.
-    Sharding sharding_of(const std::vector<int>& parameters);
+    Sharding sharding_of(const LinearParameters& parameters);
     /// A parameter that every rank has whole.
     int whole_parameter(const std::string& name, std::vector<std::int64_t> shape);
     void cut_heads(bool cut);
@@ -112,9 +80,9 @@ struct OperatorPlace {
     std::optional<int> layer;
 };
 
-Operator start(const OperatorPlace& place, OperatorKind kind);
-/// Of one value from another.
-Operator start(const OperatorPlace& place, OperatorKind kind, Value x, Value y);
+Operator start(const OperatorPlace& place);
+/// Whose forward finds one value.
+Operator start(const OperatorPlace& place, Value x);
 Kernel gemm(const GraphBuilder& builder, const std::string& name, std::optional<int> layer,
             Gemm extents);
 Kernel moves(const std::string& name, std::optional<int> layer, std::int64_t read,
@@ -139,7 +107,10 @@ struct LinearShape {
     bool own_gather_buffer = false;         ///< gathers into a static buffer (static_memory.h)
 };
 Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
-             std::vector<int> parameters, Value x, std::optional<int> output_gradient = {});
+             const LinearParameters& parameters, Value x, std::optional<int> output_gradient = {});
+/// The product of each expert with its own rows; `parameters` expert by expert.
+Value expert_products(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
+                      const std::vector<int>& parameters, Value x);
 
 /// Do context-parallel ranks exchange their tokens' heads for whole sequences of some heads?
 bool exchanges_heads(const Execution& how);
@@ -153,7 +124,7 @@ void exchange_again(GraphBuilder& builder, std::size_t attention, Value context)
 
 /// The same with a whole output, as the residual stream needs it.
 Value linear_to_stream(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
-                       std::vector<int> parameters, Value x, int output_gradient);
+                       const LinearParameters& parameters, Value x, int output_gradient);
 
 /// The columns of a cut value on every rank: all-gathered, and its gradient sliced. As
 /// it is if it is whole.
@@ -174,13 +145,13 @@ int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int strea
 Value token_embedding(GraphBuilder& builder, int stream_gradient);
 Value patch_embedding(GraphBuilder& builder, int stream_gradient);
 /// Heads of one layer, rotated: copied out of the packed product, or where it has them.
-SplitHeads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed);
+op::Heads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed);
 /// `gradient`: of its result.
 Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient);
 Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient);
-/// The nonlinearity of an MLP over `elements` of its inner width; reads both halves if gated.
-Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
-               std::int64_t elements);
+/// The nonlinearity of an MLP over [rows, columns] of its inner width; reads both halves if gated.
+Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide, std::int64_t rows,
+               std::int64_t columns);
 /// Experts in the MLP's place: from `normed`, the input of both, to the branch.
 Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient);
 void head_and_loss(GraphBuilder& builder, Value x);

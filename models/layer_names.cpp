@@ -8,9 +8,9 @@ namespace {
 
 /// A weight [outputs, inputs] in Hugging Face's Linear, [inputs, outputs] in its Conv1D,
 /// with its bias if the model has biases.
-struct LinearParameters {
+struct ParameterNamer {
     GraphBuilder& builder;
-    std::vector<int> indices;
+    LinearParameters indices;
 
     void add(const std::string& name, std::int64_t inputs, std::int64_t outputs, Sharding usual,
              int parts = 1) {
@@ -23,8 +23,9 @@ struct LinearParameters {
         if (transposed) {
             weight.shape = {inputs, outputs};
             weight.cut_dimension = column ? 1 : 0;
+            weight.transposed = true;
         }
-        indices.push_back(builder.parameter(std::move(weight)));
+        indices.weights.push_back(builder.parameter(std::move(weight)));
         if (!builder.model().linear_bias) return;
         // A bias is cut as the outputs are; a line that names it with its weight means this.
         const Sharding along = column ? Sharding::Column : Sharding::Replicated;
@@ -33,7 +34,8 @@ struct LinearParameters {
             builder.refuse(fmt::format("'{}.bias' cannot be {} beside a weight that is {}", name,
                                        word(asked), word(sharding)));
         }
-        indices.push_back(builder.parameter({name + ".bias", {outputs}, along, 0, parts, {}}));
+        indices.biases.push_back(
+            builder.parameter({name + ".bias", {outputs}, along, 0, parts, {}}));
     }
 };
 
@@ -97,11 +99,11 @@ std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name)
     return indices;
 }
 
-std::vector<int> qkv_parameters(GraphBuilder& builder, const LayerNames& names) {
+LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names) {
     const Architecture& model = builder.model();
     const std::int64_t queries = model.heads * model.head_dim;
     const std::int64_t keys = model.kv_heads * model.head_dim;
-    LinearParameters parameters{builder, {}};
+    ParameterNamer parameters{builder, {}};
     if (model.family == Family::Gpt2) {
         parameters.add(names.prefix + names.qkv, model.hidden, queries + 2 * keys, Sharding::Column,
                        3);
@@ -111,23 +113,23 @@ std::vector<int> qkv_parameters(GraphBuilder& builder, const LayerNames& names) 
     const std::string base = names.prefix + (llama ? "self_attn." : "attention.attention.");
     for (const char* name :
          {llama ? "q_proj" : "query", llama ? "k_proj" : "key", llama ? "v_proj" : "value"}) {
-        const std::int64_t outputs = parameters.indices.empty() ? queries : keys;
+        const std::int64_t outputs = parameters.indices.weights.empty() ? queries : keys;
         parameters.add(base + name, model.hidden, outputs, Sharding::Column);
     }
     return parameters.indices;
 }
 
-std::vector<int> projection_parameters(GraphBuilder& builder, const LayerNames& names) {
+LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& names) {
     const Architecture& model = builder.model();
-    LinearParameters parameters{builder, {}};
+    ParameterNamer parameters{builder, {}};
     parameters.add(names.prefix + names.projection, model.heads * model.head_dim, model.hidden,
                    Sharding::Row);
     return parameters.indices;
 }
 
-std::vector<int> fc1_parameters(GraphBuilder& builder, const LayerNames& names) {
+LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names) {
     const Architecture& model = builder.model();
-    LinearParameters parameters{builder, {}};
+    ParameterNamer parameters{builder, {}};
     if (model.gated() && model.family == Family::Llama) {
         parameters.add(names.prefix + "mlp.gate_proj", model.hidden, model.ffn, Sharding::Column);
         parameters.add(names.prefix + "mlp.up_proj", model.hidden, model.ffn, Sharding::Column);
@@ -139,8 +141,8 @@ std::vector<int> fc1_parameters(GraphBuilder& builder, const LayerNames& names) 
     return parameters.indices;
 }
 
-std::vector<int> fc2_parameters(GraphBuilder& builder, const LayerNames& names) {
-    LinearParameters parameters{builder, {}};
+LinearParameters fc2_parameters(GraphBuilder& builder, const LayerNames& names) {
+    ParameterNamer parameters{builder, {}};
     parameters.add(names.prefix + names.fc2, builder.model().ffn, builder.model().hidden,
                    Sharding::Row);
     return parameters.indices;

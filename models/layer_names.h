@@ -24,10 +24,10 @@ LayerNames layer_names(const Architecture& model, int layer);
 
 /// Each adds the parameters of one operator to the graph and returns their indices.
 std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name);
-std::vector<int> qkv_parameters(GraphBuilder& builder, const LayerNames& names);
-std::vector<int> projection_parameters(GraphBuilder& builder, const LayerNames& names);
-std::vector<int> fc1_parameters(GraphBuilder& builder, const LayerNames& names);
-std::vector<int> fc2_parameters(GraphBuilder& builder, const LayerNames& names);
+LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names);
+LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& names);
+LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names);
+LinearParameters fc2_parameters(GraphBuilder& builder, const LayerNames& names);
 
 struct StageNames {
     std::string token_embedding;

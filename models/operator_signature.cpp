@@ -10,25 +10,34 @@ namespace debubble::models {
 
 namespace {
 
-std::string_view word(OperatorKind kind) {
-    switch (kind) {
-        case OperatorKind::TokenEmbedding: return "token_embedding";
-        case OperatorKind::PositionEmbedding: return "position_embedding";
-        case OperatorKind::PatchEmbedding: return "patch_embedding";
-        case OperatorKind::Norm: return "norm";
-        case OperatorKind::Linear: return "linear";
-        case OperatorKind::Rope: return "rope";
-        case OperatorKind::SplitHeads: return "split_heads";
-        case OperatorKind::Attention: return "attention";
-        case OperatorKind::Activation: return "activation";
-        case OperatorKind::Residual: return "residual";
-        case OperatorKind::Gather: return "gather";
-        case OperatorKind::Router: return "router";
-        case OperatorKind::Dispatch: return "dispatch";
-        case OperatorKind::Combine: return "combine";
-        case OperatorKind::Loss: return "loss";
-    }
-    return "";
+/// What calibrated clusters call the kind.
+std::string_view word(const Roles& roles) {
+    return std::visit(Overloaded{[](const op::TokenEmbedding&) { return "token_embedding"; },
+                                 [](const op::PositionEmbedding&) { return "position_embedding"; },
+                                 [](const op::PatchEmbedding&) { return "patch_embedding"; },
+                                 [](const op::ClassToken&) { return "position_embedding"; },
+                                 [](const op::Norm&) { return "norm"; },
+                                 [](const op::Linear&) { return "linear"; },
+                                 [](const op::ExpertProducts&) { return "linear"; },
+                                 [](const op::SplitHeads& split) {
+                                     return split.rotates ? "rope" : "split_heads";
+                                 },
+                                 [](const op::Rope&) { return "rope"; },
+                                 [](const op::Attention&) { return "attention"; },
+                                 [](const op::Activation&) { return "activation"; },
+                                 [](const op::Residual&) { return "residual"; },
+                                 [](const op::GatherColumns&) { return "gather"; },
+                                 [](const op::SliceColumns&) { return "gather"; },
+                                 [](const op::ExchangeHeads&) { return "gather"; },
+                                 [](const op::CopyContext&) { return "gather"; },
+                                 [](const op::PickClassToken&) { return "gather"; },
+                                 [](const op::Router&) { return "router"; },
+                                 [](const op::Permute&) { return "dispatch"; },
+                                 [](const op::Dispatch&) { return "dispatch"; },
+                                 [](const op::Combine&) { return "combine"; },
+                                 [](const op::Loss&) { return "loss"; },
+                                 [](const op::ChunkedLoss&) { return "loss"; }},
+                      roles);
 }
 
 std::string_view word(DataType type) {
@@ -103,35 +112,73 @@ std::string shapes_of(const StageGraph& graph, const Operator& op) {
     return text;
 }
 
+std::string_view word(Norm norm) {
+    return norm == Norm::RmsNorm ? " rms" : " layer";
+}
+
+std::string_view word(Activation activation) {
+    switch (activation) {
+        case Activation::Gelu: return " gelu";
+        case Activation::GeluTanh: return " gelu_tanh";
+        case Activation::Relu: return " relu";
+        case Activation::Swiglu: return " swiglu";
+    }
+    return "";
+}
+
 /// Where the kernels' extents do not say what the code does.
 std::string variant_of(const StageGraph& graph, const Operator& op) {
     const Execution& how = graph.execution;
-    std::string text;
-    if (op.kind == OperatorKind::Norm)
-        text += graph.architecture.norm == Norm::RmsNorm ? " rms" : " layer";
-    if (op.kind == OperatorKind::Activation) {
-        constexpr std::string_view kNames[] = {" gelu", " gelu_tanh", " relu", " swiglu"};
-        text += kNames[static_cast<std::size_t>(graph.architecture.activation)];
-    }
-    if (op.kind == OperatorKind::Router || op.kind == OperatorKind::Dispatch ||
-        op.kind == OperatorKind::Combine)
-        text += fmt::format(" {} of {}", graph.architecture.experts_per_token,
-                            graph.architecture.experts);
-    if (op.kind == OperatorKind::Dispatch && op.inputs.size() > 1) text += " permute";
-    const bool drops =
-        op.kind == OperatorKind::Residual || op.kind == OperatorKind::PositionEmbedding
-            ? how.hidden_dropout
-            : op.kind == OperatorKind::Attention && how.attention_dropout;
-    if (drops) text += " dropout";
-    if (op.through >= 0) text += op.through == op.input_gradient ? " through" : " through_copy";
-    return text;
+    const std::string nothing;
+    const auto drops = [](bool here) { return std::string(here ? " dropout" : ""); };
+    const auto chosen = [&] {
+        return fmt::format(" {} of {}", graph.architecture.experts_per_token,
+                           graph.architecture.experts);
+    };
+    return std::visit(
+        Overloaded{[&](const op::TokenEmbedding&) { return nothing; },
+                   [&](const op::PatchEmbedding&) { return nothing; },
+                   [&](const op::Linear&) { return nothing; },
+                   [&](const op::ExpertProducts&) { return nothing; },
+                   [&](const op::SplitHeads&) { return nothing; },
+                   [&](const op::Rope&) { return nothing; },
+                   [&](const op::GatherColumns&) { return nothing; },
+                   [&](const op::SliceColumns&) { return nothing; },
+                   [&](const op::ExchangeHeads&) { return nothing; },
+                   [&](const op::CopyContext&) { return nothing; },
+                   [&](const op::PickClassToken&) { return nothing; },
+                   [&](const op::Loss&) { return nothing; },
+                   [&](const op::ChunkedLoss&) { return nothing; },
+                   [](const op::Norm& norm) {
+                       std::string text(word(norm.function));
+                       if (norm.through)
+                           text += norm.through == norm.x.gradient ? " through" : " through_copy";
+                       return text;
+                   },
+                   [](const op::Activation& act) { return std::string(word(act.function)); },
+                   [&](const op::Router&) { return chosen(); },
+                   [&](const op::Permute&) { return chosen() + " permute"; },
+                   [&](const op::Dispatch&) { return chosen(); },
+                   [&](const op::Combine&) { return chosen(); },
+                   [&](const op::Residual&) { return drops(how.hidden_dropout); },
+                   [&](const op::PositionEmbedding&) { return drops(how.hidden_dropout); },
+                   [&](const op::ClassToken&) { return drops(how.hidden_dropout); },
+                   [&](const op::Attention&) { return drops(how.attention_dropout); }},
+        op.roles);
+}
+
+/// Whether an operator with parameters gives its input no gradient.
+bool stops_gradients(const Roles& roles) {
+    if (const auto* product = std::get_if<op::Linear>(&roles)) return !product->x_gradient;
+    return std::holds_alternative<op::TokenEmbedding>(roles) ||
+           std::holds_alternative<op::PatchEmbedding>(roles);
 }
 
 }  // namespace
 
 std::string signature_of(const StageGraph& graph, const Operator& op) {
     const Execution& how = graph.execution;
-    std::string text = fmt::format("{} {}/{}{}", word(op.kind), word(how.compute),
+    std::string text = fmt::format("{} {}/{}{}", word(op.roles), word(how.compute),
                                    word(how.gradients), variant_of(graph, op));
     const auto add = [&](std::string_view title, const std::vector<Kernel>& kernels) {
         text += title;
@@ -144,7 +191,7 @@ std::string signature_of(const StageGraph& graph, const Operator& op) {
         return text;
     }
     text += " parameters " + shapes_of(graph, op);
-    if (op.input_gradient < 0) text += " without input gradient";
+    if (stops_gradients(op.roles)) text += " without input gradient";
     return text;
 }
 

@@ -1,10 +1,14 @@
-#include <fmt/format.h>
+#include "models/stage_sizes.h"
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "models/graph_builder.h"
 
 namespace debubble::models {
 

@@ -19,13 +19,13 @@ Bytes dummy_weight_gradients(const StageGraph& graph) {
     std::set<std::pair<std::int64_t, std::int64_t>> shapes;
     Bytes sum;
     for (const Operator& op : graph.operators) {
-        if (op.kind != OperatorKind::Linear) continue;
-        for (const Kernel& kernel : op.forward) {
-            const auto* gemm = std::get_if<Gemm>(&kernel.work);
-            if (gemm && shapes.insert({gemm->k, gemm->n}).second) {
-                sum += Bytes{size_of(graph.execution.compute) * gemm->k * gemm->n};
-            }
-        }
+        const auto add = [&](std::int64_t inputs, std::int64_t outputs) {
+            if (shapes.insert({inputs, outputs}).second)
+                sum += Bytes{size_of(graph.execution.compute) * inputs * outputs};
+        };
+        if (const auto* product = op.as<op::Linear>()) add(product->inputs, product->outputs);
+        if (const auto* experts = op.as<op::ExpertProducts>())
+            add(experts->inputs, experts->outputs);
     }
     return sum;
 }

@@ -100,7 +100,7 @@ void hide(std::vector<Kernel>& kernels, std::size_t collective, std::size_t by) 
 /// input gradient's product, and the input gradient's reduction beside the weight
 /// gradient's (Megatron-LM's LinearWithGradAccumulationAndAsyncCommunication).
 void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kernel>& weight) {
-    if (op.kind != OperatorKind::Linear && op.kind != OperatorKind::Loss) return;
+    if (op.as<op::Linear>() == nullptr) return;
     if (input.empty() || weight.empty()) return;
     if (is_collective(input.back())) {
         const auto products = std::count_if(weight.begin(), weight.end(),

@@ -54,11 +54,9 @@ COMPOSES = {  # files of no room's own: they put a program together from these
 MUTUAL = [
     {"exec/comm/processes/control", "exec/comm/processes/engine"},
     {"exec/comm/tcp", "exec/comm/tcp/rendezvous"},
-    {"exec/core/stage/model_stage", "exec/core/stage/offloaded_tensors", "exec/core/stage/operator_call", "exec/core/stage/run_visit", "exec/core/stage/visit_clock"},
     {"exec/cuda/emulation/emulated_device", "exec/cuda/emulation/emulated_gpu"},
     {"exec/io/data/bpe_tokenizer", "exec/io/data/tokenizer", "exec/io/data/tokenizer_reader"},
     {"gui/widgets/timeline/chrome", "gui/widgets/timeline/frame", "gui/widgets/timeline/overlays", "gui/widgets/timeline/paint_frame", "gui/widgets/timeline/vector_rows"},
-    {"models/graph", "models/graph_builder"},
     {"schedule/checks/checks", "schedule/progress", "schedule/validate"},
     {"schedule/generators/neighbours", "schedule/generators/plan_search"},
     {"schedule/lower", "schedule/passes/messages"},

@@ -42,14 +42,12 @@ ShardedUnits sharded_units(const models::StageGraph& graph, int layers) {
     units.has_head = graph.content.head;
     std::set<int> counted;
     for (const models::Operator& op : graph.operators) {
-        const bool embeds = models::is_embedding(op.kind);
-        if (op.kind == models::OperatorKind::Loss) units.chunked_loss = !op.parameters.empty();
+        const bool embeds = models::is_embedding(op);
+        if (op.as<models::op::ChunkedLoss>()) units.chunked_loss = true;
         for (const int index : op.parameters) {
             if (!counted.insert(index).second) continue;
             const models::Parameter& parameter = graph.parameters[index];
-            const bool tied =
-                !parameter.tied_to.empty() || (graph.architecture.tied_embedding &&
-                                               op.kind == models::OperatorKind::TokenEmbedding);
+            const bool tied = models::is_tied(graph, op, parameter);
             std::int64_t& unit = op.layer ? units.layer
                                  : tied   ? units.tied
                                  : embeds ? units.embedding

@@ -85,10 +85,10 @@ struct Walk {
             const std::size_t last = pair ? at + 1 : at;
             for (std::size_t i = at; i <= last; ++i)
                 for (const int tensor : visits[i].allocates)
-                    if (!pair || tensor != pair->becomes) add(tensor);
-            if (pair && pair->reused >= 0) {
-                drop(pair->reused);
-                add(pair->becomes);
+                    if (!pair || !pair->reuse || tensor != pair->reuse->becomes) add(tensor);
+            if (pair && pair->reuse) {
+                drop(pair->reuse->tensor);
+                add(pair->reuse->becomes);
             }
             for (std::size_t i = at; i <= last; ++i)
                 for (const int tensor : visits[i].frees) drop(tensor);

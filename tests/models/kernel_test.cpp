@@ -50,7 +50,7 @@ TEST(Kernel, CausalAttentionIsCutIntoSlicesAndRanksWithoutLoss) {
             for (how.slice = 0; how.slice < slices; ++how.slice) {
                 const StageGraph graph = build_stage(model, how, {0, 1, false, false});
                 for (const Operator& op : graph.operators) {
-                    if (op.kind != OperatorKind::Attention) continue;
+                    if (op.as<op::Attention>() == nullptr) continue;
                     for (const Kernel& kernel : op.forward) forward += flops(kernel);
                     for (const Kernel& kernel : op.backward_input) backward += flops(kernel);
                 }
@@ -72,7 +72,8 @@ StageGraph shared_by_four(ContextCommunication kind, int slices = 1, int slice =
     return build_stage(llama(2, 256, 8, 4, 512, 32000), how, {0, 1, false, false});
 }
 const Operator& attention_in(const StageGraph& graph) {
-    return *std::ranges::find(graph.operators, OperatorKind::Attention, &Operator::kind);
+    return *std::ranges::find_if(graph.operators,
+                                 [](const Operator& op) { return op.as<op::Attention>(); });
 }
 std::vector<Collective> over_context(const std::vector<Kernel>& kernels) {
     std::vector<Collective> found;

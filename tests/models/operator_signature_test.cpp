@@ -35,7 +35,8 @@ std::string signature(const Architecture& model, const Execution& how, std::stri
 
 std::string core_of(const Architecture& model, const Execution& how) {
     const StageGraph graph = build_stage(model, how, {0, model.layers, true, true});
-    const auto core = std::ranges::find(graph.operators, OperatorKind::Attention, &Operator::kind);
+    const auto core = std::ranges::find_if(
+        graph.operators, [](const Operator& op) { return op.as<op::Attention>(); });
     return signature_of(graph, *core);
 }
 
@@ -118,7 +119,7 @@ TEST(OperatorSignature, TellsApartWhatRunsDifferently) {
     other.linear_bias = true;
     const StageGraph transposed = build_stage(other, fused(), {0, 2, true, true});
     for (const Operator& op : transposed.operators)
-        if (op.kind == OperatorKind::Linear) {
+        if (op.as<op::Linear>()) {
             EXPECT_FALSE(linears.contains(signature_of(transposed, op))) << op.name;
         }
 }
@@ -141,13 +142,12 @@ TEST(OperatorSignature, CountsExpertsAndSaysHowManyThereAre) {
     for (const Operator& op : graph.operators) {
         const std::string text = signature_of(graph, op);
         EXPECT_LT(text.size(), 300u);
-        if (op.kind == OperatorKind::Router || op.kind == OperatorKind::Combine ||
-            op.kind == OperatorKind::Dispatch) {
+        const bool moves = op.as<op::Permute>() || op.as<op::Dispatch>();
+        if (moves || op.as<op::Router>() || op.as<op::Combine>()) {
             EXPECT_THAT(text, HasSubstr(" 2 of 256"));
         }
-        if (op.kind == OperatorKind::Dispatch) moved.insert(text);
-        if (op.kind == OperatorKind::Linear && !graph.parameters.empty() &&
-            graph.parameters[op.parameters[0]].expert) {
+        if (moves) moved.insert(text);
+        if (op.as<op::ExpertProducts>()) {
             EXPECT_THAT(
                 text, testing::AnyOf(HasSubstr(" parameters 512*"), HasSubstr(" parameters 256*")));
         }

@@ -18,9 +18,10 @@ bool has(const std::vector<int>& tensors, int tensor) {
 int overwritten_before_use(const StageGraph& graph) {
     int count = 0;
     for (const Operator& reader : graph.operators) {
-        for (const Operator& norm : graph.operators) {
-            if (norm.through < 0 || norm.through != norm.input_gradient) continue;
-            count += has(reader.backward_weight_uses, norm.through) ? 1 : 0;
+        for (const Operator& op : graph.operators) {
+            const auto* norm = op.as<op::Norm>();
+            if (norm == nullptr || norm->through != norm->x.gradient) continue;
+            count += has(reader.backward_weight_uses, *norm->through) ? 1 : 0;
         }
     }
     return count;

@@ -138,8 +138,8 @@ TEST(Calibrated, NamesWhatWasNotMeasuredAndPricesIt) {
     const Scenario scenario = small_job("1f1b");
     Measured measured = invented(scenario);
     const models::StageGraph all = graph_of(scenario, {0, 8, true, true});
-    const auto attention =
-        std::ranges::find(all.operators, models::OperatorKind::Attention, &models::Operator::kind);
+    const auto attention = std::ranges::find_if(
+        all.operators, [](const models::Operator& op) { return op.as<models::op::Attention>(); });
     const std::string missing = signature_of(all, *attention);
     measured.operators.erase({missing, Part::Fused});
     const auto answer = predict(calibrated(scenario, measured));

@@ -5,32 +5,33 @@
 /// A product with weights, as its passes and the chunked loss need it. Private to the folder.
 namespace debubble::exec {
 
+/// An operator's weights, or its biases, as one: they lie side by side. None of none.
+TensorView values_side_by_side(const OperatorCall& call, const std::vector<int>& parameters);
+TensorView gradients_side_by_side(const OperatorCall& call, const std::vector<int>& parameters);
+
 struct LinearCall {
     const OperatorCall& call;
+    const op::Linear& product;
     WeightLayout layout;
     /// Of all the operator's parameters together, this rank's share; in a backward-weight their
     /// shape may be all that there is.
     TensorView weight;
-    TensorView bias;  ///< may be empty
-    std::int64_t inputs = 0;
-    std::int64_t outputs = 0;
-    std::int64_t tokens = 0;  ///< rows of the product
-    bool cuts_inputs = false;
-    bool cuts_outputs = false;
+    TensorView bias;            ///< may be empty
+    bool cuts_inputs = false;   ///< over ranks, so that their sums are added
+    bool cuts_outputs = false;  ///< over ranks, so that gradients of their inputs are added
 
-    explicit LinearCall(const OperatorCall& operator_call);
+    LinearCall(const OperatorCall& operator_call, const op::Linear& roles);
 
-    bool gathers_input() const { return call.scattered() && cuts_outputs; }
-    bool scatters_output() const { return call.scattered() && cuts_inputs; }
     TensorView weight_gradient() const;
     TensorView bias_gradient() const;
 
-    /// x [tokens, inputs]; where sequence parallelism scattered it, gathered into the tensor of
-    /// `uses` whose name ends so, or into `own`.
-    ConstTensorView gathered_input(const std::vector<int>& uses, const char* suffix,
-                                   ArenaTensor& own) const;
-    /// dx from dy [tokens, outputs], summed over the tensor-parallel ranks.
+    /// x [rows, inputs]; where sequence parallelism scattered it, gathered into the `buffer`, or
+    /// into `own` if there is none.
+    ConstTensorView gathered_input(std::optional<int> buffer, ArenaTensor& own) const;
+    /// dx from dy [rows, outputs], summed over the tensor-parallel ranks.
     void input_gradient(ConstTensorView dy) const;
+    /// dy of all tokens, which the input pass gathers where the output was scattered.
+    TensorView output_gradient() const;
 };
 
 }  // namespace debubble::exec

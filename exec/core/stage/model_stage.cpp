@@ -272,7 +272,7 @@ private:
                                   : std::nullopt;
             if (!pair) {
                 open_for(call.op);
-                make_room(micro_batch, graph, visit, -1);
+                make_room(micro_batch, graph, visit, {});
                 run_visit(call, visit.part);
                 called_.push_back(visit.part);
                 free(visit);
@@ -282,9 +282,11 @@ private:
             const Visit& next = visits[++at];
             const OperatorCall second = call_of(next);
             open_for(call.op.parameters.empty() ? second.op : call.op);
-            make_room(micro_batch, graph, visit, -1);
-            make_room(micro_batch, graph, next, pair->becomes);
-            if (pair->reused >= 0) live[pair->becomes] = std::move(live[pair->reused]);
+            make_room(micro_batch, graph, visit, {});
+            std::optional<int> but;
+            if (pair->reuse) but = pair->reuse->becomes;
+            make_room(micro_batch, graph, next, but);
+            if (pair->reuse) live[pair->reuse->becomes] = std::move(live[pair->reuse->tensor]);
             run_pair(pair->kind, call, second, visit.part);
             called_.insert(called_.end(), {visit.part, next.part});
             free(visit);
@@ -304,7 +306,7 @@ private:
 
     /// For what the visit wants, but for one tensor.
     void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph,
-                   const Visit& visit, int but) {
+                   const Visit& visit, std::optional<int> but) {
         for (const int tensor : visit.allocates)
             if (tensor != but) make_room(micro_batch, graph, tensor);
     }

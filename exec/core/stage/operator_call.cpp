@@ -119,18 +119,6 @@ TensorView OperatorCall::tensor_of_slice(int of, int index, const Shape& shape) 
     return viewed(state.live.at(key), index, shape, compute_type());
 }
 
-TensorView OperatorCall::rows_of(int index, std::int64_t columns) const {
-    const std::int64_t elements = live[index].view().bytes() / size_of(compute_type());
-    return tensor(index, {elements / columns, columns});
-}
-
-int OperatorCall::named(const std::vector<int>& uses, std::string_view suffix) const {
-    const auto found = std::find_if(uses.begin(), uses.end(), [&](int index) {
-        return std::string_view(graph.tensors[index].name).ends_with(suffix);
-    });
-    return found == uses.end() ? -1 : *found;
-}
-
 ArenaTensor OperatorCall::temporary(const Shape& shape, DataType type) const {
     return state.tools.arena.allocate(shape, type, MemoryClass::Workspace, op.name);
 }

@@ -5,16 +5,20 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "exec/core/arena.h"
-#include "exec/core/stage/model_stage.h"
+#include "exec/core/stage/stage_tools.h"
+#include "exec/core/stage/step_inputs.h"
 #include "models/graph.h"
 #include "models/visits.h"
 
 /// What the code of an operator sees of the pass that it is part of. Private to the folder.
 namespace debubble::exec {
+
+namespace op = models::op;
 
 /// The tensors of one microbatch (slice), by their index in the graph; empty if not alive.
 using LiveTensors = std::vector<ArenaTensor>;
@@ -70,11 +74,6 @@ struct OperatorCall {
     std::int64_t first_position() const { return stretches().front(); }
     /// That go to experts, all of which this rank has.
     std::int64_t expert_rows() const { return stream_tokens() * model().experts_per_token; }
-    /// Whether the operator is a product of each expert's own.
-    bool of_experts() const {
-        return !op.parameters.empty() &&
-               graph.parameters[static_cast<std::size_t>(op.parameters[0])].expert;
-    }
     bool scattered() const { return how().sequence_parallel && how().tensor > 1; }
     int tensor_rank() const { return state.tools.tensor ? state.tools.tensor->rank() : 0; }
     int context_rank() const { return state.tools.context ? state.tools.context->rank() : 0; }
@@ -92,11 +91,7 @@ struct OperatorCall {
     }
     /// The tensor as another slice of the microbatch holds it.
     TensorView tensor_of_slice(int of, int index, const Shape& shape) const;
-    /// Rows of the tensor, as many as fill it with so many columns.
-    TensorView rows_of(int index, std::int64_t columns) const;
     TensorView stream(int index) const { return tensor(index, {stream_tokens(), model().hidden}); }
-    /// The tensor among `uses` whose name ends so; -1 if there is none.
-    int named(const std::vector<int>& uses, std::string_view suffix) const;
     bool is_planned(int index) const;
     /// Memory for the length of the call, beyond the plan.
     ArenaTensor temporary(const Shape& shape, DataType type) const;
@@ -133,40 +128,58 @@ AnyView rows_from(const AnyView& x, std::int64_t first, std::int64_t count) {
 DataType executed_type(models::DataType type);
 Nonlinearity nonlinearity_of(models::Activation activation);
 
-// The operators by kind: forward, backward-input, backward-weight. A kind without weights
-// has no third.
-void token_embedding_forward(const OperatorCall& call);
-void token_embedding_backward_weight(const OperatorCall& call);
-void positions_forward(const OperatorCall& call);
-void positions_backward_input(const OperatorCall& call);
-void positions_backward_weight(const OperatorCall& call);
-void norm_forward(const OperatorCall& call);
-void norm_backward_input(const OperatorCall& call);  ///< and its weight's gradients
-void linear_forward(const OperatorCall& call);
-void linear_backward_input(const OperatorCall& call);
-void linear_backward_weight(const OperatorCall& call);
-void split_heads_forward(const OperatorCall& call);
-void split_heads_backward_input(const OperatorCall& call);
-void attention_forward(const OperatorCall& call);
-void attention_backward_input(const OperatorCall& call);
-void activation_forward(const OperatorCall& call);
-void activation_backward_input(const OperatorCall& call);
-void residual_forward(const OperatorCall& call);
-void residual_backward_input(const OperatorCall& call);
-void gather_forward(const OperatorCall& call);
-void gather_backward_input(const OperatorCall& call);
-void router_forward(const OperatorCall& call);
-void router_backward_input(const OperatorCall& call);
-void router_backward_weight(const OperatorCall& call);
-void dispatch_forward(const OperatorCall& call);
-void dispatch_backward_input(const OperatorCall& call);
-void experts_forward(const OperatorCall& call);  ///< a product of each expert's own
-void experts_backward_input(const OperatorCall& call);
-void experts_backward_weight(const OperatorCall& call);
-void combine_forward(const OperatorCall& call);
-void combine_backward_input(const OperatorCall& call);
-void loss_forward(const OperatorCall& call);
-void loss_backward_input(const OperatorCall& call);
+// The operators by kind. A kind without weights has no backward_weight; nothing executes kinds that
+// as_executed leaves out.
+void forward(const OperatorCall& call, const op::TokenEmbedding& roles);
+void forward(const OperatorCall& call, const op::PositionEmbedding& roles);
+void forward(const OperatorCall& call, const op::PatchEmbedding& roles);
+void forward(const OperatorCall& call, const op::ClassToken& roles);
+void forward(const OperatorCall& call, const op::Norm& roles);
+void forward(const OperatorCall& call, const op::Linear& roles);
+void forward(const OperatorCall& call, const op::ExpertProducts& roles);
+void forward(const OperatorCall& call, const op::SplitHeads& roles);
+void forward(const OperatorCall& call, const op::Rope& roles);
+void forward(const OperatorCall& call, const op::Attention& roles);
+void forward(const OperatorCall& call, const op::Activation& roles);
+void forward(const OperatorCall& call, const op::Residual& roles);
+void forward(const OperatorCall& call, const op::GatherColumns& roles);
+void forward(const OperatorCall& call, const op::SliceColumns& roles);
+void forward(const OperatorCall& call, const op::PickClassToken& roles);
+void forward(const OperatorCall& call, const op::Router& roles);
+void forward(const OperatorCall& call, const op::Permute& roles);
+void forward(const OperatorCall& call, const op::Dispatch& roles);
+void forward(const OperatorCall& call, const op::Combine& roles);
+void forward(const OperatorCall& call, const op::Loss& roles);
+void forward(const OperatorCall& call, const op::ChunkedLoss& roles);
+
+void backward_input(const OperatorCall& call, const op::PositionEmbedding& roles);
+void backward_input(const OperatorCall& call, const op::ClassToken& roles);
+/// And its weights' gradients, which read the same.
+void backward_input(const OperatorCall& call, const op::Norm& roles);
+void backward_input(const OperatorCall& call, const op::Linear& roles);
+void backward_input(const OperatorCall& call, const op::ExpertProducts& roles);
+void backward_input(const OperatorCall& call, const op::SplitHeads& roles);
+void backward_input(const OperatorCall& call, const op::Rope& roles);
+void backward_input(const OperatorCall& call, const op::Attention& roles);
+void backward_input(const OperatorCall& call, const op::Activation& roles);
+void backward_input(const OperatorCall& call, const op::Residual& roles);
+void backward_input(const OperatorCall& call, const op::GatherColumns& roles);
+void backward_input(const OperatorCall& call, const op::SliceColumns& roles);
+void backward_input(const OperatorCall& call, const op::PickClassToken& roles);
+void backward_input(const OperatorCall& call, const op::Router& roles);
+void backward_input(const OperatorCall& call, const op::Permute& roles);
+void backward_input(const OperatorCall& call, const op::Dispatch& roles);
+void backward_input(const OperatorCall& call, const op::Combine& roles);
+void backward_input(const OperatorCall& call, const op::Loss& roles);
+/// And the head's weight's gradient, chunk by chunk.
+void backward_input(const OperatorCall& call, const op::ChunkedLoss& roles);
+
+void backward_weight(const OperatorCall& call, const op::TokenEmbedding& roles);
+void backward_weight(const OperatorCall& call, const op::PositionEmbedding& roles);
+void backward_weight(const OperatorCall& call, const op::ClassToken& roles);
+void backward_weight(const OperatorCall& call, const op::Linear& roles);
+void backward_weight(const OperatorCall& call, const op::ExpertProducts& roles);
+void backward_weight(const OperatorCall& call, const op::Router& roles);
 
 // Two operators that stand in a row (pairs.h), each with what its own visit would see.
 void linear_activation_forward(const OperatorCall& linear, const OperatorCall& activation);

@@ -4,10 +4,10 @@
 
 namespace debubble::exec {
 
+namespace op = models::op;
+
 namespace {
 
-using models::Operator;
-using models::OperatorKind;
 using models::Part;
 using models::Visit;
 
@@ -24,24 +24,22 @@ bool is_backward(Part part) {
 
 /// Whether tensor parallelism leaves the product's results as they are: nothing is summed over
 /// ranks behind it. A product whose inputs are cut gives sums of its own rank only.
-bool gives_its_own(const models::StageGraph& graph, const Operator& linear, bool backward) {
+bool gives_its_own(const models::StageGraph& graph, const op::Linear& linear, bool backward) {
     if (graph.execution.tensor == 1) return true;
-    const models::Sharding sharding = graph.parameters[linear.parameters[0]].sharding;
-    return sharding == (backward ? models::Sharding::Row : models::Sharding::Column);
+    return linear.sharding == (backward ? models::Sharding::Row : models::Sharding::Column);
 }
 
 /// GELU is fused with the tanh in it: what cuBLASLt has.
-bool is_fused_activation(const models::StageGraph& graph, const Operator& op) {
-    return op.kind == OperatorKind::Activation && graph.architecture.experts == 0 &&
-           graph.architecture.activation == models::Activation::GeluTanh;
+bool is_fused(const op::Activation& activation) {
+    return activation.function == models::Activation::GeluTanh;
 }
 
 std::optional<VisitPair> linear_activation(const models::StageGraph& graph, const Visit& first,
                                            const Visit& second) {
-    const Operator& linear = graph.operators[first.op];
-    const Operator& activation = graph.operators[second.op];
-    if (linear.kind != OperatorKind::Linear || !is_fused_activation(graph, activation) ||
-        activation.inputs[0] != linear.outputs[0] || !gives_its_own(graph, linear, false))
+    const auto* linear = std::get_if<op::Linear>(&graph.operators[first.op].roles);
+    const auto* activation = std::get_if<op::Activation>(&graph.operators[second.op].roles);
+    if (linear == nullptr || activation == nullptr || !is_fused(*activation) ||
+        activation->x.tensor != linear->y.tensor || !gives_its_own(graph, *linear, false))
         return {};
     if (!first.frees.empty()) return {};  // it would live beside the second's result
     return VisitPair{VisitPair::Kind::LinearActivation};
@@ -50,28 +48,26 @@ std::optional<VisitPair> linear_activation(const models::StageGraph& graph, cons
 /// The product's result is overwritten by the nonlinearity's, so that it need not be made.
 std::optional<VisitPair> activation_linear(const models::StageGraph& graph, const Visit& first,
                                            const Visit& second) {
-    const Operator& linear = graph.operators[first.op];
-    const Operator& activation = graph.operators[second.op];
-    if (linear.kind != OperatorKind::Linear || !is_fused_activation(graph, activation) ||
-        activation.output_gradient != linear.input_gradient ||
-        activation.input_gradient != linear.input_gradient || !gives_its_own(graph, linear, true))
+    const auto* linear = std::get_if<op::Linear>(&graph.operators[first.op].roles);
+    const auto* activation = std::get_if<op::Activation>(&graph.operators[second.op].roles);
+    if (linear == nullptr || activation == nullptr || !is_fused(*activation) ||
+        activation->y.gradient != linear->x_gradient ||
+        activation->x.gradient != linear->x_gradient || !gives_its_own(graph, *linear, true))
         return {};
     return VisitPair{VisitPair::Kind::ActivationLinear};
 }
 
 std::optional<VisitPair> residual_norm(const models::StageGraph& graph, const Visit& first,
                                        const Visit& second, bool drops) {
-    const Operator& residual = graph.operators[first.op];
-    const Operator& norm = graph.operators[second.op];
-    if (drops || residual.kind != OperatorKind::Residual || norm.kind != OperatorKind::Norm ||
-        norm.inputs[0] != residual.outputs[0])
-        return {};
-    const int branch = residual.inputs[1], y = norm.outputs[0];
+    const auto* residual = std::get_if<op::Residual>(&graph.operators[first.op].roles);
+    const auto* norm = std::get_if<op::Norm>(&graph.operators[second.op].roles);
+    if (drops || residual == nullptr || norm == nullptr || norm->x.tensor != residual->y) return {};
+    const int branch = residual->branch, y = norm->y.tensor;
     const models::Tensor &from = graph.tensors[branch], &to = graph.tensors[y];
     if (first.frees != std::vector{branch} || !contains(second.allocates, y) ||
         from.bytes != to.bytes || from.held_as != to.held_as)
         return {};
-    return VisitPair{VisitPair::Kind::ResidualNorm, branch, y};
+    return VisitPair{VisitPair::Kind::ResidualNorm, VisitPair::Reuse{branch, y}};
 }
 
 }  // namespace

@@ -17,10 +17,13 @@ struct VisitPair {
         ResidualNorm,      ///< forward: the norm of a sum
     };
     Kind kind{};
-    /// Which is the first visit's to free, and becomes the second's `becomes`, for the result
-    /// overwrites it element by element; -1 if none does.
-    int reused = -1;
-    int becomes = -1;
+    /// Which is the first visit's to free, and becomes the second's result, which overwrites it
+    /// element by element.
+    struct Reuse {
+        int tensor = 0;
+        int becomes = 0;
+    };
+    std::optional<Reuse> reuse = {};
 };
 
 /// The pair that visits[at] begins. `drops`: this pass drops elements of residual branches.

@@ -7,26 +7,30 @@ namespace {
 
 struct NormCall {
     const OperatorCall& call;
-    bool layer_norm = call.model().norm == models::Norm::LayerNorm;
+    const op::Norm& norm;
+    bool layer_norm = norm.function == models::Norm::LayerNorm;
     double eps = call.model().norm_eps;
-    TensorView x = call.stream(call.op.inputs[0]);
-    TensorView weight = call.parameter(call.op.parameters[0]);
+    TensorView x = call.stream(norm.x.tensor);
+    TensorView weight = call.parameter(norm.gain);
     TensorView statistics = call.tensor(
-        call.op.saved[1], layer_norm ? Shape{call.stream_tokens(), 2} : Shape{call.stream_tokens()},
+        norm.statistics, layer_norm ? Shape{call.stream_tokens(), 2} : Shape{call.stream_tokens()},
         DataType::Fp32);
+
+    TensorView y() const { return call.stream(norm.y.tensor); }
+    TensorView bias() const { return call.parameter(*norm.shift); }
 };
 
-/// [tokens, columns of the rank]
-TensorView wide(const OperatorCall& call, int index) {
-    const std::int64_t bytes = call.live[index].view().bytes();
-    return call.rows_of(index, bytes / size_of(call.compute_type()) / call.tokens());
-}
+/// [rows of the MLP, or those that came to experts; columns] before and after the nonlinearity.
+struct ActivationCall {
+    const OperatorCall& call;
+    const op::Activation& act;
+    std::int64_t rows = act.of_experts ? call.expert_rows() : act.rows;
 
-/// [rows of the MLP, or of all experts; columns of the rank] before and after the nonlinearity.
-TensorView inner(const OperatorCall& call, int index, std::int64_t gates) {
-    if (call.model().experts == 0) return wide(call, index);
-    return call.tensor(index, {call.expert_rows(), gates * call.model().ffn});
-}
+    TensorView wide(int index) const {
+        return call.tensor(index, {rows, (act.gated() ? 2 : 1) * act.columns});
+    }
+    TensorView narrow(int index) const { return call.tensor(index, {rows, act.columns}); }
+};
 
 }  // namespace
 
@@ -40,101 +44,122 @@ Nonlinearity nonlinearity_of(models::Activation activation) {
     return Nonlinearity::GeluTanh;
 }
 
-void norm_forward(const OperatorCall& call) {
-    const NormCall norm{call};
-    const TensorView y = call.stream(call.op.outputs[0]);
+void forward(const OperatorCall& call, const op::Norm& roles) {
+    const NormCall norm{call, roles};
     if (norm.layer_norm) {
-        call.kernels().layer_norm_forward(norm.eps, norm.x, norm.weight,
-                                          call.parameter(call.op.parameters[1]), y,
+        call.kernels().layer_norm_forward(norm.eps, norm.x, norm.weight, norm.bias(), norm.y(),
                                           norm.statistics);
     } else {
-        call.kernels().rms_norm_forward(norm.eps, norm.x, norm.weight, y, norm.statistics);
+        call.kernels().rms_norm_forward(norm.eps, norm.x, norm.weight, norm.y(), norm.statistics);
     }
 }
 
-void norm_backward_input(const OperatorCall& call) {
-    const NormCall norm{call};
-    const TensorView dy = call.stream(call.op.output_gradient);
-    const TensorView dx = call.stream(call.op.input_gradient);
-    const TensorView through = call.op.through >= 0 ? call.stream(call.op.through) : TensorView{};
-    const TensorView dweight = call.gradient(call.op.parameters[0]);
+void backward_input(const OperatorCall& call, const op::Norm& roles) {
+    const NormCall norm{call, roles};
+    const TensorView dy = call.stream(roles.y.gradient);
+    const TensorView dx = call.stream(roles.x.gradient);
+    const TensorView through = roles.through ? call.stream(*roles.through) : TensorView{};
+    const TensorView dweight = call.gradient(roles.gain);
     if (norm.layer_norm)
         call.kernels().layer_norm_backward(dy, norm.x, norm.weight, norm.statistics, through, dx,
-                                           dweight, call.gradient(call.op.parameters[1]));
+                                           dweight, call.gradient(*roles.shift));
     else
         call.kernels().rms_norm_backward(dy, norm.x, norm.weight, norm.statistics, through, dx,
                                          dweight);
 }
 
 void residual_norm_forward(const OperatorCall& residual, const OperatorCall& call) {
-    const NormCall norm{call};
-    const TensorView x = residual.stream(residual.op.inputs[0]);
-    const TensorView y = call.stream(call.op.outputs[0]), branch = y;
+    const NormCall norm{call, std::get<op::Norm>(call.op.roles)};
+    const TensorView x = residual.stream(std::get<op::Residual>(residual.op.roles).x);
+    const TensorView y = norm.y(), branch = y;
     if (norm.layer_norm)
-        call.kernels().residual_layer_norm_forward(norm.eps, x, branch, norm.weight,
-                                                   call.parameter(call.op.parameters[1]), norm.x, y,
-                                                   norm.statistics);
+        call.kernels().residual_layer_norm_forward(norm.eps, x, branch, norm.weight, norm.bias(),
+                                                   norm.x, y, norm.statistics);
     else
         call.kernels().residual_rms_norm_forward(norm.eps, x, branch, norm.weight, norm.x, y,
                                                  norm.statistics);
 }
 
-void activation_forward(const OperatorCall& call) {
-    const bool gated = call.model().gated();
-    const TensorView x = inner(call, call.op.inputs[0], gated ? 2 : 1);
-    const TensorView y = inner(call, call.op.outputs[0], 1);
-    if (gated) return call.kernels().swiglu_forward(x, y);
-    call.kernels().activation_forward(nonlinearity_of(call.model().activation), x, y);
+void forward(const OperatorCall& call, const op::Activation& roles) {
+    const ActivationCall act{call, roles};
+    const TensorView x = act.wide(roles.x.tensor), y = act.narrow(roles.y.tensor);
+    if (roles.gated()) return call.kernels().swiglu_forward(x, y);
+    call.kernels().activation_forward(nonlinearity_of(roles.function), x, y);
 }
 
-void activation_backward_input(const OperatorCall& call) {
-    const bool gated = call.model().gated();
-    const TensorView x = inner(call, call.op.inputs[0], gated ? 2 : 1);
-    const TensorView dy = inner(call, call.op.output_gradient, 1);
-    const TensorView dx = inner(call, call.op.input_gradient, gated ? 2 : 1);
-    if (gated) return call.kernels().swiglu_backward_input(dy, x, dx);
-    call.kernels().activation_backward_input(nonlinearity_of(call.model().activation), dy, x, dx);
+void backward_input(const OperatorCall& call, const op::Activation& roles) {
+    const ActivationCall act{call, roles};
+    const TensorView x = act.wide(roles.x.tensor);
+    const TensorView dy = act.narrow(roles.y.gradient), dx = act.wide(roles.x.gradient);
+    if (roles.gated()) return call.kernels().swiglu_backward_input(dy, x, dx);
+    call.kernels().activation_backward_input(nonlinearity_of(roles.function), dy, x, dx);
 }
 
-void residual_forward(const OperatorCall& call) {
-    const TensorView x = call.stream(call.op.inputs[0]), y = call.stream(call.op.outputs[0]);
-    const TensorView branch = call.stream(call.op.inputs[1]);
+void forward(const OperatorCall& call, const op::Residual& roles) {
+    const TensorView x = call.stream(roles.x), y = call.stream(roles.y);
+    const TensorView branch = call.stream(roles.branch);
     if (call.dropout() == 0) return call.kernels().residual_forward(x, branch, y);
     call.drop_stream(branch, y);
     call.kernels().residual_forward(x, y, y);
 }
 
 /// The sum's gradient is both terms'; only dropout makes the branch's another.
-void residual_backward_input(const OperatorCall& call) {
-    if (call.op.branch_gradient == call.op.output_gradient) return;
-    const TensorView dy = call.stream(call.op.output_gradient);
-    const TensorView dbranch = call.stream(call.op.branch_gradient);
+void backward_input(const OperatorCall& call, const op::Residual& roles) {
+    if (roles.branch_gradient == roles.gradient) return;
+    const TensorView dy = call.stream(roles.gradient);
+    const TensorView dbranch = call.stream(roles.branch_gradient);
     if (call.dropout() > 0) return call.drop_stream(dy, dbranch);
     call.kernels().copy(dy, dbranch);
 }
 
-void gather_forward(const OperatorCall& call) {
-    const int from = call.op.inputs[0], to = call.op.outputs[0];
-    if (call.op.name == "class_token") {
-        return call.kernels().first_row_forward(
-            call.tensor(from, {call.samples(), call.rows(), call.model().hidden}),
-            call.tensor(to, {call.samples(), call.model().hidden}));
+namespace {
+
+/// Between [tokens, columns] and the rank's own of these columns.
+struct ColumnsCall {
+    const OperatorCall& call;
+    std::int64_t columns;
+
+    void gather(int own, int whole) const {
+        const std::int64_t share = columns / call.how().tensor;
+        call.gather_columns(call.tensor(own, {call.tokens(), share}),
+                            call.tensor(whole, {call.tokens(), columns}));
     }
-    const TensorView x = wide(call, from), y = wide(call, to);
-    if (x.shape.columns() < y.shape.columns()) return call.gather_columns(x, y);
-    call.kernels().take_columns(call.tensor_rank(), call.how().tensor, x, y);
+    void take(int whole, int own) const {
+        const std::int64_t share = columns / call.how().tensor;
+        call.kernels().take_columns(call.tensor_rank(), call.how().tensor,
+                                    call.tensor(whole, {call.tokens(), columns}),
+                                    call.tensor(own, {call.tokens(), share}));
+    }
+};
+
+}  // namespace
+
+void forward(const OperatorCall& call, const op::GatherColumns& roles) {
+    ColumnsCall{call, roles.columns}.gather(roles.x.tensor, roles.y.tensor);
 }
 
-void gather_backward_input(const OperatorCall& call) {
-    const int from = call.op.output_gradient, to = call.op.input_gradient;
-    if (call.op.name == "class_token") {
-        return call.kernels().first_row_backward_input(
-            call.tensor(from, {call.samples(), call.model().hidden}),
-            call.tensor(to, {call.samples(), call.rows(), call.model().hidden}));
-    }
-    const TensorView dy = wide(call, from), dx = wide(call, to);
-    if (dx.shape.columns() > dy.shape.columns()) return call.gather_columns(dy, dx);
-    call.kernels().take_columns(call.tensor_rank(), call.how().tensor, dy, dx);
+void backward_input(const OperatorCall& call, const op::GatherColumns& roles) {
+    ColumnsCall{call, roles.columns}.take(roles.y.gradient, roles.x.gradient);
+}
+
+void forward(const OperatorCall& call, const op::SliceColumns& roles) {
+    ColumnsCall{call, roles.columns}.take(roles.x.tensor, roles.y.tensor);
+}
+
+void backward_input(const OperatorCall& call, const op::SliceColumns& roles) {
+    ColumnsCall{call, roles.columns}.gather(roles.y.gradient, roles.x.gradient);
+}
+
+void forward(const OperatorCall& call, const op::PickClassToken& roles) {
+    call.kernels().first_row_forward(
+        call.tensor(roles.x.tensor, {call.samples(), call.rows(), call.model().hidden}),
+        call.tensor(roles.y.tensor, {call.samples(), call.model().hidden}));
+}
+
+void backward_input(const OperatorCall& call, const op::PickClassToken& roles) {
+    call.kernels().first_row_backward_input(
+        call.tensor(roles.y.gradient, {call.samples(), call.model().hidden}),
+        call.tensor(roles.x.gradient, {call.samples(), call.rows(), call.model().hidden}));
 }
 
 }  // namespace debubble::exec

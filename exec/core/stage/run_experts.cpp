@@ -6,35 +6,22 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr const char* kWeights = "experts.router.out";
-
-/// The router's, fp32 [tokens, experts].
-TensorView weights_of(const OperatorCall& call, const std::vector<int>& uses,
-                      const char* name = kWeights) {
-    return call.tensor(call.named(uses, name), {call.stream_tokens(), call.model().experts},
-                       DataType::Fp32);
+/// The router's, or their gradient: fp32 [tokens, experts].
+TensorView weights_at(const OperatorCall& call, int index) {
+    return call.tensor(index, {call.stream_tokens(), call.model().experts}, DataType::Fp32);
 }
 
 TensorView rows_of(const OperatorCall& call, int index, std::int64_t columns) {
     return call.tensor(index, {call.expert_rows(), columns});
 }
 
-struct RouterCall {
-    const OperatorCall& call;
-    Shape shape{call.stream_tokens(), call.model().experts};
-    TensorView weight = call.parameter(call.op.parameters[0]);
-
-    TensorView x() const { return call.stream(call.op.inputs[0]); }
-    TensorView gradient() const {
-        return call.tensor(call.op.output_gradient, shape, DataType::Fp32);
-    }
-    /// The gradient of the logits, which has taken that of the weights' place, to multiply with.
-    TensorView logits_gradient(const std::vector<int>& uses) const {
-        const TensorView narrow = call.tensor(call.named(uses, "d.experts.router.logits"), shape);
-        call.kernels().copy(gradient(), narrow);
-        return narrow;
-    }
-};
+/// The gradient of the logits, which has taken that of the weights' place, to multiply with.
+TensorView logits_gradient(const OperatorCall& call, const op::Router& roles) {
+    const Shape shape{call.stream_tokens(), call.model().experts};
+    const TensorView narrow = call.tensor(roles.logits_gradient, shape);
+    call.kernels().copy(weights_at(call, roles.weights.gradient), narrow);
+    return narrow;
+}
 
 std::array<int, 3> key_of(const OperatorCall& call) {
     return {call.micro_batch, call.slice, call.op.layer.value_or(0)};
@@ -45,103 +32,103 @@ const std::vector<std::int64_t>& first_rows_of(const OperatorCall& call) {
     return call.state.first_rows.at(key_of(call));
 }
 
-struct ExpertProducts {
+struct ExpertsCall {
     const OperatorCall& call;
-    LinearCall linear{call};  ///< its weights are [experts x outputs, inputs]
-    std::int64_t outputs = linear.outputs / call.model().experts;  ///< of one expert
+    const op::ExpertProducts& products;
 
-    TensorView x() const { return rows_of(call, call.op.inputs[0], linear.inputs); }
-    TensorView y() const { return rows_of(call, call.op.outputs[0], outputs); }
-    TensorView dy() const { return rows_of(call, call.op.output_gradient, outputs); }
-    TensorView dx() const { return rows_of(call, call.op.input_gradient, linear.inputs); }
+    TensorView x() const { return rows_of(call, products.x.tensor, products.inputs); }
+    TensorView y() const { return rows_of(call, products.y.tensor, products.outputs); }
+    TensorView dy() const { return rows_of(call, products.y.gradient, products.outputs); }
+    TensorView dx() const { return rows_of(call, products.x.gradient, products.inputs); }
+    /// [experts x outputs, inputs]
+    TensorView weight() const { return values_side_by_side(call, products.weights); }
+    TensorView weight_gradient() const { return gradients_side_by_side(call, products.weights); }
 };
-
-/// Rows that are sorted already are only moved.
-bool permutes(const OperatorCall& call) {
-    return call.op.inputs.size() > 1;
-}
 
 }  // namespace
 
-void router_forward(const OperatorCall& call) {
-    const RouterCall router{call};
+void forward(const OperatorCall& call, const op::Router& roles) {
     const TensorView logits =
-        call.tensor(call.named(call.op.forward_uses, "experts.router.logits"), router.shape);
-    call.kernels().linear_forward(WeightLayout::OutputsInputs, router.x(), router.weight, {},
-                                  logits);
+        call.tensor(roles.logits, {call.stream_tokens(), call.model().experts});
+    call.kernels().linear_forward(WeightLayout::OutputsInputs, call.stream(roles.tokens.tensor),
+                                  call.parameter(roles.gate), {}, logits);
     call.kernels().route_forward(call.model().experts_per_token, logits,
-                                 weights_of(call, call.op.outputs));
+                                 weights_at(call, roles.weights.tensor));
 }
 
-void router_backward_input(const OperatorCall& call) {
-    const RouterCall router{call};
-    call.kernels().route_backward_input(router.gradient(), weights_of(call, call.op.saved),
-                                        router.gradient());
-    const TensorView part =
-        call.stream(call.named(call.op.backward_input_uses, "d.experts.router.in"));
-    call.kernels().linear_backward_input(WeightLayout::OutputsInputs,
-                                         router.logits_gradient(call.op.backward_input_uses),
-                                         router.weight, part, Write::Overwrite);
-    call.kernels().add(part, call.stream(call.op.input_gradient));
+void backward_input(const OperatorCall& call, const op::Router& roles) {
+    const TensorView gradient = weights_at(call, roles.weights.gradient);
+    call.kernels().route_backward_input(gradient, weights_at(call, roles.weights.tensor), gradient);
+    const TensorView part = call.stream(roles.tokens_gradient_part);
+    call.kernels().linear_backward_input(WeightLayout::OutputsInputs, logits_gradient(call, roles),
+                                         call.parameter(roles.gate), part, Write::Overwrite);
+    call.kernels().add(part, call.stream(roles.tokens.gradient));
 }
 
-void router_backward_weight(const OperatorCall& call) {
-    const RouterCall router{call};
-    call.kernels().linear_backward_weight(WeightLayout::OutputsInputs, router.x(),
-                                          router.logits_gradient(call.op.backward_weight_uses),
-                                          call.gradient(call.op.parameters[0]), {});
+void backward_weight(const OperatorCall& call, const op::Router& roles) {
+    call.kernels().linear_backward_weight(
+        WeightLayout::OutputsInputs, call.stream(roles.tokens.tensor), logits_gradient(call, roles),
+        call.gradient(roles.gate), {});
 }
 
-void dispatch_forward(const OperatorCall& call) {
-    const int from = call.op.inputs[0], to = call.op.outputs[0];
-    const std::int64_t hidden = call.model().hidden;
-    if (!permutes(call))
-        return call.kernels().copy(rows_of(call, from, hidden), rows_of(call, to, hidden));
-    const TensorView weights = weights_of(call, call.op.forward_uses);
-    call.kernels().permute_forward(weights, call.stream(from), rows_of(call, to, hidden));
+void forward(const OperatorCall& call, const op::Permute& roles) {
+    const TensorView weights = weights_at(call, roles.weights);
+    call.kernels().permute_forward(weights, call.stream(roles.tokens.tensor),
+                                   rows_of(call, roles.rows.tensor, call.model().hidden));
     if (call.again) return;  // they are the same
     call.state.first_rows[key_of(call)] = call.kernels().first_rows_of_experts(weights);
 }
 
-void dispatch_backward_input(const OperatorCall& call) {
-    const int from = call.op.output_gradient, to = call.op.input_gradient;
+void backward_input(const OperatorCall& call, const op::Permute& roles) {
+    call.kernels().permute_backward_input(weights_at(call, roles.weights),
+                                          rows_of(call, roles.rows.gradient, call.model().hidden),
+                                          call.stream(roles.tokens.gradient));
+}
+
+/// Rows that are sorted already are only moved.
+void forward(const OperatorCall& call, const op::Dispatch& roles) {
     const std::int64_t hidden = call.model().hidden;
-    if (!permutes(call))
-        return call.kernels().copy(rows_of(call, from, hidden), rows_of(call, to, hidden));
-    call.kernels().permute_backward_input(weights_of(call, call.op.backward_input_uses),
-                                          rows_of(call, from, hidden), call.stream(to));
+    call.kernels().copy(rows_of(call, roles.x.tensor, hidden),
+                        rows_of(call, roles.y.tensor, hidden));
 }
 
-void experts_forward(const OperatorCall& call) {
-    const ExpertProducts experts{call};
-    call.kernels().experts_forward(first_rows_of(call), experts.x(), experts.linear.weight,
-                                   experts.y());
+void backward_input(const OperatorCall& call, const op::Dispatch& roles) {
+    const std::int64_t hidden = call.model().hidden;
+    call.kernels().copy(rows_of(call, roles.y.gradient, hidden),
+                        rows_of(call, roles.x.gradient, hidden));
 }
 
-void experts_backward_input(const OperatorCall& call) {
-    const ExpertProducts experts{call};
-    call.kernels().experts_backward_input(first_rows_of(call), experts.dy(), experts.linear.weight,
+void forward(const OperatorCall& call, const op::ExpertProducts& roles) {
+    const ExpertsCall experts{call, roles};
+    call.kernels().experts_forward(first_rows_of(call), experts.x(), experts.weight(), experts.y());
+}
+
+void backward_input(const OperatorCall& call, const op::ExpertProducts& roles) {
+    const ExpertsCall experts{call, roles};
+    call.kernels().experts_backward_input(first_rows_of(call), experts.dy(), experts.weight(),
                                           experts.dx());
 }
 
-void experts_backward_weight(const OperatorCall& call) {
-    const ExpertProducts experts{call};
+void backward_weight(const OperatorCall& call, const op::ExpertProducts& roles) {
+    const ExpertsCall experts{call, roles};
     call.kernels().experts_backward_weight(first_rows_of(call), experts.x(), experts.dy(),
-                                           experts.linear.weight_gradient());
+                                           experts.weight_gradient());
 }
 
-void combine_forward(const OperatorCall& call) {
-    call.kernels().combine_forward(weights_of(call, call.op.inputs),
-                                   rows_of(call, call.op.inputs[0], call.model().hidden),
-                                   call.stream(call.op.outputs[0]));
+void forward(const OperatorCall& call, const op::Combine& roles) {
+    assert(roles.weighed && "the executor weighs rows where it combines them");
+    call.kernels().combine_forward(weights_at(call, roles.weighed->weights.tensor),
+                                   rows_of(call, roles.rows.tensor, call.model().hidden),
+                                   call.stream(roles.y.tensor));
 }
 
-void combine_backward_input(const OperatorCall& call) {
+void backward_input(const OperatorCall& call, const op::Combine& roles) {
     const std::int64_t hidden = call.model().hidden;
+    const op::Value weights = roles.weighed->weights;
     call.kernels().combine_backward_input(
-        weights_of(call, call.op.inputs), call.stream(call.op.output_gradient),
-        rows_of(call, call.op.inputs[0], hidden), rows_of(call, call.op.input_gradient, hidden),
-        weights_of(call, call.op.backward_input_uses, "d.experts.router.out"));
+        weights_at(call, weights.tensor), call.stream(roles.y.gradient),
+        rows_of(call, roles.rows.tensor, hidden), rows_of(call, roles.rows.gradient, hidden),
+        weights_at(call, weights.gradient));
 }
 
 }  // namespace debubble::exec

@@ -1,3 +1,5 @@
+#include <cassert>
+
 #include "exec/core/stage/linear_call.h"
 
 /// Products with weights, cut by tensor parallelism as Megatron-LM cuts them.
@@ -5,156 +7,138 @@ namespace debubble::exec {
 
 namespace {
 
-/// The operator's parameters of one kind as one: they lie side by side. Of none without a shape.
-TensorView packed(const OperatorCall& call, bool weights, bool gradients) {
-    TensorView all;
-    for (const int index : call.op.parameters) {
-        if ((call.graph.parameters[index].shape.size() > 1) != weights) continue;
-        const TensorView one = gradients ? call.gradient(index) : call.parameter(index);
-        if (all.shape.rank() == 0) {
-            all = one;
-            continue;
-        }
-        assert((!one || one.data == all.data + all.bytes()) &&
-               "an operator's weights lie side by side");
-        all.shape = weights ? Shape{all.shape[0] + one.shape[0], one.shape.columns()}
-                            : Shape{all.shape[0] + one.shape[0]};
+/// Grows by what lies behind it.
+void append(TensorView& all, const TensorView& one) {
+    if (all.shape.rank() == 0) {
+        all = one;
+        return;
     }
-    if (weights && all.shape.rank() > 2)  // a convolution over patches
-        all.shape = {all.shape[0], all.shape.elements() / all.shape[0]};
-    return all;
+    assert((!one || one.data == all.data + all.bytes()) &&
+           "an operator's weights lie side by side");
+    const std::int64_t rows = all.shape[0] + one.shape[0];
+    all.shape = all.shape.rank() > 1 ? Shape{rows, one.shape.columns()} : Shape{rows};
+}
+
+/// A convolution's weight over patches [outputs, channels, side, side] as a matrix.
+TensorView as_matrix(TensorView weight) {
+    if (weight.shape.rank() > 2)
+        weight.shape = {weight.shape[0], weight.shape.elements() / weight.shape[0]};
+    return weight;
 }
 
 }  // namespace
 
-LinearCall::LinearCall(const OperatorCall& operator_call)
+TensorView values_side_by_side(const OperatorCall& call, const std::vector<int>& parameters) {
+    TensorView all;
+    for (const int index : parameters) append(all, call.parameter(index));
+    return all;
+}
+
+TensorView gradients_side_by_side(const OperatorCall& call, const std::vector<int>& parameters) {
+    TensorView all;
+    for (const int index : parameters) append(all, call.gradient(index));
+    return all;
+}
+
+LinearCall::LinearCall(const OperatorCall& operator_call, const op::Linear& roles)
     : call(operator_call),
-      layout(call.model().family == models::Family::Gpt2 && call.op.layer
-                 ? WeightLayout::InputsOutputs
-                 : WeightLayout::OutputsInputs),
-      weight(packed(call, true, false)),
-      bias(packed(call, false, false)) {
-    const bool outputs_first = layout == WeightLayout::OutputsInputs;
-    outputs = weight.shape[outputs_first ? 0 : 1];
-    inputs = weight.shape[outputs_first ? 1 : 0];
-    const models::Sharding sharding = call.graph.parameters[call.op.parameters[0]].sharding;
-    const bool parallel = call.how().tensor > 1;
-    const bool head = !call.op.layer && call.op.kind != models::OperatorKind::PatchEmbedding;
-    // A head tied to an embedding that is cut by columns is cut by its inputs.
-    cuts_inputs = parallel && (sharding == models::Sharding::Row ||
-                               (head && sharding == models::Sharding::Column &&
-                                call.graph.parameters[call.op.parameters[0]].cut_dimension == 1));
-    cuts_outputs = parallel && !cuts_inputs && sharding != models::Sharding::Replicated;
-    tokens = call.op.name == "classifier" ? call.samples()
-             : call.op.kind == models::OperatorKind::PatchEmbedding
-                 ? call.samples() * (call.rows() - 1)
-                 : call.tokens();
+      product(roles),
+      layout(roles.transposed ? WeightLayout::InputsOutputs : WeightLayout::OutputsInputs),
+      weight(as_matrix(values_side_by_side(call, roles.weights))),
+      bias(values_side_by_side(call, roles.biases)),
+      cuts_inputs(call.how().tensor > 1 && roles.cuts_inputs()),
+      cuts_outputs(call.how().tensor > 1 && roles.cuts_outputs()) {
+    assert(weight.shape.elements() == roles.inputs * roles.outputs && "a weight is as was planned");
 }
 
 TensorView LinearCall::weight_gradient() const {
-    return packed(call, true, true);
+    return as_matrix(gradients_side_by_side(call, product.weights));
 }
 
 TensorView LinearCall::bias_gradient() const {
-    return packed(call, false, true);
+    return gradients_side_by_side(call, product.biases);
 }
 
-ConstTensorView LinearCall::gathered_input(const std::vector<int>& uses, const char* suffix,
-                                           ArenaTensor& own) const {
-    const int x = call.op.inputs[0];
-    if (!gathers_input()) return call.tensor(x, {tokens, inputs});
-    const int buffer = call.named(uses, suffix);
+ConstTensorView LinearCall::gathered_input(std::optional<int> buffer, ArenaTensor& own) const {
+    const Shape shape{product.rows, product.inputs};
+    if (!product.gathers_x) return call.tensor(product.x, shape);
     TensorView whole;
-    if (buffer >= 0) {
-        whole = call.tensor(buffer, {tokens, inputs});
+    if (buffer) {
+        whole = call.tensor(*buffer, shape);
     } else {
-        own = call.temporary({tokens, inputs}, call.compute_type());
+        own = call.temporary(shape, call.compute_type());
         whole = own.view();
     }
-    call.all_gather(call.stream(x), whole);
+    call.all_gather(call.stream(product.x), whole);
     return whole;
 }
 
 void LinearCall::input_gradient(ConstTensorView dy) const {
-    const Shape shape{tokens, inputs};
-    const int dx = call.op.input_gradient;
-    if (!gathers_input()) {
-        const TensorView whole = call.tensor(dx, shape);
-        call.kernels().linear_backward_input(layout, dy, weight, whole, Write::Overwrite);
-        if (cuts_outputs) call.all_reduce(whole);
-        return;
-    }
-    const TensorView partial =
-        call.tensor(call.named(call.op.backward_input_uses, ".partial"), shape);
-    call.kernels().linear_backward_input(layout, dy, weight, partial, Write::Overwrite);
-    call.reduce_scatter(partial, call.stream(dx));
+    const Shape shape{product.rows, product.inputs};
+    const TensorView dx =
+        call.tensor(product.x_gradient_partial.value_or(*product.x_gradient), shape);
+    call.kernels().linear_backward_input(layout, dy, weight, dx, Write::Overwrite);
+    if (product.x_gradient_partial)
+        return call.reduce_scatter(dx, call.stream(*product.x_gradient));
+    if (cuts_outputs) call.all_reduce(dx);
 }
 
-void linear_forward(const OperatorCall& call) {
-    const LinearCall linear(call);
+TensorView LinearCall::output_gradient() const {
+    return call.tensor(product.y_gradient_gathered.value_or(product.y.gradient),
+                       {product.rows, product.outputs});
+}
+
+void forward(const OperatorCall& call, const op::Linear& roles) {
+    const LinearCall linear(call, roles);
     Kernels& kernels = call.kernels();
-    if (call.op.kind == models::OperatorKind::PatchEmbedding) {
-        ArenaTensor memory;
-        ConstTensorView images = call.inputs().inputs;
-        if (!kernels.on_host()) {
-            memory = call.temporary(images.shape, images.type);
-            kernels.upload(images, memory.view());
-            images = memory.view();
-        }
-        kernels.cut_patches(
-            call.model().patch_size.value_or(1), images,
-            call.tensor(call.op.inputs[0], {call.samples(), call.rows() - 1, linear.inputs}));
-    }
     ArenaTensor own;
-    const ConstTensorView x = linear.gathered_input(call.op.forward_uses, ".gathered", own);
-    const Shape shape{linear.tokens, linear.outputs};
-    const int y = call.op.outputs[0];
-    if (!linear.cuts_inputs) {
-        return kernels.linear_forward(linear.layout, x, linear.weight, linear.bias,
-                                      call.tensor(y, shape));
-    }
+    const ConstTensorView x = linear.gathered_input(roles.gathered, own);
+    const TensorView sum =
+        call.tensor(roles.partial.value_or(roles.y.tensor), {roles.rows, roles.outputs});
+    if (!linear.cuts_inputs)
+        return kernels.linear_forward(linear.layout, x, linear.weight, linear.bias, sum);
     // The ranks' sums first, then the bias, once.
-    TensorView sum = call.tensor(
-        y, {linear.scatters_output() ? call.stream_tokens() : linear.tokens, linear.outputs});
-    if (linear.scatters_output()) {
-        const TensorView partial = call.tensor(call.named(call.op.forward_uses, ".partial"), shape);
-        kernels.linear_forward(linear.layout, x, linear.weight, {}, partial);
-        call.reduce_scatter(partial, sum);
+    kernels.linear_forward(linear.layout, x, linear.weight, {}, sum);
+    TensorView y = sum;
+    if (roles.partial) {
+        y = call.tensor(roles.y.tensor, {call.stream_tokens(), roles.outputs});
+        call.reduce_scatter(sum, y);
     } else {
-        kernels.linear_forward(linear.layout, x, linear.weight, {}, sum);
         call.all_reduce(sum);
     }
-    if (linear.bias) kernels.add_bias(linear.bias, sum);
+    if (linear.bias) kernels.add_bias(linear.bias, y);
 }
 
-namespace {
-
-/// dy of all tokens: the input pass gathers it where the output was scattered.
-TensorView output_gradient(const LinearCall& linear, bool gather) {
-    const OperatorCall& call = linear.call;
-    const Shape shape{linear.tokens, linear.outputs};
-    if (!linear.scatters_output()) return call.tensor(call.op.output_gradient, shape);
-    const TensorView whole =
-        call.tensor(call.named(call.op.backward_input_uses, ".gathered"), shape);
-    if (gather) call.all_gather(call.stream(call.op.output_gradient), whole);
-    return whole;
+void forward(const OperatorCall& call, const op::PatchEmbedding& roles) {
+    Kernels& kernels = call.kernels();
+    ArenaTensor memory;
+    ConstTensorView images = call.inputs().inputs;
+    if (!kernels.on_host()) {
+        memory = call.temporary(images.shape, images.type);
+        kernels.upload(images, memory.view());
+        images = memory.view();
+    }
+    const std::int64_t patches = roles.product.rows / call.samples();
+    kernels.cut_patches(
+        call.model().patch_size.value_or(1), images,
+        call.tensor(roles.product.x, {call.samples(), patches, roles.product.inputs}));
+    memory = {};
+    forward(call, roles.product);
 }
 
-}  // namespace
-
-void linear_backward_input(const OperatorCall& call) {
-    const LinearCall linear(call);
-    const TensorView dy = output_gradient(linear, true);
-    if (call.op.input_gradient >= 0) linear.input_gradient(dy);
+void backward_input(const OperatorCall& call, const op::Linear& roles) {
+    const LinearCall linear(call, roles);
+    const TensorView dy = linear.output_gradient();
+    if (roles.y_gradient_gathered) call.all_gather(call.stream(roles.y.gradient), dy);
+    if (roles.x_gradient) linear.input_gradient(dy);
 }
 
-void linear_backward_weight(const OperatorCall& call) {
-    const LinearCall linear(call);
+void backward_weight(const OperatorCall& call, const op::Linear& roles) {
+    const LinearCall linear(call, roles);
     ArenaTensor own;
-    const ConstTensorView x =
-        linear.gathered_input(call.op.backward_weight_uses, ".regathered", own);
-    const bool scattered = linear.scatters_output();
-    const TensorView dy = output_gradient(linear, false);
+    const ConstTensorView x = linear.gathered_input(roles.gathered_again, own);
+    const bool scattered = roles.y_gradient_gathered.has_value();
+    const TensorView dy = linear.output_gradient();
     const TensorView dbias = linear.bias_gradient();
     call.kernels().linear_backward_weight(linear.layout, x, dy, linear.weight_gradient(),
                                           scattered ? TensorView{} : dbias);
@@ -167,23 +151,28 @@ void linear_backward_weight(const OperatorCall& call) {
     }
 }
 
-void linear_activation_forward(const OperatorCall& call, const OperatorCall& activation) {
-    const LinearCall linear(call);
+void linear_activation_forward(const OperatorCall& call, const OperatorCall& second) {
+    const auto& roles = std::get<op::Linear>(call.op.roles);
+    const auto& activation = std::get<op::Activation>(second.op.roles);
+    const LinearCall linear(call, roles);
     ArenaTensor own;
-    const ConstTensorView x = linear.gathered_input(call.op.forward_uses, ".gathered", own);
-    const Shape shape{linear.tokens, linear.outputs};
+    const ConstTensorView x = linear.gathered_input(roles.gathered, own);
+    const Shape shape{roles.rows, roles.outputs};
     call.kernels().linear_activation_forward(
-        linear.layout, nonlinearity_of(call.model().activation), x, linear.weight, linear.bias,
-        call.tensor(call.op.outputs[0], shape), activation.tensor(activation.op.outputs[0], shape));
+        linear.layout, nonlinearity_of(activation.function), x, linear.weight, linear.bias,
+        call.tensor(roles.y.tensor, shape), second.tensor(activation.y.tensor, shape));
 }
 
-void linear_activation_backward_input(const OperatorCall& call, const OperatorCall& activation) {
-    const LinearCall linear(call);
-    const Shape shape{linear.tokens, linear.inputs};
+void linear_activation_backward_input(const OperatorCall& call, const OperatorCall& second) {
+    const auto& roles = std::get<op::Linear>(call.op.roles);
+    const auto& activation = std::get<op::Activation>(second.op.roles);
+    const LinearCall linear(call, roles);
+    const Shape shape{roles.rows, roles.inputs};
+    const TensorView dy = linear.output_gradient();
+    if (roles.y_gradient_gathered) call.all_gather(call.stream(roles.y.gradient), dy);
     call.kernels().linear_activation_backward_input(
-        linear.layout, nonlinearity_of(call.model().activation), output_gradient(linear, true),
-        linear.weight, activation.tensor(activation.op.inputs[0], shape),
-        activation.tensor(activation.op.input_gradient, shape));
+        linear.layout, nonlinearity_of(activation.function), dy, linear.weight,
+        second.tensor(activation.x.tensor, shape), second.tensor(activation.x.gradient, shape));
 }
 
 }  // namespace debubble::exec

@@ -76,9 +76,8 @@ struct LossCall {
 /// or if a device computes.
 ConstTensorView targets_of(const OperatorCall& call, ArenaTensor& memory) {
     const ConstTensorView& all = call.inputs().targets;
-    const bool classes = call.model().family == models::Family::Vit;
     const bool whole = call.how().slices == 1 && call.how().context == 1;
-    if (whole || classes) {
+    if (whole) {
         const ConstTensorView flat = all.reshaped({all.shape.elements()});
         if (call.kernels().on_host()) return flat;
         memory = call.temporary(flat.shape, DataType::Int32);
@@ -91,23 +90,26 @@ ConstTensorView targets_of(const OperatorCall& call, ArenaTensor& memory) {
 }
 
 /// The head and its loss, some tokens at a time: the logits never exist as a whole.
-struct ChunkedLoss {
+struct ChunkedCall {
     LinearCall head;
+    std::int64_t rows;  ///< of a chunk
     ArenaTensor target_memory, own;
     ConstTensorView targets;
     ConstTensorView x;
     TensorView room;  ///< of the largest chunk's logits
 
-    ChunkedLoss(const OperatorCall& call, const std::vector<int>& uses, const char* gathered)
-        : head(call),
+    ChunkedCall(const OperatorCall& call, const op::ChunkedLoss& roles, std::optional<int> gathered)
+        : head(call, roles.head),
+          rows(roles.rows),
           targets(targets_of(call, target_memory)),
-          x(head.gathered_input(uses, gathered, own)),
-          room(call.rows_of(call.named(call.op.forward_uses, "head.out"), head.outputs)) {}
+          x(head.gathered_input(gathered, own)),
+          room(call.tensor(roles.head.y.tensor, {rows, roles.head.outputs})) {}
 
     template <class Body>
     void for_each_chunk(const Body& body) const {
-        for (std::int64_t first = 0; first < head.tokens; first += room.shape[0]) {
-            const std::int64_t count = std::min(room.shape[0], head.tokens - first);
+        const std::int64_t all = head.product.rows;
+        for (std::int64_t first = 0; first < all; first += rows) {
+            const std::int64_t count = std::min(rows, all - first);
             const TensorView logits = rows_from(room, 0, count);
             head.call.kernels().linear_forward(head.layout, rows_from(x, first, count), head.weight,
                                                {}, logits);
@@ -117,8 +119,18 @@ struct ChunkedLoss {
     }
 };
 
-void chunked_forward(const OperatorCall& call) {
-    const ChunkedLoss chunks(call, call.op.forward_uses, ".gathered");
+/// Logits as a tensor, whose softmax is taken where it is kept.
+LossCall loss_over_tensor(const OperatorCall& call, const op::Loss& roles,
+                          ArenaTensor& target_memory) {
+    const TensorView softmax =
+        call.tensor(roles.softmax, {roles.rows, roles.columns}, executed_type(roles.softmax_type));
+    return {call, targets_of(call, target_memory), softmax, roles.cut};
+}
+
+}  // namespace
+
+void forward(const OperatorCall& call, const op::ChunkedLoss& roles) {
+    const ChunkedCall chunks(call, roles, roles.head.gathered);
     chunks.for_each_chunk([](std::int64_t, const LossCall& loss) {
         loss.count_correct();
         loss.softmax();
@@ -126,14 +138,13 @@ void chunked_forward(const OperatorCall& call) {
     });
 }
 
-/// Both gradients of the head, chunk by chunk.
-void chunked_backward(const OperatorCall& call) {
-    const ChunkedLoss chunks(call, call.op.backward_input_uses, ".regathered");
+void backward_input(const OperatorCall& call, const op::ChunkedLoss& roles) {
+    const ChunkedCall chunks(call, roles, roles.head.gathered_again);
     const LinearCall& head = chunks.head;
+    const op::Linear& product = roles.head;
     Kernels& kernels = call.kernels();
-    const int partial = call.named(call.op.backward_input_uses, ".partial");
-    const TensorView dx =
-        call.tensor(partial >= 0 ? partial : call.op.input_gradient, {head.tokens, head.inputs});
+    const TensorView dx = call.tensor(product.x_gradient_partial.value_or(*product.x_gradient),
+                                      {product.rows, product.inputs});
     chunks.for_each_chunk([&](std::int64_t first, const LossCall& loss) {
         loss.softmax();
         loss.gradient();
@@ -143,46 +154,27 @@ void chunked_backward(const OperatorCall& call) {
         kernels.linear_backward_weight(head.layout, rows_from(chunks.x, first, count), loss.logits,
                                        head.weight_gradient(), {});
     });
-    if (head.gathers_input()) return call.reduce_scatter(dx, call.stream(call.op.input_gradient));
+    if (product.x_gradient_partial)
+        return call.reduce_scatter(dx, call.stream(*product.x_gradient));
     if (head.cuts_outputs) call.all_reduce(dx);
 }
 
-bool is_chunked(const OperatorCall& call) {
-    return !call.op.parameters.empty();
-}
-
-/// Logits as a tensor: fp32 beside them for a classifier, in place for a language model.
-LossCall loss_over_tensor(const OperatorCall& call, ArenaTensor& target_memory) {
-    const ConstTensorView targets = targets_of(call, target_memory);
-    const bool classifier = call.model().family == models::Family::Vit;
-    const int where = call.op.saved[0];
-    const DataType type = classifier ? DataType::Fp32 : call.compute_type();
-    const std::int64_t rows = targets.shape[0];
-    const std::int64_t columns = call.live[where].view().bytes() / size_of(type) / rows;
-    return {call, targets, call.tensor(where, {rows, columns}, type), columns < call.model().vocab};
-}
-
-}  // namespace
-
-void loss_forward(const OperatorCall& call) {
-    if (is_chunked(call)) return chunked_forward(call);
+void forward(const OperatorCall& call, const op::Loss& roles) {
     ArenaTensor memory;
-    const LossCall loss = loss_over_tensor(call, memory);
-    if (call.op.saved[0] != call.op.inputs[0])
-        call.kernels().copy(call.tensor(call.op.inputs[0], loss.logits.shape), loss.logits);
+    const LossCall loss = loss_over_tensor(call, roles, memory);
+    if (roles.softmax != roles.logits.tensor)
+        call.kernels().copy(call.tensor(roles.logits.tensor, loss.logits.shape), loss.logits);
     loss.count_correct();
     loss.softmax();
     loss.count();
     if (call.state.step->training) loss.gradient();
 }
 
-void loss_backward_input(const OperatorCall& call) {
-    if (is_chunked(call)) return chunked_backward(call);
-    if (call.op.saved[0] == call.op.input_gradient) return;  // the forward has left it there
-    const std::int64_t columns = call.model().vocab;
-    const std::int64_t rows = call.samples();
-    call.kernels().copy(call.tensor(call.op.saved[0], {rows, columns}, DataType::Fp32),
-                        call.tensor(call.op.input_gradient, {rows, columns}));
+void backward_input(const OperatorCall& call, const op::Loss& roles) {
+    if (roles.softmax == roles.logits.gradient) return;  // the forward has left it there
+    const Shape shape{roles.rows, roles.columns};
+    call.kernels().copy(call.tensor(roles.softmax, shape, executed_type(roles.softmax_type)),
+                        call.tensor(roles.logits.gradient, shape));
 }
 
 }  // namespace debubble::exec

@@ -5,75 +5,52 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "base/overloaded.h"
 
 namespace debubble::exec {
 
 namespace {
 
-using models::OperatorKind;
 using models::Part;
 
+/// Of an operator that as_executed plans none of.
+void refuse_unplanned() {
+    assert(false && "nothing executes this kind of operator, and no plan that is executed has it");
+}
+
 void run_forward(const OperatorCall& call) {
-    switch (call.op.kind) {
-        case OperatorKind::TokenEmbedding: return token_embedding_forward(call);
-        case OperatorKind::PositionEmbedding: return positions_forward(call);
-        case OperatorKind::PatchEmbedding: return linear_forward(call);
-        case OperatorKind::Linear:
-            return call.of_experts() ? experts_forward(call) : linear_forward(call);
-        case OperatorKind::Norm: return norm_forward(call);
-        case OperatorKind::Rope:
-        case OperatorKind::SplitHeads: return split_heads_forward(call);
-        case OperatorKind::Attention: return attention_forward(call);
-        case OperatorKind::Activation: return activation_forward(call);
-        case OperatorKind::Residual: return residual_forward(call);
-        case OperatorKind::Gather: return gather_forward(call);
-        case OperatorKind::Loss: return loss_forward(call);
-        case OperatorKind::Router: return router_forward(call);
-        case OperatorKind::Dispatch: return dispatch_forward(call);
-        case OperatorKind::Combine: return combine_forward(call);
-    }
+    std::visit(Overloaded{[&](const auto& roles) { forward(call, roles); },
+                          [](const op::ExchangeHeads&) { refuse_unplanned(); },
+                          [](const op::CopyContext&) { refuse_unplanned(); }},
+               call.op.roles);
 }
 
 void run_backward_input(const OperatorCall& call) {
-    switch (call.op.kind) {
-        case OperatorKind::TokenEmbedding: return;
-        case OperatorKind::PositionEmbedding: return positions_backward_input(call);
-        case OperatorKind::PatchEmbedding: return linear_backward_input(call);
-        case OperatorKind::Linear:
-            return call.of_experts() ? experts_backward_input(call) : linear_backward_input(call);
-        case OperatorKind::Norm: return norm_backward_input(call);
-        case OperatorKind::Rope:
-        case OperatorKind::SplitHeads: return split_heads_backward_input(call);
-        case OperatorKind::Attention: return attention_backward_input(call);
-        case OperatorKind::Activation: return activation_backward_input(call);
-        case OperatorKind::Residual: return residual_backward_input(call);
-        case OperatorKind::Gather: return gather_backward_input(call);
-        case OperatorKind::Loss: return loss_backward_input(call);
-        case OperatorKind::Router: return router_backward_input(call);
-        case OperatorKind::Dispatch: return dispatch_backward_input(call);
-        case OperatorKind::Combine: return combine_backward_input(call);
-    }
+    std::visit(Overloaded{[&](const auto& roles) { backward_input(call, roles); },
+                          [](const op::TokenEmbedding&) {},
+                          [&](const op::PatchEmbedding& patches) {
+                              backward_input(call, patches.product);
+                          },
+                          [](const op::ExchangeHeads&) { refuse_unplanned(); },
+                          [](const op::CopyContext&) { refuse_unplanned(); }},
+               call.op.roles);
 }
 
 void run_backward_weight(const OperatorCall& call) {
-    switch (call.op.kind) {
-        case OperatorKind::TokenEmbedding: return token_embedding_backward_weight(call);
-        case OperatorKind::PositionEmbedding: return positions_backward_weight(call);
-        case OperatorKind::PatchEmbedding: return linear_backward_weight(call);
-        case OperatorKind::Linear:
-            return call.of_experts() ? experts_backward_weight(call) : linear_backward_weight(call);
-        case OperatorKind::Router: return router_backward_weight(call);
-        case OperatorKind::Norm:  // with the input's, which reads the same
-        case OperatorKind::Rope:
-        case OperatorKind::SplitHeads:
-        case OperatorKind::Attention:
-        case OperatorKind::Activation:
-        case OperatorKind::Residual:
-        case OperatorKind::Gather:
-        case OperatorKind::Dispatch:
-        case OperatorKind::Combine:
-        case OperatorKind::Loss: return;
-    }
+    std::visit(
+        Overloaded{
+            [&](const auto& roles) { backward_weight(call, roles); },
+            [&](const op::PatchEmbedding& patches) { backward_weight(call, patches.product); },
+            // With the input's, which reads the same.
+            [](const op::Norm&) {}, [](const op::ChunkedLoss&) {},
+            // No weights.
+            [](const op::SplitHeads&) {}, [](const op::Rope&) {}, [](const op::Attention&) {},
+            [](const op::Activation&) {}, [](const op::Residual&) {},
+            [](const op::GatherColumns&) {}, [](const op::SliceColumns&) {},
+            [](const op::ExchangeHeads&) {}, [](const op::CopyContext&) {},
+            [](const op::PickClassToken&) {}, [](const op::Permute&) {}, [](const op::Dispatch&) {},
+            [](const op::Combine&) {}, [](const op::Loss&) {}},
+        call.op.roles);
 }
 
 }  // namespace

@@ -98,16 +98,16 @@ TensorView chunks(const OperatorCall& call, const KeysAndValues& mine, int scrat
 }
 
 /// Keys and values of all ranks of the context group.
-KeysAndValues gathered(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine,
-                       const std::vector<int>& uses, bool backward) {
-    const TensorView there =
-        chunks(call, mine, call.named(uses, backward ? ".kv.regathered" : ".kv.gathered"));
-    const KeysAndValues all =
-        all_keys(call, heads, call.named(uses, backward ? ".kv.rejoined" : ".kv.joined"));
+KeysAndValues gathered(const OperatorCall& call, const op::Attention& roles, const Heads& heads,
+                       const KeysAndValues& mine, KeyUse use) {
+    const op::GatheredKeys& keys = *roles.gathered;
+    const bool again = use == KeyUse::Backward;
+    const TensorView there = chunks(call, mine, again ? keys.sent_again : keys.sent);
+    const KeysAndValues all = all_keys(call, heads, again ? keys.joined_again : keys.joined);
     for (int slice = 0; slice <= call.slice; ++slice) {
         const bool own = slice == call.slice;
-        call.gather_context(chunk_of(own ? mine : of_slice(call, heads, slice, call.op.keys)),
-                            there);
+        call.gather_context(
+            chunk_of(own ? mine : of_slice(call, heads, slice, roles.in.keys->tensor)), there);
         move_stretches(call, heads, slice, there, Direction::Join, all);
     }
     return all;
@@ -132,62 +132,57 @@ KeysAndValues kept(const OperatorCall& call, const Heads& heads, const Shape& sh
 
 /// The sums over all ranks' queries, to those of the slices up to this one; sums over the queries
 /// of later slices are there already.
-void scatter_gradients(const OperatorCall& call, const Heads& heads, const KeysAndValues& sums,
-                       const KeysAndValues& mine) {
-    const std::vector<int>& uses = call.op.backward_input_uses;
-    const TensorView there = chunks(call, mine, call.named(uses, ".kv.regathered"));
-    const bool adds = call.slice + 1 < call.how().slices;
+void scatter_gradients(const OperatorCall& call, const op::Attention& roles, const Heads& heads,
+                       const KeysAndValues& sums, const KeysAndValues& mine) {
+    const op::GatheredKeys& keys = *roles.gathered;
+    const TensorView there = chunks(call, mine, keys.sent_again);
     for (int slice = 0; slice <= call.slice; ++slice) {
         const bool own = slice == call.slice;
         const TensorView total =
-            chunk_of(own ? mine : of_slice(call, heads, slice, call.op.key_gradient));
+            chunk_of(own ? mine : of_slice(call, heads, slice, roles.in.keys->gradient));
         const TensorView term =
-            adds ? call.tensor(call.named(uses, ".kv.chunk"), total.shape) : total;
+            keys.chunk_gradient ? call.tensor(*keys.chunk_gradient, total.shape) : total;
         move_stretches(call, heads, slice, there, Direction::Part, sums);
         call.scatter_context(there, term);
-        if (adds) call.kernels().add(term, total);
+        if (keys.chunk_gradient) call.kernels().add(term, total);
     }
 }
 
 }  // namespace
 
-KeysAndValues seen_keys(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine,
-                        KeyUse use) {
+KeysAndValues seen_keys(const OperatorCall& call, const op::Attention& roles, const Heads& heads,
+                        const KeysAndValues& mine, KeyUse use) {
     if (call.state.tools.keys != nullptr) return kept(call, heads, heads.all_keys_shape());
-    const bool backward = use == KeyUse::Backward;
-    const std::vector<int>& uses = backward ? call.op.backward_input_uses : call.op.forward_uses;
-    if (call.how().context > 1) return gathered(call, heads, mine, uses, backward);
-    if (call.slice == 0) return mine;
+    if (roles.gathered) return gathered(call, roles, heads, mine, use);
+    if (!roles.seen) return mine;
+    const bool again = use == KeyUse::Backward;
     const KeysAndValues all =
-        all_keys(call, heads, call.named(uses, backward ? ".keys.seen.again" : ".keys.seen"));
-    move_slices(call, heads, call.op.keys, Direction::Join, all);
+        all_keys(call, heads, again ? roles.seen->backward : roles.seen->forward);
+    move_slices(call, heads, roles.in.keys->tensor, Direction::Join, all);
     return all;
 }
 
-KeysAndValues key_gradient_sums(const OperatorCall& call, const Heads& heads,
-                                const KeysAndValues& mine) {
-    const bool shared = call.how().context > 1;
-    if (call.slice == 0 && !shared) return mine;
-    const int scratch =
-        call.named(call.op.backward_input_uses, shared ? ".kv.joined" : ".keys.seen");
-    const KeysAndValues all = all_keys(call, heads, scratch);
-    if (shared) return all;
+KeysAndValues key_gradient_sums(const OperatorCall& call, const op::Attention& roles,
+                                const Heads& heads, const KeysAndValues& mine) {
+    if (roles.gathered) return all_keys(call, heads, roles.gathered->joined_gradient);
+    if (!roles.seen) return mine;
+    const KeysAndValues all = all_keys(call, heads, roles.seen->gradient);
     if (call.slice + 1 == call.how().slices) {
         call.kernels().fill_zero(all.k);
         call.kernels().fill_zero(all.v);
     } else {
-        move_slices(call, heads, call.op.key_gradient, Direction::Join, all);
+        move_slices(call, heads, roles.in.keys->gradient, Direction::Join, all);
     }
     return all;
 }
 
-void hand_out_key_gradients(const OperatorCall& call, const Heads& heads, const KeysAndValues& sums,
+void hand_out_key_gradients(const OperatorCall& call, const op::Attention& roles,
+                            const Heads& heads, const KeysAndValues& sums,
                             const KeysAndValues& mine) {
-    if (call.how().context > 1) {
-        scatter_gradients(call, heads, sums, mine);
-    } else if (call.slice > 0) {
-        move_slices(call, heads, call.op.key_gradient, Direction::Part, sums);
-    }
+    if (roles.gathered)
+        scatter_gradients(call, roles, heads, sums, mine);
+    else if (roles.seen)
+        move_slices(call, heads, roles.in.keys->gradient, Direction::Part, sums);
 }
 
 void keep_keys(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine) {

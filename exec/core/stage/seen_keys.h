@@ -41,16 +41,17 @@ inline TensorView of_stretch(const TensorView& all, const Heads& heads, std::int
 enum class KeyUse { Forward, Backward };
 
 /// What the queries of the pass see. `mine`: the pass's own.
-KeysAndValues seen_keys(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine,
-                        KeyUse use);
+KeysAndValues seen_keys(const OperatorCall& call, const op::Attention& roles, const Heads& heads,
+                        const KeysAndValues& mine, KeyUse use);
 
 /// What the pass's queries add the gradients of all keys that they see to: sums over the slices,
 /// whose backward comes last one first; where ranks share the sequence there is nothing yet.
-KeysAndValues key_gradient_sums(const OperatorCall& call, const Heads& heads,
-                                const KeysAndValues& mine);
+KeysAndValues key_gradient_sums(const OperatorCall& call, const op::Attention& roles,
+                                const Heads& heads, const KeysAndValues& mine);
 
 /// From those sums, complete on this rank, to the gradients `mine` of the pass's own keys.
-void hand_out_key_gradients(const OperatorCall& call, const Heads& heads, const KeysAndValues& sums,
+void hand_out_key_gradients(const OperatorCall& call, const op::Attention& roles,
+                            const Heads& heads, const KeysAndValues& sums,
                             const KeysAndValues& mine);
 
 /// For later evaluations (StageTools::keys).

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "exec/core/stage/model_stage.h"
+#include "exec/core/stage/stage_tools.h"
 
 /// How long every operator takes, for who listens.
 namespace debubble::exec {

@@ -12,7 +12,6 @@ namespace debubble::exec {
 namespace {
 
 using models::Operator;
-using models::OperatorKind;
 using models::Parameter;
 
 /// What decides which unit a parameter belongs to, before its operator's place does.
@@ -26,17 +25,8 @@ struct UnitKey {
 UnitKey key_of(const models::StageGraph& graph, const Operator& op, const Parameter& parameter) {
     if (models::is_tied(graph, op, parameter)) return {parameter.name, {}, true, false};
     if (op.layer) return {fmt::format("layer {}", *op.layer), op.layer, false, false};
-    const bool head = !models::is_embedding(op.kind);
+    const bool head = !models::is_embedding(op);
     return {head ? "head" : "embedding", {}, false, head};
-}
-
-/// Weights side by side, then biases: what one product takes at once.
-std::vector<int> in_memory_order(const models::StageGraph& graph, const Operator& op) {
-    std::vector<int> order = op.parameters;
-    std::stable_partition(order.begin(), order.end(), [&](int p) {
-        return !graph.parameters[static_cast<std::size_t>(p)].name.ends_with(".bias");
-    });
-    return order;
 }
 
 }  // namespace
@@ -51,21 +41,21 @@ std::vector<ParameterUnit> units_of(const models::StageGraph& graph, bool norms_
     std::vector<ParameterUnit> units;
     std::vector<bool> placed(graph.parameters.size(), false);
     for (const Operator& op : graph.operators) {
-        for (const int index : in_memory_order(graph, op)) {
+        const bool is_norm = op.as<models::op::Norm>() != nullptr;
+        for (const int index : op.parameters_in_memory()) {
             const auto at = static_cast<std::size_t>(index);
             if (placed[at]) continue;  // the head of an embedding on the same stage
             placed[at] = true;
             const Parameter& parameter = graph.parameters[at];
             UnitKey key = key_of(graph, op, parameter);
-            if (norms_apart && op.kind == OperatorKind::Norm) key.name += "'s norms";
+            if (norms_apart && is_norm) key.name += "'s norms";
             auto unit = std::ranges::find(units, key.name, &ParameterUnit::name);
             if (unit == units.end()) {
                 units.push_back({key.name, key.layer, key.tied, key.head, {}, 0});
                 unit = std::prev(units.end());
             }
             const std::int64_t elements = parameter.elements_of_rank(graph.execution);
-            unit->slots.push_back(
-                {index, {unit->elements, elements}, op.kind == OperatorKind::Norm});
+            unit->slots.push_back({index, {unit->elements, elements}, is_norm});
             unit->elements += elements;
         }
     }

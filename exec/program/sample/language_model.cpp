@@ -159,14 +159,15 @@ public:
         logits_ = allocate(told_.shape());
         for (const models::Operator& op : whole.operators) {
             if (op.layer) continue;
-            const auto weight = [&](std::size_t i) {
-                const int index = op.parameters[i];
+            const auto weight = [&](int index) {
                 return weights.of(whole.parameters[static_cast<std::size_t>(index)]);
             };
-            if (op.kind == models::OperatorKind::Linear) weight_ = weight(0);
-            if (op.kind != models::OperatorKind::Norm) continue;
-            gain_ = weight(0);
-            if (norm_ == models::Norm::LayerNorm) shift_ = weight(1);
+            if (const auto* product = op.as<models::op::Linear>())
+                weight_ = weight(product->weights.front());
+            const auto* norm = op.as<models::op::Norm>();
+            if (norm == nullptr) continue;
+            gain_ = weight(norm->gain);
+            if (norm->shift) shift_ = weight(*norm->shift);
         }
         assert(weight_ && gain_ && "a language model ends in a norm and a product");
     }

@@ -18,18 +18,14 @@ Shape shape_of(const Extents& extents) {
     }
 }
 
-/// Each parameter once: operator by operator, an operator's matrices, then its vectors.
+/// Each parameter once: operator by operator, an operator's weights, then its biases.
 std::vector<const models::Parameter*> side_by_side(const models::StageGraph& graph) {
     std::vector<const models::Parameter*> order;
     for (const models::Operator& op : graph.operators)
-        for (const bool matrices : {true, false})
-            for (const int index : op.parameters) {
-                const models::Parameter& parameter =
-                    graph.parameters[static_cast<std::size_t>(index)];
-                if ((parameter.shape.size() > 1) != matrices) continue;
-                if (std::ranges::find(order, &parameter) == order.end())
-                    order.push_back(&parameter);
-            }
+        for (const int index : op.parameters_in_memory()) {
+            const models::Parameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
+            if (std::ranges::find(order, &parameter) == order.end()) order.push_back(&parameter);
+        }
     return order;
 }
 

@@ -1,0 +1,347 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "models/architecture.h"
+#include "models/execution.h"
+#include "models/sharding.h"
+
+/// The kinds of operators. An alternative of `Roles` says by name which tensor or parameter plays
+/// which part in its passes: indices into StageGraph::tensors, or where it says so
+/// StageGraph::parameters. A role that only some executions have is optional. Shapes are of one
+/// rank: [T] tokens of the pass, [Ts] tokens of the residual stream (T / t with sequence
+/// parallelism), [h] hidden, [q] columns of all queries, [kv] columns of all keys, [V] its entries
+/// of the vocabulary. Elements are of the compute type where no other is named.
+namespace debubble::models::op {
+
+/// A tensor between operators, and its gradient of the same shape.
+struct Value {
+    int tensor = 0;
+    int gradient = 0;
+    friend bool operator==(const Value&, const Value&) = default;
+};
+
+/// Rows of a table by token.
+struct TokenEmbedding {
+    int table = 0;  ///< parameter [V, h or h / t]
+    Sharding sharding{};
+    int tokens = 0;                        ///< int32 [T]
+    Value y;                               ///< [Ts, h], or [T, h / t] of a table cut by columns
+    std::optional<int> partial;            ///< [T, h] before sequence parallelism scatters the sum
+    std::optional<int> gathered_gradient;  ///< [T, h] of y, from all of its ranks
+    std::optional<int> table_gradient;     ///< where it is made apart from the main gradient
+};
+
+/// Learned positions, dropout, or both.
+struct PositionEmbedding {
+    /// A table cut by columns is gathered before the sum.
+    struct GatheredTable {
+        int part = 0;
+        int whole = 0;
+    };
+    struct Table {
+        int parameter = 0;  ///< [positions, h or h / t]
+        std::optional<GatheredTable> gathered;
+        std::optional<int> gradient;  ///< where it is made apart from the main gradient
+    };
+    int x = 0;         ///< [Ts, h]
+    int y = 0;         ///< [Ts, h]
+    int gradient = 0;  ///< of both
+    std::optional<Table> table;
+    std::optional<int> mask;  ///< bytes
+};
+
+/// The class token before the patches of each image, and learned positions.
+struct ClassToken {
+    Value patches;            ///< [b, patches, h]
+    Value y;                  ///< [b, 1 + patches, h]
+    int token = 0;            ///< parameter
+    int positions = 0;        ///< parameter
+    std::optional<int> mask;  ///< bytes
+};
+
+/// y [rows, outputs] = x [rows, inputs] W + bias, as tensor parallelism cuts it. The weights lie
+/// side by side and are one matrix, and so do the biases.
+struct Linear {
+    int x = 0;
+    std::optional<int> x_gradient;  ///< none behind raw input
+    Value y;
+    std::vector<int> weights;  ///< parameters
+    std::vector<int> biases;   ///< parameters; may be empty
+    std::int64_t rows = 1;
+    std::int64_t inputs = 1;
+    std::int64_t outputs = 1;
+    Sharding sharding{};      ///< of the product
+    bool transposed = false;  ///< weights are stored [inputs, outputs]
+    bool gathers_x = false;   ///< x is [rows / t, inputs] before sequence parallelism gathers it
+    std::optional<int> gathered;        ///< x of all ranks in the forward; none: in a static buffer
+    std::optional<int> gathered_again;  ///< in the backward-weight; may be the forward's, kept
+    std::optional<int> x_gradient_partial;   ///< [rows, inputs] before it is scattered
+    std::optional<int> partial;              ///< [rows, outputs] before y is scattered
+    std::optional<int> y_gradient_gathered;  ///< [rows, outputs] of all ranks
+    std::optional<int> weight_gradient;      ///< where it is made apart from the main gradient
+
+    bool cuts_outputs() const {
+        return sharding == Sharding::Column || sharding == Sharding::Vocabulary;
+    }
+    bool cuts_inputs() const { return sharding == Sharding::Row; }
+};
+
+/// A convolution over patches, as a product over the pixels of each: x is cut out of the images.
+struct PatchEmbedding {
+    Linear product;
+};
+
+/// A product of each expert's own, over the rows that came to it, which lie in the experts' order.
+struct ExpertProducts {
+    Value x;  ///< [rows of all experts, inputs]
+    Value y;
+    std::vector<int> weights;  ///< parameters, expert by expert
+    std::int64_t experts = 1;  ///< of this rank
+    std::int64_t rows = 1;     ///< of all of them together, as planned: a router may send fewer
+    std::int64_t inputs = 1;
+    std::int64_t outputs = 1;  ///< of one expert
+    std::optional<int> weight_gradient;
+};
+
+struct Norm {
+    models::Norm function{};
+    Value x;                        ///< [Ts, h]
+    Value y;                        ///< [Ts, h]
+    int gain = 0;                   ///< parameter
+    std::optional<int> shift = {};  ///< parameter of a layer norm
+    int statistics = 0;             ///< fp32 [Ts, 2] of a fused layer norm, [Ts] of an RMS norm
+    std::optional<int> normalised = {};  ///< of a norm that is not fused
+    /// What reaches x past the branch that the norm opens: its gradient is added.
+    std::optional<int> through = {};
+    std::optional<int> x_gradient_part = {};  ///< [Ts, h] before it is, where one tensor is both
+};
+
+/// Queries, keys and values of an attention.
+struct Heads {
+    enum class Layout : std::uint8_t {
+        Packed,  ///< a token's queries, keys and values side by side: the product's own rows
+        Apart,   ///< all queries, then all keys, then all values
+    };
+    Layout layout{};
+    Value queries;              ///< or all three
+    std::optional<Value> keys;  ///< keys, then values, where slices of the sequence share them
+    std::int64_t heads = 1;     ///< of this rank
+    std::int64_t kv_heads = 1;
+    std::int64_t head_dim = 1;
+
+    std::int64_t query_columns() const { return heads * head_dim; }
+    std::int64_t key_columns() const { return kv_heads * head_dim; }
+    std::int64_t columns() const { return query_columns() + 2 * key_columns(); }
+};
+
+/// Copies heads out of the packed product [T, q + 2 kv].
+struct SplitHeads {
+    Value packed;
+    Heads heads;
+    bool rotates = false;       ///< rotary positions, in the copy
+    std::optional<int> tables;  ///< of a rotation that is not fused, kept
+};
+
+/// Rotates queries and keys where the packed product has them.
+struct Rope {
+    Heads heads;
+};
+
+/// What the fused kernel keeps and uses.
+struct FlashKernel {
+    int log_sum_exp = 0;                ///< fp32 [T, heads]
+    std::optional<int> query_gradient;  ///< fp32 [T, q]
+};
+
+/// Per pair of query and key.
+struct Probabilities {
+    int softmax = 0;
+    std::optional<int> mask;  ///< bytes
+    std::optional<int> dropped;
+};
+
+/// Scores, softmax and context as kernels of their own.
+struct UnfusedKernel {
+    Probabilities forward;
+    Probabilities backward;  ///< the same, or made again
+    int scores = 0;
+    int probabilities_gradient = 0;
+    int scores_gradient = 0;
+};
+
+/// Keys and values travel round the context-parallel ranks, two chunks at a time.
+struct RingKeys {
+    int forward = 0;
+    int backward = 0;
+    int gradient = 0;
+};
+
+/// Those of all context-parallel ranks: as sent [ranks, 2, T, kv], and as the sequence has them.
+struct GatheredKeys {
+    int sent = 0;
+    int joined = 0;
+    int sent_again = 0;
+    int joined_again = 0;
+    int joined_gradient = 0;
+    /// What a slice gets back, to be added to the sums of later ones.
+    std::optional<int> chunk_gradient;
+};
+
+/// Those of the slices up to this one, side by side.
+struct SeenKeys {
+    int forward = 0;
+    int backward = 0;
+    int gradient = 0;
+};
+
+/// An output that the backward takes once more from what it was exchanged to.
+struct ExchangedAgain {
+    int out = 0;
+    int exchanged = 0;
+};
+
+struct Attention {
+    Heads in;
+    Value out;  ///< [T, q]
+    std::variant<FlashKernel, UnfusedKernel> kernel = {};
+    std::optional<RingKeys> ring = {};
+    std::optional<GatheredKeys> gathered = {};
+    std::optional<SeenKeys> seen = {};
+    std::optional<int> packed = {};                ///< the product that the values are a view of
+    std::optional<ExchangedAgain> out_again = {};  ///< not kept, but made again for the backward
+};
+
+/// The nonlinearity of an MLP; a gated one reads gate and value side by side.
+struct Activation {
+    /// Of each row, applied here instead of where rows are combined.
+    struct RowWeights {
+        int rows = 0;      ///< fp32 [rows]
+        int gradient = 0;  ///< of the router's weights
+    };
+    models::Activation function{};
+    Value x;  ///< [rows, columns], twice the columns if gated
+    Value y;  ///< [rows, columns]
+    std::int64_t rows = 1;
+    std::int64_t columns = 1;
+    bool of_experts = false;       ///< rows are a plan: a router may send fewer
+    std::optional<int> silu = {};  ///< of a gated one that is not fused, kept
+    std::optional<RowWeights> weights = {};
+
+    bool gated() const { return function == models::Activation::Swiglu; }
+};
+
+/// y = x + dropout(branch), all [Ts, h].
+struct Residual {
+    int x = 0;
+    int branch = 0;
+    int y = 0;
+    int gradient = 0;         ///< of y, and x's
+    int branch_gradient = 0;  ///< the same where nothing is dropped
+    std::optional<int> mask;  ///< bytes
+    std::optional<int> dropped;
+};
+
+/// Every rank's columns side by side, [T, columns] from [T, columns / t]; gradients are sliced.
+struct GatherColumns {
+    Value x;
+    Value y;
+    std::int64_t columns = 1;
+};
+
+/// A rank's columns, [T, columns / t] from [T, columns]; gradients are gathered.
+struct SliceColumns {
+    Value x;
+    Value y;
+    std::int64_t columns = 1;
+};
+
+/// Context-parallel ranks exchange tokens for heads, or back.
+struct ExchangeHeads {
+    Value x;
+    Value y;
+    int sorted = 0;
+    int sorted_gradient = 0;
+};
+
+/// Heads brought side by side in a tensor of its own.
+struct CopyContext {
+    Value x;
+    Value y;
+};
+
+/// The first row of each image.
+struct PickClassToken {
+    Value x;  ///< [b, 1 + patches, h]
+    Value y;  ///< [b, h]
+};
+
+/// Which experts a token goes to, and with what weights.
+struct Router {
+    int gate = 0;             ///< parameter [experts, h]
+    Value tokens;             ///< [Ts, h]; the gradient is added to
+    Value weights;            ///< fp32 [Ts, experts of the model], zero where a token does not go
+    int logits = 0;           ///< [Ts, experts]
+    int logits_gradient = 0;  ///< [Ts, experts]
+    int tokens_gradient_part = 0;  ///< [Ts, h]
+};
+
+/// Sorts each token's rows by the experts that its weights name.
+struct Permute {
+    Value tokens;     ///< [Ts, h]
+    Value rows;       ///< [Ts k, h]
+    int weights = 0;  ///< the router's
+};
+
+/// Brings rows on to their experts, or back.
+struct Dispatch {
+    Value x;
+    Value y;
+};
+
+/// The weighted sum of what a token's experts made.
+struct Combine {
+    struct Weighed {
+        Value weights;  ///< the router's
+        int rows = 0;
+        int rows_gradient = 0;
+    };
+    Value rows;                      ///< [Ts k, h]
+    Value y;                         ///< [Ts, h]
+    std::optional<Weighed> weighed;  ///< unless the experts' activation has done it
+};
+
+/// Cross-entropy over logits [rows, columns].
+struct Loss {
+    Value logits;     ///< one tensor is both where the gradient is written over the logits
+    int softmax = 0;  ///< what the backward makes the gradient of; may be the logits
+    DataType softmax_type{};
+    std::int64_t rows = 1;
+    std::int64_t columns = 1;
+    bool cut = false;                 ///< a rank has a share of the vocabulary
+    std::optional<int> shifted = {};  ///< fp32, beside the softmax
+    std::optional<int> softmax_gradient = {};
+};
+
+/// The head with its loss, some tokens at a time. The product's y is one chunk of logits, and
+/// its gradient the same memory; all gradients are made in the backward-input.
+struct ChunkedLoss {
+    Linear head;
+    std::int64_t rows = 1;  ///< of a chunk
+};
+
+}  // namespace debubble::models::op
+
+namespace debubble::models {
+
+using Roles =
+    std::variant<op::TokenEmbedding, op::PositionEmbedding, op::PatchEmbedding, op::ClassToken,
+                 op::Norm, op::Linear, op::ExpertProducts, op::SplitHeads, op::Rope, op::Attention,
+                 op::Activation, op::Residual, op::GatherColumns, op::SliceColumns,
+                 op::ExchangeHeads, op::CopyContext, op::PickClassToken, op::Router, op::Permute,
+                 op::Dispatch, op::Combine, op::Loss, op::ChunkedLoss>;
+
+}  // namespace debubble::models

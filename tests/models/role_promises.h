@@ -1,0 +1,347 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "base/overloaded.h"
+#include "models/graph.h"
+
+/// What the kind of an operator promises of the tensors in its roles: their sizes, by the letters
+/// of the literature, and the passes that use them.
+namespace debubble::models {
+
+using Passes = std::set<char>;  ///< (f)orward, backward-(i)nput, backward-(w)eight
+
+constexpr std::int64_t kAnySize = -1;  ///< of a copy whose size a framework's habit decides
+
+struct Use {
+    Passes passes;
+    std::set<std::int64_t> bytes;  ///< one, if all roles of a tensor agree
+    friend bool operator==(const Use&, const Use&) = default;
+};
+using Uses = std::map<int, Use>;
+
+/// What the operator's kind promises of each of its tensors.
+struct Promise {
+    const StageGraph& graph;
+    const Execution& how = graph.execution;
+    const Architecture& model = graph.architecture;
+    std::int64_t e = size_of(how.compute);
+    std::int64_t tokens = how.tokens();
+    std::int64_t stream = (how.sequence_parallel ? tokens / how.tensor : tokens) * model.hidden;
+    bool drops = how.hidden_dropout;
+    std::int64_t routed = how.sequence_parallel ? tokens / how.tensor : tokens;
+    Uses uses = {};
+    std::map<int, int> reads = {};  ///< values from other operators, with their gradients
+    std::map<int, int> makes = {};
+
+    void role(int tensor, std::int64_t bytes, const char* passes) {
+        Use& use = uses[tensor];
+        for (const char* pass = passes; *pass != '\0'; ++pass) use.passes.insert(*pass);
+        if (bytes != kAnySize) use.bytes.insert(bytes);
+    }
+    void role(const std::optional<int>& tensor, std::int64_t bytes, const char* passes) {
+        if (tensor) role(*tensor, bytes, passes);
+    }
+    void read(op::Value x, std::int64_t bytes, const char* value, const char* gradient) {
+        role(x.tensor, bytes, value);
+        role(x.gradient, bytes, gradient);
+        reads[x.tensor] = x.gradient;
+    }
+    void make(op::Value y, std::int64_t bytes, const char* value, const char* gradient) {
+        role(y.tensor, bytes, value);
+        role(y.gradient, bytes, gradient);
+        makes[y.tensor] = y.gradient;
+    }
+    /// One kernel there, one back.
+    void pass_on(op::Value x, std::int64_t x_bytes, op::Value y, std::int64_t y_bytes) {
+        read(x, x_bytes, "f", "i");
+        make(y, y_bytes, "f", "i");
+    }
+    std::int64_t table_bytes(int parameter) const {
+        return e * graph.parameters[parameter].elements_of_rank(how);
+    }
+
+    void linear(const op::Linear& it, const char* weight_pass) {
+        const std::int64_t wide = e * it.rows * it.inputs, made = e * it.rows * it.outputs;
+        const bool kept = it.gathered && it.gathered == it.gathered_again;
+        role(it.x, it.gathers_x ? wide / how.tensor : wide, "f");
+        if (!kept) role(it.x, it.gathers_x ? wide / how.tensor : wide, weight_pass);
+        role(it.x_gradient, it.gathers_x ? wide / how.tensor : wide, "i");
+        if (it.x_gradient) reads[it.x] = *it.x_gradient;
+        role(it.gathered, wide, "f");
+        role(it.gathered_again, wide, weight_pass);
+        role(it.x_gradient_partial, wide, "i");
+        role(it.partial, made, "f");
+        role(it.y_gradient_gathered, made, "i");
+        role(it.y_gradient_gathered, made, weight_pass);
+        std::int64_t weights = 0;
+        for (const int weight : it.weights) weights += table_bytes(weight);
+        EXPECT_EQ(weights, e * it.inputs * it.outputs);
+        role(it.weight_gradient, weights, weight_pass);
+    }
+    void linear_result(const op::Linear& it, std::int64_t bytes, const char* weight_pass) {
+        if (it.partial) bytes /= how.tensor;
+        make(it.y, bytes, "f", "i");
+        if (!it.y_gradient_gathered) role(it.y.gradient, bytes, weight_pass);
+    }
+
+    void operator()(const op::TokenEmbedding& it) {
+        role(it.tokens, 8 * tokens, "fw");
+        const bool cut = it.sharding == Sharding::Column && how.tensor > 1;
+        make(it.y, cut ? e * tokens * model.hidden / how.tensor : e * stream, "f", "w");
+        role(it.partial, e * tokens * model.hidden, "f");
+        role(it.gathered_gradient, e * tokens * model.hidden, "w");
+        role(it.table_gradient, table_bytes(it.table), "w");
+    }
+    void operator()(const op::PositionEmbedding& it) {
+        role(it.x, e * stream, "f");
+        role(it.y, e * stream, "f");
+        role(it.gradient, e * stream, drops ? it.table ? "iw" : "i" : "w");
+        reads[it.x] = makes[it.y] = it.gradient;
+        role(it.mask, stream, "fi");
+        if (!it.table) return;
+        role(it.table->gradient, table_bytes(it.table->parameter), "w");
+        if (!it.table->gathered) return;
+        const std::int64_t whole = e * tokens / how.micro_batch * model.hidden;
+        role(it.table->gathered->part, whole / how.tensor, "f");
+        role(it.table->gathered->whole, whole, "f");
+    }
+    void operator()(const op::PatchEmbedding& it) {
+        EXPECT_FALSE(it.product.x_gradient) << "images have none";
+        linear(it.product, "w");
+        linear_result(it.product, e * it.product.rows * it.product.outputs, "w");
+    }
+    void operator()(const op::ClassToken& it) {
+        read(it.patches, e * (stream - how.micro_batch * model.hidden), "f", "i");
+        make(it.y, e * stream, "f", "iw");
+        role(it.mask, stream, "fi");
+        EXPECT_EQ(graph.parameters[it.token].elements(), model.hidden);
+        EXPECT_EQ(graph.parameters[it.positions].elements(), model.max_positions * model.hidden);
+    }
+    void operator()(const op::Norm& it) {
+        const bool layer_norm = it.function == Norm::LayerNorm;
+        const std::int64_t rows = stream / model.hidden;
+        read(it.x, e * stream, "fi", "i");
+        make(it.y, e * stream, "f", "i");
+        role(it.statistics, it.normalised ? e * rows : rows * (layer_norm ? 8 : 4), "fi");
+        role(it.normalised, e * stream, "fi");
+        role(it.through, e * stream, "i");
+        role(it.x_gradient_part, e * stream, "i");
+        EXPECT_EQ(it.shift.has_value(), layer_norm);
+        EXPECT_EQ(it.x_gradient_part.has_value(), it.through == it.x.gradient);
+    }
+    void operator()(const op::Linear& it) {
+        linear(it, "w");
+        linear_result(it, e * it.rows * it.outputs, "w");
+    }
+    void operator()(const op::ExpertProducts& it) {
+        read(it.x, e * it.rows * it.inputs, "fw", "i");
+        make(it.y, e * it.rows * it.outputs, "f", "iw");
+        role(it.weight_gradient, e * it.experts * it.inputs * it.outputs, "w");
+        std::int64_t weights = 0;
+        for (const int weight : it.weights) weights += table_bytes(weight);
+        EXPECT_EQ(weights, e * it.experts * it.inputs * it.outputs);
+    }
+    void heads(const op::Heads& it, std::int64_t of_tokens, const char* value, bool copies) {
+        const std::int64_t rows = e * of_tokens;
+        const std::int64_t columns = it.keys ? it.query_columns() : it.columns();
+        role(it.queries.tensor, copies ? kAnySize : rows * columns, value);
+        role(it.queries.gradient, rows * columns, "i");
+        if (!it.keys) return;
+        role(it.keys->tensor, rows * 2 * it.key_columns(), value);
+        role(it.keys->gradient, rows * 2 * it.key_columns(), "i");
+    }
+    void operator()(const op::SplitHeads& it) {
+        EXPECT_EQ(it.heads.layout, op::Heads::Layout::Apart);
+        EXPECT_EQ(it.rotates, model.positions == Positions::Rope);
+        read(it.packed, e * tokens * it.heads.columns(), "f", "i");
+        heads(it.heads, tokens, "f", how.kernels.attention_copies);
+        makes[it.heads.queries.tensor] = it.heads.queries.gradient;
+        if (it.heads.keys) makes[it.heads.keys->tensor] = it.heads.keys->gradient;
+        role(it.tables, 4 * e * (tokens / how.micro_batch) * model.head_dim, "fi");
+    }
+    void operator()(const op::Rope& it) {
+        EXPECT_EQ(it.heads.layout, op::Heads::Layout::Packed);
+        heads(it.heads, tokens, "f", false);
+        reads[it.heads.queries.tensor] = it.heads.queries.gradient;
+    }
+    void operator()(const op::Attention& it) {
+        const bool exchanges = how.kernels.context_communication == ContextCommunication::AllToAll;
+        const std::int64_t rows = exchanges ? tokens * how.context : tokens;
+        heads(it.in, rows, "fi", how.kernels.attention_copies);
+        reads[it.in.queries.tensor] = it.in.queries.gradient;
+        if (it.in.keys) reads[it.in.keys->tensor] = it.in.keys->gradient;
+        const std::int64_t chunk = e * rows * 2 * it.in.key_columns();
+        const std::int64_t out = e * rows * it.in.query_columns(), slices = how.slice + 1;
+        make(it.out, out, "f", "i");
+        std::visit(Overloaded{[&](const op::FlashKernel& kernel) {
+                                  role(kernel.log_sum_exp, 4 * rows * it.in.heads, "fi");
+                                  role(kernel.query_gradient, 4 * out / e, "i");
+                                  if (!it.out_again) role(it.out.tensor, out, "i");
+                              },
+                              [&](const op::UnfusedKernel& kernel) { unfused(it, kernel, rows); }},
+                   it.kernel);
+        if (it.out_again) {
+            role(it.out_again->out, out, "i");
+            role(it.out_again->exchanged, out, "i");
+        }
+        if (it.ring) {
+            role(it.ring->forward, 2 * chunk * slices, "f");
+            role(it.ring->backward, 2 * chunk * slices, "i");
+            role(it.ring->gradient, 2 * chunk * slices, "i");
+        }
+        if (it.gathered) {
+            const std::int64_t sent = chunk * how.context;
+            role(it.gathered->sent, sent, "f");
+            role(it.gathered->joined, sent * slices, "f");
+            role(it.gathered->sent_again, sent, "i");
+            role(it.gathered->joined_again, sent * slices, "i");
+            role(it.gathered->joined_gradient, sent * slices, "i");
+            role(it.gathered->chunk_gradient, chunk, "i");
+        }
+        if (it.seen) {
+            role(it.seen->forward, chunk * slices, "f");
+            role(it.seen->backward, chunk * slices, "i");
+            role(it.seen->gradient, chunk * slices, "i");
+        }
+        role(it.packed, e * tokens * it.in.columns(), "fi");
+        EXPECT_EQ(it.gathered.has_value(), how.context > 1 && how.kernels.context_communication ==
+                                                                  ContextCommunication::AllGather);
+    }
+    void unfused(const op::Attention& it, const op::UnfusedKernel& kernel, std::int64_t rows) {
+        const std::int64_t keys =
+            model.causal ? how.seq_length / how.slices * (how.slice + 1) : how.seq_length;
+        const std::int64_t scores = rows * it.in.heads * keys;
+        const auto kept = [&](const op::Probabilities& them, const char* passes) {
+            role(them.softmax, e * scores, passes);
+            role(them.mask, scores, passes);
+            role(them.dropped, e * scores, passes);
+        };
+        kept(kernel.forward, "f");
+        kept(kernel.backward, "i");
+        EXPECT_EQ(kernel.forward.softmax == kernel.backward.softmax,
+                  how.recompute != Recompute::Selective);
+        role(kernel.scores, e * scores, "f");
+        role(kernel.probabilities_gradient, e * scores, "i");
+        role(kernel.scores_gradient, e * scores, "i");
+    }
+    void operator()(const op::Activation& it) {
+        const std::int64_t bytes = e * it.rows * it.columns;
+        read(it.x, (it.gated() ? 2 : 1) * bytes, "fi", "i");
+        make(it.y, bytes, "f", "i");
+        role(it.silu, bytes, "fi");
+        EXPECT_EQ(it.function, model.activation);
+        EXPECT_EQ(it.of_experts, model.experts > 0);
+        if (!it.weights) return;
+        role(it.weights->rows, 4 * it.rows, "fi");
+        role(it.weights->gradient, 4 * routed * model.experts, "i");
+    }
+    void operator()(const op::Residual& it) {
+        role(it.x, e * stream, "f");
+        role(it.branch, e * stream, "f");
+        role(it.y, e * stream, "f");
+        role(it.mask, stream, "fi");
+        role(it.dropped, e * stream, "f");
+        role(it.gradient, e * stream, drops ? "i" : "");
+        role(it.branch_gradient, e * stream, drops ? "i" : "");
+        EXPECT_EQ(it.gradient != it.branch_gradient, drops);
+        reads[it.branch] = it.branch_gradient;
+        makes[it.y] = it.gradient;
+    }
+    void operator()(const op::GatherColumns& it) {
+        pass_on(it.x, e * tokens * it.columns / how.tensor, it.y, e * tokens * it.columns);
+    }
+    void operator()(const op::SliceColumns& it) {
+        pass_on(it.x, e * tokens * it.columns, it.y, e * tokens * it.columns / how.tensor);
+    }
+    void operator()(const op::ExchangeHeads& it) {
+        const std::int64_t bytes = graph.tensors[it.sorted].bytes.count;
+        pass_on(it.x, bytes, it.y, bytes);
+        role(it.sorted, bytes, "f");
+        role(it.sorted_gradient, bytes, "i");
+    }
+    void operator()(const op::CopyContext& it) {
+        const std::int64_t bytes = e * tokens * model.heads / how.tensor * model.head_dim;
+        pass_on(it.x, bytes, it.y, bytes);
+    }
+    void operator()(const op::PickClassToken& it) {
+        pass_on(it.x, e * stream, it.y, e * how.micro_batch * model.hidden);
+    }
+    void operator()(const op::Router& it) {
+        const std::int64_t entries = routed * model.experts;
+        read(it.tokens, e * stream, "fw", "i");
+        make(it.weights, 4 * entries, "fi", "iw");
+        role(it.logits, e * entries, "f");
+        role(it.logits_gradient, e * entries, "iw");
+        role(it.tokens_gradient_part, e * stream, "i");
+        EXPECT_EQ(graph.parameters[it.gate].elements(), model.experts * model.hidden);
+    }
+    void operator()(const op::Permute& it) {
+        pass_on(it.tokens, e * stream, it.rows, e * stream * model.experts_per_token);
+        role(it.weights, 4 * routed * model.experts, "fi");
+    }
+    void operator()(const op::Dispatch& it) { pass_on(it.x, kAnySize, it.y, kAnySize); }
+    void operator()(const op::Combine& it) {
+        const std::int64_t rows = e * stream * model.experts_per_token;
+        pass_on(it.rows, kAnySize, it.y, e * stream);
+        if (!it.weighed) return;
+        role(it.rows.tensor, kAnySize, "i");
+        read(it.weighed->weights, 4 * routed * model.experts, "fi", "i");
+        role(it.weighed->rows, rows, "f");
+        role(it.weighed->rows_gradient, rows, "i");
+    }
+    void operator()(const op::Loss& it) {
+        const std::int64_t entries = it.rows * it.columns;
+        read(it.logits, e * entries, "f", "i");
+        role(it.softmax, size_of(it.softmax_type) * entries, "fi");
+        role(it.shifted, 4 * entries, "f");
+        role(it.softmax_gradient, e * entries, "i");
+        if (it.softmax_gradient) role(it.logits.tensor, e * entries, "i");
+        const bool by_inputs = model.tied_embedding && !model.sharding.empty();
+        const bool whole =
+            model.family == Family::Vit || how.kernels.loss == LossKernel::EagerPyTorch;
+        EXPECT_EQ(it.cut, how.tensor > 1 && !whole && !by_inputs);
+    }
+    void operator()(const op::ChunkedLoss& it) {
+        EXPECT_EQ(it.rows, std::min<std::int64_t>(1024, tokens));
+        linear(it.head, "i");
+        linear_result(it.head, e * it.rows * it.head.outputs, "i");
+    }
+};
+
+/// What the lists of the operator say.
+inline Uses listed(const StageGraph& graph, const Operator& op) {
+    Uses uses;
+    const auto add = [&](const std::vector<int>& list, char pass) {
+        for (const int tensor : list) {
+            uses[tensor].passes.insert(pass);
+            uses[tensor].bytes = {graph.tensors[tensor].bytes.count};
+        }
+    };
+    add(op.forward_uses, 'f');
+    add(op.backward_input_uses, 'i');
+    add(op.backward_weight_uses, 'w');
+    return uses;
+}
+
+inline Promise promise_of(const StageGraph& graph, const Operator& op) {
+    Promise promise{graph};
+    std::visit(promise, op.roles);
+    return promise;
+}
+
+/// The promise in the words of the lists: sizes that are open are the tensor's own, and a role
+/// that no pass touches is none.
+inline Uses promised(const StageGraph& graph, const Promise& promise) {
+    Uses uses = promise.uses;
+    for (auto& [tensor, use] : uses)
+        if (use.bytes.empty()) use.bytes = {graph.tensors[tensor].bytes.count};
+    std::erase_if(uses, [](const auto& use) { return use.second.passes.empty(); });
+    return uses;
+}
+
+}  // namespace debubble::models
