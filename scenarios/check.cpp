@@ -6,6 +6,7 @@
 #include "models/partition.h"
 #include "scenarios/draft.h"
 #include "scenarios/execution_of.h"
+#include "scenarios/generator_options_of.h"
 #include "schedule/generators/generators.h"
 
 /// Whether the model can be cut as asked, and the schedule be built for it.
@@ -227,7 +228,8 @@ void check_schedule(Draft& draft) {
     const ScheduleChoice& choice = draft.scenario.schedule;
     const Generator* generator = find_generator(choice.name);
     if (generator == nullptr) return;  // a CSV
-    if (const auto reason = generator->why_not(draft.scenario.pipeline_shape(), choice.options))
+    if (const auto reason =
+            generator->why_not(draft.scenario.pipeline_shape(), generator_options_of(choice)))
         draft.top.complain("schedule",
                            fmt::format("schedule '{}' cannot be built: {}", choice.name, *reason));
 }

@@ -10,9 +10,11 @@
 #include "models/partition.h"
 #include "models/visits.h"
 #include "scenarios/execution_of.h"
+#include "scenarios/generator_options_of.h"
 #include "schedule/complete.h"
 #include "schedule/csv.h"
 #include "schedule/generators/generators.h"
+#include "schedule/lower.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -57,7 +59,7 @@ Schedule schedule_of(const Scenario& scenario, const std::optional<PipelineCosts
             throw InvalidSchedule(choice.csv, std::move(violations));
         return schedule;
     }
-    GeneratorOptions options = choice.options;
+    GeneratorOptions options = generator_options_of(choice);
     if (costs) options.costs = *costs;
     // Without a barrier the step is as long as a rank's span, not as the makespan.
     const Generator* generator = find_generator(choice.name);

@@ -6,7 +6,8 @@
 #include "base/exit_status.h"
 #include "models/graph.h"
 #include "scenarios/scenario.h"
-#include "schedule/lower.h"
+#include "schedule/costs.h"
+#include "schedule/lower_options.h"
 #include "schedule/schedule.h"
 #include "schedule/validate.h"
 

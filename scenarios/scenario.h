@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,8 +10,8 @@
 #include "scenarios/cluster.h"
 #include "scenarios/framework.h"
 #include "scenarios/run_options.h"
-#include "schedule/generators/generator_options.h"
-#include "schedule/schedule.h"
+#include "schedule/pipeline_shape.h"
+#include "schedule/placement.h"
 
 /// What is asked: a model, a cluster, a way to cut one over the other, a
 /// schedule and a training recipe. Checked when read: a Scenario that exists
@@ -54,11 +55,13 @@ struct Parallel {
 struct ScheduleChoice {
     std::string name = "1f1b";
     int slices = 1;
-    GeneratorOptions options;
-    std::string csv;                     ///< a file instead of a generator
-    std::optional<Placement> placement;  ///< of the file
-    bool splits_backward = false;        ///< has I and W instead of B
-    bool overlaps = false;               ///< has pairs of a forward and a backward at once
+    /// Most live activations of one rank, in microbatches of that rank's layers.
+    std::optional<double> memory_limit;
+    std::map<std::string, std::string> options;  ///< keys that only the generator knows
+    std::string csv;                             ///< a file instead of a generator
+    std::optional<Placement> placement;          ///< of the file
+    bool splits_backward = false;                ///< has I and W instead of B
+    bool overlaps = false;                       ///< has pairs of a forward and a backward at once
 };
 
 /// 18 bytes per parameter for `bf16`, 8 for `pure-bf16`, 16 for `fp32`.

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "scenarios/draft.h"
+#include "scenarios/generator_options_of.h"
 #include "schedule/generators/generators.h"
 #include "text/quantity.h"
 
@@ -57,7 +58,7 @@ std::optional<Placement> read_placement(MappingReader& in, const Parallel& paral
 void read_options(MappingReader& in, const Generator& generator, ScheduleChoice& choice) {
     for (const GeneratorOption& option : generator.options) {
         std::string value;
-        if (in.text(option.key, value)) choice.options.values[std::string(option.key)] = value;
+        if (in.text(option.key, value)) choice.options[std::string(option.key)] = value;
     }
 }
 
@@ -126,7 +127,7 @@ void read_schedule(Draft& draft) {
     read_stages_per_rank(draft, &in, generator);
     in.whole("slices", choice.slices, 1, kMostSlices);
     double limit = 0;
-    if (in.real("memory_limit", limit, 0.001, 1e9)) choice.options.memory_limit = limit;
+    if (in.real("memory_limit", limit, 0.001, 1e9)) choice.memory_limit = limit;
     if (csv) {
         read_csv(draft, in);
     } else if (generator == nullptr) {
@@ -137,7 +138,7 @@ void read_schedule(Draft& draft) {
         choice.overlaps = generator->overlaps;
         if (in.mapping()->find("csv") != nullptr) in.value("csv");  // without a value: not given
         read_options(in, *generator, choice);
-        if (const Reason reason = memory_limit_reason(*generator, choice.options))
+        if (const Reason reason = memory_limit_reason(*generator, generator_options_of(choice)))
             in.complain("memory_limit", *reason);
     }
     in.finish();

@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "base/overloaded.h"
+#include "schedule/message.h"
 
 /// One thing that one rank does. What it costs, and how it is carried out, is
 /// not known here: the simulator and the executor each give it a meaning.
@@ -36,16 +37,6 @@ struct Overlap {
     Compute first;
     Compute second;
     friend auto operator<=>(const Overlap&, const Overlap&) = default;
-};
-
-/// What crosses a stage boundary. A Send and a Recv belong together exactly
-/// when their messages are equal.
-struct Message {
-    enum class Kind : std::uint8_t { Activation, Gradient };
-    Kind kind{};
-    Stage producer;  ///< the stage that computed it; its consumer is the next (previous) one
-    MicroBatch micro_batch;
-    friend auto operator<=>(const Message&, const Message&) = default;
 };
 
 struct Send {

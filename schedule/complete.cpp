@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "schedule/lower.h"
 #include "schedule/passes/edit.h"
 #include "schedule/passes/messages.h"
+#include "schedule/passes/passes.h"
 
 namespace debubble {
 namespace {
@@ -46,7 +48,6 @@ std::vector<std::string> sums_in(const ActionList& list) {
 
 /// What stands beside the messages.
 Schedule with_rest(Schedule schedule, const LowerOptions& options) {
-    if (!has<Recompute>(schedule)) schedule = add_recompute(std::move(schedule), options);
     if (!has<Offload, Reload>(schedule)) schedule = add_offload(std::move(schedule), options);
     if (!has<ReduceGrad>(schedule)) schedule = add_reduce_grad(std::move(schedule), options);
     if (!has<TiedGradReduce>(schedule)) schedule = add_tied_grad(std::move(schedule), options);

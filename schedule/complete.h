@@ -2,8 +2,9 @@
 
 #include <vector>
 
-#include "schedule/lower.h"
-#include "schedule/validate.h"
+#include "schedule/lower_options.h"
+#include "schedule/schedule.h"
+#include "schedule/violation.h"
 
 /// Schedules from elsewhere. PyTorch's lowered CSV knows neither an optimizer nor tied
 /// parameters, and gathers and reduces whether anything is sharded or not.

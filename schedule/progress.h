@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "schedule/validate.h"
+#include "schedule/schedule.h"
+#include "schedule/transport.h"
 
 namespace debubble {
 

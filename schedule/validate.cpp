@@ -65,15 +65,6 @@ std::vector<Violation> validate(const Schedule& schedule, std::span<const Transp
 
 }  // namespace
 
-std::vector<Violation> Findings::take() && {
-    if (left_out_ > 0) {
-        const Violation last = violations_.back();
-        violations_.push_back({last.kind, last.rank, last.position,
-                               fmt::format("{} more violations are not listed", left_out_)});
-    }
-    return std::move(violations_);
-}
-
 std::vector<Violation> validate(const Schedule& schedule, Transport transport) {
     return validate(schedule, std::array{transport});
 }

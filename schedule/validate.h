@@ -1,39 +1,12 @@
 #pragma once
 
-#include <cstddef>
-#include <string>
 #include <vector>
 
 #include "schedule/schedule.h"
+#include "schedule/transport.h"
+#include "schedule/violation.h"
 
-/// What makes a schedule wrong, as data: tests assert that it is empty, the
-/// command line prints it, the window marks the action.
 namespace debubble {
-
-struct Violation {
-    enum class Kind {
-        Missing,    ///< a compute that the shape demands is not there
-        Duplicate,  ///< an action stands twice
-        Misplaced,  ///< on a rank that does not hold its stage, or of a stage that is none
-        Order,      ///< before what it needs on its own rank
-        Unmatched,  ///< a send without its receive, or the other way round
-        Deadlock,   ///< waits for ever; the message is the cycle
-        Sharding,   ///< a compute outside its stage's Unshard..Reshard, or these do not alternate
-        Leftover,   ///< something is still held, or in flight, at the end of the step
-    };
-    Kind kind{};
-    Rank rank;
-    std::size_t position = 0;  ///< index into that rank's list
-    std::string message;       ///< a sentence naming the actions
-};
-
-/// How a send completes.
-enum class Transport {
-    Buffered,      ///< at once
-    Rendezvous,    ///< with its receive
-    IssueOrdered,  ///< as rendezvous, and no communication of a rank starts before the one
-                   ///< listed before it has started (NCCL with implicit launch order)
-};
 
 /// Everything that is wrong, under one transport. Takes compute-only schedules
 /// (their sends and receives are implied) and lowered programs.

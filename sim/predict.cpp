@@ -117,7 +117,7 @@ PricedPlan price(const Scenario& scenario) {
     auto costs = make_cost_model(prices);
     auto memory = make_memory_model(prices);
     Scenario informed = scenario;
-    std::optional<double>& limit = informed.schedule.options.memory_limit;
+    std::optional<double>& limit = informed.schedule.memory_limit;
     if (!limit && generator->takes_memory_limit) {
         const double affordable =
             affordable_micro_batches(*memory, sample, scenarios::room_of(scenario));

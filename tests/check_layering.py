@@ -52,15 +52,6 @@ COMPOSES = {  # files of no room's own: they put a program together from these
 }
 # Files (.h and .cpp count as one) that reach each other by what they include, and are not parted yet.
 MUTUAL = [
-    {"exec/comm/processes/control", "exec/comm/processes/engine"},
-    {"exec/comm/tcp", "exec/comm/tcp/rendezvous"},
-    {"exec/cuda/emulation/emulated_device", "exec/cuda/emulation/emulated_gpu"},
-    {"exec/io/data/bpe_tokenizer", "exec/io/data/tokenizer", "exec/io/data/tokenizer_reader"},
-    {"gui/widgets/timeline/chrome", "gui/widgets/timeline/frame", "gui/widgets/timeline/overlays", "gui/widgets/timeline/paint_frame", "gui/widgets/timeline/vector_rows"},
-    {"schedule/checks/checks", "schedule/progress", "schedule/validate"},
-    {"schedule/generators/neighbours", "schedule/generators/plan_search"},
-    {"schedule/lower", "schedule/passes/messages"},
-    {"trace/executed_checks", "trace/executed_order"},
 ]
 FOREIGN = {  # libraries, and the only folders that may see their headers
     re.compile(r"<(Q[A-Z]|qt)"): {"gui/widgets"},

@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "trace/executed_order.h"
+#include "trace/trace.h"
 
 /// The parts of executed_in_order().
 namespace debubble {
+
+inline constexpr std::size_t kMostSentences = 50;
 
 /// The sentences so far. Beyond kMostSentences they are only counted.
 class Sentences {

@@ -25,11 +25,9 @@ struct OrderOptions {
 ///   each rank's peak memory is the planned one.
 ///
 /// Times are looked at once all lists agree, and may be wrong by TraceHeader::clock_error.
-/// At most kMostSentences, and then that there are more.
+/// At most kMostSentences (executed_checks.h), and then that there are more.
 /// Precondition: validate(program) is empty.
 std::vector<std::string> executed_in_order(const Program& program, const Trace& trace,
                                            const OrderOptions& options = {});
-
-inline constexpr std::size_t kMostSentences = 50;
 
 }  // namespace debubble

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "exec/core/communicator/communicator.h"
-#include "schedule/validate.h"
+#include "schedule/transport.h"
 
 namespace debubble::exec {
 

@@ -10,7 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "base/units.h"
-#include "exec/core/operator_options.h"
+#include "exec/core/reduction.h"
 #include "exec/core/tensor.h"
 
 /// What a device does beside each other, and how one waits for the other without a host.

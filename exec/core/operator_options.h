@@ -12,9 +12,6 @@ namespace debubble::exec {
 
 enum class Write : std::uint8_t { Overwrite, Add };
 
-/// How the values of several ranks become one.
-enum class Reduction : std::uint8_t { Sum, Max };
-
 /// How a weight is stored: Hugging Face's Linear (Llama, ViT), or its Conv1D (GPT-2).
 enum class WeightLayout : std::uint8_t { OutputsInputs, InputsOutputs };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "schedule/checks/checks.h"
+#include "schedule/dependencies.h"
 #include "schedule/passes/edit.h"
 
 namespace debubble {

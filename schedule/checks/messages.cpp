@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "schedule/checks/checks.h"
+#include "schedule/dependencies.h"
 
 namespace debubble {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "schedule/generators/generators.h"
-#include "schedule/generators/plan_search.h"
+#include "schedule/generators/v_order.h"
 
 /// 1F1B-V (Qi et al., 2024, arXiv:2405.15362, appendix): the V with a fused
 /// backward, for two thirds of 1F1B's memory: 2p/3 + 1 microbatches, rounded

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "schedule/generators/generator_options.h"
+#include "schedule/pipeline_shape.h"
 
 /// The sentences that several generators answer with when a shape does not suit them.
 namespace debubble {

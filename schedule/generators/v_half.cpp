@@ -1,5 +1,5 @@
 #include "schedule/generators/generators.h"
-#include "schedule/generators/plan_search.h"
+#include "schedule/generators/v_order.h"
 
 /// V-Half (Qi et al., 2024, arXiv:2405.15362): a V whose building block goes
 /// down at half the speed, for half of 1F1B's memory: (p+2)/2 microbatches.

@@ -1,5 +1,5 @@
 #include "schedule/generators/generators.h"
-#include "schedule/generators/plan_search.h"
+#include "schedule/generators/v_order.h"
 
 /// V-Min (Qi et al., 2024, arXiv:2405.15362): a V whose building block goes
 /// both ways at full speed, for a third of 1F1B's memory: (p+4)/3 microbatches.

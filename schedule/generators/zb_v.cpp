@@ -1,6 +1,6 @@
 #include "schedule/generators/generators.h"
-#include "schedule/generators/plan_search.h"
 #include "schedule/generators/shape_needs.h"
+#include "schedule/generators/v_order.h"
 
 /// ZB-V (Qi et al., 2023, arXiv:2401.10241, section 6; its building block in
 /// 2405.15362): two chunks per rank in a V, so that the rank with the first

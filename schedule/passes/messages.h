@@ -2,7 +2,8 @@
 
 #include <functional>
 
-#include "schedule/lower.h"
+#include "schedule/lower_options.h"
+#include "schedule/schedule.h"
 
 namespace debubble {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "schedule/dependencies.h"
-#include "schedule/lower.h"
 #include "schedule/passes/edit.h"
+#include "schedule/passes/passes.h"
 
 namespace debubble {
 namespace {

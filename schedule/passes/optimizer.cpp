@@ -1,4 +1,4 @@
-#include "schedule/lower.h"
+#include "schedule/passes/passes.h"
 
 namespace debubble {
 

@@ -1,8 +1,8 @@
 #include <utility>
 
-#include "schedule/lower.h"
 #include "schedule/passes/edit.h"
 #include "schedule/passes/messages.h"
+#include "schedule/passes/passes.h"
 #include "schedule/progress.h"
 
 namespace debubble {

@@ -2,8 +2,8 @@
 #include <map>
 
 #include "schedule/dependencies.h"
-#include "schedule/lower.h"
 #include "schedule/passes/edit.h"
+#include "schedule/passes/passes.h"
 
 namespace debubble {
 namespace {

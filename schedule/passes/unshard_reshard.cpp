@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "schedule/lower.h"
 #include "schedule/passes/edit.h"
+#include "schedule/passes/passes.h"
 
 namespace debubble {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <variant>
 
 #include "base/overloaded.h"
 #include "sim/cost/kernel_cost.h"

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "exec/io/data/byte_alphabet.h"
+#include "exec/io/data/make_tokenizer.h"
 #include "exec/io/data/pattern.h"
 #include "exec/io/data/tokenizer.h"
 #include "exec/io/data/tokenizer_reader.h"

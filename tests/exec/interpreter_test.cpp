@@ -13,6 +13,7 @@
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/validate.h"
+#include "tests/schedule/with_recompute.h"
 #include "trace/executed_order.h"
 
 namespace debubble::exec {
@@ -28,6 +29,7 @@ struct Lowering {
     const char* name;
     LowerOptions options;
     int data = 1;
+    std::vector<Stage> recomputed = {};
 };
 
 /// Every way in which a Program can be lowered: all actions occur in some of them.
@@ -39,7 +41,7 @@ std::vector<Lowering> lowerings(const Schedule& schedule) {
     all.back().options.receive = ReceivePlacement::Late;
     all.push_back({"TiedRecomputedOffloaded", {}, 1});
     all.back().options.tied = {first, last};
-    all.back().options.recomputed = {first, last};
+    all.back().recomputed = {first, last};
     all.back().options.offloaded = {first};
     all.push_back({"PostValidatedZero1", {}, 2});
     all.back().options.optimizer = OptimizerPlacement::PostValidated;
@@ -150,7 +152,7 @@ TEST_P(EveryGenerator, RunsAndGivesTheResultsOfOneRank) {
     const Schedule schedule = generator->make(shape, {});
     for (const Lowering& lowering : lowerings(schedule)) {
         SCOPED_TRACE(lowering.name);
-        const Job job{lower(schedule, lowering.options),
+        const Job job{with_recompute(lower(schedule, lowering.options), lowering.recomputed),
                       {1, 1, lowering.data, shape.ranks},
                       transport,
                       posting,

@@ -118,7 +118,7 @@ TEST(Scenario, AKeyWithoutAValueIsNotGiven) {
 }
 
 TEST(Scenario, AMemoryLimitIsForAScheduleThatSearchesUnderIt) {
-    EXPECT_EQ(parse("schedule: {name: zb-auto, memory_limit: 3}").schedule.options.memory_limit, 3);
+    EXPECT_EQ(parse("schedule: {name: zb-auto, memory_limit: 3}").schedule.memory_limit, 3);
     EXPECT_THAT(mistakes_of("schedule: {name: zb-h1, memory_limit: 3}"),
                 HasSubstr("here.yaml:3:39: error: schedule 'zb-h1' takes no memory limit; zb-auto "
                           "searches under one"));

@@ -8,6 +8,7 @@
 #include "scenarios/cluster_reader.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/framework_reader.h"
+#include "scenarios/generator_options_of.h"
 #include "scenarios/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "text/shipped_files.h"
@@ -50,7 +51,8 @@ TEST(ShippedScenario, ItsStagesCanBeBuiltAndItsScheduleGenerated) {
         const Scenario s = read_scenario(name);
         for (const models::StageContent& content : end_stages(s))
             EXPECT_NO_THROW(models::build_stage(s.model, execution_of(s), content)) << name;
-        const Schedule schedule = generate(s.schedule.name, s.pipeline_shape(), s.schedule.options);
+        const Schedule schedule = generate(s.schedule.name, s.pipeline_shape(),
+                                           scenarios::generator_options_of(s.schedule));
         EXPECT_EQ(static_cast<int>(schedule.ranks.size()), s.parallel.pipeline) << name;
     }
 }

@@ -4,6 +4,7 @@
 
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
+#include "tests/schedule/with_recompute.h"
 
 namespace debubble {
 namespace {
@@ -20,11 +21,10 @@ std::vector<Program> programs() {
                 const Stage last{schedule.stage_count() - 1};
                 LowerOptions options;
                 options.tied = {Stage{0}, last};
-                options.recomputed = {last};
                 options.offloaded = {Stage{0}};
                 options.data_parallel = true;
                 options.zero_stage = 2;
-                all.push_back(lower(schedule, options));
+                all.push_back(with_recompute(lower(schedule, options), {last}));
             }
     return all;
 }

@@ -4,6 +4,8 @@
 
 #include "schedule/csv.h"
 #include "schedule/generators/generators.h"
+#include "schedule/lower.h"
+#include "schedule/validate.h"
 
 namespace debubble {
 namespace {

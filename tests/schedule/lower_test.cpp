@@ -5,6 +5,7 @@
 #include "schedule/dependencies.h"
 #include "schedule/generators/generators.h"
 #include "schedule/generators/writer.h"
+#include "schedule/passes/passes.h"
 #include "schedule/validate.h"
 
 namespace debubble {
@@ -175,14 +176,6 @@ TEST(Lower, ReducesOverTheHoldersOfAStageInOneOrder) {
         EXPECT_EQ(reductions(0), reductions(3)) << "both hold stages 0 and 3";
         EXPECT_EQ(reductions(0).size(), stage == 2 ? 8u : 2u);
     }
-}
-
-TEST(Lower, RecomputesOnceBeforeTheBackwardStarts) {
-    LowerOptions options = plain(ReceivePlacement::Late);
-    options.recomputed = {Stage{0}};
-    EXPECT_EQ(line_of(lower(generate("zb-h1", {1, 1, 1}), options), 0), "0F0 0R0 0I0 0W0");
-    EXPECT_EQ(line_of(lower(generate("gpipe", {2, 1, 1}), options), 0),
-              "0F0 0SEND_F0 0RECV_B0 0R0 0B0");
 }
 
 TEST(Lower, OffloadsWhatIsNotNeededSoon) {

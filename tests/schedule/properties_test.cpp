@@ -10,6 +10,7 @@
 #include "schedule/rehearsal.h"
 #include "schedule/replay.h"
 #include "schedule/validate.h"
+#include "tests/schedule/with_recompute.h"
 
 /// What holds for every row of the generators' table and every shape that it
 /// takes: a new generator is tested by being in the table.
@@ -62,15 +63,24 @@ void for_each_shape(std::string_view name, Visitor&& visit) {
     }
 }
 
+struct Way {
+    std::string name;
+    LowerOptions options;
+    std::vector<Stage> recomputed = {};
+    Program lower(const Schedule& schedule) const {
+        return with_recompute(debubble::lower(schedule, options), recomputed);
+    }
+};
+
 /// The ways to lower, each differing from plain in what could go wrong.
-std::vector<std::pair<std::string, LowerOptions>> ways_to_lower(const Schedule& schedule) {
-    std::vector<std::pair<std::string, LowerOptions>> ways;
+std::vector<Way> ways_to_lower(const Schedule& schedule) {
+    std::vector<Way> ways;
     for (const auto receive : {ReceivePlacement::Late, ReceivePlacement::Early}) {
         const std::string when = receive == ReceivePlacement::Late ? "late" : "early";
         LowerOptions plain;
         plain.receive = receive;
         plain.optimizer = OptimizerPlacement::None;
-        ways.emplace_back(when + " receives", plain);
+        ways.push_back({when + " receives", plain});
         for (const int zero : {0, 1, 2, 3}) {
             LowerOptions options;
             options.receive = receive;
@@ -79,15 +89,16 @@ std::vector<std::pair<std::string, LowerOptions>> ways_to_lower(const Schedule& 
             options.shard_by_stage = true;
             options.optimizer = zero % 2 == 0 ? OptimizerPlacement::Synchronized
                                               : OptimizerPlacement::PostValidated;
-            ways.emplace_back(when + " receives, ZeRO-" + std::to_string(zero), options);
+            ways.push_back({when + " receives, ZeRO-" + std::to_string(zero), options});
         }
-        LowerOptions all = ways.back().second;
+        Way all = ways.back();
         for (int s = 0; s < schedule.stage_count(); ++s) {
             all.recomputed.push_back(Stage{s});
-            all.offloaded.push_back(Stage{s});
+            all.options.offloaded.push_back(Stage{s});
         }
-        all.tied = {Stage{0}, Stage{schedule.stage_count() - 1}};
-        ways.emplace_back(when + " receives, ZeRO-3, recomputed, offloaded, tied", all);
+        all.options.tied = {Stage{0}, Stage{schedule.stage_count() - 1}};
+        all.name = when + " receives, ZeRO-3, recomputed, offloaded, tied";
+        ways.push_back(all);
     }
     return ways;
 }
@@ -131,8 +142,9 @@ TEST_P(Property, WritesAnOrderWithoutViolations) {
 
 TEST_P(Property, FinishesUnderEveryTransportHoweverItIsLowered) {
     for_each_shape(GetParam(), [](const Schedule& schedule) {
-        for (const auto& [name, options] : ways_to_lower(schedule)) {
-            const Program program = lower(schedule, options);
+        for (const Way& way : ways_to_lower(schedule)) {
+            const std::string& name = way.name;
+            const Program program = way.lower(schedule);
             EXPECT_EQ(first_of(validate(program)), "") << name;
             EXPECT_EQ(computes_of(program), computes_of(schedule)) << name << " keeps the order";
         }
@@ -142,8 +154,9 @@ TEST_P(Property, FinishesUnderEveryTransportHoweverItIsLowered) {
 /// Each stage of each rank goes through all its passes of one microbatch, and that ends.
 TEST_P(Property, IsRehearsedByOneMicroBatchOfEveryStage) {
     for_each_shape(GetParam(), [](const Schedule& schedule) {
-        for (const auto& [name, options] : ways_to_lower(schedule)) {
-            const Program program = lower(schedule, options);
+        for (const Way& way : ways_to_lower(schedule)) {
+            const std::string& name = way.name;
+            const Program program = way.lower(schedule);
             const Program rehearsal = rehearsal_of(program);
             for (const Violation& violation : validate(rehearsal))
                 EXPECT_EQ(violation.kind, Violation::Kind::Missing)
@@ -215,8 +228,9 @@ TEST_P(Property, RoundTripsThroughCsv) {
     for_each_shape(GetParam(), [](const Schedule& schedule) {
         const CsvOptions options{"test.csv", schedule.name, {}};
         EXPECT_EQ(read_csv(write_csv(schedule), options).schedule, schedule);
-        for (const auto& [name, lowering] : ways_to_lower(schedule)) {
-            const Program program = lower(schedule, lowering);
+        for (const Way& way : ways_to_lower(schedule)) {
+            const std::string& name = way.name;
+            const Program program = way.lower(schedule);
             EXPECT_EQ(read_csv(write_csv(program), options).schedule, program) << name;
         }
         EXPECT_EQ(read_placement(write_placement(schedule.placement), "p.csv"), schedule.placement);

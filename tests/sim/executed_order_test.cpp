@@ -1,4 +1,5 @@
 #include "trace/executed_order.h"
+#include "trace/executed_checks.h"
 
 #include <gmock/gmock.h>
 

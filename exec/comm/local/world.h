@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "exec/comm/local/meeting.h"
-#include "schedule/validate.h"
+#include "schedule/transport.h"
 
 namespace debubble::exec::local {
 

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/comm/processes/engine.h"
+#include "exec/comm/local/meeting.h"
+#include "exec/comm/processes/place.h"
 
 namespace debubble::exec::processes {
 
@@ -18,7 +19,7 @@ struct Header {
     Word word{};
     std::int32_t reserved = 0;
     Place place{};
-    Terms terms{};
+    local::Terms terms{};
     std::uint64_t id = 0;         ///< the announcer's number of the piece
     std::uint64_t texts[2] = {};  ///< lengths: description (or sentence), content
     std::uint64_t inlined = 0;    ///< bytes of the piece behind the texts

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -18,6 +17,7 @@
 
 #include "exec/comm/local/meeting.h"
 #include "exec/comm/processes/last_resort.h"
+#include "exec/comm/processes/place.h"
 #include "exec/comm/processes/wire.h"
 #include "exec/core/communicator/communicator.h"
 
@@ -28,16 +28,6 @@
 /// the receiver asks for it, then the bytes go from memory to memory. The wire thus never
 /// holds a buffer of a rank that waits in vain, and a wait that fails may free it.
 namespace debubble::exec::processes {
-
-/// The n-th use of a channel of a group, or one phase of its n-th collective. Trivially
-/// copyable, since it travels.
-struct Place {
-    std::uint64_t group = 0;
-    std::int32_t kind = -1;  ///< of a collective: -1 - phase
-    std::int32_t tag = 0;
-    std::uint64_t number = 0;
-    friend auto operator<=>(const Place&, const Place&) = default;
-};
 
 using local::Terms;
 

@@ -13,6 +13,8 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 
+#include "exec/comm/tcp/proof.h"
+
 namespace debubble::exec::tcp {
 
 namespace {
@@ -140,7 +142,7 @@ private:
             throw WorldError(fmt::format(
                 "another job of this user comes together by {}: give each a MASTER_PORT of its own",
                 job_.file.string()));
-        const std::string secret = fresh_job_secret();
+        const std::string secret = fresh_secret();
         me_.secret += secret;
         return write_meeting(job_.file, {stays_here() ? "127.0.0.1" : asio::ip::host_name(),
                                          acceptor.local_endpoint().port(), secret});

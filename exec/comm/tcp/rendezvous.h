@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
-#include "exec/comm/tcp.h"
 #include "exec/comm/tcp/handshake.h"
+#include "exec/comm/tcp/job.h"
 
 namespace debubble::exec::tcp {
 

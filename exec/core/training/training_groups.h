@@ -6,7 +6,7 @@
 
 #include "exec/core/communicator/communicator.h"
 #include "exec/core/communicator/rank_grid.h"
-#include "schedule/lower.h"
+#include "schedule/schedule.h"
 
 /// With whom a rank shares parameters and gradients.
 namespace debubble::exec {

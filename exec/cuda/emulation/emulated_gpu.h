@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "exec/cuda/emulation/emulated_device.h"
+#include "exec/cuda/emulation/emulated_pace.h"
 #include "exec/cuda/emulation/guarded_memory.h"
 #include "exec/cuda/queue.h"
 

@@ -1,25 +1,6 @@
 #include "exec/io/data/tokenizer.h"
 
-#include "base/file.h"
-#include "exec/io/bad_file.h"
-#include "exec/io/data/tokenizer_reader.h"
-
 namespace debubble::exec {
-namespace fs = std::filesystem;
-namespace {
-
-constexpr std::size_t kLongestFile = 64u << 20;  // Llama 3's has 9 MB
-
-/// The file of a tokenizer's folder, or `path` itself.
-fs::path described_at(const fs::path& path) {
-    std::error_code error;
-    if (!fs::is_directory(path, error)) return path;
-    for (const char* name : {"tokenizer.json", "vocab.json"})
-        if (fs::exists(path / name, error)) return path / name;
-    throw bad_file(path, "the folder has no tokenizer.json and no vocab.json");
-}
-
-}  // namespace
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
     std::vector<std::int32_t> all;
@@ -27,16 +8,6 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
         all.insert(all.end(), tokens.begin(), tokens.end());
     });
     return all;
-}
-
-std::unique_ptr<Tokenizer> make_tokenizer(const fs::path& path) {
-    if (path.empty()) return byte_tokenizer();
-    const fs::path file = described_at(path);
-    const std::string text = read_file(file, kLongestFile);
-    if (file.filename() != "vocab.json") return bpe_tokenizer(read_tokenizer_json(text, file));
-    const fs::path merges = file.parent_path() / "merges.txt";
-    return bpe_tokenizer(
-        read_vocab_and_merges(text, read_file(merges, kLongestFile), file, merges));
 }
 
 }  // namespace debubble::exec

@@ -35,10 +35,6 @@ public:
 /// 0 .. 255 are the bytes, 256 is <|endoftext|>.
 std::unique_ptr<Tokenizer> byte_tokenizer();
 
-/// From `path`: a tokenizer.json of Hugging Face, a vocab.json with its merges.txt beside it,
-/// or a folder with either. An empty path stands for the bytes. Throws InputError.
-std::unique_ptr<Tokenizer> make_tokenizer(const std::filesystem::path& path);
-
 /// What GPT-2 calls its token between documents.
 inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 

@@ -8,6 +8,7 @@
 #include "exec/io/bad_file.h"
 #include "exec/io/data/corpus.h"
 #include "exec/io/data/image_data_set.h"
+#include "exec/io/data/make_tokenizer.h"
 #include "exec/io/data/token_data_set.h"
 
 namespace debubble::exec {

@@ -8,6 +8,7 @@
 #include "exec/io/checkpoint/checkpoint.h"
 #include "exec/io/checkpoint/hugging_face.h"
 #include "exec/io/checkpoint/untaken.h"
+#include "exec/io/data/make_tokenizer.h"
 #include "text/quantity.h"
 
 namespace debubble::exec {

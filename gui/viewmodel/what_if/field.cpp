@@ -54,8 +54,8 @@ std::optional<std::string> why_not(const Generator& row, const Scenario& scenari
                                    bool stages_are_said) {
     PipelineShape shape = scenario.pipeline_shape();
     if (!stages_are_said) shape.stages_per_rank = row.stages_per_rank.value_or(1);
-    GeneratorOptions options = scenario.schedule.options;
-    options.values.clear();
+    GeneratorOptions options;
+    options.memory_limit = scenario.schedule.memory_limit;
     return row.why_not(shape, options);
 }
 

@@ -5,7 +5,7 @@
 
 #include "gui/viewmodel/timeline/hit.h"
 #include "gui/widgets/timeline/geometry.h"
-#include "gui/widgets/timeline/paint_frame.h"
+#include "gui/widgets/timeline/look.h"
 
 namespace debubble::gui {
 

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <vector>
+
+#include "base/ids.h"
+
+namespace debubble {
+
+/// Where a Recv stands before the compute that needs it.
+enum class ReceivePlacement {
+    Late,   ///< directly before it
+    Early,  ///< before the compute that stands before it, so that the link works meanwhile
+};
+
+/// How the step ends.
+enum class OptimizerPlacement {
+    None,           ///< compute and communication only
+    Synchronized,   ///< GradNorm, then OptimizerStep
+    PostValidated,  ///< OptimizerStep, then GradNorm; rolled back if the norm demands it
+};
+
+struct LowerOptions {
+    ReceivePlacement receive = ReceivePlacement::Early;
+    OptimizerPlacement optimizer = OptimizerPlacement::Synchronized;
+    bool data_parallel = false;    ///< gradients are shared over data x context ranks, or holders
+    int zero_stage = 0;            ///< 0..3; see the design of data parallelism in ARCHITECTURE.md
+    bool shard_by_stage = false;   ///< ZeRO-3 by Unshard, Reshard and ReduceGrad (`wrap: stage`);
+                                   ///< else all three happen inside the computes
+    std::vector<Stage> tied;       ///< the stages that hold a copy of a tied tensor
+    std::vector<Stage> offloaded;  ///< the stages whose activations go to the host
+    friend bool operator==(const LowerOptions&, const LowerOptions&) = default;
+};
+
+}  // namespace debubble
