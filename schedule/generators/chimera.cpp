@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
 #include "schedule/generators/shape_needs.h"
 #include "schedule/generators/writer.h"
 
@@ -32,8 +32,6 @@ void add_slots(int ranks, int stage, int mb, std::vector<ClockedPass>& slots) {
     slots.push_back({start + 2 * ranks - 1 - stage, {Pass::Backward, Stage{stage}, {mb, {}}}});
 }
 
-}  // namespace
-
 Reason why_not_chimera(const PipelineShape& shape, const GeneratorOptions&) {
     if (Reason reason = shape_reason(shape, {.stages_per_rank = 1})) return reason;
     if (shape.ranks % 2 != 0)
@@ -58,6 +56,17 @@ Schedule chimera(const PipelineShape& shape, const GeneratorOptions&) {
         for (const ClockedPass& slot : slots) schedule.ranks[rank].push_back(slot.compute);
     }
     return schedule;
+}
+
+}  // namespace
+
+Generator chimera_row() {
+    return {.name = "chimera",
+            .summary = "two 1F1B pipelines in opposite directions, two copies of the parameters",
+            .source = "arXiv:2107.06925",
+            .make = chimera,
+            .why_not = why_not_chimera,
+            .stages_per_rank = 1};
 }
 
 }  // namespace debubble

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "schedule/generators/eight_steps.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
 #include "schedule/generators/shape_needs.h"
 
 /// DualPipe (DeepSeek-V3, 2024, arXiv:2412.19437; order of deepseek-ai/DualPipe):
@@ -14,6 +14,7 @@
 ///   rank 0  0F0 1F2 0F1 1B2 (1F3;0B0)OVERLAP_F_B 1B3 0I1 0W1
 ///   rank 1  0F2 1F0 0F3 1B0 (1F1;0B2)OVERLAP_F_B 1B1 0I3 0W3
 namespace debubble {
+namespace {
 
 Schedule dualpipe(const PipelineShape& shape, const GeneratorOptions&) {
     Schedule schedule = empty_schedule("dualpipe", shape, bidirectional_placement(shape.ranks));
@@ -40,6 +41,19 @@ Reason why_not_dualpipe(const PipelineShape& shape, const GeneratorOptions&) {
         return fmt::format("it needs at least 2 x {} = {} microbatches, and there are {}",
                            shape.ranks, 2 * shape.ranks, shape.micro_batches);
     return std::nullopt;
+}
+
+}  // namespace
+
+Generator dualpipe_row() {
+    return {.name = "dualpipe",
+            .summary = "fed from both ends, forward and backward overlapped (DeepSeek-V3)",
+            .source = "arXiv:2412.19437",
+            .make = dualpipe,
+            .why_not = why_not_dualpipe,
+            .splits_backward = true,
+            .stages_per_rank = 1,
+            .overlaps = true};
 }
 
 }  // namespace debubble

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "schedule/generators/eight_steps.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
 #include "schedule/generators/shape_needs.h"
 
 /// DualPipeV (deepseek-ai/DualPipe; "cut in half", Sea AI Lab): DualPipe's
@@ -13,6 +13,7 @@
 ///   rank 1  1F0 2F0 1F1 2F1 1F2 2B0 (2F2;1B0)OVERLAP_F_B (1F3;2B1)OVERLAP_F_B (2F3;1B1)OVERLAP_F_B
 ///           2B2 1B2 2I3 1I3 2W3 1W3
 namespace debubble {
+namespace {
 
 Schedule dualpipe_v(const PipelineShape& shape, const GeneratorOptions&) {
     Schedule schedule = empty_schedule("dualpipe-v", shape, v_placement(shape.ranks));
@@ -30,6 +31,19 @@ Reason why_not_dualpipe_v(const PipelineShape& shape, const GeneratorOptions&) {
         return fmt::format("it needs at least 2 x {} = {} microbatches, and there are {}",
                            shape.ranks, 2 * shape.ranks, shape.micro_batches);
     return std::nullopt;
+}
+
+}  // namespace
+
+Generator dualpipe_v_row() {
+    return {.name = "dualpipe-v",
+            .summary = "DualPipe cut in half, one copy of the parameters",
+            .source = "deepseek-ai/DualPipe dualpipe/dualpipev.py",
+            .make = dualpipe_v,
+            .why_not = why_not_dualpipe_v,
+            .splits_backward = true,
+            .stages_per_rank = 2,
+            .overlaps = true};
 }
 
 }  // namespace debubble

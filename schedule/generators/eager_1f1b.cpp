@@ -1,5 +1,6 @@
 #include "schedule/generators/alternation.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
+#include "schedule/generators/shape_needs.h"
 #include "schedule/generators/writer.h"
 
 /// Eager 1F1B (Alpa's "overlap-friendly" 1F1B; Zhuang et al., 2022,
@@ -14,6 +15,7 @@
 ///
 /// Equals the order of Alpa 0.2.3's OverlapFriendlyPipeDreamSchedule, run for p <= 8, m <= 64.
 namespace debubble {
+namespace {
 
 Schedule eager_one_f_one_b(const PipelineShape& shape, const GeneratorOptions&) {
     Schedule schedule = empty_schedule("eager-1f1b", shape);
@@ -23,6 +25,17 @@ Schedule eager_one_f_one_b(const PipelineShape& shape, const GeneratorOptions&) 
                .warm_up = 2 * (shape.ranks - 1 - rank)},
               schedule.ranks[rank]);
     return schedule;
+}
+
+}  // namespace
+
+Generator eager_1f1b_row() {
+    return {.name = "eager-1f1b",
+            .summary = "1F1B with twice the warm-up, which hides the links (Alpa)",
+            .source = "arXiv:2211.05322",
+            .make = eager_one_f_one_b,
+            .why_not = one_stage_per_rank,
+            .stages_per_rank = 1};
 }
 
 }  // namespace debubble

@@ -1,4 +1,5 @@
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
+#include "schedule/generators/shape_needs.h"
 #include "schedule/generators/writer.h"
 
 /// GPipe (Huang et al., 2018, arXiv:1811.06965): every forward, then every
@@ -10,6 +11,7 @@
 /// Equals the step loop of PyTorch 2.6's ScheduleGPipe, run for p <= 8, m <= 64. (The paper takes
 /// the last microbatch back first.)
 namespace debubble {
+namespace {
 
 Schedule gpipe(const PipelineShape& shape, const GeneratorOptions&) {
     Schedule schedule = empty_schedule("gpipe", shape);
@@ -19,6 +21,17 @@ Schedule gpipe(const PipelineShape& shape, const GeneratorOptions&) {
         for (int mb = 0; mb < shape.micro_batches; ++mb) list.backward(rank, mb);
     }
     return schedule;
+}
+
+}  // namespace
+
+Generator gpipe_row() {
+    return {.name = "gpipe",
+            .summary = "all forwards, then all backwards",
+            .source = "arXiv:1811.06965",
+            .make = gpipe,
+            .why_not = one_stage_per_rank,
+            .stages_per_rank = 1};
 }
 
 }  // namespace debubble

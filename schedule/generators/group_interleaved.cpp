@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "schedule/generators/alternation.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
 #include "schedule/generators/shape_needs.h"
 #include "schedule/generators/writer.h"
 
@@ -21,11 +21,12 @@
 namespace debubble {
 namespace {
 
+constexpr GeneratorOption kGroup[] = {
+    {"group", "microbatches per group, from p/2 to p; fewer save memory and cost bubble"}};
+
 OptionValue group_of(const PipelineShape& shape, const GeneratorOptions& options) {
     return whole_number(options, "group", shape.ranks, (shape.ranks + 1) / 2, shape.ranks);
 }
-
-}  // namespace
 
 Reason why_not_group_interleaved(const PipelineShape& shape, const GeneratorOptions& options) {
     if (const Reason reason = shape_reason(shape, {})) return reason;
@@ -45,6 +46,18 @@ Schedule group_interleaved(const PipelineShape& shape, const GeneratorOptions& o
                .weight_delay = 0},
               schedule.ranks[rank]);
     return without_missing(std::move(schedule), shape.micro_batches);
+}
+
+}  // namespace
+
+Generator group_interleaved_row() {
+    return {.name = "group-interleaved",
+            .summary = "interleaved 1F1B in groups, down to half the memory (GIS)",
+            .source = "arXiv:2503.01328",
+            .make = group_interleaved,
+            .why_not = why_not_group_interleaved,
+            .splits_backward = true,
+            .options = kGroup};
 }
 
 }  // namespace debubble

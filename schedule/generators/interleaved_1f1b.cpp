@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "schedule/generators/alternation.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
 #include "schedule/generators/shape_needs.h"
 #include "schedule/generators/writer.h"
 
@@ -25,12 +25,13 @@
 namespace debubble {
 namespace {
 
+constexpr GeneratorOption kRounds[] = {
+    {"rounds", "megatron, pytorch or padded: how microbatches that p does not divide are grouped"}};
+
 std::string rounds_of(const GeneratorOptions& options) {
     const auto found = options.values.find("rounds");
     return found == options.values.end() ? "megatron" : found->second;
 }
-
-}  // namespace
 
 Reason why_not_interleaved_1f1b(const PipelineShape& shape, const GeneratorOptions& options) {
     if (const Reason reason = shape_reason(shape, {})) return reason;
@@ -65,6 +66,17 @@ Schedule interleaved_one_f_one_b(const PipelineShape& shape, const GeneratorOpti
                .warm_up = (shape.stages_per_rank - 1) * group + 2 * (shape.ranks - 1 - rank)},
               schedule.ranks[rank]);
     return without_missing(std::move(schedule), shape.micro_batches);
+}
+
+}  // namespace
+
+Generator interleaved_1f1b_row() {
+    return {.name = "interleaved-1f1b",
+            .summary = "1F1B over several chunks per rank, depth first (Megatron-LM)",
+            .source = "arXiv:2104.04473",
+            .make = interleaved_one_f_one_b,
+            .why_not = why_not_interleaved_1f1b,
+            .options = kRounds};
 }
 
 }  // namespace debubble

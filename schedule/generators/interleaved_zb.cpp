@@ -1,5 +1,5 @@
 #include "schedule/generators/alternation.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
 #include "schedule/generators/shape_needs.h"
 #include "schedule/generators/writer.h"
 
@@ -13,6 +13,7 @@
 ///
 /// Equals PyTorch 2.6's pipeline_order, run for p <= 8, v <= 4, m <= 64.
 namespace debubble {
+namespace {
 
 Reason why_not_interleaved_zb(const PipelineShape& shape, const GeneratorOptions&) {
     if (const Reason reason = shape_reason(shape, {})) return reason;
@@ -29,6 +30,17 @@ Schedule interleaved_zb(const PipelineShape& shape, const GeneratorOptions&) {
                .weight_delay = rank},
               schedule.ranks[rank]);
     return schedule;
+}
+
+}  // namespace
+
+Generator interleaved_zb_row() {
+    return {.name = "interleaved-zb",
+            .summary = "ZB-H1 over several chunks per rank (PyTorch)",
+            .source = "pytorch/pytorch torch/distributed/pipelining/schedules.py",
+            .make = interleaved_zb,
+            .why_not = why_not_interleaved_zb,
+            .splits_backward = true};
 }
 
 }  // namespace debubble

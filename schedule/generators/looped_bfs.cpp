@@ -1,7 +1,8 @@
 #include <algorithm>
 
 #include "schedule/generators/alternation.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
+#include "schedule/generators/shape_needs.h"
 #include "schedule/generators/writer.h"
 
 /// Looped BFS (breadth-first pipeline parallelism; Lamy-Poirier, 2022,
@@ -16,6 +17,7 @@
 /// Equals PyTorch 2.6's ScheduleLoopedBFS, run for p <= 8, v <= 4, m <= 64: it, too, takes the last
 /// microbatch back first.
 namespace debubble {
+namespace {
 
 Schedule looped_bfs(const PipelineShape& shape, const GeneratorOptions&) {
     Schedule schedule = empty_schedule("looped-bfs", shape);
@@ -29,6 +31,16 @@ Schedule looped_bfs(const PipelineShape& shape, const GeneratorOptions&) {
               schedule.ranks[rank]);
     }
     return schedule;
+}
+
+}  // namespace
+
+Generator looped_bfs_row() {
+    return {.name = "looped-bfs",
+            .summary = "several chunks per rank, breadth first",
+            .source = "arXiv:2211.05953",
+            .make = looped_bfs,
+            .why_not = any_stages_per_rank};
 }
 
 }  // namespace debubble

@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
+#include "schedule/generators/shape_needs.h"
 #include "schedule/generators/writer.h"
 
 /// 1F1B (PipeDream-Flush; Narayanan et al., 2021, arXiv:2104.04473): fill the
@@ -13,6 +14,7 @@
 ///
 /// Equals the step loop of PyTorch 2.6's Schedule1F1B, run for p <= 8, m <= 64.
 namespace debubble {
+namespace {
 
 Schedule one_f_one_b(const PipelineShape& shape, const GeneratorOptions&) {
     Schedule schedule = empty_schedule("1f1b", shape);
@@ -26,6 +28,17 @@ Schedule one_f_one_b(const PipelineShape& shape, const GeneratorOptions&) {
         for (int i = steady; i < shape.micro_batches; ++i) list.backward(rank, i);
     }
     return schedule;
+}
+
+}  // namespace
+
+Generator one_f_one_b_row() {
+    return {.name = "1f1b",
+            .summary = "one forward, one backward (PipeDream-Flush)",
+            .source = "arXiv:2104.04473",
+            .make = one_f_one_b,
+            .why_not = one_stage_per_rank,
+            .stages_per_rank = 1};
 }
 
 }  // namespace debubble

@@ -1,5 +1,5 @@
 #include "schedule/generators/alternation.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
 #include "schedule/generators/shape_needs.h"
 #include "schedule/generators/writer.h"
 
@@ -14,6 +14,7 @@
 /// Equals sail-sg/zero-bubble-pipeline-parallelism's scheduler/seq1f1b.py (warm-up
 /// min(p - r - 2 + k, mk)). With one slice it is 1F1B.
 namespace debubble {
+namespace {
 
 Reason why_not_seq_1f1b(const PipelineShape& shape, const GeneratorOptions&) {
     return shape_reason(shape, {.stages_per_rank = 1, .slices = true});
@@ -36,6 +37,17 @@ Schedule seq_one_f_one_b(const PipelineShape& shape, const GeneratorOptions&) {
         write(turns, schedule.ranks[rank]);
     }
     return schedule;
+}
+
+}  // namespace
+
+Generator seq_1f1b_row() {
+    return {.name = "seq-1f1b",
+            .summary = "1F1B over slices of sequences, for causal attention",
+            .source = "arXiv:2406.03488",
+            .make = seq_one_f_one_b,
+            .why_not = why_not_seq_1f1b,
+            .stages_per_rank = 1};
 }
 
 }  // namespace debubble

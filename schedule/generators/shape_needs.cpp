@@ -45,6 +45,14 @@ Reason shape_reason(const PipelineShape& shape, const ShapeNeeds& needs) {
     return std::nullopt;
 }
 
+Reason one_stage_per_rank(const PipelineShape& shape, const GeneratorOptions&) {
+    return shape_reason(shape, {.stages_per_rank = 1});
+}
+
+Reason any_stages_per_rank(const PipelineShape& shape, const GeneratorOptions&) {
+    return shape_reason(shape, {});
+}
+
 OptionValue whole_number(const GeneratorOptions& options, const std::string& key, int fallback,
                          int least, int greatest) {
     const auto found = options.values.find(key);

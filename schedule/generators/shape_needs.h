@@ -18,6 +18,11 @@ struct ShapeNeeds {
 /// passes than memory holds), or why not by a generator with these needs.
 Reason shape_reason(const PipelineShape& shape, const ShapeNeeds& needs);
 
+/// Generator::why_not of those that take any shape with so many stages per rank, or with any
+/// number.
+Reason one_stage_per_rank(const PipelineShape& shape, const GeneratorOptions& options);
+Reason any_stages_per_rank(const PipelineShape& shape, const GeneratorOptions& options);
+
 /// The value of a whole-number option, or what is wrong with it. `fallback` if it is not given.
 struct OptionValue {
     int value = 0;

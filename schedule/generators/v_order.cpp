@@ -6,6 +6,7 @@
 #include "schedule/generators/block_orders.h"
 #include "schedule/generators/neighbours.h"
 #include "schedule/generators/plan_search.h"
+#include "schedule/generators/shape_needs.h"
 
 namespace debubble {
 namespace {
@@ -125,6 +126,11 @@ Plan search_v_order(const OrderProblem& problem, const BlockStrides& published) 
         });
         return std::make_unique<Plan>(search_anew(problem, *library));
     });
+}
+
+Reason v_shape_with_costs(const PipelineShape& shape, const GeneratorOptions& options) {
+    if (Reason reason = shape_reason(shape, {.stages_per_rank = 2})) return reason;
+    return costs_reason(shape, options.costs);
 }
 
 }  // namespace debubble

@@ -9,4 +9,7 @@ namespace debubble {
 /// `published` are the strides of the schedule's paper and are tried first.
 Plan search_v_order(const OrderProblem& problem, const BlockStrides& published);
 
+/// Why the V family cannot search for this shape with these costs.
+Reason v_shape_with_costs(const PipelineShape& shape, const GeneratorOptions& options);
+
 }  // namespace debubble

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
 #include "schedule/generators/neighbours.h"
 #include "schedule/generators/plan_search.h"
 #include "schedule/generators/shape_needs.h"
@@ -155,8 +155,6 @@ double memory_limit(const PipelineShape& shape, const GeneratorOptions& options)
     return options.memory_limit.value_or(2.0 * shape.ranks);
 }
 
-}  // namespace
-
 Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& options) {
     if (Reason reason = shape_reason(shape, {.stages_per_rank = 1})) return reason;
     if (Reason reason = costs_reason(shape, options.costs)) return reason;
@@ -171,6 +169,21 @@ Schedule zb_auto(const PipelineShape& shape, const GeneratorOptions& options) {
     const OrderProblem problem{shape, options.costs, true, static_cast<int>(limit),
                                wants_span(options)};
     return to_schedule("zb-auto", problem, AutoSearch(problem).run());
+}
+
+}  // namespace
+
+Generator zb_auto_row() {
+    return {.name = "zb-auto",
+            .summary = "zero bubble by search, under --memory-limit and for measured costs",
+            .source = "arXiv:2401.10241",
+            .make = zb_auto,
+            .why_not = why_not_zb_auto,
+            .splits_backward = true,
+            .stages_per_rank = 1,
+            .uses_costs = true,
+            .options = kObjective,
+            .takes_memory_limit = true};
 }
 
 }  // namespace debubble

@@ -1,5 +1,6 @@
 #include "schedule/generators/alternation.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
+#include "schedule/generators/shape_needs.h"
 #include "schedule/generators/writer.h"
 
 /// ZB-H1 (Qi et al., 2023, arXiv:2401.10241, section 2.1): 1F1B with the backward
@@ -14,6 +15,7 @@
 /// Equals the authors' zbpp_light 0.0.1, and PyTorch 2.6's ScheduleInterleavedZeroBubble with one
 /// stage per rank, both run for p <= 8, m <= 64. Gives the paper's bubble rates to four digits.
 namespace debubble {
+namespace {
 
 Schedule zb_h1(const PipelineShape& shape, const GeneratorOptions&) {
     Schedule schedule = empty_schedule("zb-h1", shape);
@@ -24,6 +26,18 @@ Schedule zb_h1(const PipelineShape& shape, const GeneratorOptions&) {
                .weight_delay = rank},
               schedule.ranks[rank]);
     return schedule;
+}
+
+}  // namespace
+
+Generator zb_h1_row() {
+    return {.name = "zb-h1",
+            .summary = "zero bubble with 1F1B's memory",
+            .source = "arXiv:2401.10241",
+            .make = zb_h1,
+            .why_not = one_stage_per_rank,
+            .splits_backward = true,
+            .stages_per_rank = 1};
 }
 
 }  // namespace debubble

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "schedule/generators/alternation.h"
-#include "schedule/generators/generators.h"
+#include "schedule/generators/generator.h"
 #include "schedule/generators/shape_needs.h"
 #include "schedule/generators/writer.h"
 
@@ -20,6 +20,7 @@
 ///
 /// Gives the paper's bubble rates to four digits; the paper publishes its order as figure 3 only.
 namespace debubble {
+namespace {
 
 Reason note_of_zb_h2(const PipelineShape& shape) {
     const int full = 2 * shape.ranks - 1;
@@ -39,6 +40,19 @@ Schedule zb_h2(const PipelineShape& shape, const GeneratorOptions&) {
                .weight_delay = 2 * rank},
               schedule.ranks[rank]);
     return schedule;
+}
+
+}  // namespace
+
+Generator zb_h2_row() {
+    return {.name = "zb-h2",
+            .summary = "zero bubble with twice 1F1B's memory",
+            .source = "arXiv:2401.10241",
+            .make = zb_h2,
+            .why_not = one_stage_per_rank,
+            .splits_backward = true,
+            .stages_per_rank = 1,
+            .note = note_of_zb_h2};
 }
 
 }  // namespace debubble
