@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Training steps by `debubble run` beside the same steps by PyTorch, turn about, so that what else
-the machine does falls on both: the median step of each, and their ratio. Network, batch, optimizer
-(AdamW over fp32 weights) and precision are equal; no dropout.
+"""Compares training steps of `debubble run` with the same steps of PyTorch, alternating, so that
+other load of the machine falls on both: the median step of each, and their ratio. Network, batch,
+optimizer (AdamW over fp32 weights) and precision are equal; no dropout.
 
     bench/beside_pytorch.py [--precision fp32|bf16] [--threads 1] [--rounds 3] [--steps 3]
     bench/beside_pytorch.py --device cuda --network gpt2-xl --precision bf16 --compile
 
-On the processor the step is also laid beside its matrix products alone, where
-`step_products_bench` is built; on a GPU beside the datasheet's rate and that of a large product,
+On the processor the step is also compared with its matrix products alone, if
+`step_products_bench` is built; on a GPU with the datasheet's rate and that of a large product,
 as MFU: 6 FLOP per parameter and token, and 6 layers x hidden x tokens for causal attention.
 PyTorch is what `import torch` finds (Debian's python3-torch, or PyPI's). With --wanted there is one
-line for each figure that was asked for, which tests/gpu/run.sh reads:
+line for each goal, which tests/gpu/run.sh reads:
 
     verdict | beside PyTorch compiled | met, short or not run | the figure, or why there is none
 """
@@ -29,7 +29,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SHORT = 3  # exit code: of what was wanted
+SHORT = 3  # exit code: a goal was missed
 PYTORCH_IS_MISSING = 77
 WANTED_OF_COMPILED = 0.95  # of the speed of compiled PyTorch
 
@@ -47,7 +47,7 @@ NETWORKS = {
     "tiny-llama": {"family": "llama", "layers": 2, "hidden": 64, "heads": 4, "kv_heads": 2,
                    "ffn": 128, "vocab": 512, "max_positions": 1024, "tied_embedding": True},
 }
-# bf16 FLOP/s without sparsity, by what the driver calls the card (NVIDIA's datasheets).
+# bf16 FLOP/s without sparsity, by the driver's name of the card (NVIDIA's datasheets).
 DATASHEET = {"H100 80GB HBM3": 989.4e12, "H100 PCIe": 756e12, "H200": 989.4e12,
              "A100": 312e12, "B200": 2250e12}
 
@@ -88,8 +88,8 @@ def scenario_of(arguments):
 
 
 def run_for(command, seconds):
-    """Its exit code, None where it took longer, and what it wrote. All that it started ends with
-    it: a compiler's workers would compute beside the next side."""
+    """The exit code of the command, None if it took longer, and its output. Every process that it
+    started ends with it: a compiler's workers would compute during the next side's steps."""
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
@@ -108,7 +108,7 @@ def seconds_for_a_run(arguments):
 
 
 def debubble_steps(arguments, scenario, folder):
-    """Seconds of each step but the first, in which memory is found and algorithms are chosen."""
+    """Seconds of each step after the first ones, which allocate memory and choose algorithms."""
     metrics = folder / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
     warm_up = 1 if arguments.device == "cpu" else 3
@@ -123,16 +123,16 @@ def debubble_steps(arguments, scenario, folder):
         fail(f"debubble {how}\n{errors.strip()[-2000:]}".strip())
     steps = [json.loads(line)["step_time_s"] for line in metrics.read_text().splitlines()][warm_up:]
     if not steps:
-        fail("debubble ended well, but wrote the times of no steps")
+        fail("debubble succeeded, but wrote no step times")
     return steps
 
 
 class Absent(Exception):
-    """Why PyTorch has no steps."""
+    """The reason why PyTorch has no steps."""
 
 
 def pytorch_steps(arguments, scenario, compiled):
-    """What pytorch_training.py found."""
+    """The results of pytorch_training.py."""
     command = [sys.executable, ROOT / "bench/pytorch_training.py", scenario,
                "--steps", arguments.steps, "--device", arguments.device,
                "--threads", arguments.threads]
@@ -150,7 +150,7 @@ def pytorch_steps(arguments, scenario, compiled):
 
 
 def product_seconds(arguments):
-    """Of a step's matrix products, attention's included; empty where they are not built."""
+    """Seconds of a step's matrix products, attention's included; empty if they are not built."""
     program = arguments.debubble.parent / "step_products_bench"
     measured = (arguments.network, arguments.tokens, arguments.micro_batch, arguments.micro_batches)
     if arguments.device != "cpu" or not program.exists() or measured != ("gpt2-124m", 1024, 1, 1):
@@ -173,7 +173,7 @@ def card():
 
 
 class Side:
-    """Steps of one of those that are compared; `absent` is why there are none."""
+    """The steps of one side of the comparison; `absent` is the reason if there are none."""
 
     def __init__(self, kind, compiled=False):
         self.kind = self.name = kind
@@ -194,7 +194,7 @@ def tokens_of_a_step(arguments):
 
 
 def tell(side, arguments):
-    """So far, for who cuts the rest off."""
+    """Prints the result so far, in case the rest is cut off."""
     print(f"so far: {side.line(tokens_of_a_step(arguments))}", flush=True)
 
 
@@ -206,12 +206,12 @@ def mfu_lines(arguments, ours, tokens, where, product_rate):
     if peak:
         yield f"MFU {rate / peak:.1%} of the datasheet's {peak / 1e12:.0f} TFLOP/s in bf16"
     if product_rate:
-        yield (f"MFU {rate / product_rate:.1%} of what a product of 8192 x 8192 matrices reached, "
+        yield (f"MFU {rate / product_rate:.1%} of the rate of a product of 8192 x 8192 matrices, "
                f"{product_rate / 1e12:.0f} TFLOP/s")
 
 
 def verdicts(arguments, ours, sides):
-    """Rows of figure, met, short or not run, and why."""
+    """Rows of a figure, "met", "short" or "not run", and the reason."""
     rate = tokens_of_a_step(arguments) / ours.median()
     yield ("debubble", "met" if rate >= arguments.wanted else "short",
            f"{rate:.0f} tokens/s, wanted {arguments.wanted:.0f}")
@@ -230,21 +230,21 @@ def parsed_arguments():
     parser.add_argument("--network", choices=NETWORKS, default="gpt2-124m")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
-    parser.add_argument("--tokens", type=int, default=1024, help="of a sequence")
+    parser.add_argument("--tokens", type=int, default=1024, help="tokens of a sequence")
     parser.add_argument("--micro-batch", type=int, default=1, help="sequences of a microbatch")
-    parser.add_argument("--micro-batches", type=int, default=1, help="of a step")
+    parser.add_argument("--micro-batches", type=int, default=1, help="microbatches of a step")
     parser.add_argument("--compile", action="store_true", help="PyTorch's compiler as a third side")
     parser.add_argument("--patience", type=float, default=3600, metavar="SECONDS",
-                        help="with one run of a side, PyTorch's compiler included")
+                        help="longest run of a side, PyTorch's compiler included")
     parser.add_argument("--limit", type=float, default=24 * 3600, metavar="SECONDS",
-                        help="of all runs together; sides that find no time left are absent")
-    parser.add_argument("--alone", action="store_true", help="without PyTorch")
-    parser.add_argument("--threads", type=int, default=1, help="on the processor")
+                        help="time of all runs together; sides without time left are absent")
+    parser.add_argument("--alone", action="store_true", help="measure without PyTorch")
+    parser.add_argument("--threads", type=int, default=1, help="threads on the processor")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=3, help="of each side in a round")
+    parser.add_argument("--steps", type=int, default=3, help="steps of each side in a round")
     parser.add_argument("--wanted", type=float, metavar="TOKENS_PER_S",
-                        help=f"ends with {SHORT} if debubble has fewer, or is slower than PyTorch")
-    parser.add_argument("--text", type=pathlib.Path, help="to train on")
+                        help=f"exit with {SHORT} if debubble has fewer, or is slower than PyTorch")
+    parser.add_argument("--text", type=pathlib.Path, help="text to train on")
     parser.add_argument("--debubble", type=pathlib.Path,
                         default=ROOT / "build/release/bin/debubble")
     arguments = parser.parse_args()
@@ -253,7 +253,8 @@ def parsed_arguments():
 
 
 def measure(arguments, ours, sides):
-    """Adds steps to the sides, turn about. Seconds of products alone; a large product's rate."""
+    """Adds steps to the sides, alternating. Returns the seconds of the products alone and the rate
+    of a large product."""
     products, product_rate = [], None
     with tempfile.TemporaryDirectory() as folder:
         scenario = pathlib.Path(folder) / f"{arguments.network}.yaml"
@@ -279,7 +280,7 @@ def measure(arguments, ours, sides):
 
 def main():
     arguments = parsed_arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # else what runs would go on
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # else the running side goes on
     ours = Side("debubble")
     sides = [] if arguments.alone else [Side("PyTorch")]
     if sides and arguments.compile:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Simulated beside executed: calibrates this machine, then simulates and runs a small GPT by
-several schedules, several times over, and prints the table of docs/benchmarks.md.
+"""Compares simulated with executed steps: calibrates this machine, then simulates and runs a
+small GPT by several schedules, several times, and prints the table of docs/benchmarks.md.
 
     bench/calibrated.py BUILD/bin [runs]
     bench/calibrated.py BUILD/bin [runs] --device cuda
 
-On the processor there are two ranks, which want a quiet machine with a core each; the figures are
-of the machine as it was during the calibration. On a GPU there are four, each on its own part of
-the multiprocessors (green contexts), calibrated while the others compute on theirs. Ends with 3 if
-the medians of a schedule are more than 5 % apart.
+On the processor there are two ranks, which need a quiet machine with a core each; the figures
+hold for the state of the machine during the calibration. On a GPU there are four, each on its own
+part of the multiprocessors (green contexts), calibrated while the others compute on theirs. Ends
+with 3 if the medians of a schedule are more than 5 % apart.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALLOWED = 0.05
-SHORT = 3  # exit code: 1 is an exception's
+SHORT = 3  # exit code, since an exception ends with 1
 TWO_STAGES = ["parallel.stages_per_rank=2"]
 SIDES = {
     "cpu": {"scenario": "two-rank-gpt",
@@ -59,7 +59,7 @@ class Comparison:
         return json.loads(figures)["step_time_s"]
 
     def round(self, number, cluster):
-        """Says each figure as it is found, for who cuts the rest off."""
+        """Prints each figure when it is measured, in case the rest is cut off."""
         self.debubble("calibrate", "--scenario", self.scenario, "--steps", "20", "--out", cluster,
                       *self.device)
         print(f"round {number}: calibrated", flush=True)
@@ -73,7 +73,7 @@ class Comparison:
                   f"executed {was * 1e3:.2f} ms", flush=True)
 
     def table(self):
-        """Prints it; whether all is as near as it is to be."""
+        """Prints the table; returns whether all errors are within ALLOWED."""
         near = True
         print("| schedule | simulated, ms | executed, ms | error of the medians | of single runs |")
         print("|---|---|---|---|---|")
@@ -90,15 +90,15 @@ class Comparison:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("bin", type=pathlib.Path, help="where debubble was built")
+    parser.add_argument("bin", type=pathlib.Path, help="folder of the built debubble")
     parser.add_argument("runs", type=int, nargs="?", default=5)
     parser.add_argument("--device", choices=SIDES, default="cpu")
-    parser.add_argument("--scenario", help="instead of the small GPT")
-    parser.add_argument("--steps", type=int, default=15, help="of a run")
+    parser.add_argument("--scenario", help="scenario instead of the small GPT")
+    parser.add_argument("--steps", type=int, default=15, help="steps of a run")
     parser.add_argument("--text", type=pathlib.Path, default=ROOT / "scenarios/data/tales.txt",
-                        help="to train on")
+                        help="text to train on")
     parser.add_argument("--limit", type=float, default=24 * 3600, metavar="SECONDS",
-                        help="begins no further run that would end later, going by the last")
+                        help="starts no round that would end later, judged by the last one")
     arguments = parser.parse_args()
     load = os.getloadavg()[0]
     cores = len(os.sched_getaffinity(0))
@@ -106,7 +106,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         done, took, end = 0, 0, time.monotonic() + arguments.limit
         while done == 0 or (done < arguments.runs and time.monotonic() + took < end):
-            began = time.monotonic()  # a process computes faster or slower than the next
+            began = time.monotonic()  # processes differ in speed
             comparison.round(done + 1, pathlib.Path(folder) / "here.yaml")
             done, took = done + 1, time.monotonic() - began
     print(f"load before: {load:.1f} on {cores} cores; {done} calibrations, each with a "

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Training steps by PyTorch, as bench/beside_pytorch.py compares them: GPT-2 and Llama written the
-way PyTorch's users write them (fused attention, autocast over fp32 weights, AdamW), on the
+"""Training steps by PyTorch, for the comparison in bench/beside_pytorch.py: GPT-2 and Llama written
+as PyTorch's users write them (fused attention, autocast over fp32 weights, AdamW), on the
 processor or a GPU, eager or compiled.
 
     bench/pytorch_training.py SCENARIO --steps 5 [--device cuda] [--compile] [--threads 1]
 
 reads the network, the batch, the text and the precision from a scenario of debubble, written as
-JSON, which is YAML as well, and prints JSON: the seconds of each step but the first, PyTorch's
+JSON, which is YAML as well, and prints JSON: the seconds of each step after the first, PyTorch's
 version, the peak of memory, and on a GPU the rate of a large product. Ends with 77 where PyTorch is
 missing.
 
 In bf16 PyTorch has autocast, as its users do: products and attention are in bf16, the residual
-stream, the norms and the loss in fp32. debubble has all but sums and statistics in bf16.
+stream, the norms and the loss in fp32. debubble has everything except sums and statistics in bf16.
 """
 
 import argparse
@@ -82,7 +82,7 @@ class RmsNorm(nn.Module):
 def rotated(x, angles):
     """Pairs (i, i + half) of every head turned by its position's angles."""
     cosines, sines = angles
-    cosines, sines = cosines.to(x.dtype), sines.to(x.dtype)  # else the product is in fp32
+    cosines, sines = cosines.to(x.dtype), sines.to(x.dtype)  # otherwise the product is in fp32
     left, right = x.chunk(2, dim=-1)
     return torch.cat((left * cosines - right * sines, right * cosines + left * sines), dim=-1)
 
@@ -113,7 +113,7 @@ class Network(nn.Module):
     def __init__(self, model):
         super().__init__()
         hidden = model["hidden"]
-        # As nanoGPT pads it: products over an odd number of words are slow on tensor cores.
+        # Padded as in nanoGPT: products over an odd number of words are slow on tensor cores.
         vocabulary = -(-model["vocab"] // 64) * 64
         self.is_gpt2 = model["family"] == "gpt2"
         self.tokens = nn.Embedding(vocabulary, hidden)
@@ -147,8 +147,8 @@ class Network(nn.Module):
 
 
 def fused_attention_only(device, low):
-    """In 16 bits on a GPU PyTorch is to fail rather than fall back to plain products, which nobody
-    would train with. In fp32 there are no such kernels."""
+    """In 16 bits on a GPU PyTorch must fail rather than fall back to plain products, with which
+    nobody would train. In fp32 there are no such kernels."""
     if device != "cuda" or not low:
         return contextlib.nullcontext()
     from torch.nn.attention import SDPBackend, sdpa_kernel  # since 2.3; cuDNN's since 2.5
@@ -156,8 +156,8 @@ def fused_attention_only(device, low):
 
 
 def tokens_of(training, micro_batches):
-    """[microbatches, samples, tokens + 1] of the text that debubble reads, whose bytes are tokens:
-    as many gradients meet in a row of the embeddings. A short text comes again and again."""
+    """[microbatches, samples, tokens + 1] of the text that debubble reads, whose bytes are tokens,
+    so that as many gradients meet in a row of the embeddings. A short text is repeated."""
     shape = (micro_batches, training["micro_batch"], training["seq_length"] + 1)
     count = math.prod(shape)
     with open(training["data"]["text"], "rb") as file:

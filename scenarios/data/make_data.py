@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the small data sets that lie beside this file: a text and images from which a small
+"""Writes the small data sets in this folder: a text and images from which a small
 model visibly learns something in minutes. The same files every time.
 
 tales.txt, tales-eval.txt   little stories of simple sentences, a line each, in which words agree:
