@@ -44,7 +44,7 @@ std::string_view build_id_among(std::string_view notes) {
     return {};
 }
 
-/// Of the program itself, which is the first of what is loaded.
+/// Finds the build id of the program itself, which is the first of the loaded objects.
 int find_build_id(dl_phdr_info* program, std::size_t /*size*/, void* found) {
     for (int i = 0; i < program->dlpi_phnum; ++i) {
         const auto& segment = program->dlpi_phdr[i];

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-/// What is wrong with something that a person wrote, and where.
+/// Mistakes in something that a person wrote, with their locations.
 namespace debubble {
 
-/// A place in a file. Lines and columns count from 1; line 0 means the file as
-/// a whole (it is missing, or the mistake is in a combination of files).
+/// A location in a file. Lines and columns count from 1; line 0 means the file as a whole (it is
+/// missing, or the mistake is in a combination of files).
 struct SourceLocation {
     std::string file;
     int line = 0;
@@ -19,7 +19,8 @@ struct SourceLocation {
 };
 
 struct Diagnostic {
-    /// UnknownName: a key, a word or the name of a file that there is none of, as a misspelt one.
+    /// UnknownName marks a key, a word or the name of a file that does not exist, such as a
+    /// misspelt one.
     enum class Kind : std::uint8_t { Mistake, UnknownName };
 
     SourceLocation where;
@@ -36,12 +37,12 @@ std::string render(const Diagnostic& diagnostic);
 /// Line `number` (from 1) of `text`, without its end; empty if there is none.
 std::string line_of(std::string_view text, int number);
 
-/// Input that a person has to mend: exit code 2. Carries every mistake found,
-/// not just the first; what() is all of them, rendered in reading order.
+/// Input that a person must correct: exit code 2. Carries every mistake found, not just the first;
+/// what() is all of them, rendered in reading order.
 class InputError : public std::runtime_error {
 public:
     explicit InputError(std::vector<Diagnostic> diagnostics);
-    /// A mistake without a place, such as an impossible plan.
+    /// A mistake without a location, such as an impossible plan.
     explicit InputError(std::string sentence);
     const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 

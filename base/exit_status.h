@@ -4,13 +4,13 @@
 #include <stdexcept>
 #include <string>
 
-/// How the programs of debubble end.
+/// The ways in which the programs of debubble end.
 namespace debubble {
 
 enum class ExitStatus {
     Done = 0,
     No = 1,        ///< the answer is no: it does not fit, the schedule is invalid
-    BadInput = 2,  ///< a person has to mend what they wrote
+    BadInput = 2,  ///< a person must correct their input
     World = 3,     ///< no such device, disk full, a peer is lost, the training has diverged
 };
 
@@ -21,13 +21,13 @@ class NegativeAnswer : public std::runtime_error {
 
 struct Ending {
     ExitStatus status = ExitStatus::Done;
-    std::string message;  ///< for standard error, its last newline included
+    std::string message;  ///< text for standard error, its last newline included
 };
 
-/// What an exception that nobody caught means to who called the program.
+/// The meaning of an uncaught exception for the caller of the program.
 Ending ending_of(const std::exception_ptr& error);
 
-/// Writes the message behind what the program has printed; returns the code for main().
+/// Writes the message after the program's other output; returns the code for main().
 int report(const Ending& ending);
 
 }  // namespace debubble

@@ -37,8 +37,8 @@ void sync(const fs::path& path) {
     ::close(fd);
 }
 
-/// A device or a pipe takes what it is given: it has no old content to keep, and
-/// renaming over it would put a file in its place.
+/// Writes into a device or a pipe directly: it has no old content to keep, and renaming over it
+/// would replace it by a file.
 void write_through(const fs::path& path, const std::function<void(std::ostream&)>& produce) {
     std::ofstream out(path, std::ios::binary);
     if (!out) fail(path, "cannot be written");
@@ -47,14 +47,14 @@ void write_through(const fs::path& path, const std::function<void(std::ostream&)
     if (!out) fail(path, "cannot be written");
 }
 
-/// What a symbolic link points to: the link stays, its file changes.
+/// The target of a symbolic link: the link stays, and the file that it points to changes.
 fs::path linked(const fs::path& path) {
     std::error_code error;
     fs::path target = fs::weakly_canonical(path, error);
     return error ? path : target;
 }
 
-/// As they were named: two names of one file do no harm.
+/// The paths as they were named; two names of one file do no harm.
 struct FilesRead {
     std::mutex mutex;
     std::set<fs::path> paths;

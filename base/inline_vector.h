@@ -35,7 +35,7 @@ public:
     constexpr bool full() const { return size_ == Most; }
     constexpr const T& front() const { return values_[0]; }
 
-    /// What is unused has the value of an empty one, so that all of it may be compared.
+    /// Unused places hold the value of an empty one, so that whole vectors can be compared.
     friend constexpr auto operator<=>(const InlineVector&, const InlineVector&) = default;
 
 private:

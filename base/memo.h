@@ -7,9 +7,9 @@
 
 namespace debubble {
 
-/// Values that are pure functions of their keys, so that nobody but the clock
-/// can tell whether they were kept. Keeps the latest used. Thread-safe; who asks
-/// for what another thread is making waits for it.
+/// A cache of values that are pure functions of their keys, so that only the running time shows
+/// whether they were kept. Keeps the most recently used. Thread-safe; a thread that asks for a
+/// value which another thread is making waits for it.
 template <class Key, class Value>
 class Memo {
 public:
@@ -46,7 +46,7 @@ private:
 
     std::size_t capacity_;
     std::mutex mutex_;
-    std::list<std::shared_ptr<Entry>> entries_;  ///< the latest used first
+    std::list<std::shared_ptr<Entry>> entries_;  ///< the most recently used first
 };
 
 }  // namespace debubble

@@ -9,7 +9,7 @@
 
 namespace debubble {
 
-/// What a byte of device memory is held for.
+/// The purpose that a byte of device memory is held for.
 enum class MemoryClass : std::uint8_t {
     Parameters,
     Gradients,
@@ -23,6 +23,6 @@ inline constexpr std::size_t kMemoryClasses = 6;
 using MemoryByClass = std::array<Bytes, kMemoryClasses>;  ///< indexed by MemoryClass
 
 Bytes total(const MemoryByClass& held);
-std::string_view name_of(MemoryClass memory_class);  ///< "parameters", ...: the JSON's keys
+std::string_view name_of(MemoryClass memory_class);  ///< "parameters", ...: the keys of the JSON
 
 }  // namespace debubble

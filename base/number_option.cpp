@@ -14,7 +14,7 @@ std::function<std::string(const std::string&)> real_number(double least, double 
         const char* const end = text.data() + text.size();
         const auto [stop, error] = std::from_chars(text.data(), end, value);
         if (error == std::errc{} && stop == end && value >= least && value <= most) return {};
-        return fmt::format("'{}' is no number from {} to {}", printable(text), least, most);
+        return fmt::format("'{}' is not a number from {} to {}", printable(text), least, most);
     };
 }
 

@@ -5,8 +5,8 @@
 
 namespace debubble {
 
-/// What checks the text of an option that takes a real number from `least` to `most`: nothing if
-/// it is one, else a sentence. Not a number, which no comparison finds, is none.
+/// A check of the text of an option that takes a real number from `least` to `most`. It returns
+/// nothing if the text is such a number, else a sentence; NaN is refused too.
 std::function<std::string(const std::string&)> real_number(double least, double most);
 
 }  // namespace debubble

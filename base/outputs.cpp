@@ -14,9 +14,10 @@ namespace debubble {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kLongestName = 200;  ///< bytes; with an ending a file system takes 255
+constexpr std::size_t kLongestName = 200;  ///< bytes; with an ending it stays below the 255 of a
+                                           ///< file system
 
-/// A file that is to be replaced, or made; nothing for a device or a pipe, which are written to.
+/// The file that will be replaced or created; nothing for a device or a pipe, which are written to.
 std::optional<fs::path> replaced_by(const std::string& where) {
     std::error_code error;
     const fs::file_type kind = fs::status(where, error).type();

@@ -5,19 +5,19 @@
 #include <string_view>
 #include <vector>
 
-/// The one rule for where results of a command go: none of them replaces another one, nor what
-/// they are made from.
+/// The one rule for where the results of a command go: none of them replaces another one or a file
+/// from which the results are made.
 namespace debubble {
 
 class Outputs {
 public:
-    /// `option` is what a person calls it, as "--json". An empty `where` is not asked for, and "-"
-    /// is standard output.
+    /// `option` is the name that a person uses, such as "--json". An empty `where` means that the
+    /// output was not asked for, and "-" is standard output.
     void add(std::string_view option, const std::string& where);
 
-    /// To be asked when all has been read and before anything is written. Throws InputError if two
-    /// go to one file or to standard output, or one to a file that read_file has read or that was
-    /// noted as read. Devices and pipes may be named as often as one likes.
+    /// Call it when all inputs have been read and before anything is written. Throws InputError if
+    /// two outputs go to one file or to standard output, or if one goes to a file that read_file
+    /// has read or that was noted as read. Devices and pipes may be named any number of times.
     void check() const;
 
 private:
@@ -28,8 +28,8 @@ private:
     std::vector<Output> outputs_;
 };
 
-/// The name of a file in a folder, out of a name that somebody wrote. Throws InputError, which
-/// calls it a `what`, if it would lead out of the folder or is no name of a file.
+/// A file name inside a folder, made from a name that a person wrote. Throws InputError, which
+/// calls the name a `what`, if it would lead out of the folder or is not the name of a file.
 std::string file_name_of(std::string_view name, std::string_view what);
 
 }  // namespace debubble

@@ -9,12 +9,12 @@ namespace debubble {
 /// SHA-256 of the bytes, as 64 lower-case hexadecimal digits.
 std::string sha256(std::string_view bytes);
 
-/// The same of bytes that come piece by piece.
+/// The SHA-256 of bytes that come piece by piece.
 class Sha256 {
 public:
     Sha256();
     void add(std::string_view bytes);
-    /// Of all that was added. Nothing may be added after it.
+    /// The digits of all bytes that were added. Nothing may be added afterwards.
     std::string digits();
 
 private:

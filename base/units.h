@@ -24,22 +24,22 @@ inline double seconds(Duration d) {
     return static_cast<double>(d.count()) * 1e-9;
 }
 
-/// The longest time that is told of, some eleven days: the sum over a step of all ranks stays far
+/// The longest time that is accepted, some eleven days: the sum over a step of all ranks stays far
 /// from the end of 63 bits of nanoseconds.
 inline constexpr double kLongestSeconds = 1e6;
 
-/// Throws InputError: a step of such lengths comes of rates and sizes that are mistakes.
+/// Throws InputError: a step of such a length comes from mistaken rates and sizes.
 [[noreturn]] void refuse_time(double s);
 
-/// Nearest whole nanosecond. The one place where real seconds become time. Throws InputError for
-/// one that is longer than kLongestSeconds, or no number.
+/// The nearest whole nanosecond. This is the one place where real seconds become time. Throws
+/// InputError if `s` is longer than kLongestSeconds, or not a number.
 inline Duration from_seconds(double s) {
     if (!(std::abs(s) <= kLongestSeconds)) refuse_time(s);
     return Duration{std::llround(s * 1e9)};
 }
 
-/// The same time. Throws InputError if it is longer than kLongestSeconds: to be asked of every sum
-/// that is not known to be of few.
+/// The same time. Throws InputError if it is longer than kLongestSeconds: apply it to every sum
+/// that may have many terms.
 inline Duration checked(Duration d) {
     if (std::abs(seconds(d)) > kLongestSeconds) refuse_time(seconds(d));
     return d;
@@ -72,7 +72,8 @@ struct BytesPerSecond {
     friend constexpr auto operator<=>(const BytesPerSecond&, const BytesPerSecond&) = default;
 };
 
-/// Time that `size` takes at `rate`. Rounds up: no transfer is free. Throws as from_seconds does.
+/// The time that `size` takes at `rate`. Rounds up: no transfer is free. Throws as from_seconds
+/// does.
 inline Duration operator/(Bytes size, BytesPerSecond rate) {
     const double nanoseconds = static_cast<double>(size.count) * 1e9 / rate.value;
     if (!(nanoseconds <= kLongestSeconds * 1e9)) refuse_time(nanoseconds * 1e-9);

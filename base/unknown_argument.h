@@ -7,8 +7,8 @@
 #include "base/diagnostic.h"
 #include "base/spelling.h"
 
-/// What our programs say of a command line that their parser refuses. `App` is CLI::App, which
-/// this folder does not know.
+/// The sentences of our programs about a command line that their parser refuses. `App` is CLI::App,
+/// which this folder does not know.
 namespace debubble {
 
 /// "; did you mean 'x'?", or nothing if no known word is near.
@@ -25,7 +25,8 @@ std::vector<std::string> option_names(const App& verb) {
     return names;
 }
 
-/// `why`: in the parser's words, for what is wrong beside arguments that the verb does not take.
+/// `why` gives the parser's words, used for every problem other than arguments that the verb does
+/// not take.
 template <class App>
 [[noreturn]] void refuse_arguments(const App& program, std::string why) {
     const auto parsed = program.get_subcommands();

@@ -7,8 +7,8 @@
 #include "exec/cpu/convert.h"
 #include "exec/cpu/cpu_kernels.h"
 
-/// What each kernel reaches on the shapes of GPT-2 124M with one sample of 1024 tokens: rates
-/// are per second of the processor, not of the clock on the wall.
+/// The rates that each kernel reaches on the shapes of GPT-2 124M with one sample of 1024 tokens,
+/// per second of processor time and not of wall-clock time.
 namespace debubble::exec {
 namespace {
 
@@ -17,7 +17,7 @@ constexpr std::int64_t kHidden = 768;
 constexpr std::int64_t kHeads = 12;
 constexpr std::int64_t kVocab = 50257;
 
-/// Not zeros, which are quicker to multiply on some processors.
+/// A tensor without zeros, which are quicker to multiply on some processors.
 Tensor filled(const Shape& shape, DataType type) {
     Tensor wide(shape, DataType::Fp32), tensor(shape, type);
     float value = 0.1F;
@@ -30,12 +30,12 @@ Tensor filled(const Shape& shape, DataType type) {
     return tensor;
 }
 
-/// One kernel. `flops` and `bytes` are of one call.
+/// One kernel. `flops` and `bytes` count one call.
 struct Bench {
     std::string name;
     double flops = 0;
     std::function<double(DataType)> bytes;
-    std::function<std::function<void(Kernels&)>(DataType)> prepare;  ///< what a call does
+    std::function<std::function<void(Kernels&)>(DataType)> prepare;  ///< makes one call
 };
 
 void run(benchmark::State& state, const std::string& back_end, DataType type, const Bench& bench) {
@@ -122,7 +122,7 @@ void add_attention(std::vector<Bench>& all) {
 
 using Call = std::function<void(Kernels&, const std::vector<Tensor>&)>;
 
-/// A kernel over operands of one shape; `passes` is how often an element is read or written.
+/// A kernel over operands of one shape; `passes` counts how often an element is read or written.
 Bench streaming(const std::string& name, const Shape& shape, int operands, double passes,
                 const Call& call) {
     const double accesses = passes * static_cast<double>(shape.elements());
@@ -138,7 +138,7 @@ void add_norms(std::vector<Bench>& all) {
     const Shape shape{kTokens, kHidden};
     const auto statistics = std::make_shared<Tensor>(filled({kTokens, 2}, DataType::Fp32));
     const auto sums = std::make_shared<Tensor>(filled({2, kHidden}, DataType::Fp32));
-    const auto weights = [=](const std::vector<Tensor>& t) {  // any row will do
+    const auto weights = [=](const std::vector<Tensor>& t) {  // every row gets the same weights
         return t[3].view().reshaped({kTokens, kHidden});
     };
     const auto row = [=](const TensorView& x, int which) {
@@ -179,7 +179,8 @@ void add_elements(std::vector<Bench>& all) {
     }));
     all.push_back(streaming("bias_gradient", ffn, 1, 1, [](Kernels& kernels, const auto& t) {
         const static Tensor sum({4 * kHidden}), nothing;
-        // Through a layer of one input, whose product is small beside the sum of its rows.
+        // Measured through a layer of one input, whose product is small compared with the sum of
+        // its rows.
         const static Tensor x({kTokens, 1}), wide({kTokens, 1}, DataType::Bf16),
             dweight({1, 4 * kHidden});
         kernels.linear_backward_weight(WeightLayout::InputsOutputs,
@@ -188,7 +189,7 @@ void add_elements(std::vector<Bench>& all) {
     }));
 }
 
-/// The softmax, and the gradient: five passes over the logits where exponentials are kept, or
+/// The softmax and the gradient: five passes over the logits where exponentials are kept, else
 /// three.
 void add_cross_entropy(std::vector<Bench>& all) {
     const auto columns = std::make_shared<Tensor>(Shape{3, kTokens});
@@ -207,8 +208,8 @@ void add_cross_entropy(std::vector<Bench>& all) {
         }));
 }
 
-/// fp32 gradients, parameters and moments whatever the type, as training keeps them, and a copy
-/// of the parameter in the compute type: 28 bytes and the copy's.
+/// fp32 gradients, parameters and moments whatever the type, as in training, and a copy of the
+/// parameter in the compute type: 28 bytes and those of the copy.
 void add_adam(std::vector<Bench>& all) {
     constexpr std::int64_t kCount = 4 * kHidden * kHidden * 4;
     const auto state = std::make_shared<std::vector<Tensor>>();

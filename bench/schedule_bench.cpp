@@ -3,12 +3,12 @@
 #include "schedule/generators/generators.h"
 #include "schedule/replay.h"
 
-/// How long a schedule takes to write and to replay. The goal: zb-auto on 16
-/// ranks and 128 microbatches within 0.1 s.
+/// The time to write and to replay a schedule. The goal: zb-auto on 16 ranks and 128 microbatches
+/// within 0.1 s.
 namespace debubble {
 namespace {
 
-/// 14.6B parameters on A100 (arXiv:2401.10241, table 5), F, I, W of a rank's share.
+/// F, I and W of a rank's share of 14.6B parameters on A100 (arXiv:2401.10241, table 5).
 PipelineCosts measured_costs(int stages_per_rank) {
     const double v = 1e3 * stages_per_rank;
     return {{{from_seconds(11.325 / v), from_seconds(11.308 / v), from_seconds(8.109 / v)}},

@@ -12,7 +12,7 @@
 #include "sim/grid/parallel.h"
 #include "sim/predict.h"
 
-/// What a prediction costs: the figures of docs/benchmarks.md.
+/// The cost of a prediction: the figures of docs/benchmarks.md.
 namespace debubble::sim {
 namespace {
 
@@ -41,14 +41,14 @@ BENCHMARK(predict_gpt3)
     ->Args({8, 64})
     ->Unit(benchmark::kMillisecond);
 
-/// The same, and what the allocator of every rank would reserve.
+/// The same prediction, and the memory that the allocator of every rank would reserve.
 void predict_gpt3_with_reserved_memory(benchmark::State& state) {
     const auto scenario = gpt3(8, 64);
     for (auto _ : state) benchmark::DoNotOptimize(predict(scenario));
 }
 BENCHMARK(predict_gpt3_with_reserved_memory)->Unit(benchmark::kMillisecond);
 
-// Cost in microbatches, then in ranks: the slope must be that of a straight line.
+// The cost by microbatches, then by ranks: it must grow in a straight line.
 BENCHMARK(predict_gpt3)
     ->Name("predict_gpt3/slope_in_micro_batches")
     ->ArgNames({"ranks", "micro_batches"})
@@ -66,7 +66,7 @@ Program one_f_one_b_program(int ranks, int micro_batches) {
     return lower(generate("1f1b", {ranks, 1, micro_batches, 1}), {});
 }
 
-/// The engine alone: abstract costs, a link delay, ten million events.
+/// The engine alone, with abstract costs, a link delay and ten million events.
 void ten_million_events(benchmark::State& state) {
     const Program program = one_f_one_b_program(64, static_cast<int>(state.range(0)));
     PipelineCosts costs = unit_costs();
@@ -132,8 +132,8 @@ void sweep_gpt2_xl(benchmark::State& state) {
 }
 BENCHMARK(sweep_gpt2_xl)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// The shipped grid, a seventh of it searched. Once, and in a process that has
-/// played nothing else: what is remembered of earlier searches would show.
+/// Searches the shipped grid, of which it plays a seventh. It runs once, in a process that has
+/// played nothing else, since results that are kept from earlier searches would show.
 void sweep_gpt2_xl_searched(benchmark::State& state) {
     play_grid(state, "gpt2-xl-sweep");
 }

@@ -7,8 +7,8 @@
 #include "exec/cpu/convert.h"
 #include "exec/cpu/cpu_kernels.h"
 
-/// The matrix products of a training step of GPT-2 124M on one sample of 1024 tokens, and
-/// nothing else: what a step cannot be quicker than. bench/beside_pytorch.py divides a step by it.
+/// The matrix products of a training step of GPT-2 124M on one sample of 1024 tokens alone: a lower
+/// bound of the time of a step. bench/beside_pytorch.py divides a step by it.
 namespace debubble::exec {
 namespace {
 
@@ -27,7 +27,7 @@ Tensor filled(const Shape& shape, DataType type) {
     return tensor;
 }
 
-/// y = x W, dx = dy W^T and dW = x^T dy, of any shape.
+/// The products y = x W, dx = dy W^T and dW = x^T dy of any shape.
 struct Product {
     WeightLayout layout;
     Tensor x, weight, y, dweight;

@@ -12,14 +12,14 @@
 #include "sim/cost/abstract_cost_model.h"
 #include "sim/engine/simulate.h"
 
-/// What a frame of the timeline costs, without a display: the figures of docs/benchmarks.md.
+/// The cost of a frame of the timeline, without a display: the figures of docs/benchmarks.md.
 namespace debubble::gui {
 namespace {
 
 constexpr int kRanks = 64;
 constexpr int kMicroBatches = 2632;  ///< a million spans: computes and both ends of messages
 
-/// What is held changes with every F and B, as in a training.
+/// Memory that changes with every F and B, as in a training.
 void add_memory(Trace& trace) {
     std::vector<std::int64_t> held(kRanks);
     for (const Span& span : trace.spans) {
@@ -74,7 +74,7 @@ void pair_two_documents(benchmark::State& state) {
 BENCHMARK(pair_two_documents)->Unit(benchmark::kMillisecond);
 
 /// Arguments: width and height in pixels, percent of scaling, mean width of a bar in sight (0: the
-/// whole step). Every frame is at another place, as while a person pans.
+/// whole step). Every frame shows another place, as when a person pans.
 void paint_a_frame(benchmark::State& state) {
     const double ratio = static_cast<double>(state.range(2)) / 100;
     const QSize pixels(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));

@@ -109,7 +109,7 @@ int CachingAllocator::allocate(Bytes asked) {
 }
 
 void CachingAllocator::free(int handle) {
-    assert(blocks_[handle].used && "a block is freed once");
+    assert(blocks_[handle].used && "a block can only be freed once");
     int index = handle;
     blocks_[index].used = false;
     usage_.allocated -= Bytes{blocks_[index].size};

@@ -7,19 +7,19 @@
 
 #include "base/units.h"
 
-/// What a stream of allocations costs in device memory. Both allocators take the
-/// same calls: allocate gives a handle, free takes it back.
+/// The device memory that a stream of allocations costs. Both allocators take the same calls:
+/// allocate gives a handle, free takes it back.
 namespace debubble::models {
 
 struct MemoryUsage {
-    Bytes allocated;  ///< handed out; a caching allocator counts what it rounds up
-    Bytes reserved;   ///< taken from the device
+    Bytes allocated;  ///< bytes in use; a caching allocator includes its rounding
+    Bytes reserved;   ///< bytes taken from the device
     Bytes peak_allocated;
     Bytes peak_reserved;
     friend bool operator==(const MemoryUsage&, const MemoryUsage&) = default;
 };
 
-/// Every byte asked for, and not one more: an arena planned ahead at its best.
+/// Counts exactly the bytes asked for: an ideal arena that is planned ahead.
 class ExactAllocator {
 public:
     int allocate(Bytes size);
@@ -46,7 +46,7 @@ public:
 private:
     struct Block {
         std::int64_t size = 0;
-        std::int64_t address = 0;  ///< orders blocks of one size as the device's addresses would
+        std::int64_t address = 0;  ///< orders blocks of one size like the device's addresses
         int before = -1;           ///< neighbours in the segment, -1 at its ends
         int after = -1;
         bool small = false;

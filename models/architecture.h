@@ -7,7 +7,7 @@
 
 #include "models/sharding.h"
 
-/// The network itself, as published: nothing of GPUs, batches or pipelines.
+/// The network itself, as published, without anything about GPUs, batches or pipelines.
 namespace debubble::models {
 
 enum class Family { Gpt2, Llama, Vit };  ///< decides the canonical (Hugging Face) tensor names
@@ -22,27 +22,29 @@ struct Architecture {
     int layers = 1;
     std::int64_t hidden = 1;
     std::int64_t heads = 1;
-    std::int64_t kv_heads = 1;  ///< equal to heads without grouped-query attention
+    std::int64_t kv_heads = 1;  ///< equal to `heads` without grouped-query attention
     std::int64_t head_dim = 1;
-    std::int64_t ffn = 1;  ///< inner width of the MLP; of each half if gated
+    std::int64_t ffn = 1;  ///< inner width of the MLP; width of each half if gated
     std::int64_t experts =
-        0;  ///< MLPs of a layer that a router chooses from; 0: one, for every token
-    std::int64_t experts_per_token = 1;  ///< [k] that it chooses
-    std::int64_t vocab = 1;              ///< tokens; classes of a ViT
-    std::int64_t max_positions = 1;      ///< tokens; patches + class token of a ViT
+        0;  ///< MLPs of a layer that a router chooses from; 0: one MLP for every token
+    std::int64_t experts_per_token = 1;  ///< [k] number that the router chooses for a token
+    std::int64_t vocab = 1;              ///< number of tokens; of classes for a ViT
+    std::int64_t max_positions = 1;      ///< number of tokens; patches + class token for a ViT
     Norm norm = Norm::LayerNorm;
     Activation activation = Activation::GeluTanh;
     Positions positions = Positions::Learned;
-    bool linear_bias = true;     ///< on qkv, attention output and MLP
+    bool linear_bias = true;     ///< biases on qkv, attention output and MLP
     bool tied_embedding = true;  ///< the head is the token embedding
     bool causal = true;
-    double dropout = 0;  ///< hidden and attention probability of the published recipe
+    double dropout = 0;  ///< dropout of hidden values and attention probabilities in the published
+                         ///< recipe
     double norm_eps = 1e-5;
     double rope_theta = 10000;
     std::optional<std::int64_t> image_size = {};  ///< ViT: pixels per side
     std::optional<std::int64_t> patch_size = {};
     std::optional<std::int64_t> channels = {};
-    std::vector<ShardingOverride> sharding = {};  ///< beside Megatron's cut, which is the default
+    std::vector<ShardingOverride> sharding = {};  ///< exceptions from Megatron's cut, which is the
+                                                  ///< default
     friend bool operator==(const Architecture&, const Architecture&) = default;
 
     bool gated() const { return activation == Activation::Swiglu; }

@@ -9,7 +9,7 @@
 namespace debubble::models {
 namespace {
 
-/// Parameters to leading order, in doubles, which do not overflow.
+/// The number of parameters to leading order, in doubles, which do not overflow.
 double largest_count(const Architecture& a) {
     const auto h = static_cast<double>(a.hidden);
     const double attention = 4 * h * static_cast<double>(a.heads * a.head_dim);
@@ -46,7 +46,7 @@ void check_architecture(const Architecture& a, text::MappingReader& map) {
         map.complain("experts", fmt::format("{} experts in each of {} layers are more than {}",
                                             a.experts, a.layers, kMostExpertsOfAll));
     if (a.experts > 0 && !a.sharding.empty())
-        map.complain("sharding", "a sharding table and experts are not built together");
+        map.complain("sharding", "a sharding table and experts are not supported together");
     if (a.family == Family::Gpt2 && a.kv_heads != a.heads)
         map.complain("kv_heads",
                      "the packed c_attn of a GPT-2 layout cannot hold grouped key-value heads");

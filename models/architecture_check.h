@@ -5,8 +5,8 @@
 
 namespace debubble::models {
 
-/// Checks that hold for every source of an architecture ("25 heads do not divide
-/// 1601"); each mistake stands at the key of `map` that is named first.
+/// Checks that hold for every source of an architecture ("25 heads do not divide 1601"); each
+/// mistake is reported at the key of `map` that it names first.
 void check_architecture(const Architecture& architecture, text::MappingReader& map);
 
 }  // namespace debubble::models

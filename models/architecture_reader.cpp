@@ -14,10 +14,10 @@
 namespace debubble::models {
 namespace {
 
-constexpr std::size_t kMostShardings = 256;   ///< lines of a table
-constexpr std::size_t kLongestPattern = 128;  ///< characters
+constexpr std::size_t kMostShardings = 256;   ///< most lines of a table
+constexpr std::size_t kLongestPattern = 128;  ///< in characters
 
-/// What every member of a family has, unless its file says otherwise.
+/// The values that every member of a family has, unless its file gives others.
 Architecture of_family(Family family) {
     Architecture a;
     a.family = family;
@@ -48,8 +48,8 @@ void read_sizes(text::MappingReader& in, Architecture& a) {
     if (!in.whole("head_dim", a.head_dim, 1, kWidest)) {
         a.head_dim = std::max<std::int64_t>(1, a.hidden / a.heads);
         if (in.good() && a.hidden % a.heads != 0)
-            in.complain("heads", fmt::format("{} heads do not divide the {} of 'hidden'; "
-                                             "say 'head_dim' if that is meant",
+            in.complain("heads", fmt::format("{} heads do not divide the {} of 'hidden'; give "
+                                             "'head_dim' if that is intended",
                                              a.heads, a.hidden));
     }
     a.ffn = 4 * a.hidden;

@@ -5,7 +5,7 @@
 
 #include "models/architecture.h"
 
-/// The words of an architecture, as its YAML and JSON spell them.
+/// The spelling of an architecture's values in YAML and JSON.
 namespace debubble::models {
 
 inline constexpr std::pair<std::string_view, Family> kFamilies[] = {

@@ -6,8 +6,8 @@
 
 namespace debubble::models {
 
-/// The architecture as a JSON object, every field said, that read_own_architecture reads
-/// back as an equal one.
+/// The architecture as a JSON object with every field, from which read_own_architecture reads an
+/// equal one.
 std::string architecture_json(const Architecture& architecture);
 
 }  // namespace debubble::models

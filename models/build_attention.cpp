@@ -9,7 +9,7 @@ void append_uses(std::vector<int>& uses, std::initializer_list<int> more) {
     uses.insert(uses.end(), more);
 }
 
-/// The attention core of one layer: what it reads and where gradients go.
+/// The attention core of one layer: its inputs and its gradients.
 struct Core {
     GraphBuilder& builder;
     OperatorPlace place;
@@ -93,8 +93,8 @@ std::vector<int> tensors_of(const op::Probabilities& kept) {
     return {kept.softmax, *kept.mask, *kept.dropped};
 }
 
-/// Scores, softmax, dropout, context, as separate kernels. The bytes per score, 11
-/// forward and 13 backward in all with dropout, include a softmax that reads twice.
+/// Scores, softmax, dropout and context as separate kernels. The bytes per score, 11 forward and 13
+/// backward in all with dropout, include a softmax that reads twice.
 void Core::unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
                            const models::op::Probabilities& kept) const {
     const Sizes& size = builder.size;
@@ -153,8 +153,8 @@ void Core::unfused() {
     roles.kernel = kernel;
 }
 
-/// What context parallelism adds: between the ranks of the group, keys and values of the slices up
-/// to this one go one way and their gradients the other.
+/// The additions of context parallelism: between the ranks of the group, keys and values of the
+/// slices up to this one go one way and their gradients the other.
 void Core::context_parallel() {
     const Execution& how = builder.how();
     if (how.context == 1 || exchanges_heads(how)) return;
@@ -170,7 +170,7 @@ Kernel Core::travel(const char* suffix, Collective work) const {
     return {place.kernel + suffix, place.layer.value_or(-1), work};
 }
 
-/// Two chunks are held at a time, one on its way beside the attention over the other.
+/// Two chunks are held at a time, one on its way during the attention over the other.
 void Core::ring() {
     const std::int64_t slices = builder.how().slice + 1, held = 2 * chunk() * slices;
     const std::int64_t all = chunk() * builder.how().context * slices;
@@ -188,8 +188,8 @@ void Core::ring() {
     op.backward_input.push_back(travel(".dkv.scatter", back));
 }
 
-/// All of them, slice after slice as ranks send them, and together as the sequence has them;
-/// gradients go through the room of what was sent. Sums over later slices are added to.
+/// All keys and values are gathered, slice by slice as ranks send them, and then in the order of
+/// the sequence; gradients use the memory of what was sent. Sums over later slices are added to.
 void Core::gathered_keys() {
     const int slices = builder.how().slice + 1;
     const std::int64_t sent = chunk() * builder.how().context, seen = sent * slices;
@@ -214,7 +214,9 @@ void Core::gathered_keys() {
     if (builder.how().slices == 1) return;
     // Tensors have the same indices in all slices.
     const int one = builder.scratch("d." + place.kernel + ".kv.chunk", chunk());
-    if (slices == builder.how().slices) return;  // the first to come: nothing is added to
+    if (slices == builder.how().slices)
+        return;  // the first slice to come: there is nothing to add
+                 // to
     roles.gathered->chunk_gradient = one;
     op.backward_input_uses.push_back(one);
     op.backward_input.push_back(
@@ -237,7 +239,7 @@ void Core::earlier_slices() {
     };
     const Execution& how = builder.how();
     if (how.context > 1 && how.kernels.context_communication == ContextCommunication::AllGather)
-        return;  // they come with those of the other ranks
+        return;  // they come together with those of the other ranks
     // Tensors have the same indices in all slices.
     op::SeenKeys keys;
     keys.forward = builder.scratch(place.kernel + ".keys.seen", seen);
@@ -269,7 +271,7 @@ Value core(GraphBuilder& builder, const OperatorPlace& place, const op::Heads& s
     }
     part.context_parallel();
     part.earlier_slices();
-    // Values that were exchanged are no view of the packed product.
+    // Values that were exchanged are not a view of the packed product.
     if (builder.how().kernels.attention_copies && !split.keys && !exchanges_heads(builder.how())) {
         part.roles.packed = packed.tensor;
         part.op.inputs.push_back(packed.tensor);
@@ -282,7 +284,7 @@ Value core(GraphBuilder& builder, const OperatorPlace& place, const op::Heads& s
     return out;
 }
 
-/// Heads brought side by side again, as a tensor of its own.
+/// Puts the heads side by side again, in a tensor of their own.
 Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value context) {
     const std::int64_t bytes =
         builder.size.element * builder.size.tokens * builder.size.query_width;
@@ -298,8 +300,8 @@ Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value cont
     return out;
 }
 
-/// The core, with what comes before and behind it where ranks exchange tokens for heads, and a copy
-/// of its result where the framework makes one. `place` names the parts.
+/// The core, with the exchanges before and after it where ranks exchange tokens for heads, and a
+/// copy of its result where the framework makes one. `place` names the parts.
 Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split, Value packed) {
     const auto at = [&](const char* part) {
         return OperatorPlace{place.name, place.kernel + part, place.layer};

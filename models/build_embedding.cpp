@@ -42,7 +42,7 @@ op::PositionEmbedding::Table learned_positions(GraphBuilder& builder, const Oper
     return roles;
 }
 
-/// Learned positions and the dropout behind them; x unchanged if there are neither.
+/// Learned positions and the dropout after them; x unchanged if there are neither.
 Value positions_and_dropout(GraphBuilder& builder, Value x) {
     const bool learned = builder.model().positions == Positions::Learned;
     if (!learned && !builder.drops()) return x;
@@ -73,7 +73,7 @@ Value positions_and_dropout(GraphBuilder& builder, Value x) {
     return out;
 }
 
-/// As a tensor of its own it is zeroed, scattered into, then added.
+/// A gradient tensor of its own is zeroed, scattered into, then added.
 std::optional<int> gradient_of_table(GraphBuilder& builder, Operator& op, std::int64_t table,
                                      std::int64_t rows) {
     const std::int64_t element = builder.size.element;

@@ -5,7 +5,8 @@
 #include "models/graph_builder.h"
 
 /// All-to-all context parallelism (DeepSpeed-Ulysses, Jacobs et al. 2023, arXiv:2309.14509): before
-/// the attention a rank's tokens of all heads become all tokens of some heads, and back behind it.
+/// the attention a rank's tokens of all heads become all tokens of some heads, and afterwards the
+/// reverse.
 namespace debubble::models {
 
 bool exchanges_heads(const Execution& how) {
@@ -57,7 +58,7 @@ void exchange_again(GraphBuilder& builder, std::size_t attention, Value context)
     Operator& op = builder.graph.operators[attention];
     const int out = std::get<op::Attention>(op.roles).out.tensor;
     if (std::ranges::find(op.saved, out) == op.saved.end())
-        return;  // its backward wants other things
+        return;  // its backward needs other tensors
     const std::string again = builder.graph.tensors[out].name + ".again";
     const Kernel exchange = builder.graph.operators.back().backward_input.front();
     const int made = builder.scratch(again, builder.graph.tensors[out].bytes.count);

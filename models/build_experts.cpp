@@ -25,9 +25,9 @@ struct Route {
     std::int64_t row_bytes(std::int64_t rows) const {
         return size().element * rows * size().hidden;
     }
-    /// Rows that this rank's own tokens make.
+    /// The rows that this rank's own tokens make.
     std::int64_t routed() const { return size().stream_tokens * builder.model().experts_per_token; }
-    /// Rows for this rank's part of its experts, before those who cut them share theirs.
+    /// The rows for this rank's part of its experts, before the ranks that cut them share theirs.
     std::int64_t received() const { return size().all_expert_rows() / builder.how().expert_tensor; }
 
     Kernel communicate(const std::string& kernel, Kind kind, Group group,
@@ -46,7 +46,7 @@ struct Route {
         return {builder.tensor("experts." + kernel + ".out", bytes),
                 builder.tensor("d.experts." + kernel + ".out", bytes)};
     }
-    /// Rows on their way: one kernel there, one back.
+    /// Moves rows: one kernel there, one back.
     Value moved(const std::string& kernel, Value x, std::int64_t rows, Kernel there,
                 Kernel back) const {
         const Value y = value(kernel, row_bytes(rows));
@@ -78,7 +78,7 @@ struct Route {
     std::vector<int> parameters(bool in) const;
 };
 
-/// Logits, softmax and the k largest. Of every token and expert a weight in fp32.
+/// Logits, softmax and the k largest: a weight in fp32 for every token and expert.
 Value Route::weights(Value tokens) const {
     const std::int64_t experts = builder.model().experts;
     const std::int64_t rows = size().stream_tokens;
@@ -119,7 +119,7 @@ Value Route::to_experts(Value tokens, Value weights) const {
     const std::int64_t own = row_bytes(routed());
     Value rows = moved("permute", tokens, routed(), copies("permute", own, own),
                        copies("permute.dx", own, stream));
-    // The router's weights say which rows are whose.
+    // The router's weights determine the expert of each row.
     Operator& permute = builder.graph.operators.back();
     permute.roles = op::Permute{tokens, rows, weights.tensor};
     permute.inputs.push_back(weights.tensor);
@@ -137,7 +137,7 @@ Value Route::to_experts(Value tokens, Value weights) const {
     return sorted("sort", rows);
 }
 
-/// The last operator is the activation: it multiplies by each row's weight, which came with it.
+/// The last operator is the activation: it multiplies by each row's weight, which arrived with it.
 void Route::weigh_activation(Value weights) const {
     Operator& op = builder.graph.operators.back();
     const int mine = builder.tensor("experts.act.weights", 4 * size().all_expert_rows());
@@ -148,7 +148,7 @@ void Route::weigh_activation(Value weights) const {
     op.backward_input_uses.push_back(weights.gradient);
 }
 
-/// `gradient`: of the branch.
+/// `gradient` is that of the branch.
 Value Route::from_experts(Value rows, Value weights, int gradient) const {
     rows = sorted("unsort", rows);
     if (builder.how().expert_tensor > 1) {
@@ -188,8 +188,8 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     return branch;
 }
 
-/// Of the first expert-parallel rank, by Mixtral's names: w1 is the gate, w3 beside it, w2 goes
-/// back.
+/// The parameters of the first expert-parallel rank, by Mixtral's names: w1 is the gate, w3 is
+/// multiplied with it, w2 leads back.
 std::vector<int> Route::parameters(bool in) const {
     const Architecture& model = builder.model();
     std::vector<int> indices;

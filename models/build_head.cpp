@@ -7,9 +7,9 @@ namespace debubble::models {
 
 namespace {
 
-constexpr std::int64_t kLossChunkTokens = 1024;  ///< of LossKernel::Chunked
+constexpr std::int64_t kLossChunkTokens = 1024;  ///< tokens of LossKernel::Chunked
 
-/// Cross-entropy behind logits that exist as a tensor of [tokens, vocabulary].
+/// Cross-entropy after logits that exist as a tensor of [tokens, vocabulary].
 struct Loss {
     GraphBuilder& builder;
     Value logits;
@@ -21,7 +21,7 @@ struct Loss {
     int entry_tensor(const char* name, std::int64_t bytes_per_entry) {
         return builder.tensor(name, bytes_per_entry * entries);
     }
-    /// Maximum, target logit and sum of exponentials of each token.
+    /// The maximum, target logit and sum of exponentials of each token.
     void reduce_over_vocabulary() {
         if (!logits.cut) return;
         for (const char* name : {"loss.max", "loss.target", "loss.sum"}) {
@@ -30,9 +30,9 @@ struct Loss {
         }
     }
 
-    /// Megatron-LM's vocab-parallel cross-entropy (Shoeybi et al. 2019): a copy in fp32
-    /// is shifted, exponentiated and normalised in place and becomes the gradient.
-    /// "Fused" keeps the copy and the exponentials side by side.
+    /// Megatron-LM's vocab-parallel cross-entropy (Shoeybi et al. 2019): a copy in fp32 is shifted,
+    /// exponentiated and normalised in place and becomes the gradient. "Fused" keeps both the copy
+    /// and the exponentials.
     void vocabulary_parallel(bool fused) {
         const std::int64_t e = element();
         const int softmax = entry_tensor("loss.softmax", 4);
@@ -52,7 +52,7 @@ struct Loss {
         op.backward_input_uses = {softmax, logits.gradient};
     }
 
-    /// One kernel that leaves the gradient where the logits were.
+    /// One kernel that replaces the logits by their gradient.
     void in_place() {
         roles.softmax = logits.tensor;
         roles.softmax_type = builder.how().compute;
@@ -86,7 +86,7 @@ bool gradient_replaces_logits(const Execution& how) {
            (how.compute == DataType::Fp32 && how.kernels.loss == LossKernel::Unfused);
 }
 
-/// The gradient of what the product makes is written over it: one tensor stands for both.
+/// The gradient of the product's output is written over it: one tensor stands for both.
 void gradient_in_place(GraphBuilder& builder, Operator& op, op::Linear& product) {
     const op::Value value = product.y;
     for (std::vector<int>* uses : {&op.backward_input_uses, &op.backward_weight_uses}) {
@@ -108,8 +108,8 @@ void chunked(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
     Operator& op = builder.graph.operators.back();
     const Kernel product = gemm(builder, "head", {}, {1, size.tokens, size.vocab, size.hidden, {}});
     const Kernel softmax = moves("loss", {}, 2 * e * entries, e * entries);
-    // What linear() called its output is one chunk here, and its gradient the same memory.
-    // Both gradients are taken chunk by chunk, so a split backward cannot part them.
+    // The output of linear() is one chunk here, and its gradient uses the same memory. Both
+    // gradients are computed chunk by chunk, so a split backward cannot separate them.
     op::ChunkedLoss roles{std::get<op::Linear>(std::move(op.roles)), rows};
     const int logits = roles.head.y.tensor;
     builder.graph.tensors[logits].bytes = Bytes{e * rows * size.vocab};
@@ -125,8 +125,8 @@ void chunked(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
     op.roles = std::move(roles);
 }
 
-/// The head's weight and how it is cut as a product y = x W. One tied to the embedding is
-/// cut as that is: the embedding's columns are the head's inputs.
+/// The head's weight and how it is cut as a product y = x W. A head tied to the embedding is cut
+/// like the embedding: the embedding's columns are the head's inputs.
 struct HeadWeight {
     int index;
     Sharding sharding;
@@ -181,7 +181,7 @@ void head_and_loss(GraphBuilder& builder, Value x) {
         gradient_in_place(builder, head, std::get<op::Linear>(head.roles));
         logits.gradient = logits.tensor;
     }
-    if (builder.how().kernels.loss == LossKernel::EagerPyTorch) {  // knows nothing of cut logits
+    if (builder.how().kernels.loss == LossKernel::EagerPyTorch) {  // it does not support cut logits
         logits = gathered(builder, {"logits", "logits", {}}, logits);
     }
     const std::int64_t entries =

@@ -1,11 +1,11 @@
 #include "models/graph_builder.h"
 
-/// Queries, keys and values of the packed product, as the attention core takes them.
+/// Queries, keys and values of the packed product, in the form that the attention core takes.
 namespace debubble::models {
 
 namespace {
 
-/// As many as the rank has; whose they are is open.
+/// As many heads as the rank has; their owner is not yet decided.
 op::Heads heads_of(const GraphBuilder& builder, op::Heads::Layout layout) {
     op::Heads heads;
     heads.layout = layout;
@@ -43,7 +43,7 @@ op::Heads split_off(GraphBuilder& builder, const OperatorPlace& place, Value pac
         split.keys = own;
         builder.graph.tensors[own.tensor].slices = Across::Seen;
         builder.graph.tensors[own.gradient].slices = Across::Summed;
-        op.inputs.push_back(own.tensor);  // what is run again writes where it is
+        op.inputs.push_back(own.tensor);  // an operator that runs again writes to the same tensor
         op.forward_uses.push_back(own.tensor);
         op.backward_input_uses.push_back(own.gradient);
     }
@@ -65,7 +65,7 @@ op::Heads split_off(GraphBuilder& builder, const OperatorPlace& place, Value pac
     return split;
 }
 
-/// All three as the packed product has them, queries and keys rotated where they are.
+/// All three inside the packed product, with queries and keys rotated in place.
 op::Heads in_place(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
     op::Heads heads = heads_of(builder, op::Heads::Layout::Packed);
     heads.queries = packed;

@@ -76,7 +76,7 @@ struct LinearBuilder {
         op.forward_uses.push_back(y.tensor);
     }
 
-    /// `dy`: the output gradient, gathered where sequence parallelism scattered it.
+    /// `dy` is the output gradient, gathered where sequence parallelism scattered it.
     void backward_input(int dy) {
         op.backward_input_uses = {y.gradient};
         if (dy != y.gradient) {

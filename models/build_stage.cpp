@@ -38,7 +38,7 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
         refuse("experts are those of a llama, without biases");
     }
     if (model.experts > 0 && !model.sharding.empty()) {
-        refuse("a sharding table and experts are not built together");
+        refuse("a sharding table and experts are not supported together");
     }
     if (model.positions == Positions::Learned && model.family != Family::Vit &&
         how.seq_length > model.max_positions) {
@@ -47,17 +47,18 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
     }
     if (model.family == Family::Vit) {
         if (how.seq_length != model.max_positions) {
-            refuse(fmt::format("a ViT sees all of its {} patches and class token, not {}",
-                               model.max_positions, how.seq_length));
+            refuse(fmt::format(
+                "the sequence of a ViT is all of its {} patches and class token, not {}",
+                model.max_positions, how.seq_length));
         }
         if (how.sequence_parallel || how.context > 1 || how.slices > 1) {
-            refuse("the sequence of a ViT cannot be cut: its class token has to be on every rank");
+            refuse("the sequence of a ViT cannot be cut: its class token must be on every rank");
         }
     }
     if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 
-/// The mask that a data loader makes for a microbatch: alive through its forward.
+/// The mask that a data loader makes for a microbatch: it lives through the forward.
 void add_attention_mask(GraphBuilder& builder) {
     const std::int64_t whole = builder.how().seq_length;
     const int mask = builder.tensor("attention_mask", builder.size.samples * whole * whole);
@@ -67,8 +68,8 @@ void add_attention_mask(GraphBuilder& builder) {
     operators.back().inputs.push_back(mask);
 }
 
-/// Workspace lives inside one action, whether the backward is split or not: what one pass leaves to
-/// another is an activation, whoever it was made for.
+/// Workspace lives inside one action, whether the backward is split or not: a tensor that one pass
+/// leaves to another is an activation, whatever it was made for.
 void class_by_life(StageGraph& graph) {
     for (const std::vector<Visit>& pass : visits_of(graph, true)) {
         std::vector<int> alive(graph.tensors.size());
@@ -93,9 +94,9 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     builder.graph.content = content;
     StageGraph& graph = builder.graph;
     const bool vit = architecture.family == Family::Vit;
-    // One gradient of the residual stream, added to in place all the way down; only what
-    // arrives from the next stage is a buffer of its own. But where it is also what a
-    // projection's weight gradient waits for, each sum is a new one.
+    // One gradient of the residual stream, added to in place all the way down; only the gradient
+    // that arrives from the next stage is a buffer of its own. But where a projection's weight
+    // gradient waits for it too, each sum is a new one.
     const std::int64_t stream_bytes = builder.size.stream_bytes();
     const int stream_gradient = builder.tensor("d.stream", stream_bytes);
     const bool in_place = !execution.split_backward || builder.drops();

@@ -13,7 +13,7 @@ StageGraph uncut(Architecture architecture, const StageContent& content) {
     return build_stage(architecture, execution, content);
 }
 
-/// Parameters of a stage with this many layers; copies of tied tensors not counted.
+/// The parameters of a stage with this many layers, without copies of tied tensors.
 std::int64_t parameters_with(Architecture architecture, int layers) {
     architecture.layers = layers;
     return uncut(architecture, {0, layers, true, true}).parameter_elements();
@@ -24,7 +24,7 @@ constexpr std::size_t kMostCountsKept = 16;
 }  // namespace
 
 std::int64_t parameter_count(const Architecture& architecture) {
-    // The plans of a sweep ask again and again for the same.
+    // The plans of a sweep ask for the same counts again and again.
     static Memo<Architecture, const std::int64_t> known(kMostCountsKept);
     return *known.get(architecture, [&] {
         const std::int64_t without = parameters_with(architecture, 0);
@@ -60,13 +60,13 @@ double model_flops_per_sample(const Architecture& model, std::int64_t seq_length
     const auto query_width = static_cast<double>(model.heads * model.head_dim);
     const auto key_width = static_cast<double>(model.kv_heads * model.head_dim);
     double mlp = (model.gated() ? 3.0 : 2.0) * hidden * static_cast<double>(model.ffn);
-    if (model.experts > 0) {  // those that a token goes to, and the router
+    if (model.experts > 0) {  // the experts of one token, and the router
         mlp = mlp * static_cast<double>(model.experts_per_token) +
               hidden * static_cast<double>(model.experts);
     }
     const double layer_weights = hidden * (2 * query_width + 2 * key_width) + mlp;
-    // A product of weights costs 2 FLOPs forward and 4 backward per weight and token;
-    // scores and context 4 s q forward per token, three times that in all.
+    // A product of weights costs 2 FLOPs forward and 4 backward per weight and token; scores and
+    // context cost 4 s q forward per token, three times that in all.
     const double layer = 6 * layer_weights * tokens + 12 * query_width * tokens * tokens;
     const auto classes = static_cast<double>(model.vocab);
     double ends = 6 * hidden * classes * tokens;

@@ -5,15 +5,15 @@
 
 #include "models/graph_builder.h"
 
-/// How tensor parallelism cuts each parameter, and what brings a value from one cut to
-/// another: Megatron-LM's "gather" and "scatter" regions (arXiv:1909.08053, section 3).
+/// The cut of each parameter by tensor parallelism, and the operators that bring a value from one
+/// cut to another: Megatron-LM's "gather" and "scatter" regions (arXiv:1909.08053, section 3).
 namespace debubble::models {
 
 namespace {
 
-constexpr std::size_t kMostMistakes = 8;  ///< the rest are the same ones in other layers
+constexpr std::size_t kMostMistakes = 8;  ///< the rest are the same mistakes in other layers
 
-/// Of a value [T, columns].
+/// The number of columns of a value [T, columns].
 std::int64_t columns_of(const GraphBuilder& builder, Value x) {
     return builder.graph.tensors[x.tensor].bytes.count / builder.size.element / builder.size.tokens;
 }
@@ -53,7 +53,7 @@ Sharding GraphBuilder::sharding_of(const std::string& parameter,
         return usual;
     }
     if (asked != usual && size.scattered) {
-        refuse(fmt::format("'{}' cannot be {} beside sequence parallelism, which needs it {}",
+        refuse(fmt::format("'{}' cannot be {} with sequence parallelism, which needs it {}",
                            parameter, word(asked), word(usual)));
         return usual;
     }
@@ -74,7 +74,7 @@ Sharding GraphBuilder::sharding_of(const LinearParameters& parameters) {
     for (const int index : parameters.weights) {
         const Parameter& other = graph.parameters[index];
         if (other.sharding == first.sharding) continue;
-        refuse(fmt::format("'{}' is {} and '{}' {}, but one product makes both", first.name,
+        refuse(fmt::format("'{}' is {} and '{}' is {}, but one matrix product computes both", first.name,
                            word(first.sharding), other.name, word(other.sharding)));
     }
     return first.sharding;

@@ -4,8 +4,8 @@
 
 #include "models/kernel_options.h"
 
-/// How one rank carries the network out: everything beside the architecture
-/// that decides kernels, saved tensors and communication inside a pass.
+/// The way in which one rank runs the network: everything apart from the architecture that decides
+/// kernels, saved tensors and communication inside a pass.
 namespace debubble::models {
 
 enum class DataType : std::uint8_t { Fp32, Fp16, Bf16 };
@@ -16,28 +16,31 @@ constexpr std::int64_t size_of(DataType type) {
 enum class Recompute : std::uint8_t { None, Selective, Full };
 enum class AttentionKernel : std::uint8_t { Flash, Unfused };
 
-/// Sequence is cut by `slices` in time (Seq1F1B) and by `context` in space.
+/// The sizes, parallel degrees and options of one pass. The sequence is cut by `slices` in time
+/// (Seq1F1B) and by `context` in space.
 struct Execution {
-    std::int64_t micro_batch = 1;  ///< samples
+    std::int64_t micro_batch = 1;  ///< in samples
     std::int64_t seq_length = 1;   ///< tokens per sample
     int slices = 1;
-    int slice = 0;  ///< the one that the pass works on: its queries see this and the earlier slices
+    int slice = 0;  ///< the slice of the pass: its queries see this and the earlier slices
     int tensor = 1;
     int context = 1;
     bool sequence_parallel = false;
     int expert = 1;         ///< ranks that share a layer's experts (EP)
-    int expert_tensor = 1;  ///< ranks that cut each of them (ETP)
-    /// Tokens at the fullest rank's experts over the mean: 1 if the router balances perfectly.
+    int expert_tensor = 1;  ///< ranks that cut each expert (ETP)
+    /// Tokens at the experts of the fullest rank, relative to the mean: 1 if the router balances
+    /// perfectly.
     double expert_load = 1;
     DataType compute = DataType::Bf16;
-    DataType gradients = DataType::Fp32;  ///< main gradients that accumulate over microbatches
-    /// Weight gradients are taken in a pass of their own (I and W), so the output gradient of
-    /// every product waits for it.
+    DataType gradients = DataType::Fp32;  ///< type of the main gradients that accumulate over
+                                          ///< microbatches
+    /// Weight gradients are computed in a pass of their own (I and W), so every product's output
+    /// gradient is kept for it.
     bool split_backward = false;
     Recompute recompute = Recompute::None;
     AttentionKernel attention = AttentionKernel::Flash;
     KernelOptions kernels;
-    bool hidden_dropout = false;  ///< applied in training
+    bool hidden_dropout = false;  ///< dropout is applied in training
     bool attention_dropout = false;
     friend bool operator==(const Execution&, const Execution&) = default;
 

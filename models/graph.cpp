@@ -7,7 +7,7 @@ namespace debubble::models {
 
 std::int64_t Parameter::elements() const {
     std::int64_t product = 1;
-    for (const std::int64_t extent : shape) product *= extent;
+    for (const std::int64_t size : shape) product *= size;
     return product;
 }
 

@@ -26,7 +26,7 @@ struct LinearParameters {
     std::vector<int> weights;
     std::vector<int> biases;  ///< one for each weight, or none
 
-    std::vector<int> all() const;  ///< each weight with its bias behind it
+    std::vector<int> all() const;  ///< each weight followed by its bias
 };
 
 struct GraphBuilder {
@@ -40,7 +40,7 @@ struct GraphBuilder {
         graph.tensors.push_back({std::move(name), Bytes{bytes}, MemoryClass::Activations});
         return static_cast<int>(graph.tensors.size()) - 1;
     }
-    /// Lives inside one pass.
+    /// A tensor that lives inside one pass.
     int scratch(std::string name, std::int64_t bytes) {
         const int index = tensor(std::move(name), bytes);
         graph.tensors.back().held_as = MemoryClass::Workspace;
@@ -50,16 +50,16 @@ struct GraphBuilder {
         graph.parameters.push_back(std::move(parameter));
         return static_cast<int>(graph.parameters.size()) - 1;
     }
-    /// Every mistake is said once, and only a few however many layers make them.
+    /// Adds a mistake, each once, and only a few however many layers cause them.
     void refuse(std::string sentence);
-    /// A rank's part of `whole` if it is cut, which `whole` must allow.
+    /// The rank's part of `whole` if it is cut, which must divide evenly.
     std::int64_t part(bool cut, std::int64_t whole, const char* what);
     /// The model's last override for a parameter.
     Sharding asked_for(const std::string& parameter, Sharding usual) const;
-    /// How a parameter is cut: the model's last override for it, which must be among
-    /// `possible`, or else the first of these, Megatron-LM's.
+    /// The cut of a parameter: the model's last override for it, which must be among `possible`, or
+    /// else the first of these, Megatron-LM's.
     Sharding sharding_of(const std::string& parameter, const std::vector<Sharding>& possible);
-    /// Of a product that may have several weights, which must be cut alike.
+    /// The cut of a product that may have several weights, which must be cut alike.
     Sharding sharding_of(const LinearParameters& parameters);
     /// A parameter that every rank has whole.
     int whole_parameter(const std::string& name, std::vector<std::int64_t> shape);
@@ -67,13 +67,13 @@ struct GraphBuilder {
     void cut_ffn(bool cut);
     void cut_vocabulary(bool cut);
 
-    /// Hidden dropout runs: a branch's gradient is not the stream's.
+    /// True if hidden dropout runs: a branch's gradient is then not the stream's.
     bool drops() const { return how().hidden_dropout || how().kernels.dropout_masks_always; }
-    /// Its masks exist.
+    /// True if dropout masks exist.
     bool masks() const { return drops() && !how().kernels.replayed_dropout; }
 };
 
-/// Which operator is being built: names and the layer it belongs to.
+/// The operator that is being built: its names and its layer.
 struct OperatorPlace {
     std::string name;    ///< "h.3.mlp.c_fc"
     std::string kernel;  ///< "mlp.fc1"
@@ -81,62 +81,64 @@ struct OperatorPlace {
 };
 
 Operator start(const OperatorPlace& place);
-/// Whose forward finds one value.
+/// An operator whose forward reads one value.
 Operator start(const OperatorPlace& place, Value x);
 Kernel gemm(const GraphBuilder& builder, const std::string& name, std::optional<int> layer,
             Gemm extents);
 Kernel moves(const std::string& name, std::optional<int> layer, std::int64_t read,
              std::int64_t written);
-/// Empty when the group has one rank.
+/// The kernels of a collective; empty when the group has one rank.
 std::vector<Kernel> collective(const GraphBuilder& builder, const std::string& name,
                                std::optional<int> layer, Collective::Kind kind, std::int64_t bytes);
 void append(std::vector<Kernel>& kernels, std::vector<Kernel> more);
 
-/// Matrix product with its sharding: column cuts outputs, row cuts inputs, and the
-/// communication follows from it (Shoeybi et al. 2019; with sequence parallelism
-/// Korthikanti et al. 2022, figures 5 and 6). An input that is not as the product needs
-/// it is gathered or sliced first; a column-cut output stays cut.
+/// Matrix product with its sharding: column cuts outputs, row cuts inputs, and the communication
+/// follows from it (Shoeybi et al. 2019; with sequence parallelism Korthikanti et al. 2022, figures
+/// 5 and 6). An input that does not have the cut that the product needs is gathered or sliced
+/// first; a column-cut output stays cut.
 struct LinearShape {
     std::int64_t inputs = 1;   ///< on this rank
     std::int64_t outputs = 1;  ///< on this rank
     Sharding sharding = Sharding::Replicated;
     bool bias = false;
-    bool input_gradient = true;             ///< false behind raw input such as pixels
+    bool input_gradient = true;             ///< false after raw input such as pixels
     std::optional<std::int64_t> rows = {};  ///< the rank's tokens if unset
-    std::int64_t products = 1;              ///< alike, of so many rows each: one of each expert
+    std::int64_t products = 1;              ///< number of equal products of this many rows each:
+                                            ///< one for each expert
     bool own_gather_buffer = false;         ///< gathers into a static buffer (static_memory.h)
 };
 Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
              const LinearParameters& parameters, Value x, std::optional<int> output_gradient = {});
-/// The product of each expert with its own rows; `parameters` expert by expert.
+/// The product of each expert with its own rows; `parameters` are listed expert by expert.
 Value expert_products(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
                       const std::vector<int>& parameters, Value x);
 
-/// Do context-parallel ranks exchange their tokens' heads for whole sequences of some heads?
+/// True if context-parallel ranks exchange their tokens' heads for whole sequences of some heads.
 bool exchanges_heads(const Execution& how);
-/// What a rank has of a layer's attention then.
+/// The rank's sizes of a layer's attention then.
 Sizes with_whole_sequences(GraphBuilder& builder);
-/// Tokens for heads, or heads for tokens: as many bytes of `width` columns as before.
+/// Exchanges tokens for heads, or heads for tokens: as many bytes of `width` columns as before.
 Value exchanged(GraphBuilder& builder, const OperatorPlace& place, Value x, std::int64_t width);
-/// The attention operator does not keep its output beside `context`, which it has become by the
-/// last operator, but takes it from there once more.
+/// The attention operator does not keep its own output, which the last operator has turned into
+/// `context`, but gets it by exchanging `context` once more.
 void exchange_again(GraphBuilder& builder, std::size_t attention, Value context);
 
-/// The same with a whole output, as the residual stream needs it.
+/// The same product with a whole output, as the residual stream needs it.
 Value linear_to_stream(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
                        const LinearParameters& parameters, Value x, int output_gradient);
 
-/// The columns of a cut value on every rank: all-gathered, and its gradient sliced. As
-/// it is if it is whole.
+/// The columns of a cut value on every rank: all-gathered, and its gradient sliced. A whole value
+/// is returned as it is.
 Value gathered(GraphBuilder& builder, const OperatorPlace& place, Value x,
                std::optional<int> gradient = {});
-/// A rank's columns of a whole value; its gradient is all-gathered. As it is if cut.
+/// A rank's columns of a whole value; its gradient is all-gathered. A cut value is returned as it
+/// is.
 Value sliced(GraphBuilder& builder, const OperatorPlace& place, Value x);
 
-/// `through`: the gradient that reaches x past the branch that this norm opens.
+/// `through` is the gradient that reaches x past the branch that this norm opens.
 Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters, Value x,
            std::optional<int> through);
-/// Dropout of `branch`, added to `x`. The branch must carry `branch_gradient`'s.
+/// Dropout of `branch`, added to `x`. The branch's gradient must be `branch_gradient`.
 Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value branch,
                int gradient);
 /// The gradient a branch's last operator must give to its output.
@@ -144,15 +146,15 @@ int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int strea
 
 Value token_embedding(GraphBuilder& builder, int stream_gradient);
 Value patch_embedding(GraphBuilder& builder, int stream_gradient);
-/// Heads of one layer, rotated: copied out of the packed product, or where it has them.
+/// The heads of one layer, rotated: copied out of the packed product, or inside it.
 op::Heads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed);
-/// `gradient`: of its result.
+/// `gradient` is that of its result.
 Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient);
 Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient);
 /// The nonlinearity of an MLP over [rows, columns] of its inner width; reads both halves if gated.
 Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide, std::int64_t rows,
                std::int64_t columns);
-/// Experts in the MLP's place: from `normed`, the input of both, to the branch.
+/// Experts in place of the MLP: from `normed`, the input of both, to the branch.
 Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient);
 void head_and_loss(GraphBuilder& builder, Value x);
 void classifier(GraphBuilder& builder, Value x);

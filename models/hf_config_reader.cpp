@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, Activation> kActivations[] = {
 constexpr std::pair<std::string_view, Activation> kGated[] = {{"silu", Activation::Swiglu},
                                                               {"swish", Activation::Swiglu}};
 
-/// Both heads and width are there: head_dim is what one head has of it.
+/// Both the number of heads and the width are given; head_dim is the width of one head.
 void cut_heads(text::MappingReader& in, Architecture& a, std::string_view heads_key) {
     a.head_dim = std::max<std::int64_t>(1, a.hidden / a.heads);
     if (a.hidden % a.heads != 0)
@@ -36,7 +36,7 @@ void cut_heads(text::MappingReader& in, Architecture& a, std::string_view heads_
 void refuse_flag(text::MappingReader& in, std::string_view key) {
     bool set = false;
     if (in.flag(key, set) && set)
-        in.complain(key, fmt::format("networks with '{}' are not built", key));
+        in.complain(key, fmt::format("networks with '{}' are not supported", key));
 }
 
 void read_gpt2(text::MappingReader& in, Architecture& a) {
@@ -62,27 +62,29 @@ void read_gpt2(text::MappingReader& in, Architecture& a) {
     refuse_flag(in, "scale_attn_by_inverse_layer_idx");
     bool scaled = true;
     if (in.flag("scale_attn_weights", scaled) && !scaled)
-        in.complain("scale_attn_weights", "attention scores that are not scaled are not built");
+        in.complain("scale_attn_weights", "attention scores without scaling are not supported");
     in.flag("tie_word_embeddings", a.tied_embedding);
 }
 
-/// Since transformers 5 the base of the angles stands in a map of its own.
+/// Since transformers 5 the base of the angles is in a map of its own.
 void read_rope(text::MappingReader& in, Architecture& a) {
     in.real("rope_theta", a.rope_theta, 1, 1e12);
     if (in.value("rope_scaling"))
-        in.complain("rope_scaling", "scaled rotary positions are not built; null is plain RoPE");
+        in.complain("rope_scaling",
+                    "scaled rotary positions are not supported; null is plain RoPE");
     const text::NodePtr map = in.value("rope_parameters");
     if (!map) return;
     text::MappingReader rope(map, "rope_parameters", in.mistakes());
     std::string type = "default";
     rope.real("rope_theta", a.rope_theta, 1, 1e12);
     if (rope.text("rope_type", type) && type != "default")
-        rope.complain("rope_type", fmt::format("rotary positions of type '{}' are not built; "
-                                               "'default' is plain RoPE",
-                                               type));
+        rope.complain(
+            "rope_type",
+            fmt::format("rotary positions of type '{}' are not supported; 'default' is plain RoPE",
+                        type));
 }
 
-/// What Llama and Mixtral have in common; `a` holds the defaults of their sizes.
+/// Reads the keys that Llama and Mixtral share; `a` holds the defaults of their sizes.
 void read_llama_kind(text::MappingReader& in, Architecture& a) {
     a.family = Family::Llama;
     a.norm = Norm::RmsNorm;
@@ -113,7 +115,7 @@ void read_llama(text::MappingReader& in, Architecture& a) {
     a.max_positions = 2048;
     a.ffn = 11008;
     a.norm_eps = 1e-6;
-    a.kv_heads = 0;  // as many as heads
+    a.kv_heads = 0;  // 0 means as many as heads
     read_llama_kind(in, a);
     refuse_flag(in, "attention_bias");
     refuse_flag(in, "mlp_bias");
@@ -132,9 +134,11 @@ void read_mixtral(text::MappingReader& in, Architecture& a) {
     in.whole("num_experts_per_tok", a.experts_per_token, 1, kMostExperts);
     std::int64_t window = a.max_positions;
     if (in.whole("sliding_window", window, 1, kMostPositions) && window < a.max_positions)
-        in.complain("sliding_window",
-                    fmt::format("attention to the last {} of {} tokens is not built; null sees all",
-                                window, a.max_positions));
+        in.complain(
+            "sliding_window",
+            fmt::format(
+                "attention to the last {} of {} tokens is not supported; null attends to all",
+                window, a.max_positions));
 }
 
 /// Classes of the head: transformers derives num_labels from id2label.
@@ -177,7 +181,7 @@ void read_vit(text::MappingReader& in, Architecture& a) {
     in.real("hidden_dropout_prob", a.dropout, 0, 0.999);
     bool qkv_bias = true;
     if (in.flag("qkv_bias", qkv_bias) && !qkv_bias)
-        in.complain("qkv_bias", "a ViT without biases on q, k and v is not built");
+        in.complain("qkv_bias", "a ViT without biases on q, k and v is not supported");
 }
 
 }  // namespace

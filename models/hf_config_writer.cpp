@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What a class of transformers cannot do without and the network has not.
+/// The properties that a class of transformers requires and the network lacks.
 struct Demands {
     std::vector<std::string> broken;
 
@@ -25,7 +25,7 @@ struct Demands {
     }
 };
 
-/// What GPT-2 and ViT have in common.
+/// The demands that GPT-2 and ViT share.
 Demands of_the_first_transformers(const Architecture& a) {
     Demands demands;
     demands.must(a.norm == Norm::LayerNorm, "LayerNorm");
@@ -59,7 +59,7 @@ Json gpt2(const Architecture& a) {
     Json json = start(kClass, "gpt2");
     json["activation_function"] = activation_word(a.activation);
     for (const char* key : {"attn_pdrop", "embd_pdrop", "resid_pdrop"}) json[key] = a.dropout;
-    // GPT-2's <|endoftext|>, unless the vocabulary is another one.
+    // The id of GPT-2's <|endoftext|>, unless the vocabulary is another one.
     constexpr std::int64_t kEndOfText = 50256;
     for (const char* key : {"bos_token_id", "eos_token_id"})
         json[key] = a.vocab > kEndOfText ? Json(kEndOfText) : Json(nullptr);

@@ -6,8 +6,8 @@
 
 #include "base/units.h"
 
-/// The units of work that operators are made of. What they cost is not known
-/// here: the cost model prices them, the executor has code for each.
+/// The units of work that operators consist of. Their cost is not known here: the cost model prices
+/// them, and the executor has code for each.
 namespace debubble::models {
 
 /// `batch` products of [m, k] x [k, n]; 2 batch m n k FLOPs.
@@ -16,21 +16,22 @@ struct Gemm {
     std::int64_t m = 0;
     std::int64_t n = 0;
     std::int64_t k = 0;
-    Bytes accumulated;  ///< read and written beyond operands and result (gradient accumulation)
+    Bytes accumulated;  ///< bytes read and written beyond operands and result (gradient
+                        ///< accumulation)
     int element_bytes = 2;
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
-/// Fused attention that never writes the scores. FLOPs as executed: a forward does
-/// 4 batch heads d per pair of query and key, its backward 2.5 times that. A causal
-/// one has q k - q q / 2 pairs: its queries are the last q of the k keys. Under
-/// context parallelism `keys` is the balanced average that makes this exact.
+/// Fused attention that never writes the scores. FLOPs as executed: a forward does 4 batch heads d
+/// per pair of query and key, its backward 2.5 times that. Causal attention has q k - q q / 2
+/// pairs: its queries are the last q of the k keys. Under context parallelism `keys` is the
+/// balanced average that makes this exact.
 struct FlashAttention {
     std::int64_t batch = 1;
     std::int64_t heads = 1;
     std::int64_t kv_heads = 1;
     std::int64_t queries = 0;  ///< tokens of this slice
-    std::int64_t keys = 0;     ///< tokens it looks at: this slice and the earlier ones
+    std::int64_t keys = 0;     ///< tokens that they attend to: this slice and the earlier ones
     std::int64_t head_dim = 0;
     bool causal = true;
     bool backward = false;
@@ -45,24 +46,24 @@ struct Traffic {
     friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// Communication inside a pass. `bytes` is the full (gathered, reduced) tensor of each; of an
-/// exchange what all ranks have together.
+/// Communication inside a pass. `bytes` is the size of each full (gathered, reduced) tensor; for an
+/// exchange, of the data of all ranks together.
 struct Collective {
     enum class Kind : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll };
     enum class Group : std::uint8_t { Tensor, Context, Data, Expert, ExpertTensor };
     Kind kind{};
     Group group{};
     Bytes bytes;
-    /// The next kernels of the list may run beside it, until one that needs it:
-    /// the number of kernels that follow and do not (a backward's weight-gradient GEMM).
+    /// The next kernels of the list may run at the same time, until one that needs the result: the
+    /// number of kernels that follow and do not need it (a backward's weight-gradient GEMM).
     int hidden_by = 0;
-    int count = 1;  ///< so many, one after the other
+    int count = 1;  ///< number of equal calls, one after the other
     friend bool operator==(const Collective&, const Collective&) = default;
 };
 
 struct Kernel {
     std::string name;  ///< "mlp.c_fc", "attn.scores", ...
-    int layer = -1;    ///< of the model; -1 for embedding and head
+    int layer = -1;    ///< layer of the model; -1 for embedding and head
     std::variant<Gemm, FlashAttention, Traffic, Collective> work;
     friend bool operator==(const Kernel&, const Kernel&) = default;
 };

@@ -2,31 +2,33 @@
 
 #include <cstdint>
 
-/// Which kernels a software has for the operators of a network, as far as that decides what is
+/// The kernels that a framework has for the operators of a network, as far as they decide what is
 /// computed, saved and exchanged inside a pass.
 namespace debubble::models {
 
-/// The cross-entropy implementations: bytes held at its peak, per token and vocabulary
+/// The cross-entropy implementations, with the bytes held at their peak, per token and vocabulary
 /// entry of the rank.
 enum class LossKernel : std::uint8_t {
     Unfused,            ///< Megatron vocab-parallel, 6 bytes
     MegatronFused,      ///< Megatron "native" fused, 10 bytes
     TransformerEngine,  ///< gradient in place, 2 bytes
     EagerPyTorch,       ///< four copies, 8 bytes
-    Chunked,            ///< chunks of tokens, gradient in place: logits never exist as a whole
+    Chunked,            ///< by chunks of tokens, gradient in place: the logits never exist as a
+                        ///< whole
 };
 
-/// How a context-parallel rank comes to the keys and values of the others (Megatron-LM's
+/// The way in which a context-parallel rank gets the keys and values of the others (Megatron-LM's
 /// --cp-comm-type).
 enum class ContextCommunication : std::uint8_t {
-    P2p,        ///< they travel round the group, two chunks held at a time (ring attention)
+    P2p,        ///< they travel around the group, two chunks held at a time (ring attention)
     AllGather,  ///< all are gathered and brought into the order of the sequence (Llama 3)
     AllToAll,   ///< tokens are exchanged for heads: each rank has whole sequences (Ulysses)
 };
 
-/// The keys of a framework profile have the fields' names.
+/// The options of a framework's kernels. The keys of a framework profile have the fields' names.
 struct KernelOptions {
-    bool gradient_accumulation_fusion = true;  ///< weight-gradient GEMM adds into main gradients
+    bool gradient_accumulation_fusion = true;  ///< the weight-gradient GEMM adds into the main
+                                               ///< gradients
     bool fused_bias_activation = true;
     bool fused_bias_dropout_add = true;
     bool fused_rope = true;
@@ -37,28 +39,30 @@ struct KernelOptions {
     bool embedding_gradient_tensor = true;
     /// A nonlinearity that is not gated overwrites its output's gradient with its input's.
     bool activation_gradient_in_place = false;
-    /// Flash attention's backward sums dq in fp32, in a tensor besides the one in the compute type.
+    /// Flash attention's backward sums dq in fp32, in a tensor in addition to the one in the
+    /// compute type.
     bool fp32_query_gradient = true;
     bool attention_mask_tensor = false;  ///< the data loader makes a b s^2 byte mask
-    /// Plain PyTorch: values stay a view that keeps the packed product alive, and the
-    /// context is copied before its projection.
+    /// As in plain PyTorch, values stay a view that keeps the packed product alive, and the context
+    /// is copied before its projection.
     bool attention_copies = false;
-    /// Attention reads queries, keys and values where the packed product has them, and its
-    /// gradients are written there, if nothing rotates, gathers or keeps them in between.
+    /// Attention reads queries, keys and values inside the packed product, and their gradients are
+    /// written there, if nothing rotates, gathers or keeps them in between.
     bool packed_attention = false;
-    /// PyTorch's DTensor plans: what sequence parallelism gathered is kept for the weight
-    /// gradient instead of gathered again.
+    /// As in PyTorch's DTensor plans, the input that sequence parallelism gathered is kept for the
+    /// weight gradient instead of gathered again.
     bool keeps_gathered = false;
     ContextCommunication context_communication = ContextCommunication::P2p;
-    /// All-to-all keeps both attention's output before its exchange and the exchanged one
-    /// (TransformerEngine >= 2.8) instead of exchanging it once more in the backward.
+    /// All-to-all keeps attention's output both before and after its exchange (TransformerEngine >=
+    /// 2.8) instead of exchanging it again in the backward.
     bool context_output_copy = false;
     /// The router's weights are applied inside the experts' activation, so that the rows that come
     /// back are not kept for them (Megatron-Core >= 0.12).
     bool weighted_experts_activation = false;
     bool dummy_weight_gradients = false;  ///< TE >= 2.3 with gradient accumulation fusion
     LossKernel loss = LossKernel::Unfused;
-    int vocabulary_multiple = 128;  ///< padded to this times tensor; 1 = not padded
+    int vocabulary_multiple = 128;  ///< vocabulary is padded to a multiple of this times `tensor`;
+                                    ///< 1 = not padded
     friend bool operator==(const KernelOptions&, const KernelOptions&) = default;
 };
 

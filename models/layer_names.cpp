@@ -27,11 +27,11 @@ struct ParameterNamer {
         }
         indices.weights.push_back(builder.parameter(std::move(weight)));
         if (!builder.model().linear_bias) return;
-        // A bias is cut as the outputs are; a line that names it with its weight means this.
+        // A bias is cut like the outputs; a line that names it together with its weight means this.
         const Sharding along = column ? Sharding::Column : Sharding::Replicated;
         const Sharding asked = builder.asked_for(name + ".bias", along);
         if (asked != along && asked != sharding) {
-            builder.refuse(fmt::format("'{}.bias' cannot be {} beside a weight that is {}", name,
+            builder.refuse(fmt::format("'{}.bias' cannot be {} with a weight that is {}", name,
                                        word(asked), word(sharding)));
         }
         indices.biases.push_back(

@@ -13,7 +13,7 @@ struct LayerNames {
     std::string prefix;  ///< "h.3."
     std::string norm1;
     std::string attention;
-    std::string qkv;  ///< of the packed operator; its parameters may be three
+    std::string qkv;  ///< name of the packed operator; its parameters may be three
     std::string projection;
     std::string norm2;
     std::string mlp;

@@ -9,10 +9,10 @@
 #include "models/execution.h"
 #include "models/sharding.h"
 
-/// The kinds of operators. An alternative of `Roles` says by name which tensor or parameter plays
-/// which part in its passes: indices into StageGraph::tensors, or where it says so
-/// StageGraph::parameters. A role that only some executions have is optional. Shapes are of one
-/// rank: [T] tokens of the pass, [Ts] tokens of the residual stream (T / t with sequence
+/// The kinds of operators. An alternative of `Roles` gives by name the part that each tensor or
+/// parameter plays in the operator's passes: indices into StageGraph::tensors, or where it says so
+/// StageGraph::parameters. A role that only some executions have is optional. Shapes are those of
+/// one rank: [T] tokens of the pass, [Ts] tokens of the residual stream (T / t with sequence
 /// parallelism), [h] hidden, [q] columns of all queries, [kv] columns of all keys, [V] its entries
 /// of the vocabulary. Elements are of the compute type where no other is named.
 namespace debubble::models::op {
@@ -24,15 +24,15 @@ struct Value {
     friend bool operator==(const Value&, const Value&) = default;
 };
 
-/// Rows of a table by token.
+/// Looks up the rows of a table by token.
 struct TokenEmbedding {
     int table = 0;  ///< parameter [V, h or h / t]
     Sharding sharding{};
     int tokens = 0;                        ///< int32 [T]
-    Value y;                               ///< [Ts, h], or [T, h / t] of a table cut by columns
+    Value y;                               ///< [Ts, h], or [T, h / t] for a table cut by columns
     std::optional<int> partial;            ///< [T, h] before sequence parallelism scatters the sum
-    std::optional<int> gathered_gradient;  ///< [T, h] of y, from all of its ranks
-    std::optional<int> table_gradient;     ///< where it is made apart from the main gradient
+    std::optional<int> gathered_gradient;  ///< [T, h] gradient of y, from all of its ranks
+    std::optional<int> table_gradient;     ///< set where it is made apart from the main gradient
 };
 
 /// Learned positions, dropout, or both.
@@ -45,7 +45,7 @@ struct PositionEmbedding {
     struct Table {
         int parameter = 0;  ///< [positions, h or h / t]
         std::optional<GatheredTable> gathered;
-        std::optional<int> gradient;  ///< where it is made apart from the main gradient
+        std::optional<int> gradient;  ///< set where it is made apart from the main gradient
     };
     int x = 0;         ///< [Ts, h]
     int y = 0;         ///< [Ts, h]
@@ -67,22 +67,24 @@ struct ClassToken {
 /// side by side and are one matrix, and so do the biases.
 struct Linear {
     int x = 0;
-    std::optional<int> x_gradient;  ///< none behind raw input
+    std::optional<int> x_gradient;  ///< unset after raw input
     Value y;
     std::vector<int> weights;  ///< parameters
     std::vector<int> biases;   ///< parameters; may be empty
     std::int64_t rows = 1;
     std::int64_t inputs = 1;
     std::int64_t outputs = 1;
-    Sharding sharding{};      ///< of the product
+    Sharding sharding{};      ///< cut of the product
     bool transposed = false;  ///< weights are stored [inputs, outputs]
     bool gathers_x = false;   ///< x is [rows / t, inputs] before sequence parallelism gathers it
-    std::optional<int> gathered;        ///< x of all ranks in the forward; none: in a static buffer
-    std::optional<int> gathered_again;  ///< in the backward-weight; may be the forward's, kept
+    std::optional<int> gathered;        ///< x of all ranks in the forward; if unset, in a static
+                                        ///< buffer
+    std::optional<int> gathered_again;  ///< x of all ranks in the backward-weight; may be the
+                                        ///< forward's, kept
     std::optional<int> x_gradient_partial;   ///< [rows, inputs] before it is scattered
     std::optional<int> partial;              ///< [rows, outputs] before y is scattered
-    std::optional<int> y_gradient_gathered;  ///< [rows, outputs] of all ranks
-    std::optional<int> weight_gradient;      ///< where it is made apart from the main gradient
+    std::optional<int> y_gradient_gathered;  ///< [rows, outputs] gradient of all ranks
+    std::optional<int> weight_gradient;      ///< set where it is made apart from the main gradient
 
     bool cuts_outputs() const {
         return sharding == Sharding::Column || sharding == Sharding::Vocabulary;
@@ -95,15 +97,16 @@ struct PatchEmbedding {
     Linear product;
 };
 
-/// A product of each expert's own, over the rows that came to it, which lie in the experts' order.
+/// A product for each expert, over the rows that were sent to it, which are in the experts' order.
 struct ExpertProducts {
     Value x;  ///< [rows of all experts, inputs]
     Value y;
     std::vector<int> weights;  ///< parameters, expert by expert
-    std::int64_t experts = 1;  ///< of this rank
-    std::int64_t rows = 1;     ///< of all of them together, as planned: a router may send fewer
+    std::int64_t experts = 1;  ///< on this rank
+    std::int64_t rows = 1;     ///< rows of all of them together, as planned: a router may send
+                               ///< fewer
     std::int64_t inputs = 1;
-    std::int64_t outputs = 1;  ///< of one expert
+    std::int64_t outputs = 1;  ///< outputs of one expert
     std::optional<int> weight_gradient;
 };
 
@@ -113,11 +116,12 @@ struct Norm {
     Value y;                        ///< [Ts, h]
     int gain = 0;                   ///< parameter
     std::optional<int> shift = {};  ///< parameter of a layer norm
-    int statistics = 0;             ///< fp32 [Ts, 2] of a fused layer norm, [Ts] of an RMS norm
-    std::optional<int> normalised = {};  ///< of a norm that is not fused
-    /// What reaches x past the branch that the norm opens: its gradient is added.
+    int statistics = 0;             ///< fp32 [Ts, 2] for a fused layer norm, [Ts] for an RMS norm
+    std::optional<int> normalised = {};  ///< x normalised, of a norm that is not fused
+    /// The gradient that reaches x past the branch that the norm opens: it is added.
     std::optional<int> through = {};
-    std::optional<int> x_gradient_part = {};  ///< [Ts, h] before it is, where one tensor is both
+    std::optional<int> x_gradient_part = {};  ///< [Ts, h] gradient before the sum, where one tensor
+                                              ///< is both
 };
 
 /// Queries, keys and values of an attention.
@@ -129,7 +133,7 @@ struct Heads {
     Layout layout{};
     Value queries;              ///< or all three
     std::optional<Value> keys;  ///< keys, then values, where slices of the sequence share them
-    std::int64_t heads = 1;     ///< of this rank
+    std::int64_t heads = 1;     ///< on this rank
     std::int64_t kv_heads = 1;
     std::int64_t head_dim = 1;
 
@@ -143,21 +147,21 @@ struct SplitHeads {
     Value packed;
     Heads heads;
     bool rotates = false;       ///< rotary positions, in the copy
-    std::optional<int> tables;  ///< of a rotation that is not fused, kept
+    std::optional<int> tables;  ///< tables of a rotation that is not fused, kept
 };
 
-/// Rotates queries and keys where the packed product has them.
+/// Rotates queries and keys inside the packed product.
 struct Rope {
     Heads heads;
 };
 
-/// What the fused kernel keeps and uses.
+/// The tensors that the fused kernel keeps and uses.
 struct FlashKernel {
     int log_sum_exp = 0;                ///< fp32 [T, heads]
     std::optional<int> query_gradient;  ///< fp32 [T, q]
 };
 
-/// Per pair of query and key.
+/// The tensors with one entry per pair of query and key.
 struct Probabilities {
     int softmax = 0;
     std::optional<int> mask;  ///< bytes
@@ -173,32 +177,33 @@ struct UnfusedKernel {
     int scores_gradient = 0;
 };
 
-/// Keys and values travel round the context-parallel ranks, two chunks at a time.
+/// Keys and values travel around the context-parallel ranks, two chunks at a time.
 struct RingKeys {
     int forward = 0;
     int backward = 0;
     int gradient = 0;
 };
 
-/// Those of all context-parallel ranks: as sent [ranks, 2, T, kv], and as the sequence has them.
+/// The keys and values of all context-parallel ranks: as sent [ranks, 2, T, kv], and in the order
+/// of the sequence.
 struct GatheredKeys {
     int sent = 0;
     int joined = 0;
     int sent_again = 0;
     int joined_again = 0;
     int joined_gradient = 0;
-    /// What a slice gets back, to be added to the sums of later ones.
+    /// The gradients that a slice gets back, to be added to the sums of later ones.
     std::optional<int> chunk_gradient;
 };
 
-/// Those of the slices up to this one, side by side.
+/// The keys and values of the slices up to this one, side by side.
 struct SeenKeys {
     int forward = 0;
     int backward = 0;
     int gradient = 0;
 };
 
-/// An output that the backward takes once more from what it was exchanged to.
+/// An output that the backward gets by repeating the exchange of its result.
 struct ExchangedAgain {
     int out = 0;
     int exchanged = 0;
@@ -217,18 +222,18 @@ struct Attention {
 
 /// The nonlinearity of an MLP; a gated one reads gate and value side by side.
 struct Activation {
-    /// Of each row, applied here instead of where rows are combined.
+    /// The weight of each row, applied here instead of where rows are combined.
     struct RowWeights {
         int rows = 0;      ///< fp32 [rows]
-        int gradient = 0;  ///< of the router's weights
+        int gradient = 0;  ///< gradient of the router's weights
     };
     models::Activation function{};
     Value x;  ///< [rows, columns], twice the columns if gated
     Value y;  ///< [rows, columns]
     std::int64_t rows = 1;
     std::int64_t columns = 1;
-    bool of_experts = false;       ///< rows are a plan: a router may send fewer
-    std::optional<int> silu = {};  ///< of a gated one that is not fused, kept
+    bool of_experts = false;       ///< rows are planned: a router may send fewer
+    std::optional<int> silu = {};  ///< silu of a gated one that is not fused, kept
     std::optional<RowWeights> weights = {};
 
     bool gated() const { return function == models::Activation::Swiglu; }
@@ -239,8 +244,8 @@ struct Residual {
     int x = 0;
     int branch = 0;
     int y = 0;
-    int gradient = 0;         ///< of y, and x's
-    int branch_gradient = 0;  ///< the same where nothing is dropped
+    int gradient = 0;         ///< gradient of y, and of x
+    int branch_gradient = 0;  ///< the same tensor where nothing is dropped
     std::optional<int> mask;  ///< bytes
     std::optional<int> dropped;
 };
@@ -267,23 +272,24 @@ struct ExchangeHeads {
     int sorted_gradient = 0;
 };
 
-/// Heads brought side by side in a tensor of its own.
+/// Puts heads side by side in a tensor of their own.
 struct CopyContext {
     Value x;
     Value y;
 };
 
-/// The first row of each image.
+/// Takes the first row of each image.
 struct PickClassToken {
     Value x;  ///< [b, 1 + patches, h]
     Value y;  ///< [b, h]
 };
 
-/// Which experts a token goes to, and with what weights.
+/// The choice of experts for each token, and their weights.
 struct Router {
     int gate = 0;             ///< parameter [experts, h]
     Value tokens;             ///< [Ts, h]; the gradient is added to
-    Value weights;            ///< fp32 [Ts, experts of the model], zero where a token does not go
+    Value weights;            ///< fp32 [Ts, experts of the model], zero for experts that a token
+                              ///< does not go to
     int logits = 0;           ///< [Ts, experts]
     int logits_gradient = 0;  ///< [Ts, experts]
     int tokens_gradient_part = 0;  ///< [Ts, h]
@@ -293,36 +299,36 @@ struct Router {
 struct Permute {
     Value tokens;     ///< [Ts, h]
     Value rows;       ///< [Ts k, h]
-    int weights = 0;  ///< the router's
+    int weights = 0;  ///< the router's weights
 };
 
-/// Brings rows on to their experts, or back.
+/// Moves rows to their experts, or back.
 struct Dispatch {
     Value x;
     Value y;
 };
 
-/// The weighted sum of what a token's experts made.
+/// The weighted sum of the outputs of a token's experts.
 struct Combine {
     struct Weighed {
-        Value weights;  ///< the router's
+        Value weights;  ///< the router's weights
         int rows = 0;
         int rows_gradient = 0;
     };
     Value rows;                      ///< [Ts k, h]
     Value y;                         ///< [Ts, h]
-    std::optional<Weighed> weighed;  ///< unless the experts' activation has done it
+    std::optional<Weighed> weighed;  ///< unset if the experts' activation has applied the weights
 };
 
 /// Cross-entropy over logits [rows, columns].
 struct Loss {
     Value logits;     ///< one tensor is both where the gradient is written over the logits
-    int softmax = 0;  ///< what the backward makes the gradient of; may be the logits
+    int softmax = 0;  ///< tensor from which the backward makes the gradient; may be the logits
     DataType softmax_type{};
     std::int64_t rows = 1;
     std::int64_t columns = 1;
     bool cut = false;                 ///< a rank has a share of the vocabulary
-    std::optional<int> shifted = {};  ///< fp32, beside the softmax
+    std::optional<int> shifted = {};  ///< fp32, in addition to the softmax
     std::optional<int> softmax_gradient = {};
 };
 
@@ -330,7 +336,7 @@ struct Loss {
 /// its gradient the same memory; all gradients are made in the backward-input.
 struct ChunkedLoss {
     Linear head;
-    std::int64_t rows = 1;  ///< of a chunk
+    std::int64_t rows = 1;  ///< rows of a chunk
 };
 
 }  // namespace debubble::models::op

@@ -10,7 +10,7 @@ namespace debubble::models {
 
 namespace {
 
-/// What calibrated clusters call the kind.
+/// The kind's name in calibrated clusters.
 std::string_view word(const Roles& roles) {
     return std::visit(Overloaded{[](const op::TokenEmbedding&) { return "token_embedding"; },
                                  [](const op::PositionEmbedding&) { return "position_embedding"; },
@@ -91,14 +91,15 @@ std::string text_of(const Kernel& kernel, const Execution& how) {
 
 std::string shape_of(const Parameter& parameter, const Execution& how) {
     std::string text;
-    for (const std::int64_t extent : parameter.shape)
-        text += fmt::format("{}{}", text.empty() ? "" : "x", extent);
+    for (const std::int64_t size : parameter.shape)
+        text += fmt::format("{}{}", text.empty() ? "" : "x", size);
     const std::int64_t mine = parameter.elements_of_rank(how);
     if (mine != parameter.elements()) text += fmt::format("({})", mine);
     return text;
 }
 
-/// "96x64+32x64"; of experts, which may be many, equal ones are counted: "16*96x64".
+/// The shapes of the parameters, "96x64+32x64"; equal ones of experts, which may be many, are
+/// counted: "16*96x64".
 std::string shapes_of(const StageGraph& graph, const Operator& op) {
     std::string text;
     for (std::size_t i = 0, next = 0; i < op.parameters.size(); i = next) {
@@ -126,7 +127,7 @@ std::string_view word(Activation activation) {
     return "";
 }
 
-/// Where the kernels' extents do not say what the code does.
+/// The part of the signature for differences that the kernels' sizes do not show.
 std::string variant_of(const StageGraph& graph, const Operator& op) {
     const Execution& how = graph.execution;
     const std::string nothing;
@@ -167,7 +168,7 @@ std::string variant_of(const StageGraph& graph, const Operator& op) {
         op.roles);
 }
 
-/// Whether an operator with parameters gives its input no gradient.
+/// True if an operator with parameters gives its input no gradient.
 bool stops_gradients(const Roles& roles) {
     if (const auto* product = std::get_if<op::Linear>(&roles)) return !product->x_gradient;
     return std::holds_alternative<op::TokenEmbedding>(roles) ||
@@ -184,7 +185,7 @@ std::string signature_of(const StageGraph& graph, const Operator& op) {
         text += title;
         for (const Kernel& kernel : kernels) text += text_of(kernel, how);
     };
-    // The products of a backward follow from the forward's; what it moves may not.
+    // The products of a backward follow from the forward's; its memory traffic may not.
     add("", op.forward);
     if (op.parameters.empty()) {
         add(" back", op.backward_input);

@@ -6,16 +6,17 @@
 #include "models/graph.h"
 #include "models/visits.h"
 
-/// What a measured operator is filed under.
+/// The key of a measured operator.
 namespace debubble::models {
 
-/// Kind, data types and extents of an operator, as in
+/// Kind, data types and sizes of an operator, as in
 ///   "linear fp32/fp32 gemm 1x512x768x256 parameters 256x768+768":
-/// equal for all operators that compute the same, in whatever layer, stage or scenario they
-/// stand, and different where the executor would do other work. One line of ASCII without quotes.
+/// equal for all operators that compute the same, in every layer, stage and scenario,
+/// and different where the executor would do other work. One line of ASCII without quotes.
 std::string signature_of(const StageGraph& graph, const Operator& op);
 
-/// As calibrated clusters spell it: forward, recompute, backward, backward_input, backward_weight.
+/// The part's name in calibrated clusters: forward, recompute, backward, backward_input,
+/// backward_weight.
 std::string_view name_of(Part part);
 
 }  // namespace debubble::models

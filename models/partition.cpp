@@ -28,7 +28,7 @@ std::vector<StageContent> from_sizes(const std::vector<int>& sizes) {
     return stages;
 }
 
-/// Part `index` of `parts` of `items`: the later parts take one more.
+/// Part `index` of `parts` of `items`: the later parts take one more where it does not divide.
 int share(int items, int parts, int index) {
     return items / parts + (index >= parts - items % parts ? 1 : 0);
 }
@@ -40,8 +40,8 @@ struct Table {
     std::vector<std::vector<int>> cut;
 };
 
-/// The cost of the earlier stages grows with the layers they take, that of the last
-/// stage falls: the best cut is where the two cross, found by bisection.
+/// The cost of the earlier stages grows with the layers they take, and that of the last stage
+/// falls: the best cut is where the two cross, found by bisection.
 Table fill(const std::vector<double>& sum, double head, int stages) {
     const int layers = static_cast<int>(sum.size()) - 1;
     const double infinity = std::numeric_limits<double>::infinity();
@@ -76,7 +76,7 @@ Table fill(const std::vector<double>& sum, double head, int stages) {
 }  // namespace
 
 std::vector<std::vector<LayerRange>> partition_uniform(int layers, int ranks, int chunks) {
-    assert(layers >= 0 && ranks > 0 && chunks > 0 && "a partition has ranks and chunks");
+    assert(layers >= 0 && ranks > 0 && chunks > 0 && "a partition needs ranks and chunks");
     std::vector<std::vector<LayerRange>> parts(ranks);
     int start = 0;
     for (int chunk = 0; chunk < chunks; ++chunk) {
@@ -119,7 +119,8 @@ std::vector<StageContent> explicit_stages(const std::vector<int>& layers_per_sta
 std::vector<StageContent> balanced_stages(const LayerCosts& costs, int stages) {
     const auto layers = static_cast<int>(costs.layers.size());
     check_enough(layers, stages);
-    std::vector<double> sum{costs.embedding};  // sum[n]: of the embedding and the first n layers
+    std::vector<double> sum{costs.embedding};  // sum[n]: cost of the embedding and the first n
+                                               // layers
     for (const double cost : costs.layers) sum.push_back(sum.back() + cost);
     const Table table = fill(sum, costs.head, stages);
     std::vector<int> sizes(stages);

@@ -14,10 +14,10 @@ namespace debubble::models {
 
 namespace {
 
-constexpr std::int64_t kLargestExtent = std::int64_t{1} << 32;
-constexpr double kLargestTensor = 1099511627776.0;  ///< elements: 2^40, so that no sum overflows
+constexpr std::int64_t kLargestSize = std::int64_t{1} << 32;
+constexpr double kLargestTensor = 1099511627776.0;  ///< in elements: 2^40, so that no sum overflows
 
-/// Collects every reason why a model cannot be cut so.
+/// Collects every reason why a model cannot be cut in this way.
 struct Divisions {
     std::vector<Diagnostic> mistakes;
 
@@ -27,28 +27,28 @@ struct Divisions {
         refuse(fmt::format("{} {} cannot be cut into {}", whole, what, parts));
         return 1;
     }
-    void check_extents(const Architecture& model, const Execution& how) {
-        for (const std::int64_t extent :
+    void check_sizes(const Architecture& model, const Execution& how) {
+        for (const std::int64_t size :
              {model.hidden, model.heads, model.kv_heads, model.head_dim, model.ffn, model.vocab,
               how.micro_batch, how.seq_length, std::int64_t{how.tensor}, std::int64_t{how.context},
               std::int64_t{how.slices}, std::int64_t{how.kernels.vocabulary_multiple},
               std::int64_t{how.expert}, std::int64_t{how.expert_tensor}}) {
-            if (extent < 1 || extent > kLargestExtent) {
-                refuse(fmt::format("an extent of {} is outside 1 to {}", extent, kLargestExtent));
+            if (size < 1 || size > kLargestSize) {
+                refuse(fmt::format("a size of {} is outside 1 to {}", size, kLargestSize));
             }
         }
         for (const int parts :
              {how.tensor, how.context, how.slices, how.expert, how.expert_tensor}) {
-            if (parts > 1 << 20) refuse(fmt::format("nothing can be cut into {}", parts));
+            if (parts > 1 << 20) refuse(fmt::format("a stage cannot be cut into {} parts", parts));
         }
         if (how.slice < 0 || how.slice >= how.slices) {
             refuse(fmt::format("slice {} of {} does not exist", how.slice, how.slices));
         }
     }
 
-    /// Precondition: the extents are in their range.
+    /// Precondition: the sizes are in their range.
     void check_tensors(const Architecture& model, const Execution& how) {
-        const auto number = [](std::int64_t extent) { return static_cast<double>(extent); };
+        const auto number = [](std::int64_t size) { return static_cast<double>(size); };
         const double hidden = number(model.hidden);
         const double heads = number(model.heads + 2 * model.kv_heads) * number(model.head_dim);
         const double width = std::max({hidden, heads, 2 * number(model.ffn),
@@ -72,7 +72,8 @@ struct Divisions {
         }
     }
 
-    /// Of the largest tensor around the experts: what they all make of all rows.
+    /// The number of elements of the largest tensor around the experts: the output of all of them
+    /// for all rows.
     double expert_elements(const Architecture& model, const Execution& how, double tokens) const {
         if (model.experts == 0) return 0;
         const double rows = tokens / how.tensor * how.expert_tensor * how.expert_load *
@@ -81,7 +82,7 @@ struct Divisions {
                static_cast<double>(std::max(model.hidden, 2 * model.ffn));
     }
 
-    /// Precondition: sizes.stream_tokens stands.
+    /// Precondition: sizes.stream_tokens is set.
     void cut_experts(const Architecture& model, const Execution& how, Sizes& size) {
         if (model.experts == 0) {
             if (how.expert > 1) refuse("there are no experts to share");
@@ -89,12 +90,13 @@ struct Divisions {
         }
         if (how.tensor > 1 && !size.scattered) {
             refuse(
-                "experts beside tensor parallelism need sequence parallelism: each rank "
+                "experts with tensor parallelism need sequence parallelism: each rank "
                 "sends tokens of its own to them");
         }
         size.experts = cut(model.experts, how.expert, "experts");
         size.expert_ffn = cut(model.ffn, how.expert_tensor, "columns of an expert");
-        // A token sends a rank no more rows than it has experts, so alone a rank is never fuller.
+        // A token sends a rank at most as many rows as it has experts, so a single rank is never
+        // fuller.
         const std::int64_t most = std::min(size.experts, model.experts_per_token);
         const double load =
             std::min(how.expert_load, static_cast<double>(how.expert * most) /
@@ -114,7 +116,7 @@ std::int64_t padded_vocabulary(const Architecture& model, const Execution& how) 
 
 Sizes sizes_of(const Architecture& model, const Execution& how) {
     Divisions divide;
-    divide.check_extents(model, how);
+    divide.check_sizes(model, how);
     if (divide.mistakes.empty()) divide.check_tensors(model, how);
     if (!divide.mistakes.empty()) throw InputError(std::move(divide.mistakes));
     const int t = how.tensor;

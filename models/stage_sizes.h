@@ -5,19 +5,19 @@
 #include "models/architecture.h"
 #include "models/execution.h"
 
-/// What a rank has of a stage's tensors, as extents.
+/// The sizes of a rank's tensors of a stage.
 namespace debubble::models {
 
-/// Extents on one rank, after tensor, sequence and context parallelism. The
-/// letters of the literature are in brackets.
+/// Sizes on one rank, after tensor, sequence and context parallelism. The letters of the literature
+/// are in brackets.
 struct Sizes {
-    std::int64_t element = 2;  ///< bytes of the compute type
-    std::int64_t samples = 1;  ///< [b]
-    std::int64_t tokens = 1;   ///< [T] of a microbatch's slice on this context rank
-    std::int64_t stream_tokens =
-        1;                    ///< [Ts] of the residual stream: T / t with sequence parallelism
-    std::int64_t hidden = 1;  ///< [h]
-    std::int64_t heads = 1;   ///< [a], or [a / t] where a layer's heads are cut
+    std::int64_t element = 2;        ///< bytes of the compute type
+    std::int64_t samples = 1;        ///< [b]
+    std::int64_t tokens = 1;         ///< [T] tokens of a microbatch's slice on this context rank
+    std::int64_t stream_tokens = 1;  ///< [Ts] tokens of the residual stream: T / t with sequence
+                                     ///< parallelism
+    std::int64_t hidden = 1;         ///< [h]
+    std::int64_t heads = 1;          ///< [a], or [a / t] where a layer's heads are cut
     std::int64_t kv_heads = 1;
     std::int64_t query_width = 1;    ///< [q] heads x head dimension
     std::int64_t key_width = 1;      ///< [kv]
@@ -28,8 +28,9 @@ struct Sizes {
     std::int64_t expert_rows = 0;    ///< that come to each of them
     std::int64_t expert_ffn = 0;     ///< [f] of one expert on this rank
     std::int64_t queries = 1;        ///< per sample
-    std::int64_t keys = 1;           ///< per sample that any query of this pass may see
-    std::int64_t balanced_keys = 1;  ///< makes the causal pair count of FlashAttention exact
+    std::int64_t keys = 1;           ///< keys per sample that any query of this pass may see
+    std::int64_t balanced_keys = 1;  ///< value that makes the causal pair count of FlashAttention
+                                     ///< exact
     int tensor = 1;                  ///< [t]
     bool scattered = false;          ///< sequence parallelism is on
 
@@ -38,8 +39,8 @@ struct Sizes {
     std::int64_t all_expert_rows() const { return experts * expert_rows; }
 };
 
-/// Heads, MLP and vocabulary are not cut yet: that is a matter of each parameter
-/// (cuts.cpp). Throws InputError when the sequence does not divide.
+/// Heads, MLP and vocabulary are not cut yet: that is decided for each parameter (cuts.cpp). Throws
+/// InputError when the sequence does not divide.
 Sizes sizes_of(const Architecture& architecture, const Execution& execution);
 std::int64_t padded_vocabulary(const Architecture& architecture, const Execution& execution);
 

@@ -13,7 +13,7 @@ Bytes& of(MemoryByClass& held, MemoryClass memory_class) {
     return held[static_cast<std::size_t>(memory_class)];
 }
 
-/// One 16-bit weight gradient per distinct shape of a product, the head's too: what
+/// The bytes of one 16-bit weight gradient per distinct shape of a product, the head's too, which
 /// TransformerEngine >= 2.3 gives autograd when the real one went to the main gradient.
 Bytes dummy_weight_gradients(const StageGraph& graph) {
     std::set<std::pair<std::int64_t, std::int64_t>> shapes;

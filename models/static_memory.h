@@ -5,16 +5,17 @@
 #include "base/memory_class.h"
 #include "models/graph.h"
 
-/// Bytes that a stage holds through the whole step, whatever is in flight.
+/// Bytes that a stage holds throughout the step, however many microbatches are in flight.
 namespace debubble::models {
 
-/// What optimizer and data parallelism make of a stage's parameters. ZeRO as in
-/// Rajbhandari et al. 2020: stage 1 cuts optimizer state, 2 gradients too, 3
-/// parameters too. Megatron-LM's distributed optimizer is stage 1.
+/// The choices of optimizer and data parallelism that decide a stage's static memory. ZeRO as in
+/// Rajbhandari et al. 2020: stage 1 cuts optimizer state, 2 gradients too, 3 parameters too.
+/// Megatron-LM's distributed optimizer is stage 1.
 struct StaticPolicy {
-    std::optional<DataType> main_parameters = DataType::Fp32;  ///< a copy, if wider than compute
+    std::optional<DataType> main_parameters = DataType::Fp32;  ///< type of a copy, if wider than
+                                                               ///< compute
     DataType moments = DataType::Fp32;
-    int moment_count = 2;  ///< Adam; SGD keeps one for momentum, or none
+    int moment_count = 2;  ///< 2 for Adam; SGD keeps one for momentum, or none
     int zero_stage = 0;
     int shards = 1;         ///< data-parallel x context-parallel ranks
     int expert_shards = 1;  ///< ranks that have the same part of the same experts
@@ -22,9 +23,11 @@ struct StaticPolicy {
     /// appear during the backward and are dropped after the step (PyTorch's .grad).
     bool gradient_buffer = true;
     bool moments_exist = true;       ///< false in the very first step
-    bool state_on_host = false;      ///< main parameters and moments
-    Bytes offload_buffer;            ///< through which that passes while the device steps it
-    bool step_copies = false;        ///< of what a step changes, until it is known to stand
+    bool state_on_host = false;      ///< main parameters and moments are on the host
+    Bytes offload_buffer;            ///< buffer through which that state passes while the device
+                                     ///< steps it
+    bool step_copies = false;        ///< copies of what a step changes, until the step is known to
+                                     ///< be valid
     bool ddp_buckets = false;        ///< PyTorch DDP reduces in copies of the gradients
     bool foreach_optimizer = false;  ///< one gradient-sized temporary while stepping
     Bytes library_workspace;         ///< cuBLAS, TransformerEngine, communication buffers
@@ -36,13 +39,14 @@ std::int64_t optimizer_state_width(const StaticPolicy& policy, DataType compute)
 
 struct StaticMemory {
     MemoryByClass held{};
-    Bytes gradients_in_backward;  ///< appear there, without a buffer
-    Bytes optimizer_step;         ///< beyond all that, only while the optimizer runs
+    Bytes gradients_in_backward;  ///< bytes of gradients that appear in the backward, without a
+                                  ///< buffer
+    Bytes optimizer_step;         ///< bytes beyond all others, only while the optimizer runs
 };
 
 StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy);
-/// The same for a rank that holds so many parameters in stages that are like the
-/// graph but longer, or several: buffers are counted once.
+/// The same for a rank that holds this many parameters in stages that are like the graph but
+/// longer, or in several: buffers are counted once.
 StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
                            const ParameterCount& parameters);
 

@@ -4,19 +4,19 @@
 
 #include "models/visits.h"
 
-/// One rule gives all steps: the operators' passes are laid out in the order of
-/// execution, and a tensor lives from its first use to its last.
+/// One rule gives all steps: the operators' passes are put into the order of execution, and a
+/// tensor lives from its first use to its last.
 namespace debubble::models {
 
 namespace {
 
-/// Where a visit stands, and what it uses.
+/// The position of a visit, and the tensors that it uses.
 struct Use {
     const Operator* op;
     Part part;
-    int pass;  ///< 0 forward, 1 backward or backward-input, 2 backward-weight
+    int pass;  ///< pass: 0 forward, 1 backward or backward-input, 2 backward-weight
 
-    /// Of the two halves of a fused backward, else one list and an empty one.
+    /// The tensors of the two halves of a fused backward, else one list and an empty one.
     std::array<std::span<const int>, 2> tensors() const {
         switch (part) {
             case Part::Forward:
@@ -27,7 +27,7 @@ struct Use {
         }
         return {op->backward_input_uses, op->backward_weight_uses};
     }
-    /// A forward makes everything it uses but its inputs anew.
+    /// A forward makes all of its tensors again except its inputs.
     bool begins(int tensor) const {
         return (part == Part::Forward || part == Part::Again) &&
                std::find(op->inputs.begin(), op->inputs.end(), tensor) == op->inputs.end();
@@ -61,7 +61,7 @@ std::vector<Use> uses_of(const StageGraph& graph, bool split) {
     return visits;
 }
 
-/// Which tensors each visit allocates before and frees after its kernels.
+/// The tensors that each visit allocates before its kernels and frees after them.
 struct Lifetimes {
     std::vector<std::vector<int>> born;
     std::vector<std::vector<int>> dies;
@@ -96,9 +96,9 @@ void hide(std::vector<Kernel>& kernels, std::size_t collective, std::size_t by) 
     std::get<Collective>(kernels[collective].work).hidden_by = static_cast<int>(by);
 }
 
-/// A fused backward hides communication: what the weight gradient gathers beside the
-/// input gradient's product, and the input gradient's reduction beside the weight
-/// gradient's (Megatron-LM's LinearWithGradAccumulationAndAsyncCommunication).
+/// A fused backward hides communication: the weight gradient's gather runs during the input
+/// gradient's product, and the input gradient's reduction during the weight gradient's
+/// (Megatron-LM's LinearWithGradAccumulationAndAsyncCommunication).
 void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kernel>& weight) {
     if (op.as<op::Linear>() == nullptr) return;
     if (input.empty() || weight.empty()) return;

@@ -10,25 +10,25 @@
 /// operator's kernels one by one; the executor runs operators whole.
 namespace debubble::models {
 
-/// What of an operator runs: Again is its forward under full recompute, Fused both halves of
-/// its backward, input first.
+/// The part of an operator that runs: Again is its forward under full recompute, Fused both halves
+/// of its backward, input first.
 enum class Part : std::uint8_t { Forward, Again, Fused, Input, Weight };
 
 struct Visit {
     int op = 0;  ///< index into StageGraph::operators
     Part part{};
-    std::vector<int> allocates;  ///< before it runs; indices into StageGraph::tensors
-    std::vector<int> frees;      ///< after it has run
+    std::vector<int> allocates;  ///< allocated before it runs; indices into StageGraph::tensors
+    std::vector<int> frees;      ///< freed after it has run
 };
 
-/// The forward, the backward (backward-input if `split`), and the backward-weight.
+/// The visits of the forward, the backward (backward-input if `split`), and the backward-weight.
 using PassVisits = std::array<std::vector<Visit>, 3>;
 PassVisits visits_of(const StageGraph& graph, bool split);
 
 /// The steps of the same passes, planned together: what forward_steps and the others give.
 std::array<PassSteps, 3> steps_of(const StageGraph& graph, bool split);
 
-/// What the part runs, in order. A fused backward hides communication beside its products.
+/// The kernels of the part, in order. A fused backward hides communication behind its products.
 std::vector<Kernel> kernels_of(const Operator& op, Part part);
 
 }  // namespace debubble::models

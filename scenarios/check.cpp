@@ -9,14 +9,15 @@
 #include "scenarios/generator_options_of.h"
 #include "schedule/generators/generators.h"
 
-/// Whether the model can be cut as asked, and the schedule be built for it.
+/// Checks that the model can be cut as asked, and that the schedule can be built for it.
 namespace debubble::scenarios {
 namespace {
 
-constexpr int kMostLayersOfTable = 1024;  ///< asked one by one whether they can be cut so
-constexpr double kMostHeldBytes = 4e18;   ///< if every microbatch kept all that it makes
-constexpr double kMostTokens = 1e9;       ///< of a microbatch
-constexpr double kMostScores = 1e17;      ///< of a microbatch's attention in one layer
+constexpr int kMostLayersOfTable = 1024;  ///< layers that are checked one by one for a valid cut
+constexpr double kMostHeldBytes = 4e18;   ///< bytes of a step in which every microbatch keeps all
+                                          ///< its tensors
+constexpr double kMostTokens = 1e9;       ///< tokens of a microbatch
+constexpr double kMostScores = 1e17;      ///< scores of a microbatch's attention in one layer
 
 void need_divides(Draft& draft, std::int64_t whole, std::int64_t parts, std::string_view what,
                   std::string_view key) {
@@ -24,8 +25,8 @@ void need_divides(Draft& draft, std::int64_t whole, std::int64_t parts, std::str
     draft.parallel.complain(key, fmt::format("{} {} cannot be cut into {}", whole, what, parts));
 }
 
-/// With a sharding table of its own a model is cut as that says: the graph knows. Asked
-/// for sequences that always divide, which are checked elsewhere.
+/// A model with a sharding table of its own is cut by that table, which only the graph can check.
+/// The graph gets sequences that always divide, since these are checked elsewhere.
 void check_sharding_table(Draft& draft) {
     const Scenario& s = draft.scenario;
     const bool vit = s.model.family == models::Family::Vit;
@@ -56,14 +57,14 @@ void check_tensor_cut(Draft& draft) {
     if (model.experts == 0) need_divides(draft, model.ffn, t, "columns of the MLP", "tensor");
 }
 
-/// Where ranks exchange tokens for heads, there must be heads for all.
+/// Where ranks exchange tokens for heads, every rank must get at least one head.
 void check_exchange(Draft& draft) {
     const Scenario& s = draft.scenario;
     if (s.parallel.context == 1 ||
         s.framework.kernels.context_communication != models::ContextCommunication::AllToAll)
         return;
     const std::int64_t parts = std::int64_t{s.parallel.tensor} * s.parallel.context;
-    if (s.model.sharding.empty()) {  // else the graph knows
+    if (s.model.sharding.empty()) {  // otherwise the graph checks it
         need_divides(draft, s.model.heads, parts, "heads", "context");
         if (s.model.kv_heads != s.model.heads)
             need_divides(draft, s.model.kv_heads, parts, "key-value heads", "context");
@@ -74,7 +75,7 @@ void check_exchange(Draft& draft) {
                                 "context_communication p2p and all-gather take them");
 }
 
-/// Experts are dealt out and cut inside a stage's ranks, by Megatron-Core's rules.
+/// Experts are distributed over a stage's ranks and cut there, by Megatron-Core's rules.
 void check_experts(Draft& draft) {
     const models::Architecture& model = draft.scenario.model;
     Parallel& parallel = draft.scenario.parallel;
@@ -98,20 +99,20 @@ void check_experts(Draft& draft) {
     need_divides(draft, model.ffn, parallel.expert_tensor, "columns of an expert", "expert_tensor");
     if (parallel.tensor > 1 && !parallel.sequence)
         complain("sequence",
-                 "experts beside tensor parallelism need sequence parallelism: each rank "
+                 "experts with tensor parallelism need sequence parallelism: each rank "
                  "sends tokens of its own to them");
     const int ranks = parallel.ranks_of_stage();
     const std::int64_t asked = std::int64_t{parallel.expert} * parallel.expert_tensor;
     if (ranks % asked != 0) {
-        complain("expert", fmt::format("expert {} x expert_tensor {} are {} GPUs, which do not "
-                                       "divide the {} that have a stage",
+        complain("expert", fmt::format("expert {} x expert_tensor {} are {} GPUs, but this number "
+                                       "does not divide the {} that have a stage",
                                        parallel.expert, parallel.expert_tensor, asked, ranks));
         return;
     }
     if (parallel.zero_stage == 3 && parallel.expert_replicas() != parallel.replicas())
         complain("zero_stage",
-                 "experts that fewer ranks have than the other parameters are not "
-                 "sharded by ZeRO-3; 0 to 2 are");
+                 "ZeRO-3 does not shard experts that fewer ranks have than the other parameters; "
+                 "zero_stage 0 to 2 can");
 }
 
 void check_sequence(Draft& draft) {
@@ -122,12 +123,13 @@ void check_sequence(Draft& draft) {
     };
     if (s.model.family == models::Family::Vit) {
         if (length != s.model.max_positions)
-            complain(fmt::format("a ViT sees all of its {} patches and class token, not {}",
-                                 s.model.max_positions, length));
+            complain(fmt::format(
+                "the sequence of a ViT is all of its {} patches and class token, not {}",
+                s.model.max_positions, length));
         if (s.parallel.sequence || s.parallel.context > 1 || s.schedule.slices > 1)
-            draft.top.complain("parallel",
-                               "the sequence of a ViT cannot be cut: its class token "
-                               "has to be on every rank");
+            draft.top.complain(
+                "parallel",
+                "the sequence of a ViT cannot be cut: its class token must be on every rank");
         return;
     }
     if (s.model.positions == models::Positions::Learned && length > s.model.max_positions)
@@ -151,10 +153,10 @@ void check_sequence(Draft& draft) {
             fmt::format("{} tokens of the rank cannot be cut into {}", tokens, s.parallel.tensor));
 }
 
-/// At least what all forwards of a step make: sums of it must fit in 63 bits.
+/// A lower bound of the bytes that all forwards of a step make: sums of it must fit in 63 bits.
 double made_bytes(const Scenario& s) {
     constexpr double kElements = 64;  // of a layer, per column of its width
-    constexpr double kWidth = 4;      // bytes
+    constexpr double kWidth = 4;      // in bytes
     const double tokens = static_cast<double>(s.training.micro_batch) *
                           static_cast<double>(s.training.seq_length) * s.training.micro_batches;
     const double experts =
@@ -174,23 +176,23 @@ void check_extent(Draft& draft) {
     const double scores =
         tokens * static_cast<double>(s.training.seq_length) * static_cast<double>(s.model.heads);
     if (tokens > kMostTokens || scores > kMostScores)
-        draft.top.complain("training", fmt::format("a microbatch of {} tokens is beyond what is "
-                                                   "planned",
-                                                   tokens));
+        draft.top.complain(
+            "training",
+            fmt::format("a microbatch of {} tokens is more than can be planned", tokens));
     const PipelineShape shape = s.pipeline_shape();
     if (shape.computes() > kMostComputes)
         draft.top.complain(
             "training",
-            fmt::format("a step of about {:.0f} computes ({} stages x {} microbatches x {} slices, "
-                        "forward and both parts of backward) is more than the {:.0f} that are "
-                        "planned",
-                        shape.computes(), shape.stages(), shape.micro_batches, shape.slices,
-                        kMostComputes));
+            fmt::format(
+                "a step of about {:.0f} computes ({} stages x {} microbatches x {} slices, "
+                "forward and both parts of backward) is more than the {:.0f} that can be planned",
+                shape.computes(), shape.stages(), shape.micro_batches, shape.slices,
+                kMostComputes));
     if (made_bytes(s) > kMostHeldBytes)
-        draft.top.complain("training",
-                           fmt::format("a step that makes {:.1e} bytes of activations is beyond "
-                                       "what is planned",
-                                       made_bytes(s)));
+        draft.top.complain(
+            "training",
+            fmt::format("a step that makes {:.1e} bytes of activations is more than can be planned",
+                        made_bytes(s)));
 }
 
 void check_partition(Draft& draft) {
@@ -227,7 +229,7 @@ void check_cuts(Draft& draft) {
 void check_schedule(Draft& draft) {
     const ScheduleChoice& choice = draft.scenario.schedule;
     const Generator* generator = find_generator(choice.name);
-    if (generator == nullptr) return;  // a CSV
+    if (generator == nullptr) return;  // the order comes from a CSV
     if (const auto reason =
             generator->why_not(draft.scenario.pipeline_shape(), generator_options_of(choice)))
         draft.top.complain("schedule",

@@ -6,10 +6,9 @@ namespace debubble::scenarios {
 namespace {
 
 constexpr const char* kFit =
-    "fitted on 53 training steps of Megatron-DeepSpeed on 64 to 512 A100, as dgx-a100-80gb has it";
-constexpr const char* kBesideFit =
-    "as dgx-a100-80gb has it, where it was set beside a fit that it did not change";
-constexpr const char* kNccl = "as dgx-a100-80gb has it: NCCL all-reduces over GPUs of one node";
+    "fitted on 53 training steps of Megatron-DeepSpeed on 64 to 512 A100, as in dgx-a100-80gb";
+constexpr const char* kBesideFit = "as in dgx-a100-80gb, where a fit did not depend on it";
+constexpr const char* kNccl = "as in dgx-a100-80gb: NCCL all-reduces over GPUs of one node";
 constexpr const char* kFlash = "FlashAttention-2 on A100 (Dao, 2307.08691, figures 4 to 6)";
 constexpr const char* kNeutral = "nothing is lost, unless the file says so";
 constexpr const char* kUnknown = "not known, unless the file says so";

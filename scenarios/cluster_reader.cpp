@@ -77,14 +77,14 @@ Gpu read_gpu(const NodePtr& map, Mistakes& mistakes) {
     return gpu;
 }
 
-/// {2: 0.647, 4: 0.747}: of groups of that many GPUs and more.
+/// Reads a map such as {2: 0.647, 4: 0.747}: the efficiency of groups of that many GPUs and more.
 void read_group_efficiency(const NodePtr& map, NodeLink& link, Mistakes& mistakes) {
     if (!map) return;
     MappingReader in(map, "group_efficiency", mistakes);
     for (const Node::Entry& entry : in.mapping()->entries) {
         const auto members = text::parse_whole(entry.key);
         if (!members || *members < 2 || *members > kMostGpusPerNode) {
-            mistakes.add(entry.place, fmt::format("'{}' is no number of GPUs from 2 to {}",
+            mistakes.add(entry.place, fmt::format("'{}' is not a number of GPUs from 2 to {}",
                                                   entry.key, kMostGpusPerNode));
             continue;
         }
@@ -158,11 +158,11 @@ Origins read_origins(const NodePtr& list, Mistakes& mistakes) {
     return origins;
 }
 
-Cluster::Origin said_in(const text::Place& place) {
-    return {Provenance::Assumed, place.source ? "set in " + place.source->file : "not said"};
+Cluster::Origin said_in(const text::SourcePosition& place) {
+    return {Provenance::Assumed, place.source ? "set in " + place.source->file : "not stated"};
 }
 
-/// A constant that stands in another file than the origins is not what they speak of.
+/// Marks constants that are set in another file than the origins, which do not describe them.
 void mark_foreign(const NodePtr& part, std::string_view name, const Origins& origins,
                   Cluster& cluster) {
     if (!part) return;

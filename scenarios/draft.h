@@ -6,11 +6,11 @@
 #include "text/mapping_reader.h"
 #include "text/shipped_files.h"
 
-/// A scenario while it is read: what was said, before it is known to agree. Private
+/// A scenario while it is read: the values that were given, before they are known to agree. Private
 /// to the folder: users see read_scenario.h.
 namespace debubble::scenarios {
 
-/// Far beyond any machine, and small enough that no product overflows.
+/// A limit far beyond any machine, and small enough that no product overflows.
 inline constexpr int kMostGpus = 4'000'000;
 inline constexpr int kMostRanks = 4096;
 inline constexpr int kMostChunks = 1024;
@@ -24,15 +24,15 @@ struct Draft {
     Scenario scenario;
     std::optional<int> gpus;
     std::optional<int> nodes;
-    std::optional<int> data;  ///< unset: auto
+    std::optional<int> data;  ///< unset for `auto`
     std::optional<int> expert_tensor;
-    std::optional<int> stages_per_rank;  ///< of `parallel`
+    std::optional<int> stages_per_rank;  ///< the value given under `parallel`
     std::optional<int> global_batch;
     std::optional<int> micro_batch;
     std::optional<int> micro_batches;
     std::optional<std::int64_t> seq_length;
     std::optional<bool> overlap_communication;
-    std::optional<int> bucket_mb;  ///< of gradients
+    std::optional<int> bucket_mb;  ///< bucket size of gradients
 
     text::ShippedFiles* shipped;
     text::MappingReader top;
@@ -44,13 +44,13 @@ struct Draft {
 
 void read_parallel(Draft& draft);
 void read_training(Draft& draft);
-/// Keys of `training` that only a run reads. Precondition: the precision has been read.
+/// Reads the keys of `training` that only a run needs. Precondition: the precision has been read.
 void read_run_keys(Draft& draft);
 /// Precondition: parallel has been read, since a schedule may set stages_per_rank.
 void read_schedule(Draft& draft);
 
-/// Makes the numbers agree, or says which do not. Preconditions: all has been read
-/// without a mistake; batches after GPUs.
+/// Makes the numbers agree, or reports which do not. Preconditions: everything has been read
+/// without a mistake; batches come after GPUs.
 void settle_gpus(Draft& draft);
 void settle_batches(Draft& draft);
 void check_cuts(Draft& draft);

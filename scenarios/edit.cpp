@@ -12,7 +12,7 @@ namespace {
 
 using text::Node;
 using text::NodePtr;
-using text::Place;
+using text::SourcePosition;
 
 std::vector<std::string> parts_of(std::string_view key) {
     std::vector<std::string> parts;
@@ -28,7 +28,7 @@ std::size_t line_end(std::string_view text, std::size_t from) {
     return std::min(text.find('\n', from), text.size());
 }
 
-std::size_t offset_of(std::string_view text, const Place& place) {
+std::size_t offset_of(std::string_view text, const SourcePosition& place) {
     std::size_t at = 0;
     for (int line = 1; line < place.line && at < text.size(); ++line) at = line_end(text, at) + 1;
     return std::min(at + static_cast<std::size_t>(place.column - 1), text.size());
@@ -38,8 +38,8 @@ bool starts_at(std::string_view text, std::size_t at, std::string_view any_of) {
     return at < text.size() && any_of.find(text[at]) != std::string_view::npos;
 }
 
-/// Behind the quoted word that starts at `from`.
-std::size_t behind_quotes(std::string_view text, std::size_t from) {
+/// The position after the quoted word that starts at `from`.
+std::size_t after_quotes(std::string_view text, std::size_t from) {
     const char quote = text[from];
     for (std::size_t i = from + 1; i < text.size(); ++i) {
         if (quote == '"' && text[i] == '\\')
@@ -50,12 +50,12 @@ std::size_t behind_quotes(std::string_view text, std::size_t from) {
     return text.size();
 }
 
-/// Behind the bracket that closes the one at `from`. Comments inside are passed over.
-std::size_t behind_brackets(std::string_view text, std::size_t from) {
+/// The position after the bracket that closes the one at `from`. Brackets in comments do not count.
+std::size_t after_brackets(std::string_view text, std::size_t from) {
     int depth = 0;
     for (std::size_t i = from; i < text.size(); ++i) {
         if (starts_at(text, i, "\"'") && starts_at(text, i - 1, " ,:[{\n")) {
-            i = behind_quotes(text, i) - 1;
+            i = after_quotes(text, i) - 1;
         } else if (text[i] == '#' && starts_at(text, i - 1, " \n")) {
             i = line_end(text, i);
         } else if (starts_at(text, i, "{[")) {
@@ -67,8 +67,8 @@ std::size_t behind_brackets(std::string_view text, std::size_t from) {
     return text.size();
 }
 
-/// Behind a plain word; in flow style it also ends at a comma or bracket.
-std::size_t behind_word(std::string_view text, std::size_t from, bool in_flow) {
+/// The position after a plain word; in flow style it also ends at a comma or bracket.
+std::size_t after_word(std::string_view text, std::size_t from, bool in_flow) {
     std::size_t end = from;
     for (std::size_t i = from; i < text.size() && text[i] != '\n'; ++i) {
         if (in_flow && starts_at(text, i, ",}]")) break;
@@ -78,8 +78,9 @@ std::size_t behind_word(std::string_view text, std::size_t from, bool in_flow) {
     return end;
 }
 
-/// Behind the last line that is indented deeper than `column` (from 1), or as deep and a list's.
-std::size_t behind_block(std::string_view text, std::size_t from, int column) {
+/// The position after the last line that is indented deeper than `column` (from 1), or as deep and
+/// part of a list.
+std::size_t after_block(std::string_view text, std::size_t from, int column) {
     std::size_t end = line_end(text, from);
     for (std::size_t at = end + 1; at < text.size(); at = line_end(text, at) + 1) {
         const std::size_t word = text.find_first_not_of(' ', at);
@@ -92,12 +93,12 @@ std::size_t behind_block(std::string_view text, std::size_t from, int column) {
     return end;
 }
 
-/// Where the way along a key ends: at its value, or at the last map on the way.
+/// The end of the path along a key: its value, or the last map on the path.
 struct Found {
     const Node* node = nullptr;
-    const Node::Entry* entry = nullptr;  ///< whose value `node` is; null for the root
-    std::size_t parts = 0;               ///< of the key, that are there
-    bool in_flow = false;                ///< `node` stands between brackets
+    const Node::Entry* entry = nullptr;  ///< the entry whose value `node` is; null for the root
+    std::size_t parts = 0;               ///< number of parts of the key that exist
+    bool in_flow = false;                ///< `node` is between brackets
 };
 
 Found find(const NodePtr& root, const std::vector<std::string>& parts, std::string_view text) {
@@ -113,7 +114,7 @@ Found find(const NodePtr& root, const std::vector<std::string>& parts, std::stri
     return found;
 }
 
-/// `b: {c: value}` of the parts of a key that are not there yet.
+/// The text `b: {c: value}` for the parts of a key that do not exist yet.
 std::string nested(const std::vector<std::string>& parts, std::size_t from,
                    const std::string& value) {
     std::string text = value;
@@ -126,32 +127,32 @@ std::string replaced(const std::string& text, const Found& found, const std::str
     const std::size_t key = offset_of(text, found.entry->place);
     const std::size_t begin = offset_of(text, found.node->place);
     if (found.node->is(Node::Kind::Null) && !starts_at(text, begin, "~n")) {
-        const std::size_t colon = text.find(':', key) + 1;  // "key:" and nothing behind it
+        const std::size_t colon = text.find(':', key) + 1;  // "key:" without a value
         return text.substr(0, colon) + ' ' + value + text.substr(colon);
     }
     if (starts_at(text, begin, "{["))
-        return text.substr(0, begin) + value + text.substr(behind_brackets(text, begin));
+        return text.substr(0, begin) + value + text.substr(after_brackets(text, begin));
     if (starts_at(text, begin, "\"'"))
-        return text.substr(0, begin) + value + text.substr(behind_quotes(text, begin));
+        return text.substr(0, begin) + value + text.substr(after_quotes(text, begin));
     if (found.node->is(Node::Kind::Scalar) || found.node->is(Node::Kind::Null))
-        return text.substr(0, begin) + value + text.substr(behind_word(text, begin, found.in_flow));
+        return text.substr(0, begin) + value + text.substr(after_word(text, begin, found.in_flow));
     const std::size_t colon = text.find(':', key) + 1;
     return text.substr(0, colon) + ' ' + value +
-           text.substr(behind_block(text, key, found.entry->place.column + 1));
+           text.substr(after_block(text, key, found.entry->place.column + 1));
 }
 
 std::string added(const std::string& text, const Found& map, const std::string& entry) {
     const std::size_t begin = offset_of(text, map.node->place);
     if (starts_at(text, begin, "{")) {
-        const std::size_t end = behind_brackets(text, begin) - 1;
+        const std::size_t end = after_brackets(text, begin) - 1;
         const std::size_t last = text.find_last_not_of(" \n", end - 1) + 1;
         return text.substr(0, last) + (map.node->entries.empty() ? "" : ", ") + entry +
                text.substr(end);
     }
     if (map.node->entries.empty()) return text + (text.ends_with('\n') ? "" : "\n") + entry + '\n';
-    const Place& first = map.node->entries.front().place;
+    const SourcePosition& first = map.node->entries.front().place;
     const Node::Entry& last = map.node->entries.back();
-    const std::size_t end = behind_block(text, offset_of(text, last.place), last.place.column + 1);
+    const std::size_t end = after_block(text, offset_of(text, last.place), last.place.column + 1);
     const std::string indent(static_cast<std::size_t>(first.column - 1), ' ');
     return text.substr(0, end) + '\n' + indent + entry +
            (end < text.size() ? text.substr(end) : "\n");
@@ -176,7 +177,7 @@ std::string edited(const std::string& text, const NodePtr& root, const NodePtr& 
     if (found.node->is(Node::Kind::Map) ||
         (found.entry == nullptr && found.node->is(Node::Kind::Null)))
         return added(text, found, nested(parts, found.parts, change.second));
-    parts.resize(found.parts);  // a word on the way: the short form of a map
+    parts.resize(found.parts);  // the path leads through a word: the short form of a map
     return replaced(text, found, to_flow(*at_path(wanted, parts)));
 }
 
@@ -265,7 +266,7 @@ std::optional<std::string> written_at(const std::string& text, const std::string
 
 std::string key_at(const std::string& text, const std::string& file, int line, int column) {
     const NodePtr root = text::parse_yaml(text, file);
-    const auto is_before = [&](const Place& place) {
+    const auto is_before = [&](const SourcePosition& place) {
         return place.line < line || (place.line == line && place.column <= column);
     };
     std::string key;

@@ -6,17 +6,17 @@
 
 #include "scenarios/read_scenario.h"
 
-/// Changes of a scenario's text, as a person would make them by hand: comments, order and
-/// spelling of all else stay.
+/// Changes of a scenario's text, as a person would make them by hand: comments, order and spelling
+/// of everything else stay.
 namespace debubble::scenarios {
 
 /// The text with `value` (YAML of one line) at the dotted key. Reads back as the same tree that
-/// `--set key=value` makes of the text. Where a place cannot be edited (aliases, merge keys),
-/// the top-level keys are written anew, one a line, and comments are lost. Throws InputError if
-/// the text or the value cannot be parsed.
+/// `--set key=value` makes of the text. Where the text cannot be edited in place (aliases, merge
+/// keys), the top-level keys are written again, one per line, and comments are lost. Throws
+/// InputError if the text or the value cannot be parsed.
 std::string with_key(const std::string& text, const std::string& file, const Override& change);
 
-/// The same for a value of any number of lines, which is put into one.
+/// The same for a value of any number of lines, which becomes a value of one line.
 std::string with_block(const std::string& text, const std::string& file, const std::string& key,
                        const std::string& block);
 
@@ -25,20 +25,20 @@ std::string with_block(const std::string& text, const std::string& file, const s
 std::vector<Override> entries_at(const std::string& text, const std::string& file,
                                  const std::string& key);
 
-/// The changes that make one text mean what another does, included files seen in both; what a
-/// sweep asks for is left out. Values that stay keep the paths that they are written with. Throws
+/// The changes that give one text the meaning of another, with included files resolved in both and
+/// sweeps left out. Values that stay the same keep the paths that they are written with. Throws
 /// InputError.
 std::vector<Override> changes_between(const std::string& before, const std::string& after,
                                       const std::string& file);
 
-/// What is written at a dotted key, as flow YAML, the included files seen too; nothing if it is
-/// absent or null. A word stands for the `name` of a map: `schedule.name` is found in
+/// The value that is written at a dotted key, as flow YAML, with included files resolved; nothing
+/// if it is absent or null. A word counts as the `name` of a map: `schedule.name` is found in
 /// `schedule: 1f1b`. Throws InputError.
 std::optional<std::string> written_at(const std::string& text, const std::string& file,
                                       const std::string& key);
 
-/// The innermost key that a place of the text belongs to: "parallel.tensor"; empty before the
-/// first. Throws InputError.
+/// The innermost key that contains a place of the text: "parallel.tensor"; empty before the first
+/// key. Throws InputError.
 std::string key_at(const std::string& text, const std::string& file, int line, int column);
 
 }  // namespace debubble::scenarios

@@ -5,9 +5,9 @@
 
 namespace debubble::scenarios {
 
-/// What the model side needs to know of a scenario: the one place where
-/// training recipe, framework profile and parallelism become an Execution.
-/// The simulator prices its graphs, the executor runs them.
+/// The Execution of a scenario's passes. This is the one place where training recipe, framework
+/// profile and parallelism become an Execution. The simulator prices its graphs, the executor runs
+/// them.
 models::Execution execution_of(const Scenario& scenario);
 
 }  // namespace debubble::scenarios

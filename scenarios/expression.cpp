@@ -29,7 +29,7 @@ using Tree = std::shared_ptr<const Term>;
 constexpr std::size_t kLongest = 2000;
 constexpr int kDeepest = 100;
 
-/// By recursive descent: one function per strength of binding, weakest first.
+/// A parser by recursive descent: one function per strength of binding, weakest first.
 class Parser {
 public:
     Parser(std::string_view text, std::vector<std::string>& keys) : text_(text), keys_(&keys) {}
@@ -75,7 +75,7 @@ private:
             Term{std::move(op), 0, {}, std::move(left), std::move(right)});
     }
 
-    /// Left-associative: a chain of one level is a loop, not a recursion.
+    /// Reads a left-associative chain of one level, in a loop and not by recursion.
     Tree binary(std::size_t level) {
         if (level == kLevels.size()) return unary();
         Tree left = level == 2 && take("not") ? make("not", nested([&] { return binary(2); }), {})
@@ -157,7 +157,7 @@ bool truth(const ExpressionValue& value) {
 double number_of(const ExpressionValue& value, std::string_view op) {
     if (const double* number = std::get_if<double>(&value)) return *number;
     throw InputError(
-        fmt::format("'{}' needs numbers, and '{}' is none", op, std::get<std::string>(value)));
+        fmt::format("'{}' needs numbers, and '{}' is not one", op, std::get<std::string>(value)));
 }
 
 double arithmetic(const std::string& op, double a, double b) {

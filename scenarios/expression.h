@@ -7,28 +7,27 @@
 #include <variant>
 #include <vector>
 
-/// The conditions of a grid: "parallel.tensor * parallel.pipeline <= 64 and
-/// schedule.name != 'gpipe'". Numbers are doubles; texts stand in quotes and can be
-/// compared for equality only; operators are those of Python:
-/// or, and, not, == != < <= > >=, + -, * / %, parentheses.
+/// The conditions of a grid: "parallel.tensor * parallel.pipeline <= 64 and schedule.name !=
+/// 'gpipe'". Numbers are doubles; texts are in quotes and can be compared for equality only;
+/// operators are those of Python: or, and, not, == != < <= > >=, + -, * / %, parentheses.
 namespace debubble::scenarios {
 
 using ExpressionValue = std::variant<double, std::string>;
 
-/// The value of a dotted key.
+/// A function that gives the value of a dotted key.
 using Lookup = std::function<ExpressionValue(const std::string& key)>;
 
 class Expression {
 public:
-    /// Throws InputError with the column of the mistake in the text, in words.
+    /// Throws InputError that names the column of the mistake in the text, in words.
     explicit Expression(const std::string& text);
 
-    /// Keys that it asks for, each once.
+    /// The keys that it refers to, each once.
     const std::vector<std::string>& keys() const { return keys_; }
 
     /// Throws InputError for arithmetic on texts, and for a division by zero.
     ExpressionValue evaluate(const Lookup& lookup) const;
-    /// Is it neither 0 nor empty?
+    /// True if the value is neither 0 nor empty.
     bool holds(const Lookup& lookup) const;
 
     struct Node;

@@ -60,7 +60,7 @@ constexpr std::pair<std::string_view, Exchange> kExchangeWords[] = {
     {"context_exchange", Exchange::Context},
     {"sharded_parameters", Exchange::ShardedParameters}};
 
-/// A list of words; those of a profile that this one is based on are not added.
+/// Reads a list of words; it replaces the list of the profile's base and does not add to it.
 void read_pair_hides(MappingReader& in, Framework& f) {
     std::vector<std::string> words;
     if (!in.texts("pair_hides", words)) return;

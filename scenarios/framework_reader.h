@@ -7,13 +7,13 @@
 
 namespace debubble::scenarios {
 
-/// The value of a `framework:` key: the name of a shipped profile, a path, or a map
-/// that overrides keys of another ({base: megatron-2024, loss: unfused}). Keys are
-/// the fields of Framework. Nothing is promised of the result if it adds a mistake.
+/// The framework that the value of a `framework:` key describes: the name of a shipped profile, a
+/// path, or a map that overrides keys of another ({base: megatron-2024, loss: unfused}). Keys are
+/// the fields of Framework. If it adds a mistake, the result has no meaning.
 Framework read_framework(const text::NodePtr& value, text::ShippedFiles& shipped,
                          text::Mistakes& mistakes);
 
-/// A profile of scenarios/frameworks/ by its name. Throws InputError where it cannot be read.
+/// A profile of scenarios/frameworks/ by its name. Throws InputError if it cannot be read.
 Framework shipped_framework(const std::string& name);
 
 }  // namespace debubble::scenarios

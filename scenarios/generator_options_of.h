@@ -5,7 +5,8 @@
 
 namespace debubble::scenarios {
 
-/// What a generator is asked for, with unit costs: who knows what passes take sets them.
+/// The options of a scenario's generator, with unit costs: code that knows the times of passes sets
+/// them.
 GeneratorOptions generator_options_of(const ScheduleChoice& choice);
 
 }  // namespace debubble::scenarios

@@ -5,11 +5,11 @@
 
 namespace debubble::scenarios {
 
-/// What of a device's memory is no allocator's: the framework's headroom on a GPU, nothing on a
-/// processor, whose ranks are threads or processes of one machine.
+/// The part of a device's memory that no allocator gets: the framework's headroom on a GPU, nothing
+/// on a processor, whose ranks are threads or processes of one machine.
 Bytes headroom_of(const Scenario& scenario);
 
-/// What of a device's memory an allocator can have. Never below zero.
+/// The part of a device's memory that an allocator can have. Never below zero.
 Bytes room_of(const Scenario& scenario);
 
 }  // namespace debubble::scenarios

@@ -22,8 +22,8 @@ struct LrSchedule {
 
     Shape shape = Shape::Constant;
     std::int64_t warmup_steps = 0;
-    double warmup_start_factor = 1.0 / 3;  ///< LinearLR's
-    /// Of Linear and Cosine; more than warmup_steps. 0: after the last step of the run.
+    double warmup_start_factor = 1.0 / 3;  ///< that of LinearLR
+    /// The end of Linear and Cosine; more than warmup_steps. 0: after the last step of the run.
     std::int64_t total_steps = 0;
     double min_lr = 0;
     friend bool operator==(const LrSchedule&, const LrSchedule&) = default;
@@ -33,7 +33,7 @@ struct LrSchedule {
 
 std::string_view name_of(LrSchedule::Shape shape);
 
-/// What is wrong with the warm-up of a schedule whose end is known, in a sentence.
+/// A sentence if the warm-up of a schedule whose end is known is wrong.
 std::optional<std::string> why_no_warmup(const LrSchedule& schedule);
 
 }  // namespace debubble::scenarios

@@ -45,7 +45,7 @@ void for_each_item(const NodePtr& list, std::string_view name, Mistakes& mistake
         return;
     }
     if (list->items.size() > kMostEntries) {
-        mistakes.add(list->place, fmt::format("'{}' has {} entries; {} are the most", name,
+        mistakes.add(list->place, fmt::format("'{}' has {} entries; at most {} are allowed", name,
                                               list->items.size(), kMostEntries));
         return;
     }

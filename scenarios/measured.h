@@ -11,21 +11,21 @@
 #include "models/visits.h"
 #include "text/document.h"
 
-/// A calibrated machine: medians of what it takes to run operators, instead of rates from which
-/// their times are worked out. The `measured:` section of a cluster, which `debubble calibrate`
-/// writes.
+/// A calibrated machine: medians of measured times of operators, instead of rates from which times
+/// are derived. It is the `measured:` section of a cluster, which `debubble calibrate` writes.
 namespace debubble::scenarios {
 
 struct MeasuredOperator {
-    /// Over ranks and steps, of the mean of a step's calls; its allocations are included, and the
-    /// waits of its collectives.
+    /// Median over ranks and steps of the mean time of a step's calls, including its allocations
+    /// and the waits of its collectives.
     Duration median{};
-    Duration deviation{};  ///< median of the distances from the median
-    int samples = 1;       ///< such means
+    Duration deviation{};  ///< median of the distances from `median`
+    int samples = 1;       ///< number of means
     friend bool operator==(const MeasuredOperator&, const MeasuredOperator&) = default;
 };
 
-/// latency + bytes / bandwidth; bytes are those of the whole (gathered, reduced) tensor.
+/// The time of a collective is latency + bytes / bandwidth; bytes are those of the whole (gathered,
+/// reduced) tensor.
 struct MeasuredCollective {
     Duration latency{};
     BytesPerSecond bandwidth;
@@ -34,26 +34,29 @@ struct MeasuredCollective {
 
 struct Measured {
     std::string with;  ///< kernels, threads per rank, ranks at once, versions of libraries
-    /// By models::signature_of and part.
+    /// Times by models::signature_of and part.
     std::map<std::pair<std::string, models::Part>, MeasuredOperator> operators;
-    Duration pass_overhead{};  ///< of a pass, beyond its operators: the interpreter's
-    /// Of the optimizer's step and of what every step does to all gradients, zeroing them.
+    Duration pass_overhead{};  ///< added for each pass, beyond its operators: the interpreter's
+                               ///< time
+    /// The time of the optimizer's step and of the work that every step does on all gradients, such
+    /// as zeroing them.
     double optimizer_seconds_per_element = 0;
-    double norm_seconds_per_element = 0;  ///< of the sum of squares, where a step takes the norm
-    Duration step_overhead{};             ///< of a step, beyond its actions
-    /// By kind and size of the group, all of it inside a node.
+    double norm_seconds_per_element = 0;  ///< time of the sum of squares, where a step takes the
+                                          ///< norm
+    Duration step_overhead{};             ///< added for each step, beyond its actions
+    /// Collectives by kind and size of the group, all of it inside a node.
     std::map<std::pair<models::Collective::Kind, int>, MeasuredCollective> collectives;
     friend bool operator==(const Measured&, const Measured&) = default;
 
     const MeasuredOperator* find(const std::string& signature, models::Part part) const;
 };
 
-/// The section of a cluster. Every mistake is located.
+/// Reads the section of a cluster. Every mistake has its location.
 std::shared_ptr<const Measured> read_measured(const text::NodePtr& section,
                                               text::Mistakes& mistakes);
-/// YAML that read_measured() reads, indented by nothing, beginning with `measured:`.
+/// The YAML that read_measured() reads, without indentation, beginning with `measured:`.
 std::string measured_text(const Measured& measured);
-/// A scalar for YAML that stands for this one line of text.
+/// The YAML scalar for this one line of text.
 std::string yaml_quoted(std::string_view text);
 
 }  // namespace debubble::scenarios

@@ -15,7 +15,7 @@ constexpr std::pair<std::string_view, DataType> kCommunicationTypes[] = {
 constexpr std::pair<std::string_view, Partition> kPartitions[] = {
     {"uniform", Partition::Uniform}, {"balanced", Partition::Balanced}};
 
-/// A number, or `auto`: then unset.
+/// Reads a number, or `auto`, which leaves it unset.
 void read_data(Draft& draft) {
     MappingReader& in = draft.parallel;
     const NodePtr value = in.value("data");
@@ -34,7 +34,7 @@ void read_partition(MappingReader& in, Parallel& parallel) {
     }
 }
 
-/// The knobs of Colossal-AI's HybridParallelPlugin, with their meaning there.
+/// Reads the options of Colossal-AI's HybridParallelPlugin, with their meaning there.
 void read_plugin_knobs(Draft& draft) {
     MappingReader& in = draft.parallel;
     bool overlap = false;
@@ -44,8 +44,8 @@ void read_plugin_knobs(Draft& draft) {
         if (!in.whole(key, bucket, 1, 1'000'000)) continue;
         if (draft.bucket_mb)
             in.complain(key,
-                        "'ddp_bucket_cap_mb' is of zero_stage 0 and 'zero_bucket_size_in_m' "
-                        "of the others; say one of them");
+                        "'ddp_bucket_cap_mb' is for zero_stage 0 and 'zero_bucket_size_in_m' for "
+                        "the others; give only one of them");
         draft.bucket_mb = bucket;
     }
     DataType type{};

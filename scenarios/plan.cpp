@@ -36,12 +36,12 @@ Schedule imported_schedule(const Scenario& scenario) {
         throw InputError(std::vector{
             Diagnostic{{choice.csv, line, 1}, std::move(sentence), line_of(text, line)}});
     };
-    // The first row too many, or the last where some are missing.
+    // The first superfluous row, or the last row where some are missing.
     const int ranks = schedule.shape.ranks;
     const int pipeline = scenario.parallel.pipeline;
     if (ranks != pipeline)
         refuse(std::min(ranks, pipeline + 1),
-               fmt::format("it has {} {}, one a row, and parallel.pipeline is {}", ranks,
+               fmt::format("it has {} {}, one per row, and parallel.pipeline is {}", ranks,
                            ranks == 1 ? "rank" : "ranks", pipeline));
     const int micro_batches = schedule.shape.micro_batches;
     if (micro_batches != scenario.training.micro_batches)
@@ -91,9 +91,9 @@ struct LayerFlops {
 };
 constexpr std::size_t kMostFlopsKept = 64;
 
-/// Every layer costs the same; the head is its logits, the embedding next to nothing.
+/// Every layer costs the same; the head costs its logits, the embedding almost nothing.
 models::LayerCosts costs_by_flops(const Scenario& scenario) {
-    // The plans of a sweep that differ in schedule ask for the same.
+    // The plans of a sweep that differ only in schedule ask for the same costs.
     static Memo<FlopsKey, const LayerFlops> known(kMostFlopsKept);
     const FlopsKey key{execution_of(scenario), scenario.model};
     const auto flops = known.get(key, [&] {
@@ -137,7 +137,7 @@ LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule) {
     LowerOptions options;
     options.zero_stage = parallel.zero_stage;
     options.shard_by_stage = parallel.wrap == Wrap::Stage;
-    // ZeRO-3 wrapped by layer communicates inside the passes; lowering knows.
+    // ZeRO-3 wrapped by layer communicates inside the passes; the options tell lowering so.
     options.data_parallel = scenario.has_replicas();
     options.optimizer = is_post_validated(scenario) ? OptimizerPlacement::PostValidated
                                                     : OptimizerPlacement::Synchronized;

@@ -19,7 +19,7 @@ std::string name_from(const std::filesystem::path& file) {
     return printable(file.stem().string());
 }
 
-/// The tree of a file, with what it includes.
+/// The tree of a file together with its included files.
 NodePtr read_tree(const std::filesystem::path& path, ShippedFiles& shipped) {
     return with_includes(text::read_yaml(path), shipped);
 }
@@ -30,7 +30,7 @@ Override parse_override(const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
         throw InputError(
-            fmt::format("--set takes key=value, such as parallel.tensor=8, not '{}'", text));
+            fmt::format("--set takes key=value, for example parallel.tensor=8, not '{}'", text));
     return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -94,7 +94,8 @@ ScenarioTemplate::ScenarioTemplate(const std::string& text, const std::string& f
 }
 
 void ScenarioTemplate::read_parts_once() {
-    text::Mistakes later;  // overrides may mend them; instantiate tells those that stay
+    text::Mistakes later;  // overrides may correct these mistakes; instantiate reports those that
+                           // stay
     impl_->parts = read_parts(impl_->root, impl_->shipped, later);
     if (!later.empty()) impl_->parts = {};
 }

@@ -12,11 +12,11 @@
 /// found, each with file:line:column, the line, a caret and did-you-mean.
 namespace debubble::scenarios {
 
-/// `--set` text to Override.
+/// The override of a `--set` text.
 Override parse_override(const std::string& text);
 
-/// Path of a shipped or given scenario. Names are looked up in the data
-/// folder: DEBUBBLE_DATA_DIR, or the one compiled in.
+/// The path of a shipped or given scenario. Names are looked up in the data folder:
+/// DEBUBBLE_DATA_DIR, or the one compiled in.
 std::filesystem::path find_scenario(const std::string& name_or_path);
 std::vector<std::string> shipped_scenarios();
 
@@ -34,7 +34,7 @@ Sweep parse_sweep(const std::string& text, const std::string& file);
 class ScenarioTemplate {
 public:
     explicit ScenarioTemplate(const std::string& name_or_path);
-    /// Of a text that need not be on the disk; paths in it are seen from `file`.
+    /// A template from a text that need not be on the disk; paths in it are relative to `file`.
     ScenarioTemplate(const std::string& text, const std::string& file);
     ~ScenarioTemplate();
     ScenarioTemplate(ScenarioTemplate&&) noexcept;

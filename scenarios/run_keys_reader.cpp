@@ -9,8 +9,8 @@
 #include "scenarios/draft.h"
 #include "text/quantity.h"
 
-/// Keys that a simulation does not need. They are checked here all the same, so that
-/// a run does not fail after an hour.
+/// The keys that a simulation does not need. They are checked here all the same, so that a run does
+/// not fail after an hour.
 namespace debubble::scenarios {
 namespace {
 
@@ -42,13 +42,13 @@ void read_real(MappingReader& in, std::string_view key, std::optional<double>& o
     if (in.real(key, value, least, most)) out = value;
 }
 
-/// A path, seen from where the program runs.
+/// A path, relative to the folder where the program runs.
 void read_path(MappingReader& in, std::string_view key, std::string& out) {
     std::string value;
     if (in.text(key, value)) out = text::seen_from(in.value(key)->place, value).string();
 }
 
-/// A name, or a map with a name: both are read as the map.
+/// A name, or a map with a name: both become the map.
 NodePtr long_form(const NodePtr& value) {
     if (!value || !value->is(Node::Kind::Scalar)) return value;
     return text::make_map({{"name", value->place, value}}, value->place);
@@ -113,8 +113,8 @@ void read_optimizer(Draft& draft) {
     in.finish();
 }
 
-/// Precondition: `steps` and the optimizer have been read. Where the rate ends without either of
-/// `steps` and `total_steps`, a run knows.
+/// Precondition: `steps` and the optimizer have been read. Without `steps` and `total_steps`, only
+/// the run knows where the rate ends.
 void read_lr_schedule(Draft& draft) {
     const NodePtr map = long_form(draft.training.value("lr_schedule"));
     if (!map) return;
@@ -176,7 +176,7 @@ void read_data_source(Draft& draft) {
         std::ranges::count_if(sources, [&](const auto& source) { return in.has(source.first); });
     if (given != 1)
         draft.training.complain(
-            "data", fmt::format("'data' names one of {}; here are {}",
+            "data", fmt::format("'data' must name exactly one of {}, not {}",
                                 fmt::join(sources | std::views::transform([](const auto& source) {
                                               return source.first;
                                           }),
@@ -195,7 +195,7 @@ void read_data_source(Draft& draft) {
     in.finish();
 }
 
-/// Megatron's words: after every so many steps, over so many global batches.
+/// Reads Megatron's words: evaluate after every so many steps, over so many global batches.
 void read_evaluation(MappingReader& in, RunOptions& run) {
     const auto read = [&](std::string_view key, std::optional<std::int64_t>& out) {
         read_whole(in, key, out, 1, kMostSteps);
@@ -207,8 +207,8 @@ void read_evaluation(MappingReader& in, RunOptions& run) {
     read("eval_iters", run.eval_iters);
 }
 
-/// Torch's GradScaler and Colossal-AI's DynamicGradScaler. Precondition: the precision has been
-/// read.
+/// Reads the options of Torch's GradScaler and Colossal-AI's DynamicGradScaler. Precondition: the
+/// precision has been read.
 void read_loss_scale(Draft& draft) {
     const bool scales = draft.scenario.training.precision.loss_scaling;
     LossScaleOptions options;
@@ -244,7 +244,7 @@ void read_checkpoint(Draft& draft) {
     MappingReader in(map, "checkpoint", draft.mistakes());
     CheckpointOptions checkpoint;
     in.demand("dir");
-    // What a run writes goes where the program runs, not beside its input.
+    // Output of a run goes where the program runs, not to the folder of its input.
     const bool is_named = in.text("dir", checkpoint.dir);
     read_whole(in, "every", checkpoint.every, 1, kMostSteps);
     in.whole("keep", checkpoint.keep, 1, 1'000'000);
@@ -260,7 +260,7 @@ void read_run_keys(Draft& draft) {
     read_whole(in, "steps", run.steps, 1, kMostSteps);
     read_whole(in, "epochs", run.epochs, 1, kMostSteps);
     if (in.has("steps") && in.has("epochs"))
-        in.complain("epochs", "say either 'steps' or 'epochs'");
+        in.complain("epochs", "give either 'steps' or 'epochs'");
     std::int64_t seed = 0;
     if (in.whole("seed", seed, 0, std::numeric_limits<std::int64_t>::max()))
         run.seed = static_cast<std::uint64_t>(seed);

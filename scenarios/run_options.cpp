@@ -11,7 +11,7 @@ namespace debubble::scenarios {
 
 namespace {
 
-/// Settings under one key of `training`.
+/// The settings under one key of `training`.
 class Section {
 public:
     Section(std::map<std::string, std::string>& settings, std::string prefix)

@@ -9,11 +9,11 @@
 
 #include "scenarios/lr_schedule.h"
 
-/// How a run trains: the keys of `training` that a simulation hardly reads. What is not given has
-/// PyTorch's defaults. Paths are seen from where the program runs.
+/// The options of a training run: the keys of `training` that a simulation hardly reads. Keys that
+/// are not given have PyTorch's defaults. Paths are relative to the folder where the program runs.
 namespace debubble::scenarios {
 
-/// torch.optim.Adam and, with `decoupled`, AdamW (Kingma and Ba 2015; Loshchilov and
+/// The options of torch.optim.Adam and, with `decoupled`, AdamW (Kingma and Ba 2015; Loshchilov and
 /// Hutter 2019). AdamW's default weight decay is 0.01, Adam's is 0.
 struct AdamOptions {
     double lr = 1e-3;
@@ -25,7 +25,7 @@ struct AdamOptions {
     friend bool operator==(const AdamOptions&, const AdamOptions&) = default;
 };
 
-/// torch.optim.SGD.
+/// The options of torch.optim.SGD.
 struct SgdOptions {
     double lr = 1e-3;
     double momentum = 0;
@@ -38,10 +38,10 @@ struct SgdOptions {
 using OptimizerOptions = std::variant<AdamOptions, SgdOptions>;
 inline constexpr AdamOptions kAdamW{1e-3, 0.9, 0.999, 1e-8, 0.01, true};
 double lr_of(const OptimizerOptions& optimizer);
-/// Numbers that it keeps per parameter: Adam 2, SGD 1 for its momentum, or 0.
+/// The numbers that an optimizer keeps per parameter: Adam 2, SGD 1 for its momentum, or 0.
 int moments_of(const OptimizerOptions& optimizer);
 
-/// The knobs of torch.cuda.amp.GradScaler, whose defaults these are, and of Colossal-AI's
+/// The options of torch.cuda.amp.GradScaler, whose defaults these are, and of Colossal-AI's
 /// DynamicGradScaler, which adds the bounds and the hysteresis.
 struct LossScaleOptions {
     double initial_scale = 65536;
@@ -49,25 +49,25 @@ struct LossScaleOptions {
     std::optional<double> max_scale = {};
     double growth_factor = 2;
     double backoff_factor = 0.5;
-    std::int64_t growth_interval = 2000;  ///< good steps in a row
+    std::int64_t growth_interval = 2000;  ///< steps without overflow in a row
     int hysteresis = 1;                   ///< overflows until the scale shrinks
     friend bool operator==(const LossScaleOptions&, const LossScaleOptions&) = default;
 };
 
 struct CheckpointOptions {
     std::string dir;
-    std::optional<std::int64_t> every;  ///< steps; unset: at the end only
-    int keep = 0;                       ///< the latest so many; 0 keeps all
+    std::optional<std::int64_t> every;  ///< in steps; unset: at the end only
+    int keep = 0;                       ///< number of latest checkpoints to keep; 0 keeps all
     friend bool operator==(const CheckpointOptions&, const CheckpointOptions&) = default;
 };
 
-/// Where tokens or images come from. One of the four sources at most is not empty.
+/// The source of tokens or images. At most one of the four sources is not empty.
 struct DataOptions {
     std::string tokens;  ///< a file of token ids
     std::string text;
     std::string jsonl;
-    std::string images;  ///< a folder
-    std::string eval;    ///< of the same kind
+    std::string images;  ///< a folder of images
+    std::string eval;    ///< evaluation data of the same kind
     std::string tokenizer;
     std::string cache;
     bool shuffle = false;
@@ -75,8 +75,8 @@ struct DataOptions {
     std::optional<std::int64_t> pad_token;
     std::optional<std::int64_t> end_of_text;
     std::int32_t ignore_index = -100;
-    std::vector<double> mean;       ///< of pixels: one number, or one for each channel
-    std::vector<double> deviation;  ///< the key `std`
+    std::vector<double> mean;       ///< mean of pixels: one number, or one for each channel
+    std::vector<double> deviation;  ///< standard deviation, the key `std`
     friend bool operator==(const DataOptions&, const DataOptions&) = default;
 
     bool has_source() const {
@@ -85,22 +85,22 @@ struct DataOptions {
 };
 
 struct RunOptions {
-    std::optional<std::int64_t> steps;   ///< the number of the last one
-    std::optional<std::int64_t> epochs;  ///< one of the two at most
+    std::optional<std::int64_t> steps;   ///< number of the last step
+    std::optional<std::int64_t> epochs;  ///< at most one of steps and epochs is set
     std::uint64_t seed = 0;
-    std::string init_from;  ///< Hugging Face folder or checkpoint; empty: random weights
+    std::string init_from;  ///< Hugging Face folder or checkpoint; if empty, random weights
     OptimizerOptions optimizer = kAdamW;
     LrSchedule lr_schedule;
-    std::optional<double> clip_norm;             ///< of the global gradient; not 0
+    std::optional<double> clip_norm;             ///< of the global gradient's norm; not 0
     std::optional<LossScaleOptions> loss_scale;  ///< set when the precision scales its loss
     DataOptions data;
-    std::optional<CheckpointOptions> checkpoint;  ///< unset: none are saved
-    std::optional<std::int64_t> eval_interval;    ///< steps; unset: at the end only
-    std::optional<std::int64_t> eval_iters;       ///< global batches of `data.eval`; unset: all
+    std::optional<CheckpointOptions> checkpoint;  ///< if unset, none are saved
+    std::optional<std::int64_t> eval_interval;    ///< in steps; unset: at the end only
+    std::optional<std::int64_t> eval_iters;       ///< global batches of `data.eval`; if unset, all
     friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };
 
-/// What is set, as text under dotted keys, such as "data.tokens": for a checkpoint.
+/// The values that are set, as text under dotted keys, such as "data.tokens", for a checkpoint.
 std::map<std::string, std::string> settings_of(const RunOptions& options);
 
 }  // namespace debubble::scenarios

@@ -13,39 +13,39 @@
 #include "schedule/pipeline_shape.h"
 #include "schedule/placement.h"
 
-/// What is asked: a model, a cluster, a way to cut one over the other, a
-/// schedule and a training recipe. Checked when read: a Scenario that exists
-/// is consistent, so nobody downstream checks again.
+/// A scenario: a model, a cluster, a way to cut one over the other, a schedule and a training
+/// recipe. Checked when read: a Scenario that exists is consistent, so nothing downstream checks
+/// again.
 namespace debubble::scenarios {
 
 enum class Partition { Uniform, Balanced, Explicit };
-enum class Wrap { Layer, Stage };  ///< unit in which sharded parameters are gathered
+enum class Wrap { Layer, Stage };  ///< the unit in which sharded parameters are gathered
 
-/// Global rank = tp + T (cp + C (dp + D pp)).
+/// The parallel degrees. Global rank = tp + T (cp + C (dp + D pp)).
 struct Parallel {
     int tensor = 1;
     int pipeline = 1;
     int data = 1;
     int context = 1;
     int expert = 1;         ///< ranks that share the experts of a layer, of tensor x context x data
-    int expert_tensor = 1;  ///< ranks that cut each expert; as `tensor` unless said
+    int expert_tensor = 1;  ///< ranks that cut each expert; the same as `tensor` unless given
     int stages_per_rank = 1;
     bool sequence = false;  ///< sequence parallelism inside the tensor group
-    int zero_stage = 0;     ///< 0..3
+    int zero_stage = 0;     ///< from 0 to 3
     Partition partition = Partition::Uniform;
-    std::vector<int> layers_per_stage;  ///< when Explicit
+    std::vector<int> layers_per_stage;  ///< used if Explicit
     Wrap wrap = Wrap::Layer;
-    /// Of gradients and sharded parameters on the wire; unset: the type they have.
+    /// The type of gradients and sharded parameters in messages; if unset, the type they have.
     std::optional<models::DataType> communication_dtype;
     friend bool operator==(const Parallel&, const Parallel&) = default;
 
     int gpus() const { return tensor * pipeline * data * context; }
     int ranks_of_stage() const { return tensor * context * data; }
-    /// Ranks with the same part of the same parameters: they sum gradients, and ZeRO cuts over
+    /// The ranks with the same part of the same parameters: they sum gradients, and ZeRO cuts over
     /// them.
     int replicas() const { return data * context; }
     bool shares_gradients() const { return zero_stage >= 2 && replicas() > 1; }
-    /// ZeRO-3 whose passes gather parameters layer by layer.
+    /// True for ZeRO-3 whose passes gather parameters layer by layer.
     bool gathers_in_passes() const {
         return zero_stage == 3 && wrap == Wrap::Layer && replicas() > 1;
     }
@@ -55,16 +55,17 @@ struct Parallel {
 struct ScheduleChoice {
     std::string name = "1f1b";
     int slices = 1;
-    /// Most live activations of one rank, in microbatches of that rank's layers.
+    /// The most live activations of one rank, in microbatches of that rank's layers.
     std::optional<double> memory_limit;
-    std::map<std::string, std::string> options;  ///< keys that only the generator knows
-    std::string csv;                             ///< a file instead of a generator
-    std::optional<Placement> placement;          ///< of the file
+    std::map<std::string, std::string> options;  ///< keys that only the generator reads
+    std::string csv;                             ///< path of a file, instead of a generator
+    std::optional<Placement> placement;          ///< placement of the file
     bool splits_backward = false;                ///< has I and W instead of B
     bool overlaps = false;                       ///< has pairs of a forward and a backward at once
 };
 
-/// 18 bytes per parameter for `bf16`, 8 for `pure-bf16`, 16 for `fp32`.
+/// The data types of a training: 18 bytes per parameter for `bf16`, 8 for `pure-bf16`, 16 for
+/// `fp32`.
 struct Precision {
     models::DataType compute = models::DataType::Bf16;
     std::optional<models::DataType> main_params = models::DataType::Fp32;
@@ -75,7 +76,7 @@ struct Precision {
 };
 
 struct Training {
-    int global_batch = 1;   ///< samples
+    int global_batch = 1;   ///< in samples
     int micro_batch = 1;    ///< samples of one replica
     int micro_batches = 1;  ///< per replica and step
     std::int64_t seq_length = 1;
@@ -84,8 +85,9 @@ struct Training {
     models::AttentionKernel attention = models::AttentionKernel::Flash;
     bool offload_optimizer = false;
     bool offload_activations = false;
-    std::optional<double> dropout;  ///< overrides the architecture's
-    double expert_load = 1;  ///< rows at the fullest rank's experts over the mean of all ranks
+    std::optional<double> dropout;  ///< overrides the architecture's dropout
+    double expert_load = 1;  ///< rows at the experts of the fullest rank, relative to the mean of
+                             ///< all ranks
     RunOptions run;
 };
 
@@ -94,14 +96,15 @@ struct Scenario {
     std::string description;
     models::Architecture model;
     Cluster cluster;
-    int gpus = 1;  ///< used: tensor x pipeline x data x context
+    int gpus = 1;  ///< GPUs in use: tensor x pipeline x data x context
     Parallel parallel;
     ScheduleChoice schedule;
     Training training;
     Framework framework;
-    std::vector<std::string> notes;  ///< what a person should know but need not mend
+    std::vector<std::string> notes;  ///< remarks that a person should know but need not act on
 
-    /// Is anything on several ranks, whose gradients are summed and which ZeRO may shard?
+    /// True if any parameter is on several ranks, whose gradients are summed and which ZeRO may
+    /// shard.
     bool has_replicas() const {
         return parallel.replicas() > 1 || (model.experts > 0 && parallel.expert_replicas() > 1);
     }

@@ -19,12 +19,12 @@ void read_optional(text::MappingReader& in, std::string_view key, std::optional<
     if (in.whole(key, value, 1, kMostGpus)) out = value;
 }
 
-/// A part that is not written: its mistakes are the scenario's.
+/// Stands in for a part that is not written: its mistakes are reported at the scenario.
 NodePtr or_empty(NodePtr part, const NodePtr& root) {
     return part ? part : text::make_map({}, root->place);
 }
 
-/// Taken from `known` where the tree shares its node, else read.
+/// Takes each part from `known` where the tree shares its node, else reads it.
 void fill_parts(Draft& draft, const Parts* known) {
     const NodePtr& root = draft.top.mapping();
     Scenario& scenario = draft.scenario;
@@ -40,7 +40,7 @@ void fill_parts(Draft& draft, const Parts* known) {
     for (const std::string_view key : {"model", "cluster", "framework"}) draft.top.value(key);
 }
 
-/// Knobs of `parallel` that say what the framework does.
+/// Applies the keys of `parallel` that describe the framework's behaviour.
 void apply_knobs(Draft& draft) {
     Framework& framework = draft.scenario.framework;
     if (draft.overlap_communication) framework.overlap_grad_reduce = *draft.overlap_communication;

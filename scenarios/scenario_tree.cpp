@@ -17,11 +17,12 @@ using text::NodePtr;
 constexpr int kDeepestInclude = 8;
 constexpr std::size_t kMostValues = 100'000;
 
-constexpr int kMostIncludes = 256;  ///< in all, since files may include files that include
+constexpr int kMostIncludes = 256;  ///< limit of all, since files may include files that include
+                                    ///< others
 
 NodePtr with_includes(const NodePtr& root, text::ShippedFiles& shipped, int depth, int& budget);
 
-/// One included scenario, without what belongs to its file alone.
+/// One included scenario, without the keys that belong to its file alone.
 NodePtr included(const NodePtr& word, text::ShippedFiles& shipped, int depth, int& budget,
                  Mistakes& mistakes) {
     if (!word->is(Node::Kind::Scalar)) {
@@ -30,9 +31,9 @@ NodePtr included(const NodePtr& word, text::ShippedFiles& shipped, int depth, in
         return nullptr;
     }
     if (depth >= kDeepestInclude) {
-        mistakes.add(word->place, fmt::format("includes are nested deeper than {}; do they go "
-                                              "round in a circle?",
-                                              kDeepestInclude));
+        mistakes.add(word->place,
+                     fmt::format("includes are nested deeper than {}; do they form a cycle?",
+                                 kDeepestInclude));
         return nullptr;
     }
     if (--budget < 0) {
@@ -73,8 +74,8 @@ bool is_plain(const std::string& text) {
            text.find_first_not_of(kPlain) == std::string::npos;
 }
 
-/// A plain word needs no YAML parser: a grid of thousands of points is made of them.
-NodePtr parse_value(const std::string& value, const text::Place& place) {
+/// A plain word needs no YAML parser: a grid of thousands of points consists of them.
+NodePtr parse_value(const std::string& value, const text::SourcePosition& place) {
     if (is_plain(value)) return text::make_scalar(value, place);
     return text::parse_yaml_value(value, place);
 }
@@ -90,7 +91,7 @@ NodePtr with_overrides(NodePtr root, const std::vector<Override>& overrides) {
     for (const auto& [key, value] : overrides) {
         const auto source =
             std::make_shared<const text::SourceText>(text::SourceText{"--set", key + "=" + value});
-        const text::Place of_value{source, 1, static_cast<int>(key.size()) + 2};
+        const text::SourcePosition of_value{source, 1, static_cast<int>(key.size()) + 2};
         root = text::with_value(root, key, parse_value(value, of_value), {source, 1, 1});
     }
     return root;

@@ -13,8 +13,8 @@ namespace debubble::scenarios {
 /// The tree of a scenario text with its `include:`s under it. Throws InputError.
 text::NodePtr with_includes(const text::NodePtr& root, text::ShippedFiles& shipped);
 
-/// The tree with every override applied, in order. Throws InputError whose file is
-/// "--set".
+/// The tree with every override applied, in order. Throws InputError that names "--set" as the
+/// file.
 text::NodePtr with_overrides(text::NodePtr root, const std::vector<Override>& overrides);
 
 /// Model, cluster and framework of a tree, read once: a tree that shares their nodes

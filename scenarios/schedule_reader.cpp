@@ -24,7 +24,7 @@ std::vector<std::string> schedule_names() {
     return names;
 }
 
-/// `loop`, `v`, `bidirectional`, or one row of stages per rank.
+/// Reads `loop`, `v`, `bidirectional`, or one row of stages per rank.
 std::optional<Placement> read_placement(MappingReader& in, const Parallel& parallel) {
     const NodePtr value = in.value("placement");
     if (!value) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<Placement> read_placement(MappingReader& in, const Parallel& paral
     return std::nullopt;
 }
 
-/// Every key that is not of the map itself is an option of the generator.
+/// Every key that does not belong to the map itself is an option of the generator.
 void read_options(MappingReader& in, const Generator& generator, ScheduleChoice& choice) {
     for (const GeneratorOption& option : generator.options) {
         std::string value;
@@ -66,14 +66,15 @@ void read_stages_per_rank(Draft& draft, MappingReader* in, const Generator* gene
     int& chunks = draft.scenario.parallel.stages_per_rank;
     int own = 1;
     if (in && in->whole("stages_per_rank", own, 1, kMostChunks))
-        chunks = own;  // a sweep's {name, stages_per_rank} beats what `parallel` says for all
+        chunks = own;  // the {name, stages_per_rank} of a sweep wins over the value under
+                       // `parallel`
     else if (draft.stages_per_rank)
         chunks = *draft.stages_per_rank;
     else if (generator && generator->stages_per_rank)
         chunks = *generator->stages_per_rank;
 }
 
-/// A look at the file before it is read as a schedule, which says what is wrong with it.
+/// Searches the file before it is read as a schedule, which reports its mistakes.
 bool has(const std::string& csv, const std::regex& action) {
     note_file_read(csv);
     std::ifstream file(csv);
@@ -102,7 +103,7 @@ void read_csv(Draft& draft, MappingReader& in) {
         in.complain("csv", fmt::format("no such file: {}", choice.csv));
     choice.splits_backward = has_weight_pass(choice.csv);
     choice.overlaps = has_pairs(choice.csv);
-    if (in.has("name")) in.complain("name", "say either the 'name' of a schedule or a 'csv'");
+    if (in.has("name")) in.complain("name", "give either the 'name' of a schedule or a 'csv'");
     in.value("name");
     choice.placement = read_placement(in, draft.scenario.parallel);
     if (choice.placement && choice.placement->ranks() != draft.scenario.parallel.pipeline)
@@ -136,7 +137,9 @@ void read_schedule(Draft& draft) {
     } else {
         choice.splits_backward = generator->splits_backward;
         choice.overlaps = generator->overlaps;
-        if (in.mapping()->find("csv") != nullptr) in.value("csv");  // without a value: not given
+        if (in.mapping()->find("csv") != nullptr)
+            in.value("csv");  // without a value it counts as
+                              // not given
         read_options(in, *generator, choice);
         if (const Reason reason = memory_limit_reason(*generator, generator_options_of(choice)))
             in.complain("memory_limit", *reason);

@@ -2,17 +2,17 @@
 
 #include "scenarios/draft.h"
 
-/// Numbers that have to agree: what was not said follows from the rest, and what was
-/// said twice is compared.
+/// The numbers that must agree: those that were not given follow from the rest, and those that were
+/// given twice are compared.
 namespace debubble::scenarios {
 namespace {
 
-/// The key that a sentence about a count of GPUs should point at.
+/// The key that a sentence about the number of GPUs should point at.
 std::string_view said(const Draft& draft) {
     return draft.gpus ? "gpus" : "nodes";
 }
 
-/// GPUs that the scenario asks for; 0 if it leaves them to `parallel`.
+/// The number of GPUs that the scenario asks for; 0 if it leaves it to `parallel`.
 std::int64_t asked_gpus(Draft& draft) {
     const int per_node = draft.scenario.cluster.gpus_per_node;
     if (draft.gpus && draft.nodes) {
@@ -40,10 +40,11 @@ void spread_over_nodes(Draft& draft) {
     const int gpus = draft.scenario.gpus;
     cluster.nodes = (gpus + cluster.gpus_per_node - 1) / cluster.gpus_per_node;
     if (gpus > cluster.gpus_per_node && gpus % cluster.gpus_per_node != 0)
-        draft.top.complain(said(draft),
-                           fmt::format("{} GPUs do not fill nodes of {}; say 'nodes' too if each "
-                                       "gives fewer",
-                                       gpus, cluster.gpus_per_node));
+        draft.top.complain(
+            said(draft),
+            fmt::format(
+                "{} GPUs do not fill nodes of {}; give 'nodes' too if each of them has fewer", gpus,
+                cluster.gpus_per_node));
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ void settle_gpus(Draft& draft) {
     const std::string product = fmt::format("tensor {} x pipeline {} x context {}", parallel.tensor,
                                             parallel.pipeline, parallel.context);
     if (model > kMostGpus || asked > kMostGpus || (draft.data && model * *draft.data > kMostGpus)) {
-        draft.top.complain("parallel", fmt::format("more than {} GPUs are planned", kMostGpus));
+        draft.top.complain("parallel",
+                           fmt::format("a plan of more than {} GPUs is not supported", kMostGpus));
         return;
     }
     if (draft.data) {
@@ -69,7 +71,7 @@ void settle_gpus(Draft& draft) {
     } else if (asked % model != 0 || asked == 0) {
         const std::string_view key = draft.gpus || draft.nodes ? said(draft) : "parallel";
         draft.top.complain(
-            key, fmt::format("{} are {} GPUs, which do not divide {}", product, model, asked));
+            key, fmt::format("{} needs a multiple of {} GPUs, not {}", product, model, asked));
         return;
     } else {
         parallel.data = static_cast<int>(asked / model);

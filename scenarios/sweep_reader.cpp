@@ -19,7 +19,7 @@ using text::NodePtr;
 constexpr std::size_t kMostRangeValues = 10'000;
 constexpr double kLargest = 1e15;
 
-/// {from: 1, to: 64, factor: 2} or {from: 1, to: 9, step: 2}; `to` is included.
+/// Reads {from: 1, to: 64, factor: 2} or {from: 1, to: 9, step: 2}; `to` is included.
 std::vector<std::string> range_values(const NodePtr& map, std::string_view key,
                                       Mistakes& mistakes) {
     MappingReader in(map, key, mistakes);
@@ -35,7 +35,7 @@ std::vector<std::string> range_values(const NodePtr& map, std::string_view key,
     const bool grows = in.real("factor", factor, 1.000001, kLargest);
     in.finish();
     if (steps && grows) in.complain("factor", "a range has a 'step' or a 'factor', not both");
-    if (grows && from <= 0) in.complain("from", "a range with a 'factor' begins above 0");
+    if (grows && from <= 0) in.complain("from", "a range with a 'factor' must start above 0");
     if (from > to) in.complain("to", fmt::format("the range from {} to {} is empty", from, to));
     std::vector<std::string> values;
     if (!in.good()) return values;
@@ -50,7 +50,7 @@ std::vector<std::string> range_values(const NodePtr& map, std::string_view key,
     return values;
 }
 
-Diagnostic diagnostic_at(const text::Place& place) {
+Diagnostic diagnostic_at(const text::SourcePosition& place) {
     if (!place.source) return {};
     return {{place.source->file, place.line, place.column},
             {},
@@ -85,7 +85,7 @@ void flatten(const Node& node, const std::string& prefix, std::map<std::string, 
     }
 }
 
-/// Everything that conditions may ask for and that the grid does not change.
+/// All values that conditions may refer to and that the grid does not change.
 std::map<std::string, std::string> fixed_values(const NodePtr& root, text::ShippedFiles& shipped) {
     std::map<std::string, std::string> fixed{
         {"parallel.tensor", "1"},       {"parallel.pipeline", "1"},
@@ -93,7 +93,7 @@ std::map<std::string, std::string> fixed_values(const NodePtr& root, text::Shipp
         {"parallel.expert", "1"},       {"parallel.data", "auto"},
         {"parallel.zero_stage", "0"},   {"schedule", "1f1b"},
         {"training.recompute", "none"}, {"training.attention", "flash"}};
-    Mistakes ignored;  // they are told when the scenario is read
+    Mistakes ignored;  // they are reported when the scenario is read
     const Parts parts = read_parts(root, shipped, ignored);
     if (ignored.empty()) {
         fixed["model.layers"] = std::to_string(parts.model.layers);
@@ -109,9 +109,9 @@ std::map<std::string, std::string> fixed_values(const NodePtr& root, text::Shipp
     return fixed;
 }
 
-constexpr std::string_view kFollowsTensor = "parallel.expert_tensor";  ///< unless it is said
+constexpr std::string_view kFollowsTensor = "parallel.expert_tensor";  ///< unless it is given
 
-/// Is the key swept, or the same at every point?
+/// True if the key is swept, or the same at every point.
 bool is_said(const Sweep& sweep, const std::string& key) {
     for (const SweepKey& swept : sweep.keys) {
         if (key == swept.key) return true;
@@ -120,7 +120,7 @@ bool is_said(const Sweep& sweep, const std::string& key) {
     return sweep.fixed.contains(key);
 }
 
-/// Can the grid tell the value of this key at every point?
+/// True if the grid determines the value of this key at every point.
 bool is_known(const Sweep& sweep, const std::string& key) {
     return key == kFollowsTensor || is_said(sweep, key);
 }
@@ -130,7 +130,7 @@ void read_conditions(const NodePtr& where, Sweep& sweep, Mistakes& mistakes) {
     for (const NodePtr& item : where->is(Node::Kind::List) ? where->items : one) {
         if (!item->is(Node::Kind::Scalar)) {
             mistakes.add(item->place,
-                         fmt::format("a condition is a text, not {}", describe(*item)));
+                         fmt::format("a condition must be a text, not {}", describe(*item)));
             continue;
         }
         try {

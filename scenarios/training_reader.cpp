@@ -33,7 +33,7 @@ constexpr std::pair<std::string_view, Precision> kPrecisions[] = {
     {"fp16", mixed(DataType::Fp16, true)},
     {"fp32", pure(DataType::Fp32)}};
 
-/// A word, or a map that changes parts of the word in its `base` (bf16).
+/// Reads a word, or a map that changes parts of the word in its `base` (bf16).
 void read_precision(MappingReader& training, Precision& precision) {
     const NodePtr value = training.value("precision");
     if (!value) return;

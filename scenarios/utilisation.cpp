@@ -17,7 +17,7 @@ double recomputed_share(const Scenario& scenario) {
     const double head = 2.0 * static_cast<double>(model.hidden * model.vocab) * s;
     switch (scenario.training.recompute) {
         case models::Recompute::None: return 0;
-        case models::Recompute::Selective:  // there is nothing to select in a fused kernel
+        case models::Recompute::Selective:  // a fused kernel has nothing to select
             if (scenario.training.attention == models::AttentionKernel::Flash) return 0;
             return 4.0 * model.layers * width * s * s / all;
         case models::Recompute::Full: return (all / 3 - head) / all;

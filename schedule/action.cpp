@@ -7,7 +7,7 @@
 namespace debubble {
 namespace {
 
-/// Writes one action's text piece by piece, into a buffer that holds any.
+/// Writes one action's text piece by piece, into a buffer that holds the longest.
 class TextWriter {
 public:
     std::string_view text() const {
@@ -71,12 +71,12 @@ private:
         micro_batch(m.micro_batch);
     }
     static char direction(const Compute& c) { return c.pass == Pass::Forward ? 'F' : 'B'; }
-    /// The stage that consumes the message: a RECV is written with it.
+    /// The stage that consumes the message, which is the stage that a RECV is written with.
     static int consumer(const Message& m) {
         return m.producer.index + (m.kind == Message::Kind::Activation ? 1 : -1);
     }
 
-    /// The longest is an Overlap: six numbers of at most 11 characters and 20 letters.
+    /// The longest text is an Overlap: six numbers of at most 11 characters and 20 letters.
     std::array<char, 96> text_;
     char* end_ = text_.data();
 };

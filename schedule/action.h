@@ -11,8 +11,8 @@
 #include "base/overloaded.h"
 #include "schedule/message.h"
 
-/// One thing that one rank does. What it costs, and how it is carried out, is
-/// not known here: the simulator and the executor each give it a meaning.
+/// One thing that one rank does. Its cost and its execution are not known here: the simulator and
+/// the executor each give it a meaning.
 namespace debubble {
 
 /// F, B (both halves of backward at once), I (backward-input), W (backward-weight).
@@ -57,7 +57,7 @@ struct Unshard {
     friend auto operator<=>(const Unshard&, const Unshard&) = default;
 };
 
-/// Drops what Unshard gathered.
+/// Drops the parameters that Unshard gathered.
 struct Reshard {
     Stage stage;
     friend auto operator<=>(const Reshard&, const Reshard&) = default;
@@ -76,7 +76,7 @@ struct TiedGradReduce {
     friend auto operator<=>(const TiedGradReduce&, const TiedGradReduce&) = default;
 };
 
-/// Moves a microbatch's saved activations of a stage to host memory, and back.
+/// Moves a microbatch's saved activations of a stage to host memory; Reload moves them back.
 struct Offload {
     Stage stage;
     MicroBatch micro_batch;
@@ -106,12 +106,12 @@ char letter_of(Pass pass);
 /// "3", or "3.1" for slice 1 of microbatch 3.
 std::string to_text(const MicroBatch& micro_batch);
 
-/// PyTorch's text where it has one: "2F0", "1SEND_F3", "1UNSHARD",
-/// "(0F7;7B3)OVERLAP_F_B"; ours beyond: "2F0.1" (slice 1), "2R0", "2OFFLOAD0",
-/// "2RELOAD0", "2TIED_GRAD", "GRAD_NORM", "OPTIMIZER_STEP". A SEND's stage is
-/// its sender's, a RECV's its receiver's; the peer rank is not written.
+/// The action's text: PyTorch's where it has one, "2F0", "1SEND_F3", "1UNSHARD",
+/// "(0F7;7B3)OVERLAP_F_B"; our own beyond that, "2F0.1" (slice 1), "2R0", "2OFFLOAD0", "2RELOAD0",
+/// "2TIED_GRAD", "GRAD_NORM", "OPTIMIZER_STEP". A SEND is written with its sender's stage, a RECV
+/// with its receiver's; the peer rank is not written.
 std::string to_text(const Action& action);
-/// The same, written behind what `text` holds; programs have many actions.
+/// Appends the same text to `text`; programs have many actions.
 void append_text(std::string& text, const Action& action);
 
 /// Calls `visit(const Compute&)` for the one compute of a Compute, both of an

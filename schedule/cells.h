@@ -10,7 +10,7 @@
 /// The lines and cells of a comma-separated file that has one row per rank.
 namespace debubble {
 
-/// Views into the file's text, blanks at both ends left out.
+/// A view into the file's text, without the blanks at both ends.
 struct Cell {
     int line = 0;
     int column = 0;
@@ -19,12 +19,12 @@ struct Cell {
 
 using CellRow = std::vector<Cell>;
 
-/// Splits at commas and line ends (LF or CRLF). Blank cells are left out,
-/// blank lines at the end are no rows. Skips a byte order mark.
+/// Splits at commas and line ends (LF or CRLF). Blank cells are left out, and blank lines at the
+/// end are not rows. Skips a byte order mark.
 std::vector<CellRow> split_cells(std::string_view text);
 
-/// Gathers the mistakes of one file. What a hostile file can make it hold is
-/// bounded: beyond that, mistakes are only counted.
+/// Gathers the mistakes of one file. A hostile file cannot make it grow without bound: beyond a
+/// limit, mistakes are only counted.
 class Mistakes {
 public:
     Mistakes(std::string_view text, std::string file);

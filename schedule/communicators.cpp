@@ -7,7 +7,7 @@
 namespace debubble {
 namespace {
 
-/// Tells communicators apart: what they are for, then ranks or a stage.
+/// Identifies a communicator: its purpose, then ranks or a stage.
 using Key = std::array<int, 3>;
 
 std::optional<Key> key_of(const Action& action, int rank) {

@@ -14,15 +14,15 @@ namespace debubble {
 struct Communicator {
     struct Side {
         Rank rank;
-        std::vector<std::size_t> positions;  ///< of its actions in the rank's list
+        std::vector<std::size_t> positions;  ///< positions of its actions in the rank's list
     };
-    std::vector<Side> sides;  ///< of a channel: the sender, then the receiver
+    std::vector<Side> sides;  ///< for a channel: the sender, then the receiver
     bool is_channel = false;
 };
 
 /// An action's part in a communicator: the n-th of one of its sides.
 struct Part {
-    int communicator = -1;  ///< -1 for an action that is no communication
+    int communicator = -1;  ///< -1 for an action that does not communicate
     int side = 0;
     std::size_t number = 0;
 };
@@ -34,13 +34,13 @@ public:
     std::span<const Communicator> all() const { return all_; }
     const Communicator& operator[](int index) const { return all_[index]; }
     const Part& part(Rank rank, std::size_t position) const { return parts_[rank.index][position]; }
-    /// Those that the rank takes part in, each with its side.
+    /// The communicators that the rank takes part in, each with its side.
     std::span<const Part> of(Rank rank) const { return of_rank_[rank.index]; }
 
 private:
     std::vector<Communicator> all_;
-    std::vector<std::vector<Part>> parts_;    ///< by rank and position
-    std::vector<std::vector<Part>> of_rank_;  ///< number is 0
+    std::vector<std::vector<Part>> parts_;    ///< part of each action, by rank and position
+    std::vector<std::vector<Part>> of_rank_;  ///< parts by rank; their number is 0
 };
 
 }  // namespace debubble

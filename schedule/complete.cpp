@@ -46,7 +46,7 @@ std::vector<std::string> sums_in(const ActionList& list) {
     return texts;
 }
 
-/// What stands beside the messages.
+/// Adds everything other than the messages.
 Schedule with_rest(Schedule schedule, const LowerOptions& options) {
     if (!has<Offload, Reload>(schedule)) schedule = add_offload(std::move(schedule), options);
     if (!has<ReduceGrad>(schedule)) schedule = add_reduce_grad(std::move(schedule), options);

@@ -10,14 +10,14 @@
 /// parameters, and gathers and reduces whether anything is sharded or not.
 namespace debubble {
 
-/// What training needs beyond an imported schedule: each kind of action that it has none of is
-/// added by the pass of lower() that adds it, so that of computes alone it makes what lower()
-/// does. Gathers where no stage is gathered, and reductions where a gradient has one holder, have
-/// nothing to do and are left out.
+/// Adds what training needs to an imported schedule: each kind of action that is missing altogether
+/// is added by the pass of lower() that adds it, so that a list of computes alone becomes what
+/// lower() makes of it. Gathers where no stage is sharded and reductions of a gradient with one
+/// holder have no effect and are left out.
 Program complete(Schedule imported, const LowerOptions& options);
 
-/// Where a program reduces gradients, or steps, otherwise than its computes need: what it would
-/// train is not the model.
+/// The places where a program reduces gradients, or steps, in another way than its computes need:
+/// it would train something other than the model.
 std::vector<Violation> check_training(const Program& program, const LowerOptions& options);
 
 }  // namespace debubble

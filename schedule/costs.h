@@ -9,7 +9,7 @@
 
 namespace debubble {
 
-/// What one microbatch costs in one stage.
+/// The cost of one microbatch in one stage.
 struct StageCosts {
     Duration forward{};
     Duration backward_input{};
@@ -33,7 +33,7 @@ struct StageCosts {
 struct PipelineCosts {
     std::vector<StageCosts> stages;   ///< one per stage, or a single one for all
     Duration link{};                  ///< delay of a message between two ranks
-    std::optional<Duration> overlap;  ///< of an Overlap; the sum of its parts if unset
+    std::optional<Duration> overlap;  ///< cost of an Overlap; the sum of its parts if unset
     friend bool operator==(const PipelineCosts&, const PipelineCosts&) = default;
 
     const StageCosts& of(Stage stage) const {
@@ -41,7 +41,7 @@ struct PipelineCosts {
     }
 };
 
-/// F = I = W = 1, B = 2, free links.
+/// The costs F = I = W = 1, B = 2 and free links.
 inline PipelineCosts unit_costs(Duration unit = std::chrono::seconds(1)) {
     return {{{unit, unit, unit}}, Duration{}, std::nullopt};
 }

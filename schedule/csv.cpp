@@ -11,7 +11,7 @@
 namespace debubble {
 namespace {
 
-/// 2^26 bytes hold a schedule of some ten million actions.
+/// The longest file: 2^26 bytes hold a schedule of some ten million actions.
 constexpr std::size_t kLongestFile = 64u << 20;
 constexpr std::size_t kMostRanks = 1u << 14;
 /// A file may lack computes (validate() says which), but not so many that the
@@ -19,7 +19,7 @@ constexpr std::size_t kMostRanks = 1u << 14;
 constexpr std::size_t kMostSlotsPerCompute = 16;
 constexpr std::size_t kFreeSlots = 1u << 16;
 
-/// The types that tell the dialects apart, as they occur in the file.
+/// Whether the letters by which the dialects differ occur in the file.
 struct Letters {
     bool input = false;          // I
     bool weight = false;         // W
@@ -50,8 +50,8 @@ Letters letters_of(const std::vector<CellRow>& rows) {
     return letters;
 }
 
-/// A W without any I belongs to a B that is backward-input; so does a BW,
-/// unless a B stands beside it that no W completes.
+/// A W without any I belongs to a B that is backward-input; so does a BW, unless the file also has
+/// a B that no W completes.
 Dialect dialect_of(const Letters& has) {
     if (has.input) return Dialect::Current;
     const bool old = has.full_backward ? has.weight || !has.backward : has.weight && has.backward;
@@ -71,7 +71,7 @@ std::optional<MicroBatch> micro_batch_of(const Action& action) {
                       action);
 }
 
-/// Visits the stages that the rank of the action's row holds.
+/// Calls `visit` for each stage that the rank of the action's row holds.
 template <class Visitor>
 void for_each_stage(const Action& action, Visitor&& visit) {
     std::visit(Overloaded{
@@ -171,7 +171,7 @@ private:
         });
     }
 
-    /// The stages met in each row; in the order of a known placement if they form one.
+    /// The stages that occur in each row; in the order of a known placement if they form one.
     Placement placement_of_rows() const {
         Placement sorted;
         for (const ActionList& actions : result_.schedule.ranks) {
@@ -248,8 +248,8 @@ private:
             }
     }
 
-    /// The rank that computes `stage` for the message; if none does, which
-    /// validate() will say, the stage's first holder.
+    /// The rank that computes `stage` for the message. If none does, which validate() will report,
+    /// the stage's first holder.
     Rank peer(const Cell& cell, const Action& action, Stage stage, std::optional<Rank> computes) {
         if (computes) return *computes;
         if (stage.index < static_cast<int>(first_holder_.size()))
@@ -271,7 +271,7 @@ private:
     Mistakes mistakes_;
     std::vector<CellRow> cells_;
     CsvResult result_;
-    std::vector<std::optional<Rank>> first_holder_;  ///< per stage
+    std::vector<std::optional<Rank>> first_holder_;  ///< by stage
 };
 
 }  // namespace

@@ -10,30 +10,30 @@
 /// The exchange format: PyTorch's pipeline schedule CSV, one row per rank.
 namespace debubble {
 
-/// In a file. Far beyond any pipeline, small enough that products of them fit.
+/// The limits of a file: far beyond any pipeline, small enough that products of them fit.
 inline constexpr int kMostStages = 1 << 14;
 
 /// Until 2.5, PyTorch wrote `B` for backward-input and `BW` for the full backward.
 enum class Dialect { Current, UntilPyTorch25 };
 
-/// One cell. Anchored: trailing text is an error. The peer of a SEND or RECV
-/// is not written; read_csv() fills it in, this leaves it Rank{0}.
-/// `parse_action(to_text(a))` gives `a` again but for that peer.
-std::variant<Action, std::string> parse_action(  ///< or what is wrong
+/// The action of one cell; trailing text is an error. The peer of a SEND or RECV is not written;
+/// read_csv() fills it in, this function leaves it Rank{0}. `parse_action(to_text(a))` gives `a`
+/// again except for that peer.
+std::variant<Action, std::string> parse_action(  ///< or the sentence that says what is wrong
     std::string_view text, Dialect dialect = Dialect::Current);
 
 struct CsvOptions {
-    std::string file;                    ///< its name in diagnostics
-    std::string name = "imported";       ///< of the schedule
-    std::optional<Placement> placement;  ///< read off the rows if not given
-    /// Read off the cells if not given: without any `I`, a file with both `B` and
+    std::string file;                    ///< name of the file in diagnostics
+    std::string name = "imported";       ///< name of the schedule
+    std::optional<Placement> placement;  ///< taken from the rows if not given
+    /// The dialect; taken from the cells if not given: without any `I`, a file with both `B` and
     /// `W` means the old one, since a `W` needs its `I`.
     std::optional<Dialect> dialect = {};
 };
 
 struct CsvResult {
     Schedule schedule;
-    Dialect dialect = Dialect::Current;  ///< that the file is written in
+    Dialect dialect = Dialect::Current;  ///< the dialect that the file is written in
 };
 
 /// Reads both dialects, compute-only and lowered files. Throws InputError with
@@ -42,7 +42,7 @@ CsvResult read_csv(std::string_view text, const CsvOptions& options);
 
 std::string write_csv(const Schedule& schedule);
 
-/// One row per rank, its stages: "0,3\n1,2\n".
+/// Reads a placement with one row per rank that lists its stages: "0,3\n1,2\n".
 Placement read_placement(std::string_view text, const std::string& file);
 std::string write_placement(const Placement& placement);
 

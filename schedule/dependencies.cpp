@@ -39,7 +39,7 @@ Inputs inputs_of(const Compute& c, int stage_count, int slices) {
 
 bool reduction_follows(const ActionList& list, std::size_t position, const Compute& compute) {
     if (compute.pass == Pass::Forward || compute.pass == Pass::BackwardInput) return false;
-    bool seen = false;  // the compute itself
+    bool seen = false;  // the compute itself was seen
     for (std::size_t i = position; i < list.size(); ++i) {
         if (list[i] == Action{ReduceGrad{compute.stage}}) return true;
         bool adds = false;

@@ -16,9 +16,8 @@
 ///   W      needs I of its own stage
 namespace debubble {
 
-/// What a compute leaves for others: an activation (F) or a gradient (I, B).
-/// W leaves nothing. The message crosses a link only if its consumer is on
-/// another rank.
+/// The result that a compute leaves for others: an activation (F) or a gradient (I, B). W leaves
+/// none. The message crosses a link only if its consumer is on another rank.
 inline std::optional<Message> result_of(const Compute& c) {
     if (c.pass == Pass::BackwardWeight) return std::nullopt;
     const auto kind = c.pass == Pass::Forward ? Message::Kind::Activation : Message::Kind::Gradient;
@@ -37,20 +36,21 @@ private:
     std::size_t count_ = 0;
 };
 
-/// The result of the neighbouring stage that `c` needs: what a Recv brings if
-/// another rank computes it. None at the ends of the pipeline, and for W.
+/// The result of the neighbouring stage that `c` needs, which a Recv brings if another rank
+/// computes it. None at the ends of the pipeline, and for W.
 std::optional<Message> neighbour_input_of(const Compute& c, int stage_count);
 
 Inputs inputs_of(const Compute& c, int stage_count, int slices);
 
-/// The stage that consumes a message: the next one of an activation, the
-/// previous one of a gradient. May be no stage at all (-1 or S).
+/// The stage that consumes a message: the next one of an activation, the previous one of a
+/// gradient. It may lie outside the pipeline (-1 or S).
 inline Stage consumer_of(const Message& m) {
     return Stage{m.producer.index + (m.kind == Message::Kind::Activation ? 1 : -1)};
 }
 
-/// Whether the compute, which is or is in the action at `position`, is the last that adds to its
-/// stage's gradients before they are summed up (ReduceGrad). False of a pass that adds nothing.
+/// True if the compute that is, or is part of, the action at `position` is the last one that adds
+/// to its stage's gradients before they are summed (ReduceGrad). False for a pass that adds
+/// nothing.
 bool reduction_follows(const ActionList& list, std::size_t position, const Compute& compute);
 
 /// Numbers every result of a schedule, and so also every forward and backward,
@@ -75,7 +75,7 @@ public:
     bool contains(const Compute& c) const { return contains(c.stage, c.micro_batch); }
     bool contains(const Message& m) const { return contains(m.producer, m.micro_batch); }
 
-    /// Of a (stage, microbatch, slice): less than size() / 2.
+    /// Index of a (stage, microbatch, slice): less than size() / 2.
     std::size_t of(Stage stage, const MicroBatch& mb) const {
         assert(contains(stage, mb) && "the index covers exactly the shape");
         const auto row = static_cast<std::size_t>(stage.index) * micro_batches_ + mb.index;
@@ -96,11 +96,11 @@ private:
     int slices_;
 };
 
-/// Which rank computes what. Where a stage has several holders, each
-/// microbatch has one; that is who sends and receives its messages.
+/// The rank that computes each result. Where a stage has several holders, each microbatch has one,
+/// which sends and receives its messages.
 class Owners {
 public:
-    /// Computes outside the shape are passed over. Of duplicates the first counts.
+    /// Ignores computes outside the shape. The first of several equal ones counts.
     explicit Owners(const Schedule& schedule);
 
     /// The rank whose F (or I, B) makes the message; nothing if there is none.
@@ -110,7 +110,7 @@ public:
 
 private:
     ResultIndex index_;
-    std::vector<int> rank_;  ///< per result, -1 for none
+    std::vector<int> rank_;  ///< rank per result, -1 for none
 };
 
 }  // namespace debubble

@@ -4,9 +4,9 @@
 
 namespace debubble {
 
-/// What evaluates with the stages of a training program: its forwards, what they send each
-/// other, and the gathers of sharded parameters around them, in the order that they have there.
-/// What is left of a program that ends, ends.
+/// The program that evaluates with the stages of a training program: its forwards, the messages
+/// between them, and the gathers of sharded parameters around them, in the order of the training
+/// program. If that program finishes, this one does too.
 Program forward_only(const Program& program);
 
 }  // namespace debubble

@@ -3,11 +3,11 @@
 #include "schedule/lower_options.h"
 #include "schedule/schedule.h"
 
-/// From the order that a generator wrote to the program that a rank can run.
+/// The way from the order that a generator wrote to the program that a rank can run.
 namespace debubble {
 
-/// All passes, in order. Precondition: validate(compute_only) is empty. Read this function's body
-/// to know what lowering does.
+/// All passes, in order. Precondition: validate(compute_only) is empty. The body of this function
+/// lists the steps of lowering.
 Program lower(Schedule compute_only, const LowerOptions& options);
 
 }  // namespace debubble

@@ -6,10 +6,10 @@
 
 namespace debubble {
 
-/// Where a Recv stands before the compute that needs it.
+/// The position of a Recv before the compute that needs it.
 enum class ReceivePlacement {
     Late,   ///< directly before it
-    Early,  ///< before the compute that stands before it, so that the link works meanwhile
+    Early,  ///< before the compute ahead of that one, so that the link works meanwhile
 };
 
 /// How the step ends.
@@ -25,7 +25,7 @@ struct LowerOptions {
     bool data_parallel = false;    ///< gradients are shared over data x context ranks, or holders
     int zero_stage = 0;            ///< 0..3; see the design of data parallelism in ARCHITECTURE.md
     bool shard_by_stage = false;   ///< ZeRO-3 by Unshard, Reshard and ReduceGrad (`wrap: stage`);
-                                   ///< else all three happen inside the computes
+                                   ///< otherwise all three happen inside the computes
     std::vector<Stage> tied;       ///< the stages that hold a copy of a tied tensor
     std::vector<Stage> offloaded;  ///< the stages whose activations go to the host
     friend bool operator==(const LowerOptions&, const LowerOptions&) = default;

@@ -7,8 +7,8 @@
 
 namespace debubble {
 
-/// What crosses a stage boundary. A Send and a Recv belong together exactly
-/// when their messages are equal.
+/// A tensor that crosses a stage boundary. A Send and a Recv belong together exactly when their
+/// messages are equal.
 struct Message {
     enum class Kind : std::uint8_t { Activation, Gradient };
     Kind kind{};

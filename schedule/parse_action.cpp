@@ -13,7 +13,7 @@
 namespace debubble {
 namespace {
 
-// As far beyond any pipeline as kMostStages.
+// Limits far beyond any pipeline, like kMostStages.
 constexpr int kMostMicroBatches = 1 << 20;
 constexpr int kMostSlices = 1 << 10;
 
@@ -51,7 +51,7 @@ Action make_of_step(Stage, MicroBatch) {
     return Kind{};
 }
 
-/// How the word of an action stands in its cell: "2F0", "1UNSHARD", "GRAD_NORM".
+/// The form of an action's word in its cell: "2F0", "1UNSHARD", "GRAD_NORM".
 enum class Form { MicroBatch, Stage, Step };
 
 struct Word {
@@ -82,8 +82,7 @@ constexpr std::array kWords{
     Word{"OPTIMIZER_STEP", Form::Step, make_of_step<OptimizerStep>},
 };
 
-/// Reads a cell from left to right. The first failure is kept, and all that
-/// follows it fails too.
+/// Reads a cell from left to right. The first failure is kept, and everything after it fails too.
 class Reader {
 public:
     explicit Reader(std::string_view cell) : rest_(cell) {}
@@ -147,8 +146,8 @@ private:
 std::string unknown_word(std::string_view word) {
     if (word.empty()) return "no action follows the stage";
     if (word == "BW")
-        return "'BW' is the full backward of PyTorch 2.5 and earlier, whose 'B' is "
-               "backward-input; beside it stands what only later versions write";
+        return "'BW' is the full backward of PyTorch 2.5 and earlier, whose 'B' is backward-input, "
+               "but other actions here are only written by later versions";
     std::vector<std::string> known;
     for (const Word& row : kWords) known.emplace_back(row.text);
     std::string capitals(word);
@@ -162,7 +161,7 @@ std::string unknown_word(std::string_view word) {
     return sentence + fmt::format("; known: {}", fmt::join(known, ", "));
 }
 
-/// A message from or to before the first stage.
+/// The reason why a message from or to before the first stage is impossible.
 std::string_view impossible(const Action& action) {
     if (const auto* recv = std::get_if<Recv>(&action); recv && recv->message.producer.index < 0)
         return "stage 0 receives no activation";
@@ -171,7 +170,7 @@ std::string_view impossible(const Action& action) {
     return {};
 }
 
-/// The current word for one of the dialect.
+/// The current word for a word of the dialect.
 std::string_view current(std::string_view word, Dialect dialect) {
     if (dialect == Dialect::Current) return word;
     return word == "BW" ? "B" : word == "B" ? "I" : word;
@@ -207,7 +206,7 @@ Compute compute_of(Reader& reader, Dialect dialect) {
     return {};
 }
 
-/// "(0F7;7B3)OVERLAP_F_B", after the '('.
+/// Reads "(0F7;7B3)OVERLAP_F_B", after the '('.
 Action overlap(Reader& reader, Dialect dialect) {
     Overlap both;
     both.first = compute_of(reader, dialect);

@@ -2,7 +2,7 @@
 
 namespace debubble {
 
-/// p, v, m and the number of sequence slices of a pipeline.
+/// The number of ranks p, stages per rank v, microbatches m and sequence slices of a pipeline.
 struct PipelineShape {
     int ranks = 1;
     int stages_per_rank = 1;
@@ -11,13 +11,15 @@ struct PipelineShape {
     friend bool operator==(const PipelineShape&, const PipelineShape&) = default;
 
     int stages() const { return ranks * stages_per_rank; }
-    /// Computes of a split backward. A real number, since a wrong shape may have too many to count.
+    /// The number of computes with a split backward. A real number, since a wrong shape may have
+    /// too many to count.
     double computes() const {
         return 3.0 * ranks * stages_per_rank * static_cast<double>(micro_batches) * slices;
     }
 };
 
-/// Computes of the largest step that is planned: a simulation of it takes some eight gigabytes.
+/// The number of computes of the largest step that can be planned: its simulation takes some eight
+/// gigabytes.
 inline constexpr double kMostComputes = 2e7;
 
 }  // namespace debubble

@@ -24,45 +24,45 @@ struct Placement {
     /// 1 + the greatest stage named. Looks at every entry.
     int stage_count() const;
     std::span<const Stage> stages_of(Rank rank) const { return stages[rank.index]; }
-    /// Every holder of the stage, in rank order. Looks at every entry: who asks of many stages
-    /// makes a PlacementIndex.
+    /// Every holder of the stage, in rank order. Looks at every entry: for questions about many
+    /// stages make a PlacementIndex.
     std::vector<Rank> ranks_of(Stage stage) const;
     /// "loop", "v", "bidirectional" or "custom".
     std::string name() const;
 };
 
 Placement loop_placement(int ranks, int stages_per_rank);
-Placement v_placement(int ranks);              ///< two stages per rank
-Placement bidirectional_placement(int ranks);  ///< precondition: even
+Placement v_placement(int ranks);              ///< two stages per rank in a V
+Placement bidirectional_placement(int ranks);  ///< precondition: `ranks` is even
 
-/// The entries of a placement, numbered rank by rank, and the holders of every stage: what tables
-/// over a program are indexed by. Made in one walk over the entries; a question then takes the same
-/// time however many ranks there are. Does not follow later changes of the placement.
+/// The entries of a placement, numbered rank by rank, and the holders of every stage: the index of
+/// tables over a program. Built in one walk over the entries; a look-up then takes the same time
+/// however many ranks there are. Does not follow later changes of the placement.
 class PlacementIndex {
 public:
     explicit PlacementIndex(const Placement& placement);
 
     int stage_count() const { return static_cast<int>(first_of_stage_.size()) - 1; }
-    /// In rank order.
+    /// The holders of the stage in rank order.
     std::span<const Rank> ranks_of(Stage stage) const;
     bool has_several_holders() const { return size() > static_cast<std::size_t>(held_); }
 
-    std::size_t size() const { return entries_.size(); }  ///< entries
-    /// Number of the first entry of the rank, or of rank p: size().
+    std::size_t size() const { return entries_.size(); }  ///< number of entries
+    /// Number of the first entry of the rank; for rank p it is size().
     std::size_t first_of(Rank rank) const { return first_of_rank_[rank.index]; }
-    /// Number of the entry. Precondition: the rank holds the stage.
+    /// Number of the rank's entry for the stage. Precondition: the rank holds the stage.
     std::size_t entry_of(Rank rank, Stage stage) const;
 
 private:
     std::vector<std::size_t> first_of_rank_;
-    std::vector<std::size_t> first_of_stage_;  ///< index into the two below
-    std::vector<Rank> holders_;                ///< stage by stage
+    std::vector<std::size_t> first_of_stage_;  ///< start of each stage in the two below
+    std::vector<Rank> holders_;                ///< holders, stage by stage
     std::vector<std::size_t> entries_;
-    int held_ = 0;  ///< stages that some rank holds
+    int held_ = 0;  ///< number of stages that some rank holds
 };
 
-/// Entries of placements at which this thread has looked so far. A test bounds by it what large
-/// pipelines cost.
+/// The number of placement entries that this thread has read so far. A test bounds the cost of
+/// large pipelines by it.
 std::int64_t placement_entries_read();
 
 }  // namespace debubble

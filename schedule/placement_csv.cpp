@@ -17,7 +17,7 @@ std::optional<Stage> stage_of(const Cell& cell, Mistakes& mistakes) {
     const auto [stop, error] = std::from_chars(cell.text.data(), end, value);
     if (error == std::errc{} && stop == end && value >= 0 && value < kMostStages)
         return Stage{value};
-    mistakes.add(cell, fmt::format("'{}' is no stage; a whole number from 0 to {} is expected",
+    mistakes.add(cell, fmt::format("'{}' is not a stage; a whole number from 0 to {} is expected",
                                    cell.text.substr(0, 24), kMostStages - 1));
     return std::nullopt;
 }
@@ -40,7 +40,7 @@ Placement read_placement(std::string_view text, const std::string& file) {
     Mistakes mistakes(text, file);
     Placement placement;
     const auto rows = split_cells(text);
-    std::vector<int> last_line(kMostStages, 0);  // in which a stage was seen
+    std::vector<int> last_line(kMostStages, 0);  // line in which a stage was seen last
     if (rows.empty()) mistakes.add_for_file("no stage in it; one row per rank is expected");
     for (std::size_t r = 0; r < rows.size(); ++r) {
         auto& row = placement.stages.emplace_back();
@@ -50,7 +50,8 @@ Placement read_placement(std::string_view text, const std::string& file) {
             const auto stage = stage_of(cell, mistakes);
             if (!stage) continue;
             if (last_line[stage->index] == cell.line)
-                mistakes.add(cell, fmt::format("stage {} stands twice in the row", stage->index));
+                mistakes.add(cell,
+                             fmt::format("stage {} is listed twice in the row", stage->index));
             last_line[stage->index] = cell.line;
             row.push_back(*stage);
         }

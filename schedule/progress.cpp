@@ -12,10 +12,12 @@ namespace debubble {
 namespace {
 
 struct RankState {
-    std::size_t position = 0;              ///< of the first action that it has not got past
+    std::size_t position = 0;              ///< position of the first action that it has not got
+                                           ///< past
     std::vector<std::size_t> issued;       ///< positions of communications, in list order
-    std::size_t started = 0;               ///< how many of those, if they start in that order
-    std::vector<std::size_t> collectives;  ///< positions of those issued
+    std::size_t started = 0;               ///< number of these that have started, if they start in
+                                           ///< that order
+    std::vector<std::size_t> collectives;  ///< positions of the collectives among those issued
     std::size_t collectives_done = 0;
 };
 
@@ -24,11 +26,11 @@ struct SideState {
     std::size_t started = 0;
 };
 
-/// A place in a rank's list.
-struct Place {
+/// A position in a rank's list.
+struct ListPosition {
     int rank = -1;
     std::size_t position = 0;
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend auto operator<=>(const ListPosition&, const ListPosition&) = default;
 };
 
 class Player {
@@ -86,14 +88,16 @@ private:
         }
     }
 
-    std::optional<Place> first_unfinished() const {
+    std::optional<ListPosition> first_unfinished() const {
         for (int r = 0; r < static_cast<int>(ranks_.size()); ++r)
             if (const auto place = unfinished(r)) return place;
         return std::nullopt;
     }
 
-    const Action& action(const Place& at) const { return program_.ranks[at.rank][at.position]; }
-    const Part& part(const Place& at) const {
+    const Action& action(const ListPosition& at) const {
+        return program_.ranks[at.rank][at.position];
+    }
+    const Part& part(const ListPosition& at) const {
         return communicators_.part(Rank{at.rank}, at.position);
     }
     bool is_channel(const Part& p) const { return communicators_[p.communicator].is_channel; }
@@ -109,7 +113,7 @@ private:
         const ActionList& list = program_.ranks[rank];
         RankState& state = ranks_[rank];
         for (; state.position < list.size(); ++state.position) {
-            const Place here{rank, state.position};
+            const ListPosition here{rank, state.position};
             if (missing_input(here)) return;
             if (std::holds_alternative<OptimizerStep>(action(here)) &&
                 state.collectives_done < state.collectives.size())
@@ -121,8 +125,8 @@ private:
         }
     }
 
-    /// The first result that the action needs and does not have.
-    std::optional<Message> missing_input(const Place& at) const {
+    /// The first result that the action needs and the rank does not have.
+    std::optional<Message> missing_input(const ListPosition& at) const {
         std::optional<Message> missing;
         for_each_compute(action(at), [&](const Compute& c) {
             for (const Message& input : inputs_of(c, index_.stage_count(), index_.slices())) {
@@ -134,7 +138,7 @@ private:
         return missing;
     }
 
-    void issue(const Place& at) {
+    void issue(const ListPosition& at) {
         const Part& p = part(at);
         ++sides_[p.communicator][p.side].issued;
         if (!is_channel(p)) ranks_[at.rank].collectives.push_back(at.position);
@@ -146,12 +150,12 @@ private:
         start_what_can(at.rank);
     }
 
-    bool issued(const Place& at) const {
+    bool issued(const ListPosition& at) const {
         return part(at).number < sides_[part(at).communicator][part(at).side].issued;
     }
 
     /// A buffered message arrives when both ends are issued, whatever the order.
-    void deliver(const Place& at) {
+    void deliver(const ListPosition& at) {
         const auto* send = std::get_if<Send>(&action(at));
         const std::size_t i =
             index_.of(send != nullptr ? send->message : std::get<Recv>(action(at)).message);
@@ -176,9 +180,9 @@ private:
         }
     }
 
-    /// What is before it in its communicator is done; collectives also wait for
-    /// each other, since they share a stream.
-    bool can_start(const Place& at) const {
+    /// True if the actions before it in its communicator are done; collectives also wait for each
+    /// other, since they share a stream.
+    bool can_start(const ListPosition& at) const {
         const Part& p = part(at);
         if (transport_ == Transport::Buffered && is_channel(p)) return false;  // see deliver()
         if (done_[p.communicator] != p.number) return false;
@@ -186,7 +190,7 @@ private:
         return is_channel(p) || state.collectives[state.collectives_done] == at.position;
     }
 
-    void start(const Place& at) {
+    void start(const ListPosition& at) {
         const Part& p = part(at);
         auto& sides = sides_[p.communicator];
         ++sides[p.side].started;
@@ -211,32 +215,32 @@ private:
         return send.message == recv.message;
     }
 
-    /// What keeps the rank from its end; nothing if it gets there.
-    std::optional<Place> unfinished(int rank) const {
+    /// The place at which the rank stops; nothing if it gets to its end.
+    std::optional<ListPosition> unfinished(int rank) const {
         if (const auto place = waits_at(rank)) return place;
         for (const Part& mine : communicators_.of(Rank{rank})) {
             const auto& positions = communicators_[mine.communicator].sides[mine.side].positions;
             if (transport_ == Transport::Buffered && is_channel(mine)) continue;
             if (done_[mine.communicator] < positions.size())
-                return Place{rank, positions[done_[mine.communicator]]};
+                return ListPosition{rank, positions[done_[mine.communicator]]};
         }
         return std::nullopt;
     }
 
     /// The communication that a rank in the midst of its list waits for.
-    std::optional<Place> waits_at(int rank) const {
+    std::optional<ListPosition> waits_at(int rank) const {
         const RankState& state = ranks_[rank];
         if (state.position == program_.ranks[rank].size()) return std::nullopt;
-        const Place here{rank, state.position};
+        const ListPosition here{rank, state.position};
         const auto missing = missing_input(here);
-        if (!missing) return Place{rank, state.collectives[state.collectives_done]};
-        const Place recv = receive_of_[index_.of(*missing)];
+        if (!missing) return ListPosition{rank, state.collectives[state.collectives_done]};
+        const ListPosition recv = receive_of_[index_.of(*missing)];
         return recv.rank == rank ? recv : here;
     }
 
-    /// The place that `at` waits for: on its own rank what must start before it,
-    /// else on another rank the part that has not joined.
-    std::optional<Place> next(const Place& at) const {
+    /// The place that `at` waits for: on its own rank the action that must start before it, else on
+    /// another rank the part that has not joined.
+    std::optional<ListPosition> next(const ListPosition& at) const {
         if (part(at).communicator < 0) return std::nullopt;
         if (!issued(at)) return waits_at(at.rank);
         const Part& p = part(at);
@@ -249,14 +253,15 @@ private:
         for (std::size_t s = 0; s < communicator.sides.size(); ++s) {
             const Communicator::Side& side = communicator.sides[s];
             const bool mismatch = communicator.is_channel && static_cast<int>(s) != p.side;
-            if (p.number >= side.positions.size()) return Place{side.rank.index, kPastTheEnd};
+            if (p.number >= side.positions.size())
+                return ListPosition{side.rank.index, kPastTheEnd};
             if (mismatch || sides_[p.communicator][s].started <= p.number)
-                return Place{side.rank.index, side.positions[p.number]};
+                return ListPosition{side.rank.index, side.positions[p.number]};
         }
         return std::nullopt;
     }
 
-    Place starts_before(const Place& at) const {
+    ListPosition starts_before(const ListPosition& at) const {
         const Part& p = part(at);
         const auto& mine = communicators_[p.communicator].sides[p.side].positions;
         if (done_[p.communicator] < p.number) return {at.rank, mine[done_[p.communicator]]};
@@ -266,9 +271,9 @@ private:
         return {at.rank, state.collectives[state.collectives_done]};
     }
 
-    /// Follows who waits for whom until it comes round, or ends.
-    std::vector<Place> chain_from(Place place) const {
-        std::vector<Place> path{place};
+    /// Follows the waits until a place comes again, or the chain ends.
+    std::vector<ListPosition> chain_from(ListPosition place) const {
+        std::vector<ListPosition> path{place};
         while (const auto to = next(path.back())) {
             if (to->position == kPastTheEnd) return path;
             const auto met = std::ranges::find(path, *to);
@@ -281,8 +286,8 @@ private:
         return path;
     }
 
-    /// A receive that has not started though its send has.
-    std::optional<Place> jam_in(const std::vector<Place>& chain) const {
+    /// A receive that has not started although its send has.
+    std::optional<ListPosition> jam_in(const std::vector<ListPosition>& chain) const {
         for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
             const bool over_a_link = chain[i].rank != chain[i + 1].rank &&
                                      std::holds_alternative<Send>(action(chain[i])) &&
@@ -295,7 +300,7 @@ private:
     }
 
     /// Starts the receive before anything else that its rank has not started.
-    Move receive_now(const Place& recv) {
+    Move receive_now(const ListPosition& recv) {
         RankState& state = ranks_[recv.rank];
         std::size_t before = state.position;
         if (state.started < state.issued.size()) before = state.issued[state.started];
@@ -309,7 +314,7 @@ private:
     }
 
     /// `path` is a chain; in a cycle its last place is its first.
-    Standstill describe(std::vector<Place> path) const {
+    Standstill describe(std::vector<ListPosition> path) const {
         const bool cycle = path.size() > 1 && path.front() == path.back();
         if (cycle) {
             path.pop_back();
@@ -341,8 +346,8 @@ private:
     std::vector<std::size_t> done_;              ///< by communicator
     std::vector<bool> made_;                     ///< by result, on the rank that makes it
     std::vector<bool> arrived_;                  ///< by result, on the rank that receives it
-    std::vector<Place> send_of_;
-    std::vector<Place> receive_of_;
+    std::vector<ListPosition> send_of_;
+    std::vector<ListPosition> receive_of_;
     std::deque<int> queue_;  ///< ranks that may be able to go on
     std::vector<bool> queued_;
 };

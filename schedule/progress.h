@@ -13,33 +13,33 @@ namespace debubble {
 /// A state that a program never leaves.
 struct Standstill {
     Rank rank;
-    std::size_t position = 0;  ///< of the action that this rank never gets past
+    std::size_t position = 0;  ///< position of the action that this rank never gets past
     std::string sentence;      ///< "rank 0 waits at 0RECV_F3 for rank 1, which waits at ..."
 };
 
-/// Plays the program without time: a rank goes through its list, computes need
-/// their inputs, communications are issued as they come and wait for none. Takes
-/// time linear in the actions. Precondition: its computes, sends and receives are
-/// complete, match, and stand in order on each rank.
+/// Plays the program without time: a rank goes through its list, computes need their inputs,
+/// communications are issued as they are reached and wait for none. Takes time linear in the
+/// actions. Precondition: its computes, sends and receives are complete, match, and are in order on
+/// each rank.
 std::optional<Standstill> find_standstill(const Program& program, Transport transport);
 
-/// A receive that has to be listed earlier than it is.
+/// A receive that must be listed earlier than it is.
 struct Move {
     Rank rank;
     std::size_t from = 0;    ///< position of the receive
-    std::size_t before = 0;  ///< position of the action that it has to stand before
+    std::size_t before = 0;  ///< position of the action that it must come before
 };
 
 struct Unjamming {
     std::vector<Move> moves;
-    bool finishes = true;  ///< after the moves
+    bool finishes = true;  ///< true if it finishes after the moves
 };
 
-/// The receives to move so that the program finishes under Transport::IssueOrdered,
-/// and so under every one. A ring jams when each of its ranks has sent more than
-/// the next one has asked for: that one then has to take it in earlier. Moves only
-/// what would jam; nothing helps if the computes themselves wait in a cycle, or if a receive
-/// is listed before what its sender waits for. Precondition: as of find_standstill().
+/// The receives to move so that the program finishes under Transport::IssueOrdered, and so under
+/// every one. A ring deadlocks when each of its ranks has sent more than the next one has
+/// requested: that one must then receive earlier. Moves only receives in such rings; nothing helps
+/// if the computes themselves wait in a cycle, or if a receive is listed before an action that its
+/// sender waits for. Precondition: that of find_standstill().
 Unjamming moves_against_jams(const Program& program);
 
 }  // namespace debubble

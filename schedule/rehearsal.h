@@ -4,10 +4,10 @@
 
 namespace debubble {
 
-/// What takes every stage of a training program through each of its passes once: of every stage
-/// and rank one microbatch alone, with what its ranks send each other, the gathers of
-/// parameters and the reductions of gradients, in the order that they have there. No norm and no
-/// optimizer step, so that a rank which zeroes its gradients afterwards is as it was.
+/// The program that takes every stage of a training program through each of its passes once: one
+/// microbatch for every stage and rank, with the messages between ranks, the gathers of parameters
+/// and the reductions of gradients, in the order of the training program. It has no norm and no
+/// optimizer step, so a rank that zeroes its gradients afterwards is in its former state.
 Program rehearsal_of(const Program& program);
 
 }  // namespace debubble

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Instant kNotYet = Instant::max();
 
-/// When, and on which rank, a result came into being.
+/// The time and the rank at which a result was made.
 struct Produced {
     Instant at = kNotYet;
     int rank = 0;
@@ -33,8 +33,8 @@ public:
     std::vector<std::vector<Replay::Times>> run() {
         times_.resize(schedule_.ranks.size());
         for (std::size_t r = 0; r < times_.size(); ++r) times_[r].resize(schedule_.ranks[r].size());
-        // Each round takes every rank as far as it gets; ranks are coupled to
-        // their neighbours only, so the rounds stay few.
+        // Each round takes every rank as far as it gets; ranks depend on their neighbours only, so
+        // the rounds stay few.
         for (bool progress = true; progress;) {
             progress = false;
             for (std::size_t r = 0; r < next_.size(); ++r)
@@ -65,7 +65,7 @@ private:
         return true;
     }
 
-    /// When the last input of `c` has arrived on `rank`.
+    /// The time when the last input of `c` has arrived on `rank`.
     Instant ready(const Compute& c, int rank) const {
         Instant at{};
         for (const Message& input : inputs_of(c, index_.stage_count(), index_.slices())) {
@@ -86,7 +86,7 @@ private:
         return sum;
     }
 
-    /// A slice's part, to the nanosecond: the parts sum to the whole.
+    /// A slice's share to the nanosecond, so that the shares sum to the whole.
     Duration share(Duration whole, const MicroBatch& mb) const {
         const int slices = index_.slices();
         const bool takes_remainder = mb.slice.value_or(0) < whole.count() % slices;
@@ -124,7 +124,7 @@ private:
     ResultIndex index_;
     std::vector<Produced> produced_;
     std::vector<std::size_t> next_;  ///< per rank, the first action that has not run
-    std::vector<Instant> free_;      ///< per rank, when its last action ended
+    std::vector<Instant> free_;      ///< per rank, the end of its last action
     std::vector<std::vector<Replay::Times>> times_;
 };
 
@@ -150,8 +150,8 @@ void add_bubbles(Replay& replay) {
     replay.bubble = 1 - seconds(all_work) / (ranks * seconds(replay.makespan));
 }
 
-/// Greatest number of activations of a rank that are alive at once. What an
-/// Overlap frees is freed at its end, after what it makes.
+/// The greatest number of activations of a rank that are alive at once. An Overlap frees its memory
+/// at its end, after it has made its results.
 double peak_live(const ActionList& actions, bool until_weight, int slices) {
     int live = 0;
     int peak = 0;

@@ -8,9 +8,9 @@
 
 namespace debubble {
 
-/// When each action of a compute-only schedule runs, by longest path: an op
-/// starts at max(rank free, inputs + link on edges that change rank). Sends
-/// are free and asynchronous; nothing contends. A slice costs 1/k of its stage.
+/// The times at which the actions of a compute-only schedule run, by longest path: a compute starts
+/// at max(rank free, inputs + link on edges that change rank). Sends are free and asynchronous;
+/// nothing contends. A slice costs 1/k of its stage.
 struct Replay {
     struct Times {
         Instant begin;
@@ -27,8 +27,8 @@ struct Replay {
     std::vector<double> peak_live_until_input;
 };
 
-/// Precondition: every F, and I/W or B, of every stage and microbatch is there
-/// once. Throws InputError naming the waiting actions if the order deadlocks.
+/// Precondition: every stage and microbatch has its F, and its I and W or its B, exactly once.
+/// Throws InputError naming the waiting actions if the order deadlocks.
 Replay replay(const Schedule& schedule, const PipelineCosts& costs);
 
 }  // namespace debubble

@@ -6,8 +6,8 @@ namespace debubble {
 enum class Transport {
     Buffered,      ///< at once
     Rendezvous,    ///< with its receive
-    IssueOrdered,  ///< as rendezvous, and no communication of a rank starts before the one
-                   ///< listed before it has started (NCCL with implicit launch order)
+    IssueOrdered,  ///< as Rendezvous, and no communication of a rank starts before the one listed
+                   ///< before it has started (NCCL with implicit launch order)
 };
 
 }  // namespace debubble

@@ -20,8 +20,8 @@ bool has_messages(const Schedule& schedule) {
     });
 }
 
-/// The position in `list` of the action that stands at `position` of `lowered`,
-/// which has some sends and receives more; that of the next one if it is such.
+/// The position in `list` of the action at `position` of `lowered`, which has some sends and
+/// receives more; for one of these, the position of the next action that `list` has.
 std::size_t position_without_messages(const ActionList& lowered, std::size_t position,
                                       const ActionList& list) {
     std::size_t without = 0;

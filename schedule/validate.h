@@ -8,11 +8,11 @@
 
 namespace debubble {
 
-/// Everything that is wrong, under one transport. Takes compute-only schedules
-/// (their sends and receives are implied) and lowered programs.
+/// All violations under one transport. Takes compute-only schedules (their sends and receives are
+/// implied) and lowered programs.
 std::vector<Violation> validate(const Schedule& schedule, Transport transport);
 
-/// The same under all three; a violation that several share is listed once.
+/// The violations under all three transports; one that several share is listed once.
 std::vector<Violation> validate(const Schedule& schedule);
 
 }  // namespace debubble

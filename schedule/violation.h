@@ -7,18 +7,18 @@
 
 namespace debubble {
 
-/// What makes a schedule wrong, as data: tests assert that there is none, the
-/// command line prints it, the window marks the action.
+/// The violations of a schedule, as data: tests assert that there are none, the command line prints
+/// them, the window marks their actions.
 struct Violation {
     enum class Kind {
-        Missing,    ///< a compute that the shape demands is not there
-        Duplicate,  ///< an action stands twice
-        Misplaced,  ///< on a rank that does not hold its stage, or of a stage that is none
-        Order,      ///< before what it needs on its own rank
-        Unmatched,  ///< a send without its receive, or the other way round
-        Deadlock,   ///< waits for ever; the message is the cycle
+        Missing,    ///< a compute that the shape demands does not exist
+        Duplicate,  ///< an action is listed twice
+        Misplaced,  ///< on a rank that does not hold its stage, or of a stage outside the shape
+        Order,      ///< before an action of its own rank that it needs
+        Unmatched,  ///< a send without its receive, or a receive without its send
+        Deadlock,   ///< waits forever; the message is the cycle
         Sharding,   ///< a compute outside its stage's Unshard..Reshard, or these do not alternate
-        Leftover,   ///< something is still held, or in flight, at the end of the step
+        Leftover,   ///< memory is still held, or a message in flight, at the end of the step
     };
     Kind kind{};
     Rank rank;

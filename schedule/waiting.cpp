@@ -8,8 +8,8 @@
 namespace debubble {
 namespace {
 
-/// The ranks met by following the waits from `rank` until one comes again, or
-/// the chain ends. `closed` says which.
+/// The ranks on the chain of waits from `rank`, until one comes again or the chain ends. `closed`
+/// tells which.
 std::vector<Rank> follow(const std::vector<std::optional<Wait>>& waits, Rank rank, bool& closed) {
     std::vector<Rank> path;
     std::vector<bool> seen(waits.size(), false);

@@ -6,8 +6,8 @@
 
 namespace debubble::sim {
 
-/// Does a prediction of the scenario depend on this constant of its cluster (a dotted key)? What
-/// only GPUs of several nodes need, say, is not read where all are in one.
+/// True if a prediction of the scenario depends on this constant of its cluster (a dotted key). For
+/// example, constants of the network between nodes are not read if all GPUs are in one node.
 bool is_read(const scenarios::Scenario& scenario, std::string_view constant);
 
 }  // namespace debubble::sim

@@ -10,7 +10,7 @@
 #include "sim/commands/output.h"
 #include "sim/commands/sibling.h"
 
-/// The program `debubble`: which verb was asked for, and what became of it.
+/// The program `debubble`: finds the verb that was asked for and reports how it ended.
 namespace debubble::sim {
 namespace {
 
@@ -36,7 +36,7 @@ void add_verbs(CLI::App& program, ExitStatus& answer) {
     add_validate_cost(program, answer);
     add_model(program, answer);
     add_compare(program, answer);
-    for (const SiblingVerb& verb : sibling_verbs())  // only for the help: main() runs them
+    for (const SiblingVerb& verb : sibling_verbs())  // for the help only: main() runs them
         program.add_subcommand(std::string(verb.name), std::string(verb.summary));
 }
 
@@ -83,7 +83,7 @@ ExitStatus run(int argc, char** argv) {
 }  // namespace debubble::sim
 
 int main(int argc, char** argv) {
-    std::signal(SIGPIPE, SIG_DFL);  // `debubble ... | head` ends without a word
+    std::signal(SIGPIPE, SIG_DFL);  // `debubble ... | head` ends silently
     try {
         return static_cast<int>(debubble::sim::run(argc, argv));
     } catch (...) {

@@ -33,7 +33,7 @@ public:
             action);
     }
 
-    /// Of `pass` over all stages before `stage`, where each is fastest.
+    /// The sum of `pass` over all stages before `stage`, each at its fastest.
     Duration way(Pass pass, Stage stage, MicroBatch mb) {
         std::vector<Duration>& sums = ways_[{pass, mb.slice}];
         if (sums.empty()) sums.push_back(Duration{});
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    /// What a pass costs depends on its slice, not on its microbatch.
+    /// The cost of a pass depends on its slice, not on its microbatch.
     Duration of(const Compute& c, Rank rank) {
         const auto key = std::tuple(c.pass, c.stage, rank, c.micro_batch.slice);
         const auto [at, is_new] = known_.try_emplace(key);
@@ -60,13 +60,13 @@ private:
 
     const CostModel& costs_;
     PlacementIndex index_;
-    /// Sums of the ways so far, by stage.
+    /// The sums that are known so far, by stage.
     std::map<std::tuple<Pass, std::optional<std::int16_t>>, std::vector<Duration>> ways_;
     std::map<std::tuple<Pass, Stage, Rank, std::optional<std::int16_t>>, Duration> known_;
 };
 
 struct RankBound {
-    Duration work{};  ///< of all its actions
+    Duration work{};  ///< duration of all its actions
     Duration end{};   ///< earliest end of the step as this rank sees it
 };
 
@@ -80,7 +80,7 @@ RankBound rank_bound(const ActionList& list, Rank rank, Durations& durations) {
         bound.work = checked(bound.work + durations.of(action, rank));
         bound.end = std::max(bound.end, head.value_or(Duration{}) + bound.work);
     }
-    // After its last gradient, those of the earlier stages are still to come.
+    // The time after its last gradient, when those of the earlier stages are still to come.
     Duration after{};
     for (auto action = list.rbegin(); action != list.rend(); ++action) {
         std::optional<Duration> tail;
@@ -118,8 +118,8 @@ PlanBound bound_of(const scenarios::Scenario& scenario) {
         bound.memory = std::max(
             bound.memory, total(memory->static_memory(rank)) + memory->gradients_in_backward(rank));
     }
-    // Without a barrier the step is the distance between the ends of two of
-    // them, and the rank that ends last is only known once they were played.
+    // Without a barrier the step is the distance between the ends of two of them, and the rank that
+    // ends last is only known after they were played.
     const bool barrier = plan.lowering.optimizer != OptimizerPlacement::PostValidated;
     bound.step_time_s = seconds(barrier ? barrier_step : least_period);
     return bound;

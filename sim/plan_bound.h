@@ -5,15 +5,14 @@
 
 namespace debubble::sim {
 
-/// What no way of playing a plan can go below.
+/// A lower bound of the time and memory of a plan, however it is played.
 struct PlanBound {
-    /// A rank works for as long as its computes last, one after the other. If
-    /// the optimizer is synchronised, the step also holds the way of the first
-    /// microbatch down to that rank and of the last gradient back up, and the
-    /// optimizer's own time.
+    /// A rank works for as long as its computes last, one after the other. If the optimizer is
+    /// synchronised, the step also contains the way of the first microbatch down to that rank and
+    /// of the last gradient back up, and the optimizer's own time.
     double step_time_s = 0;
-    Bytes memory;  ///< of the worst rank: what it holds all the time
-    Bytes limit;   ///< of one device, headroom taken off
+    Bytes memory;  ///< memory that the worst rank holds throughout
+    Bytes limit;   ///< memory of one device without the headroom
     bool fits() const { return memory <= limit; }
 };
 

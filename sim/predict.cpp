@@ -27,8 +27,8 @@ namespace {
 using scenarios::Plan;
 using scenarios::Scenario;
 
-/// F, I and W of every stage, for the generators that look at costs. A fused
-/// backward is all I: its order has no W to place.
+/// F, I and W of every stage, for the generators that use costs. A fused backward is all I: its
+/// order has no W to place.
 PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, bool split) {
     PipelineCosts costs;
     const PlacementIndex index(schedule.placement);
@@ -56,7 +56,8 @@ PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, b
     return costs;
 }
 
-/// Microbatches whose activations fit beside what the fullest rank holds anyway.
+/// The number of microbatches whose activations fit in addition to the static memory of the fullest
+/// rank.
 double affordable_micro_batches(const MemoryModel& model, const Schedule& schedule, Bytes limit) {
     double least = std::numeric_limits<double>::infinity();
     for (int r = 0; r < schedule.shape.ranks; ++r) {
@@ -106,8 +107,8 @@ PricedPlan priced(Plan plan, const Scenario& scenario) {
     return {std::move(plan), make_cost_model(prices), make_memory_model(prices)};
 }
 
-/// A generator that looks at costs gets those of this scenario, and what its
-/// device can hold where it takes a limit and none is given.
+/// A generator that uses costs gets those of this scenario, and, where it takes a limit and none is
+/// given, the number of microbatches that its device can hold.
 PricedPlan price(const Scenario& scenario) {
     if (!needs_costs(scenario)) return priced(make_plan(scenario), scenario);
     const Generator* generator = find_generator(scenario.schedule.name);
@@ -162,15 +163,15 @@ void fill_ranks(Prediction& out, const Plan& plan, const Statistics& statistics,
     }
 }
 
-/// Two steps after a cold start may end closer to each other than a rank can work, where that rank
-/// was ahead of the others in the first one.
+/// Two steps after a cold start may end closer to each other than a rank can work, if that rank was
+/// ahead of the others in the first one.
 void settle(Duration& step_time, Statistics& statistics) {
     for (const RankStatistics& rank : statistics.ranks)
         step_time = std::max(step_time, work_of(rank));
     statistics = in_steady_state(std::move(statistics), step_time);
 }
 
-/// The share of all compute time that only the host's launching adds.
+/// The share of all compute time that the host's launching alone adds.
 double host_share(const Program& program, const CostModel& costs) {
     Duration host{};
     Duration all{};
@@ -205,11 +206,12 @@ void say_what_the_device_lacks(Prediction& out, const Scenario& scenario) {
 void say_what_is_unvalidated(Prediction& out, const Scenario& scenario) {
     const std::vector<std::string> features = unvalidated_features(scenario);
     if (features.empty()) return;
-    out.notes.push_back(fmt::format("unvalidated, no measured training step stands behind: {}",
+    out.notes.push_back(fmt::format("unvalidated, no measured training step covers: {}",
                                     fmt::join(features, ", ")));
 }
 
-/// Constants that the cluster's file leaves to this program are assumptions too.
+/// Constants that take their default because the cluster's file does not give them are assumptions
+/// too.
 void say_what_was_not_given(Prediction& out, const Scenario& scenario) {
     for (const scenarios::DefaultConstant& constant : scenarios::defaults_of(scenario.cluster))
         if (is_read(scenario, constant.key))
@@ -218,7 +220,7 @@ void say_what_was_not_given(Prediction& out, const Scenario& scenario) {
                  fmt::format("not given, so {}: {}", constant.value, constant.source)});
 }
 
-/// Every operator that was priced beside measured ones has a line of provenance.
+/// Every operator that was priced by rates although others were measured has a line of provenance.
 void say_what_was_measured(Prediction& out, const Scenario& scenario, const CostModel& costs) {
     const auto& measured = scenario.cluster.measured;
     if (!measured) return;
@@ -235,8 +237,8 @@ void say_what_was_measured(Prediction& out, const Scenario& scenario, const Cost
                     missing.size() > 1 ? ", ..." : "", scenario.name));
 }
 
-/// Where what is asked for fits and what the allocator makes of it does not, PyTorch gives unused
-/// segments back and asks the device again, step after step: such a plan is not one to start.
+/// Where the requested memory fits and the reserved memory does not, PyTorch returns unused
+/// segments and asks the device again, step after step: such a plan is not worth starting.
 void judge_memory(Prediction& out, Bytes limit) {
     const auto worst = std::ranges::max_element(out.ranks, {}, &RankPrediction::needs);
     if (worst == out.ranks.end()) return;
@@ -263,7 +265,8 @@ void judge_memory(Prediction& out, Bytes limit) {
     out.reason += fmt::format(": {:.2f} GiB too much", -gib(out.memory_left));
 }
 
-/// Whether what allocators reserve says more about fitting than what is asked of them.
+/// True if the memory that allocators reserve says more about fitting than the memory that is
+/// requested.
 bool reserve_decides(const Prediction& out, Bytes room) {
     Bytes asked;
     for (const RankPrediction& rank : out.ranks) asked = std::max(asked, rank.peak_memory);
@@ -297,8 +300,9 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     SimulateOptions how;
     how.steps = barrier ? 1 : 2;
     how.sends_block = scenario.framework.point_to_point_blocks;
-    how.copies_block = scenario.cluster.gpu.threads.has_value();  // a processor copies by itself
-    // Who has no room for whole gradients waits until they are summed.
+    how.copies_block = scenario.cluster.gpu.threads.has_value();  // a processor makes its copies
+                                                                  // itself
+    // A rank without room for whole gradients waits until they are summed.
     how.reductions_block =
         scenario.parallel.shares_gradients() && scenario.framework.reduces_by_layer;
     how.sample_memory = options.keep_trace;

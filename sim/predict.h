@@ -12,10 +12,10 @@
 #include "trace/statistics.h"
 #include "trace/trace.h"
 
-/// The answer to a scenario: what `simulate --json` writes.
+/// The prediction of a scenario, which `simulate --json` writes.
 namespace debubble::sim {
 
-/// One row per pipeline rank (the worst replica); seconds and bytes.
+/// One row per pipeline rank (of the worst replica), in seconds and bytes.
 struct RankPrediction {
     Rank rank;
     std::vector<Stage> stages;
@@ -27,7 +27,7 @@ struct RankPrediction {
     std::string peak_op;     ///< action and operator that ran at the peak
     MemoryByClass memory{};  ///< at the instant of the peak, summing to it
     Bytes reserved;          ///< by the allocator model; 0 when it was not played
-    /// What the device must have for it, beside the headroom.
+    /// The memory that the device must have for it, in addition to the headroom.
     Bytes needs() const { return std::max(peak_memory, reserved); }
 };
 
@@ -40,56 +40,57 @@ struct ProvenanceNote {
 struct Prediction {
     std::string scenario;
     double step_time_s = 0;
-    double tokens_per_s = 0;  ///< of the whole job
+    double tokens_per_s = 0;  ///< tokens per second of the whole job
     double samples_per_s = 0;
-    std::optional<double> mfu;  ///< model FLOPs over peak; nothing without a known peak rate
-    std::optional<double> hfu;  ///< recompute counted
-    double tflops_per_gpu = 0;  ///< model FLOPs
+    std::optional<double> mfu;  ///< model FLOPs over peak; unset without a known peak rate
+    std::optional<double> hfu;  ///< the same with recompute counted
+    double tflops_per_gpu = 0;  ///< counts model FLOPs
     double bubble = 0;
     double span_bubble = 0;
     double makespan_s = 0;
     std::int64_t parameters = 0;
-    int replicas = 1;  ///< T x C x D pipelines that the trace stands for
+    int replicas = 1;  ///< number of pipelines T x C x D that the trace stands for
     std::vector<RankPrediction> ranks;
-    Bytes headroom;      ///< of a device, that no allocator gets
+    Bytes headroom;      ///< bytes of a device that no allocator gets
     Bytes memory_left;   ///< on the fullest rank, headroom taken off; below zero if it does not fit
-    bool fits = true;    ///< what the allocator reserves and the headroom are in a device
-    bool tight = false;  ///< fits, but with less left than predictions of it are off (kTight)
+    bool fits = true;    ///< memory that the allocator reserves and the headroom fit into a device
+    bool tight = false;  ///< fits, but the memory left is within the error of predictions (kTight)
     std::string reason;  ///< why it does not fit: rank, op, by how much
     std::string schedule_hash;
     std::vector<ProvenanceNote> provenance;
     std::vector<std::string> notes;
 };
 
-/// Share of a device's memory. Reserved peaks are predicted within 3 % on average.
+/// A share of a device's memory. Reserved peaks are predicted within 3 % on average.
 inline constexpr double kTight = 0.03;
 
-/// Times what is asked for, that an allocator never reserves (docs/decisions/0018).
+/// A multiple of the requested memory that an allocator never reserves (docs/decisions/0018).
 inline constexpr int kMostReserved = 2;
 
 struct PredictOptions {
-    bool keep_trace = true;      ///< else only the figures
-    bool play_allocator = true;  ///< reserved memory too; slower
-    /// Not where what is asked of the allocator is too much already, nor where the device has so
-    /// much more that no allocator makes up for it (kMostReserved).
+    bool keep_trace = true;      ///< if false, only the figures
+    bool play_allocator = true;  ///< predicts reserved memory too; slower
+    /// Skips the allocator where the requested memory is too much already, and where the device has
+    /// so much more that no allocator can exceed it (kMostReserved).
     bool only_where_it_decides = false;
-    std::stop_token stop = {};  ///< the answer is no longer wanted: throws Cancelled soon
-    const scenarios::Plan* plan = nullptr;  ///< played instead of priced_plan()
+    std::stop_token stop = {};  ///< once the answer is not wanted any more, predict throws
+                                ///< Cancelled soon
+    const scenarios::Plan* plan = nullptr;  ///< if set, played instead of priced_plan()
 };
 
 struct PredictionWithTrace {
     Prediction prediction;
     Trace trace;
     Statistics statistics;
-    Bytes memory_limit;  ///< of one device
+    Bytes memory_limit;  ///< memory of one device
 };
 
-/// The plan that predict() plays. A generator that looks at costs gets those of the scenario.
-/// Pure and thread-safe. Throws InputError for an impossible plan, InvalidSchedule for a bad file.
+/// The plan that predict() plays. A generator that uses costs gets those of the scenario. Pure and
+/// thread-safe. Throws InputError for an impossible plan, InvalidSchedule for a bad file.
 scenarios::Plan priced_plan(const scenarios::Scenario& scenario);
 
-/// Builds the stages, generates and lowers the schedule, prices it, plays it
-/// and adds up. Pure and thread-safe. Throws InputError for an impossible plan.
+/// Builds the stages, generates and lowers the schedule, prices it, plays it and sums up. Pure and
+/// thread-safe. Throws InputError for an impossible plan.
 PredictionWithTrace predict(const scenarios::Scenario& scenario,
                             const PredictOptions& options = {});
 

@@ -12,7 +12,7 @@ namespace {
 
 using scenarios::Provenance;
 
-/// Whether one of these is there and nobody has measured or fitted it.
+/// True if one of these constants is set, and none of them was measured or fitted.
 bool is_assumed(const scenarios::Cluster& cluster,
                 std::initializer_list<std::string_view> constants) {
     return std::ranges::any_of(constants, [&](std::string_view constant) {
@@ -21,8 +21,8 @@ bool is_assumed(const scenarios::Cluster& cluster,
     });
 }
 
-/// The shares of the datasheet's rates that this plan's kernels go by and that are assumed: of
-/// products, of flash attention, of memory-bound kernels.
+/// The assumed shares of the datasheet's rates that this plan's kernels depend on: of products, of
+/// flash attention, of memory-bound kernels.
 std::string assumed_rates(const scenarios::Scenario& scenario) {
     const scenarios::Cluster& cluster = scenario.cluster;
     std::vector<std::string_view> names;

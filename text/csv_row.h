@@ -10,8 +10,8 @@ namespace debubble::text {
 
 std::string write_csv_row(const std::vector<std::string>& fields);
 
-/// Takes the first row off `text`. Nothing, and `text` untouched, if the row
-/// has no end yet: it was torn while being written.
+/// Takes the first row off `text`. Returns nothing, and leaves `text` as it is, if the row has no
+/// end yet because its writing was interrupted.
 std::optional<std::vector<std::string>> take_csv_row(std::string_view& text);
 
 }  // namespace debubble::text

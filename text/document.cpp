@@ -15,14 +15,14 @@ bool is_choice(const Node& map) {
     return map.find("name") != nullptr || map.find("csv") != nullptr;
 }
 
-/// What the scalar of a key is when the key is written as a map.
+/// The key that holds a scalar when its parent key is written as a map.
 std::string_view long_form(std::string_view key) {
     constexpr std::array<std::string_view, 4> kBased{"model", "cluster", "framework", "precision"};
     return std::ranges::find(kBased, key) != kBased.end() ? "base" : "name";
 }
 
 NodePtr set(const NodePtr& node, std::string_view key_of_node, std::string_view path,
-            const NodePtr& value, const Place& place, int depth) {
+            const NodePtr& value, const SourcePosition& place, int depth) {
     if (depth > kLongestPath)
         throw InputError({{{place.source->file, place.line, place.column},
                            "the key has too many dots",
@@ -75,7 +75,7 @@ std::string describe(const Node& node) {
     return fmt::format("'{}...'", node.scalar.substr(0, kLongest));
 }
 
-NodePtr make_scalar(std::string text, Place place) {
+NodePtr make_scalar(std::string text, SourcePosition place) {
     auto node = std::make_shared<Node>();
     node->kind = Node::Kind::Scalar;
     node->scalar = std::move(text);
@@ -83,7 +83,7 @@ NodePtr make_scalar(std::string text, Place place) {
     return node;
 }
 
-NodePtr make_map(std::vector<Node::Entry> entries, Place place) {
+NodePtr make_map(std::vector<Node::Entry> entries, SourcePosition place) {
     auto node = std::make_shared<Node>();
     node->kind = Node::Kind::Map;
     node->entries = std::move(entries);
@@ -134,11 +134,12 @@ NodePtr without(const NodePtr& map, std::string_view key) {
     return make_map(std::move(entries), map->place);
 }
 
-NodePtr with_value(const NodePtr& root, std::string_view path, NodePtr value, const Place& place) {
+NodePtr with_value(const NodePtr& root, std::string_view path, NodePtr value,
+                   const SourcePosition& place) {
     return set(root, {}, path, value, place, 0);
 }
 
-void Mistakes::add(const Place& place, std::string message, Diagnostic::Kind kind) {
+void Mistakes::add(const SourcePosition& place, std::string message, Diagnostic::Kind kind) {
     if (found_.size() >= kMistakesShown) {
         more_ = true;
     } else if (!place.source) {
@@ -152,7 +153,7 @@ void Mistakes::add(const Place& place, std::string message, Diagnostic::Kind kin
 }
 
 void Mistakes::add(std::string message) {
-    add(Place{}, std::move(message));
+    add(SourcePosition{}, std::move(message));
 }
 
 void Mistakes::add(const InputError& error) {

@@ -12,7 +12,7 @@
 namespace debubble::text {
 namespace {
 
-/// Tells how far the parser has read: the SAX interface itself has no places.
+/// Counts how far the parser has read: the SAX interface itself gives no places.
 class CountingIterator {
 public:
     using iterator_category = std::input_iterator_tag;
@@ -94,7 +94,7 @@ private:
         std::unordered_set<std::string> keys;
     };
 
-    Place place_of(const char* at) {
+    SourcePosition place_of(const char* at) {
         for (; scanned_ < at; ++scanned_) {
             column_ = *scanned_ == '\n' ? 1 : column_ + 1;
             line_ += *scanned_ == '\n' ? 1 : 0;
@@ -102,8 +102,8 @@ private:
         return {source_, line_, column_};
     }
 
-    /// Where the token that the parser has just read begins.
-    Place token_place() {
+    /// The place where the token begins that the parser has just read.
+    SourcePosition token_place() {
         constexpr std::string_view kBetween = " \t\r\n,:";
         const char* at = token_end_ ? token_end_ : source_->text.data();
         while (at < furthest_ && kBetween.find(*at) != std::string_view::npos) ++at;

@@ -32,7 +32,7 @@ MappingReader::MappingReader(NodePtr mapping, std::string_view name, Mistakes& m
       mistakes_(&mistakes),
       mistakes_at_start_(mistakes.count()) {
     if (mapping_ && mapping_->is(Node::Kind::Map)) return;
-    const Place place = mapping_ ? mapping_->place : Place{};
+    const SourcePosition place = mapping_ ? mapping_->place : SourcePosition{};
     if (mapping_ && !mapping_->is(Node::Kind::Null))
         mistakes.add(place, fmt::format("'{}' must be a map, not {}", name, describe(*mapping_)));
     mapping_ = make_map({}, place);
@@ -130,7 +130,7 @@ bool MappingReader::quantity(std::string_view key, T& out, std::string_view want
 }
 
 bool MappingReader::bytes(std::string_view key, Bytes& out) {
-    constexpr Bytes kMost{1'000'000'000'000'000};  // sums of many must not pass 2^63
+    constexpr Bytes kMost{1'000'000'000'000'000};  // sums of many such values must stay below 2^63
     Bytes read;
     if (!quantity(key, read, "a number of bytes", parse_bytes)) return false;
     if (read > kMost) {

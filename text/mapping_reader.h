@@ -16,25 +16,25 @@
 /// place. Fields whose key is absent or wrong keep their value.
 namespace debubble::text {
 
-/// The words of an enum, in the order in which a person is told of them.
+/// The words of an enum, in the order in which a person is shown them.
 template <class E>
 using Words = std::span<const std::pair<std::string_view, E>>;
 
 class MappingReader {
 public:
-    /// `name` is what sentences call the mapping: "model", "parallel". A Null is
-    /// read as an empty map; anything else but a map is a mistake. Both `mapping`
-    /// and `mistakes` must outlive the reader, and so must every key given to it.
+    /// `name` is the mapping's name in sentences: "model", "parallel". A Null is read as an empty
+    /// map; anything else that is not a map is a mistake. Both `mapping` and `mistakes` must
+    /// outlive the reader, and so must every key given to it.
     MappingReader(NodePtr mapping, std::string_view name, Mistakes& mistakes);
 
-    /// Is the key given? Null, as `key:` or `key: ~`, is not.
+    /// True if the key is given. A Null, written `key:` or `key: ~`, counts as not given.
     bool has(std::string_view key) const {
         const NodePtr found = mapping_->get(key);
         return found && !found->is(Node::Kind::Null);
     }
     bool good() const { return mistakes_->count() == mistakes_at_start_; }
 
-    /// True if the key is there and good. Null counts as absent.
+    /// True if the key is present and its value is good. Null counts as absent.
     template <std::integral T>
     bool whole(std::string_view key, T& out, std::type_identity_t<T> least,
                std::type_identity_t<T> most) {
@@ -50,7 +50,7 @@ public:
     bool rate(std::string_view key, BytesPerSecond& out);  ///< positive
     bool duration(std::string_view key, Duration& out);
     bool flop_rate(std::string_view key, double& out);
-    /// `what` is what sentences call the word, where it is not the key.
+    /// `what` is the word's name in sentences, where it is not the key.
     template <class E>
     bool word(std::string_view key, E& out, std::type_identity_t<Words<E>> words,
               std::string_view what = {}) {
@@ -74,10 +74,11 @@ public:
     /// A mistake at the value of `key`, or at the mapping if it is absent.
     void complain(std::string_view key, std::string message,
                   Diagnostic::Kind kind = Diagnostic::Kind::Mistake);
-    /// The same of a word in the value that is none of the `known`; `what` as for word().
+    /// The same for a word in the value that is not one of the `known`; `what` as for word().
     void complain_unknown(std::string_view key, std::string_view what, std::string_view word,
                           std::span<const std::string> known);
-    /// Complains of every key that nobody asked for, and guesses what was meant.
+    /// Complains about every key that was never asked for, and suggests the key that was probably
+    /// meant.
     void finish();
 
     const NodePtr& mapping() const { return mapping_; }
@@ -97,8 +98,8 @@ private:
     std::vector<std::string_view> known_;
 };
 
-/// "unknown <what> 'word'; did you mean 'x'?" or "...; known: x, y"; `where`, if any,
-/// stands after the word.
+/// "unknown <what> 'word'; did you mean 'x'?" or "...; known: x, y"; `where`, if any, comes after
+/// the word.
 std::string unknown_word(std::string_view what, std::string_view word,
                          std::span<const std::string> known, std::string_view where = {});
 

@@ -58,7 +58,7 @@ std::string unit_mistake(std::string_view text, std::string_view unit, std::span
     return fmt::format("unknown unit '{}'; known: {}", unit, fmt::join(names, ", "));
 }
 
-/// In the base unit; not negative.
+/// The value in the base unit; not negative.
 Parsed<double> parse_quantity(std::string_view text, std::span<const Unit> units,
                               std::string_view example) {
     text = trimmed(text);

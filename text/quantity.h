@@ -24,11 +24,11 @@ struct Parsed {
     std::string mistake;
 };
 
-/// Each has bounds, far beyond any machine: 1e18 bytes, 1e18 bytes a second, 10,000 seconds.
+/// The values have bounds, far beyond any machine: 1e18 bytes, 1e18 bytes a second, 10,000 seconds.
 Parsed<Bytes> parse_bytes(std::string_view text);
 Parsed<BytesPerSecond> parse_rate(std::string_view text);
 Parsed<Duration> parse_duration(std::string_view text);
-/// FLOP per second: 0, which is not known, or from 1e6 to 1e19.
+/// FLOP per second: 0, which means not known, or from 1e6 to 1e19.
 Parsed<double> parse_flop_rate(std::string_view text);
 
 }  // namespace debubble::text

@@ -15,10 +15,10 @@ namespace fs = std::filesystem;
 fs::path data_folder() {
     if (const char* chosen = std::getenv("DEBUBBLE_DATA_DIR"); chosen && *chosen) return chosen;
     std::error_code error;
-    // Wherever the program was installed, its data went with it.
+    // The data is installed along with the program, so its place follows from the program's.
     const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    const fs::path beside = program.parent_path().parent_path() / "share/debubble";
-    if (!error && fs::is_directory(beside / "scenarios", error)) return beside;
+    const fs::path installed = program.parent_path().parent_path() / "share/debubble";
+    if (!error && fs::is_directory(installed / "scenarios", error)) return installed;
     if (fs::is_directory(DEBUBBLE_SOURCE_DATA_DIR, error)) return DEBUBBLE_SOURCE_DATA_DIR;
     return DEBUBBLE_INSTALLED_DATA_DIR;
 }
@@ -37,7 +37,7 @@ bool is_path(std::string_view word) {
            word.ends_with(".yml") || word.ends_with(".json");
 }
 
-fs::path seen_from(const Place& place, const std::string& path) {
+fs::path seen_from(const SourcePosition& place, const std::string& path) {
     fs::path written(path);
     if (written.is_absolute() || !place.source) return written;
     return (fs::path(place.source->file).parent_path() / written).lexically_normal();
@@ -57,7 +57,7 @@ NodePtr ShippedFiles::open(const fs::path& path) {
 NodePtr ShippedFiles::open_reference(const Node& word, std::string_view what,
                                      std::string_view folder, Mistakes& mistakes) {
     if (word.scalar.find('\0') != std::string::npos || word.scalar.empty()) {
-        mistakes.add(word.place, fmt::format("'{}' is no name of a {}", word.scalar, what));
+        mistakes.add(word.place, fmt::format("'{}' is not the name of a {}", word.scalar, what));
         return nullptr;
     }
     const bool path = is_path(word.scalar);
@@ -90,9 +90,10 @@ NodePtr ShippedFiles::resolve(const NodePtr& value, std::string_view what, std::
                               Mistakes& mistakes, int depth) {
     constexpr int kLongestChain = 8;
     if (depth > kLongestChain) {
-        mistakes.add(value->place, fmt::format("more than {} files stand on each other with "
-                                               "'base'; do they go round in a circle?",
-                                               kLongestChain));
+        mistakes.add(
+            value->place,
+            fmt::format("more than {} files build on each other by 'base'; do they form a cycle?",
+                        kLongestChain));
         return nullptr;
     }
     if (value->is(Node::Kind::Scalar)) {

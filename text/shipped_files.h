@@ -9,28 +9,28 @@
 
 #include "text/document.h"
 
-/// Where shipped files lie and how a name leads to one.
+/// Where shipped files lie, and how a name leads to one.
 namespace debubble::text {
 
-/// The root of shipped data, laid out as the sources are (models/zoo/*.yaml,
-/// scenarios/*.yaml, ...): DEBUBBLE_DATA_DIR, else the source tree that this
-/// program was built from, else the place where it was installed.
+/// The root of shipped data, laid out as the sources are (models/zoo/*.yaml, scenarios/*.yaml,
+/// ...): DEBUBBLE_DATA_DIR, else the source tree that this program was built from, else the folder
+/// where it was installed.
 std::filesystem::path data_folder();
 
-/// Names of the YAML files of a folder of data_folder(), sorted.
+/// The names of the YAML files in a subfolder of data_folder(), sorted.
 std::vector<std::string> shipped_names(std::string_view folder);
 
-/// Reads each file once. Any number of threads may use it at once.
+/// Reads each file once. Any number of threads may use one object at once.
 class ShippedFiles {
 public:
     NodePtr open(const std::filesystem::path& path);
 
-    /// What `value` (of a key that takes a `what`) stands for:
+    /// The node that `value` (of a key that takes a `what`) stands for:
     ///   a word       the shipped file of that name in `folder`
     ///   a path       (it has a '/' or ends in .yaml, .yml, .json) that file, taken
     ///                from the folder of the file in which the path is written; the folder
     ///                of a model stands for the config.json in it
-    ///   a map        itself, laid deeply over what its `base` stands for, if it has one
+    ///   a map        itself, merged over what its `base` stands for, if it has one
     /// Null, with its mistakes added, if it stands for nothing.
     NodePtr resolve(const NodePtr& value, std::string_view what, std::string_view folder,
                     Mistakes& mistakes);
@@ -45,10 +45,10 @@ private:
     std::map<std::string, NodePtr> read_;
 };
 
-/// Is the word a path, or the name of a shipped file?
+/// True if the word is a path and not the name of a shipped file.
 bool is_path(std::string_view word);
 
-/// A path written in the file of `place`, seen from where the program runs.
-std::filesystem::path seen_from(const Place& place, const std::string& path);
+/// A path written in the file of `place`, relative to the folder where the program runs.
+std::filesystem::path seen_from(const SourcePosition& place, const std::string& path);
 
 }  // namespace debubble::text

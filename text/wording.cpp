@@ -15,7 +15,7 @@ struct UnitRow {
 };
 constexpr std::array kUnits{UnitRow{1e6, "us"}, UnitRow{1e3, "ms"}, UnitRow{1, "s"}};
 
-/// What a time's own size asks for.
+/// A unit of time, and its length in nanoseconds.
 struct TimeUnitRow {
     double ns;
     std::string_view name;

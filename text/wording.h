@@ -8,21 +8,22 @@
 #include "base/ids.h"
 #include "base/units.h"
 
-/// How figures are worded in reports for people.
+/// The wording of figures in reports for people.
 namespace debubble::text {
 
-/// One unit for all times of a table: that of the longest.
+/// One unit for all times of a table: the unit of the longest.
 enum class TimeUnit : std::uint8_t { Microseconds, Milliseconds, Seconds };
 TimeUnit unit_of(double longest_s);
 std::string_view name_of(TimeUnit unit);           ///< "ms"
 std::string number_text(double s, TimeUnit unit);  ///< "12.345", for tables that name the unit
 std::string time_text(double s, TimeUnit unit);    ///< "12.345 ms"
-std::string time_text(double s);                   ///< in its own unit
+std::string time_text(double s);                   ///< in the unit that suits it
 
-/// A time that stands in running text or in a picture: "1.234 ms", four digits, ns to s.
+/// A time in running text or in a picture: "1.234 ms", four digits, ns to s.
 std::string time_text(Duration time);
 
-/// The texts of an axis: one unit for all its ticks, and as many decimals as tell neighbours apart.
+/// The texts of an axis: one unit for all its ticks, with as many decimals as distinguish
+/// neighbours.
 class TickFormat {
 public:
     /// Precondition: ticks are more than 0 ns apart.
@@ -43,9 +44,9 @@ std::string rate_text(double per_s);                        ///< "12,345", "1.25
 std::string stages_text(const std::vector<Stage>& stages);  ///< "0,4", "8-15"
 
 inline constexpr std::size_t kReportColumns = 100;
-inline constexpr std::size_t kTableRows = 32;  ///< at most; --json has all of them
+inline constexpr std::size_t kTableRows = 32;  ///< the longest table; --json has all rows
 
-/// At most `columns` letters, the last three of them dots if it was longer.
+/// The text with at most `columns` letters, the last three of them dots if it was longer.
 std::string shortened(std::string_view text, std::size_t columns);
 
 /// Lines broken at spaces; all but the first begin with `indent` spaces.

@@ -25,7 +25,7 @@ public:
     NodePtr root() const { return root_; }
 
     void OnDocumentStart(const YAML::Mark& mark) override {
-        if (documents_++ > 0) stop(mark, "a second document begins here; one file holds one");
+        if (documents_++ > 0) stop(mark, "a second document begins here; a file may hold only one");
     }
     void OnDocumentEnd() override {}
 
@@ -35,7 +35,7 @@ public:
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto known = anchors_.find(anchor);
-        if (known == anchors_.end()) stop(mark, "this alias stands inside what it names");
+        if (known == anchors_.end()) stop(mark, "this alias is inside the value that it names");
         attach(known->second, place(mark));
     }
 
@@ -67,14 +67,16 @@ private:
     struct Open {
         std::shared_ptr<Node> node;
         YAML::anchor_t anchor = 0;
-        bool has_key = false;  ///< of a map: the next node is a value
-        bool keep = true;      ///< the key was good
+        bool has_key = false;  ///< for a map: the next node is a value
+        bool keep = true;      ///< false if the key was bad
         Node::Entry entry;
         std::vector<NodePtr> merges;
         std::unordered_map<std::string, int> line_of_key;
     };
 
-    Place place(const YAML::Mark& mark) const { return {source_, mark.line + 1, mark.column + 1}; }
+    SourcePosition place(const YAML::Mark& mark) const {
+        return {source_, mark.line + 1, mark.column + 1};
+    }
 
     [[noreturn]] void stop(const YAML::Mark& mark, std::string message) {
         mistakes_->add(place(mark), std::move(message));
@@ -117,11 +119,11 @@ private:
     void finish(std::shared_ptr<Node> node, YAML::anchor_t anchor) {
         NodePtr done = std::move(node);
         if (anchor != 0) anchors_[anchor] = done;
-        const Place where = done->place;
+        const SourcePosition where = done->place;
         attach(std::move(done), where);
     }
 
-    void attach(NodePtr node, const Place& where) {
+    void attach(NodePtr node, const SourcePosition& where) {
         if (stack_.empty()) {
             root_ = std::move(node);
             return;
@@ -143,15 +145,15 @@ private:
         }
     }
 
-    void grow(Open& top, std::size_t by, const Place& where) {
+    void grow(Open& top, std::size_t by, const SourcePosition& where) {
         top.node->expanded_size += by;
         if (top.node->expanded_size <= kMostYamlNodes) return;
         mistakes_->add(
-            where, fmt::format("aliases blow the text up to more than {} values", kMostYamlNodes));
+            where, fmt::format("aliases expand the text to more than {} values", kMostYamlNodes));
         throw Stop{};
     }
 
-    void take_key(Open& top, const Node& key, const Place& where) {
+    void take_key(Open& top, const Node& key, const SourcePosition& where) {
         top.has_key = true;
         top.keep = key.is(Node::Kind::Scalar);
         top.entry = {key.scalar, where, nullptr};
@@ -166,7 +168,7 @@ private:
                                           first->second));
     }
 
-    void collect_merges(Open& top, const NodePtr& value, const Place& where) {
+    void collect_merges(Open& top, const NodePtr& value, const SourcePosition& where) {
         const std::vector<NodePtr> one{value};
         for (const NodePtr& map : value->is(Node::Kind::List) ? value->items : one) {
             if (map->is(Node::Kind::Map))
@@ -192,7 +194,7 @@ private:
     int documents_ = 0;
 };
 
-/// Places are told in `source`, whose lines `text` follows.
+/// Places are given in `source`, whose lines `text` follows.
 NodePtr parse_checked(const std::string& text, const std::shared_ptr<const SourceText>& source) {
     Mistakes mistakes;
     YamlTreeBuilder builder(source, mistakes);
@@ -201,7 +203,7 @@ NodePtr parse_checked(const std::string& text, const std::shared_ptr<const Sourc
         YAML::Parser parser(in);
         while (parser.HandleNextDocument(builder)) {
         }
-    } catch (const Stop&) {  // its mistake is in the list
+    } catch (const Stop&) {  // the mistake is in the list already
     } catch (const YAML::Exception& error) {
         const YAML::Mark mark = error.mark.is_null() ? YAML::Mark() : error.mark;
         mistakes.add({source, mark.line + 1, mark.column + 1}, "YAML: " + error.msg);
@@ -226,7 +228,7 @@ NodePtr parse_yaml(std::string text, const std::string& file) {
     return parse_checked(source->text, source);
 }
 
-NodePtr parse_yaml_value(const std::string& value, const Place& place) {
+NodePtr parse_yaml_value(const std::string& value, const SourcePosition& place) {
     if (value.find('\n') != std::string::npos) {
         Mistakes mistakes;
         mistakes.add(place, "the value must be of one line; write {a: 1, b: 2} for a map");

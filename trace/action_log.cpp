@@ -24,7 +24,7 @@ std::string said(const Message& message) {
                        mb.slice ? fmt::format(", slice {}", *mb.slice) : "");
 }
 
-/// `verb` is what the rank did with each of them.
+/// The first difference between two lists. `verb` says what the rank did with each entry.
 template <class T>
 std::optional<std::string> first_difference(const std::vector<T>& expected,
                                             const std::vector<T>& log, const char* verb) {

@@ -16,18 +16,18 @@ Duration scaled(Duration d, double factor) {
     return Duration{std::llround(static_cast<double>(d.count()) * factor)};
 }
 
-/// One of the two sides, one step of it.
+/// One step of one of the two traces.
 class Side {
 public:
     explicit Side(const Trace& trace)
         : trace_(median_step(trace)), graph_(trace_), statistics_(statistics(trace_)) {
         step_time_ = trace_.header.step_time;
         if (step_time_ == Duration{}) step_time_ = statistics_.step;
-        // Something of a step runs beside the next one: the steps run into each other.
-        const bool beside = std::ranges::any_of(statistics_.ranks, [](const RankStatistics& rank) {
-            return rank.exposed_after > Duration{};
-        });
-        if (beside) statistics_ = in_steady_state(std::move(statistics_), step_time_);
+        // True if an action of a step runs at the same time as the next step: the steps overlap.
+        const bool overlapping = std::ranges::any_of(
+            statistics_.ranks,
+            [](const RankStatistics& rank) { return rank.exposed_after > Duration{}; });
+        if (overlapping) statistics_ = in_steady_state(std::move(statistics_), step_time_);
     }
 
     StepFigures step() const {
@@ -94,7 +94,7 @@ private:
     Duration step_time_{};
 };
 
-/// Walks through both sides at once and adds up what they share.
+/// Walks through both sides at once and adds up the actions that both have.
 void compare_actions(const std::vector<Side::Timed>& simulated,
                      const std::vector<Side::Timed>& executed, Comparison& out) {
     ErrorSums sums;
@@ -110,7 +110,7 @@ void compare_actions(const std::vector<Side::Timed>& simulated,
             ++e;
             continue;
         }
-        const Beside<Duration> length{s->length, e->length};
+        const Compared<Duration> length{s->length, e->length};
         sums.add(s->action, length);
         if (length.simulated != length.executed) out.worst.push_back({s->rank, s->action, length});
         ++s;

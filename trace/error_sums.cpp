@@ -33,7 +33,7 @@ std::optional<Stage> stage_of_work(const Action& action) {
     return std::nullopt;
 }
 
-void add_to(ErrorRow& row, const Beside<Duration>& length) {
+void add_to(ErrorRow& row, const Compared<Duration>& length) {
     ++row.count;
     row.sum.simulated += length.simulated;
     row.sum.executed += length.executed;
@@ -49,12 +49,12 @@ std::vector<ErrorRow> rows_of(const std::map<Key, ErrorRow>& rows) {
 
 }  // namespace
 
-std::optional<double> relative_error(const Beside<Duration>& times) {
+std::optional<double> relative_error(const Compared<Duration>& times) {
     if (times.executed == Duration{}) return std::nullopt;
     return seconds(times.simulated) / seconds(times.executed) - 1;
 }
 
-Duration apart(const Beside<Duration>& times) {
+Duration apart(const Compared<Duration>& times) {
     return std::max(times.simulated, times.executed) - std::min(times.simulated, times.executed);
 }
 
@@ -63,7 +63,7 @@ std::optional<double> ErrorRow::mean_error() const {
     return seconds(apart) / seconds(sum.executed);
 }
 
-void ErrorSums::add(const Action& action, const Beside<Duration>& length) {
+void ErrorSums::add(const Action& action, const Compared<Duration>& length) {
     const auto* compute = std::get_if<Compute>(&action);
     ErrorRow& kind = kinds_[{action.index(), compute ? compute->pass : Pass{}}];
     if (kind.count == 0) kind.name = kind_of(action);

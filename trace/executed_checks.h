@@ -11,7 +11,7 @@ namespace debubble {
 
 inline constexpr std::size_t kMostSentences = 50;
 
-/// The sentences so far. Beyond kMostSentences they are only counted.
+/// The sentences found so far. Beyond kMostSentences they are only counted.
 class Sentences {
 public:
     void add(std::string sentence) {
@@ -21,7 +21,7 @@ public:
             ++left_out_;
     }
     bool empty() const { return sentences_.empty(); }
-    bool overflown() const { return left_out_ > 0; }  ///< time to stop looking
+    bool overflown() const { return left_out_ > 0; }  ///< true when the search may stop
     std::vector<std::string> take() &&;
 
 private:
@@ -36,19 +36,19 @@ struct Executor {
     friend auto operator<=>(const Executor&, const Executor&) = default;
 };
 
-/// "rank 1", "rank 1 of replica 3".
+/// The executor's name: "rank 1", "rank 1 of replica 3".
 std::string words(const Executor& executor, const TraceHeader& header);
 /// The action's text, and the peer of a SEND or RECV.
 std::string words(const Action& action);
 
-/// Per executor the span of every action of its list, step after step.
+/// For each executor the span of every action of its list, step after step.
 struct Execution {
     int steps = 0;
     std::map<Executor, std::vector<std::size_t>> spans;
 };
 
-/// Lays the spans on the lists. What does not fit is said, and the result is then
-/// not to be used.
+/// Matches the spans with the lists. Every mismatch adds a sentence, and the result must then not
+/// be used.
 Execution match_lists(const Program& program, const Trace& trace, Sentences& sentences);
 
 void check_times(const Program& program, const Trace& trace, const Execution& execution,

@@ -9,7 +9,8 @@
 namespace debubble {
 namespace {
 
-/// What runs one after the other on a rank. A Reshard only frees: each stage by itself.
+/// A sequence of actions that run one after the other on a rank. A Reshard only frees memory: each
+/// stage has a queue of its own for it.
 struct Queue {
     enum class Kind { Computes, Sends, Recvs, Gathers, Frees, Reductions, Copies };
     Kind kind{};
@@ -55,7 +56,7 @@ std::string_view name_of(Queue::Kind kind) {
 
 using Queues = std::map<Queue, std::vector<std::size_t>>;
 
-/// The executors of a trace, each with its spans by queue and begin.
+/// The executors of a trace, each with its spans by queue and start.
 std::map<Executor, Queues> queues_of(const Trace& trace) {
     std::map<Executor, Queues> executors;
     for (std::size_t i = 0; i < trace.spans.size(); ++i) {
@@ -69,7 +70,7 @@ std::map<Executor, Queues> queues_of(const Trace& trace) {
     return executors;
 }
 
-/// One executor's spans against its rank's list.
+/// Matches one executor's spans with its rank's list.
 class ListMatcher {
 public:
     ListMatcher(const Program& program, const Trace& trace, int steps, Sentences& sentences)
@@ -92,7 +93,7 @@ public:
     }
 
 private:
-    /// As many actions as listed. If not, some queue will say which.
+    /// True if as many actions were executed as listed. If not, some queue tells which.
     bool complete(const Queues& executed) const {
         std::size_t count = 0;
         for (const auto& [queue, spans] : executed) count += spans.size();
@@ -115,10 +116,11 @@ private:
         }
     }
 
-    /// Something was left out, done too often or not listed at all.
+    /// True if an action was left out, executed too often or not listed at all.
     bool count_differs(const std::vector<std::size_t>& positions,
                        const std::vector<std::size_t>& spans) {
-        std::map<Action, std::pair<std::size_t, std::size_t>> times;  // listed, executed
+        std::map<Action, std::pair<std::size_t, std::size_t>> times;  // number of times listed,
+                                                                      // executed
         for (const std::size_t i : positions) times[(*list_)[i]].first += steps_;
         for (const std::size_t i : spans) ++times[trace_.spans[i].action].second;
         bool differs = false;
@@ -147,7 +149,7 @@ private:
     std::vector<std::size_t> spans_;
 };
 
-/// Those of which nothing was recorded, as many as can be said.
+/// Adds a sentence for each executor without any recorded span, as many as may be listed.
 void add_silent_executors(const Program& program, std::map<Executor, Queues>& executors) {
     std::set<std::int32_t> replicas;
     for (const auto& [executor, queues] : executors) replicas.insert(executor.replica);
@@ -174,7 +176,7 @@ Execution match_lists(const Program& program, const Trace& trace, Sentences& sen
         const bool known = executor.rank.index >= 0 &&
                            executor.rank.index < static_cast<int>(program.ranks.size());
         if (!known)
-            sentences.add(fmt::format("{} is none of the program's {} ranks",
+            sentences.add(fmt::format("{} is not one of the program's {} ranks",
                                       words(executor, trace.header), program.ranks.size()));
         else if (queues.empty() && !program.ranks[executor.rank.index].empty())
             sentences.add(fmt::format("nothing of {} was recorded", words(executor, trace.header)));

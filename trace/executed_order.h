@@ -5,26 +5,26 @@
 
 #include "trace/trace.h"
 
-/// "It ran the schedule", as a checked fact.
+/// The check that a run executed its schedule.
 namespace debubble {
 
 struct OrderOptions {
-    std::vector<Bytes> planned_peaks;  ///< by rank; empty: memory is not compared
-    double memory_tolerance = 0.01;    ///< of a planned peak, in both directions
+    std::vector<Bytes> planned_peaks;  ///< by rank; if empty, memory is not compared
+    double memory_tolerance = 0.01;    ///< relative to a planned peak, in both directions
 };
 
-/// What in a trace is not as the program says, a sentence each; empty if all is:
+/// The deviations of a trace from its program, a sentence each; empty if these hold:
 ///
 ///   each rank carried out exactly its list, in every step of the trace;
 ///   each stream of a rank in the order of the list: computes and optimizer one
 ///     after the other, each channel, the gathers, the reductions, the copies;
-///   a compute began when its messages, gathers and reloads had ended, a send and
-///     a reduction when what makes their operand had, an optimizer step when the
-///     reductions listed before it had;
+///   a compute began after its messages, gathers and reloads had ended, a send and
+///     a reduction after the maker of their operand, an optimizer step after the
+///     reductions listed before it;
 ///   a message arrived after it was sent, as long as it was sent;
 ///   each rank's peak memory is the planned one.
 ///
-/// Times are looked at once all lists agree, and may be wrong by TraceHeader::clock_error.
+/// Times are checked only if all lists agree, and may be wrong by TraceHeader::clock_error.
 /// At most kMostSentences (executed_checks.h), and then that there are more.
 /// Precondition: validate(program) is empty.
 std::vector<std::string> executed_in_order(const Program& program, const Trace& trace,

@@ -6,7 +6,7 @@
 namespace debubble {
 namespace {
 
-/// One step of one replica: what each of its spans had to wait for.
+/// One step of one replica, for the check of what each of its spans had to wait for.
 class StepTimes {
 public:
     StepTimes(const Program& program, const Trace& trace, Sentences& sentences)
@@ -44,7 +44,7 @@ private:
         Executor executor;
         const std::size_t* spans = nullptr;  ///< by position in the rank's list
     };
-    /// The newest of the rank so far, in the order of its list.
+    /// The latest spans of the rank so far, in the order of its list.
     struct Newest {
         Span compute;
         Span reduction;
@@ -66,7 +66,8 @@ private:
         return found == map.end() ? std::nullopt : Span(found->second);
     }
 
-    /// The clocks of two ranks may be apart, and a rank's computes are its device's business.
+    /// The tolerated error: the clocks of two ranks may differ, and a rank's computes are timed by
+    /// its device.
     Duration slack(std::size_t a, std::size_t b) const {
         const debubble::Span &one = trace_.spans[a], &other = trace_.spans[b];
         const ClockError& error = trace_.header.clock_error;
@@ -79,10 +80,10 @@ private:
         const Duration early = trace_.spans[*first].end - trace_.spans[span].begin;
         if (early > slack(span, *first))
             sentences_.add(fmt::format("{}: {} began {} ns before {} had ended", who_, name(span),
-                                       early.count(), name_beside(*first, span)));
+                                       early.count(), name_seen_from(*first, span)));
     }
     std::string name(std::size_t span) const { return words(trace_.spans[span].action); }
-    std::string name_beside(std::size_t span, std::size_t other) const {
+    std::string name_seen_from(std::size_t span, std::size_t other) const {
         if (trace_.spans[span].rank == trace_.spans[other].rank) return name(span);
         return fmt::format("{} on rank {}", name(span), trace_.spans[span].rank.index);
     }
@@ -133,10 +134,10 @@ private:
         const Duration early = sent.begin - received.end;
         if (early > slack(span, *send))
             sentences_.add(fmt::format("{}: {} had ended {} ns before {} began", who_, name(span),
-                                       early.count(), name_beside(*send, span)));
+                                       early.count(), name_seen_from(*send, span)));
         if (sent.bytes != received.bytes)
             sentences_.add(fmt::format("{}: {} brought {} bytes, {} sent {}", who_, name(span),
-                                       received.bytes.count, name_beside(*send, span),
+                                       received.bytes.count, name_seen_from(*send, span),
                                        sent.bytes.count));
     }
     void check(const Unshard& u, std::size_t span) { mine_.gathers[u.stage] = span; }

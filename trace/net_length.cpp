@@ -5,7 +5,7 @@
 namespace debubble {
 namespace {
 
-/// From `joined` on, if the span still ran then.
+/// The part of the span from `joined` on, if it still ran then.
 Duration since(const Span& span, Instant joined) {
     return joined > span.end ? span.length() : span.end - std::max(span.begin, joined);
 }

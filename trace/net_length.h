@@ -6,10 +6,10 @@
 
 namespace debubble {
 
-/// Per span its length without the wait for a peer: a message counts from when
-/// both ends were there, a collective from when its last member had joined. A
-/// Send that was done before its Recv began waited for nobody. These are the
-/// lengths that a prediction can be held against: who waits is a question of order.
+/// The length of each span without its wait for a peer: a message counts from the time when both
+/// ends were ready, a collective from the time when its last member had joined. A Send that ended
+/// before its Recv began waited for nobody. A prediction is compared with these lengths, since
+/// waiting is a matter of order.
 std::vector<Duration> net_lengths(const SpanGraph& graph);
 
 }  // namespace debubble

@@ -20,15 +20,15 @@ int greatest_stage(const Action& action) {
     return stage;
 }
 
-/// The span of a list that stands directly before `span`, if there is one.
+/// The span of a list that comes directly before `span`, if there is one.
 std::optional<std::size_t> before(const std::vector<std::uint32_t>& list, std::size_t span) {
     const auto found = std::ranges::lower_bound(list, static_cast<std::uint32_t>(span));
     if (found == list.begin()) return std::nullopt;
     return *std::prev(found);
 }
 
-/// The last span of a list that had ended at `at`. The list is one stream, so
-/// its ends ascend as its begins do.
+/// The last span of a list that had ended at `at`. The list is one stream, so its ends ascend like
+/// its starts.
 std::optional<std::size_t> ended_at(const Trace& trace, const std::vector<std::uint32_t>& list,
                                     Instant at) {
     const auto found = std::ranges::upper_bound(
@@ -54,8 +54,8 @@ SpanGraph::Entry SpanGraph::entry_of(const Message& m, std::int32_t replica) {
             0};
 }
 
-/// The members of one collective have one key: the action, but for a tied tensor,
-/// whose holders are different stages. A gather is among the replicas of a rank.
+/// The members of one collective have one key: the action, except for a tied tensor, whose holders
+/// are different stages. A gather is among the replicas of a rank.
 SpanGraph::Entry SpanGraph::entry_of_collective(const Span& span) {
     std::uint64_t stage = 0;
     if (const auto* unshard = std::get_if<Unshard>(&span.action))
@@ -104,8 +104,8 @@ void SpanGraph::find_last_joiners() {
     }
 }
 
-/// When the member of a collective had nothing else left to do. Members that
-/// begin together, as in a simulation, differ only in this.
+/// The time from which the member of a collective had nothing else to do. Members that begin
+/// together, as in a simulation, differ only in this.
 Instant SpanGraph::ready(std::size_t i) const {
     Instant at = Instant::min();
     for (const auto found : own_predecessors(i)) {
@@ -114,7 +114,7 @@ Instant SpanGraph::ready(std::size_t i) const {
     return at;
 }
 
-/// On its own rank, what stood before a collective: a compute and a collective.
+/// The spans before a collective on its own rank: a compute and a collective.
 std::array<std::optional<std::size_t>, 2> SpanGraph::own_predecessors(std::size_t i) const {
     const Unit& unit = unit_of(i);
     return {ended_at(*trace_, unit.work, trace_->spans[i].begin), before(unit.gather, i)};

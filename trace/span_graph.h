@@ -8,17 +8,17 @@
 
 #include "trace/trace.h"
 
-/// Who waited for whom in a trace, read off the actions alone: a Recv for the
-/// Send of an equal message, a compute for its Recvs and for what was gathered
-/// for it, everything for what stands before it on its rank. Works on a
-/// simulated and on an executed trace, of one training step or of several.
+/// The waits between the spans of a trace, derived from the actions alone: a Recv waits for the
+/// Send of an equal message, a compute for its Recvs and for the gathers it needs, every span for
+/// the one before it on its rank. Works on a simulated and on an executed trace, of one training
+/// step or of several.
 namespace debubble {
 
-/// Compute, Recompute or Overlap: what fills the makespan.
+/// True for a Compute, Recompute or Overlap, which make up the makespan.
 bool is_work(const Action& action);
 
-/// Flat sorted tables over a trace, which must outlive it. Construction sorts,
-/// O(n log n); every question is a binary search.
+/// Flat sorted tables over a trace, which must outlive them. Construction sorts, O(n log n); every
+/// query is a binary search.
 class SpanGraph {
 public:
     /// One pipeline rank of one replica.
@@ -34,22 +34,22 @@ public:
     explicit SpanGraph(const Trace& trace);
 
     const Trace& trace() const { return *trace_; }
-    const std::vector<Unit>& units() const { return units_; }  ///< by replica, then rank
+    const std::vector<Unit>& units() const { return units_; }  ///< ordered by replica, then rank
     const Unit& unit_of(std::size_t span) const { return units_[unit_of_[span]]; }
 
-    /// The compute whose result a Send carries, the Send that a Recv waits for.
+    /// The compute whose result a Send carries.
     std::optional<std::size_t> producer_of_send(std::size_t send) const;
     std::optional<std::size_t> send_of_recv(std::size_t recv) const;
 
-    /// What a compute needs from the neighbouring stage, if another rank makes it.
+    /// The input of a compute from the neighbouring stage, if another rank makes it.
     struct Arrival {
-        std::optional<std::size_t> recv;      ///< none where communication was not recorded
+        std::optional<std::size_t> recv;      ///< unset where communication was not recorded
         std::optional<std::size_t> producer;  ///< the other rank's compute
     };
     std::vector<Arrival> arrivals_of(std::size_t compute) const;
 
-    /// The member of a collective that came last: before it began, the others
-    /// only waited. `span` itself if it has no peers.
+    /// The member of a collective that joined last: before it began, the others only waited. `span`
+    /// itself if it has no peers.
     std::size_t last_to_join(std::size_t span) const;
 
     /// The last of a unit's sends (collectives, copies) that ended in (after, until].
@@ -57,12 +57,12 @@ public:
     std::optional<std::size_t> gather_ended_in(const Unit& unit, Instant after,
                                                Instant until) const;
 
-    /// What must have happened before a span, at most a handful:
-    /// the one that ended last is why it did not begin earlier.
+    /// The spans that must have ended before a span, at most a handful: the one that ended last is
+    /// the reason why it did not begin earlier.
     std::vector<std::size_t> predecessors_of(std::size_t span) const;
 
 private:
-    /// A message (or a collective) of a replica, and when a span dealt with it.
+    /// A message (or a collective) of a replica, and the time when a span dealt with it.
     struct Entry {
         std::uint64_t high = 0;
         std::uint64_t low = 0;
@@ -75,7 +75,7 @@ private:
     static Entry entry_of(const Message& message, std::int32_t replica);
     static Entry entry_of_collective(const Span& span);
     void add(std::uint32_t span);
-    /// The last one of that key that began at `at` or before.
+    /// The last entry of that key that began at `at` or before.
     static std::optional<std::size_t> last_before(const Table& table, Entry key, Instant at);
     void find_last_joiners();
     Instant ready(std::size_t collective) const;
@@ -89,7 +89,7 @@ private:
     Table sends_;
     Table recvs_;
     Table collectives_;
-    std::vector<std::uint32_t> last_joiner_;  ///< per entry of collectives_
+    std::vector<std::uint32_t> last_joiner_;  ///< by entry of collectives_
 };
 
 }  // namespace debubble

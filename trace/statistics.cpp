@@ -53,8 +53,8 @@ public:
 private:
     const std::vector<Span>& spans() const { return graph_.trace().spans; }
 
-    /// Adds what a span does after `free`: no nanosecond counts twice, even if
-    /// the spans of a foreign trace overlap.
+    /// Adds the time of a span after `free`: no nanosecond counts twice, even if the spans of a
+    /// foreign trace overlap.
     Instant take(const Span& span, Instant free) {
         const Duration length = std::max(span.end - std::max(span.begin, free), Duration{});
         if (!is_work(span.action)) {
@@ -80,7 +80,7 @@ private:
         wait_for_inputs(next, from);
     }
 
-    /// After the last compute: other ranks still compute, and then nobody does.
+    /// The time after the last compute: first other ranks still compute, then no rank does.
     void close(Instant from, Instant until) {
         const Instant drained = std::clamp(computes_end_, from, std::max(from, until));
         const bool computed = own_.end > own_.begin;
@@ -88,8 +88,8 @@ private:
         idle(drained, until, BubbleCause::Optimizer, spans().size());
     }
 
-    /// Between two computes: first the other rank computes, then its message is
-    /// under way, then something of this rank's own runs, then only the host is late.
+    /// The time between two computes: first the other rank computes, then its message is under way,
+    /// then another action of this rank runs, then only the host is late.
     void wait_for_inputs(std::size_t next, Instant from) {
         const Instant until = spans()[next].begin;
         SpanGraph::Arrival last;
@@ -116,8 +116,8 @@ private:
         up_to(until, BubbleCause::Launch, next);
     }
 
-    /// A bubble, but for what a collective or a copy of the rank fills of it,
-    /// once all members of the collective are there.
+    /// Adds a bubble, except for the part that a collective or a copy of the rank fills, once all
+    /// members of the collective have joined.
     void idle(Instant from, Instant until, BubbleCause cause, std::size_t waited_for) {
         for (; from < until; ++gather_) {
             while (gather_ < unit_.gather.size() && spans()[unit_.gather[gather_]].end <= from)
@@ -132,7 +132,7 @@ private:
             sums_.exposed += exposed;
             sums_.exposed_between += exposed;
             from = std::max(from, end);
-            if (filler.end > until) break;  // it goes on in the next gap
+            if (filler.end > until) break;  // it continues in the next gap
         }
         bubble(from, until, cause, waited_for);
     }
@@ -155,8 +155,8 @@ private:
     std::vector<Bubble> bubbles_;
 };
 
-/// From the span that ends last back to one that waited for nobody, always to
-/// the predecessor that ended last.
+/// The spans from the one that ends last back to one that waited for nobody, always to the
+/// predecessor that ended last.
 std::vector<std::size_t> critical_path(const SpanGraph& graph) {
     const std::vector<Span>& spans = graph.trace().spans;
     std::vector<std::size_t> path;
@@ -167,7 +167,7 @@ std::vector<std::size_t> critical_path(const SpanGraph& graph) {
         seen[*at] = true;
         path.push_back(*at);
         std::optional<std::size_t> latest;
-        // A Recv ends with its Send; all else begins when what it waited for has ended.
+        // A Recv ends with its Send; every other span begins when the span it waited for has ended.
         const bool recv = std::holds_alternative<Recv>(spans[*at].action);
         const Instant by = recv ? spans[*at].end : spans[*at].begin;
         for (const std::size_t p : graph.predecessors_of(*at))
@@ -246,7 +246,9 @@ Statistics in_steady_state(Statistics of_trace, Duration step_time) {
         };
         for (const BubbleCause cause : kFirstToGo) take_from(idle(cause));
         rank.exposed -= take_from(rank.exposed_between);
-        if (left < Duration{}) idle(BubbleCause::WarmUp) -= left;  // it waits longer than at first
+        if (left < Duration{})
+            idle(BubbleCause::WarmUp) -= left;  // it waits longer than at the
+                                                // first step
         rank.idle = Duration{};
         for (const Duration part : rank.idle_by_cause) rank.idle += part;
     }

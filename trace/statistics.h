@@ -6,20 +6,20 @@
 
 #include "trace/trace.h"
 
-/// What a trace says in numbers. Definitions as in the README.
+/// The figures of a trace. They are defined in the README.
 namespace debubble {
 
-/// Why a rank does nothing. Every idle nanosecond of the step has one cause.
-/// While a collective or a copy of its own runs and no compute does, a rank is
-/// not idle: that communication is exposed.
+/// The reason why a rank does nothing. Every idle nanosecond of the step has one cause. While a
+/// collective or a copy of its own runs and no compute does, a rank is not idle: that communication
+/// is exposed.
 enum class BubbleCause : std::uint8_t {
-    WarmUp,      ///< before its first compute
-    CoolDown,    ///< after its last compute, while other ranks still compute
+    WarmUp,      ///< before the rank's first compute
+    CoolDown,    ///< after the rank's last compute, while other ranks still compute
     OtherStage,  ///< waits for another rank's compute
     Link,        ///< the message is ready and has not arrived
     Collective,  ///< waits for the peers of a gather or reduction
-    Optimizer,   ///< nobody computes any more: the barrier at the optimizer, and after it
-    Launch,      ///< all that it needs is there: the host is late
+    Optimizer,   ///< no rank computes any more: the barrier at the optimizer, and after it
+    Launch,      ///< all inputs are ready: the host is late
 };
 inline constexpr std::size_t kBubbleCauses = 7;
 
@@ -32,14 +32,14 @@ struct Bubble {
     friend bool operator==(const Bubble&, const Bubble&) = default;
 };
 
-/// Of one pipeline rank; where replicas are apart, of the one that works longest.
+/// The figures of one pipeline rank; where replicas differ, of the one that works longest.
 struct RankStatistics {
     Rank rank;
     std::int32_t replica = 0;
     Duration busy{};     ///< compute, its exposed communication excluded
     Duration exposed{};  ///< communication that nothing hides, inside computes and between them
-    Duration exposed_between{};  ///< of `exposed`: outside of computes
-    Duration exposed_after{};    ///< of `exposed_between`: after the last action of the step
+    Duration exposed_between{};  ///< part of `exposed` outside of computes
+    Duration exposed_after{};    ///< part of `exposed_between` after the last action of the step
     Duration optimizer{};
     Duration idle{};  ///< busy + exposed + optimizer + idle = step time
     std::array<Duration, kBubbleCauses> idle_by_cause{};
@@ -50,32 +50,33 @@ struct Statistics {
     Duration makespan{};     ///< first compute start to last compute end
     Duration step{};         ///< first span start to last span end
     double bubble = 0;       ///< 1 - computes of all ranks / (ranks x makespan)
-    double span_bubble = 0;  ///< worst rank
+    double span_bubble = 0;  ///< of the worst rank
     std::vector<RankStatistics> ranks;
     std::vector<Bubble> bubbles;             ///< of the replicas in `ranks`; by rank, then time
-    std::vector<std::size_t> critical_path;  ///< span indices, each waited for by the next
+    std::vector<std::size_t> critical_path;  ///< span indices, where each waits for the one before
+                                             ///< it
 };
 
-/// O(n log n) in the spans. The critical path costs a quarter of it, and stays empty if
-/// it is not wanted.
+/// The statistics of a trace, O(n log n) in the spans. The critical path costs a quarter of the
+/// time, and stays empty if `with_critical_path` is false.
 Statistics statistics(const Trace& trace, bool with_critical_path = true);
 
-/// The account of one step of many whose distance is `step_time`, out of that of a trace of one
-/// step where the next one begins before this one has ended everywhere. What lies after a rank's
-/// last action lies beside the next step and holds nobody up, so that it is not exposed; and a
-/// rank waits once between two steps, not at the end of one and again at the start of the next.
-/// The bubbles stay those of the trace. Precondition: no rank works longer than `step_time`.
+/// The account of one of many steps at the distance `step_time`, derived from the account of a
+/// single step, where the next step begins before this one has ended everywhere. The time after a
+/// rank's last action overlaps the next step and delays nothing, so it is not exposed; and a rank
+/// waits once between two steps, not at the end of one and again at the start of the next. The
+/// bubbles remain those of the trace. Precondition: no rank works longer than `step_time`.
 Statistics in_steady_state(Statistics of_trace, Duration step_time);
 
-/// Computes and optimizer of a rank, and what its computes wait for inside: no two steps of it
-/// are closer.
+/// The time of a rank's computes and optimizer, including the waits inside its computes: no two of
+/// its steps follow each other faster.
 Duration work_of(const RankStatistics& rank);
 
-/// Sum over the ranks, by cause.
+/// Sums over the ranks, by cause.
 std::array<Duration, kBubbleCauses> idle_by_cause(const Statistics& statistics);
 
 std::string_view name_of(BubbleCause cause);
-std::string_view wording_of(BubbleCause cause);  ///< "waits for a stage", for people
+std::string_view wording_of(BubbleCause cause);  ///< "waits for a stage", for reports
 std::string_view name_of(Lane lane);
 
 }  // namespace debubble

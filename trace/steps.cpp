@@ -8,9 +8,9 @@
 namespace debubble {
 namespace {
 
-using Occurrences = std::vector<std::size_t>;  ///< span indices, by begin
+using Occurrences = std::vector<std::size_t>;  ///< span indices, by start
 
-/// The step of every span: the occurrences of an action on a rank are dealt out evenly.
+/// The step of every span: the occurrences of an action on a rank are distributed evenly.
 std::vector<int> step_of_spans(const Trace& trace, int steps) {
     std::map<std::tuple<std::int32_t, Rank, Action>, Occurrences> occurrences;
     for (std::size_t i = 0; i < trace.spans.size(); ++i) {
@@ -26,13 +26,13 @@ std::vector<int> step_of_spans(const Trace& trace, int steps) {
     return step;
 }
 
-struct Extent {
+struct StepSpan {
     Instant begin = Instant::max();
     Instant end = Instant::min();
     Duration length() const { return end - begin; }
 };
 
-Duration median_distance(const std::vector<Extent>& steps) {
+Duration median_distance(const std::vector<StepSpan>& steps) {
     std::vector<Duration> distances;
     for (std::size_t k = 1; k < steps.size(); ++k)
         distances.push_back(steps[k].end - steps[k - 1].end);
@@ -55,23 +55,23 @@ Trace median_step(const Trace& trace) {
     const int steps = steps_in(trace);
     if (steps < 2) return trace;
     const std::vector<int> step = step_of_spans(trace, steps);
-    std::vector<Extent> extents(static_cast<std::size_t>(steps));
+    std::vector<StepSpan> spans_of_steps(static_cast<std::size_t>(steps));
     for (std::size_t i = 0; i < trace.spans.size(); ++i) {
-        Extent& extent = extents[step[i]];
-        extent.begin = std::min(extent.begin, trace.spans[i].begin);
-        extent.end = std::max(extent.end, trace.spans[i].end);
+        StepSpan& own = spans_of_steps[step[i]];
+        own.begin = std::min(own.begin, trace.spans[i].begin);
+        own.end = std::max(own.end, trace.spans[i].end);
     }
-    std::vector<int> by_length(extents.size());
+    std::vector<int> by_length(spans_of_steps.size());
     for (int k = 0; k < steps; ++k) by_length[k] = k;
-    std::ranges::stable_sort(by_length, {}, [&](int k) { return extents[k].length(); });
+    std::ranges::stable_sort(by_length, {}, [&](int k) { return spans_of_steps[k].length(); });
     const int median = by_length[(by_length.size() - 1) / 2];
 
     Trace out{trace.header, {}, {}, trace.peaks, trace.program};
-    if (out.header.step_time == Duration{}) out.header.step_time = median_distance(extents);
+    if (out.header.step_time == Duration{}) out.header.step_time = median_distance(spans_of_steps);
     for (std::size_t i = 0; i < trace.spans.size(); ++i)
         if (step[i] == median) out.spans.push_back(trace.spans[i]);
     for (const MemorySample& sample : trace.memory)
-        if (sample.at >= extents[median].begin && sample.at <= extents[median].end)
+        if (sample.at >= spans_of_steps[median].begin && sample.at <= spans_of_steps[median].end)
             out.memory.push_back(sample);
     return out;
 }

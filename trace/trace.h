@@ -9,12 +9,12 @@
 #include "base/units.h"
 #include "schedule/schedule.h"
 
-/// What happened, when, where, and what it held in memory. The simulator
-/// predicts one, the executor measures one; everything downstream (reports,
-/// window, comparison) cannot tell which it got.
+/// A record of what ran, when and where, and of the memory that it held. The simulator predicts
+/// one, the executor measures one; everything downstream (reports, window, comparison) treats both
+/// alike.
 namespace debubble {
 
-/// Where on a rank a span ran. Lanes of one rank run side by side.
+/// The part of a rank on which a span ran. Lanes of one rank run at the same time.
 enum class Lane : std::uint8_t { Compute, Send, Recv, Collective, Copy };
 
 struct Span {
@@ -25,14 +25,14 @@ struct Span {
     Instant begin;
     Instant end;
     Duration exposed{};  ///< communication inside a compute that nothing hides
-    Bytes bytes;         ///< moved by a communication, 0 for a compute
+    Bytes bytes;         ///< bytes that a communication moves, 0 for a compute
     Duration length() const { return end - begin; }
     friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// From `at` until its next sample of this class, a rank holds `held` of it.
-/// Inside a compute that is the greatest value reached there; the buffers of
-/// messages under way are counted in when the next compute begins or ends.
+/// From `at` until its next sample of this class, a rank holds `held` bytes of it. Inside a compute
+/// that is the greatest value reached there; the buffers of messages under way are included when
+/// the next compute begins or ends.
 struct MemorySample {
     Instant at;
     Bytes held;
@@ -41,19 +41,19 @@ struct MemorySample {
     friend bool operator==(const MemorySample&, const MemorySample&) = default;
 };
 
-/// The greatest sum that a rank held, inside an action too.
+/// The greatest sum that a rank held, inside actions too.
 struct MemoryPeak {
     Instant at;
     MemoryByClass held;
-    std::string action;  ///< text form of what ran at the peak
+    std::string action;  ///< text form of the action that ran at the peak
     std::string op;      ///< the operator in it that allocated last
     friend bool operator==(const MemoryPeak&, const MemoryPeak&) = default;
 };
 
-/// By how much times may be wrong beside each other.
+/// The possible error of times relative to each other.
 struct ClockError {
-    Duration ranks{};  ///< those of two ranks
-    Duration lanes{};  ///< those of one rank: its device's clock beside its host's
+    Duration ranks{};  ///< error between two ranks
+    Duration lanes{};  ///< error within one rank: its device's clock against its host's
     friend bool operator==(const ClockError&, const ClockError&) = default;
 };
 
@@ -69,7 +69,7 @@ struct TraceHeader {
     /// Steady-state distance of two training steps; 0 where it is the trace's own length.
     Duration step_time{};
     bool sends_block = false;       ///< a rank's next compute waits for the sends listed before it
-    bool copies_block = false;      ///< offloads and reloads are made between the computes
+    bool copies_block = false;      ///< offloads and reloads run between the computes
     bool reductions_block = false;  ///< the next compute waits for a ReduceGrad listed before it
     ClockError clock_error = {};
     friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
@@ -80,7 +80,7 @@ struct Trace {
     std::vector<Span> spans;           ///< sorted by begin, rank, lane
     std::vector<MemorySample> memory;  ///< sorted by rank, then by time
     std::vector<MemoryPeak> peaks;     ///< one per rank, empty if memory was not followed
-    Program program;                   ///< what was to be done; without ranks if not known
+    Program program;                   ///< the planned program; without ranks if not known
     friend bool operator==(const Trace&, const Trace&) = default;
 };
 

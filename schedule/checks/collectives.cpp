@@ -11,16 +11,16 @@ namespace {
 
 using Kind = Violation::Kind;
 
-/// What one rank's list says of one stage.
+/// The facts about one stage that one rank's list gives.
 struct StageFacts {
     bool named = false;
     bool held = false;
-    bool sharded = false;  ///< it has an Unshard or a Reshard
-    bool gathered = true;  ///< now
-    bool at_first = true;  ///< gathered before the first action
+    bool sharded = false;  ///< the stage has an Unshard or a Reshard
+    bool gathered = true;  ///< state at the current action
+    bool at_first = true;  ///< state before the first action
     int reductions = 0;
     bool tied = false;
-    bool unreduced = false;  ///< a W or B stands behind the last reduction
+    bool unreduced = false;  ///< a W or B comes after the last reduction
 };
 
 class CollectiveChecker {
@@ -60,15 +60,16 @@ private:
         for_each_named([](Stage, StageFacts& stage) { stage = {}; });
         named_.clear();
     }
-    /// The stages that the rank's list or its row of the placement names, in order.
+    /// Calls `visit` for each stage that the rank's list or its row of the placement names, in
+    /// order.
     template <class Visitor>
     void for_each_named(Visitor&& visit) {
         std::ranges::sort(named_);
         for (const Stage stage : named_) visit(stage, stages_[stage.index]);
     }
 
-    /// Seen from the end: parameters are gathered at first unless the first
-    /// action that concerns them is an Unshard.
+    /// Looks from the end: parameters are gathered at first unless the first action that concerns
+    /// them is an Unshard.
     void find_initial_state(const Action& action) {
         for_each_compute(action, [&](const Compute& c) { facts(c.stage).at_first = true; });
         if (const auto* u = std::get_if<Unshard>(&action)) {
@@ -81,7 +82,7 @@ private:
         }
     }
 
-    /// A stage that is none gets facts of its own, which nothing reads.
+    /// The facts of a stage. A stage outside the shape gets facts of its own, which nothing reads.
     StageFacts& facts(Stage stage) {
         if (stage.index < 0 || stage.index >= index_.stage_count()) return nowhere_;
         StageFacts& facts = stages_[stage.index];
@@ -105,12 +106,12 @@ private:
                            check_held(i, t.stage, action);
                            check_unused(i, action);
                            if (facts(t.stage).tied)
-                               add(Kind::Duplicate, i, to_text(action) + " stands twice");
+                               add(Kind::Duplicate, i, to_text(action) + " is listed twice");
                            facts(t.stage).tied = true;
                        },
                        [&](const GradNorm&) {
                            if (norms_[rank_]++ > 0)
-                               add(Kind::Duplicate, i, "GRAD_NORM stands twice");
+                               add(Kind::Duplicate, i, "GRAD_NORM is listed twice");
                        },
                        [&](const OptimizerStep&) { visit_step(i); },
                        [](const auto&) {},
@@ -123,23 +124,23 @@ private:
         const std::string text = to_text(Action{c});
         if (stage.sharded && !stage.gathered)
             add(Kind::Sharding, i,
-                fmt::format("{} stands where the parameters of stage {} are not gathered", text,
+                fmt::format("{} comes where the parameters of stage {} are not gathered", text,
                             c.stage.index));
         if (steps_[rank_] > 0)
-            add(Kind::Order, i, fmt::format("{} stands behind OPTIMIZER_STEP", text));
+            add(Kind::Order, i, fmt::format("{} comes after OPTIMIZER_STEP", text));
         if (c.pass == Pass::Forward || c.pass == Pass::BackwardInput) return;
         stage.unreduced = true;
         check_unused(i, action);
         if (stage.tied)
-            add(Kind::Order, i, fmt::format("{} stands behind {}TIED_GRAD", text, c.stage.index));
+            add(Kind::Order, i, fmt::format("{} comes after {}TIED_GRAD", text, c.stage.index));
     }
 
-    /// What changes gradients stands before what uses all of them.
+    /// Every action that changes gradients comes before those that use all of them.
     void check_unused(std::size_t i, const Action& action) {
         if (norms_[rank_] > 0)
-            add(Kind::Order, i, fmt::format("{} stands behind GRAD_NORM", to_text(action)));
+            add(Kind::Order, i, fmt::format("{} comes after GRAD_NORM", to_text(action)));
         else if (steps_[rank_] > 0 && !is_compute(action))
-            add(Kind::Order, i, fmt::format("{} stands behind OPTIMIZER_STEP", to_text(action)));
+            add(Kind::Order, i, fmt::format("{} comes after OPTIMIZER_STEP", to_text(action)));
     }
 
     void set_gathered(std::size_t i, Stage stage, bool gathered, const Action& action) {
@@ -158,9 +159,9 @@ private:
                         stage.index));
     }
 
-    /// The step leaves sharded parameters to be gathered anew.
+    /// The step leaves sharded parameters to be gathered again.
     void visit_step(std::size_t i) {
-        if (steps_[rank_]++ > 0) add(Kind::Duplicate, i, "OPTIMIZER_STEP stands twice");
+        if (steps_[rank_]++ > 0) add(Kind::Duplicate, i, "OPTIMIZER_STEP is listed twice");
         for_each_named([&](Stage s, StageFacts& stage) {
             if (stage.sharded) stage.gathered = false;
             const std::size_t holders = index_.ranks_of(s).size();
@@ -178,12 +179,12 @@ private:
             if (stage.sharded && stage.gathered != stage.at_first)
                 add(Kind::Leftover, end,
                     fmt::format("the parameters of stage {} are {} at the end of the step, but {} "
-                                "at its begin",
+                                "at its start",
                                 s, stage.gathered ? "gathered" : "sharded",
                                 stage.at_first ? "gathered" : "sharded"));
             if (stage.reductions > 0 && stage.unreduced)
                 add(Kind::Order, end,
-                    fmt::format("a weight gradient of stage {} stands behind its last REDUCE_GRAD",
+                    fmt::format("a weight gradient of stage {} comes after its last REDUCE_GRAD",
                                 s));
             if (!stage.held) return;
             if (reductions_[s] >= 0 && reductions_[s] != stage.reductions)
@@ -206,11 +207,11 @@ private:
     Findings& findings_;
     PlacementIndex index_;
     int rank_ = 0;
-    std::vector<StageFacts> stages_;  ///< of the rank at hand
-    std::vector<Stage> named_;        ///< those of them that it names
+    std::vector<StageFacts> stages_;  ///< facts of the current rank
+    std::vector<Stage> named_;        ///< the stages that the rank names
     StageFacts nowhere_;
-    std::vector<int> reductions_;  ///< by stage, of the holder seen last; -1 for none
-    std::vector<int> norms_;       ///< by rank
+    std::vector<int> reductions_;  ///< by stage, reductions of the holder seen last; -1 for none
+    std::vector<int> norms_;       ///< GRAD_NORMs by rank
     std::vector<int> steps_;
 };
 

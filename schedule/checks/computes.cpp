@@ -48,7 +48,7 @@ private:
     const Seen& seen(Pass pass, Stage stage, const MicroBatch& mb) const {
         return seen_[slot(pass, stage, mb)];
     }
-    /// Where the compute stands that makes a result.
+    /// The position of the compute that makes a result.
     Seen maker_of(const Message& m) const {
         if (m.kind == Message::Kind::Activation)
             return seen(Pass::Forward, m.producer, m.micro_batch);
@@ -75,7 +75,7 @@ private:
         Seen& known = seen_[slot(c.pass, c.stage, c.micro_batch)];
         if (known.rank >= 0)
             findings_.add(Kind::Duplicate, Rank{at.rank}, at.position,
-                          fmt::format("{} stands twice: on rank {} already", text, known.rank));
+                          fmt::format("{} is listed twice: on rank {} already", text, known.rank));
         else
             known = at;
     }
@@ -84,7 +84,7 @@ private:
         if (!index_.contains(c)) return;
         for (const Message& input : inputs_of(c, index_.stage_count(), index_.slices())) {
             const Seen maker = maker_of(input);
-            if (maker.rank < 0) continue;  // check_complete() says so
+            if (maker.rank < 0) continue;  // check_complete() reports it
             const bool forward = input.kind == Message::Kind::Activation;
             const std::string what =
                 fmt::format("the {} of stage {}, microbatch {}", forward ? "forward" : "backward",
@@ -92,7 +92,7 @@ private:
             if (maker.rank == at.rank && maker.position >= at.position)
                 findings_.add(
                     Kind::Order, Rank{at.rank}, at.position,
-                    fmt::format("{} stands before {}, which it needs", to_text(Action{c}), what));
+                    fmt::format("{} comes before {}, which it needs", to_text(Action{c}), what));
             if (maker.rank != at.rank && input.producer == c.stage)
                 findings_.add(Kind::Misplaced, Rank{at.rank}, at.position,
                               fmt::format("{} is on rank {}, but {} is on rank {}",
@@ -109,7 +109,7 @@ private:
             const bool input = has(Pass::BackwardInput);
             const bool weight = has(Pass::BackwardWeight);
             if (!has(Pass::Forward)) missing(Pass::Forward, unit);
-            if (has(Pass::Backward) && (input || weight)) beside(unit, input);
+            if (has(Pass::Backward) && (input || weight)) in_both_forms(unit, input);
             if (has(Pass::Backward)) continue;
             if (!input && !weight) missing(Pass::Backward, unit);
             if (!input && weight) missing(Pass::BackwardInput, unit);
@@ -124,28 +124,28 @@ private:
         findings_.add(Kind::Missing, rank, schedule_.ranks[rank.index].size(),
                       fmt::format("{} is on no rank", to_text(action)));
     }
-    void beside(const Message& unit, bool input) {
+    void in_both_forms(const Message& unit, bool input) {
         const Compute whole{Pass::Backward, unit.producer, unit.micro_batch};
         const Compute half{input ? Pass::BackwardInput : Pass::BackwardWeight, unit.producer,
                            unit.micro_batch};
         const Seen& at = seen(half.pass, half.stage, half.micro_batch);
         findings_.add(Kind::Duplicate, Rank{at.rank}, at.position,
-                      fmt::format("{} stands beside {}, which does its work", to_text(Action{half}),
-                                  to_text(Action{whole})));
+                      fmt::format("{} is listed along with {}, which does the same work",
+                                  to_text(Action{half}), to_text(Action{whole})));
     }
 
     const Schedule& schedule_;
     Findings& findings_;
     ResultIndex index_;
     PlacementIndex holders_;
-    std::vector<Seen> seen_;  ///< by stage, microbatch, slice and pass
+    std::vector<Seen> seen_;  ///< positions by stage, microbatch, slice and pass
 };
 
-/// How far a microbatch's saved tensors of a stage are, on one rank.
+/// The state of a microbatch's saved tensors of a stage on one rank.
 enum class Saved : std::uint8_t { No, Here, OnHost, Back };
 
-/// Recompute, Offload and Reload stand between a forward and its backward. `saved` is No before
-/// and after, of everything.
+/// Recompute, Offload and Reload come between a forward and its backward. `saved` is No for
+/// everything before and after.
 void check_saved(const Schedule& schedule, int rank, const ResultIndex& index,
                  std::vector<Saved>& saved, Findings& findings) {
     const ActionList& list = schedule.ranks[rank];
@@ -157,8 +157,7 @@ void check_saved(const Schedule& schedule, int rank, const ResultIndex& index,
     const auto step = [&](std::size_t i, Stage stage, const MicroBatch& mb, auto&& change) {
         if (index.contains(stage, mb) && change(at(stage, mb))) return;
         findings.add(Kind::Order, Rank{rank}, i,
-                     fmt::format("{} does not stand between its forward and its backward as it "
-                                 "should",
+                     fmt::format("{} is not between its forward and its backward, where it belongs",
                                  to_text(list[i])));
     };
     for (std::size_t i = 0; i < list.size(); ++i) {

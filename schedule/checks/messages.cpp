@@ -65,9 +65,9 @@ private:
     void note_end(std::vector<End>& ends, const Message& m, const End& at) {
         if (!index_.contains(m) || at.peer.index < 0 ||
             at.peer.index >= static_cast<int>(program_.ranks.size()) || at.peer.index == at.rank)
-            add(Kind::Misplaced, at, "{} goes over no link", to_text(action(at)));
+            add(Kind::Misplaced, at, "{} crosses no link between two ranks", to_text(action(at)));
         else if (ends[index_.of(m)].rank >= 0)
-            add(Kind::Duplicate, at, "{} stands twice", to_text(action(at)));
+            add(Kind::Duplicate, at, "{} is listed twice", to_text(action(at)));
         else
             ends[index_.of(m)] = at;
     }
@@ -81,7 +81,7 @@ private:
             add(Kind::Misplaced, send, "{} is on rank {}, which does not compute it", text,
                 send.rank);
         else if (maker.position > send.position)
-            add(Kind::Order, send, "{} stands before {}, which makes its message", text,
+            add(Kind::Order, send, "{} comes before {}, which makes its message", text,
                 to_text(action(maker)));
     }
 
@@ -94,14 +94,14 @@ private:
             add(Kind::Leftover, recv, "{} brings what no compute of rank {} takes", text,
                 recv.rank);
         else if (taker.position < recv.position)
-            add(Kind::Order, recv, "{} stands behind {}, which needs it", text,
+            add(Kind::Order, recv, "{} comes after {}, which needs it", text,
                 to_text(action(taker)));
     }
 
     const Program& program_;
     Findings& findings_;
     ResultIndex index_;
-    // By result: the computes that make it and take it, and the ends of its transfer.
+    // The computes that make and take each result, and the ends of its transfer, by result.
     std::vector<End> made_;
     std::vector<End> taken_;
     std::vector<End> sent_;

@@ -67,8 +67,9 @@ int pytorch_group(const PipelineShape& shape) {
 std::optional<std::string> pytorch_group_reason(const PipelineShape& shape) {
     const int rounds = whole_rounds(shape);
     if (shape.micro_batches % rounds == 0) return std::nullopt;
-    return fmt::format("{} microbatches on {} ranks make {} rounds, which do not divide them",
-                       shape.micro_batches, shape.ranks, rounds);
+    return fmt::format(
+        "{} microbatches on {} ranks make {} rounds, which must divide the microbatches",
+        shape.micro_batches, shape.ranks, rounds);
 }
 
 PipelineShape padded_to_groups(PipelineShape shape, int group) {

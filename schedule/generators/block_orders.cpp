@@ -5,11 +5,11 @@
 namespace debubble {
 namespace {
 
-/// Squeezing keeps a cell per rank and unit of time.
+/// Limit of the cells of squeezing, which keeps one per rank and unit of time.
 constexpr std::int64_t kMostCells = 4'000'000;
 
-/// Of all strides from 1 to 4, those that were best somewhere, over 2 to 8
-/// ranks, the three memory limits of the papers and six sets of costs.
+/// Those of all strides from 1 to 4 that were best somewhere, over 2 to 8 ranks, the three memory
+/// limits of the papers and six sets of costs.
 constexpr std::array<std::array<int, 4>, 8> kStrides{{{1, 1, 1, 1},
                                                       {2, 1, 1, 1},
                                                       {1, 4, 1, 1},
@@ -19,7 +19,7 @@ constexpr std::array<std::array<int, 4>, 8> kStrides{{{1, 1, 1, 1},
                                                       {1, 1, 3, 1},
                                                       {1, 2, 2, 1}}};
 
-/// Every rank's passes counted from its first.
+/// The block with every rank's passes counted from its first.
 BuildingBlock without_shifts(BuildingBlock block) {
     for (std::array<int, 4>& start : block.start) {
         const int first = *std::ranges::min_element(start);
@@ -76,8 +76,8 @@ void BlockLibrary::add(BlockOrders& to, std::vector<StepOrder> order, int found_
     to.orders.push_back({is_new ? &place->first : nullptr, true, found_at, 1});
 }
 
-/// Twice: for the costs to place the weight passes, and as the paper does it,
-/// in the units that are free at F = I = W, whatever they cost.
+/// Adds it twice: with weight passes placed by the costs, and as in the paper, in the units that
+/// are free at F = I = W, whatever they cost.
 void BlockLibrary::add_without_weights(BlockOrders& to, std::vector<StepOrder> order,
                                        int found_at) {
     const auto [place, is_new] = orders_.try_emplace(std::move(order), true);
@@ -106,7 +106,7 @@ BlockOrders BlockLibrary::squeezed(const BuildingBlock& block) {
         add(result, squeeze(problem_, block, limit, false), 1);
         return result;
     }
-    // One activation more is right where a forward may wait for a weight pass.
+    // One more activation is right where a forward may wait for a weight pass.
     for (const int more : {0, 1}) {
         add_without_weights(result, squeeze(problem_, block, limit + more, false), 1);
         std::vector<StepOrder> order = squeeze(problem_, block, limit + more, true);

@@ -55,12 +55,13 @@ private:
         int unit, rank, row, mb;
     };
     struct RankRows {
-        std::vector<char> busy;                  ///< by unit
-        std::vector<int> live_change;            ///< by unit, of the passes that have been moved
+        std::vector<char> busy;                  ///< by unit, true if a pass occupies it
+        std::vector<int> live_change;            ///< by unit, changes from the passes that have
+                                                 ///< been moved
         int live = 0;                            ///< sum of these changes
-        int changed_end = 0;                     ///< past the last of them
-        std::array<std::vector<int>, 5> placed;  ///< by row and number, the unit
-        std::vector<int> backwards;              ///< units of both chunks, sorted
+        int changed_end = 0;                     ///< first unit after the last of these changes
+        std::array<std::vector<int>, 5> placed;  ///< unit of each pass, by row and number
+        std::vector<int> backwards;              ///< units of the backwards of both chunks, sorted
     };
 
     int units(int row) const { return row == 2 || row == 3 ? (split_ ? 1 : 2) : 1; }
@@ -74,7 +75,7 @@ private:
         for (int i = 0; i < units(row); ++i) at.busy[unit + i] = 1;
     }
 
-    /// Those of one unit as they were put.
+    /// The passes ordered by unit, those of one unit in the order of placing.
     std::vector<PassAt> passes_by_unit() const {
         std::vector<int> place(end_ + 1, 0);
         for (const PassAt& pass : passes_) ++place[pass.unit + 1];
@@ -105,7 +106,7 @@ private:
         }
     }
 
-    /// The end of what must have run before `pass`, as far as it has been placed.
+    /// The end of the passes that must run before `pass`, as far as they have been placed.
     int earliest(const PassAt& pass) const {
         const RankRows& at = rows_[pass.rank];
         int unit = pass.mb > 0 ? at.placed[pass.row][pass.mb - 1] + 1 : 0;
@@ -124,8 +125,8 @@ private:
     }
 
     /// The earliest unit, from `earliest` on, after which fewer than the limit stay alive up to
-    /// `pass`. Changes before the pass are of passes that have been moved, and are taken back one
-    /// by one; between the last of them and the pass there is nothing to look at.
+    /// `pass`. Changes before the pass come from passes that have been moved, and are undone one by
+    /// one; between the last of them and the pass nothing changes.
     int earliest_with_room(const PassAt& pass, int earliest) const {
         const RankRows& at = rows_[pass.rank];
         if (pass.unit <= earliest) return pass.unit;

@@ -12,18 +12,17 @@
 /// then squeezed. How long the block holds an activation decides the memory.
 namespace debubble {
 
-/// When a rank starts the passes of microbatch 0, in units of one pass of one
-/// chunk: forward of chunk 0 and 1, backward of chunk 0 and 1. Microbatch k
-/// follows kPeriod x k later; the weight passes take the units left over.
+/// The times at which a rank starts the passes of microbatch 0, in units of one pass of one chunk:
+/// forward of chunk 0 and 1, backward of chunk 0 and 1. Microbatch k follows kPeriod x k later; the
+/// weight passes take the units left over.
 struct BuildingBlock {
     static constexpr int kPeriod = 6;
     std::vector<std::array<int, 4>> start;  ///< by rank
     friend bool operator==(const BuildingBlock&, const BuildingBlock&) = default;
 };
 
-/// Least units from rank to rank on each of the four ways through the V (down
-/// and up forward, down and up backward), and at the two turns between ways
-/// where a wait pays.
+/// The least number of units from rank to rank on each of the four ways through the V (down and up
+/// forward, down and up backward), and at the two turns between ways where waiting pays.
 struct BlockStrides {
     std::array<int, 4> way{1, 1, 1, 1};
     int before_backward = 1;  ///< from the last forward to the first backward, on rank 0
@@ -31,9 +30,8 @@ struct BlockStrides {
     friend bool operator==(const BlockStrides&, const BlockStrides&) = default;
 };
 
-/// Lays every pass at the first free unit of the period that the strides allow.
-/// `backward_units` is 1 for a split backward, 2 for a fused one. Nothing if a
-/// rank's period is full.
+/// Places every pass at the first free unit of the period that the strides allow. `backward_units`
+/// is 1 for a split backward, 2 for a fused one. Returns nothing if a rank's period is full.
 std::optional<BuildingBlock> lay_block(int ranks, const BlockStrides& strides, int backward_units);
 
 /// Repeats the block for every microbatch, then moves each pass, in order of

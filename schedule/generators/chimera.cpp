@@ -37,8 +37,9 @@ Reason why_not_chimera(const PipelineShape& shape, const GeneratorOptions&) {
     if (shape.ranks % 2 != 0)
         return fmt::format("it needs an even number of ranks, and {} is odd", shape.ranks);
     if (shape.micro_batches % shape.ranks != 0)
-        return fmt::format("a unit is {} microbatches, one per rank, which {} is no multiple of",
-                           shape.ranks, shape.micro_batches);
+        return fmt::format(
+            "a unit is {} microbatches, one per rank, and {} is not a multiple of that",
+            shape.ranks, shape.micro_batches);
     return std::nullopt;
 }
 

@@ -11,7 +11,7 @@ struct Position {
     std::size_t index = 0;
 };
 
-/// Where every forward and backward stands.
+/// The position of every forward and backward.
 class Places {
 public:
     Places(const OrderProblem& problem, const std::vector<StepOrder>& order)
@@ -36,7 +36,7 @@ public:
 
     int micro_batch(const Position& at) const { return micro_batch_[at.rank][at.index]; }
 
-    /// What makes the input of this forward or backward.
+    /// The pass that makes the input of this forward or backward.
     Position maker(const Position& at, const Step& step) const {
         const int stage = problem_.stage_of(at.rank, step.chunk);
         const int mb = micro_batch(at);
@@ -71,7 +71,7 @@ CriticalRuns::CriticalRuns(const OrderProblem& problem, const std::vector<StepOr
         };
         while (at.index > 0 && ends[at.index - 1] == start()) --at.index;
         run.first = at.index;
-        // Here a pass waited for its input, unless it is the first of all.
+        // Here a pass waited for its input, unless it is the very first pass.
         run.free_start = at.index == 0 && at.rank == 0;
         runs_[at.rank].push_back(run);
         if (run.free_start) return;

@@ -28,7 +28,7 @@ public:
         for (unsigned node = (leaves_ + static_cast<unsigned>(rank)) / 2; node > 0; node /= 2) {
             const int before = winners_[node];
             play(node);
-            // Where another rank won and wins again, nothing changes further up.
+            // Where another rank won and wins again, nothing changes further up the tree.
             if (winners_[node] == before && before != rank) return;
         }
     }

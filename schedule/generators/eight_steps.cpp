@@ -12,7 +12,7 @@ public:
     void overlap(Stream& forward, Stream& backward) {
         actions_->push_back(Overlap{forward.next_forward(), backward.next_backward()});
     }
-    /// The zero-bubble form: the weight half waits for weight().
+    /// The backward in zero-bubble form: the weight half waits for weight().
     void backward_input(Stream& stream) {
         Compute compute = stream.next_backward();
         compute.pass = Pass::BackwardInput;
@@ -48,7 +48,7 @@ void write_eight_steps(ActionList& actions, Stream near, Stream far, TurnPositio
         list.forward(far);
     }
     for (int i = 0; i < at.per_stream - 2 * at.turn + inner; ++i) {  // 4: steady
-        if (i == 0 && to_turn == 0) {  // at the turn the first pair is not overlapped
+        if (i == 0 && to_turn == 0) {  // at the turn, the first pair is not overlapped
             list.forward(near);
             list.backward(far);
         } else {
@@ -71,7 +71,7 @@ void write_eight_steps(ActionList& actions, Stream near, Stream far, TurnPositio
         list.weight();
         list.backward_input(near);
     }
-    for (int i = 0; i < inner; ++i) list.weight();  // 8
+    for (int i = 0; i < inner; ++i) list.weight();  // 8: the weights that are left
 }
 
 }  // namespace debubble

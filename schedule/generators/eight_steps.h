@@ -22,7 +22,7 @@ private:
     int backward_;
 };
 
-/// Where a rank stands between the end of the pipeline and the turn.
+/// The position of a rank between the end of the pipeline and the turn.
 struct TurnPosition {
     int from_end = 0;    ///< 0 at the end where `near` microbatches enter
     int turn = 1;        ///< ranks from that end to the turn

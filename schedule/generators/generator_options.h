@@ -12,7 +12,7 @@ namespace debubble {
 struct GeneratorOptions {
     /// Measured costs, for the generators that search (zb-auto, v-half, ...).
     PipelineCosts costs = unit_costs();
-    /// Most live activations of one rank, in microbatches of that rank's layers.
+    /// The most live activations of one rank, in microbatches of that rank's layers.
     std::optional<double> memory_limit;
     /// `--option key=value`, and the further keys of a scenario's `schedule:` map.
     std::map<std::string, std::string> values;
@@ -24,7 +24,7 @@ struct GeneratorOption {
     std::string_view help;
 };
 
-/// Why a shape cannot be built, in words with the numbers; nothing if it can.
+/// The reason why a shape cannot be built, in words with the numbers; nothing if it can.
 using Reason = std::optional<std::string>;
 
 }  // namespace debubble

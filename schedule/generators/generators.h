@@ -13,11 +13,11 @@ namespace debubble {
 std::span<const Generator> generators();
 const Generator* find_generator(std::string_view name);
 
-/// Why the generator does not take the memory limit that the options have, if they have one.
+/// The reason why the generator does not take the memory limit of the options, if they have one.
 Reason memory_limit_reason(const Generator& generator, const GeneratorOptions& options);
 
-/// Looks the name up and checks the shape and the option keys. Throws
-/// InputError with did-you-mean, or with the row's why_not.
+/// Looks the name up and checks the shape and the option keys. Throws InputError with a
+/// did-you-mean suggestion, or with the row's why_not.
 Schedule generate(std::string_view name, const PipelineShape& shape,
                   const GeneratorOptions& options = {});
 

@@ -15,7 +15,7 @@
 ///   rank 0  0F0 0F1 2F0 2F1 0F2 2B0 0F3 2B1 2F2 0B0 2F3 0B1 2B2 2B3 0B2 0B3
 ///   rank 1  1F0 1F1 3F0 3B0 3F1 3B1 1F2 1B0 1F3 1B1 3F2 3B2 3F3 3B3 1B2 1B3
 ///
-/// What becomes of a number of microbatches that p does not divide:
+/// The groups of a number of microbatches that p does not divide:
 ///   rounds=megatron  groups of p and a shorter last one, Megatron-Core's schedule
 ///                    table (Megatron itself refuses to run it, but in groups above p)
 ///   rounds=pytorch   equal groups of m / (m / p), PyTorch's ScheduleInterleaved1F1B
@@ -39,7 +39,7 @@ Reason why_not_interleaved_1f1b(const PipelineShape& shape, const GeneratorOptio
     if (rounds == "padded") return shape_reason(padded_to_groups(shape, shape.ranks), {});
     if (rounds == "pytorch") return pytorch_group_reason(shape);
     if (rounds != "megatron")
-        return fmt::format("rounds must be megatron, pytorch or padded, and is '{}'", rounds);
+        return fmt::format("rounds must be megatron, pytorch or padded, not '{}'", rounds);
 
     // With a last group of 1 to p-3, rank 0 lists that group's next chunk before the backward
     // that the last rank waits for before it computes what the chunk needs. Two chunks of a

@@ -19,13 +19,13 @@ struct ScheduledRank {
     Duration work_left{};
     Duration first = kNever;
     Duration idle{};
-    std::array<int, 2> forwards{};  ///< done, by chunk
+    std::array<int, 2> forwards{};  ///< forwards done, by chunk
     std::array<int, 2> backwards{};
     std::array<int, 2> freed{};
     int live = 0;
     bool last_was_backward = false;
-    std::size_t ordered = 0;            ///< passes that are done of the Fixed order
-    std::vector<std::uint8_t> weights;  ///< chunks whose W has become possible, in turn
+    std::size_t ordered = 0;            ///< number of passes of the Fixed order that are done
+    std::vector<std::uint8_t> weights;  ///< chunks whose W has become possible, in that order
     std::size_t weights_done = 0;
 };
 
@@ -155,7 +155,7 @@ private:
         return 0;
     }
 
-    /// When the rank's next pass of this kind stands in the repeated block.
+    /// The unit of the rank's next pass of this kind in the repeated block.
     int unit_of(int rank, bool backward, int chunk) const {
         const ScheduledRank& state = ranks_[rank];
         const int mb = backward ? state.backwards[chunk] : state.forwards[chunk];
@@ -275,10 +275,11 @@ private:
     std::vector<ScheduledRank> ranks_;
     EarliestRank wake_;  ///< when each rank should look for work again
     Duration idlest_{};
-    Duration next_input_ = kNever;         ///< of the rank that looks, among what has room
-    std::vector<Duration> forward_input_;  ///< arrival by stage and microbatch
+    Duration next_input_ = kNever;         ///< next input of the rank that looks for work, among
+                                           ///< passes that have room
+    std::vector<Duration> forward_input_;  ///< arrival time by stage and microbatch
     std::vector<Duration> backward_input_;
-    /// By rank, pass and chunk.
+    /// Durations by rank, pass and chunk.
     std::vector<std::array<std::array<Duration, 2>, kPasses.size()>> lengths_;
     std::vector<StepOrder> order_;
 };

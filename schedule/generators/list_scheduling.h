@@ -9,7 +9,7 @@
 
 namespace debubble {
 
-/// How a rank that is free chooses among the passes whose inputs have come.
+/// The rule by which a free rank chooses among the passes whose inputs have arrived.
 struct ListPolicy {
     enum class Choice {
         BackwardFirst,  ///< drain before filling, the later chunk first
@@ -18,38 +18,39 @@ struct ListPolicy {
         Fixed,          ///< the next of `order`; wait if it cannot run yet
     };
     Choice choice = Choice::BackwardFirst;
-    const BuildingBlock* block = nullptr;           ///< for Block
-    int look_ahead = 0;                             ///< Block: units it may run out of order
-    const std::vector<StepOrder>* order = nullptr;  ///< Fixed: every F and I, and no W
-    std::vector<int> live_limits = {};              ///< per rank, below the problem's; may be empty
+    const BuildingBlock* block = nullptr;           ///< the block that Block follows
+    int look_ahead = 0;                             ///< for Block: units that a pass may run out of
+                                                    ///< order
+    const std::vector<StepOrder>* order = nullptr;  ///< for Fixed: every F and I, and no W
+    std::vector<int> live_limits = {};              ///< limits per rank, below the problem's; may
+                                                    ///< be empty
 
-    /// A weight pass runs where nothing else can, if this share of it fits
-    /// before the next known input comes; 0 runs it always.
+    /// A weight pass runs where nothing else can, if this share of it fits before the next known
+    /// input arrives; 0 means always.
     int weight_fits_percent = 100;
-    /// If set, a weight pass that does not fit runs only where waiting would
-    /// make the rank idle more than this, or than the idlest rank so far: to
-    /// wait there costs nothing, to run late may delay the others.
+    /// If set, a weight pass that does not fit runs only where waiting would make the rank idle
+    /// longer than this, or longer than the idlest rank so far: waiting there costs nothing, and
+    /// running late may delay the others.
     std::optional<Duration> idle_allowance = {};
 };
 
-/// Plays the pipeline in time and lets every free rank take a pass by the
-/// policy. Never takes the last activation that a rank may hold for a chunk
-/// that is not its last, unless the last can drain, so it cannot get stuck;
-/// only a Fixed order can. About 30 ns a pass.
+/// Plays the pipeline in time and lets every free rank take a pass by the policy. Never takes the
+/// last activation that a rank may hold for a chunk that is not its last, unless the last can
+/// drain, so it cannot deadlock; only a Fixed order can. About 30 ns a pass.
 class ListScheduler {
 public:
     explicit ListScheduler(const OrderProblem& problem);
     ~ListScheduler();
 
-    /// Nothing if it gets stuck, or as soon as it is certain to be no shorter
-    /// than `to_beat`.
+    /// Returns nothing if the order deadlocks, or as soon as it is certain to be no shorter than
+    /// `to_beat`.
     std::optional<PlanLength> play(const ListPolicy& policy, const PlanLength& to_beat = {});
-    /// What was played last.
+    /// The order that was played last.
     const std::vector<StepOrder>& order() const;
 
 private:
     struct State;
-    std::unique_ptr<State> state_;  ///< whose memory is used again
+    std::unique_ptr<State> state_;  ///< its memory is used again
 };
 
 }  // namespace debubble

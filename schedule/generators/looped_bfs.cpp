@@ -9,7 +9,7 @@
 /// arXiv:2211.05953): all microbatches pass the first chunk, then the second, ...;
 /// the backwards come the same way back. Interleaving's bubble (p-1)(F+B)/v for
 /// m >= p with GPipe's memory; each chunk's gradients are complete at once,
-/// which is what sharded data parallelism wants.
+/// which sharded data parallelism needs.
 ///
 ///   rank 0  0F0 0F1 0F2 2F0 2F1 2F2 2B2 2B1 2B0 0B2 0B1 0B0
 ///   rank 1  1F0 1F1 1F2 3F0 3F1 3F2 3B2 3B1 3B0 1B2 1B1 1B0

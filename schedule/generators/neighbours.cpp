@@ -8,12 +8,12 @@
 namespace debubble {
 namespace {
 
-/// What keeps the best plan from being shorter, by either measure: it counts
-/// first or, among equals, second.
+/// The obstacles to a shorter best plan, by either measure, whether it counts first or, among
+/// equals, second.
 ///
-/// That a path to a rank's end also bounds the rank's span takes a word: the
-/// first pass of a rank is the first forward of its chunk 0 in every order that
-/// does not get stuck, so it starts at the same time in all of them.
+/// That a path to a rank's end also bounds the rank's span has a reason: the first pass of a rank
+/// is the first forward of its chunk 0 in every order that does not deadlock, so it starts at the
+/// same time in all of them.
 class Obstacles {
 public:
     Obstacles(const OrderProblem& problem, const std::vector<StepOrder>& order) {
@@ -46,14 +46,14 @@ private:
     std::vector<CriticalRuns> paths_;
 };
 
-/// The best order, and its neighbours one after the other. The best plan, and
-/// with it the neighbours still to come, changes on the way.
+/// Tries the neighbours of the best order one after the other. The best plan, and with it the
+/// neighbours still to come, changes on the way.
 class Neighbourhood {
 public:
     explicit Neighbourhood(PlanSearch& search)
         : search_(search), order_(search.best().ranks), obstacles_(search.problem(), order_) {}
 
-    /// True if it found something better.
+    /// Returns true if it found something better.
     bool sweep() {
         bool improved = false;
         for (int rank = 0; rank < search_.problem().shape.ranks; ++rank)
@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    /// The earlier pass behind the others.
+    /// Moves the earlier pass after the others.
     bool moves_back(int rank, std::size_t from, std::size_t to) {
         if (!obstacles_.may_yield_to_moving_back(rank, order_[rank], from, to)) return skipped();
         const auto first = order_[rank].begin() + static_cast<std::ptrdiff_t>(from);
@@ -79,7 +79,7 @@ private:
         return false;
     }
 
-    /// The later pass before the others.
+    /// Moves the later pass before the others.
     bool moves_ahead(int rank, std::size_t from, std::size_t to) {
         if (!obstacles_.may_yield_to_moving_ahead(rank, order_[rank], from, to)) return skipped();
         const auto first = order_[rank].begin() + static_cast<std::ptrdiff_t>(from);

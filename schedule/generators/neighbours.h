@@ -4,8 +4,8 @@
 
 namespace debubble {
 
-/// Moves single passes of the best plan to and fro, as long as it gets shorter.
-/// Moves that cannot shorten it are charged like the others, but not played.
+/// Moves single passes of the best plan back and forth, as long as it gets shorter. Moves that
+/// cannot shorten it are charged like the others, but not played.
 void improve_order(PlanSearch& search);
 
 }  // namespace debubble

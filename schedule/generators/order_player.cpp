@@ -44,7 +44,7 @@ std::optional<PlanLength> OrderPlayer::play(const std::vector<StepOrder>& order,
     for (std::size_t ended = 0; ended < ranks_.size();) {
         const std::size_t before = done;
         ended = done = 0;
-        // Down and up again, as the passes go.
+        // Goes down and up again, as the passes do.
         for (std::size_t i = 0; i < 2 * ranks_.size(); ++i) {
             const std::size_t rank = i < ranks_.size() ? i : 2 * ranks_.size() - 1 - i;
             const Outcome outcome = advance(static_cast<int>(rank), order[rank], to_beat);
@@ -55,7 +55,7 @@ std::optional<PlanLength> OrderPlayer::play(const std::vector<StepOrder>& order,
         }
         if (done == before) return std::nullopt;
     }
-    PlanLength length{Duration{}, Duration{}};  // the first pass of all starts at 0
+    PlanLength length{Duration{}, Duration{}};  // the very first pass starts at 0
     for (const RankState& state : ranks_) {
         length.makespan = std::max(length.makespan, state.free);
         length.span = std::max(length.span, state.free - state.first);

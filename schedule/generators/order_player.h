@@ -10,19 +10,19 @@
 
 namespace debubble {
 
-/// Plays complete orders of one problem: every pass of every rank, none left to
-/// a policy. Then each pass starts when the one before it on its rank and its
-/// input allow, and a longest path takes the place of a queue. About 5 ns a pass.
+/// Plays complete orders of one problem, which leave no pass to a policy. Each pass starts when the
+/// one before it on its rank and its input allow, so a longest path takes the place of a queue.
+/// About 5 ns a pass.
 class OrderPlayer {
 public:
     explicit OrderPlayer(const OrderProblem& problem);
 
-    /// Nothing if the order gets stuck or holds too much, or as soon as it is
-    /// certain to be no shorter than `to_beat`.
+    /// Returns nothing if the order deadlocks or holds too much, or as soon as it is certain to be
+    /// no shorter than `to_beat`.
     std::optional<PlanLength> play(const std::vector<StepOrder>& order,
                                    const PlanLength& to_beat = {});
 
-    /// The ends of a rank's passes in the order just played to its end.
+    /// The end times of a rank's passes in the order just played to its end.
     std::span<const Duration> ends(int rank) const {
         return {ends_.data() + rank * passes_per_rank_, passes_per_rank_};
     }
@@ -36,7 +36,7 @@ private:
         Duration first{};
         Duration work_left{};
         int live = 0;
-        /// Passes done, by Pass and chunk.
+        /// The number of passes done, by Pass and chunk.
         std::array<std::array<int, 2>, 4> count{};
     };
 
@@ -52,10 +52,10 @@ private:
     std::size_t passes_per_rank_;
     std::vector<RankState> ranks_;
     std::vector<Duration> work_;           ///< by rank
-    std::vector<Duration> lengths_;        ///< by rank, Pass and chunk
-    std::vector<Duration> forward_input_;  ///< arrival by stage and microbatch
+    std::vector<Duration> lengths_;        ///< durations by rank, Pass and chunk
+    std::vector<Duration> forward_input_;  ///< arrival time by stage and microbatch
     std::vector<Duration> backward_input_;
-    std::vector<Duration> ends_;  ///< by rank and place in its order
+    std::vector<Duration> ends_;  ///< end times by rank and position in its order
 };
 
 }  // namespace debubble

@@ -10,7 +10,7 @@
 namespace debubble {
 namespace {
 
-/// All passes in a row must stay far from the end of 64-bit nanoseconds.
+/// The longest sum of all passes, which must stay far from the end of 64-bit nanoseconds.
 constexpr double kLongestSearched = 1e7;
 
 }  // namespace
@@ -24,14 +24,14 @@ Duration OrderProblem::work_of(int rank) const {
     return work;
 }
 
-Schedule to_schedule(std::string name, const OrderProblem& problem, const Plan& plan) {
+Schedule to_schedule(std::string name, const OrderProblem& problem, const OrderPlan& plan) {
     const PipelineShape& shape = problem.shape;
     Schedule schedule = empty_schedule(
         std::move(name), shape,
         problem.chunks() == 2 ? v_placement(shape.ranks) : loop_placement(shape.ranks, 1));
     for (int rank = 0; rank < shape.ranks; ++rank) {
         RankWriter list(schedule.ranks[rank]);
-        std::array<std::array<int, 2>, 4> next{};  // by pass and chunk
+        std::array<std::array<int, 2>, 4> next{};  // next microbatch by pass and chunk
         for (const Step& step : plan.ranks[rank]) {
             int& mb = next[static_cast<std::size_t>(step.pass)][step.chunk];
             list.add(step.pass, problem.stage_of(rank, step.chunk), {mb++, {}});
@@ -49,7 +49,7 @@ Reason objective_reason(const GeneratorOptions& options) {
     const auto found = options.values.find("objective");
     if (found == options.values.end() || found->second == "makespan" || wants_span(options))
         return std::nullopt;
-    return fmt::format("objective must be makespan or span, and is '{}'", found->second);
+    return fmt::format("objective must be makespan or span, not '{}'", found->second);
 }
 
 Reason costs_reason(const PipelineShape& shape, const PipelineCosts& costs) {

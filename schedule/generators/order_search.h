@@ -8,11 +8,11 @@
 #include "schedule/generators/generator_options.h"
 #include "schedule/schedule.h"
 
-/// What the generators that search (zb-auto and the V family) look for.
+/// The problem that the searching generators (zb-auto and the V family) solve.
 namespace debubble {
 
-/// A pass of one of the rank's chunks. Its microbatch is its number among its
-/// like: all orders here take the microbatches of a chunk and pass in turn.
+/// A pass of one of the rank's chunks. Its microbatch is its index among the passes of its kind:
+/// all orders here take the microbatches of a chunk and pass in turn.
 struct Step {
     Pass pass{};
     std::uint8_t chunk = 0;
@@ -20,12 +20,13 @@ struct Step {
 };
 using StepOrder = std::vector<Step>;
 
-/// Find an order of short makespan with at most `live_limit` activations alive.
+/// The task to find an order of short makespan with at most `live_limit` activations alive.
 struct OrderProblem {
     PipelineShape shape;  ///< one stage per rank, or two in a V
     PipelineCosts costs;
     bool splits_backward = true;
-    int live_limit = 1;    ///< stage activations of one rank, each from its F until its W (or B)
+    int live_limit = 1;    ///< stage activations of one rank, each live from its F until its W (or
+                           ///< B)
     bool by_span = false;  ///< shorten the longest rank span before the makespan
 
     int chunks() const { return shape.stages_per_rank; }
@@ -38,7 +39,7 @@ struct OrderProblem {
     Duration length_of(int rank, const Step& step) const {
         return costs.of(Stage{stage_of(rank, step.chunk)}).of(step.pass);
     }
-    /// All passes of the rank.
+    /// The duration of all passes of the rank.
     Duration work_of(int rank) const;
     std::int64_t passes() const {
         return std::int64_t{shape.stages()} * shape.micro_batches * (splits_backward ? 3 : 2);
@@ -46,24 +47,24 @@ struct OrderProblem {
     friend bool operator==(const OrderProblem&, const OrderProblem&) = default;
 };
 
-/// How long an order takes; without one, for ever.
+/// The length of an order; unlimited without an order.
 struct PlanLength {
     Duration makespan = Duration::max();
     Duration span = Duration::max();  ///< longest last end - first start of a rank
 };
 
-struct Plan {
+struct OrderPlan {
     std::vector<StepOrder> ranks;
     PlanLength length;
 };
 
-/// By the objective of the problem, and among equals by the other one.
+/// Compares by the objective of the problem, and among equals by the other measure.
 inline bool shorter(const OrderProblem& problem, const PlanLength& a, const PlanLength& b) {
     if (problem.by_span) return std::tie(a.span, a.makespan) < std::tie(b.span, b.makespan);
     return std::tie(a.makespan, a.span) < std::tie(b.makespan, b.span);
 }
 
-Schedule to_schedule(std::string name, const OrderProblem& problem, const Plan& plan);
+Schedule to_schedule(std::string name, const OrderProblem& problem, const OrderPlan& plan);
 
 /// `objective=span` counts if the optimizer waits for no other rank, so that
 /// the next step follows at the distance of the longest span.
@@ -72,7 +73,7 @@ inline constexpr GeneratorOption kObjective[] = {
 bool wants_span(const GeneratorOptions& options);
 Reason objective_reason(const GeneratorOptions& options);
 
-/// Why these costs cannot be searched with, if they cannot.
+/// The reason why a search with these costs is impossible, if it is.
 Reason costs_reason(const PipelineShape& shape, const PipelineCosts& costs);
 
 }  // namespace debubble

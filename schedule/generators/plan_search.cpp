@@ -5,7 +5,7 @@ namespace debubble {
 PlanSearch::PlanSearch(const OrderProblem& problem, std::int64_t pass_budget)
     : problem_(&problem), scheduler_(problem), player_(problem), budget_(pass_budget) {
     bound_ = {Duration{}, Duration{}};
-    Duration start{};  // when the first forward can reach the rank
+    Duration start{};  // time when the first forward can reach the rank
     for (int rank = 0; rank < problem.shape.ranks; ++rank) {
         const Duration work = problem.work_of(rank);
         bound_.span = std::max(bound_.span, work);

@@ -16,8 +16,8 @@ class PlanSearch {
 public:
     PlanSearch(const OrderProblem& problem, std::int64_t pass_budget);
 
-    /// Plays the policy and keeps its plan if it is better. Nothing once the
-    /// budget is spent and there is a plan.
+    /// Plays the policy and keeps its plan if it is better. Does nothing once the budget is spent
+    /// and there is a plan.
     bool consider(const ListPolicy& policy);
     /// The same for a complete order.
     bool consider(const std::vector<StepOrder>& order);
@@ -27,12 +27,13 @@ public:
         return found() && (budget_ <= 0 || !shorter(*problem_, bound_, best_.length));
     }
     void leave_at_most(std::int64_t passes) { budget_ = std::min(budget_, passes); }
-    /// The share of the best plan's length by which the bound is shorter: none can gain more.
+    /// The share of the best plan's length by which the bound is shorter; no other plan can gain
+    /// more.
     double gap() const;
     bool found() const { return !best_.ranks.empty(); }
-    /// How long the best plan lets its longest rank wait.
+    /// The time that the best plan lets its longest rank wait.
     Duration most_idle() const { return found() ? best_.length.span - bound_.span : Duration{}; }
-    const Plan& best() const { return best_; }
+    const OrderPlan& best() const { return best_; }
     const OrderProblem& problem() const { return *problem_; }
 
 private:
@@ -41,7 +42,7 @@ private:
     OrderPlayer player_;
     std::int64_t budget_;
     PlanLength bound_;  ///< no plan is shorter
-    Plan best_;
+    OrderPlan best_;
 };
 
 }  // namespace debubble

@@ -9,7 +9,7 @@
 namespace debubble {
 namespace {
 
-/// Bounds memory: a pass takes some 40 bytes, and a split backward writes three.
+/// Limits memory: a pass takes some 40 bytes, and a split backward writes three.
 constexpr std::int64_t kGreatestTurns = 20'000'000;
 constexpr int kGreatestSlices = 32767;  ///< MicroBatch::slice has 16 bits
 
@@ -22,7 +22,7 @@ Reason shape_reason(const PipelineShape& shape, const ShapeNeeds& needs) {
                                                   {"slices", shape.slices}};
     std::int64_t turns = 1;
     for (const auto& [name, count] : counts) {
-        if (count < 1) return fmt::format("{} must be at least 1, and is {}", name, count);
+        if (count < 1) return fmt::format("{} must be at least 1, not {}", name, count);
         if (turns > kGreatestTurns / count)
             return fmt::format(
                 "{} ranks x {} stages x {} microbatches x {} slices are more than the {} passes "
@@ -62,7 +62,7 @@ OptionValue whole_number(const GeneratorOptions& options, const std::string& key
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value < least ||
         value > greatest)
-        return {fallback, fmt::format("{} must be a whole number from {} to {}, and is '{}'", key,
+        return {fallback, fmt::format("{} must be a whole number from {} to {}, not '{}'", key,
                                       least, greatest, text)};
     return {value};
 }

@@ -11,15 +11,16 @@
 namespace debubble {
 namespace {
 
-/// Some 50 ms for a V; a large one gets a few tries more.
+/// Some 50 ms for a V; a large one gets a few more tries.
 constexpr std::int64_t kUsualBudget = 2'000'000;
 constexpr std::int64_t kGreatestBudget = 40'000'000;
 constexpr int kLeastTries = 14;
-/// A plan that its bound beats by less than this, as a share of its length, is searched
-/// on in proportion: at a tenth of it with a tenth of the effort.
+/// A plan that exceeds its bound by less than this share of its length gets a search in proportion:
+/// at a tenth of it, a tenth of the effort.
 constexpr double kGapWorthAllBlocks = 0.2;
 constexpr double kGapWorthAllMoves = 0.1;
-/// Blocks in a row that may be tried in vain: all but a few, and when little is left to gain.
+/// The most blocks in a row that may be tried in vain: for all but a few blocks, and when little is
+/// left to gain.
 constexpr int kMostVainBlocks = 160;
 constexpr int kLeastVainBlocks = 3;
 
@@ -74,8 +75,8 @@ void consider_block(PlanSearch& search, const BlockOrders& block) {
     }
 }
 
-/// What is kept of earlier searches: some 10 MB of plans and, of searches with
-/// the default budget, as much per library at worst.
+/// The results of earlier searches that are kept: some 10 MB of plans and, for searches with the
+/// default budget, as much per library at worst.
 constexpr std::size_t kMostPlansKept = 128;
 constexpr std::size_t kMostLibrariesKept = 16;
 constexpr std::int64_t kMostPassesKept = 20'000;
@@ -86,7 +87,7 @@ struct SearchKey {
     friend bool operator==(const SearchKey&, const SearchKey&) = default;
 };
 
-Plan search_anew(const OrderProblem& problem, BlockLibrary& library) {
+OrderPlan search_anew(const OrderProblem& problem, BlockLibrary& library) {
     const std::int64_t budget =
         std::max(kUsualBudget, std::min(kLeastTries * problem.passes(), kGreatestBudget));
     PlanSearch search(problem, budget);
@@ -109,9 +110,9 @@ Plan search_anew(const OrderProblem& problem, BlockLibrary& library) {
 
 }  // namespace
 
-Plan search_v_order(const OrderProblem& problem, const BlockStrides& published) {
+OrderPlan search_v_order(const OrderProblem& problem, const BlockStrides& published) {
     // The plans of a sweep ask again and again for the same.
-    static Memo<SearchKey, Plan> plans(kMostPlansKept);
+    static Memo<SearchKey, OrderPlan> plans(kMostPlansKept);
     static Memo<SearchKey, BlockLibrary> libraries(kMostLibrariesKept);
     if (problem.passes() > kMostPassesKept) {
         BlockLibrary library(problem, published);
@@ -124,7 +125,7 @@ Plan search_v_order(const OrderProblem& problem, const BlockStrides& published) 
         const auto library = libraries.get({any_costs, published}, [&] {
             return std::make_unique<BlockLibrary>(any_costs, published);
         });
-        return std::make_unique<Plan>(search_anew(problem, *library));
+        return std::make_unique<OrderPlan>(search_anew(problem, *library));
     });
 }
 

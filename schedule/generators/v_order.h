@@ -7,9 +7,9 @@ namespace debubble {
 
 /// The V family: greedy orders, then building blocks, squeezed or played.
 /// `published` are the strides of the schedule's paper and are tried first.
-Plan search_v_order(const OrderProblem& problem, const BlockStrides& published);
+OrderPlan search_v_order(const OrderProblem& problem, const BlockStrides& published);
 
-/// Why the V family cannot search for this shape with these costs.
+/// The reason why the V family cannot search for this shape with these costs.
 Reason v_shape_with_costs(const PipelineShape& shape, const GeneratorOptions& options);
 
 }  // namespace debubble

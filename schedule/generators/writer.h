@@ -7,8 +7,8 @@
 
 namespace debubble {
 
-/// What a generator writes one rank's list with: compute actions only. Sends
-/// and receives are derived from them by the lowering passes.
+/// Writes one rank's list for a generator: compute actions only. Sends and receives are derived
+/// from them by the lowering passes.
 class RankWriter {
 public:
     explicit RankWriter(ActionList& actions) : actions_(&actions) {}

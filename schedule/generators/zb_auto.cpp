@@ -23,13 +23,13 @@ namespace {
 /// Some 30 ms.
 constexpr std::int64_t kBudget = 1'200'000;
 
-/// One order to try: how far each rank runs ahead, and what then decides.
+/// One order to try: how far each rank runs ahead, and what decides afterwards.
 struct Heuristic {
     enum class Kind {
-        Turns,    ///< ZB-H1's: F and I in turn, W after each but a fixed number late
+        Turns,    ///< ZB-H1's order: F and I in turn, each W a fixed number of turns late
         Filled,   ///< F and I in turn, W where they fit
-        Greedy,   ///< what is ready; `lead` limits what is alive
-        Drained,  ///< the same, backward first
+        Greedy,   ///< whatever is ready; `lead` limits what is alive
+        Drained,  ///< the same as Greedy, backward first
     };
     Kind kind = Kind::Turns;
     std::vector<int> lead;  ///< per rank: forwards before the first backward
@@ -46,7 +46,7 @@ StepOrder alternation(int micro_batches, int lead) {
     return order;
 }
 
-/// As many W late as the limit leaves room for.
+/// The order with as many delayed W as the limit leaves room for.
 StepOrder with_delayed_weights(const StepOrder& order, int delay) {
     StepOrder all;
     int backwards = 0;
@@ -64,7 +64,7 @@ public:
     explicit AutoSearch(const OrderProblem& problem)
         : problem_(problem), search_(problem, kBudget) {}
 
-    Plan run() {
+    OrderPlan run() {
         for (const double slope : {1.0, 2.0, 1.5, 0.5, 1.25, 1.75, 2.5, 3.0, 0.0})
             for (const int step : {0, 1}) try_slope(slope, step);
         while (!search_.spent() && improve_leads()) {
@@ -103,8 +103,8 @@ private:
 
     int most_lead() const { return std::min(problem_.live_limit, problem_.shape.micro_batches); }
 
-    /// Every kind with rank r running `slope` forwards ahead of rank r+1, and
-    /// where the limit is reached, `step` forwards.
+    /// Tries every kind with rank r running `slope` forwards ahead of rank r+1, and `step` forwards
+    /// where the limit is reached.
     void try_slope(double slope, int step) {
         Heuristic heuristic;
         for (int rank = 0; rank < problem_.shape.ranks; ++rank) {

@@ -26,7 +26,7 @@ Reason note_of_zb_h2(const PipelineShape& shape) {
     const int full = 2 * shape.ranks - 1;
     if (shape.micro_batches >= full) return std::nullopt;
     return fmt::format(
-        "zb-h2 fills its warm-up with {} microbatches on {} ranks, and there {} {}: ranks begin "
+        "zb-h2 fills its warm-up with {} microbatches on {} ranks, and there {} {}: ranks start "
         "with all of them, and bubbles are left",
         full, shape.ranks, shape.micro_batches == 1 ? "is" : "are", shape.micro_batches);
 }

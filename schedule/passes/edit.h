@@ -8,8 +8,8 @@
 
 namespace debubble {
 
-/// Changes to one rank's list, by position in the list as it is. Edit at
-/// one position keep the order in which they were asked for.
+/// Changes to one rank's list, by position in the unchanged list. Edits at one position keep the
+/// order in which they were asked for.
 class Edit {
 public:
     explicit Edit(const ActionList& list)
@@ -59,13 +59,13 @@ inline bool is_compute(const Action& action) {
     return std::holds_alternative<Compute>(action) || std::holds_alternative<Overlap>(action);
 }
 
-/// W and B make a stage's weight gradient.
+/// True for W and B, which make a stage's weight gradient.
 inline bool makes_weight_gradient(const Compute& c) {
     return c.pass == Pass::BackwardWeight || c.pass == Pass::Backward;
 }
 
-/// The position just behind the compute at `position` and the sends of its results.
-inline std::size_t behind_sends(const ActionList& list, std::size_t position) {
+/// The position just after the compute at `position` and the sends of its results.
+inline std::size_t after_sends(const ActionList& list, std::size_t position) {
     ++position;
     while (position < list.size() && std::holds_alternative<Send>(list[position])) ++position;
     return position;

@@ -8,22 +8,23 @@
 namespace debubble {
 
 /// Sends and receives in step, as PyTorch places them (torch.distributed.pipelining.schedules,
-/// _add_send_recv): the computes are played in turns of one per rank; a send stands behind the
-/// compute that makes its message, and its receive at once where the other rank has got to. All
-/// ranks then list their messages in parts of one order, which every Transport plays to its end.
-/// What is received before it is used waits in its buffer. Computes that wait in a cycle keep
-/// their order, and their receives stand last.
+/// _add_send_recv): the computes are played in turns of one per rank; a send comes after the
+/// compute that makes its message, and its receive at the point that the other rank has reached.
+/// All ranks then list their messages in parts of one order, which every Transport plays to its
+/// end. A message that is received before its use waits in its buffer. Computes that wait in a
+/// cycle keep their order, and their receives come last.
 Schedule add_send_recv_in_step(Schedule compute_only);
 
 struct InTime {
     Schedule schedule;
     bool finishes = true;  ///< under every Transport
 };
-/// What receive_in_time() makes.
+/// The result of receive_in_time().
 InTime received_in_time(Schedule schedule);
 
-/// Sends and receives as the options say, then the `rest` of the passes, then receive_in_time();
-/// with messages in step where that would jam, which computes in any order that PyTorch plays need.
+/// Adds sends and receives as the options say, then the `rest` of the passes, then
+/// receive_in_time(). Where that would deadlock, messages are in step, which computes in every
+/// order that PyTorch plays need.
 Schedule with_messages(const Schedule& compute_only, const LowerOptions& options,
                        const std::function<Schedule(Schedule)>& rest);
 

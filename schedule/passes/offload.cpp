@@ -7,14 +7,14 @@
 namespace debubble {
 namespace {
 
-/// Where the forward of a microbatch stands in a rank's list; nowhere yet.
+/// The position of the forward of a microbatch in a rank's list that has not come yet.
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
 }  // namespace
 
-/// Out behind the forward, back before the compute that stands before the
-/// backward, so that the copy runs beside it. What is needed again so soon that
-/// it would have to come back before it is gone stays where it is.
+/// Offloads after the forward and reloads before the compute ahead of the backward, so that the
+/// copy runs at the same time as that compute. A microbatch that is needed so soon that it would be
+/// reloaded before its offload has ended stays on the device.
 Schedule add_offload(Schedule schedule, const LowerOptions& options) {
     if (options.offloaded.empty()) return schedule;
     const ResultIndex index(schedule);
@@ -31,7 +31,7 @@ Schedule add_offload(Schedule schedule, const LowerOptions& options) {
             }
             const std::size_t reload = compute_before(list, i);
             if (at == kNowhere || reload <= at) return;
-            edit.before(behind_sends(list, at), Offload{c.stage, c.micro_batch});
+            edit.before(after_sends(list, at), Offload{c.stage, c.micro_batch});
             edit.before(reload, Reload{c.stage, c.micro_batch});
         };
         for (std::size_t i = 0; i < list.size(); ++i)

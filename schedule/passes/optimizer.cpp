@@ -2,9 +2,9 @@
 
 namespace debubble {
 
-/// Synchronised: every rank waits for the norm of all gradients. Post-validated
-/// (zero-bubble paper, section 4): each rank steps as soon as its own gradients
-/// are there, and the norm, which arrives later, confirms the step or undoes it.
+/// Synchronised: every rank waits for the norm of all gradients. Post-validated (zero-bubble paper,
+/// section 4): each rank steps as soon as its own gradients are complete, and the norm, which
+/// arrives later, confirms the step or undoes it.
 Schedule add_optimizer(Schedule schedule, const LowerOptions& options) {
     if (options.optimizer == OptimizerPlacement::None) return schedule;
     const bool synchronized = options.optimizer == OptimizerPlacement::Synchronized;

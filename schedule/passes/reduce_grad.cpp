@@ -6,7 +6,7 @@
 namespace debubble {
 namespace {
 
-/// Per stage, how many reductions of it each of its holders takes part in.
+/// The number of reductions of each stage that each of its holders takes part in.
 std::vector<int> reductions_of(const Schedule& schedule, bool after_every_backward) {
     std::vector<int> most(schedule.stage_count(), 0);
     std::vector<int> here(schedule.stage_count());
@@ -23,7 +23,7 @@ std::vector<int> reductions_of(const Schedule& schedule, bool after_every_backwa
     return most;
 }
 
-/// Where the n-th reduction of a stage can stand at the earliest.
+/// The earliest position of the n-th reduction of a stage.
 struct Slot {
     std::size_t position;
     int number;
@@ -36,7 +36,7 @@ std::vector<Slot> slots_of(const ActionList& list, Stage stage, int reductions,
     for (std::size_t i = 0; i < list.size(); ++i)
         for_each_compute(list[i], [&](const Compute& c) {
             if (c.stage == stage && makes_weight_gradient(c))
-                slots.push_back({behind_sends(list, i), static_cast<int>(slots.size()), stage});
+                slots.push_back({after_sends(list, i), static_cast<int>(slots.size()), stage});
         });
     if (!after_every_backward && slots.size() > 1) slots = {{slots.back().position, 0, stage}};
     // A holder with fewer microbatches than another adds nothing to the rest.

@@ -8,10 +8,10 @@
 namespace debubble {
 namespace {
 
-/// From rank, to rank, kind of message.
+/// The sending rank, the receiving rank and the kind of message.
 using Channel = std::tuple<Rank, Rank, Message::Kind>;
 
-/// Per result, its place among the messages of its channel, in sending order.
+/// For each result, its place among the messages of its channel, in sending order.
 std::vector<std::size_t> sending_order(const Schedule& schedule, const ResultIndex& index,
                                        const Owners& owners) {
     std::vector<std::size_t> order(index.size(), 0);
@@ -28,7 +28,7 @@ std::vector<std::size_t> sending_order(const Schedule& schedule, const ResultInd
     return order;
 }
 
-/// A receive and the position of the compute that it stands before.
+/// A receive and the position of the compute that it comes before.
 struct Arrival {
     std::size_t position;
     std::size_t order;
@@ -58,8 +58,8 @@ public:
     }
 
 private:
-    /// In the order in which they are listed. A channel delivers in the order
-    /// of sending: what is needed late but sent early is received early.
+    /// The receives in the order in which they are listed. A channel delivers in the order of
+    /// sending: a message that is needed late but sent early is received early.
     std::vector<Arrival> arrivals(Rank rank) const {
         const ActionList& list = schedule_.ranks[rank.index];
         std::map<Channel, std::vector<Arrival>> channels;
@@ -94,7 +94,7 @@ private:
 
 }  // namespace
 
-/// A Send stands directly behind the compute that makes its message.
+/// A Send comes directly after the compute that makes its message.
 Schedule add_send_recv(Schedule schedule, const LowerOptions& options) {
     const ReceivePlacer placer(schedule, options);
     std::vector<ActionList> lowered;

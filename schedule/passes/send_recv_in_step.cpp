@@ -18,12 +18,14 @@ public:
 
     std::vector<ActionList> lower() && {
         while (play_turn([&](const Action& action) { return has_inputs(action); })) continue;
-        while (play_turn([](const Action&) { return true; })) continue;  // what waits in a cycle
+        while (play_turn([](const Action&) { return true; }))
+            continue;  // computes that wait in a
+                       // cycle
         return std::move(lowered_);
     }
 
 private:
-    /// Of each rank its next action if it may; false if there was none.
+    /// Plays the next action of each rank if it may; false if there was none.
     template <class May>
     bool play_turn(const May& may) {
         bool any = false;
@@ -64,7 +66,7 @@ private:
     ResultIndex index_;
     Owners owners_;
     std::vector<bool> made_;
-    std::vector<std::size_t> played_;  ///< by rank
+    std::vector<std::size_t> played_;  ///< number of actions played, by rank
     std::vector<ActionList> lowered_;
 };
 

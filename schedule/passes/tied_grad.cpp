@@ -21,7 +21,7 @@ Schedule add_tied_grad(Schedule schedule, const LowerOptions& options) {
         for (std::size_t i = 0; i < list.size(); ++i) {
             if (std::holds_alternative<ReduceGrad>(list[i])) position = i + 1;
             for_each_compute(list[i], [&](const Compute& c) {
-                if (tied(c.stage)) position = behind_sends(list, i);
+                if (tied(c.stage)) position = after_sends(list, i);
             });
         }
         list.insert(list.begin() + static_cast<std::ptrdiff_t>(position), TiedGradReduce{*copy});

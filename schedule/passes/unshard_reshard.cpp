@@ -18,8 +18,9 @@ void gather_after_step(ActionList& list, const std::vector<Stage>& held) {
 
 /// Positions in a list between which a stage's parameters are gathered.
 struct Use {
-    std::size_t gather;  ///< of the compute ahead of the first one, to gather beside it
-    std::size_t last;    ///< of the last compute of the stage
+    std::size_t gather;  ///< position of the compute before the first one, to gather at the same
+                         ///< time
+    std::size_t last;    ///< position of the last compute of the stage
 };
 
 std::vector<Use> uses_of(const ActionList& list, Stage stage) {
@@ -33,7 +34,8 @@ std::vector<Use> uses_of(const ActionList& list, Stage stage) {
         bool used = false;
         for_each_compute(list[computes[n]], [&](const Compute& c) { used |= c.stage == stage; });
         if (!used) continue;
-        // With one other compute in between it would come back as soon as it is gone.
+        // With only one other compute in between, the parameters would be gathered again as soon as
+        // they are dropped.
         const bool stays = !uses.empty() && n - last <= 2;
         if (!stays) uses.push_back({computes[n == 0 ? 0 : n - 1], 0});
         uses.back().last = computes[n];
@@ -55,7 +57,7 @@ Schedule add_unshard_reshard(Schedule schedule, const LowerOptions& options) {
         for (const Stage stage : held)
             for (const Use& use : uses_of(list, stage)) {
                 edit.before(use.gather, Unshard{stage});
-                edit.before(behind_sends(list, use.last), Reshard{stage});
+                edit.before(after_sends(list, use.last), Reshard{stage});
             }
         list = std::move(edit).apply();
     }

@@ -9,9 +9,8 @@ class App;
 /// The verbs of the program `debubble`, one file each.
 namespace debubble::sim {
 
-/// Each adds its verb and options to the program. If the command line asks for
-/// that verb, parsing ends in carrying it out, which sets `answer`; InputError
-/// and WorldError pass through.
+/// Each function adds its verb and options to the program. If the command line asks for that verb,
+/// parsing ends with its execution, which sets `answer`; InputError and WorldError pass through.
 void add_simulate(CLI::App& program, ExitStatus& answer);
 void add_sweep(CLI::App& program, ExitStatus& answer);
 void add_search(CLI::App& program, ExitStatus& answer);

@@ -16,11 +16,11 @@
 #include "trace/picture/svg.h"
 #include "trace/steps.h"
 
-/// `debubble compare`: a prediction beside what happened.
+/// `debubble compare`: the comparison of a prediction with an executed run.
 namespace debubble::sim {
 namespace {
 
-constexpr std::size_t kLongestTrace = 2UL << 30U;  ///< bytes: some ten million actions
+constexpr std::size_t kLongestTrace = 2UL << 30U;  ///< in bytes: some ten million actions
 
 struct CompareArguments {
     std::string simulated;
@@ -45,7 +45,7 @@ std::string picture(const Trace& simulated, const Trace& executed, const Compare
     const Trace lower = median_step(executed);
     const Statistics of_upper = statistics(upper);
     const Statistics of_lower = statistics(lower);
-    const Beside<StepFigures>& step = report.comparison.step;
+    const Compared<StepFigures>& step = report.comparison.step;
     std::ostringstream out;
     write_svg_pair({&upper, &of_upper, caption(upper, step.simulated, report.files.simulated)},
                    {&lower, &of_lower, caption(lower, step.executed, report.files.executed)}, out);
@@ -77,8 +77,8 @@ ExitStatus carry_out(const CompareArguments& args) {
 
 constexpr const char* kCompareFooter =
     R"(The traces are those of `simulate --trace` and `run --trace`, of the same program. Errors are
-(simulated - executed) / executed. Two traces of one kind are compared as the first and the second. Exit code 1 if the programs differ, or if what was executed is
-not the program.
+(simulated - executed) / executed. Two traces of one kind are compared as the first and the second.
+Exit code 1 if the programs differ, or if the executed actions are not those of the program.
 
 Examples:
   debubble simulate mine.yaml --trace simulated.trace.json
@@ -91,7 +91,7 @@ Examples:
 void add_compare(CLI::App& program, ExitStatus& answer) {
     auto args = std::make_shared<CompareArguments>();
     CLI::App* verb =
-        program.add_subcommand("compare", "lay a run's trace beside the predicted one");
+        program.add_subcommand("compare", "compare a run's trace with the predicted one");
     verb->add_option("SIM_TRACE", args->simulated, "trace that `simulate` wrote")->required();
     verb->add_option("RUN_TRACE", args->executed, "trace that `run` wrote")->required();
     verb->add_option("--json", args->json, "write the comparison as JSON; - is standard output");

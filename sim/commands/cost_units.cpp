@@ -14,15 +14,16 @@ namespace debubble::sim {
 namespace {
 
 constexpr std::int64_t kGreatestCost = 1'000'000'000;
-constexpr std::int64_t kFinestPart = 1'000'000'000;  ///< denominators: nine decimals
+constexpr std::int64_t kFinestPart = 1'000'000'000;  ///< greatest denominator: nine decimals
 
 [[noreturn]] void refuse(std::string_view text) {
-    throw InputError(fmt::format(
-        "'{}' is no cost: a number from 0 to 1e9, as 3, 0.25 (nine decimals at most) or 1/3",
-        text));
+    throw InputError(
+        fmt::format("'{}' is not a cost: give a number from 0 to 1e9, such as 3, 0.25 (nine "
+                    "decimals at most) or 1/3",
+                    text));
 }
 
-/// Digits only: a sign, a blank or an exponent is a mistake.
+/// Reads digits only: a sign, a blank or an exponent is a mistake.
 std::int64_t whole(std::string_view digits, std::string_view text) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -73,10 +74,10 @@ double value(Fraction f) {
     return static_cast<double>(f.numerator) / static_cast<double>(f.denominator);
 }
 
-/// Nanoseconds per unit in which all fractions are whole, also when sliced;
-/// not fewer than a million, so that a search may cut costs further.
+/// Nanoseconds per unit for which all fractions are whole numbers, also when sliced; at least a
+/// million, so that a search may divide costs further.
 std::int64_t exact_scale(const std::vector<Fraction>& fractions, const PipelineShape& shape) {
-    constexpr double kLongestStep = 4e18;  // nanoseconds, in 63 bits
+    constexpr double kLongestStep = 4e18;  // in nanoseconds, within 63 bits
     const double ops = 4.0 * shape.stages() * shape.micro_batches * shape.slices;
     double greatest = 1;
     for (const Fraction f : fractions) greatest = std::max(greatest, value(f));

@@ -13,7 +13,8 @@
 /// and a makespan of 24 units is printed as 24.
 namespace debubble::sim {
 
-/// "3", "0.25", "1/3"; not negative. Precondition of the type: denominator > 0.
+/// A fraction written as "3", "0.25" or "1/3"; not negative. Precondition of the type: denominator
+/// > 0.
 struct Fraction {
     std::int64_t numerator = 0;
     std::int64_t denominator = 1;
@@ -21,8 +22,8 @@ struct Fraction {
 
 class CostUnits {
 public:
-    /// `costs` is F,I,W,C of one stage's op (B = I + W, C per link); `overlap`
-    /// what an Overlap costs, if not the sum. Throws InputError.
+    /// `costs` is F,I,W,C of one stage's op (B = I + W, C per link); `overlap` is the cost of an
+    /// Overlap, if it is not the sum. Throws InputError.
     CostUnits(std::string_view costs, std::optional<std::string_view> overlap,
               const PipelineShape& shape);
 

@@ -14,7 +14,7 @@ class App;
 
 namespace debubble::sim {
 
-/// What `sweep` and `search` both take.
+/// The arguments that `sweep` and `search` share.
 struct GridArguments {
     std::string scenario;
     std::vector<std::string> set;

@@ -72,7 +72,7 @@ bool holds(const Cells& features, const std::string& feature) {
     return std::ranges::find(features, feature) != features.end();
 }
 
-/// Of the first row, what all of them have.
+/// The features of the first row that all rows share.
 Cells unvalidated_in_all(std::span<const SweepRow* const> rows) {
     Cells common = features_of(*rows.front());
     for (const SweepRow* row : rows.subspan(1)) {
@@ -123,8 +123,8 @@ std::string twins_text(const std::vector<SweepRow>& rows, std::span<const std::s
         if (by_key[k] > 0)
             text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", keys[k], by_key[k]);
     return fmt::format(
-        "{} of those that fit {} of others, the same program with the same figures, and left out "
-        "below; what makes no difference: {}\n",
+        "{} of those that fit {} of others (the same program with the same figures), left out "
+        "below; the keys that make no difference: {}\n",
         count, count == 1 ? "is a twin" : "are twins", text);
 }
 

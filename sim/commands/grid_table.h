@@ -9,13 +9,13 @@
 /// Plans of a grid, as `sweep` and `search` print them.
 namespace debubble::sim {
 
-/// A line for each row: swept keys, speed, and what tells one plan from another: bubble, exposed
-/// communication as a share of the step, memory held and left. What is unvalidated in some of them
-/// stands in their lines, what is in all of them below.
+/// A line for each row: swept keys, speed, and the figures that distinguish plans: bubble, exposed
+/// communication as a share of the step, memory held and left. Features that are unvalidated in
+/// some of the rows are named in their lines, those that are unvalidated in all rows below.
 std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid);
 
-/// How many of the rows that fit are twins of others, and for how many each key makes no
-/// difference: one sentence, or nothing where there is none.
+/// The number of fitting rows that are twins of others, and for how many of them each key makes no
+/// difference: one sentence, or nothing if there are none.
 std::string twins_text(const std::vector<SweepRow>& rows, std::span<const std::string> keys);
 
 }  // namespace debubble::sim

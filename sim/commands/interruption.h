@@ -4,8 +4,8 @@
 
 namespace debubble::sim {
 
-/// While one lives, Ctrl-C (SIGINT) and SIGTERM set a flag instead of ending
-/// the process, so that work can be put down in order. One at a time.
+/// While an object of this type exists, Ctrl-C (SIGINT) and SIGTERM set a flag instead of ending
+/// the process, so that work can be stopped in order. One at a time.
 class Interruption {
 public:
     Interruption();
@@ -14,7 +14,7 @@ public:
     Interruption& operator=(const Interruption&) = delete;
 
     const std::atomic<bool>& flag() const;
-    /// Ends the process by the signal that came, as its parent expects it.
+    /// Ends the process by the signal that was caught, as its parent expects.
     [[noreturn]] void end_by_signal();
 };
 

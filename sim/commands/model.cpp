@@ -83,13 +83,13 @@ std::string line(const std::string& stage, const std::string& layer, const Layer
                        static_cast<double>(f.activations.count) / (1 << 20));
 }
 
-/// What a stage holds beside its layers.
-std::string beside_layers(const models::StageContent& content) {
+/// The parts of a stage other than its layers.
+std::string other_parts(const models::StageContent& content) {
     if (content.embedding) return content.head ? "embedding, head" : "embedding";
     return content.head ? "head" : "";
 }
 
-/// What the sums of the table add up to, where that is not the published number.
+/// The sums of the table, where they differ from the published number, and why.
 std::string sums_text(const models::Architecture& a, const models::Execution& e,
                       const ParameterSums& sums, std::size_t stages) {
     std::string text;
@@ -127,11 +127,11 @@ std::string model_text(const models::Architecture& a, const models::Execution& e
     for (std::size_t i = 0; i < table.size(); ++i) {
         const std::string stage = fmt::format("{}", i);
         for (const LayerFigures& layer : table[i].layers)
-            text += line(stage,
-                         layer.layer ? fmt::format("{}", *layer.layer)
-                                     : beside_layers(table[i].content),
-                         layer) +
-                    '\n';
+            text +=
+                line(stage,
+                     layer.layer ? fmt::format("{}", *layer.layer) : other_parts(table[i].content),
+                     layer) +
+                '\n';
         text += line(stage, "sum", table[i].sum) +
                 fmt::format("   static {:.2f} GiB\n", gib(table[i].static_memory));
     }

@@ -18,8 +18,8 @@ Layer layer_of(const models::Kernel& kernel) {
     return kernel.layer < 0 ? Layer() : Layer(kernel.layer);
 }
 
-/// For each tensor, the layer whose backward it is kept for: that of the first operator that
-/// saves it. A layer's input, which the layer before made, is thus its own.
+/// For each tensor, the layer whose backward it is kept for: that of the first operator that saves
+/// it. A layer's input, which the layer before made, thus belongs to the layer.
 std::vector<Layer> saved_by(const models::StageGraph& graph) {
     std::vector<std::optional<Layer>> known(graph.tensors.size());
     const auto claim = [&](const std::vector<int>& tensors, Layer layer) {
@@ -29,7 +29,8 @@ std::vector<Layer> saved_by(const models::StageGraph& graph) {
         }
     };
     for (const models::Operator& op : graph.operators) claim(op.saved, op.layer);
-    // What a backward needs without reading it as an operand lies where the forward uses it.
+    // A tensor that a backward needs without reading it as an operand belongs to the layer whose
+    // forward uses it.
     for (const models::Operator& op : graph.operators) claim(op.forward_uses, op.layer);
     std::vector<Layer> layers;
     layers.reserve(known.size());
@@ -51,7 +52,7 @@ std::map<Layer, Bytes> kept_after(const models::PassSteps& forward,
     return kept;
 }
 
-/// Of the whole stage, each figure by a count of its own.
+/// The figures of the whole stage, each counted by itself.
 LayerFigures sum_of(const models::StageGraph& graph, const models::PassSteps& forward,
                     const models::PassSteps& backward) {
     LayerFigures sum;
@@ -108,7 +109,8 @@ ParameterSums parameter_sums(const models::Architecture& architecture,
     ParameterSums sums;
     sums.published = models::parameter_count(architecture);
     models::Execution whole = execution;
-    whole.kernels.vocabulary_multiple *= whole.tensor;  // the ranks' shares of the tables are equal
+    whole.kernels.vocabulary_multiple *= whole.tensor;  // so that the ranks' shares of the tables
+                                                        // are equal
     whole.tensor = whole.expert_tensor = 1;
     whole.sequence_parallel = false;
     sums.padded = models::build_stage(architecture, whole, {0, architecture.layers, true, true})

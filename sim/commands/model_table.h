@@ -7,34 +7,36 @@
 #include "models/execution.h"
 #include "models/graph.h"
 
-/// Where a network's parameters, work and memory are, layer by layer.
+/// A network's parameters, work and memory, layer by layer.
 namespace debubble::sim {
 
-/// Of one tensor-parallel rank and one microbatch.
+/// The figures of one tensor-parallel rank and one microbatch.
 struct LayerFigures {
-    std::optional<int> layer;  ///< nothing: embedding and head
+    std::optional<int> layer;  ///< unset for embedding and head
     std::int64_t parameters = 0;
     double forward_flops = 0;  ///< matrix work, as executed
     double backward_flops = 0;
-    Bytes activations;  ///< kept from the forward for this layer's own backward
+    Bytes activations;  ///< bytes kept from the forward for this layer's own backward
 };
 
 struct StageFigures {
     models::StageContent content;
-    std::vector<LayerFigures> layers;  ///< what is not of a layer comes first
-    LayerFigures sum;                  ///< of the whole stage
+    std::vector<LayerFigures> layers;  ///< parts that do not belong to a layer come first
+    LayerFigures sum;                  ///< figures of the whole stage
     Bytes static_memory;  ///< parameters, gradients, optimizer at 18 bytes a parameter (bf16)
 };
 
-/// Uniform stages, the later ones a layer longer if they do not divide.
-/// Throws InputError if the network cannot be cut so.
+/// A table for uniform stages, the later ones a layer longer if they do not divide. Throws
+/// InputError if the network cannot be cut in this way.
 std::vector<StageFigures> model_table(const models::Architecture& architecture,
                                       const models::Execution& execution, int stages);
 
 struct ParameterSums {
-    std::int64_t published = 0;  ///< of the network, its vocabulary as it is, tied tensors once
-    std::int64_t padded = 0;     ///< the same with the vocabulary's tables padded
-    std::int64_t listed = 0;     ///< of the table: one tensor-parallel rank, copies of tied tensors
+    std::int64_t published = 0;  ///< parameters of the network, its vocabulary as it is, tied
+                                 ///< tensors once
+    std::int64_t padded = 0;     ///< parameters with the vocabulary's tables padded
+    std::int64_t listed = 0;     ///< parameters in the table: one tensor-parallel rank, copies of
+                                 ///< tied tensors
 };
 
 ParameterSums parameter_sums(const models::Architecture& architecture,

@@ -6,14 +6,14 @@
 
 namespace debubble::sim {
 
-/// Where a result goes: "-" is standard output, anything else a file, which is
-/// then either written whole or not touched. Throws WorldError.
+/// Writes a result: to standard output if `where` is "-", else to a file, which is then either
+/// written whole or not touched. Throws WorldError.
 void write_output(const std::string& where, std::string_view content);
 
-/// Does a person look at it, one who has not set NO_COLOR?
+/// True if the stream is a terminal, and NO_COLOR is not set.
 bool is_terminal(std::FILE* stream);
 
-/// Throws WorldError if what was printed did not arrive (a full disk).
+/// Throws WorldError if the printed text did not arrive (a full disk).
 void flush_standard_output();
 
 }  // namespace debubble::sim

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 struct ScheduleArguments {
     std::string name;
-    PipelineShape shape{1, 0, 1, 1};  ///< stages_per_rank 0: not said
+    PipelineShape shape{1, 0, 1, 1};  ///< stages_per_rank 0: not given
     std::string format = "text";
     std::string costs;
     std::optional<double> memory_limit;
@@ -35,7 +35,7 @@ struct ScheduleArguments {
     std::string out = "-";
 };
 
-/// `--option key=value` as a map; said twice, the last one holds.
+/// `--option key=value` as a map; of a key that is given twice, the last value holds.
 std::map<std::string, std::string> parse_options(const std::vector<std::string>& texts) {
     std::map<std::string, std::string> values;
     for (const std::string& text : texts) {
@@ -61,7 +61,7 @@ PipelineShape shape_of(const ScheduleArguments& args) {
     return shape;
 }
 
-/// The sums of shares of 1/k carry rounding noise in the last digits.
+/// Rounds sums of shares of 1/k, which carry rounding noise in the last digits.
 std::vector<double> without_noise(std::vector<double> values) {
     for (double& value : values) value = std::round(value * 1e9) / 1e9;
     return values;

@@ -40,7 +40,7 @@ void become_sibling(const SiblingVerb& verb, char** argv) {
     const auto program = self.parent_path() / verb.program;
     if (error || !std::filesystem::exists(program, error))
         throw WorldError(
-            fmt::format("'{}' needs the program {}, which is not beside this one: it "
+            fmt::format("'{}' needs the program {}, which is not in the folder of this one: it "
                         "was not built or not installed",
                         verb.name, verb.program));
     ::execv(program.c_str(), argv);

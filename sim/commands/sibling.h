@@ -3,8 +3,8 @@
 #include <span>
 #include <string_view>
 
-/// One name for the user, like git: verbs that need a window, MPI or CUDA live
-/// in programs of their own beside this one, so that this one links none of it.
+/// One name for the user, like git: verbs that need a window, MPI or CUDA are in programs of their
+/// own in the same folder, so that this program links none of these.
 namespace debubble::sim {
 
 struct SiblingVerb {
@@ -16,7 +16,7 @@ struct SiblingVerb {
 std::span<const SiblingVerb> sibling_verbs();
 const SiblingVerb* find_sibling_verb(std::string_view name);
 
-/// Becomes the program, with the same arguments. Returns only by WorldError,
+/// Replaces this process by the program, with the same arguments. It only returns by WorldError,
 /// when the program was not built or cannot be started.
 [[noreturn]] void become_sibling(const SiblingVerb& verb, char** argv);
 

@@ -22,7 +22,7 @@
 #include "trace/io/trace_csv.h"
 #include "trace/picture/svg.h"
 
-/// `debubble simulate`: what one training step of each scenario would do.
+/// `debubble simulate`: the prediction of one training step of each scenario.
 namespace debubble::sim {
 namespace {
 
@@ -39,7 +39,7 @@ struct SimulateArguments {
     std::string svg;
 };
 
-/// Of every scenario, so that all their mistakes are told at once.
+/// Reads all scenarios, so that all their mistakes are reported together.
 std::vector<scenarios::Scenario> read_all(const SimulateArguments& args) {
     const std::vector<scenarios::Override> overrides = parse_overrides(args.set);
     std::vector<scenarios::Scenario> read;
@@ -55,7 +55,7 @@ std::vector<scenarios::Scenario> read_all(const SimulateArguments& args) {
     return read;
 }
 
-/// The picture and the trace that --out gets; none without it.
+/// The picture and the trace that go to --out; none without it.
 std::vector<std::string> files_in_folder(const SimulateArguments& args,
                                          const scenarios::Scenario& scenario) {
     if (args.out.empty()) return {};

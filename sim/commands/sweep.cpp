@@ -13,7 +13,7 @@
 #include "sim/commands/interruption.h"
 #include "sim/commands/progress_bar.h"
 
-/// `debubble sweep`: every plan of a grid, as one row each of a CSV file.
+/// `debubble sweep`: every plan of a grid, each as one row of a CSV file.
 namespace debubble::sim {
 namespace {
 
@@ -49,7 +49,7 @@ std::string summary(const SweepResult& result, const Grid& grid, const std::stri
 ExitStatus carry_out(const SweepArguments& args) {
     if (args.out == "-")
         throw InputError(
-            "--out -: a sweep goes on from the rows in its file, which cannot be "
+            "--out -: a sweep continues from the rows in its file, which cannot be "
             "standard output; name a file");
     const Grid grid = read_grid(args.grid);
     Outputs outputs;
@@ -69,7 +69,7 @@ ExitStatus carry_out(const SweepArguments& args) {
     }
     if (!result.finished()) {
         fmt::print(stderr,
-                   "stopped: {} of {} points are in {}; the same command goes on from there\n",
+                   "stopped: {} of {} points are in {}; the same command continues from there\n",
                    result.rows.size(), result.total, args.out);
         interruption.end_by_signal();
     }
@@ -82,13 +82,14 @@ ExitStatus carry_out(const SweepArguments& args) {
 
 constexpr const char* kSweepFooter = R"(The grid is the scenario's 'sweep:' map, as
   sweep: {parallel.tensor: [1, 2, 4], schedule: [gpipe, 1f1b, zb-h1]}
-Each point is appended to the file as it is done. After Ctrl-C or a crash the same command goes
-on where it stopped; OUT.scenario, beside the file, tells whether the scenario, --set, a file that it
-names or the program is another one, whose rows are refused. Impossible points are rows with the reason. Points that make the same plan
-(the same program with the same figures) are listed once; in the file, `twin_of` names the row that
-they equal by the keys that make no difference. `unvalidated` names what no measured training step
-stands behind. Left: memory of a device, without the framework's headroom and what is reserved.
-Exposed: communication that nothing hides, of the step. Exit code 1 if no plan fits.
+Each point is appended to the file as it is done. After Ctrl-C or a crash the same command continues
+where it stopped. OUT.scenario, in the same folder, records the scenario, --set, the files that the
+scenario names and the program; if one of them has changed, the rows are refused. An impossible
+point is a row with the reason. Points that make the same plan (the same program with the same
+figures) are listed once; in the file, `twin_of` names the row that they equal by the keys that make
+no difference. `unvalidated` names the parts of a prediction that no measured training step covers.
+Left: memory of a device that remains after the framework's headroom and what is reserved. Exposed:
+communication of the step that nothing hides. Exit code 1 if no plan fits.
 
 Example:
   debubble sweep mine.yaml -j 8 --out results.csv)";

@@ -11,7 +11,7 @@
 #include "sim/commands/commands.h"
 #include "sim/commands/output.h"
 
-/// `debubble validate`: does this order finish, and what is wrong with it.
+/// `debubble validate`: checks that an order finishes, and lists its violations.
 namespace debubble::sim {
 namespace {
 
@@ -25,7 +25,7 @@ struct ValidateArguments {
     std::string json;
 };
 
-/// A named placement takes its size from what the file's rows hold.
+/// A named placement takes its size from the file's rows.
 Placement placement_of(const std::string& name, const Schedule& inferred) {
     const int ranks = inferred.placement.ranks();
     const int stages = inferred.stage_count();

@@ -12,7 +12,7 @@
 #include "sim/report/measured_table.h"
 #include "sim/report/validate_cost.h"
 
-/// `debubble validate-cost`: predictions beside a table of measured training steps.
+/// `debubble validate-cost`: the comparison of predictions with a table of measured training steps.
 namespace debubble::sim {
 namespace {
 

@@ -33,9 +33,10 @@ GroupPlacement group_of(const scenarios::Scenario& scenario, std::span<const Ran
     return group;
 }
 
-/// `exposed` of the flow, and the rest of it beside a compute. No byte is lost.
-PartlyHidden cut(const Flow& flow, double exposed, Duration beside) {
-    PartlyHidden parts{flow, {flow, beside}};
+/// Cuts off the `exposed` part of the flow; the rest runs at the same time as a compute. No byte is
+/// lost.
+PartlyHidden cut(const Flow& flow, double exposed, Duration overlap) {
+    PartlyHidden parts{flow, {flow, overlap}};
     parts.exposed.latency = from_seconds(seconds(flow.latency) * exposed);
     parts.exposed.bytes = scaled(flow.bytes, exposed);
     parts.hidden.flow.latency -= parts.exposed.latency;
@@ -94,7 +95,8 @@ PartlyHidden DataParallelPrices::reduce_gradients(const models::ParameterCount& 
     const scenarios::Framework& framework = scenario_.framework;
     if (!framework.overlap_grad_reduce || scenario_.cluster.gpu.threads) return {flow, {}};
     const double last = framework.reduces_by_layer ? last_backward.comes_last : last_bucket(size);
-    // The others are made in the rest of the backward, and reduced from the first of them on.
+    // The other gradients are made in the rest of the backward, and reduced from the first of them
+    // on.
     return cut(flow, last, from_seconds(seconds(last_backward.length) * (1 - last)));
 }
 
@@ -109,7 +111,7 @@ PartlyHidden DataParallelPrices::gather_parameters(const models::ParameterCount&
         scenario_.cluster.gpu.threads)
         return {flow, {}};
     const double bucket = last_bucket(size);
-    // What the last bucket brings is used in the last part of the forward.
+    // The parameters of the last bucket are used in the last part of the forward.
     return cut(flow, bucket, from_seconds(seconds(first_forward) * bucket));
 }
 

@@ -12,12 +12,12 @@ namespace debubble::sim {
 /// The pass that makes the last gradients of a stage.
 struct LastBackward {
     Duration length{};
-    /// Which part of the gradients is complete at its end only, where layers are reduced one by
+    /// The share of the gradients that is complete only at its end, where layers are reduced one by
     /// one (Framework::reduces_by_layer).
     double comes_last = 1;
 };
 
-/// A collective, cut in what runs beside a compute and what does not.
+/// A collective, divided into the part that runs at the same time as a compute and the rest.
 struct PartlyHidden {
     Flow exposed;
     HiddenPart hidden;
@@ -30,27 +30,28 @@ public:
 
     /// All-reduce of a stage's gradients over data x context ranks and all holders, or
     /// reduce-scatter when they are sharded. When the framework overlaps, buckets or layers are
-    /// sent as the last backward makes them, and only the last of them is left; not on a
-    /// processor, which would have to do both.
-    /// Those of experts go over fewer ranks, one after the other.
+    /// sent as the last backward makes them, and only the last of them is left at its end; not on a
+    /// processor, which would have to do both. The gradients of experts go over fewer ranks,
+    /// afterwards.
     PartlyHidden reduce_gradients(const models::ParameterCount& elements,
                                   std::span<const Rank> holders,
                                   const LastBackward& last_backward) const;
-    /// All-gather of a stage's parameters; all but the first bucket beside its first forward if
-    /// the framework overlaps, and not on a processor.
+    /// All-gather of a stage's parameters. If the framework overlaps, all but the first bucket is
+    /// gathered during its first forward; not on a processor.
     PartlyHidden gather_parameters(const models::ParameterCount& elements, Rank rank,
                                    Duration first_forward) const;
-    /// All-reduce between the first and the last holder, replica by replica: of a tied tensor,
-    /// or of gradients that the replicas of each holder have reduced and cut. Nothing for one.
+    /// All-reduce between the first and the last holder, replica by replica: of a tied tensor, or
+    /// of gradients that the replicas of each holder have reduced and cut. No flow if there is only
+    /// one holder.
     Flow reduce_between_holders(std::int64_t elements, std::span<const Rank> holders) const;
     Flow reduce_norm() const;
 
 private:
     struct Exchange {
         CollectiveCost cost;
-        Bytes size;  ///< of what more than one rank has
+        Bytes size;  ///< bytes of the parameters that more than one rank has
     };
-    /// Of dense parameters and experts: what both take, at the slower tier.
+    /// The exchange of dense parameters and of experts together, at the slower tier.
     Exchange over_replicas(CollectiveKind kind, const models::ParameterCount& elements,
                            std::int64_t width, std::span<const Rank> holders) const;
     double last_bucket(Bytes size) const;
@@ -59,11 +60,11 @@ private:
     const Topology& topology_;
 };
 
-/// Bytes of an element on the wire: `communication_dtype`, or else the type that it has.
+/// Bytes of an element in a message: of `communication_dtype`, or else of its own type.
 std::int64_t gradient_bytes_sent(const scenarios::Scenario& scenario);
 std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario);
 
-/// Elements that each replica owns after they were dealt out among them.
+/// Elements that each replica owns after they were distributed among the replicas.
 std::int64_t share_of(const models::ParameterCount& elements, const scenarios::Parallel& parallel);
 
 }  // namespace debubble::sim

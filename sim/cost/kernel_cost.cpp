@@ -7,8 +7,8 @@
 namespace debubble::sim {
 namespace {
 
-/// What a tile shape reaches of the best one: smaller tiles load more operand
-/// bytes per product (cuBLAS and CUTLASS kernels of the A100 generation).
+/// The rate of a tile shape relative to the best one: smaller tiles load more operand bytes per
+/// product (cuBLAS and CUTLASS kernels of the A100 generation).
 struct Tile {
     std::int64_t rows;
     std::int64_t columns;
@@ -22,8 +22,8 @@ constexpr std::array<Tile, 7> kTiles{{{256, 128, 1.0},
                                       {64, 64, 0.58},
                                       {32, 32, 0.25}}};
 
-/// What heads of up to 64 reach of the rate of wider ones, as FlashAttention-2 does on A100 (Dao,
-/// 2307.08691, figures 4 to 6).
+/// The rate of heads of up to 64 relative to wider ones, as FlashAttention-2 reaches it on A100
+/// (Dao, 2307.08691, figures 4 to 6).
 constexpr double kNarrowForward = 0.58 / 0.70;
 constexpr double kNarrowBackward = 0.52 / 0.60;
 constexpr std::int64_t kAttentionBlock = 128;  ///< queries and keys per block
@@ -97,7 +97,8 @@ Duration kernel_time(const models::FlashAttention& attention, const scenarios::G
     const double q_bytes = heads * queries * width * attention.element_bytes;
     const double kv_bytes =
         as_double(attention.batch * attention.kv_heads) * keys * width * attention.element_bytes;
-    // q, o and k, v; backward reads them with dO and writes dQ (fp32 and narrow), dK, dV.
+    // The forward moves q, o and k, v; the backward reads them with dO and writes dQ (fp32 and
+    // narrow), dK, dV.
     const double bytes =
         attention.backward ? 7 * q_bytes + 4 * kv_bytes : 2 * q_bytes + 2 * kv_bytes;
     const double computing = rate > 0 ? flops / rate : 0;

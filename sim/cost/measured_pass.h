@@ -10,27 +10,28 @@
 #include "scenarios/measured.h"
 #include "sim/cost/pass_time.h"
 
-/// What a pass takes on a calibrated machine: the sum of its operators' medians.
+/// The time of a pass on a calibrated machine: the sum of its operators' medians.
 namespace debubble::sim {
 
-/// What one visit of an operator adds to a pass.
+/// The contribution of one operator's part to a pass.
 struct MeasuredVisit {
     int op = 0;  ///< index into StageGraph::operators
     int times = 1;
-    Duration takes{};      ///< all of them
-    bool measured = true;  ///< else priced by the device's rates
+    Duration takes{};      ///< time of all its calls
+    bool measured = true;  ///< if false, priced by the device's rates
 };
 
 struct MeasuredPass {
-    Duration duration{};  ///< of the operators, and of the pass beyond them
-    double exposed = 0;   ///< seconds of it, of operators that were priced
-    /// "linear ... (backward)": operators that were not measured, and priced by the device's rates.
+    Duration duration{};  ///< of the operators, and the pass's own overhead
+    double exposed = 0;   ///< seconds of it from operators that were priced by rates
+    /// Operators that were not measured and are priced by the device's rates: "linear ...
+    /// (backward)".
     std::set<std::string> missing;
     std::vector<MeasuredVisit> visits;
 };
 
-/// `again`: a forward that is a Recompute action. Operators of the fold's layer count as often
-/// as it says.
+/// `again` marks a forward that is a Recompute action. Operators of the fold's layer count as often
+/// as the fold says.
 MeasuredPass measured_pass(const scenarios::Measured& measured, const models::StageGraph& graph,
                            std::span<const models::Visit> visits, bool again, LayerFold fold,
                            const PassPricer& pricer);

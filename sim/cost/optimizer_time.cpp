@@ -19,7 +19,7 @@ Duration in_device_memory(const scenarios::Scenario& scenario, double elements) 
         return from_seconds(elements * measured.optimizer_seconds_per_element) +
                measured.step_overhead;
     }
-    // The profile's bytes are Adam's, which reads and writes two moments.
+    // The profile's bytes are those of Adam, which reads and writes two moments.
     const scenarios::Training& training = scenario.training;
     const double spared = 2.0 * (2 - moments_of(training.run.optimizer)) *
                           static_cast<double>(models::size_of(training.precision.moments));
@@ -34,8 +34,8 @@ double state_bytes(const scenarios::Scenario& scenario, double elements) {
                           static_policy(scenario), scenario.training.precision.compute));
 }
 
-/// What a step may have to undo, read and written once more; state that lies on the host goes over
-/// the link and back.
+/// The copies of what a step may have to undo, read and written once more; state on the host goes
+/// over the link and back.
 Duration copies(const scenarios::Scenario& scenario, double elements) {
     if (!keeps_step_copies(scenario)) return {};
     const bool away = scenario.training.offload_optimizer && !scenario.cluster.gpu.threads;
@@ -47,7 +47,7 @@ Duration copies(const scenarios::Scenario& scenario, double elements) {
                         (away ? state / scenario.cluster.gpu.host_link.value : 0));
 }
 
-/// The slower of the kernels and the link, on which the last slice leaves alone.
+/// The slower of the kernels and the link, over which the last slice leaves alone.
 Duration through_device(const scenarios::Scenario& scenario, double elements) {
     const double state = state_bytes(scenario, elements);
     const double third = static_cast<double>(scenario.framework.offload_buffer.count) / 3;
@@ -56,7 +56,8 @@ Duration through_device(const scenarios::Scenario& scenario, double elements) {
                     from_seconds(link + fixed_seconds(scenario)));
 }
 
-/// Gradients down, Adam on processors that the node's GPUs share, parameters up.
+/// Gradients are copied down, Adam runs on processors that the node's GPUs share, and parameters
+/// are copied up.
 Duration on_host(const scenarios::Scenario& scenario, double elements) {
     const scenarios::Precision& precision = scenario.training.precision;
     const auto width =
@@ -72,7 +73,7 @@ Duration on_host(const scenarios::Scenario& scenario, double elements) {
 Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements) {
     const auto count = static_cast<double>(elements);
     const Duration kept = copies(scenario, count);
-    // A processor's own memory is where offloaded state lies anyway.
+    // For a processor, offloaded state is in its own memory anyway.
     if (!scenario.training.offload_optimizer || scenario.cluster.gpu.threads)
         return in_device_memory(scenario, count) + kept;
     return (scenario.framework.offload_buffer.count > 0 ? through_device(scenario, count)

@@ -13,9 +13,9 @@ int count_of(const PassWork& work, const scenarios::Exchanges& hides) {
     return count;
 }
 
-/// Seconds of the first one's exchanges that kernels of the other one hide.
-double hidden_behind(const PassWork& one, const PassWork& other,
-                     const scenarios::Exchanges& hides) {
+/// Seconds of the first pass's exchanges that kernels of the other pass hide.
+double hidden_by_kernels(const PassWork& one, const PassWork& other,
+                         const scenarios::Exchanges& hides) {
     const int blocks = std::max({count_of(one, hides), count_of(other, hides), other.layers, 1});
     const double block = other.free / blocks;
     double hidden = 0;
@@ -28,7 +28,8 @@ double hidden_behind(const PassWork& one, const PassWork& other,
 
 }  // namespace
 
-/// The longer one decides, the other still shows near the crossing.
+/// The longer of device and host time decides; the other still contributes where both are nearly
+/// equal.
 double length_of(const PassWork& work) {
     return std::pow(std::pow(work.kernels + work.exposed, 4) + std::pow(work.host, 4), 0.25);
 }
@@ -36,8 +37,8 @@ double length_of(const PassWork& work) {
 PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Exchanges& hides) {
     PassWork both;
     both.kernels = one.kernels + other.kernels;
-    both.exposed = one.exposed + other.exposed - hidden_behind(one, other, hides) -
-                   hidden_behind(other, one, hides);
+    both.exposed = one.exposed + other.exposed - hidden_by_kernels(one, other, hides) -
+                   hidden_by_kernels(other, one, hides);
     both.host = one.host + other.host;
     return both;
 }

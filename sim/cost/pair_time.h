@@ -6,23 +6,23 @@
 /// A forward and a backward of two microbatches at once (Overlap).
 namespace debubble::sim {
 
-/// What the device does in a pass, or in a pair of passes, and the host beside it; seconds.
+/// Seconds of the device's and of the host's work in a pass, or in a pair of passes.
 struct PassWork {
     double kernels = 0;
-    double exposed = 0;  ///< communication beside which no kernel runs
+    double exposed = 0;  ///< communication during which no kernel runs
     double host = 0;
-    double free = 0;  ///< of kernels, those beside which nothing of their own pass is exchanged
+    double free = 0;  ///< time of kernels during which their own pass exchanges nothing
     int layers = 0;
     ExposedByKind exchanges{};
 };
 
-/// How long it takes: device and host side by side.
+/// The length of the pass, in which device and host work at the same time.
 double length_of(const PassWork& work);
 
-/// Both at once: the kernels one after the other, and beside those of each half the exchanges of
-/// the other that the framework hides. An exchange is waited for before the half that makes it
-/// goes on, so that it runs beside one block of the other half: the kernels up to that half's own
-/// next exchange, or of a layer. No more than one runs beside a block.
+/// Both passes together: their kernels run one after the other, and the exchanges of each half that
+/// the framework hides run during kernels of the other half. Each half waits for its exchange
+/// before it goes on, so that an exchange runs during one block of the other half: the kernels up
+/// to that half's own next exchange, or of a layer. At most one exchange runs during a block.
 PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Exchanges& hides);
 
 }  // namespace debubble::sim

@@ -49,7 +49,7 @@ PassPricer::PassPricer(const scenarios::Scenario& scenario)
                      expert_tensor_group(scenario, 0, Rivals::PipelineRank)},
       overlaps_tensor_(scenario.framework.overlap_tensor_backward) {}
 
-const PassPricer::Place& PassPricer::place_of(models::Collective::Group group) const {
+const PassPricer::GroupPlacements& PassPricer::place_of(models::Collective::Group group) const {
     switch (group) {
         case models::Collective::Group::Tensor: return tensor_;
         case models::Collective::Group::Context: return context_;
@@ -60,7 +60,7 @@ const PassPricer::Place& PassPricer::place_of(models::Collective::Group group) c
     return data_;
 }
 
-/// Of one of them.
+/// The cost of one such collective.
 CollectiveCost PassPricer::cost_of(const models::Collective& collective) const {
     const GroupPlacement& group = place_of(collective.group).among_all;
     return collective_cost(kind_of(collective), collective.bytes, group, cluster_);
@@ -90,16 +90,16 @@ double PassPricer::kernel_seconds(const models::Kernel& kernel) const {
                       kernel.work);
 }
 
-/// `from` begins with the collective; the kernels that may run beside it follow.
+/// `from` begins with the collective; the kernels that may run at the same time follow.
 double PassPricer::hidden_seconds(std::span<const models::Kernel> from, double takes) const {
     const auto& work = std::get<models::Collective>(from.front().work);
     const bool may_hide = overlaps_tensor_ || work.group != models::Collective::Group::Tensor;
     double kernels = 0;
-    int beside = may_hide ? work.hidden_by : 0;
-    for (std::size_t i = 1; i < from.size() && beside > 0; ++i) {
+    int left = may_hide ? work.hidden_by : 0;
+    for (std::size_t i = 1; i < from.size() && left > 0; ++i) {
         if (communicates(from[i])) continue;
         kernels += kernel_seconds(from[i]);
-        --beside;
+        --left;
     }
     return std::min(takes, kernels);
 }

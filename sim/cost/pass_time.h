@@ -9,10 +9,10 @@
 #include "sim/network/collective_cost.h"
 #include "sim/network/group.h"
 
-/// How long the device works on the kernels of one pass.
+/// The device's time for the kernels of one pass.
 namespace debubble::sim {
 
-/// Exchanges of a kind, beside which no kernel of their own pass runs.
+/// Exchanges of one kind, during which no kernel of their own pass runs.
 struct ExposedExchanges {
     double seconds = 0;
     int count = 0;
@@ -21,28 +21,28 @@ using ExposedByKind = std::array<ExposedExchanges, scenarios::kExchanges>;
 
 /// Seconds of one kernel, however often its layer stands for others.
 struct KernelTime {
-    double takes = 0;   ///< of communication what nothing hides
-    double hidden = 0;  ///< communication beside other kernels
+    double takes = 0;   ///< for communication, the part that nothing hides
+    double hidden = 0;  ///< communication during other kernels
 };
 
 /// Seconds of one pass on the device.
 struct PassTime {
     double layers = 0;   ///< kernels of transformer layers, one after the other
     double ends = 0;     ///< kernels of embedding, head and loss
-    double exposed = 0;  ///< communication beside which nothing runs
-    TierSeconds busy{};  ///< the links, by what the pass's own pipeline rank sends over them
-    double hidden = 0;   ///< communication beside kernels
+    double exposed = 0;  ///< communication during which nothing else runs
+    TierSeconds busy{};  ///< each link tier, by what the pass's own pipeline rank sends over it
+    double hidden = 0;   ///< communication during kernels
     double exposed_in_layers = 0;
     TierSeconds communicating{};  ///< each tier, by collectives in layers, hidden or not
-    ExposedByKind exchanges{};    ///< of `exposed`
+    ExposedByKind exchanges{};    ///< parts of `exposed`
     int collectives = 0;
-    std::vector<KernelTime> each{};  ///< by kernel
+    std::vector<KernelTime> each{};  ///< times by kernel
     double total() const { return layers + ends + exposed; }
 };
 
-/// Prices kernel lists for one scenario. Tensor and context collectives follow
-/// from the placement of their groups; what a collective's `hidden_by` kernels
-/// run beside it is not exposed.
+/// Prices kernel lists for one scenario. Tensor and context collectives follow from the placement
+/// of their groups; the part of a collective during which its `hidden_by` kernels run is not
+/// exposed.
 class PassPricer {
 public:
     explicit PassPricer(const scenarios::Scenario& scenario);
@@ -52,22 +52,22 @@ public:
 
 private:
     CollectiveCost cost_of(const models::Collective& collective) const;
-    /// Where the members of a kind of group lie.
-    struct Place {
-        GroupPlacement among_all;  ///< whose price counts the groups of the whole job
-        GroupPlacement among_own;  ///< and only those of its pipeline rank
+    /// The placement of the members of a kind of group.
+    struct GroupPlacements {
+        GroupPlacement among_all;  ///< its price counts the groups of the whole job
+        GroupPlacement among_own;  ///< its price counts only those of its pipeline rank
     };
-    const Place& place_of(models::Collective::Group group) const;
+    const GroupPlacements& place_of(models::Collective::Group group) const;
     void add_traffic(const models::Collective& collective, int times, TierSeconds& busy) const;
     double kernel_seconds(const models::Kernel& kernel) const;
     double hidden_seconds(std::span<const models::Kernel> from, double takes) const;
 
     const scenarios::Cluster& cluster_;
-    Place tensor_;
-    Place context_;
-    Place data_;
-    Place expert_;
-    Place expert_tensor_;
+    GroupPlacements tensor_;
+    GroupPlacements context_;
+    GroupPlacements data_;
+    GroupPlacements expert_;
+    GroupPlacements expert_tensor_;
     bool overlaps_tensor_;
 };
 

@@ -82,7 +82,7 @@ public:
     }
 
 private:
-    /// Nothing of what a processor does by itself runs beside anything.
+    /// On a processor, nothing that it does itself runs at the same time as anything else.
     void find_shared_links() {
         if (scenario_.cluster.gpu.threads) return;
         TierSeconds all{};
@@ -90,7 +90,8 @@ private:
         if (std::ranges::any_of(all, [](double busy) { return busy > 0; }))
             link_use_.emplace(scenario_, PlacementIndex(prices_->placement()), topology_, all);
     }
-    /// What a pass sends where others may be in its way, or longer than it takes itself.
+    /// The flows of a pass over links where others may be in its way, or that take longer than the
+    /// pass itself.
     void sends(ComputeCost& cost, const TierSeconds& busy, Rank rank) const {
         if (!link_use_) return;
         std::size_t used = 0;
@@ -106,7 +107,8 @@ private:
                                                    prices_->of(stage).of(Pass::Forward).duration);
     }
     PartlyHidden reducing(Stage stage, std::span<const Rank> holders) const {
-        // Reduced there too, over the replicas of one holder; what is left is between holders.
+        // Gradients are reduced in the passes too, over the replicas of one holder; the reduction
+        // between holders is left.
         if (scenario_.parallel.gathers_in_passes())
             return {between_replicas_.reduce_between_holders(
                         prices_->elements(stage).total() / scenario_.parallel.replicas(), holders),
@@ -114,12 +116,12 @@ private:
         const StagePrice& price = prices_->of(stage);
         LastBackward last{
             std::max(price.of(Pass::Backward).duration, price.of(Pass::BackwardWeight).duration)};
-        if (holders.size() == 1)  // the passes of several do not come in step
+        if (holders.size() == 1)  // the passes of several holders are not in step
             last.comes_last = part_that_comes_last(price.parameters().units);
         return between_replicas_.reduce_gradients(prices_->elements(stage), holders, last);
     }
 
-    /// By the rank's optimizer.
+    /// The number of elements that the rank's optimizer steps.
     std::int64_t stepped_elements(Rank rank) const {
         const models::ParameterCount held = prices_->elements_of(rank);
         return scenario_.parallel.zero_stage > 0 ? share_of(held, scenario_.parallel)
@@ -136,7 +138,7 @@ private:
         return scenario_.framework.point_to_point == scenarios::PointToPoint::ScatterGather &&
                scenario_.parallel.tensor > 1 && !scenario_.parallel.sequence;
     }
-    /// What the receiver spends to put the pieces of a scattered message together.
+    /// The receiver's time to put the pieces of a scattered message together.
     Duration tensor_gather() const {
         if (!scatters_messages()) return {};
         return prices_->pricer().collective({models::Collective::Kind::AllGather,
@@ -148,11 +150,12 @@ private:
     const scenarios::Scenario& scenario_;
     Topology topology_;
     DataParallelPrices between_replicas_;
-    std::optional<LinkUse> link_use_;  ///< none where no pass sends anything
+    std::optional<LinkUse> link_use_;  ///< unset where no pass sends anything
     Duration tensor_gather_{};
 };
 
-/// One after the other, unless the framework lays exchanges of each beside kernels of the other.
+/// The passes run one after the other, unless the framework runs exchanges of each during kernels
+/// of the other.
 ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     ComputeCost both = CostModel::overlap(action, rank);
     TierSeconds busy{};

@@ -8,12 +8,12 @@
 
 namespace debubble::sim {
 
-/// Prices a scenario: kernels on its GPU, collectives and messages over its
-/// cluster, and what the framework's host code costs.
+/// Prices a scenario: kernels on its GPU, collectives and messages over its cluster, and the time
+/// of the framework's host code.
 std::unique_ptr<CostModel> make_cost_model(std::shared_ptr<const SchedulePrices> prices);
 
-/// The same where nobody asks for the memory. `stages` says what each stage of the schedule holds
-/// of the model.
+/// The same without a memory model. `stages` gives the part of the model that each stage of the
+/// schedule holds.
 std::unique_ptr<CostModel> make_cost_model(const scenarios::Scenario& scenario,
                                            const std::vector<models::StageContent>& stages,
                                            const Schedule& schedule);

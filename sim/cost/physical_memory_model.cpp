@@ -19,7 +19,8 @@ public:
     }
     Bytes optimizer_transient(Rank rank) const override { return level(rank).optimizer_step; }
 
-    /// The forward of a stage that is run again keeps its input, and what later slices see.
+    /// The forward of a stage that is run again keeps its input, and the tensors that later slices
+    /// read.
     PassMemory compute(const Compute& action) const override {
         const StagePrice& stage = prices_->of(action);
         PassMemory memory = stage.memory(action.pass);
@@ -27,7 +28,7 @@ public:
             memory.held_after = stage.left_to_run_again();
         return memory;
     }
-    /// The input is there already; all else that the forward keeps is made anew.
+    /// The input exists already; every other tensor that the forward keeps is made again.
     PassMemory recompute(const Recompute& action) const override {
         const StagePrice& stage = prices_->of(action.stage, action.micro_batch);
         PassMemory memory = stage.memory_again();
@@ -37,12 +38,12 @@ public:
         memory.at_peak[static_cast<std::size_t>(MemoryClass::Activations)] += there;
         return memory;
     }
-    /// What one has gathered is gone when the other gathers.
+    /// Parameters that one pass has gathered are gone when the other gathers.
     PassMemory overlap(const Overlap& action) const override {
         const PassMemory first = compute(action.first);
         const PassMemory second = compute(action.second);
         const MemoryByClass& less =
-            total(first.beside) < total(second.beside) ? first.beside : second.beside;
+            total(first.unsharded) < total(second.unsharded) ? first.unsharded : second.unsharded;
         PassMemory both;
         both.held_after = first.held_after + second.held_after;
         both.peak_above = first.peak_above + second.peak_above - total(less);

@@ -7,7 +7,7 @@
 
 namespace debubble::sim {
 
-/// What a scenario's ranks hold: parameters, gradients and optimizer state by its sharding, and
+/// The memory of a scenario's ranks: parameters, gradients and optimizer state by its sharding, and
 /// the tensors of every pass.
 std::unique_ptr<MemoryModel> make_memory_model(std::shared_ptr<const SchedulePrices> prices);
 

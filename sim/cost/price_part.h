@@ -6,29 +6,29 @@
 #include "base/units.h"
 #include "models/kernel.h"
 
-/// Where the time of a pass comes from: what the window puts into words.
+/// The parts of a pass's time, which the window puts into words.
 namespace debubble::sim {
 
 /// A kernel of the pass, priced by the rates of the device or of the links.
 struct KernelPart {
     models::Kernel kernel;
-    Duration alone{};  ///< one of them, while nothing runs beside it
+    Duration alone{};  ///< duration of one of them alone
 };
 /// An operator on a calibrated machine.
 struct OperatorPart {
-    bool measured = true;  ///< else priced by the rates of the device
+    bool measured = true;  ///< if false, priced by the rates of the device
 };
 /// The interpreter's own work in a pass of a calibrated machine.
 struct InterpreterPart {};
 /// The host launches kernels more slowly than the device carries them out.
 struct LaunchingPart {};
-/// Parameters and gradients between replicas, inside the pass.
+/// The exchange of parameters and gradients between replicas, inside the pass.
 struct ShardingPart {};
 
 struct PricePart {
-    std::string name;  ///< of the kernel or operator, without its layer; else empty
+    std::string name;  ///< name of the kernel or operator, without its layer; else empty
     int times = 1;
-    Duration takes{};  ///< all of them; of communication what nothing hides
+    Duration takes{};  ///< time of all of them; for communication, the part that nothing hides
     std::variant<KernelPart, OperatorPart, InterpreterPart, LaunchingPart, ShardingPart> from;
 };
 

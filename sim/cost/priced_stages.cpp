@@ -5,7 +5,8 @@
 
 namespace debubble::sim {
 
-/// All that a price may depend on. What differs most often comes first, as it is compared.
+/// Everything that a price may depend on. The members that differ most often come first in the
+/// comparison.
 struct PricedStages::Key {
     models::StageContent content;
     PassesAsked asked;
@@ -23,7 +24,7 @@ namespace {
 /// Some 50 kB each.
 constexpr std::size_t kMostPricesKept = 128;
 
-/// How stages are cut and dealt out shows in their contents.
+/// The partition and the distribution of stages show in their contents.
 scenarios::Parallel without_partition(scenarios::Parallel parallel) {
     parallel.stages_per_rank = 1;
     parallel.partition = {};
@@ -31,7 +32,7 @@ scenarios::Parallel without_partition(scenarios::Parallel parallel) {
     return parallel;
 }
 
-/// There is nothing to select in a fused kernel.
+/// A fused kernel has nothing to select.
 models::Execution as_computed(models::Execution execution) {
     if (execution.recompute == models::Recompute::Selective &&
         execution.attention == models::AttentionKernel::Flash)

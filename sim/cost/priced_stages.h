@@ -7,13 +7,13 @@
 
 namespace debubble::sim {
 
-/// The stages of one scenario, priced. A price depends on the machine, the layout and
-/// the stage, and neither on the schedule's order nor on the number of microbatches, so
-/// that the plans of a sweep ask again and again for the same: the latest are kept for
-/// the whole process, by value. Thread-safe.
+/// The prices of one scenario's stages. A price depends on the machine, the layout and the stage,
+/// and neither on the schedule's order nor on the number of microbatches, so the plans of a sweep
+/// ask for the same prices again and again: the latest are kept for the whole process, by value.
+/// Thread-safe.
 class PricedStages {
 public:
-    /// Keeps references.
+    /// Keeps references to its arguments.
     PricedStages(const scenarios::Scenario& scenario, const PassPricer& pricer);
     ~PricedStages();
 
@@ -22,7 +22,7 @@ public:
 
 private:
     struct Key;
-    std::unique_ptr<Key> key_;  ///< but for the stage
+    std::unique_ptr<Key> key_;  ///< complete except for the stage
     const scenarios::Scenario& scenario_;
     const PassPricer& pricer_;
 };

@@ -32,11 +32,12 @@ ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUni
     sharding.exposed = root;
     if (units.layers == 0) return sharding;
 
-    // Beside kernels and what a layer waits for on other links, but not while it uses the same.
+    // Exchanges run during kernels and during a layer's waits on other links, but not while it uses
+    // the same link.
     const double free =
         time.layers + time.exposed_in_layers - time.communicating[static_cast<std::size_t>(tier)];
     const double layer = std::max(0.0, free) / units.layers;
-    // Forward: the root, then the first layer beside the embedding. Backward: beside the head.
+    // Forward: the root, then the first layer during the embedding. Backward: during the head.
     const double first = std::max(0.0, gather - time.ends);
     const double inner = (units.layers - 1) * std::max(0.0, gather + reduce - layer);
     sharding.exposed += first + inner + reduce;

@@ -6,10 +6,10 @@
 
 namespace debubble::sim {
 
-/// Gathering and reducing inside a pass.
+/// The time of gathering and reducing inside a pass.
 struct ShardingTime {
     double exposed = 0;  ///< seconds that the pass's own kernels do not hide
-    double hidden = 0;   ///< seconds that they do
+    double hidden = 0;   ///< seconds that they hide
     TierSeconds busy{};
 };
 ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUnits& units,

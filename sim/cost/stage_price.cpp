@@ -13,7 +13,7 @@
 namespace debubble::sim {
 namespace {
 
-constexpr int kLayersBuilt = 3;  ///< first, one that stands for all inner ones, last
+constexpr int kLayersBuilt = 3;  ///< the first, one that stands for all inner ones, and the last
 
 /// "mlp.c_fc" of "h.3.mlp.c_fc".
 std::string without_layer(const models::Operator& op) {
@@ -50,7 +50,7 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     const auto priced = [&](const models::PassSteps& steps, std::size_t which) {
         price(scenario, pricer, steps, which, asked.several_holders);
     };
-    // The forward is the same whichever way the backward goes.
+    // The forward is the same for a fused and for a split backward.
     const auto steps = models::steps_of(graph_, asked.split);
     priced(steps[0], at(Pass::Forward));
     if (asked.again) priced(steps[0], kAgain);
@@ -77,7 +77,7 @@ Bytes StagePrice::seen_by_later_slices() const {
     Bytes seen;
     for (const models::Tensor& tensor : graph_.tensors)
         if (tensor.slices == models::Across::Seen) seen += tensor.bytes;
-    const int built = graph_.content.layers;  // every layer has as much
+    const int built = graph_.content.layers;  // every layer has the same amount
     return built > 0 ? Bytes{seen.count / built * layers_} : Bytes{};
 }
 
@@ -99,7 +99,8 @@ void StagePrice::count_parameters() {
                        whole.expert + left_out(in_layers.expert)};
 }
 
-/// Python, dispatch and launches of the pass, per layer, collective and microbatch.
+/// The host's time for Python, dispatch and launches of the pass, per layer, collective and
+/// microbatch.
 double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t which,
                                 int collectives) const {
     const scenarios::Framework& framework = scenario.framework;
@@ -107,7 +108,7 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
     const double backward = seconds(framework.host_backward_layer);
     const double again = full ? seconds(framework.host_recompute_layer) : 0;
     double per_layer = 0;
-    double part = 0.5;  // of what a microbatch costs, forward or backward
+    double part = 0.5;  // share of a microbatch's cost, forward or backward
     if (which == kAgain) {
         per_layer = seconds(framework.host_recompute_layer);
         part = 0;
@@ -133,7 +134,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
                        const models::PassSteps& steps, std::size_t which, bool several_holders) {
     PassTime time = pricer.time(steps.kernels, fold_);
     const double inside = time.exposed;
-    HeldBeside beside{};
+    HeldByPlace held{};
     if (scenario.parallel.shares_gradients()) {
         const ShardedUnits& units = parameters_.units;
         const PassUse use =
@@ -146,10 +147,10 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
                 sharding.exposed, layers_ + 1};
             add(time.busy, sharding.busy);
         }
-        beside = held_beside(scenario, units, use);
+        held = held_by_place(scenario, units, use);
         left_[which] = left_unreduced(scenario, units, use);
     }
-    memory_[which] = play(graph_, steps, fold_, which == kAgain, beside);
+    memory_[which] = play(graph_, steps, fold_, which == kAgain, held);
     if (which == static_cast<std::size_t>(Pass::Forward))
         memory_[which].stays = seen_by_later_slices();
     PassWork& work = work_[which];
@@ -200,7 +201,7 @@ void StagePrice::keep_parts(const MeasuredPass& pass, Duration around, std::size
     if (sharding > Duration{}) parts.push_back({"", 1, sharding, ShardingPart{}});
 }
 
-/// The interpreter's host work is in what was measured.
+/// The measured times include the interpreter's host work.
 void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
                                const PassesAsked& asked) {
     const auto take = [&](const std::vector<models::Visit>& visits, std::size_t which) {
@@ -211,11 +212,11 @@ void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPr
         cost.duration = pass.duration + sharding;
         cost.exposed = std::min(cost.duration, from_seconds(pass.exposed) + sharding);
         cost.host = {};
-        // Which of it is communication that a pair could hide, the measurement does not say.
+        // The measurement does not tell which part is communication that a pair could hide.
         work_[which] = {};
         work_[which].kernels = seconds(cost.duration - cost.exposed);
         work_[which].exposed = seconds(cost.exposed);
-        // What was measured holds its communication, however long that is by the rates.
+        // The measured time contains its communication, however long that is by the rates.
         for (double& busy : busy_[which]) busy = std::min(busy, seconds(cost.duration));
         keep_parts(pass, scenario.cluster.measured->pass_overhead, which);
         unmeasured_.merge(pass.missing);

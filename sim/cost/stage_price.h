@@ -19,31 +19,32 @@
 
 namespace debubble::sim {
 
-/// Elements that this rank holds of a stage when nothing is sharded over data parallel ranks.
+/// The number of elements that this rank holds of a stage when nothing is sharded over
+/// data-parallel ranks.
 struct StageParameters {
     ShardedUnits units;
     models::ParameterCount all;
 };
 
 /// A stage's graph of at most three layers, where layers are alike: the inner one stands for all
-/// that are left out (fold_of).
+/// inner layers of the stage (fold_of).
 models::StageGraph folded_graph(const scenarios::Scenario& scenario,
                                 const models::StageContent& content, int slice);
 LayerFold fold_of(const models::StageContent& content, const models::StageGraph& graph);
 
-/// Which passes a schedule asks for, so that no others are priced, and where.
+/// The passes that a schedule asks for, so that no others are priced, and their placement.
 struct PassesAsked {
     bool fused = false;            ///< B
     bool split = false;            ///< I and W
     bool again = false;            ///< Recompute actions
-    bool several_holders = false;  ///< have its stages
+    bool several_holders = false;  ///< several ranks hold its stages
     friend bool operator==(const PassesAsked&, const PassesAsked&) = default;
 };
 
-/// Prices of everything that a stage does inside a compute, for one slice of the
-/// sequence. Stages with as many layers and the same ends have the same prices,
-/// wherever they lie. Inner layers are alike, so that a graph of at most three
-/// layers stands for any number. Refers to nothing that it was made of.
+/// Prices of all work of a stage inside a compute, for one slice of the sequence. Stages with as
+/// many layers and the same ends have the same prices, wherever they lie. Inner layers are alike,
+/// so that a graph of at most three layers stands for any number. Keeps no reference to its
+/// arguments.
 class StagePrice {
 public:
     StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
@@ -53,31 +54,34 @@ public:
     const ComputeCost& again() const { return costs_[kAgain]; }
     const PassMemory& memory(Pass pass) const { return memory_[static_cast<std::size_t>(pass)]; }
     const PassMemory& memory_again() const { return memory_[kAgain]; }
-    /// They add up to the duration of the pass, but for the rounding of each.
+    /// The parts add up to the duration of the pass, except for the rounding of each.
     const std::vector<PricePart>& parts(Pass pass) const {
         return parts_[static_cast<std::size_t>(pass)];
     }
     const std::vector<PricePart>& parts_again() const { return parts_[kAgain]; }
     const PassWork& work(Pass pass) const { return work_[static_cast<std::size_t>(pass)]; }
-    /// For how long each tier's links are busy with what the pass sends.
+    /// The time for which each tier's links are busy with the messages of the pass.
     const TierSeconds& busy(Pass pass) const { return busy_[static_cast<std::size_t>(pass)]; }
     const TierSeconds& busy_again() const { return busy_[kAgain]; }
-    TierSeconds busy_all() const;  ///< of all passes together
-    /// What waits behind the pass for its reduction (sharded_units.h).
+    TierSeconds busy_all() const;  ///< busy time of all passes together
+    /// The memory that waits after the pass for its reduction (sharded_units.h).
     const MemoryByClass& left(Pass pass) const { return left_[static_cast<std::size_t>(pass)]; }
     const StageParameters& parameters() const { return parameters_; }
-    /// What a forward that will be run again leaves: the input that a stage before it sends, and
-    /// what later slices see.
+    /// The bytes that a forward which will be run again leaves: the input that a stage before it
+    /// sends, and the tensors that later slices read.
     Bytes left_to_run_again() const { return input() + memory(Pass::Forward).stays; }
     Bytes input() const;
-    Bytes boundary() const { return boundary_; }  ///< activation to the next stage, per rank
-    /// At most three of its layers.
+    Bytes boundary() const {
+        return boundary_;
+    }  ///< bytes of the activation sent to the next
+       ///< stage, per rank
+    /// The graph, with at most three of its layers.
     const models::StageGraph& graph() const { return graph_; }
-    /// Operators that a calibrated cluster has no measurement of.
+    /// The operators without a measurement on a calibrated cluster.
     const std::set<std::string>& unmeasured() const { return unmeasured_; }
 
 private:
-    static constexpr std::size_t kAgain = 4;  // behind the four passes
+    static constexpr std::size_t kAgain = 4;  // index after those of the four passes
     void count_parameters();
     Bytes seen_by_later_slices() const;
     void price(const scenarios::Scenario& scenario, const PassPricer& pricer,
@@ -101,7 +105,7 @@ private:
     std::array<PassWork, kAgain + 1> work_{};
     std::array<TierSeconds, kAgain + 1> busy_{};
     std::array<MemoryByClass, kAgain + 1> left_{};
-    std::array<double, kAgain + 1> sharding_exposed_{};  ///< seconds
+    std::array<double, kAgain + 1> sharding_exposed_{};  ///< in seconds
     std::set<std::string> unmeasured_;
 };
 

@@ -10,8 +10,8 @@
 namespace debubble::sim {
 namespace {
 
-/// Writes the tasks of one training step, rank by rank, position by position.
-/// Streams live on from step to step.
+/// Writes the tasks of one training step, rank by rank, position by position. Streams continue from
+/// step to step.
 class StepBuilder {
 public:
     StepBuilder(const Program& program, TaskGraph& graph, CostTable& costs,
@@ -34,7 +34,7 @@ public:
         mine_ = &streams_[rank.index];
         for (StageTasks& stage : mine_->stages) stage.reductions = 0;
         for (const Action& action : program_.ranks[rank.index])
-            if (const auto* unshard = std::get_if<Unshard>(&action)) gather_beside(unshard->stage);
+            if (const auto* unshard = std::get_if<Unshard>(&action)) gather_hidden(unshard->stage);
         for (const Action& action : program_.ranks[rank.index]) {
             const ActionTasks tasks = std::visit([&](const auto& a) { return add(a); }, action);
             if (step_ == 0) graph_.tasks_of[rank.index].push_back(tasks);
@@ -79,7 +79,7 @@ private:
         mine_->open.clear();
         return task;
     }
-    /// `gathered`: what is gathered beside it, if anything is.
+    /// `gathered` is the last task of the gathers that run at the same time, if there are any.
     ActionTasks next_compute(std::int32_t cost, std::array<TaskId, 2> gathered = kNothing) {
         const TaskId first = new_compute(cost);
         TaskId last = first;
@@ -96,7 +96,7 @@ private:
         }
         return mine_->compute = {first, last};
     }
-    /// Once per step and stage.
+    /// Gives the gathered parameters once per step and stage.
     TaskId take_gathered(const Compute& c) {
         return std::exchange(mine_->of(c.stage).gathered, kNoTask);
     }
@@ -111,7 +111,7 @@ private:
         stage.compute = tasks;
         if (c.pass == Pass::Backward || c.pass == Pass::BackwardWeight) stage.backward = tasks;
     }
-    /// Whole gradients of a microbatch have one place per stage. A pass that leaves none, of a
+    /// Whole gradients of a microbatch have one buffer per stage. A pass that leaves none, of a
     /// stage with one holder, reduces layer by layer and need not wait.
     bool waits_for_reduction(const Compute& c) {
         return c.pass != Pass::Forward && (is_shared(c.stage) || costs_.leaves_unreduced(c));
@@ -159,22 +159,22 @@ private:
         wait_for_begin(task, mine_->compute.first);
         return {task, task};
     }
-    /// Made by whichever end is read first.
+    /// The transfer is made by whichever end is read first.
     TaskId transfer(const Message& message, Rank from, Rank to) {
         TaskId& task = messages_.transfer(message);
         if (task == kNoTask) task = new_flow(Lane::Send, costs_.of(message, from, to));
         return task;
     }
 
-    /// The hidden part of the Unshard at the end of the step before, of which nothing is played.
-    void gather_beside(Stage stage) {
+    /// The hidden part of the Unshard at the end of the step before, which is not played itself.
+    void gather_hidden(Stage stage) {
         const CostTable::Hidden hidden = costs_.unshard_hidden(stage, rank_);
         if (hidden.flow == CostTable::kNone) return;
-        const TaskId beside = new_flow(Lane::Collective, hidden.flow);
-        wait_for_end(beside, mine_->gather);
-        mine_->gather = beside;
-        const TaskId used = new_flow(Lane::Collective, costs_.delay(hidden.beside));
-        wait_for_end(used, beside);
+        const TaskId hidden_gather = new_flow(Lane::Collective, hidden.flow);
+        wait_for_end(hidden_gather, mine_->gather);
+        mine_->gather = hidden_gather;
+        const TaskId used = new_flow(Lane::Collective, costs_.delay(hidden.overlap));
+        wait_for_end(used, hidden_gather);
         mine_->of(stage).gathered = used;
     }
     ActionTasks add(const Unshard& u) {
@@ -223,14 +223,14 @@ private:
         wait_for_end(rest, reduction.hidden);
         return reduction;
     }
-    /// From when this rank's backward has made the first gradients on.
+    /// Runs from the time when this rank's backward has made the first gradients.
     void hide(const Reduction& reduction, Stage stage) {
         const TaskId backward = mine_->of(stage).backward.first;
         if (backward != kNoTask) {
             const Duration length = graph_.compute_costs[graph_.tasks[backward].cost].duration;
-            const Duration beside = costs_.reduce_grad_hidden(stage).beside;
+            const Duration overlap = costs_.reduce_grad_hidden(stage).overlap;
             const TaskId made =
-                new_flow(Lane::Collective, costs_.delay(std::max(Duration{}, length - beside)));
+                new_flow(Lane::Collective, costs_.delay(std::max(Duration{}, length - overlap)));
             wait_for_begin(made, backward);
             wait_for_end(reduction.hidden, made);
         }
@@ -289,8 +289,8 @@ private:
     CostTable& costs_;
     std::vector<RankStreams>& streams_;
     MessageIndex messages_;
-    std::vector<int> holders_;                        // by stage
-    std::vector<std::vector<Reduction>> reductions_;  // by stage: the ReduceGrads of the step
+    std::vector<int> holders_;                        // number of holders, by stage
+    std::vector<std::vector<Reduction>> reductions_;  // the ReduceGrads of the step, by stage
     TaskId tied_ = kNoTask;
     TaskId norm_ = kNoTask;
     std::int16_t step_;

@@ -4,7 +4,7 @@ namespace debubble::sim {
 namespace {
 
 constexpr int kPasses = 4;
-constexpr int kRecompute = kPasses;  // priced beside the passes
+constexpr int kRecompute = kPasses;  // priced in addition to the passes
 enum Copies { kUnshard, kOffload, kCopies };
 
 Compute without_micro_batch(Compute c) {
@@ -71,7 +71,7 @@ std::int32_t CostTable::of(const Overlap& overlap, Rank rank) {
     return place->second;
 }
 
-/// A stage's neighbour lies on one rank per direction, so the sender decides.
+/// A stage's neighbour lies on one rank per direction, so the sender decides the price.
 std::int32_t CostTable::of(const Message& message, Rank from, Rank to) {
     if (model_.per_micro_batch()) return add(model_.transfer(message, from, to));
     std::int32_t& cost =
@@ -113,7 +113,7 @@ std::int32_t CostTable::grad_norm() {
 }
 
 CostTable::Hidden CostTable::add(const HiddenPart& part) {
-    return part.any() ? Hidden{add(part.flow), part.beside} : Hidden{};
+    return part.any() ? Hidden{add(part.flow), part.overlap} : Hidden{};
 }
 
 CostTable::Hidden CostTable::unshard_hidden(Stage stage, Rank rank) {

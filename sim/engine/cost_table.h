@@ -24,10 +24,10 @@ public:
     std::int32_t optimizer(Rank rank);
     std::int32_t unshard(Stage stage, Rank rank);
     std::int32_t reduce_grad(Stage stage);
-    /// A part that runs beside a compute, and the delay between the two.
+    /// A part that runs at the same time as a compute, and the delay between the two.
     struct Hidden {
-        std::int32_t flow = kNone;  ///< kNone: there is none
-        Duration beside{};
+        std::int32_t flow = kNone;  ///< kNone if it has no flow
+        Duration overlap{};
     };
     Hidden unshard_hidden(Stage stage, Rank rank);
     Hidden reduce_grad_hidden(Stage stage);
@@ -37,7 +37,7 @@ public:
     std::int32_t tied_grad(Stage stage, std::span<const Rank> holders);
     std::int32_t grad_norm();
     std::int32_t offload(Stage stage, Rank rank);
-    std::int32_t nothing();  ///< a flow that takes no time
+    std::int32_t nothing();  ///< index of a flow that takes no time
     static constexpr std::int32_t kNone = -1;
 
 private:

@@ -7,27 +7,27 @@
 
 #include "base/units.h"
 
-/// The heart of the simulator: what happens next.
+/// The queue of a simulation's next events.
 namespace debubble::sim {
 
-/// What to wake, as an index that the owner of the queue understands.
+/// The thing to wake, as an index that the owner of the queue understands.
 struct Event {
     Instant when;
-    std::uint64_t sequence = 0;  ///< order in which it was asked for
+    std::uint64_t sequence = 0;  ///< order in which it was requested
     std::int32_t task = 0;
-    std::int32_t version = 0;  ///< a flow whose rate changed since ignores its older events
+    std::int32_t version = 0;  ///< a flow whose rate has changed since ignores its older events
     enum class Kind : std::uint8_t { TaskEnd, FlowBegin, FlowEnd } kind{};
 };
 
-/// Gives events by time; those of one instant, in the order in which they were
-/// asked for. That tie-break is what makes a run repeatable.
+/// Gives events by time; those of one instant, in the order in which they were requested. That
+/// tie-break makes a run repeatable.
 class EventQueue {
 public:
     Instant now() const { return now_; }
     bool empty() const { return heap_.empty(); }
     std::uint64_t handled() const { return handled_; }
 
-    /// Precondition: `when >= now()`. Throws InputError if that is too late to be told of.
+    /// Precondition: `when >= now()`. Throws InputError if that is later than the longest time.
     void at(Instant when, Event::Kind kind, std::int32_t task, std::int32_t version = 0) {
         assert(when >= now_ && "an event cannot be put in the past");
         checked(when - Instant{});

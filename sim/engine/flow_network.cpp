@@ -55,7 +55,7 @@ void FlowNetwork::add_sharers(const FlowLinks& links) {
 /// Adds to system_ every flow that shares a link with one in it, and theirs in turn.
 void FlowNetwork::collect_neighbours() {
     for (std::size_t i = 0; i < system_.size(); ++i) {
-        const FlowLinks of = active_[system_[i]].links;  // active_ does not grow here
+        const FlowLinks of = active_[system_[i]].links;  // active_ does not grow in this loop
         if (!alone_on(of)) add_sharers(of);
     }
 }

@@ -10,10 +10,10 @@
 
 namespace debubble::sim {
 
-/// The flows under way, sharing links max-min fairly. When one joins or leaves,
-/// only the flows that share a link with it, directly or through others, are
-/// given new rates. Ends are announced as FlowEnd events; a flow whose rate
-/// changes gets a new event, and the version tells the old one from it.
+/// The flows under way, sharing links max-min fairly. When one joins or leaves, only the flows that
+/// share a link with it, directly or through others, get new rates. Ends are announced as FlowEnd
+/// events; a flow whose rate changes gets a new event, and the version distinguishes it from the
+/// old one.
 class FlowNetwork {
 public:
     FlowNetwork(std::span<const BytesPerSecond> links, EventQueue& queue);
@@ -21,7 +21,7 @@ public:
     /// Precondition: it crosses at least one link.
     void join(std::int32_t task, Bytes bytes, const FlowLinks& links);
 
-    /// True, and the flow is gone, if the event is its current end.
+    /// Returns true, and removes the flow, if the event is its current end.
     bool leave_if_current(std::int32_t task, std::int32_t version);
 
 private:
@@ -30,14 +30,14 @@ private:
         std::int32_t version = 0;
         FlowLinks links{};
         double left = 0;  ///< bytes at `since`
-        double rate = 0;  ///< bytes per second from then on
+        double rate = 0;  ///< bytes per second from `since` on
         Instant since;
         bool in_system = false;
     };
     static constexpr std::int32_t kNowhere = -1;
     void add_sharers(const FlowLinks& links);
     void collect_neighbours();
-    bool alone_on(const FlowLinks& links) const;  ///< each is crossed once
+    bool alone_on(const FlowLinks& links) const;  ///< true if no other flow crosses the links
     double narrowest(const FlowLinks& links) const;
     void share();
     void announce(Active& flow, double rate);
@@ -45,10 +45,11 @@ private:
     EventQueue& queue_;
     MaxMinSolver solver_;
     std::vector<double> capacity_;
-    std::vector<Active> active_;                      ///< unordered
+    std::vector<Active> active_;                      ///< in no order
     std::vector<std::int32_t> place_of_;              ///< by task, its index in active_
     std::vector<std::vector<std::int32_t>> on_link_;  ///< tasks that cross a link now
-    std::vector<std::size_t> system_;                 ///< indices into active_ to be shared anew
+    std::vector<std::size_t> system_;                 ///< indices into active_ whose rates must be
+                                                      ///< computed again
     std::vector<FlowLinks> system_links_;
     std::vector<double> rates_;
     std::int32_t next_version_ = 1;

@@ -16,30 +16,31 @@ std::size_t at(MemoryClass memory_class) {
     return static_cast<std::size_t>(memory_class);
 }
 
-/// A change of what a rank holds. At one instant frees come before allocations, in the order of
-/// the list; of one action, messages' buffers before its compute, and this before all else.
+/// A change of the memory that a rank holds. At one instant frees come before allocations, in the
+/// order of the list; for one action, messages' buffers before its compute, and the compute before
+/// all others.
 struct Change {
     Instant when;
     Bytes delta;
     MemoryClass held_as{};
-    bool quiet = false;    ///< a message's buffer: shown with the next change that is not
+    bool quiet = false;    ///< a message's buffer: shown with the next change of another kind
     bool at_once = false;  ///< the compute that ends here has begun at the same instant
     std::uint32_t action = 0;
     const PassMemory* inside = nullptr;  ///< a compute that begins here
     const PassMemory* after = nullptr;   ///< a compute that ends here
 
-    /// What a compute leaves is no more than it held.
+    /// True for an allocation; a compute leaves no more than it held.
     bool allocates() const {
         return after != nullptr ? at_once : inside != nullptr || delta.count > 0;
     }
     std::uint32_t turn() const { return quiet ? 0 : inside != nullptr || after != nullptr ? 1 : 2; }
 };
 
-/// What changes are sorted by: a change is four times as long. No two are equal.
+/// The key by which changes are sorted: a change is four times as long. No two are equal.
 struct ChangeKey {
     Instant when;
     std::uint32_t order;  ///< whether it allocates, its action, its turn in it
-    std::uint32_t index;  ///< as they were collected
+    std::uint32_t index;  ///< index in the order of collection
 
     friend bool operator<(const ChangeKey& a, const ChangeKey& b) {
         if (a.when != b.when) return a.when < b.when;
@@ -59,7 +60,7 @@ std::vector<ChangeKey> in_order_of_time(const std::vector<Change>& changes) {
     return keys;
 }
 
-/// What the passes of one rank hold, each kind asked for once.
+/// The memory of the passes of one rank, each kind computed once.
 class PassTable {
 public:
     PassTable(const Program& program, const PlacementIndex& index, Rank rank,
@@ -96,7 +97,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kAgain = 4;  // after the four passes
+    static constexpr std::size_t kAgain = 4;  // index after those of the four passes
     static constexpr std::size_t kKinds = 5;
     std::optional<PassMemory>& slot(std::size_t kind, Stage stage, MicroBatch mb) {
         const std::size_t local = index_.entry_of(rank_, stage) - index_.first_of(rank_);
@@ -163,7 +164,7 @@ private:
         const PassMemory& memory = passes_.of(forward);
         return memory.held_after - memory.stays;
     }
-    /// Both passes of an Overlap at once.
+    /// Runs both passes of an Overlap at the same time.
     void compute_runs() {
         if (last_run_ == action_) return;
         last_run_ = action_;
@@ -189,7 +190,7 @@ private:
     std::vector<Change> changes_;
 };
 
-/// Plays changes in order of time.
+/// Plays the changes in order of time.
 class Player {
 public:
     Player(const ActionList& list, Rank rank, const MemoryByClass& held,
@@ -217,18 +218,19 @@ private:
         if (change.after != nullptr) inside_ = nullptr;
         if (change.quiet) unseen_ = true;
         if (!change.quiet) show(change);
-        // The instant at which a message sets out says little of when its buffer is asked for.
-        const PassMemory* beside = change.quiet ? nullptr : inside_;
-        const Bytes sum = total(held_) + (beside != nullptr ? beside->peak_above : Bytes{});
+        // The instant at which a message is sent says little about the time when its buffer is
+        // requested.
+        const PassMemory* running = change.quiet ? nullptr : inside_;
+        const Bytes sum = total(held_) + (running != nullptr ? running->peak_above : Bytes{});
         if (sum <= peak_sum_) return;
         peak_sum_ = sum;
         peak_ = {change.when, held_, "", ""};
         peak_action_ = &list_[change.action];
-        if (beside == nullptr) return;
-        peak_.op = beside->op_at_peak;
-        for (std::size_t c = 0; c < kMemoryClasses; ++c) peak_.held[c] += beside->at_peak[c];
+        if (running == nullptr) return;
+        peak_.op = running->op_at_peak;
+        for (std::size_t c = 0; c < kMemoryClasses; ++c) peak_.held[c] += running->at_peak[c];
     }
-    /// A compute shows what there is when it holds most, and goes back to what it leaves.
+    /// A compute shows the memory at its greatest level, and returns to the level that it leaves.
     void show(const Change& change) {
         const PassMemory* of = change.inside != nullptr ? change.inside : change.after;
         for (std::size_t c = 0; c < kMemoryClasses; ++c) {
@@ -258,8 +260,8 @@ private:
     std::vector<MemorySample>* samples_;
     MemoryPeak peak_;
     Bytes peak_sum_;
-    const PassMemory* inside_ = nullptr;  ///< the compute that runs
-    bool unseen_ = false;                 ///< buffers of messages have changed
+    const PassMemory* inside_ = nullptr;  ///< the compute that is running
+    bool unseen_ = false;                 ///< true if buffers of messages have changed
     const Action* peak_action_ = nullptr;
 };
 

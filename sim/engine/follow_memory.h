@@ -20,9 +20,9 @@ struct FollowedMemory {
     std::vector<MemoryPeak> peaks;      ///< one per rank
 };
 
-/// What every rank holds over the first step, from when its tasks ran. Memory
-/// never delays a task, so it is added up afterwards. While a compute runs, a class is shown as it
-/// is when the compute holds most, so that the classes sum to what is held at every instant.
+/// The memory that every rank holds over the first step, given the times of its tasks. Memory never
+/// delays a task, so it is added up afterwards. While a compute runs, each class is shown at the
+/// compute's greatest level, so that the classes sum to the total at every instant.
 FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
                              std::span<const TaskTimes> times, const MemoryModel& memory,
                              bool keep_samples);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Rank kAllRanks{-1};
 
-/// What a trace says that everything took.
+/// The durations that a trace measured, as costs.
 class MeasuredCosts final : public CostModel {
 public:
     MeasuredCosts(const Program& program, const Trace& trace);
@@ -60,8 +60,8 @@ private:
     std::map<Key, Mean> means_;
 };
 
-/// What shares one price. A message is priced at its receiver, where it arrives; a
-/// reload is priced as an offload; a reduction has one price for all of its members.
+/// The key of the actions that share one price. A message is priced at its receiver, where it
+/// arrives; a reload is priced as an offload; a reduction has one price for all of its members.
 MeasuredCosts::Key MeasuredCosts::key_of(const Action& action, Rank rank) {
     return std::visit(Overloaded{
                           [&](const Send& s) {

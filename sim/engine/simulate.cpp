@@ -15,11 +15,11 @@
 namespace debubble::sim {
 namespace {
 
-/// Begins a task when its last open edge fires, and ends it when its time has
+/// The event loop: begins a task when its last open edge fires, and ends it when its time has
 /// passed or its bytes have arrived.
-class Engine {
+class EventLoop {
 public:
-    Engine(TaskGraph& graph, const CostModel& costs)
+    EventLoop(TaskGraph& graph, const CostModel& costs)
         : graph_(graph), network_(costs.links(), queue_), times_(graph.tasks.size()) {}
 
     void run(const std::stop_token& stop) {
@@ -98,9 +98,9 @@ private:
     for (std::size_t rank = 0; rank < graph.tasks_of.size(); ++rank)
         for (std::size_t i = 0; i < graph.tasks_of[rank].size(); ++i)
             if (graph.tasks[graph.tasks_of[rank][i].first].open_edges > 0)
-                throw InputError(fmt::format("the schedule waits for ever: rank {} at {}", rank,
+                throw InputError(fmt::format("the schedule waits forever: rank {} at {}", rank,
                                              to_text(program.ranks[rank][i])));
-    throw InputError("the schedule waits for ever");
+    throw InputError("the schedule waits forever");
 }
 
 Lane lane_of(const Action& action, Lane of_task) {
@@ -108,12 +108,12 @@ Lane lane_of(const Action& action, Lane of_task) {
     return of_task;
 }
 
-/// What a trace is sorted by: a span is five times as long. No two are equal.
+/// The key by which a trace is sorted: a span is five times as long. No two are equal.
 struct SpanKey {
     Instant begin;
     int rank;
     Lane lane;
-    std::uint32_t position;  ///< in the rank's list
+    std::uint32_t position;  ///< position in the rank's list
 
     friend bool operator<(const SpanKey& a, const SpanKey& b) {
         if (a.begin != b.begin) return a.begin < b.begin;
@@ -160,14 +160,14 @@ std::vector<Span> record_spans(const Program& program, const TaskGraph& graph,
             span.bytes = graph.flows[graph.tasks[last].cost].payload;
             continue;
         }
-        // What a compute waits for after its own time is communication that nothing hides.
+        // The time that a compute waits after its own duration is communication that nothing hides.
         const ComputeCost& cost = graph.compute_costs[task.cost];
         span.exposed = cost.exposed + (end - key.begin - cost.duration);
     }
     return spans;
 }
 
-/// From the end of the step before it, or from the start.
+/// The time from the end of the step before it, or from the start.
 Duration last_step(const std::vector<Instant>& ends) {
     return ends.back() - (ends.size() > 1 ? ends[ends.size() - 2] : Instant{});
 }
@@ -182,7 +182,7 @@ Simulation simulate(const Program& program, const CostModel& costs,
 Simulation simulate(const Program& program, const CostModel& costs, const MemoryModel& memory,
                     const SimulateOptions& options) {
     TaskGraph graph = build_task_graph(program, costs, memory, options);
-    Engine engine(graph, costs);
+    EventLoop engine(graph, costs);
     give_up_if(options.stop);
     engine.run(options.stop);
     if (engine.ended() != graph.tasks.size()) report_deadlock(program, graph);

@@ -6,13 +6,14 @@ namespace debubble::sim {
 
 struct SimulateOptions {
     bool sends_block = false;       ///< a rank's next compute waits for the sends before it
-    bool copies_block = false;      ///< offloads and reloads are made between the computes
+    bool copies_block = false;      ///< offloads and reloads run between the computes
     bool reductions_block = false;  ///< the next compute waits for a ReduceGrad of one holder
     bool follow_memory = true;      ///< fill Trace::memory and Trace::peaks
-    bool sample_memory = true;      ///< off: only the peaks
-    bool record_spans = true;       ///< off: only the times below, for searches
-    int steps = 1;                  ///< consecutive training steps played
-    std::stop_token stop = {};      ///< the trace is no longer wanted: throws Cancelled soon
+    bool sample_memory = true;      ///< if false, only the peaks
+    bool record_spans = true;       ///< if false, only the times of steps, for searches
+    int steps = 1;                  ///< number of consecutive training steps
+    std::stop_token stop = {};      ///< once the trace is not wanted any more, simulate throws
+                                    ///< Cancelled soon
 };
 
 }  // namespace debubble::sim

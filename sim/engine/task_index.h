@@ -7,18 +7,18 @@
 
 namespace debubble::sim {
 
-/// The newest task of a stage on one rank, by what it did.
+/// The latest task of a stage on one rank, by its effect.
 struct StageTasks {
     ActionTasks compute;
-    ActionTasks backward;  ///< that made gradients of weights
+    ActionTasks backward;  ///< passes that made gradients of weights
     TaskId reduced = kNoTask;
     TaskId unshard = kNoTask;
     TaskId reshard = kNoTask;
-    TaskId gathered = kNoTask;  ///< end of what is gathered beside the step's first compute
-    int reductions = 0;         ///< ReduceGrads of this step so far
+    TaskId gathered = kNoTask;  ///< end of the gathers during the step's first compute
+    int reductions = 0;         ///< number of ReduceGrads of this step so far
 };
 
-/// The newest task of every stream of one rank.
+/// The latest task of every stream of one rank.
 struct RankStreams {
     const PlacementIndex* index = nullptr;
     Rank rank;
@@ -28,13 +28,13 @@ struct RankStreams {
     TaskId copy = kNoTask;    ///< Offload, Reload
     TaskId optimizer = kNoTask;
     std::vector<TaskId> open;  ///< sends and copies since the last compute, as far as they block
-    std::vector<StageTasks> stages;  ///< of those that the rank holds
+    std::vector<StageTasks> stages;  ///< those of the stages that the rank holds
     struct Channel {
         Rank to;
         Message::Kind kind{};
         TaskId last = kNoTask;
     };
-    std::vector<Channel> channels;  ///< those that this rank sends on
+    std::vector<Channel> channels;  ///< channels on which this rank sends
 
     StageTasks& of(Stage stage) {
         return stages[index->entry_of(rank, stage) - index->first_of(rank)];
@@ -46,8 +46,8 @@ struct RankStreams {
     }
 };
 
-/// Finds the tasks of one step by what they make. Flat tables over kind,
-/// stage, microbatch and slice.
+/// Finds the tasks of one step by the results that they make. Flat tables over kind, stage,
+/// microbatch and slice.
 class MessageIndex {
 public:
     explicit MessageIndex(const Program& program)
@@ -63,7 +63,7 @@ public:
     TaskId& transfer(const Message& m) { return transfers_[key(m)]; }
     TaskId& reload(Stage stage, MicroBatch mb) { return reloads_[key(stage, mb)]; }
 
-    /// The transfer that brings what `c` needs, or kNoTask if it is made on the same rank.
+    /// The transfer that brings the input of `c`, or kNoTask if it is made on the same rank.
     TaskId incoming(const Compute& c) const {
         const bool forward = c.pass == Pass::Forward;
         const Stage from{c.stage.index + (forward ? -1 : 1)};

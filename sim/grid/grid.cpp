@@ -35,12 +35,13 @@ std::vector<std::string> values_of(const std::vector<scenarios::Override>& point
     return values;
 }
 
-/// Whether the mistake is in the key of "key=value" and not in the value, which follows it.
+/// True if the mistake is in the key of "key=value" and not in the value, which follows it.
 bool is_about_key(const Diagnostic& mistake, std::string_view swept) {
     return std::cmp_less_equal(mistake.where.column, swept.size());
 }
 
-/// A mistake in a swept key or value, which a point sets like `--set`, at its place in the grid.
+/// A mistake in a swept key or value, which a point sets like `--set`, located at its place in the
+/// grid.
 Diagnostic placed_in_grid(Diagnostic mistake, const scenarios::Sweep& sweep) {
     for (const scenarios::SweepKey& key : sweep.keys)
         for (std::size_t i = 0; i < key.values.size(); ++i) {
@@ -53,8 +54,8 @@ Diagnostic placed_in_grid(Diagnostic mistake, const scenarios::Sweep& sweep) {
     return mistake;
 }
 
-/// A misspelt key or name is a mistake in the grid, not an impossible plan. Every
-/// value is tried once, beside the first values of the other keys.
+/// A misspelt key or name is a mistake in the grid, not an impossible plan. Every value is tried
+/// once, with the first values of the other keys.
 void check_spelling(const Grid& grid) {
     std::vector<Diagnostic> mistakes;
     const auto try_point = [&](std::size_t index) {
@@ -76,8 +77,8 @@ void check_spelling(const Grid& grid) {
     if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 
-/// Flash attention keeps no scores, so that there is nothing to recompute selectively: the
-/// point is the same plan as another one of the grid, if that asks for no recomputation.
+/// Flash attention keeps no scores, so that there is nothing to recompute selectively: the point is
+/// the same plan as the point of the grid without recomputation, if there is one.
 std::string twin_reason(const Grid& grid, std::size_t index, const scenarios::Scenario& scenario) {
     constexpr std::string_view kKey = "training.recompute";
     if (scenario.training.recompute != models::Recompute::Selective ||

@@ -8,24 +8,25 @@
 #include "sim/grid/sweep_basis.h"
 #include "sim/grid/sweep_row.h"
 
-/// The plans that a scenario's `sweep:` asks about, and one row of the answer.
+/// The plans of a scenario's `sweep:` grid, and the answer for one of them.
 namespace debubble::sim {
 
-/// A grid, read once. Thread-safe after construction.
+/// A grid that is read once. Thread-safe after construction.
 struct Grid {
     /// `pinned` are set in every point (`--set`); they must not be swept keys.
     Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned);
-    /// Of a scenario's text that need not be on the disk.
+    /// The grid of a scenario's text that need not be on the disk.
     Grid(const std::string& text, const std::string& file, std::vector<scenarios::Override> pinned);
 
     scenarios::ScenarioTemplate scenario;
     scenarios::Sweep sweep;
     std::vector<scenarios::Override> pinned;
-    std::vector<std::size_t> points;  ///< indices that the conditions admit, in grid order
+    std::vector<std::size_t> points;  ///< indices of the points that the conditions admit, in grid
+                                      ///< order
     Basis basis;
 
     scenarios::Scenario instantiate(std::size_t index) const;
-    std::vector<std::string> keys() const;  ///< names of the swept ones
+    std::vector<std::string> keys() const;  ///< names of the swept keys
 
 private:
     void choose_points(const std::string& name);

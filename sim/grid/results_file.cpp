@@ -40,7 +40,7 @@ std::optional<std::size_t> index_of(const Fields& values, const Grid& grid) {
     return index;
 }
 
-/// What write_file() of a process that was killed left behind.
+/// Removes the temporary files that a killed process left in write_file().
 void remove_leftovers(const fs::path& path) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     const std::string start = path.filename().string() + ".debubble-tmp-";
@@ -78,7 +78,7 @@ void ResultsFile::open_locked() {
             ::close(fd_);
             throw WorldError(fmt::format("{}: another sweep is writing it", path_.string()));
         }
-        // Between open and lock, a sweep that ended may have put a new file in place.
+        // Between open and lock, another sweep may have ended and replaced the file.
         struct stat held {};
         struct stat named {};
         if (::fstat(fd_, &held) == 0 && ::stat(path_.c_str(), &named) == 0 &&
@@ -93,8 +93,8 @@ void ResultsFile::read_rows(const Grid& grid) {
     const std::string header = text::write_csv_row(header_);
     std::string_view rest = content;
     std::optional<Fields> fields = text::take_csv_row(rest);
-    if (!fields && header.starts_with(content)) {  // new, or killed while starting
-        if (::ftruncate(fd_, 0) != 0) fail(path_, "cannot be cut");
+    if (!fields && header.starts_with(content)) {  // new, or its process was killed while starting
+        if (::ftruncate(fd_, 0) != 0) fail(path_, "cannot be truncated");
         if (::write(fd_, header.data(), header.size()) != static_cast<ssize_t>(header.size()))
             fail(path_, "cannot be written");
         return;
@@ -120,7 +120,7 @@ void ResultsFile::read_rows(const Grid& grid) {
         seen[*index] = true;
     }
     const auto whole = static_cast<off_t>(content.size() - rest.size());
-    if (!rest.empty() && ::ftruncate(fd_, whole) != 0) fail(path_, "cannot be cut");
+    if (!rest.empty() && ::ftruncate(fd_, whole) != 0) fail(path_, "cannot be truncated");
 }
 
 void ResultsFile::append(const SweepRow& row) {

@@ -6,27 +6,27 @@
 
 #include "sim/grid/grid.h"
 
-/// results.csv of a sweep, which grows by one row as each point is done and
-/// survives being killed at any moment with at most one row lost.
+/// The results.csv of a sweep, which grows by one row as each point is done and survives being
+/// killed at any moment with at most one row lost.
 namespace debubble::sim {
 
 class ResultsFile {
 public:
-    /// Opens or makes the file, for this process alone, and reads what an
-    /// earlier run left; a torn last row is cut off. Throws InputError if it
-    /// holds the results of another grid, WorldError if it is in use.
+    /// Opens or makes the file, for this process alone, and reads the rows of an earlier run; an
+    /// incomplete last row is cut off. Throws InputError if it holds the results of another grid,
+    /// WorldError if it is in use.
     ResultsFile(std::filesystem::path path, const Grid& grid);
     ~ResultsFile();
     ResultsFile(const ResultsFile&) = delete;
     ResultsFile& operator=(const ResultsFile&) = delete;
 
-    /// Of an earlier run, each point once.
+    /// The rows of an earlier run, each point once.
     const std::vector<SweepRow>& found() const { return found_; }
 
     /// One write(2) with O_APPEND. Thread-safe.
     void append(const SweepRow& row);
 
-    /// Puts the whole file anew in place, its rows in this order.
+    /// Replaces the whole file, with its rows in this order.
     void replace(const std::vector<SweepRow>& rows);
 
 private:

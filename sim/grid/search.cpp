@@ -37,7 +37,7 @@ const ObjectiveRow& row_of(Objective objective) {
     return kObjectives[static_cast<std::size_t>(objective)];
 }
 
-/// Greater is better.
+/// The row's value of the objective, where greater is better.
 double score(const SweepRow& row, Objective objective) {
     const double figure = row.figure(row_of(objective).figure);
     if (std::isnan(figure))
@@ -48,7 +48,7 @@ double score(const SweepRow& row, Objective objective) {
     return row_of(objective).sign * figure;
 }
 
-/// A plan that is still in the race, and the best score that it may reach.
+/// A plan that may still be the best, and the best score that it can reach.
 struct Candidate {
     std::size_t index = 0;
     double promise = 0;
@@ -75,7 +75,7 @@ double promise_of(const PlanBound& bound, const scenarios::Scenario& scenario,
     return 0;
 }
 
-/// A bound and a prediction add the same numbers up in another order.
+/// A bound and a prediction add the same numbers in another order.
 constexpr double kRounding = 1e-9;
 
 class Race {
@@ -87,7 +87,7 @@ public:
 
     SearchResult run() {
         std::vector<Candidate> candidates = bound_all();
-        // The most promising first: then the others are ruled out soonest.
+        // The most promising come first: then the others are ruled out soonest.
         std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
             return a.promise != b.promise ? a.promise > b.promise : a.index < b.index;
         });
@@ -145,7 +145,7 @@ private:
         result_.best = *std::ranges::min_element(as_good_, {}, &SweepRow::index);
     }
 
-    /// No twin of the best is ruled out by its bound, which promises as much.
+    /// No twin of the best is ruled out by its bound, which promises the same score.
     void find_twins() {
         if (!result_.best) return;
         std::ranges::copy_if(as_good_, std::back_inserter(result_.twins), [&](const SweepRow& row) {
@@ -165,7 +165,7 @@ private:
     const BatchOptions& options_;
     std::mutex mutex_;
     SearchResult result_;
-    std::vector<SweepRow> as_good_;  ///< as the best one
+    std::vector<SweepRow> as_good_;  ///< rows with the score of the best one
     std::size_t settled_ = 0;
 };
 

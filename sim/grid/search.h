@@ -10,24 +10,24 @@
 
 namespace debubble::sim {
 
-/// What a plan is chosen by. Only plans that fit are chosen.
+/// The figure by which a plan is chosen. Only plans that fit are chosen.
 enum class Objective { TokensPerS, Mfu, StepTime, PeakMemory };
 
 std::vector<std::string> objective_names();
-/// Throws InputError with did-you-mean.
+/// Throws InputError with a did-you-mean suggestion.
 Objective parse_objective(const std::string& name);
 
-/// The fitting row that is best; of equals, the one that comes first in the grid.
+/// The best of the fitting rows; among equals, the one that comes first in the grid.
 const SweepRow* best_of(std::span<const SweepRow> rows, Objective objective);
 
 struct SearchResult {
-    std::optional<SweepRow> best;  ///< nothing if no plan fits
-    std::vector<SweepRow> twins;   ///< of the best, in grid order (sim/grid/twins.h)
-    std::size_t points = 0;        ///< that the grid admits
-    std::size_t predicted = 0;     ///< played event by event
-    std::size_t too_big = 0;       ///< ruled out by what they hold all the time
-    std::size_t too_slow = 0;      ///< ruled out by the work of their ranks alone
-    std::size_t impossible = 0;    ///< plans that cannot be built
+    std::optional<SweepRow> best;  ///< unset if no plan fits
+    std::vector<SweepRow> twins;   ///< twins of the best, in grid order (sim/grid/twins.h)
+    std::size_t points = 0;        ///< number of points that the grid admits
+    std::size_t predicted = 0;     ///< number that was played event by event
+    std::size_t too_big = 0;       ///< number ruled out by the memory that they hold throughout
+    std::size_t too_slow = 0;      ///< number ruled out by the work of their ranks alone
+    std::size_t impossible = 0;    ///< number of plans that cannot be built
     bool finished = true;          ///< false if it was stopped
 };
 

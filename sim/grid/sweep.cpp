@@ -15,8 +15,8 @@
 namespace debubble::sim {
 namespace {
 
-/// Rows that hold every value of every key which the rows hold at all, few of them; possible ones
-/// rather than others, for they say more.
+/// A small set of rows in which every value of every key occurs that occurs in the rows at all;
+/// possible plans are preferred, since they have more figures.
 std::vector<const SweepRow*> one_of_each_value(const std::vector<SweepRow>& rows) {
     std::set<std::pair<std::size_t, std::string>> held;
     std::vector<const SweepRow*> chosen;
@@ -31,10 +31,10 @@ std::vector<const SweepRow*> one_of_each_value(const std::vector<SweepRow>& rows
     return chosen;
 }
 
-/// A scenario, model, cluster or schedule file may have changed since the earlier run, or this
-/// program: then old and new rows must not stand in one file. A value may name a file that no
-/// other value does, so that a row of each is computed again to see, even if all is to stop: what
-/// is not known to be true is not reported.
+/// Compares old rows with new ones: a scenario, model, cluster or schedule file may have changed
+/// since the earlier run, or this program, and then old and new rows must not be in one file. Each
+/// value may name a file that no other value does, so a row of each is computed again, even if the
+/// sweep is asked to stop: rows that were not checked are not reported.
 void check_still_true(const std::vector<SweepRow>& found, const Grid& grid,
                       const std::filesystem::path& results, const BatchOptions& options) {
     const std::vector<const SweepRow*> asked = one_of_each_value(found);

@@ -11,30 +11,31 @@
 
 namespace debubble::sim {
 
-/// How a batch of predictions is carried out.
+/// The options of a batch of predictions.
 struct BatchOptions {
-    int jobs = 0;                             ///< threads; 0: one per core
-    const std::atomic<bool>* stop = nullptr;  ///< becomes true: finish what is begun, then return
+    int jobs = 0;                             ///< number of threads; 0: one per core
+    const std::atomic<bool>* stop = nullptr;  ///< when true, points in progress are finished, then
+                                              ///< the batch returns
     /// Called after each point, from any thread, one call at a time.
     std::function<void(std::size_t done, std::size_t total)> progress;
-    /// Of a sweep: called with each row as it comes, those that were found first; one at a time.
+    /// For a sweep: called with each row as it arrives, those of an earlier run first; one call at
+    /// a time.
     std::function<void(const SweepRow& row, bool found)> row;
-    std::string program = {};  ///< of a sweep: the version that rows of one file have in common
+    std::string program = {};  ///< for a sweep: the program version that the rows of one file share
 };
 
 struct SweepResult {
     std::vector<SweepRow> rows;  ///< in grid order
-    std::size_t total = 0;       ///< points that the grid admits
-    std::size_t found = 0;       ///< of them, done by an earlier run
+    std::size_t total = 0;       ///< number of points that the grid admits
+    std::size_t found = 0;       ///< number of those that an earlier run did
     bool finished() const { return rows.size() == total; }
 };
 
-/// Predicts every point of the grid that `results` does not hold yet and
-/// appends each as it comes. When all are there, the file is put in grid order
-/// and its columns of twins and of the Pareto frontier filled: an interrupted and resumed sweep
-/// leaves the same bytes as one that ran through. Throws InputError if the file belongs to another
-/// grid or to another scenario (sim/grid/sweep_basis.h), or if what it holds is no longer what this
-/// scenario gives.
+/// Predicts every point of the grid that `results` does not hold yet and appends each when it is
+/// done. When all points are done, the file is put in grid order and its columns of twins and of
+/// the Pareto frontier filled: an interrupted and resumed sweep leaves the same bytes as one that
+/// ran through. Throws InputError if the file belongs to another grid or to another scenario
+/// (sim/grid/sweep_basis.h), or if this scenario gives other rows than those in it.
 SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
                   const BatchOptions& options = {});
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kLongest = std::size_t{16} << 20U;
 
-/// A line each: what it is, a tab, its hash.
+/// One line per input: its name, a tab, its hash.
 std::string to_text(const Basis& basis) {
     std::string text;
     for (const auto& [what, hash] : basis) text += fmt::format("{}\t{}\n", what, hash);

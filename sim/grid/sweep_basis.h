@@ -7,25 +7,27 @@
 
 #include "scenarios/read_scenario.h"
 
-/// What the results of a sweep are made from, beside its grid: kept beside them, so that a resumed
-/// sweep tells rows of another scenario from its own.
+/// The inputs of a sweep's results other than its grid. They are kept in a file next to the
+/// results, so that a resumed sweep recognises rows of another scenario.
 namespace debubble::sim {
 
-/// By what a person calls it ("the scenario", "the file clusters/mine.yaml"), a hash or a version.
+/// A hash or a version for each input, by its name for people ("the scenario", "the file
+/// clusters/mine.yaml").
 using Basis = std::map<std::string, std::string>;
 
-/// Of a scenario's text without its `sweep:`, which may grow, and of what `--set` says.
+/// The basis from a scenario's text without its `sweep:`, which may grow, and from the `--set`
+/// options.
 Basis basis_of(const std::string& text, const std::string& file,
                const std::vector<scenarios::Override>& pinned);
-/// The other files that were read, so far: models, clusters, orders.
+/// Adds the other files that were read so far: models, clusters, orders.
 void add_files_read(Basis& basis, const std::filesystem::path& scenario);
 
-/// The file beside `results` that holds it.
+/// The file next to `results` that holds the basis.
 std::filesystem::path basis_file_of(const std::filesystem::path& results);
 
-/// Writes it beside new results. Beside those of an earlier run, throws InputError if something of
-/// it is other than then; what only one of the two runs read is not compared, and where no file is
-/// there nothing is. Precondition: `results` is locked.
+/// Writes the basis next to new results. For results of an earlier run, throws InputError if an
+/// input differs from then; an input that only one of the two runs read is not compared, and
+/// without a basis file nothing is. Precondition: `results` is locked.
 void keep_basis(const std::filesystem::path& results, const Basis& basis, bool new_results);
 
 }  // namespace debubble::sim

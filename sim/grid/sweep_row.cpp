@@ -11,7 +11,7 @@ namespace debubble::sim {
 namespace {
 
 std::string text_of(double value) {
-    return fmt::format("{}", value);  // the shortest that reads back the same
+    return fmt::format("{}", value);  // the shortest text that reads back as the same number
 }
 std::string text_of(const std::optional<double>& value) {
     return value ? text_of(*value) : std::string();
@@ -69,7 +69,7 @@ constexpr std::array kFigures{
     Figure{"schedule_hash", [](const Prediction& p) { return p.schedule_hash; }},
 };
 
-/// What stands beside a row's keys and figures, in this order.
+/// The columns after a row's keys and figures, in this order.
 constexpr std::array<std::string SweepRow::*, 2> kWords{&SweepRow::twin_of, &SweepRow::unvalidated};
 constexpr std::array<std::string_view, 5> kBesideFigures{"twin_of", "unvalidated", "fits", "pareto",
                                                          "reason"};

@@ -8,42 +8,43 @@
 
 #include "sim/predict.h"
 
-/// A row of a sweep's answer, and its form in results.csv.
+/// A row of a sweep's results, and its form in results.csv.
 namespace debubble::sim {
 
-/// A point of the grid and what became of it, as the texts of its CSV fields:
-/// what was read from a file and what was just computed are then the same.
+/// A point of the grid and its result, as the texts of its CSV fields, so that rows from a file and
+/// rows just computed are alike.
 struct SweepRow {
-    std::size_t index = 0;             ///< of the point in the grid
-    std::vector<std::string> values;   ///< of the swept keys: the row's identity
-    std::vector<std::string> figures;  ///< as figure_names(); all empty if impossible
+    std::size_t index = 0;             ///< index of the point in the grid
+    std::vector<std::string> values;   ///< values of the swept keys: the row's identity
+    std::vector<std::string> figures;  ///< in the order of figure_names(); all empty if impossible
     bool fits = false;
     std::string pareto;  ///< "true" or "false" once all points are known, else empty
-    std::string reason;  ///< why it is impossible or does not fit, or whose twin it is, one line
-    /// Keys that make no difference to another row, with that row's values; once all points are
-    /// known, and empty if there is none before it in the grid (sim/grid/twins.h).
+    std::string reason;  ///< why the plan is impossible or does not fit, or whose twin it is, one
+                         ///< line
+    /// The keys that make no difference to another row, with that row's values; set once all points
+    /// are known, and empty if no twin comes before it in the grid (sim/grid/twins.h).
     std::string twin_of;
-    std::string unvalidated;  ///< as unvalidated_features(), one line
+    std::string unvalidated;  ///< the words of unvalidated_features(), one line
     friend bool operator==(const SweepRow&, const SweepRow&) = default;
 
     bool possible() const { return !figures.front().empty(); }
     /// Precondition: possible(), and the figure has a value.
     double figure(std::string_view name) const;
-    bool is_tight() const;  ///< fits, with little left
+    bool is_tight() const;  ///< fits, with little memory left
 };
 
 /// The scalars of `simulate --json`; exposed communication, optimizer and idle time as means over
 /// the ranks; peak and reserved memory of the worst rank, the latter empty where the allocator was
-/// not played since it decides nothing.
+/// not played because it decides nothing.
 std::vector<std::string> figure_names();
 
-/// In the order of figure_names().
+/// The figures of a prediction in the order of figure_names().
 std::vector<std::string> figures_of(const Prediction& prediction);
 
 /// The columns of results.csv, and a row's fields in them.
 std::vector<std::string> csv_columns(std::span<const std::string> keys);
 std::vector<std::string> csv_fields(const SweepRow& row);
-/// Precondition: as many fields as there are columns for so many swept keys.
+/// Precondition: as many fields as there are columns for this number of swept keys.
 SweepRow row_of_csv(const std::vector<std::string>& fields, std::size_t keys);
 
 /// Marks the rows that fit and that no other fitting row beats in throughput

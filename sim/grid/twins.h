@@ -14,11 +14,11 @@ namespace debubble::sim {
 
 bool are_twins(const SweepRow& a, const SweepRow& b);
 
-/// For each row the position of the first in grid order that it is a twin of; nothing for that
-/// one itself, and for impossible plans.
+/// For each row the position of the first row in grid order that it is a twin of; nothing for that
+/// first row, and for impossible plans.
 std::vector<std::optional<std::size_t>> twins_in(const std::vector<SweepRow>& rows);
 
-/// Keys that make no difference between twins, with the values of `original`:
+/// The keys that make no difference between twins, with the values of `original`:
 /// "training.recompute=none; parallel.sequence=false".
 std::string difference_of(const SweepRow& twin, const SweepRow& original,
                           std::span<const std::string> keys);

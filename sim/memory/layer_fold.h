@@ -2,8 +2,8 @@
 
 namespace debubble::sim {
 
-/// All inner layers of a stage are alike: the graph holds one of them, which
-/// stands for `times`. Layer -1 (no fold) is never repeated.
+/// The inner layers of a stage are alike: the graph holds one of them, which stands for `times`.
+/// Layer -1 (no fold) is never repeated.
 struct LayerFold {
     int layer = -2;
     int times = 1;

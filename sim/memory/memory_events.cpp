@@ -33,10 +33,11 @@ private:
     /// Index of an event.
     using Index = std::uint32_t;
 
-    /// What a stage of this rank is sent, and makes, for one microbatch in one direction.
+    /// The messages that a stage of this rank receives and makes, for one microbatch in one
+    /// direction.
     struct AtStage {
         std::optional<Index> arrived;
-        Index made_by = 0;  ///< action
+        Index made_by = 0;  ///< index of the action
     };
     struct OfStage {
         std::optional<Index> gathered;
@@ -78,7 +79,7 @@ private:
         allocate(ends(), Held::Gradients, MemoryClass::Gradients,
                  std::exchange(gradients_, Bytes{}));
     }
-    /// The input that a Recv brought becomes the pass's own.
+    /// The input that a Recv brought becomes part of the pass's memory.
     void take_input(const Compute& c) {
         if (c.pass == Pass::BackwardWeight) return;
         AtStage& message = at_stage(c.pass == Pass::Forward, c.stage, c.micro_batch);
@@ -92,7 +93,7 @@ private:
                     allocate(ends(), Held::Unreduced, static_cast<MemoryClass>(k), left[k]))
                 of_stage(c.stage).unreduced.push_back(*there);
     }
-    /// Held for no less than the reduction takes, and until what they lie in is wanted.
+    /// Releases them no earlier than the reduction ends, and when their memory is needed.
     void release_unreduced(OfStage& stage) {
         for (const Index allocation : stage.unreduced)
             event(Release{begins(), stage.reduced, allocation});
@@ -160,9 +161,9 @@ private:
     Rank rank_;
     std::vector<OfStage> of_stage_;
     std::vector<AtStage> messages_;
-    Bytes gradients_;                  ///< that no backward has made yet
-    std::vector<MemoryEvent> sent_;    ///< by transfers that have begun
-    std::vector<MemoryEvent> copied_;  ///< by copies that have begun
+    Bytes gradients_;                  ///< bytes that no backward has made yet
+    std::vector<MemoryEvent> sent_;    ///< buffers sent by transfers that have begun
+    std::vector<MemoryEvent> copied_;  ///< tensors leaving by copies that have begun
     std::vector<MemoryEvent> events_;
     std::uint32_t action_ = 0;
 };

@@ -9,21 +9,21 @@
 #include "schedule/schedule.h"
 #include "sim/memory/memory_model.h"
 
-/// What happens to a rank's memory, in the order of its list of actions. Who knows the times of
-/// actions makes levels over time of it (sim/engine/follow_memory.h); who has an allocator asks it
-/// for every tensor (memory_play.h).
+/// The events of a rank's memory, in the order of its list of actions. With the times of actions
+/// they give levels over time (sim/engine/follow_memory.h); an allocator is asked for every tensor
+/// of them (memory_play.h).
 namespace debubble::sim {
 
-/// What is held beside the tensors of passes, and beside the static level.
+/// The memory held in addition to the tensors of passes and to the static level.
 enum class Held : std::uint8_t {
     Received,   ///< a message's buffer, until the compute begins that reads it
     Sent,       ///< a message's buffer, until its transfer ends
     Gathered,   ///< a stage's parameters, between Unshard and Reshard
     Unreduced,  ///< gradients that wait for their reduction
-    Gradients,  ///< those that have no buffer of their own
+    Gradients,  ///< gradients that have no buffer of their own
 };
 
-/// The begin or the end of an action of the rank.
+/// The start or the end of an action of the rank.
 struct Moment {
     enum class Edge : std::uint8_t { Begin, End };
     std::uint32_t action = 0;  ///< index in the rank's list
@@ -34,21 +34,21 @@ struct Allocation {
     Moment at;
     Held held{};
     MemoryClass held_as{};
-    Bytes bytes;  ///< more than none
+    Bytes bytes;  ///< greater than 0
 };
 struct Release {
     Moment at;
     std::optional<Moment> not_before;  ///< a reduction that must have ended, too
     std::uint32_t allocation = 0;      ///< index of the event
 };
-/// A pass allocates and frees tensors of its own from the begin of its action to the end.
+/// A pass allocates and frees tensors of its own from the start of its action to the end.
 struct PassRuns {
     Compute pass;
-    bool again = false;  ///< by a Recompute
+    bool again = false;  ///< true for the forward of a Recompute
 };
 struct OptimizerRuns {};
-/// The tensors that a forward has saved leave the device at the end of the action, or are there
-/// again from its begin on.
+/// The tensors that a forward has saved leave the device at the end of the action, or are on it
+/// again from its start on.
 struct SavedLeaves {
     Compute forward;
 };
@@ -57,14 +57,14 @@ struct SavedReturns {
 };
 
 struct MemoryEvent {
-    std::uint32_t action = 0;  ///< index of the action that it belongs to
+    std::uint32_t action = 0;  ///< index of the action to which the event belongs
     std::variant<Allocation, Release, PassRuns, OptimizerRuns, SavedLeaves, SavedReturns> what;
 };
 
-/// Those of one rank. What ends beside computes (the transfer of a message, a copy to the host)
-/// stands after the compute that follows its action, as on a device that does nothing else between
-/// the two: its event belongs to an earlier action than the events around it. An Overlap is two
-/// passes, the second after all of the first. `index` is that of the program's placement.
+/// The events of one rank. An event that ends while computes run (the transfer of a message, a copy
+/// to the host) comes after the compute that follows its action, as on a device that does nothing
+/// else between the two: it belongs to an earlier action than the events around it. An Overlap is
+/// two passes, the second after all of the first. `index` is that of the program's placement.
 std::vector<MemoryEvent> memory_events(const Program& program, const PlacementIndex& index,
                                        Rank rank, const MemoryModel& memory);
 

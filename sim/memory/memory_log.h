@@ -13,8 +13,8 @@
 
 namespace debubble::sim {
 
-/// An allocator with a record of what was asked of it, so that what was there at
-/// its fullest moment can be told afterwards.
+/// An allocator with a record of its requests, from which the tensors at its fullest moment can be
+/// listed afterwards.
 class MemoryLog {
 public:
     static constexpr int kNone = -1;
@@ -23,11 +23,11 @@ public:
 
     explicit MemoryLog(scenarios::AllocatorModel model, Keeps keeps = Keeps::Record);
 
-    /// What follows happens in this action; nullptr: in the optimizer step.
+    /// The following requests belong to this action; nullptr means the optimizer step.
     void now_in(const Action* action) { action_ = action; }
-    /// Names must outlive the log. `op`: for which kernel.
+    /// Names must outlive the log. `op` is the kernel that the tensor is for.
     int allocate(Bytes bytes, MemoryClass held_as, std::string_view name, std::string_view op);
-    void free(int handle);  ///< kNone is allowed
+    void free(int handle);  ///< accepts kNone
 
     PlayedMemory result(std::size_t largest) const;
     const models::MemoryUsage& usage() const;

@@ -23,8 +23,8 @@ using models::Step;
 
 constexpr int kComputesBeyondPeak = 6;
 
-/// The stages of a program with the steps of their passes, built once, and what they hold by
-/// themselves.
+/// The stages of a program with the steps of their passes, built once, and the memory that they
+/// hold by themselves.
 class RankStages final : public MemoryModel {
 public:
     RankStages(const scenarios::Scenario& scenario,
@@ -47,10 +47,10 @@ public:
         if (!steps) steps = make(graph(c.stage, slice), c.pass);
         return *steps;
     }
-    /// What is gathered and reduced inside a pass.
-    HeldBeside beside(const Compute& c) const {
+    /// The memory that is gathered and reduced inside a pass.
+    HeldByPlace held_during(const Compute& c) const {
         if (!scenario_.parallel.shares_gradients()) return {};
-        return held_beside(scenario_, units(c.stage), use_of(c));
+        return held_by_place(scenario_, units(c.stage), use_of(c));
     }
 
     MemoryByClass static_memory(Rank rank) const override { return level(rank).held; }
@@ -60,7 +60,7 @@ public:
     Bytes optimizer_transient(Rank rank) const override { return level(rank).optimizer_step; }
     PassMemory compute(const Compute& c) const override {
         return play(graph(c.stage, c.micro_batch.slice.value_or(0)), steps(c), {}, false,
-                    beside(c));
+                    held_during(c));
     }
     Bytes message(const Message& message) const override {
         return graph(message.producer, 0).boundary_bytes();
@@ -69,7 +69,7 @@ public:
         if (!scenario_.parallel.shares_gradients()) return {};
         return sim::left_unreduced(scenario_, units(c.stage), use_of(c));
     }
-    /// All parameters, beside the rank's own part.
+    /// All parameters except the rank's own part.
     Bytes unsharded_bytes(Stage stage) const override {
         if (scenario_.parallel.zero_stage < 3) return {};
         return Bytes{graph(stage, 0).parameter_elements() *
@@ -111,7 +111,7 @@ private:
     const std::vector<models::StageContent>& contents_;
     const Placement& placement_;
     PlacementIndex index_;
-    // Made when they are asked for first: one thread only.
+    // The stages are built at their first use, by one thread only.
     mutable std::map<std::pair<int, int>, std::optional<models::StageGraph>> graphs_;
     mutable std::map<std::tuple<int, int, int>, std::optional<models::PassSteps>> steps_;
     mutable std::map<int, std::optional<ShardedUnits>> units_;
@@ -123,13 +123,14 @@ std::string_view kernel_after(const models::PassSteps& pass, std::size_t step) {
     return {};
 }
 
-/// Do levels follow from the computes alone?
+/// True if levels follow from the computes alone.
 bool moves_what_passes_hold(const Action& action) {
     return std::holds_alternative<Offload>(action) || std::holds_alternative<Reload>(action) ||
            std::holds_alternative<Recompute>(action) || std::holds_alternative<Reshard>(action);
 }
 
-/// How far into the list the rank is fullest by summed levels of its passes, then a little more.
+/// The length of the list up to the point where the rank is fullest by summed levels of its passes,
+/// and a little more.
 std::size_t played_part(const RankStages& stages, const ActionList& list,
                         const std::vector<MemoryEvent>& events) {
     if (std::ranges::any_of(list, moves_what_passes_hold)) return list.size();
@@ -181,7 +182,7 @@ Named named(Held held) {
 
 using AtStage = std::pair<Stage, MicroBatch>;
 
-/// Asks a MemoryLog for what a rank's events, and the steps of its passes, hold.
+/// Requests from a MemoryLog the memory of a rank's events and of the steps of its passes.
 class AllocatorPlayer {
 public:
     AllocatorPlayer(const RankStages& stages, const ActionList& list, Rank rank, MemoryLog& log)
@@ -195,7 +196,7 @@ public:
                 log_.allocate(level[c], static_cast<MemoryClass>(c), "static", "static");
     }
 
-    /// Those of the first `actions`, and then the optimizer.
+    /// Plays the events of the first `actions`, and then the optimizer.
     void play(const std::vector<MemoryEvent>& events, std::size_t actions) {
         handles_.assign(events.size(), MemoryLog::kNone);
         for (std::size_t i = 0; i < events.size() && events[i].action < actions; ++i) {
@@ -214,7 +215,7 @@ public:
     }
 
 private:
-    /// The optimizer, once everything in flight is done with.
+    /// Frees everything still in flight, then plays the optimizer.
     void finish() {
         log_.now_in(nullptr);
         for (auto& [key, handles] : passes_)
@@ -271,7 +272,7 @@ private:
     bool seen_later(const AtStage& of, std::size_t tensor) const {
         return graph_of(of).tensors[tensor].slices == models::Across::Seen;
     }
-    /// And what later slices see.
+    /// Keeps the input, and the tensors that later slices read.
     void keep_input_only(const AtStage& of) {
         const models::StageGraph& graph = graph_of(of);
         std::vector<int>& handles = passes_[of];
@@ -280,33 +281,33 @@ private:
             if (!is_input && !seen_later(of, tensor)) release(handles[tensor]);
         }
     }
-    /// A pass, and beside it what is gathered and reduced.
+    /// A pass, with the memory that is gathered and reduced during it.
     void pass(const Compute& c) {
         const AtStage key = key_of(c);
         passes_[key].resize(graph_of(key).tensors.size(), MemoryLog::kNone);
         const models::PassSteps& steps = stages_.steps(c);
-        const HeldBeside held = stages_.beside(c);
-        if (held == HeldBeside{}) return run_steps(key, steps, [](std::size_t) {});
+        const HeldByPlace held = stages_.held_during(c);
+        if (held == HeldByPlace{}) return run_steps(key, steps, [](std::size_t) {});
         const std::vector<PassPlace> places = places_of(steps);
         std::optional<PassPlace> now;
-        std::vector<int> beside;
+        std::vector<int> handles;
         run_steps(key, steps, [&](std::size_t step) {
             if (steps.steps[step].kind == Step::Kind::Free || places[step] == now) return;
             now = places[step];
-            for (const int handle : beside) log_.free(handle);
-            beside = allocate(held[static_cast<std::size_t>(*now)]);
+            for (const int handle : handles) log_.free(handle);
+            handles = allocate(held[static_cast<std::size_t>(*now)]);
         });
-        for (const int handle : beside) log_.free(handle);
+        for (const int handle : handles) log_.free(handle);
     }
-    std::vector<int> allocate(const MemoryByClass& beside) {
+    std::vector<int> allocate(const MemoryByClass& held) {
         std::vector<int> handles;
         for (std::size_t k = 0; k < kMemoryClasses; ++k)
-            if (beside[k].count > 0)
-                handles.push_back(allocate(
-                    Allocation{{}, Held::Gathered, static_cast<MemoryClass>(k), beside[k]}));
+            if (held[k].count > 0)
+                handles.push_back(
+                    allocate(Allocation{{}, Held::Gathered, static_cast<MemoryClass>(k), held[k]}));
         return handles;
     }
-    /// `before` each step.
+    /// Calls `before` ahead of each step.
     template <class Before>
     void run_steps(const AtStage& key, const models::PassSteps& pass, const Before& before) {
         const models::StageGraph& graph = graph_of(key);
@@ -339,14 +340,15 @@ private:
     const ActionList& list_;
     Rank rank_;
     MemoryLog& log_;
-    std::set<Stage> recomputed_;                  ///< keep their input only until Recompute
-    std::vector<int> handles_;                    ///< by event: what an Allocation of it holds now
-    std::map<AtStage, std::vector<int>> passes_;  ///< by tensor
-    std::map<AtStage, std::vector<std::size_t>> offloaded_;  ///< tensors
+    std::set<Stage> recomputed_;                  ///< stages that keep only their input until
+                                                  ///< Recompute
+    std::vector<int> handles_;                    ///< by event: handle of the Allocation's memory
+    std::map<AtStage, std::vector<int>> passes_;  ///< handles by tensor
+    std::map<AtStage, std::vector<std::size_t>> offloaded_;  ///< tensors on the host
     int gradients_ = MemoryLog::kNone;
 };
 
-/// Up to the rank's fullest moment.
+/// Plays the list up to the rank's fullest moment.
 void play_list(const RankStages& stages, const Program& program, Rank rank, MemoryLog& log) {
     const ActionList& list = program.ranks[rank.index];
     const std::vector<MemoryEvent> events = memory_events(program, stages.index(), rank, stages);

@@ -10,18 +10,17 @@
 
 namespace debubble::sim {
 
-/// Plays the passes of a rank, allocation by allocation, in its own order through
-/// the framework's allocator: buffers of messages, passes, gathered parameters, what is
-/// offloaded, optimizer step. A send's buffer, and what is offloaded, is freed when the
-/// compute after it has ended. Only the part of the step
-/// up to its fullest moment, and a little beyond, is played.
+/// Plays the passes of a rank, allocation by allocation, in its own order through the framework's
+/// allocator: buffers of messages, passes, gathered parameters, offloaded tensors, optimizer step.
+/// A send's buffer and offloaded tensors are freed when the compute after them has ended. Only the
+/// part of the step up to its fullest moment, and a little more, is played.
 ///
 /// Slower than the simulator's summed peaks, which it equals for the exact allocator.
 PlayedMemory play_memory(const scenarios::Scenario& scenario,
                          const std::vector<models::StageContent>& stages, const Program& program,
                          Rank rank, std::size_t largest = 10);
 
-/// PlayedMemory::peak_reserved of every rank, and nothing else of it, which is faster.
+/// PlayedMemory::peak_reserved of every rank alone, which is faster.
 std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,
                                  const std::vector<models::StageContent>& stages,
                                  const Program& program, const std::stop_token& stop = {});

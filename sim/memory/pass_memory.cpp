@@ -14,16 +14,16 @@ MemoryByClass plus(const MemoryByClass& a, const MemoryByClass& b, std::int64_t 
     return sum;
 }
 
-/// A run of steps: its change, and the peak in it above where it began.
+/// A run of steps: its change, and the peak in it above its start.
 struct Segment {
     MemoryByClass change{};
     MemoryByClass peak{};
-    MemoryByClass beside{};  ///< part of the peak
+    MemoryByClass unsharded{};  ///< part of the peak that is gathered or not reduced yet
     Bytes peak_sum;
     std::size_t peak_step = 0;  ///< 0 and no bytes if it only frees
 };
 
-/// What an allocation adds: sums over the slices are allocated for all of them at once.
+/// The bytes that an allocation adds: sums over the slices are allocated for all of them at once.
 Bytes added_by(const models::StageGraph& graph, const models::Tensor& tensor, bool again) {
     const models::Execution& how = graph.execution;
     switch (tensor.slices) {
@@ -34,23 +34,23 @@ Bytes added_by(const models::StageGraph& graph, const models::Tensor& tensor, bo
     return how.slice + 1 == how.slices ? how.slices * tensor.bytes : Bytes{};
 }
 
-/// What else is there at each step of a pass.
-class Beside {
+/// The other memory that exists at each step of a pass.
+class OtherMemory {
 public:
-    Beside(const models::PassSteps& pass, const HeldBeside& held) : held_(held) {
-        if (held != HeldBeside{}) places_ = places_of(pass);
+    OtherMemory(const models::PassSteps& pass, const HeldByPlace& held) : held_(held) {
+        if (held != HeldByPlace{}) places_ = places_of(pass);
     }
     const MemoryByClass& at(std::size_t step) const {
         return held_[places_.empty() ? 0 : static_cast<std::size_t>(places_[step])];
     }
 
 private:
-    const HeldBeside& held_;
+    const HeldByPlace& held_;
     std::vector<PassPlace> places_;
 };
 
 Segment play_segment(const models::StageGraph& graph, std::span<const Step> steps,
-                     std::size_t begin, std::size_t end, bool again, const Beside& beside) {
+                     std::size_t begin, std::size_t end, bool again, const OtherMemory& other) {
     Segment segment;
     Bytes sum;
     for (std::size_t i = begin; i < end; ++i) {
@@ -63,20 +63,20 @@ Segment play_segment(const models::StageGraph& graph, std::span<const Step> step
             sum += change;
         }
         if (kind == Step::Kind::Free)
-            continue;  // of what is behind; the place is the next kernel's
-        const MemoryByClass& more = beside.at(i);
+            continue;  // memory of the next place; the step belongs to the next kernel
+        const MemoryByClass& more = other.at(i);
         if (sum + total(more) <= segment.peak_sum) continue;
         segment.peak_sum = sum + total(more);
         segment.peak = plus(segment.change, more);
-        segment.beside = more;
+        segment.unsharded = more;
         segment.peak_step = i;
     }
     return segment;
 }
 
-/// The folded layer's steps: from behind the last kernel of the layer that runs
-/// before it to behind its own last kernel. What a layer frees at its end thus
-/// counts to the next one, for each layer alike.
+/// The folded layer's steps: from after the last kernel of the layer that runs before it to after
+/// its own last kernel. The memory that a layer frees at its end thus counts to the next one, for
+/// each layer alike.
 struct Range {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -105,8 +105,8 @@ std::string op_for(const models::PassSteps& pass, std::size_t step) {
 }  // namespace
 
 PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold,
-                bool again, const HeldBeside& held) {
-    const Beside beside(pass, held);
+                bool again, const HeldByPlace& held) {
+    const OtherMemory other(pass, held);
     const Range folded = fold.times > 1 ? range_of(pass, fold.layer) : Range{};
     PassMemory memory;
     MemoryByClass level{};
@@ -115,11 +115,11 @@ PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, 
         if (segment.peak_sum.count <= 0 || sum <= memory.peak_above) return;
         memory.peak_above = sum;
         memory.at_peak = plus(base, segment.peak);
-        memory.beside = segment.beside;
+        memory.unsharded = segment.unsharded;
         memory.op_at_peak = op_for(pass, segment.peak_step);
     };
     const auto run = [&](std::size_t begin, std::size_t end, int times) {
-        const Segment segment = play_segment(graph, pass.steps, begin, end, again, beside);
+        const Segment segment = play_segment(graph, pass.steps, begin, end, again, other);
         raise(level, segment);
         raise(plus(level, segment.change, times - 1), segment);
         level = plus(level, segment.change, times);

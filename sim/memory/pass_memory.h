@@ -7,10 +7,10 @@
 
 namespace debubble::sim {
 
-/// Plays the allocations and frees of a pass, the folded layer as often as it
-/// stands for: the levels are those of the unfolded pass. A forward that runs `again`
-/// finds there what its first run has left for later slices. `beside` counts to the peak.
+/// Plays the allocations and frees of a pass, the folded layer as often as it stands for: the
+/// levels are those of the unfolded pass. A forward that runs `again` finds the tensors that its
+/// first run has left for later slices. `held` counts towards the peak.
 PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold = {},
-                bool again = false, const HeldBeside& beside = {});
+                bool again = false, const HeldByPlace& held = {});
 
 }  // namespace debubble::sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "models/beside_layers.h"
+#include "models/outside_layers.h"
 
 namespace debubble::sim {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 struct Widths {
     std::int64_t value = 0;
     std::int64_t gradient = 0;
-    std::int64_t on_the_wire = 0;  ///< of a copy that travels, if it is of another type
+    std::int64_t on_the_wire = 0;  ///< bytes in a message, if it has another type
 };
 
 Widths widths_of(const scenarios::Scenario& scenario) {
@@ -28,7 +28,8 @@ bool waits_whole(const scenarios::Scenario& scenario, PassUse use) {
     return use.several_holders && !scenario.parallel.gathers_in_passes();
 }
 
-/// A backward-input, by its loss. Of a stage with several holders they are there already.
+/// True for a backward-input with a chunked loss. In a stage with several holders the gradients
+/// exist already.
 bool makes_heads(const ShardedUnits& units, PassUse use) {
     return use.is_backward_input && units.chunked_loss && !use.several_holders;
 }
@@ -75,9 +76,9 @@ bool has_several_holders(const Placement& placement) {
     return PlacementIndex(placement).has_several_holders();
 }
 
-HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                       PassUse use) {
-    HeldBeside held{};
+HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnits& units,
+                          PassUse use) {
+    HeldByPlace held{};
     const auto add = [&](PassPlace place, MemoryClass held_as, std::int64_t bytes) {
         held[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count += bytes;
     };
@@ -92,7 +93,7 @@ HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& 
         gathered(First, 2);
         gathered(Inner, 2);
         gathered(Last, 1);
-        gathered(Behind, 0);
+        gathered(After, 0);
     }
     if (!scenario.parallel.shares_gradients()) return held;
     const auto computed = [&](PassPlace place, std::int64_t elements) {
@@ -102,14 +103,14 @@ HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& 
         computed(place, elements);
         add(place, MemoryClass::Buffers, elements * width.on_the_wire);
     };
-    // What is tied is used at both ends; where one of them is on another stage, at the other alone.
+    // A tied table is used at both ends; if one of them is on another stage, at the other end only.
     const bool both_ends = units.has_embedding && units.has_head;
     const std::int64_t stays = both_ends ? units.tied : 0;
     const std::int64_t head = units.head + (units.has_embedding ? 0 : units.tied);
     const std::int64_t embedding = units.embedding + (units.has_embedding ? units.tied : 0);
     if (!use.makes_gradients) {
         if (!makes_heads(units, use)) return held;
-        for (const PassPlace place : {Before, First, Inner, Last, Behind})
+        for (const PassPlace place : {Before, First, Inner, Last, After})
             computed(place, head + stays);
         return held;
     }
@@ -119,7 +120,7 @@ HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& 
         computed(First, head + stays + units.layer);
         computed(Inner, head + stays + std::min(units.layers, 2) * units.layer);
         computed(Last, head + stays + units.layers * units.layer);
-        computed(Behind, head + embedding + units.layers * units.layer);
+        computed(After, head + embedding + units.layers * units.layer);
         return held;
     }
     computed(Before, units.layers > 0 ? head + stays : head + embedding);
@@ -129,12 +130,13 @@ HeldBeside held_beside(const scenarios::Scenario& scenario, const ShardedUnits& 
         computed(place, units.layer + stays);
         reduced(place, units.layers > 1 ? units.layer : head);
     }
-    // While the embedding's are made the last layer's are on their way, and then its own.
+    // While the embedding's gradients are made, the last layer's are being reduced, and then its
+    // own.
     if (embedding * width.on_the_wire > before_last * (width.gradient + width.on_the_wire)) {
-        reduced(Behind, embedding);
+        reduced(After, embedding);
     } else {
-        computed(Behind, embedding);
-        reduced(Behind, before_last);
+        computed(After, embedding);
+        reduced(After, before_last);
     }
     return held;
 }
@@ -160,7 +162,7 @@ MemoryByClass left_unreduced(const scenarios::Scenario& scenario, const ShardedU
 std::vector<PassPlace> places_of(const models::PassSteps& pass) {
     using models::Step;
     constexpr int kBesideLayers = -1;
-    std::vector<int> layers;  // of the kernels, in the order in which they run
+    std::vector<int> layers;  // layers of the kernels, in the order in which they run
     for (const Step& step : pass.steps)
         if (step.kind == Step::Kind::Run) layers.push_back(pass.kernels[step.index].layer);
     const auto is_layer = [](int layer) { return layer != kBesideLayers; };
@@ -174,7 +176,7 @@ std::vector<PassPlace> places_of(const models::PassSteps& pass) {
         if (next == layers.end())
             places.push_back(places.empty() ? PassPlace::Before : places.back());
         else if (!is_layer(*next))
-            places.push_back(next < first ? PassPlace::Before : PassPlace::Behind);
+            places.push_back(next < first ? PassPlace::Before : PassPlace::After);
         else if (*next == *last)
             places.push_back(PassPlace::Last);
         else

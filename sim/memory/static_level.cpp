@@ -23,7 +23,7 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     policy.gradient_buffer = framework.main_grad_buffer;
     policy.ddp_buckets = framework.ddp_buckets && scenario.parallel.data > 1;
     policy.foreach_optimizer = framework.optimizer == scenarios::OptimizerKind::ForeachAdam;
-    if (!scenario.cluster.gpu.threads)  // which only GPUs' matrix products want
+    if (!scenario.cluster.gpu.threads)  // only GPUs' matrix products need it
         policy.library_workspace = framework.library_workspace;
     policy.step_copies = keeps_step_copies(scenario);
     policy.state_on_host = scenario.training.offload_optimizer;

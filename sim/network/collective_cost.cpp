@@ -9,7 +9,7 @@
 namespace debubble::sim {
 namespace {
 
-/// Of a ring's bandwidth, that a tree reaches (NCCL, src/graph/tuning.cc).
+/// The share of a ring's bandwidth that a tree reaches (NCCL, src/graph/tuning.cc).
 constexpr double kTreeEfficiency = 0.92;
 
 /// Seconds that the phases of an algorithm take on each tier.
@@ -24,7 +24,7 @@ double share(int members) {
     return static_cast<double>(members - 1) / members;
 }
 
-/// Of the whole tensor, what every member of a ring sends.
+/// The bytes that every member of a ring sends for the whole tensor.
 double ring_volume(CollectiveKind kind, int members) {
     switch (kind) {
         case CollectiveKind::AllReduce: return 2 * share(members);
@@ -53,8 +53,8 @@ public:
         Phases phases;
         phases.latency = latency(hops - far, far);
         phases.node = in_node(volume);
-        // Every ring enters and leaves each node (and each leaf) once; an exchange of all
-        // with all crosses with everything that is meant for elsewhere.
+        // Every ring enters and leaves each node (and each leaf) once; in an all-to-all, everything
+        // that is meant for other nodes crosses.
         double crossing = volume;
         if (kind_ == CollectiveKind::AllToAll)
             crossing = group_.per_node * static_cast<double>(group_.size - group_.per_node) /
@@ -151,7 +151,7 @@ std::optional<models::Collective::Kind> measured_kind(CollectiveKind kind) {
     return std::nullopt;
 }
 
-/// Of a group of that very size inside a node, on a calibrated machine.
+/// The cost of a group of exactly that size inside a node, on a calibrated machine.
 std::optional<CollectiveCost> measured_cost(CollectiveKind kind, Bytes size,
                                             const GroupPlacement& group,
                                             const scenarios::Cluster& cluster) {
@@ -168,7 +168,7 @@ std::optional<CollectiveCost> measured_cost(CollectiveKind kind, Bytes size,
 
 BytesPerSecond node_bandwidth(const scenarios::Cluster& cluster, int members) {
     const scenarios::NodeLink& link = cluster.node_link;
-    // A bridge joins two; whoever is more goes over PCIe.
+    // A bridge joins two GPUs; larger groups use PCIe.
     if (link.kind == scenarios::NodeLink::Kind::Pairs && members > 2) return cluster.gpu.host_link;
     double efficiency = link.efficiency;
     const auto above = link.group_efficiency.upper_bound(members);

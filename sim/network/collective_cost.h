@@ -8,10 +8,10 @@
 #include "scenarios/cluster.h"
 #include "sim/network/group.h"
 
-/// What a collective takes when nothing else uses its links. Bandwidth terms are
-/// those of the algorithms (Thakur, Rabenseifner, Gropp, "Optimization of collective
-/// communication operations in MPICH", 2005; NCCL's double binary trees, NVLS), the
-/// constants the cluster's. Cost depends on the group's size and on its placement.
+/// The time of a collective when nothing else uses its links. Bandwidth terms are those of the
+/// algorithms (Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
+/// MPICH", 2005; NCCL's double binary trees, NVLS), the constants the cluster's. Cost depends on
+/// the group's size and on its placement.
 namespace debubble::sim {
 
 enum class CollectiveKind : std::uint8_t {
@@ -30,35 +30,36 @@ enum class CollectiveAlgorithm : std::uint8_t {
 };
 
 enum class Tier : std::uint8_t { None, Node, Network, Spine };
-/// Seconds for which each tier is busy, by Tier.
+/// Seconds for which each tier is busy, indexed by Tier.
 using TierSeconds = std::array<double, 4>;
 inline void add(TierSeconds& sum, const TierSeconds& more) {
     for (std::size_t tier = 0; tier < sum.size(); ++tier) sum[tier] += more[tier];
 }
 
 struct CollectiveCost {
-    Duration latency{};   ///< hops, and work on tiers that is not pipelined with the slowest
-    Duration transfer{};  ///< on the slowest tier; contention stretches it
+    Duration latency{};   ///< time of hops, and of work on tiers that is not pipelined with the
+                          ///< slowest
+    Duration transfer{};  ///< time on the slowest tier; contention stretches it
     Tier tier = Tier::None;
-    TierSeconds busy{};  ///< of every tier, while nobody contends; no longer than both together
+    TierSeconds busy{};  ///< time of every tier without contention; no longer than both together
     Duration total() const { return latency + transfer; }
 };
 
-/// `size` is the whole (gathered, reduced, exchanged) tensor of the group.
-/// Nothing if the algorithm cannot carry out the collective there.
+/// `size` is the whole (gathered, reduced, exchanged) tensor of the group. Returns nothing if the
+/// algorithm does not support the collective there.
 std::optional<CollectiveCost> collective_cost(CollectiveKind kind, Bytes size,
                                               const GroupPlacement& group,
                                               const scenarios::Cluster& cluster,
                                               CollectiveAlgorithm algorithm);
 
-/// With the fastest algorithm, as NCCL's tuner would choose; as measured where the cluster was
-/// calibrated for such a group. Free for a group of one.
+/// The cost with the fastest algorithm, as NCCL's tuner would choose; the measured cost where the
+/// cluster was calibrated for such a group. Free for a group of one.
 CollectiveCost collective_cost(CollectiveKind kind, Bytes size, const GroupPlacement& group,
                                const scenarios::Cluster& cluster);
 
-/// Bus bandwidth inside a node for a group of `members`, for endless messages.
+/// Bus bandwidth inside a node for a group of `members`, for very large messages.
 BytesPerSecond node_bandwidth(const scenarios::Cluster& cluster, int members);
-/// Of all NICs of a node together, one direction, as large messages reach it.
+/// The bandwidth of all NICs of a node together, in one direction, as large messages reach it.
 BytesPerSecond network_bandwidth(const scenarios::Cluster& cluster);
 
 }  // namespace debubble::sim

@@ -5,11 +5,10 @@
 #include "base/inline_vector.h"
 #include "base/units.h"
 
-/// What is sent, and over which links.
+/// Communication as bytes over links.
 namespace debubble::sim {
 
-/// One direction of something that flows share max-min fairly: an index into
-/// CostModel::links().
+/// One direction of a resource that flows share max-min fairly: an index into CostModel::links().
 using Link = std::int32_t;
 
 /// A communication: `latency` first, then `bytes` over all its links at once.
@@ -21,18 +20,18 @@ struct Flow {
     Bytes payload;  ///< the tensor's size, which the trace reports
 };
 
-/// The part of a collective that runs beside a compute. It begins `beside` before the end of the
-/// backward whose gradients it reduces; the forward that reads what it gathers ends no earlier than
-/// `beside` after it.
+/// The part of a collective that runs at the same time as a compute. It begins `overlap` before the
+/// end of the backward whose gradients it reduces; the forward that reads the gathered parameters
+/// ends no earlier than `overlap` after it.
 struct HiddenPart {
     Flow flow;
-    Duration beside{};
+    Duration overlap{};
 
     bool any() const { return flow.latency > Duration{} || flow.bytes.count > 0; }
 };
 
-/// What a pass sends over links that others use as well, from its begin on. The pass ends no
-/// earlier; what it takes where nobody disturbs it is in its duration.
+/// The bytes that a pass sends over links that others use too, from its start on. The pass ends no
+/// earlier than the flow; its time without contention is part of the pass's duration.
 struct InnerFlow {
     Bytes bytes;
     InlineVector<Link, 2> links;

@@ -7,7 +7,7 @@
 namespace debubble::sim {
 namespace {
 
-/// Members of `group` per bin of `width` consecutive global ranks.
+/// The members of `group` in each bin of `width` consecutive global ranks.
 struct Spread {
     int bins = 0;
     int most = 0;
@@ -28,7 +28,7 @@ Spread spread(const RankGroup& group, int width) {
     return result;
 }
 
-/// Ranks of the block in the bin of `width` ranks where it has most.
+/// The most ranks of the block in one bin of `width` ranks.
 int most_of(const RankBlock& block, int width) {
     const int into_first = width - block.first % width;
     const int first = std::min(block.count, into_first);

@@ -32,7 +32,7 @@ void LinkUse::messages(const PlacementIndex& placement) {
     for (Stage stage{0}; stage.index + 1 < stages; ++stage.index)
         for (const Rank from : placement.ranks_of(stage))
             for (const Rank to : placement.ranks_of(Stage{stage.index + 1})) messages(from, to);
-    // What the holders of one stage, or of a tied tensor, sum up between them.
+    // The sums between the holders of one stage, or of a tied tensor.
     for (Stage stage{0}; stage.index < stages; ++stage.index) {
         const auto holders = placement.ranks_of(stage);
         messages(holders.front(), holders.back());
@@ -48,7 +48,7 @@ void LinkUse::messages(Rank from, Rank to) {
 }
 
 void LinkUse::collectives(const scenarios::Scenario& scenario, Rank rank) {
-    if (scenario.parallel.gathers_in_passes()) return;  // they are of the passes
+    if (scenario.parallel.gathers_in_passes()) return;  // the passes reduce them
     const auto uses = [&](const GroupPlacement& group) {
         if (group.per_node > 1) use(Tier::Node, rank);
         if (group.nodes > 1) use(Tier::Network, rank);

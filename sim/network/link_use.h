@@ -7,16 +7,16 @@
 
 namespace debubble::sim {
 
-/// Which links more than one thing uses: messages, collectives of whole stages, and the passes of
-/// each pipeline rank. What a pass sends over a link of its own meets nobody, so that nobody need
-/// play it.
+/// The links that more than one kind of traffic uses: messages, collectives of whole stages, and
+/// the passes of each pipeline rank. Traffic of a pass on a link of its own meets no other, so that
+/// it need not be simulated.
 class LinkUse {
 public:
-    /// `in_passes`: the tiers that the passes of any stage use, by Tier.
+    /// `in_passes` holds the tiers that the passes of any stage use, indexed by Tier.
     LinkUse(const scenarios::Scenario& scenario, const PlacementIndex& placement,
             const Topology& topology, const TierSeconds& in_passes);
 
-    /// Does anything else than the rank's own passes use its links of the tier?
+    /// True if anything other than the rank's own passes uses its links of the tier.
     bool shared(Tier tier, Rank rank) const;
 
 private:
@@ -26,7 +26,7 @@ private:
     void use(Tier tier, Rank rank);
 
     const Topology& topology_;
-    std::vector<int> users_;  ///< by link; one rank's passes are one
+    std::vector<int> users_;  ///< by link; all passes of a rank count as one user
 };
 
 }  // namespace debubble::sim

@@ -54,7 +54,8 @@ void MaxMinSolver::solve(std::span<const double> capacity, std::span<const FlowL
     open(capacity, flows, rates);
     while (!waiting_.empty()) {
         const double share = smallest_share();
-        // Which links are full is settled before any flow is frozen: freezing moves the shares.
+        // The full links are determined before any flow is frozen, since freezing changes the
+        // shares.
         for (const std::int32_t link : crossed_) {
             Load& load = loads_[link];
             load.full = load.left <= share * load.waits * kSameShare;

@@ -10,9 +10,9 @@
 /// Bandwidth sharing as a system of equations. Knows nothing of networks: links
 /// are capacities, flows are the sets of links that they cross.
 ///
-/// An allocation is max-min fair if no flow can get more without taking from one
-/// that has no more than itself. There is exactly one; it is found by progressive
-/// filling (Bertsekas and Gallager, Data Networks, 1992, section 6.5.2).
+/// An allocation is max-min fair if no flow can get more without taking from one that has no more
+/// than itself. There is exactly one such allocation; it is found by progressive filling (Bertsekas
+/// and Gallager, Data Networks, 1992, section 6.5.2).
 namespace debubble::sim {
 
 /// Indices of the links that a flow crosses. A link named twice is crossed twice.
@@ -30,7 +30,7 @@ public:
 
 private:
     struct Load {
-        double left = 0;         ///< capacity that is not yet given away
+        double left = 0;         ///< capacity that is not yet assigned
         std::int32_t waits = 0;  ///< crossings by flows that have no rate yet
         bool full = false;
     };

@@ -15,8 +15,8 @@ Bytes bytes_in(double seconds, double bytes_per_second) {
     const double bytes = seconds * bytes_per_second;
     if (!(bytes <= kMost))
         throw InputError(
-            fmt::format("a transfer of {:.1e} bytes is beyond what is simulated: a rate of the "
-                        "cluster is a mistake",
+            fmt::format("a transfer of {:.1e} bytes is more than can be simulated: one of the "
+                        "cluster's rates is far too low or too high",
                         bytes));
     return {std::llround(bytes)};
 }
@@ -36,7 +36,7 @@ Link Topology::add(double bytes_per_second) {
     return static_cast<Link>(links_.size()) - 1;
 }
 
-/// Of the replica with the lowest global rank; all others have ways like it.
+/// The ways of the replica with the lowest global rank; all others have equal ones.
 Topology::Ways Topology::ways_of(int pipeline) {
     const int first = pipeline * ranks_per_pipeline_rank_;
     const int gpus = std::max(1, cluster_.gpus_per_node);
@@ -68,7 +68,8 @@ Topology::Ways Topology::ways_of(int pipeline) {
     ways.nic_in = nic.in;
 
     if (network.nodes_per_leaf > 0) {
-        // In the unit of the cards: what one of the node's GPUs at work gets of its uplinks.
+        // The rate that one of the node's active GPUs gets of its uplinks, in the unit of the
+        // cards.
         const double nodes =
             std::max(1, std::min(network.nodes_per_leaf, ranks_per_pipeline_rank_ / gpus));
         const double uplinks =

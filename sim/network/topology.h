@@ -22,16 +22,16 @@ public:
 
     std::span<const BytesPerSecond> links() const { return links_; }
 
-    /// Do messages between these pipeline ranks stay inside nodes, in every replica?
+    /// True if messages between these pipeline ranks stay inside nodes, in every replica.
     bool same_node(Rank a, Rank b) const;
-    /// `bytes` of one GPU to its peer, after `latency`.
+    /// A message of `bytes` from one GPU to its peer, after `latency`.
     Flow message(Rank from, Rank to, Bytes bytes, Duration latency) const;
     /// A collective in which these pipeline ranks take part, each with its replicas.
     Flow collective(const CollectiveCost& cost, Bytes payload,
                     std::span<const Rank> participants) const;
-    /// What keeps a pipeline rank's own links of a tier busy for so many seconds.
+    /// A flow that keeps a pipeline rank's own links of a tier busy for this many seconds.
     InnerFlow inner_flow(Tier tier, double seconds, Rank rank) const;
-    /// Between device and host memory; as long as it takes over the whole host link.
+    /// A copy between device and host memory, with the whole host link to itself.
     Flow host_copy(Rank rank, Bytes bytes) const;
 
 private:
@@ -53,7 +53,7 @@ private:
     int ranks_per_pipeline_rank_;
     std::vector<BytesPerSecond> links_;
     std::vector<Ways> ways_;  ///< indexed by pipeline rank
-    struct Shared {           ///< a card or a leaf, that several pipeline ranks may use
+    struct Shared {           ///< a card or a leaf that several pipeline ranks may use
         int id;
         Link out;
         Link in;

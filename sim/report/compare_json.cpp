@@ -52,7 +52,7 @@ Json rows_json(const std::vector<ErrorRow>& rows) {
 
 std::string to_json(const CompareReport& report) {
     const Comparison& c = report.comparison;
-    const Beside<Duration> step{c.step.simulated.step_time, c.step.executed.step_time};
+    const Compared<Duration> step{c.step.simulated.step_time, c.step.executed.step_time};
     Json json = {{"scenario", report.headers.executed.scenario},
                  {"schedule_hash", report.headers.executed.program_hash},
                  {"sources",

@@ -20,7 +20,7 @@ void check_program(const Program& program, const std::string& file) {
                                      violations.front().rank.index, violations.front().message));
 }
 
-/// It needs every action; what is missing the order check has said.
+/// The replay needs every action; the order check has reported any that are missing.
 void replay(const Trace& executed, CompareReport& report) {
     try {
         const Trace replayed = replay_measured(report.program, executed);
@@ -32,7 +32,7 @@ void replay(const Trace& executed, CompareReport& report) {
 
 }  // namespace
 
-Beside<std::string> names_of(const CompareReport& report) {
+Compared<std::string> names_of(const CompareReport& report) {
     const std::string& source = report.headers.simulated.source;
     if (!source.empty() && source == report.headers.executed.source) return {"first", "second"};
     return {"simulated", "executed"};
@@ -41,12 +41,12 @@ Beside<std::string> names_of(const CompareReport& report) {
 std::optional<std::string> swapped_reason(const Trace& simulated, const Trace& executed) {
     if (simulated.header.source != "executed" || executed.header.source != "simulated")
         return std::nullopt;
-    return "the executed trace stands first, and the simulated one second; errors would be told "
-           "the wrong way round. Turn them round";
+    return "the executed trace is given first and the simulated one second, so the errors would "
+           "have the wrong sign; swap them";
 }
 
 CompareReport compare_report(const Trace& simulated, const Trace& executed,
-                             const Beside<std::string>& files) {
+                             const Compared<std::string>& files) {
     CompareReport report;
     report.files = files;
     report.headers = {simulated.header, executed.header};

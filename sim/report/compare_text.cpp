@@ -10,13 +10,13 @@ namespace {
 
 constexpr std::array<int, kMemoryClasses> kClassColumns{11, 11, 11, 13, 9, 11};
 
-/// A unit in which the shorter times of a table can be read too.
+/// A unit in which the shorter times of a table are readable too.
 text::TimeUnit fine_unit(Duration longest) {
     constexpr double kShorter = 0.01;
     return text::unit_of(kShorter * seconds(longest));
 }
 
-/// From ten times on, what is wrong is the factor.
+/// The text of an error; from ten times on, as a factor.
 std::string error_text(const std::optional<double>& error) {
     if (!error) return "-";
     return *error < 9 ? fmt::format("{:+.1f} %", 100 * *error)
@@ -61,7 +61,7 @@ private:
 
     void what() {
         const TraceHeader& run = report_.headers.executed;
-        paragraph(fmt::format("{}: {} beside {}, program {}", run.scenario, names_.simulated,
+        paragraph(fmt::format("{}: {} compared with {}, program {}", run.scenario, names_.simulated,
                               names_.executed, run.program_hash.substr(0, 12)));
         const auto named = [](const std::string& name, const std::string& file,
                               const TraceHeader& header) {
@@ -254,8 +254,8 @@ private:
 
     const CompareReport& report_;
     const Comparison& c_;
-    const Beside<std::string> names_;
-    Beside<std::string> short_{"sim.", "exec."};
+    const Compared<std::string> names_;
+    Compared<std::string> short_{"sim.", "exec."};
     std::string out_;
 };
 

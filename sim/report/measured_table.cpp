@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t kMostSteps = 100'000;
 
-/// What a published table leaves to its text.
-struct Habit {
-    std::string_view file;   ///< its name contains this
+/// The facts that a published table leaves to its text.
+struct TableProfile {
+    std::string_view file;   ///< the file's name contains this
     std::string_view model;  ///< beginning of the `model` map
     std::string_view cluster;
     std::string_view framework;
@@ -26,17 +26,18 @@ struct Habit {
     std::string_view parallel;  ///< further keys of `parallel`
     std::int64_t seq_length;
     std::int64_t vocab;
-    bool recomputes;   ///< in full, if no column says; tflops_per_gpu counts it
-    bool interleaves;  ///< in an unstated number of chunks, if no column says
+    bool recomputes;   ///< recomputes in full, if no column says otherwise; tflops_per_gpu counts
+                       ///< it
+    bool interleaves;  ///< interleaves an unstated number of chunks, if no column says otherwise
 };
 constexpr std::string_view kSelene = "dgx-a100-80gb";
 constexpr std::string_view kMixed = "precision: fp16, attention: unfused";
 constexpr std::string_view kMegatron = "{family: gpt2, dropout: 0.1";
-constexpr std::array<Habit, 5> kHabits{{
+constexpr std::array<TableProfile, 5> kTableProfiles{{
     // Megatron-DeepSpeed, 8 x A100 and 800 Gb/s per node.
     {"multi_node", kMegatron, "{base: dgx-a100-80gb, network: {nic_bandwidth: 100 Gb/s}}",
      "megatron-2021", kMixed, "", 2048, 51200, true, false},
-    // Megatron-Core: all overlaps, that of the pipeline's messages among them, which it does for
+    // Megatron-Core: all overlaps, including that of the pipeline's messages, which it has for
     // interleaved chunks only; distributed optimizer, sequence parallelism.
     {"h100", kMegatron, "hgx-h100", "megatron-2024",
      "precision: bf16, attention: flash, dropout: 0", "sequence: true, zero_stage: 1", 4096, 131072,
@@ -51,13 +52,14 @@ constexpr std::array<Habit, 5> kHabits{{
     {"", kMegatron, kSelene, "megatron-2021", kMixed, "", 2048, 51200, true, false},
 }};
 
-const Habit& habit_of(const std::string& file) {
+const TableProfile& profile_of(const std::string& file) {
     const std::string name = std::filesystem::path(file).filename().string();
-    return *std::ranges::find_if(
-        kHabits, [&](const Habit& h) { return name.find(h.file) != std::string::npos; });
+    return *std::ranges::find_if(kTableProfiles, [&](const TableProfile& h) {
+        return name.find(h.file) != std::string::npos;
+    });
 }
 
-/// One row by column name; complains of cells that are no numbers.
+/// One row by column name; complains about cells that are not numbers.
 class Cells {
 public:
     Cells(const std::vector<std::string>& header, const std::vector<std::string>& fields,
@@ -81,7 +83,8 @@ public:
         const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
         if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) ||
             value > 1e15) {
-            complain(fmt::format("'{}' is no positive number, as '{}' has to be", cell, column));
+            complain(
+                fmt::format("'{}' is not a positive number, which '{}' must be", cell, column));
             return otherwise;
         }
         return value;
@@ -89,7 +92,7 @@ public:
     std::int64_t whole(const std::string& column, std::int64_t otherwise) const {
         const double value = number(column, static_cast<double>(otherwise));
         if (value == std::floor(value) && value < 1e9) return static_cast<std::int64_t>(value);
-        complain(fmt::format("'{}' has to be a whole number below a milliard", column));
+        complain(fmt::format("'{}' must be a whole number below a billion", column));
         return otherwise;
     }
     void demand(const std::string& column) const {
@@ -105,7 +108,7 @@ private:
     std::vector<Diagnostic>& mistakes_;
 };
 
-/// The numbers of a row, whatever its table calls them.
+/// The numbers of a row, whatever names its table uses for them.
 struct Shape {
     std::int64_t gpus, batch, hidden, heads, layers, seq_length, vocab;
     std::int64_t tensor, pipeline, data, chunks, ffn;
@@ -114,7 +117,7 @@ struct Shape {
     bool sequence_parallel;
 };
 
-/// The words of the plain PyTorch table.
+/// Reads the strategy words of the plain PyTorch table.
 void follow_strategy(Shape& shape, const Cells& cells) {
     const std::string strategy = cells.text("strategy", "single");
     shape.zero_stage = strategy == "zero1" ? 1 : strategy == "fsdp" ? 3 : 0;
@@ -126,15 +129,15 @@ void follow_strategy(Shape& shape, const Cells& cells) {
     shape.batch = cells.whole("batch_per_gpu", 1) * shape.data;
 }
 
-Shape shape_of(const Cells& cells, const Habit& habit) {
+Shape shape_of(const Cells& cells, const TableProfile& profile) {
     Shape shape{};
     shape.gpus = cells.whole("gpus", 1);
     shape.batch = cells.whole("global_batch", 1);
     shape.hidden = cells.whole("hidden", 1);
     shape.heads = cells.whole("heads", 1);
     shape.layers = cells.whole("layers", 1);
-    shape.seq_length = cells.whole("seq_length", habit.seq_length);
-    shape.vocab = cells.whole("vocab", habit.vocab);
+    shape.seq_length = cells.whole("seq_length", profile.seq_length);
+    shape.vocab = cells.whole("vocab", profile.vocab);
     shape.tensor = cells.whole("tensor", 1);
     shape.pipeline = cells.whole("pipeline", 1);
     shape.data = cells.whole(
@@ -143,7 +146,7 @@ Shape shape_of(const Cells& cells, const Habit& habit) {
     shape.ffn = static_cast<std::int64_t>(cells.number("ffn_multiplier", 4) *
                                           static_cast<double>(shape.hidden));
     shape.zero_stage = -1;
-    shape.recompute = cells.text("recompute", habit.recomputes ? "full" : "none");
+    shape.recompute = cells.text("recompute", profile.recomputes ? "full" : "none");
     shape.sequence_parallel = cells.text("sequence_parallel", "false") == "true";
     if (cells.has("strategy")) follow_strategy(shape, cells);
     return shape;
@@ -160,15 +163,16 @@ double step_flops(const Shape& shape, bool recomputed) {
     return tokens * ((recomputed ? 96 : 72) * layers + head);
 }
 
-std::string scenario_text(const Shape& shape, const Habit& habit, const MeasuredOptions& options,
-                          std::int64_t micro_batch, std::int64_t chunks) {
+std::string scenario_text(const Shape& shape, const TableProfile& profile,
+                          const MeasuredOptions& options, std::int64_t micro_batch,
+                          std::int64_t chunks) {
     std::string schedule = "1f1b";
     if (chunks > 1)
         schedule = fmt::format("{{name: interleaved-1f1b, stages_per_rank: {}}}", chunks);
     const auto more = [](std::string_view keys) {
         return keys.empty() ? std::string() : fmt::format(", {}", keys);
     };
-    std::string parallel(habit.parallel);
+    std::string parallel(profile.parallel);
     if (shape.zero_stage >= 0) parallel = fmt::format("zero_stage: {}", shape.zero_stage);
     return fmt::format(
         "model: {}, layers: {}, hidden: {}, heads: {}, ffn: {}, vocab: {}, max_positions: {}}}\n"
@@ -177,27 +181,28 @@ std::string scenario_text(const Shape& shape, const Habit& habit, const Measured
         "schedule: {}\n"
         "training: {{global_batch: {}, micro_batch: {}, seq_length: {}, recompute: {}{}}}\n"
         "framework: {}\n",
-        habit.model, shape.layers, shape.hidden, shape.heads, shape.ffn, shape.vocab,
-        shape.seq_length, options.cluster.value_or(std::string(habit.cluster)), shape.gpus,
+        profile.model, shape.layers, shape.hidden, shape.heads, shape.ffn, shape.vocab,
+        shape.seq_length, options.cluster.value_or(std::string(profile.cluster)), shape.gpus,
         shape.tensor, shape.pipeline, shape.data, shape.sequence_parallel ? ", sequence: true" : "",
         more(parallel), schedule, shape.batch, micro_batch, shape.seq_length, shape.recompute,
-        more(habit.training), options.framework.value_or(std::string(habit.framework)));
+        more(profile.training), options.framework.value_or(std::string(profile.framework)));
 }
 
-double measured_seconds(const Cells& cells, const Shape& shape, const Habit& habit) {
+double measured_seconds(const Cells& cells, const Shape& shape, const TableProfile& profile) {
     if (cells.has("iteration_ms")) return cells.number("iteration_ms", 1) * 1e-3;
     if (cells.has("iteration_s")) return cells.number("iteration_s", 1);
     if (cells.has("seconds_for_all_updates"))
         return cells.number("seconds_for_all_updates", 1) / cells.number("updates", 1);
     cells.demand("tflops_per_gpu");
-    const double flops = step_flops(shape, habit.recomputes);
+    const double flops = step_flops(shape, profile.recomputes);
     return flops / (cells.number("tflops_per_gpu", 1) * 1e12 * static_cast<double>(shape.gpus));
 }
 
-/// How many chunks per rank a row may stand for: all that divide its layers, where its table
-/// interleaves and does not say how far.
-std::vector<std::int64_t> chunks_of(const Shape& shape, const Cells& cells, const Habit& habit) {
-    if (!habit.interleaves || shape.pipeline == 1 || cells.has("virtual_stages"))
+/// The numbers of chunks per rank that a row may stand for: all that divide its layers, where its
+/// table interleaves without a stated number.
+std::vector<std::int64_t> chunks_of(const Shape& shape, const Cells& cells,
+                                    const TableProfile& profile) {
+    if (!profile.interleaves || shape.pipeline == 1 || cells.has("virtual_stages"))
         return {shape.chunks};
     const std::int64_t layers = shape.layers / shape.pipeline;
     std::vector<std::int64_t> all;
@@ -206,12 +211,13 @@ std::vector<std::int64_t> chunks_of(const Shape& shape, const Cells& cells, cons
     return all;
 }
 
-MeasuredStep step_of(const Cells& cells, const Habit& habit, const MeasuredOptions& options) {
+MeasuredStep step_of(const Cells& cells, const TableProfile& profile,
+                     const MeasuredOptions& options) {
     for (const char* column : {"gpus", "hidden", "heads", "layers"}) cells.demand(column);
     cells.demand(cells.has("batch_per_gpu") ? "batch_per_gpu" : "global_batch");
-    const Shape shape = shape_of(cells, habit);
+    const Shape shape = shape_of(cells, profile);
     MeasuredStep step;
-    step.seconds = measured_seconds(cells, shape, habit);
+    step.seconds = measured_seconds(cells, shape, profile);
     step.work = step_flops(shape, shape.recompute == "full") / static_cast<double>(shape.gpus);
     step.tensor = static_cast<int>(shape.tensor);
     step.pipeline = static_cast<int>(shape.pipeline);
@@ -225,8 +231,9 @@ MeasuredStep step_of(const Cells& cells, const Habit& habit, const MeasuredOptio
     }
     for (const std::int64_t micro_batch : micro_batches)
         if (micro_batches.size() == 1 || shape.batch % (shape.data * micro_batch) == 0)
-            for (const std::int64_t chunks : chunks_of(shape, cells, habit))
-                step.scenarios.push_back(scenario_text(shape, habit, options, micro_batch, chunks));
+            for (const std::int64_t chunks : chunks_of(shape, cells, profile))
+                step.scenarios.push_back(
+                    scenario_text(shape, profile, options, micro_batch, chunks));
     return step;
 }
 
@@ -234,7 +241,7 @@ MeasuredStep step_of(const Cells& cells, const Habit& habit, const MeasuredOptio
 
 MeasuredTable read_measured(const std::string& text, const std::string& file,
                             const MeasuredOptions& options) {
-    const Habit& habit = habit_of(file);
+    const TableProfile& profile = profile_of(file);
     std::string ended = text;  // the last line may lack its end
     if (!ended.empty() && ended.back() != '\n') ended += '\n';
     std::string_view rest = ended;
@@ -246,15 +253,17 @@ MeasuredTable read_measured(const std::string& text, const std::string& file,
     for (int line = 2; !rest.empty(); ++line) {
         const auto fields = text::take_csv_row(rest);
         if (!fields || table.steps.size() >= kMostSteps) {
-            mistakes.push_back({{file, line, 1}, "the table is torn or endless here", {}});
+            mistakes.push_back({{file, line, 1},
+                                "the table ends in the middle of a row here, or has too many rows",
+                                {}});
             break;
         }
         if (fields->size() == 1 && fields->front().empty()) continue;
         const Cells cells(*header, *fields, {file, line, 1}, mistakes);
         if (cells.has("updates") != cells.has("seconds_for_all_updates") ||
             (cells.has("strategy") && !cells.has("updates")))
-            continue;  // memory was measured, time was not
-        MeasuredStep step = step_of(cells, habit, options);
+            continue;  // only memory was measured, not time
+        MeasuredStep step = step_of(cells, profile, options);
         step.line = line;
         table.steps.push_back(std::move(step));
     }

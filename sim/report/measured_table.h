@@ -7,21 +7,21 @@
 
 #include "models/execution.h"
 
-/// Published or measured training steps, a row per configuration, and the scenarios
-/// that they describe. What a table does not say (which software, which network,
-/// how FLOPs are counted) stands in one table of this folder's measured_table.cpp.
+/// Published or measured training steps, one row per configuration, and the scenarios that they
+/// describe. The facts that a table does not state (which software, which network, how FLOPs are
+/// counted) are in one table of measured_table.cpp.
 namespace debubble::sim {
 
-/// One configuration, and what it took.
+/// One configuration and its measured time.
 struct MeasuredStep {
-    int line = 0;       ///< in the file
+    int line = 0;       ///< line in the file
     std::string label;  ///< "18.4b t8 p1 d32 mb4"
     double seconds = 0;
-    double work = 0;  ///< FLOPs per GPU, recomputation included: what the null model divides
+    double work = 0;  ///< FLOPs per GPU, recomputation included, which the null model divides
     int tensor = 1;
     int pipeline = 1;
-    /// YAML scenarios that the row may stand for: more than one where it does not state
-    /// the microbatch. The fastest that fits is taken.
+    /// The YAML scenarios that the row may stand for: more than one where it does not state the
+    /// microbatch. The fastest that fits is taken.
     std::vector<std::string> scenarios;
 };
 
@@ -31,12 +31,12 @@ struct MeasuredTable {
 };
 
 struct MeasuredOptions {
-    std::optional<std::string> cluster;    ///< instead of the table's own
-    std::optional<std::string> framework;  ///< likewise
+    std::optional<std::string> cluster;    ///< replaces the table's own cluster
+    std::optional<std::string> framework;  ///< replaces the table's own framework
 };
 
-/// Tables that give iteration_ms, iteration_s, tflops_per_gpu, or
-/// seconds_for_all_updates with updates. Throws InputError with every bad cell.
+/// Reads tables that give iteration_ms, iteration_s, tflops_per_gpu, or seconds_for_all_updates
+/// with updates. Throws InputError with every bad cell.
 MeasuredTable read_measured(const std::string& text, const std::string& file,
                             const MeasuredOptions& options = {});
 

@@ -43,8 +43,8 @@ Json json_of(const std::vector<ProvenanceNote>& provenance) {
     return out;
 }
 
-/// Over all ranks of one pipeline, summing to their idle time; null where the
-/// trace was not kept.
+/// Bubbles over all ranks of one pipeline, summing to their idle time; null where the trace was not
+/// kept.
 Json bubbles_by_cause(const PredictionWithTrace& answer) {
     if (answer.statistics.ranks.empty()) return nullptr;
     const auto sums = idle_by_cause(answer.statistics);

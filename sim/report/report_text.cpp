@@ -89,7 +89,7 @@ private:
         if (p_.fits) {
             paragraph(fmt::format("  {:<12}{}: at most {} of {} GiB, on rank {} at {}{}", "memory",
                                   fits_text(p_), text::gib_text(worst.peak_memory), limit,
-                                  worst.rank.index, worst.peak_op, beside_the_peak()),
+                                  worst.rank.index, worst.peak_op, reserved_and_headroom()),
                       14, p_.tight ? Ink::Plain : Ink::Good);
             return;
         }
@@ -104,8 +104,9 @@ private:
         paragraph(words, 14, Ink::Bad);
     }
 
-    /// What the allocator makes of it, and what it cannot have: nothing where there is neither.
-    std::string beside_the_peak() const {
+    /// The words after the peak: the memory that the allocator reserves, and the headroom; empty if
+    /// there is neither.
+    std::string reserved_and_headroom() const {
         Bytes reserved;
         for (const RankPrediction& rank : p_.ranks) reserved = std::max(reserved, rank.reserved);
         if (reserved.count == 0 && p_.headroom.count == 0) return {};
@@ -150,7 +151,7 @@ private:
         line();
     }
 
-    /// The idle time in the proportions of its causes in the trace.
+    /// The idle time, divided in proportion to its causes in the trace.
     void idle_shares(double idle) {
         const auto causes = idle_by_cause(answer_.statistics);
         Duration all{};

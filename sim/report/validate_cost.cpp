@@ -42,8 +42,8 @@ double mean(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The rate whose mean absolute error is least: that of one of the rows, since the
-/// error is piecewise monotone between them.
+/// The rate whose mean absolute error is least: it is that of one of the rows, since the error is
+/// piecewise monotone between them.
 double fit_null(const std::vector<double>& rates) {
     const auto error_of = [&](double constant) {
         double sum = 0;
@@ -56,7 +56,7 @@ double fit_null(const std::vector<double>& rates) {
 }  // namespace
 
 ErrorSummary summarize(std::vector<double> errors) {
-    assert(!errors.empty() && "an error of nothing");
+    assert(!errors.empty() && "errors cannot be summed up without any error");
     ErrorSummary summary;
     summary.bias = mean(errors);
     for (double& error : errors) error = std::abs(error);

@@ -8,7 +8,7 @@
 #include "sim/predict.h"
 #include "sim/report/measured_table.h"
 
-/// Predictions beside measurements.
+/// The comparison of predictions with measurements.
 namespace debubble::sim {
 
 struct CostComparison {
@@ -16,13 +16,13 @@ struct CostComparison {
     std::string label;
     double measured_s = 0;
     double predicted_s = 0;
-    double null_s = 0;     ///< what the null model says
+    double null_s = 0;     ///< the time that the null model predicts
     std::string scenario;  ///< the YAML that was predicted
     double error() const { return predicted_s / measured_s - 1; }
     double null_error() const { return null_s / measured_s - 1; }
 };
 
-/// Of absolute relative errors, but for the bias, which keeps the sign.
+/// A summary of absolute relative errors, except for the bias, which keeps the sign.
 struct ErrorSummary {
     double mean = 0;
     double median = 0;
@@ -43,10 +43,10 @@ struct CostValidation {
 
 using Predictor = std::function<Prediction(const scenarios::Scenario&)>;
 
-/// `predictor`: sim::predict, without trace and allocator.
+/// `predictor` is sim::predict, without trace and allocator.
 CostValidation validate_cost(const MeasuredTable& table, const Predictor& predictor);
 
-/// Precondition: not empty.
+/// Precondition: `relative_errors` is not empty.
 ErrorSummary summarize(std::vector<double> relative_errors);
 
 std::string to_text(const CostValidation& validation);

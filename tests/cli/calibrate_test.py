@@ -70,7 +70,7 @@ class Calibrate(ProgramTest):
             ([*out, "--threads", "0"], BAD_INPUT, "--threads"),
             ([*out, "--ranks", "0"], BAD_INPUT, "--ranks"),
             ([*out, "--deadline", "0"], BAD_INPUT, "--deadline"),
-            ([*out, "--deadline", "nan"], BAD_INPUT, "'nan' is no number from 0.001 to 1000000"),
+            ([*out, "--deadline", "nan"], BAD_INPUT, "'nan' is not a number from 0.001 to 1000000"),
             ([*out, "--kernels", "magic"], BAD_INPUT, "magic"),
             ([*out, "--scenario", "nobodys"], BAD_INPUT, "unknown scenario 'nobodys'"),
             ([*out, "--ranks", "7"], BAD_INPUT, "7"),

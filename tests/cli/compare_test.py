@@ -54,7 +54,7 @@ def trace(spans, source, **header):
 
 
 GOLDEN = """\
-two-stages: simulated beside executed, program 6a22a9fd23b5
+two-stages: simulated compared with executed, program 6a22a9fd23b5
   simulated: sim.json
   executed: run.json
 
@@ -129,15 +129,15 @@ class Compare(ProgramTest):
 
     def test_refuses_traces_in_the_wrong_order(self):
         self.ends(debubble("compare", "run.json", "sim.json", cwd=self.folder), BAD_INPUT,
-                  says="the executed trace stands first, and the simulated one second; errors "
-                       "would be told the wrong way round. Turn them round: debubble compare "
+                  says="the executed trace is given first and the simulated one second, so the "
+                       "errors would have the wrong sign; swap them: debubble compare "
                        "sim.json run.json")
 
     def test_of_two_of_a_kind_calls_them_first_and_second(self):
         for name, kind in [("sim.json", "simulated"), ("run.json", "executed")]:
             with self.subTest(kind=kind):
                 page = self.done("compare", name, name, cwd=self.folder).stdout
-                self.assertIn(": first beside second, program", page)
+                self.assertIn(": first compared with second, program", page)
                 self.assertIn(f"  first: {name} ({kind})\n  second: {name} ({kind})\n", page)
                 self.assertNotRegex(page, r"simulated +replayed|replayed +executed|rank +sim\.")
                 self.assertIn("order: the second trace is the program", page)

@@ -540,7 +540,7 @@ class Refusals(RunTest):
         self.refused("--launch", 3, says="2 ranks")
         self.refused("--kernels", "magic", says="magic")
         for number in ["nan", "inf", "-1", "0", "300s"]:
-            self.refused(f"--deadline={number}", says=f"'{number}' is no number from 0.001")
+            self.refused(f"--deadline={number}", says=f"'{number}' is not a number from 0.001")
         for option in ["--json", "--trace", "--metrics"]:
             self.refused(option, self.scenario, says=f"{option} would overwrite")
             self.refused(option, self.folder / "text.txt", says=f"{option} would overwrite")

@@ -131,17 +131,17 @@ class Limits(SimulateTest):
                 "cluster.node_link.bandwidth=1 B/s"]
         for setting in slow:
             with self.subTest(setting=setting):
-                self.refuses(setting, says="seconds, and a step has at most 1e+06 (eleven days)")
+                self.refuses(setting, says="seconds, and a step may take at most 1e+06 (eleven days)")
 
     def test_of_many_slow_actions_are_an_error_too(self):
-        self.refuses("cluster.gpu.kernel_overhead=1e4 s", says="seconds, and a step has at most")
+        self.refuses("cluster.gpu.kernel_overhead=1e4 s", says="seconds, and a step may take at most")
 
     def test_of_actions_are_told_before_any_is_written(self):
         self.refuses("training.global_batch=1000000", "training.micro_batch=1", "gpus=8",
                      "parallel.pipeline=8",
                      says="a step of about 24000000 computes (8 stages x 1000000 microbatches x 1 "
                           "slices, forward and both parts of backward) is more than the 20000000 "
-                          "that are planned")
+                          "that can be planned")
 
 
 class Provenance(SimulateTest):
@@ -216,7 +216,7 @@ class Answers(SimulateTest):
             ([bad], "bf61"),
             (["no-such-scenario"], "no-such-scenario"),
             ([self.folder / "none.yaml"], "no such file"),
-            ([self.plan, "--set", "parallel.tensor=5"], "which do not divide 4"),
+            ([self.plan, "--set", "parallel.tensor=5"], "needs a multiple of 10 GPUs, not 4"),
             ([self.plan, "--set", "parallel.tensr=2"], "did you mean"),
             ([self.plan, self.plan, "--svg", "x.svg"], "--out DIR"),
             ([self.plan, self.plan, "--out", self.folder / "out"], "two scenarios are named"),
@@ -231,13 +231,13 @@ class Answers(SimulateTest):
         plan = self.write("crossed.yaml", PLAN.replace("1f1b", "{csv: crossed.csv}"))
         self.ends(debubble("simulate", plan, "--set", "parallel.pipeline=2", "--set",
                            "training.global_batch=8"), NO,
-                  says=f"{crossed}: not a valid schedule:\n1B0 stands before")
+                  says=f"{crossed}: not a valid schedule:\n1B0 comes before")
 
     def test_a_schedule_file_for_other_ranks_is_refused_at_its_row(self):
         rows = self.write("rows.csv", "0F0,0B0\n1F0,1B0\n2F0,2B0\n")
         plan = self.write("rows.yaml", PLAN.replace("1f1b", "{csv: rows.csv}"))
         self.ends(debubble("simulate", plan, "--set", "parallel.pipeline=2"), BAD_INPUT,
-                  says=f"{rows}:3:1: error: it has 3 ranks, one a row, and parallel.pipeline is 2")
+                  says=f"{rows}:3:1: error: it has 3 ranks, one per row, and parallel.pipeline is 2")
 
     def test_a_slower_host_takes_longer_over_an_offloaded_optimizer(self):
         times = [self.figures("--set", "training.offload_optimizer=true", "--set",

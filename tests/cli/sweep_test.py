@@ -68,7 +68,7 @@ class Sweep(SweepTest):
             self.assertEqual((row["fits"], row["pareto"]), ("false", "false"))
             self.assertTrue(row["reason"])
             if row["parallel.tensor"] == "5":
-                self.assertIn("do not divide 8", row["reason"])
+                self.assertIn("needs a multiple of 5 GPUs, not 8", row["reason"])
 
     def test_says_which_points_are_the_same_plan(self):
         self.grid.write_text(PLAN + "sweep: {training.recompute: [none, selective, full]}\n")
@@ -368,7 +368,7 @@ sweep:
         stdout, stderr = process.communicate(timeout=60)
         if process.returncode != 0:  # else it was done before the signal came
             self.assertEqual(process.returncode, -signal.SIGINT)
-            self.assertIn("the same command goes on from there", stderr)
+            self.assertIn("the same command continues from there", stderr)
             self.assertEqual(stdout, "")
             self.assertTrue(self.out.read_bytes().endswith(b"\n"))
         self.sweep()

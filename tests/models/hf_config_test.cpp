@@ -50,7 +50,7 @@ TEST(HuggingFaceConfig, DescribesTheSameNetworksAsTheZoo) {
         "sliding_window": null, "vocab_size": 32000, "router_aux_loss_coef": 0.001})"),
                         read_model("mixtral-8x22b"));
     EXPECT_NE(mistakes_of(R"({"model_type": "mixtral", "sliding_window": 4096})")
-                  .find("attention to the last 4096 of 131072 tokens is not built"),
+                  .find("attention to the last 4096 of 131072 tokens is not supported"),
               std::string::npos);
 }
 
@@ -89,10 +89,10 @@ TEST(HuggingFaceConfig, RefusesWhatIsNotBuiltAndWhatCannotBe) {
               "config.json:2:13: error: 'n_layer' must be at most 10000, not "
               "'99999999999999999999'\n   \"n_layer\": 99999999999999999999}\n              ^\n");
     EXPECT_NE(mistakes_of("{\"model_type\": \"llama\", \"rope_scaling\": {\"factor\": 8}}")
-                  .find("scaled rotary positions are not built"),
+                  .find("scaled rotary positions are not supported"),
               std::string::npos);
     EXPECT_NE(mistakes_of("{\"model_type\": \"gpt2\", \"scale_attn_weights\": false}")
-                  .find("attention scores that are not scaled are not built"),
+                  .find("attention scores without scaling are not supported"),
               std::string::npos);
     EXPECT_NE(mistakes_of("{\"model_type\": \"gpt2\", \"n_layer\": [1]}").find("not a list"),
               std::string::npos);

@@ -198,10 +198,10 @@ TEST(Sharding, RefusesInWordsWhatCannotBeCutSo) {
          "'h.0.mlp.c_fc.weight' cannot be vocabulary, only column or row or replicated"},
         {{{"h.0.mlp.c_fc.bias", Sharding::Replicated}},
          false,
-         "'h.0.mlp.c_fc.bias' cannot be replicated beside a weight that is column"},
+         "'h.0.mlp.c_fc.bias' cannot be replicated with a weight that is column"},
         {{{"wte.weight", Sharding::Column}},
          true,
-         "'wte.weight' cannot be column beside sequence parallelism, which needs it vocabulary"},
+         "'wte.weight' cannot be column with sequence parallelism, which needs it vocabulary"},
         {{{"wpe.weight", Sharding::Column}}, false, "hidden columns cannot be cut into 3"},
     };
     for (const Mistake& mistake : mistakes) {

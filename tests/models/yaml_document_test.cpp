@@ -64,10 +64,12 @@ TEST(Yaml, RefusesWithThePlace) {
               "f:1:4: error: not UTF-8 (byte 0xff)\n  a: \xff\n     ^\n");
     EXPECT_EQ(mistakes_of(text::parse_yaml, "[a]: 1\n"),
               "f:1:1: error: a key must be a word, not a list\n  [a]: 1\n  ^\n");
-    EXPECT_EQ(mistakes_of(text::parse_yaml, "a: &x [*x]\n"),
-              "f:1:8: error: this alias stands inside what it names\n  a: &x [*x]\n         ^\n");
-    EXPECT_EQ(mistakes_of(text::parse_yaml, "a: 1\n---\nb: 2\n"),
-              "f:2:1: error: a second document begins here; one file holds one\n  ---\n  ^\n");
+    EXPECT_EQ(
+        mistakes_of(text::parse_yaml, "a: &x [*x]\n"),
+        "f:1:8: error: this alias is inside the value that it names\n  a: &x [*x]\n         ^\n");
+    EXPECT_EQ(
+        mistakes_of(text::parse_yaml, "a: 1\n---\nb: 2\n"),
+        "f:2:1: error: a second document begins here; a file may hold only one\n  ---\n  ^\n");
 }
 
 TEST(Yaml, BoundsWhatAliasesBlowUpTo) {
@@ -77,7 +79,7 @@ TEST(Yaml, BoundsWhatAliasesBlowUpTo) {
         for (int k = 0; k < 10; ++k) laughs += fmt::format("{}*a{}", k ? ", " : "", i - 1);
         laughs += "]\n";
     }
-    EXPECT_NE(mistakes_of(text::parse_yaml, laughs).find("aliases blow the text up"),
+    EXPECT_NE(mistakes_of(text::parse_yaml, laughs).find("aliases expand the text"),
               std::string::npos);
 }
 
@@ -116,8 +118,8 @@ TEST(Json, RefusesWithThePlace) {
 TEST(Overrides, ChangeOneValueAndShareTheRest) {
     const text::NodePtr root =
         text::parse_yaml("schedule: 1f1b\nparallel: {tensor: 2}\nlist: [1]\n", "f");
-    const text::Place place{std::make_shared<text::SourceText>(text::SourceText{"--set", "x"}), 1,
-                            1};
+    const text::SourcePosition place{
+        std::make_shared<text::SourceText>(text::SourceText{"--set", "x"}), 1, 1};
     const auto set = [&](const char* path, const char* value) {
         return with_value(root, path, text::make_scalar(value, place), place);
     };

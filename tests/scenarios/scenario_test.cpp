@@ -114,7 +114,7 @@ TEST(Scenario, AKeyWithoutAValueIsNotGiven) {
               parse("").cluster.gpu.memory);
     EXPECT_EQ(parse("framework: {base: ~, name: own}").framework.name, "own");
     EXPECT_THAT(mistakes_of("training: {steps: 1, epochs: 2}"),
-                HasSubstr("say either 'steps' or 'epochs'"));
+                HasSubstr("give either 'steps' or 'epochs'"));
 }
 
 TEST(Scenario, AMemoryLimitIsForAScheduleThatSearchesUnderIt) {

@@ -75,7 +75,7 @@ TEST(ShippedCluster, EveryFileReadsAndEveryConstantSaysWhereItComesFrom) {
         EXPECT_GT(cluster.origins.size(), 12u) << name;
         for (const auto& [constant, origin] : cluster.origins)
             EXPECT_THAT(origin.source, testing::Not(testing::AnyOf(testing::StartsWith("set in"),
-                                                                   testing::StrEq("not said"))))
+                                                                   testing::StrEq("not stated"))))
                 << name << ' ' << constant;
     }
 }

@@ -189,7 +189,7 @@ TEST(ChromeTrace, LocatesWhatIsWrong) {
          "\"end_ns\" must be a whole number"},
         {slice("compute", R"("action":"0F0","begin_ns":0)"), "\"end_ns\" is missing"},
         {slice("compute", R"("action":"nonsense","begin_ns":0,"end_ns":1)"),
-         "\"action\" is none: "},
+         "\"action\" is not an action: "},
         {slice("compute", R"("action":3,"begin_ns":0,"end_ns":1)"), "\"action\" must be a text"},
         {slice("send", R"("action":"0SEND_F0","begin_ns":0,"end_ns":1)"), "\"peer\" is missing"},
         {slice("compute", good + R"(,"exposed_ns":6)"),
@@ -214,10 +214,10 @@ TEST(ChromeTrace, RefusesAProgramThatIsNone) {
     auto& program = json["debubble"]["program"];
     const auto good = program;
     program["csv"] = "0F0\n1F0\n2F0\nwhat\n";
-    EXPECT_THAT(error_of(json.dump()), HasSubstr("\"program\" is none: "));
+    EXPECT_THAT(error_of(json.dump()), HasSubstr("\"program\" is not a program: "));
     program = good;
     program["placement"] = "0\n";
-    EXPECT_THAT(error_of(json.dump()), HasSubstr("\"program\" is none: "));
+    EXPECT_THAT(error_of(json.dump()), HasSubstr("\"program\" is not a program: "));
     program = good;
     program["placement"] = "0,7\n1,6\n2,5\n3,4\n";
     EXPECT_THAT(error_of(json.dump()), HasSubstr("\"program\" "));

@@ -102,8 +102,8 @@ TEST(Compare, CountsAMessageFromWhenBothEndsWereThere) {
 TEST(Compare, CountsWhatOnlyOneSideHolds) {
     Trace less = zb_h1();
     std::erase_if(less.spans, [](const Span& s) { return to_text(s.action) == "1F3"; });
-    EXPECT_EQ(compare(zb_h1(), less).unmatched, (Beside<std::size_t>{1, 0}));
-    EXPECT_EQ(compare(less, zb_h1()).unmatched, (Beside<std::size_t>{0, 1}));
+    EXPECT_EQ(compare(zb_h1(), less).unmatched, (Compared<std::size_t>{1, 0}));
+    EXPECT_EQ(compare(less, zb_h1()).unmatched, (Compared<std::size_t>{0, 1}));
 }
 
 TEST(Compare, TakesTheReplicaThatIdlesLeast) {

@@ -120,9 +120,9 @@ TEST(Complete, AGradientThatChangesBehindItsNormIsAViolation) {
     std::erase(list, Action{GradNorm{}});
     list.insert(list.begin(), GradNorm{});
     EXPECT_EQ(sentences(validate(program)),
-              "1B0 stands behind GRAD_NORM\n"
-              "1B1 stands behind GRAD_NORM\n"
-              "1REDUCE_GRAD stands behind GRAD_NORM\n");
+              "1B0 comes after GRAD_NORM\n"
+              "1B1 comes after GRAD_NORM\n"
+              "1REDUCE_GRAD comes after GRAD_NORM\n");
 }
 
 }  // namespace

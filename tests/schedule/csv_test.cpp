@@ -163,11 +163,11 @@ TEST(PlacementCsv, ListsEveryMistake) {
         FAIL();
     } catch (const InputError& error) {
         EXPECT_STREQ(error.what(),
-                     "p.csv:1:3: error: 'x' is no stage; a whole number from 0 to 16383 is "
+                     "p.csv:1:3: error: 'x' is not a stage; a whole number from 0 to 16383 is "
                      "expected\n  0,x\n    ^\n"
-                     "p.csv:2:3: error: stage 1 stands twice in the row\n  1,1\n    ^\n"
+                     "p.csv:2:3: error: stage 1 is listed twice in the row\n  1,1\n    ^\n"
                      "p.csv:3:1: error: rank 2 holds no stage\n  \n  ^\n"
-                     "p.csv:4:1: error: '-1' is no stage; a whole number from 0 to 16383 is "
+                     "p.csv:4:1: error: '-1' is not a stage; a whole number from 0 to 16383 is "
                      "expected\n  -1\n  ^\n");
     }
     EXPECT_THROW(read_placement("0\n2\n", "p.csv"), InputError) << "no rank holds stage 1";

@@ -103,8 +103,8 @@ TEST(WhyNot, IsASentenceWithTheNumbers) {
     EXPECT_EQ(why("zb-h1", {4, 2, 8}), "it holds one stage per rank, and stages_per_rank is 2");
     EXPECT_EQ(why("1f1b", {4, 1, 8, 2}), "it does not cut sequences, and slices is 2");
     EXPECT_EQ(why("interleaved-zb", {4, 2, 13}),
-              "13 microbatches on 4 ranks make 3 rounds, which do not divide them");
-    EXPECT_EQ(why("gpipe", {4, 1, 0}), "micro_batches must be at least 1, and is 0");
+              "13 microbatches on 4 ranks make 3 rounds, which must divide the microbatches");
+    EXPECT_EQ(why("gpipe", {4, 1, 0}), "micro_batches must be at least 1, not 0");
     EXPECT_EQ(why("gpipe", {4000, 1, 9000}),
               "4000 ranks x 1 stages x 9000 microbatches x 1 slices are more than the 20000000 "
               "passes that a schedule may have");
@@ -119,12 +119,12 @@ TEST(WhyNot, NamesTheOptionThatIsWrong) {
         GeneratorOptions options;
         options.values["group"] = value;
         EXPECT_EQ(why("group-interleaved", {4, 2, 8}, options),
-                  std::string("group must be a whole number from 2 to 4, and is '") + value + "'");
+                  std::string("group must be a whole number from 2 to 4, not '") + value + "'");
     }
     GeneratorOptions options;
     options.values["rounds"] = "torch";
     EXPECT_EQ(why("interleaved-1f1b", {4, 2, 8}, options),
-              "rounds must be megatron, pytorch or padded, and is 'torch'");
+              "rounds must be megatron, pytorch or padded, not 'torch'");
 }
 
 TEST(WhyNot, RefusesNoMoreOfMegatronsShortGroupsThanDeadlock) {

@@ -152,7 +152,7 @@ TEST(ZbAuto, ShortensTheSpanWhereThatIsAsked) {
     GeneratorOptions options;
     options.values["objective"] = "speed";
     EXPECT_EQ(find_generator("zb-auto")->why_not({4, 1, 8}, options),
-              "objective must be makespan or span, and is 'speed'");
+              "objective must be makespan or span, not 'speed'");
 }
 
 TEST(ZbAuto, GivesTheSameOrderTwice) {

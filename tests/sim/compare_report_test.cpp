@@ -42,7 +42,7 @@ TEST(CompareReport, OfEveryProgramWithItsOwnTraceReadBackHasNoError) {
         EXPECT_EQ(report.replayed->makespan, c.step.executed.makespan);
         for (const ErrorRow& row : c.kinds) EXPECT_EQ(row.apart, Duration{}) << row.name;
         EXPECT_THAT(c.worst, IsEmpty());
-        EXPECT_EQ(c.unmatched, Beside<std::size_t>{});
+        EXPECT_EQ(c.unmatched, Compared<std::size_t>{});
         if (testing::Test::HasFailure()) return;
     }
 }

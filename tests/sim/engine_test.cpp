@@ -281,7 +281,7 @@ TEST(Simulate, NamesWhatWaitsForEver) {
         simulate(stuck, SmallCluster(2));
         FAIL() << "a deadlock was played";
     } catch (const InputError& error) {
-        EXPECT_STREQ(error.what(), "error: the schedule waits for ever: rank 0 at 0RECV_B0\n");
+        EXPECT_STREQ(error.what(), "error: the schedule waits forever: rank 0 at 0RECV_B0\n");
     }
 }
 

@@ -107,7 +107,7 @@ TEST_F(Corrupted, ARankThatThereIsNot) {
     Span stranger = span(1, "1F0");
     stranger.rank = Rank{2};
     trace_.spans.push_back(stranger);
-    EXPECT_THAT(sentences(), ElementsAre("rank 2 is none of the program's 2 ranks"));
+    EXPECT_THAT(sentences(), ElementsAre("rank 2 is not one of the program's 2 ranks"));
 }
 
 TEST_F(Corrupted, TwoComputesRanAtOnce) {

@@ -206,7 +206,7 @@ TEST(PhysicalCostModel, OverlapLeavesTheLastBucketAndWhatTheBackwardDoesNotCover
     EXPECT_NEAR(alone(left, *model) + alone(hidden.flow, *model), all, 1e-8);
     // The last of 16 buckets of 40 million elements waits for the end of the backward.
     EXPECT_NEAR(alone(left, *model), all / 16, 1e-8);
-    EXPECT_NEAR(seconds(hidden.beside), backward * 15 / 16, 1e-8);
+    EXPECT_NEAR(seconds(hidden.overlap), backward * 15 / 16, 1e-8);
     scenario.framework.grad_bucket = Bytes{std::int64_t{1} << 50};  // a single one
     EXPECT_NEAR(reduce_seconds(scenario), all, 1e-9);
     EXPECT_FALSE(price(scenario)->reduce_grad_hidden(Stage{0}, holder).any());

@@ -221,20 +221,20 @@ TEST(ShardedPass, HoldsTwoLayersAtOnceAndTheEndsWhereTheyAre) {
                 static_cast<double>(units.tied + units.embedding), 1);
 
     const auto of = [&](PassPlace place, MemoryClass held_as) {
-        const HeldBeside held = held_beside(scenario, units, use_of(Pass::Backward, false));
+        const HeldByPlace held = held_by_place(scenario, units, use_of(Pass::Backward, false));
         return held[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count;
     };
     EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Parameters), 2 * (units.root() + 2 * units.layer));
-    EXPECT_EQ(of(PassPlace::Behind, MemoryClass::Parameters), 2 * units.root());
+    EXPECT_EQ(of(PassPlace::After, MemoryClass::Parameters), 2 * units.root());
     EXPECT_EQ(of(PassPlace::Before, MemoryClass::Gradients), 4 * (units.head + units.tied));
     EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Gradients), 4 * (units.tied + 2 * units.layer));
-    EXPECT_EQ(of(PassPlace::Behind, MemoryClass::Gradients),
+    EXPECT_EQ(of(PassPlace::After, MemoryClass::Gradients),
               4 * (units.tied + units.embedding + units.layer));
     EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Buffers), 0);
     scenario.parallel.communication_dtype = models::DataType::Bf16;
     EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Buffers), 2 * units.layer) << "one is on its way";
     scenario.parallel.zero_stage = 1;
-    EXPECT_EQ(held_beside(scenario, units, use_of(Pass::Backward, false)), HeldBeside{});
+    EXPECT_EQ(held_by_place(scenario, units, use_of(Pass::Backward, false)), HeldByPlace{});
 }
 
 TEST(ShardedPass, TiedGradientsStayOnlyWhereBothEndsAre) {
@@ -244,7 +244,7 @@ TEST(ShardedPass, TiedGradientsStayOnlyWhereBothEndsAre) {
         const ShardedUnits units = sharded_units(
             models::build_stage(scenario.model, scenarios::execution_of(scenario), content),
             content.layers);
-        const HeldBeside held = held_beside(scenario, units, use_of(Pass::Backward, false));
+        const HeldByPlace held = held_by_place(scenario, units, use_of(Pass::Backward, false));
         const auto& at = held[static_cast<std::size_t>(place)];
         return std::pair(at[static_cast<std::size_t>(MemoryClass::Gradients)].count / 4, units);
     };
@@ -267,7 +267,7 @@ TEST(ShardedPass, KnowsWhereEachStepIs) {
         for (const PassPlace place : places_of(steps))
             if (order.empty() || order.back() != place) order.push_back(place);
         EXPECT_EQ(order, (std::vector{PassPlace::Before, PassPlace::First, PassPlace::Inner,
-                                      PassPlace::Last, PassPlace::Behind}));
+                                      PassPlace::Last, PassPlace::After}));
     }
 }
 

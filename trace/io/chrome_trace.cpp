@@ -20,19 +20,19 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kLanes = 5;
-constexpr int kMostTracks = 64;  ///< of one lane
+constexpr int kMostTracks = 64;  ///< most tracks of one lane
 
 std::int64_t ns(Instant at) {
     return at.time_since_epoch().count();
 }
 
-/// Microseconds to the nanosecond, as the format wants them.
+/// Microseconds with three decimals, as the format requires.
 std::string micros(std::int64_t nanoseconds) {
     const std::int64_t size = std::abs(nanoseconds);
     return fmt::format("{}{}.{:03}", nanoseconds < 0 ? "-" : "", size / 1000, size % 1000);
 }
 
-/// The reader takes no empty row.
+/// True if the reader accepts the program: it does not accept an empty row.
 bool can_be_read_back(const Program& program) {
     return !program.ranks.empty() &&
            std::ranges::none_of(program.ranks, [](const ActionList& r) { return r.empty(); });
@@ -91,7 +91,7 @@ public:
 private:
     using Unit = std::pair<std::int32_t, Rank>;  ///< replica, rank
 
-    /// Perfetto takes process 0 for the idle task, so they count from 1.
+    /// Numbers the processes from 1, since Perfetto uses process 0 for the idle task.
     void number_processes() {
         std::set<Unit> units;
         for (const SpanGraph::Unit& unit : graph_.units()) units.insert({unit.replica, unit.rank});
@@ -100,7 +100,7 @@ private:
             process_.emplace(unit, static_cast<int>(process_.size()) + 1);
     }
 
-    /// Slices of one thread must not overlap: a lane gets as many as it needs.
+    /// Slices of one thread must not overlap, so a lane gets as many threads as it needs.
     void place_on_tracks() {
         track_.resize(trace_.spans.size());
         std::map<std::pair<int, Lane>, std::vector<Instant>> ends;
@@ -177,7 +177,7 @@ private:
                           micros(ns(s.begin)), micros(s.length().count()), args));
     }
 
-    /// From the Send that span `i`, a Recv, waits for.
+    /// Writes the arrow from the matching Send to span `i`, a Recv.
     void arrow(std::size_t i) {
         const Span& recv = trace_.spans[i];
         if (!std::holds_alternative<Recv>(recv.action)) return;
@@ -209,7 +209,7 @@ private:
     std::ostream& out_;
     std::map<Unit, int> process_;
     std::map<std::pair<int, Lane>, int> tracks_;
-    std::vector<std::uint8_t> track_;  ///< per span
+    std::vector<std::uint8_t> track_;  ///< track of each span
     bool first_ = true;
 };
 

@@ -10,16 +10,16 @@
 /// chrome://tracing, and back again for comparison.
 namespace debubble {
 
-/// A process per rank (and replica), a thread per lane (several where spans of
-/// a lane overlap), an arrow from each Send to its Recv, a counter per rank and
-/// memory class. `args` hold the action's text and whole nanoseconds, the key
-/// "debubble" the header, the peaks and the program: read_chrome_trace() gives the
-/// same trace back. One event per line; same bytes for the same trace.
+/// A process per rank (and replica), a thread per lane (several where spans of a lane overlap), an
+/// arrow from each Send to its Recv, a counter per rank and memory class. `args` hold the action's
+/// text and whole nanoseconds, the key "debubble" the header, the peaks and the program:
+/// read_chrome_trace() gives the same trace back. One event per line; the same trace gives the same
+/// bytes.
 void write_chrome_trace(const Trace& trace, std::ostream& out);
 
-/// Reads what write_chrome_trace() wrote; `file` names it in diagnostics.
-/// Events it does not know are passed over. Throws InputError naming line and
-/// column of everything that is wrong (the first 20 mistakes).
+/// Reads what write_chrome_trace() wrote; `file` names it in diagnostics. Unknown events are
+/// ignored. Throws InputError naming line and column of everything that is wrong (the first 20
+/// mistakes).
 Trace read_chrome_trace(std::string_view text, const std::string& file);
 
 }  // namespace debubble

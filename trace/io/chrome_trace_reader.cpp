@@ -18,14 +18,14 @@ namespace {
 using Json = nlohmann::json;
 
 // Bounds within which sums over a whole trace cannot overflow.
-constexpr std::int64_t kMostTime = 1LL << 53;  ///< ns: 104 days
+constexpr std::int64_t kMostTime = 1LL << 53;  ///< in ns: 104 days
 constexpr std::int64_t kMostBytes = 1LL << 56;
 constexpr std::int64_t kMostRank = 1LL << 16;
 constexpr std::int64_t kMostReplica = 1LL << 24;
 constexpr std::size_t kEnoughMistakes = 20;
 constexpr std::size_t kLongestLine = 10'000;
 
-/// What is wrong with one event. Becomes a diagnostic where the event stands.
+/// A mistake in one event. Becomes a diagnostic at the event's place.
 struct Mistake {
     std::string message;
 };
@@ -111,7 +111,7 @@ TraceHeader read_header(const Json& json) {
     return header;
 }
 
-/// The one whose hash the header names, if it names any.
+/// The program whose hash the header names, if it names one.
 Program read_program(const Json& json, const std::string& hash) {
     try {
         const CsvOptions options{.file = "",
@@ -123,7 +123,7 @@ Program read_program(const Json& json, const std::string& hash) {
             throw Mistake{"\"program\" does not have the hash that \"program_hash\" says"};
         return program;
     } catch (const InputError& error) {
-        throw Mistake{"\"program\" is none: " + error.diagnostics().front().message};
+        throw Mistake{"\"program\" is not a program: " + error.diagnostics().front().message};
     }
 }
 
@@ -145,7 +145,7 @@ Action read_action(const Json& args) {
     const std::string words = text(args, "action");
     const auto parsed = parse_action(words);
     if (const auto* wrong = std::get_if<std::string>(&parsed))
-        throw Mistake{fmt::format("\"action\" is none: {}", *wrong)};
+        throw Mistake{fmt::format("\"action\" is not an action: {}", *wrong)};
     Action action = std::get<Action>(parsed);
     const auto peer = [&] {
         return Rank{static_cast<std::int32_t>(whole(args, "peer", 0, kMostRank))};
@@ -155,7 +155,7 @@ Action read_action(const Json& args) {
     return action;
 }
 
-/// As write_chrome_trace() begins it; any other spelling is parsed and passed over.
+/// True for an arrow as write_chrome_trace() begins it; any other spelling is parsed and ignored.
 bool is_arrow(std::string_view event) {
     return event.starts_with(R"({"ph":"s",)") || event.starts_with(R"({"ph":"f",)");
 }
@@ -192,7 +192,7 @@ private:
     void complain(std::size_t offset, const Mistake& mistake) {
         const std::size_t start = text_.substr(0, offset).rfind('\n') + 1;  // npos + 1 is 0
         const std::string_view line = text_.substr(start, text_.find('\n', start) - start);
-        if (line.size() > kLongestLine) {  // not as we write it: too long to show
+        if (line.size() > kLongestLine) {  // not written by us: too long to show
             mistakes_.push_back(
                 {{file_, 0, 0}, fmt::format("{} (at byte {})", mistake.message, offset), {}});
         } else {
@@ -243,13 +243,15 @@ private:
         do {
             const auto value = cursor_.value();
             if (!value) throw Mistake{"expected an event; a string or a bracket is not closed"};
-            if (is_arrow(*value)) continue;  // half of a large file, and nothing to learn from
+            if (is_arrow(*value))
+                continue;  // arrows are half of a large file and hold no data to
+                           // read
             at_place_of(*value, [&](const Json& json) { event(json); });
         } while (cursor_.take(','));
         if (!cursor_.take(']')) throw Mistake{"expected ',' or ']'"};
     }
 
-    /// Parses one value and reads it; what goes wrong is reported where it stands.
+    /// Parses one value and reads it; a mistake is reported at the value's place.
     template <class Read>
     void at_place_of(std::string_view value, Read&& read) {
         const auto offset = static_cast<std::size_t>(value.data() - text_.data());

@@ -4,7 +4,7 @@ namespace debubble {
 namespace {
 
 constexpr auto kNone = std::string_view::npos;
-constexpr int kMostDepth = 32;  ///< far above what is written
+constexpr int kMostDepth = 32;  ///< far above the depth that is written
 
 bool is_space(char c) {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
@@ -34,9 +34,9 @@ std::optional<std::string_view> JsonCursor::value() {
     const char c = text_[at_];
     std::size_t end = at_;
     if (c == '"') {
-        end = behind_string(at_);
+        end = after_string(at_);
     } else if (c == '{' || c == '[') {
-        end = behind_brackets(at_);
+        end = after_brackets(at_);
     } else {
         while (end < text_.size() && !is_space(text_[end]) && text_[end] != ',' &&
                text_[end] != ':' && text_[end] != '}' && text_[end] != ']')
@@ -48,7 +48,7 @@ std::optional<std::string_view> JsonCursor::value() {
     return found;
 }
 
-std::size_t JsonCursor::behind_string(std::size_t from) const {
+std::size_t JsonCursor::after_string(std::size_t from) const {
     for (std::size_t i = from + 1; i < text_.size(); ++i) {
         if (text_[i] == '\\')
             ++i;
@@ -58,12 +58,12 @@ std::size_t JsonCursor::behind_string(std::size_t from) const {
     return kNone;
 }
 
-std::size_t JsonCursor::behind_brackets(std::size_t from) const {
+std::size_t JsonCursor::after_brackets(std::size_t from) const {
     int depth = 0;
     for (std::size_t i = from; i < text_.size();) {
         const char c = text_[i];
         if (c == '"') {
-            i = behind_string(i);
+            i = after_string(i);
             if (i == kNone) return kNone;
             continue;
         }

@@ -15,18 +15,18 @@ public:
     std::size_t offset() const { return at_; }
     bool at_end();
 
-    /// Takes `c` if it comes next, spaces before it too.
+    /// Takes `c` if it comes next, and the spaces before it too.
     bool take(char c);
 
-    /// The next value as it is written, checked only for closed strings and
-    /// balanced brackets. Nothing, and the cursor stays, if there is none.
+    /// The next value as it is written, checked only for closed strings and balanced brackets. If
+    /// there is none, returns nothing and leaves the cursor where it is.
     std::optional<std::string_view> value();
 
 private:
     void skip_space();
-    /// Offset behind the string that starts at `from`; npos if it is not closed.
-    std::size_t behind_string(std::size_t from) const;
-    std::size_t behind_brackets(std::size_t from) const;
+    /// Offset after the string that starts at `from`; npos if it is not closed.
+    std::size_t after_string(std::size_t from) const;
+    std::size_t after_brackets(std::size_t from) const;
 
     std::string_view text_;
     std::size_t at_ = 0;

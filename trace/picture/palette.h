@@ -7,9 +7,9 @@
 
 #include "schedule/action.h"
 
-/// The colours of a timeline. Chosen so that the worst pair differs by 18.5
-/// (light) and 19.5 (dark) CIEDE2000 for normal sight and for three kinds of
-/// colour blindness; letters inside the bars are the second channel.
+/// The colours of a timeline. They were chosen so that the worst pair differs by 18.5 (light) and
+/// 19.5 (dark) CIEDE2000 for normal sight and for three kinds of colour blindness; letters inside
+/// the bars are the second channel.
 namespace debubble {
 
 enum class Paint : std::uint8_t {
@@ -35,9 +35,9 @@ using Palette = std::array<Rgb, kPaints>;  ///< indexed by Paint
 extern const Palette kLightPalette;
 extern const Palette kDarkPalette;
 
-/// Of an Overlap, its first compute's.
+/// The paint of an action; for an Overlap, its first compute's.
 Paint paint_of(const Action& action);
-std::string_view name_of(Paint paint);  ///< for a legend: "forward", ...
+std::string_view name_of(Paint paint);  ///< word for a legend: "forward", ...
 
 std::string hex(Rgb colour);  ///< "#74C2F5"
 /// Black or white, whichever is easier to read on it (WCAG 2 contrast).

@@ -26,7 +26,7 @@ constexpr double kBottom = 44;
 /// Heights of the parts of a row, in pixels: smaller the more ranks there are.
 struct RowSize {
     double bar = 24;
-    double strip = 5;  ///< communication
+    double strip = 5;  ///< of the communication
     double memory = 0;
     double gap = 12;
     double total() const { return bar + strip + (memory > 0 ? memory + 2 : 0) + gap; }
@@ -44,7 +44,7 @@ RowSize row_size(std::size_t ranks, bool memory) {
     return size;
 }
 
-/// All that is drawn of one rank.
+/// Everything that is drawn for one rank.
 struct Row {
     const RankStatistics* rank = nullptr;
     std::vector<std::size_t> work;    ///< span indices
@@ -125,13 +125,13 @@ public:
     Duration axis_length() const { return scale_.length; }
     Bytes memory_top() const { return memory_top_; }
 
-    /// Takes the axes of a picture beside it.
+    /// Uses the axes of the other picture of a pair.
     void draw_to(Duration axis_length, Bytes memory_top) {
         scale_.length = axis_length;
         memory_top_ = memory_top;
     }
 
-    /// `y`: where it begins in the picture around it, if there is one.
+    /// `y_in_outer` is the y at which the picture begins in the one around it, if there is one.
     void write(double y_in_outer = 0) {
         open(height(), y_in_outer);
         axis(height() - kBottom);
@@ -150,7 +150,7 @@ private:
         for (const MemoryPeak& peak : trace_.peaks)
             memory_top_ = std::max(memory_top_, total(peak.held));
         if (trace_.peaks.empty()) {
-            MemoryByClass most{};  // of each class anywhere: an upper bound is enough
+            MemoryByClass most{};  // most of each class anywhere: an upper bound is enough
             for (const MemorySample& s : trace_.memory)
                 most[static_cast<std::size_t>(s.held_as)] =
                     std::max(most[static_cast<std::size_t>(s.held_as)], s.held);
@@ -186,7 +186,7 @@ private:
         if (!below.empty()) text(16, 46, R"(font-size="12" fill="#5A6169")", below);
     }
 
-    /// Swatches of what occurs in this picture.
+    /// Draws the swatches of the paints that occur in this picture.
     void legend() {
         double x = kLeft;
         const double y = 62;
@@ -206,7 +206,7 @@ private:
             return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"15\" height=\"11\" fill=\"{}\"/>\n",
                                number(x), number(y), colour);
         };
-        entry("held all the step", box("#AEBBC6"));
+        entry("held throughout the step", box("#AEBBC6"));
         entry("live", box("#DCE4EA"));
         if (options_.memory_limit)
             entry(fmt::format("limit {:.4g} GiB", gib(*options_.memory_limit)),
@@ -252,7 +252,7 @@ private:
         svg::LaneStyle strip = bars;
         strip.labels = svg::Labels::None;
         const svg::Band bar{y, size_.bar};
-        lane(row.gather, bar, strip);  // what computes hide of it is painted over
+        lane(row.gather, bar, strip);  // the part that computes hide is painted over
         bubbles(row, bar, bars);
         lane(row.work, bar, bars);
         std::vector<std::size_t> all = row.links;
@@ -301,7 +301,7 @@ private:
             return fmt::format("font-size=\"{}\" {}", number(px), more);
         };
         const std::string name = fmt::format("rank {}", row.rank->rank.index);
-        if (size_.bar < 20) {  // one line
+        if (size_.bar < 20) {  // room for one line only
             text(8, y + font * 0.9, style(std::min(font, 10.0), ""), name);
             text(kLeft - 8, y + font * 0.9,
                  style(std::min(font, 9.0), R"(text-anchor="end" fill="#5A6169")"), idle);
@@ -346,7 +346,7 @@ private:
     bool merge_;
     svg::Scale scale_;
     Bytes memory_top_;
-    std::size_t digits_ = 1;  ///< of the greatest microbatch
+    std::size_t digits_ = 1;  ///< digits of the greatest microbatch
     std::array<bool, kPaints> used_{};
 };
 

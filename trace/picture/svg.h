@@ -12,25 +12,23 @@ namespace debubble {
 
 struct SvgOptions {
     std::string title;                  ///< "gpt2-xl on 8 x A100: step 1.234 s, bubble 12.3 %, ..."
-    std::string subtitle;               ///< the plan
-    std::optional<Bytes> memory_limit;  ///< of one device
-    int width = 1600;                   ///< pixels
+    std::string subtitle;               ///< the plan in words
+    std::optional<Bytes> memory_limit;  ///< limit of one device
+    int width = 1600;                   ///< in pixels
 };
 
-/// Per rank a row of bars, a strip of its communication and its memory over
-/// time: dashed limit, red above it, a dot at the peak. Bubbles are hatched and
-/// say on hover what they wait for. Bars are labelled where there is room. With
-/// more than kMergeAbove spans, bars thinner than a pixel are blended by area,
-/// so that the file stays below 3 MB and shows no false patterns. Draws the
-/// replica of `statistics`, at most kMostRows ranks. Same bytes for the same
-/// arguments.
+/// Per rank a row of bars, a strip of its communication and its memory over time: dashed limit, red
+/// above it, a dot at the peak. Bubbles are hatched and show on hover what they wait for. Bars are
+/// labelled where there is room. With more than kMergeAbove spans, bars thinner than a pixel are
+/// blended by area, so that the file stays below 3 MB and shows no false patterns. Draws the
+/// replica of `statistics`, at most kMostRows ranks. The same arguments give the same bytes.
 void write_svg(const Trace& trace, const Statistics& statistics, const SvgOptions& options,
                std::ostream& out);
 
-/// One of two pictures.
+/// One of the two pictures of a pair.
 struct SvgPanel {
     const Trace* trace = nullptr;
-    const Statistics* statistics = nullptr;  ///< of that trace
+    const Statistics* statistics = nullptr;  ///< statistics of that trace
     SvgOptions options;
 };
 

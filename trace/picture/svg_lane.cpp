@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kFontSize = 10;
 constexpr double kSmallFontSize = 8;
-constexpr double kLetterWidth = 0.64;  ///< of a digit in DejaVu Sans, in font sizes
+constexpr double kLetterWidth = 0.64;  ///< width of a digit in DejaVu Sans, in font sizes
 constexpr double kLightOpacity = 0.68;
 
 std::string label_of(const Compute& c, Labels labels) {
@@ -63,8 +63,8 @@ Rgb blend(const std::array<float, kPaints>& mixture) {
     return {channel(sum[0]), channel(sum[1]), channel(sum[2])};
 }
 
-/// Columns that differ by less than one bar in ten look alike and are joined:
-/// where a bar happens to cross a column's edge is no pattern.
+/// True for columns that differ by less than one bar in ten. They look alike and are joined: the
+/// position of a bar relative to a column's edge is not a pattern.
 bool alike(Rgb a, Rgb b) {
     constexpr int kTolerance = 14;
     return std::abs(a.red - b.red) <= kTolerance && std::abs(a.green - b.green) <= kTolerance &&
@@ -131,13 +131,13 @@ void LaneWriter::add_to_mixture(double from, double to, Paint paint) {
 void LaneWriter::add_bar(const Span& span, double x, double width) {
     const std::string title = width >= style_.least_titled ? escaped(describe(span)) : "";
     const auto paint = static_cast<std::size_t>(paint_of(span.action));
-    // A hairline between neighbours, where there is room for one.
+    // Leaves a hairline between neighbours, where there is room for one.
     const double shown = width > 4 ? width - 0.5 : width;
     auto& group = is_light(span.action) ? light_bars_ : bars_;
     group[paint] += rect(x, band_.y, shown, band_.height, title);
     const auto* overlap = std::get_if<Overlap>(&span.action);
     if (overlap == nullptr) return add_label(span.action, band_, x, width);
-    // The first compute above, the second below.
+    // The first compute is drawn above, the second below.
     const Band above{band_.y, band_.height / 2};
     const Band below{band_.y + above.height, above.height};
     const auto second = static_cast<std::size_t>(paint_of(Action{overlap->second}));
@@ -148,7 +148,7 @@ void LaneWriter::add_bar(const Span& span, double x, double width) {
 
 void LaneWriter::add_label(const Action& action, Band band, double x, double width) {
     if (style_.labels == Labels::None || band.height < kFontSize) return;
-    // Room for the longest number decides, so that a row is labelled evenly.
+    // The room for the longest number decides, so that a row is labelled evenly.
     const auto fits = [&](const std::string& text, double font, std::size_t least_letters) {
         const auto letters = static_cast<double>(std::max(text.size(), least_letters));
         const double wide = text.find('W') == std::string::npos ? 0 : 0.55;

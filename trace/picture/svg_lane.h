@@ -12,7 +12,7 @@
 /// The parts of a timeline picture: lanes of bars, and a rank's memory.
 namespace debubble::svg {
 
-/// Time to pixels.
+/// The scale from time to pixels.
 struct Scale {
     Instant begin;
     Duration length{};
@@ -33,14 +33,14 @@ enum class Labels { None, MicroBatch, StageAndMicroBatch };
 
 struct LaneStyle {
     Labels labels = Labels::None;
-    std::size_t digits = 1;     ///< of the greatest microbatch
-    bool merge = false;         ///< blend what is thinner than a column
-    double column = 1;          ///< pixels
-    double least_titled = 0;    ///< bars at least this wide say on hover what they are
-    std::vector<Stage> chunks;  ///< of the rank; every other one is drawn lighter
+    std::size_t digits = 1;     ///< digits of the greatest microbatch
+    bool merge = false;         ///< blend the bars that are thinner than a column
+    double column = 1;          ///< in pixels
+    double least_titled = 0;    ///< bars at least this wide show on hover what they are
+    std::vector<Stage> chunks;  ///< stages of the rank; every other one is drawn lighter
 };
 
-/// Bars of one row, collected by colour so that the file says each colour once.
+/// Writes the bars of one row, collected by colour so that the file holds each colour once.
 class LaneWriter {
 public:
     LaneWriter(const Scale& scale, Band band, const LaneStyle& style);
@@ -49,7 +49,7 @@ public:
     void write(std::ostream& out) const;
 
 private:
-    /// Area of each paint in one column of pixels, 1 in sum at most.
+    /// The area of each paint in one column of pixels, 1 in sum at most.
     using Mixture = std::array<float, kPaints>;
 
     void add_to_mixture(double from, double to, Paint paint);
@@ -67,10 +67,10 @@ private:
     std::string labels_;
 };
 
-/// `fill` of a paint: its colour, or the pattern that hatches it.
+/// The `fill` of a paint: its colour, or the pattern that hatches it.
 std::string fill_of(Paint paint);
 
-/// What the hover text of a span says.
+/// The hover text of a span.
 std::string describe(const Span& span);
 
 }  // namespace debubble::svg

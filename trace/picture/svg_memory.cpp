@@ -20,7 +20,7 @@ bool is_static(MemoryClass c) {
     return c != MemoryClass::Activations && c != MemoryClass::Workspace;
 }
 
-/// Greatest total, and greatest static part, of every column of pixels.
+/// The greatest total and the greatest static part of every column of pixels.
 struct Profile {
     std::vector<Bytes> total;
     std::vector<Bytes> lasting;
@@ -65,7 +65,7 @@ public:
                             static_cast<double>(std::max<std::int64_t>(lane_.top.count, 1));
         return lane_.band.y + lane_.band.height * (1 - std::clamp(part, 0.0, 1.0));
     }
-    /// The outline, in steps, of what lies above `floor` of a column profile.
+    /// The outline, in steps, of the part of a column profile above `floor`.
     std::string steps(const std::vector<Bytes>& held, Bytes floor = {}) const {
         const double bottom = y(floor);
         std::string d = fmt::format("M{} {}", number(lane_.scale.left), number(bottom));
@@ -104,7 +104,7 @@ void write_peak(const MemoryLane& lane, const Painter& painter, bool exceeded, s
         title += fmt::format("\n{} {:.2f} GiB", name_of(static_cast<MemoryClass>(c)),
                              gib(lane.peak->held[c]));
     std::string safe;
-    for (std::size_t at = 0; at <= title.size();) {  // lines stay lines
+    for (std::size_t at = 0; at <= title.size();) {  // line breaks are kept
         const std::size_t end = std::min(title.find('\n', at), title.size());
         safe += escaped(std::string_view(title).substr(at, end - at)) +
                 (end < title.size() ? "\n" : "");

@@ -8,15 +8,15 @@
 
 namespace debubble::svg {
 
-/// One rank's memory over time: what is held all the time (parameters,
-/// gradients, optimizer, buffers) darker, live activations and workspace above.
+/// One rank's memory over time: the part that is held throughout (parameters, gradients, optimizer,
+/// buffers) darker, live activations and workspace above.
 struct MemoryLane {
     Scale scale;
     Band band;
-    Bytes top;  ///< at the upper edge of the band
+    Bytes top;  ///< value at the upper edge of the band
     std::optional<Bytes> limit;
     int rank = 0;
-    std::span<const MemorySample> samples;  ///< of this rank, by time
+    std::span<const MemorySample> samples;  ///< samples of this rank, by time
     const MemoryPeak* peak = nullptr;
 };
 

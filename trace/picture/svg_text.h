@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 
-/// Numbers and words as they stand in an SVG file.
+/// Numbers and words as they are written in an SVG file.
 namespace debubble::svg {
 
 std::string number(double x);             ///< at most two decimals, no trailing zeros
@@ -14,10 +14,10 @@ std::string escaped(std::string_view s);  ///< valid XML whatever the bytes are
 /// Width in pixels of a text in DejaVu Sans, estimated on the safe side.
 double text_width(std::string_view text, double font_size);
 
-/// The text, or as much of its beginning as `width` pixels hold and dots.
+/// The text, or as much of its beginning as fits into `width` pixels, followed by dots.
 std::string shortened(std::string_view text, double width, double font_size);
 
-/// Distance of axis ticks: 1, 2 or 5 times a power of ten, at most `most` of them.
+/// The distance of axis ticks: 1, 2 or 5 times a power of ten, with at most `most` ticks.
 Duration tick_distance(Duration length, int most);
 
 }  // namespace debubble::svg

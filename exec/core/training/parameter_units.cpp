@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/beside_layers.h"
+#include "models/outside_layers.h"
 
 namespace debubble::exec {
 

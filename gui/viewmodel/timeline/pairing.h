@@ -15,7 +15,7 @@ namespace debubble::gui {
 struct Pair {
     std::uint32_t a = 0;
     std::uint32_t b = 0;
-    Beside<Duration> length;  ///< without waiting for a peer
+    Compared<Duration> length;  ///< without waiting for a peer
 };
 
 /// Per span its partner's index and the relative error (A - B) / B; none where only one has it.
