@@ -39,10 +39,11 @@ ExitStatus run(int argc, char** argv) {
     return answer;
 }
 
-/// Whoever started the processes ends all of them as soon as one has failed.
+/// The time for the first process to report: the launcher ends all processes as soon as one has
+/// failed.
 constexpr std::chrono::seconds kTimeToSpeak{2};
 
-/// Or one that was told of no place among others.
+/// Whether this process is the first, or was told of no place among others.
 bool is_first() {
     try {
         return process_place().rank == 0;
@@ -51,17 +52,19 @@ bool is_first() {
     }
 }
 
-/// Who of several processes knows what is wrong.
+/// Which of several processes know of an error.
 enum class Known { ToAll, ToAllPerhaps, Here };
 
-/// Its ranks are of one host and one command line, so that all find the same (local_launcher.h).
+/// Whether this program started the ranks: they are then on one host with one command line, so that
+/// all find the same errors (local_launcher.h).
 bool started_by_this_program() {
     return std::getenv("DEBUBBLE_LISTENING") != nullptr;
 }
 
-/// Of several processes the first speaks about what all of them find, and the others give it the
-/// time to. Who is still there then, and may have found what the first has not, speaks too: its
-/// host's files may be others.
+/// Reports an error and returns the exit code. The first of several processes reports the errors
+/// that all of them find, and the others give it time to do so. A process that still runs after
+/// that, and may have found an error that the first has not, reports too: its host's files may
+/// differ.
 int end(const std::exception_ptr& error, Known known) {
     const Ending ending = ending_of(error);
     if (known == Known::Here || is_first()) return report(ending);

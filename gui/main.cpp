@@ -20,14 +20,14 @@ ExitStatus print(const std::string& text) {
 }
 
 ExitStatus carry_out(int argc, char** argv) {
-    // As the verb of debubble, the first word is its name.
+    // If it runs as the verb of debubble, the first word is the verb's name.
     const bool is_verb = argc > 1 && std::string_view(argv[1]) == "gui";
     const gui::CommandLine line = gui::read_command_line({argv + (is_verb ? 2 : 1), argv + argc});
     if (line.help) return print(gui::usage());
     if (line.version) return print("debubble-gui " DEBUBBLE_VERSION "\n");
     if (!line.export_to) return static_cast<ExitStatus>(gui::show_window(line, argc, argv));
     if (gui::is_text_format(gui::export_format_of(*line.export_to)))
-        gui::export_text(line);  // no Qt: it needs no fonts and no display
+        gui::export_text(line);  // without Qt: it needs no fonts and no display
     else
         gui::export_picture(line, argc, argv);
     return ExitStatus::Done;

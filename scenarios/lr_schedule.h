@@ -15,7 +15,7 @@ namespace debubble::scenarios {
 ///   linear:    min + (base - min) (T - s) / (T - w)           Hugging Face's linear schedule
 ///   cosine:    min + (base - min) (1 + cos(pi (s - w) / (T - w))) / 2    torch CosineAnnealingLR
 ///
-/// as torch's SequentialLR puts them together. From T on the rate stays at min, where torch's
+/// These are joined as by torch's SequentialLR. From T on the rate stays at min, where torch's
 /// cosine would rise again. A step that is skipped for its overflow does not count.
 struct LrSchedule {
     enum class Shape : std::uint8_t { Constant, Linear, Cosine };

@@ -17,9 +17,9 @@ namespace debubble::exec {
 namespace {
 
 using local::Meeting;
-using local::Party;
+using local::MeetingKey;
+using local::Participant;
 using local::Pattern;
-using local::Place;
 using local::Terms;
 using local::World;
 
@@ -32,7 +32,7 @@ public:
     ~LocalRequest() override { world_->leave(*meeting_, position_); }
     Interval wait(Deadline deadline) override {
         Interval when = world_->wait(*meeting_, position_, deadline);
-        const Party& me = meeting_->parties[position_];
+        const Participant& me = meeting_->participants[position_];
         if (me.lanes == nullptr || meeting_->shares() == 0) return when;
         if (!std::exchange(kernels_wait_, true)) me.lanes->hold_compute(me.ran.end);
         when.marks = me.ran;
@@ -40,7 +40,7 @@ public:
     }
     bool done() override {
         if (!world_->done(*meeting_, position_)) return false;
-        const Party& me = meeting_->parties[position_];
+        const Participant& me = meeting_->participants[position_];
         return me.lanes == nullptr || meeting_->shares() == 0 || me.lanes->reached(me.ran.end);
     }
 
@@ -53,7 +53,7 @@ private:
 
 class LocalCommunicator final : public Communicator {
 public:
-    /// With `lanes`, of tensors in that device's memory.
+    /// With `lanes`, the communicator moves tensors in the memory of that device.
     LocalCommunicator(std::shared_ptr<World> world, std::vector<int> ranks, int rank,
                       DeviceLanes* lanes = nullptr)
         : world_(std::move(world)), ranks_(std::move(ranks)), rank_(rank), lanes_(lanes) {
@@ -103,7 +103,7 @@ public:
             world_, std::vector(global_ranks.begin(), global_ranks.end()),
             static_cast<int>(me - global_ranks.begin()), lanes_);
     }
-    /// Where all ranks have the same memory; lanes of several GPUs would need peer access.
+    /// All ranks share one memory here; lanes of several GPUs would need peer access.
     std::unique_ptr<Communicator> on_device(DeviceLanes& lanes) override {
         std::int32_t numbers[2] = {lanes.memory(), -lanes.memory()};
         all_reduce(buffer_of(std::span<std::int32_t>(numbers)), Reduction::Max, "DEVICES")
@@ -123,27 +123,29 @@ private:
         (void)mine, (void)all;
     }
 
-    Pending message(const Channel& channel, int from, int to, Party party) {
+    Pending message(const Channel& channel, int from, int to, Participant participant) {
         assert(channel.peer != rank_ && "a rank does not send to itself");
-        const Terms terms{Pattern::Message, {}, 0, party.in.type, party.in.bytes.size()};
-        const Place place{group_, static_cast<std::int32_t>(channel.kind), channel.tag, from, to};
+        const Terms terms{
+            Pattern::Message, {}, 0, participant.in.type, participant.in.bytes.size()};
+        const MeetingKey key{group_, static_cast<std::int32_t>(channel.kind), channel.tag, from,
+                             to};
         if (lanes_ != nullptr)
-            begin_on(fmt::format("channel {} {} {} {} {}", group_, place.kind, place.tag, from, to),
-                     party);
-        return join(place, terms, {from, to}, from == global_rank() ? 0 : 1, std::move(party));
+            begin_on(fmt::format("channel {} {} {} {} {}", group_, key.kind, key.tag, from, to),
+                     participant);
+        return join(key, terms, {from, to}, from == global_rank() ? 0 : 1, std::move(participant));
     }
-    Pending collective(const Terms& terms, Party party) {
-        if (lanes_ != nullptr) begin_on(fmt::format("group {}", group_), party);
-        return join({group_}, terms, ranks_, rank_, std::move(party));
+    Pending collective(const Terms& terms, Participant participant) {
+        if (lanes_ != nullptr) begin_on(fmt::format("group {}", group_), participant);
+        return join({group_}, terms, ranks_, rank_, std::move(participant));
     }
-    void begin_on(const std::string& lane, Party& party) const {
-        party.lane = lanes_->lane(lane);
-        party.ready = lanes_->mark(kComputeLane);
+    void begin_on(const std::string& lane, Participant& participant) const {
+        participant.lane = lanes_->lane(lane);
+        participant.ready = lanes_->mark(kComputeLane);
     }
-    Pending join(Place place, const Terms& terms, std::vector<int> ranks, int position,
-                 Party party) {
-        place.number = uses_[place]++;
-        auto meeting = world_->join(place, terms, std::move(ranks), position, std::move(party));
+    Pending join(MeetingKey key, const Terms& terms, std::vector<int> ranks, int position,
+                 Participant participant) {
+        key.number = uses_[key]++;
+        auto meeting = world_->join(key, terms, std::move(ranks), position, std::move(participant));
         return std::make_unique<LocalRequest>(world_, std::move(meeting), position);
     }
 
@@ -152,10 +154,10 @@ private:
     int rank_;
     DeviceLanes* lanes_;
     int group_ = 0;
-    std::map<Place, std::uint64_t> uses_;  ///< by place of number 0
+    std::map<MeetingKey, std::uint64_t> uses_;  ///< uses of each key, whose own number is 0
 };
 
-/// What went wrong first; that a rank was aborted is a consequence.
+/// The first exception of a job. That other ranks were aborted is a consequence of it.
 class FirstFailure {
 public:
     void note(std::exception_ptr failure, bool is_consequence) {
@@ -202,7 +204,7 @@ void run_local(int ranks, Transport transport, const std::function<void(Communic
             run_rank(communicator, body, failure);
         });
     }
-    threads.clear();  // joins
+    threads.clear();  // joins the threads
     failure.rethrow_if_any();
 }
 

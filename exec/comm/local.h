@@ -11,8 +11,8 @@ namespace debubble::exec {
 /// all ranks that moves bytes as `transport` says. If a rank throws, all waits of the
 /// others end, and this throws what the first to fail has thrown.
 ///
-/// Threads that wait carry the copies and sums out, so nobody's computation is
-/// disturbed and no thread is added.
+/// The copies and sums are carried out by the threads that wait for them, so no rank's computation
+/// is disturbed and no thread is added.
 void run_local(int ranks, Transport transport, const std::function<void(Communicator&)>& body);
 
 }  // namespace debubble::exec

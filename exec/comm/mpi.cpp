@@ -13,9 +13,9 @@ constexpr const char* kModule = "debubble_mpi.so";
 
 std::string module_path() {
     const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    const auto beside = programs / kModule;
+    const auto module = programs / kModule;
     const auto installed = programs.parent_path() / "lib/debubble" / kModule;
-    return std::filesystem::exists(beside)      ? beside.string()
+    return std::filesystem::exists(module)      ? module.string()
            : std::filesystem::exists(installed) ? installed.string()
                                                 : kModule;
 }
@@ -23,14 +23,16 @@ std::string module_path() {
 }  // namespace
 
 std::unique_ptr<Communicator> connect_mpi(std::chrono::nanoseconds patience) {
-    // MPI's own plug-ins look for its symbols, hence global. Never closed: its threads live on.
+    // Plug-ins of MPI look for its symbols, so the module is loaded globally. It is never closed,
+    // since MPI's threads live on.
     void* module = dlopen(module_path().c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (!module) {
         throw WorldError(std::string("the MPI communicator cannot be loaded: ") + dlerror());
     }
     using Connect = Communicator* (*)(std::chrono::nanoseconds);
     const auto connect = reinterpret_cast<Connect>(dlsym(module, "debubble_mpi_join"));
-    if (!connect) throw WorldError(std::string(kModule) + " is of another version");
+    if (!connect)
+        throw WorldError(std::string(kModule) + " belongs to another version of debubble");
     return std::unique_ptr<Communicator>(connect(patience));
 }
 

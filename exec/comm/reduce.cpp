@@ -12,7 +12,8 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr std::size_t kBlock = 1024;  ///< elements: a block's sums stay in the first cache
+/// Elements of a block, whose sums stay in the first-level cache.
+constexpr std::size_t kBlock = 1024;
 
 double widen(double value) {
     return value;
@@ -20,7 +21,7 @@ double widen(double value) {
 float widen(float value) {
     return value;
 }
-/// Wraps round instead of overflowing.
+/// Integers wrap round instead of overflowing.
 std::uint32_t widen(std::uint32_t value) {
     return value;
 }
@@ -42,7 +43,7 @@ T narrow(Sum sum) {
     }
 }
 
-/// A NaN in any source must not vanish: an overflow flag may rest on it.
+/// A NaN in any source must not vanish: an overflow flag may depend on it.
 template <class T>
 T larger(T a, T b) {
     if constexpr (std::is_same_v<T, std::uint32_t>) {

@@ -29,9 +29,9 @@ namespace debubble::exec {
 namespace {
 
 constexpr std::int64_t kCacheLine = 64;
-constexpr std::int64_t kDeviceLine = 256;  ///< kernels and libraries do best on such addresses
-constexpr std::int64_t kGuard = 1 << 16;   ///< poisoned behind the last tensor
-constexpr std::int64_t kLeastMore = std::int64_t{16} << 20;  ///< reserved at a time
+constexpr std::int64_t kDeviceLine = 256;  ///< kernels and libraries work best on such addresses
+constexpr std::int64_t kGuard = 1 << 16;   ///< bytes poisoned after the last tensor
+constexpr std::int64_t kLeastMore = std::int64_t{16} << 20;  ///< bytes reserved at a time
 
 std::size_t index_of(MemoryClass held_as) {
     return static_cast<std::size_t>(held_as);
@@ -39,7 +39,7 @@ std::size_t index_of(MemoryClass held_as) {
 
 }  // namespace
 
-/// The gaps between tensors, none beside another.
+/// The gaps between tensors; no two of them are neighbours.
 struct Arena::FreeList {
     std::map<std::byte*, std::int64_t> size_at;
     std::set<std::pair<std::int64_t, std::byte*>> by_size;  ///< size, then address
@@ -55,7 +55,7 @@ struct Arena::FreeList {
         return size;
     }
 
-    /// nullptr if no gap is large enough.
+    /// Takes memory from a gap; nullptr if no gap is large enough.
     std::byte* take(std::int64_t size) {
         const auto gap = by_size.lower_bound({size, nullptr});
         if (gap == by_size.end()) return nullptr;
@@ -106,13 +106,13 @@ Arena::Arena(Bytes capacity, Device* device, std::optional<Bytes> at_first)
         if (!reserve(padded(first.count))) throw no_addresses(first.count);
         return;
     }
-    // AddressSanitizer has no say there.
+    // AddressSanitizer does not watch a device's memory.
     ranges_.push_back({device_->reserve(capacity_), capacity_.count, capacity_.count});
     free_->add(ranges_.front().base, capacity_.count);
 }
 
-/// A line more than it is said to have stands between it and its neighbour. False if the system
-/// has no such addresses, as errno says.
+/// Reserves one line more than `size`, which separates the range from its neighbour. Returns false
+/// if the system has no such addresses; errno says why.
 bool Arena::reserve(std::int64_t size) {
     void* range =
         ::mmap(nullptr, static_cast<std::size_t>(size + kCacheLine), PROT_READ | PROT_WRITE,
@@ -125,13 +125,14 @@ bool Arena::reserve(std::int64_t size) {
 
 WorldError Arena::no_addresses(std::int64_t size) const {
     const std::string why = std::strerror(errno);
-    const std::string beside =
-        ranges_.empty() ? "" : fmt::format(" beside its {:.3g} GiB", gib(reserved()));
-    return WorldError(fmt::format("no addresses for an arena of {:.3g} GiB{}: {}", gib(Bytes{size}),
-                                  beside, why));
+    const std::string addition =
+        ranges_.empty() ? "" : fmt::format(" in addition to its {:.3g} GiB", gib(reserved()));
+    return WorldError(fmt::format("no address space for an arena of {:.3g} GiB{}: {}",
+                                  gib(Bytes{size}), addition, why));
 }
 
-/// An eighth of what there is, so that ranges stay few; false if there may be no more.
+/// Reserves at least an eighth of what is reserved, so that ranges stay few. Returns false if no
+/// more may be reserved.
 bool Arena::reserve_more(std::int64_t size) {
     const std::int64_t most = capacity_.count - reserved().count;
     if (device_ != nullptr || size > most) return false;
@@ -147,7 +148,7 @@ Bytes Arena::reserved() const {
     return sum;
 }
 
-/// What a tensor of so many bytes takes; an empty one has an address too.
+/// The bytes that a tensor of `bytes` bytes takes; an empty one has an address too.
 std::int64_t Arena::padded(std::int64_t bytes) const {
     const std::int64_t line = device_ != nullptr ? kDeviceLine : kCacheLine;
     return std::max(line, (bytes + line - 1) / line * line);
@@ -193,14 +194,14 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     return tensor;
 }
 
-/// nullptr if it is full.
+/// Takes memory from the gaps; nullptr if the arena is full.
 std::byte* Arena::take_free(std::int64_t size) {
     std::byte* const at = free_->take(size);
     return at == nullptr && reserve_more(size) ? free_->take(size) : at;
 }
 
-/// nullptr if it is full. What is lent is waited for only if nothing else is left, and as long as
-/// some of it comes back.
+/// Takes memory; nullptr if the arena is full. It waits for lent memory only if nothing else is
+/// left, and as long as some of it comes back.
 std::byte* Arena::take(std::int64_t size) {
     using Clock = std::chrono::steady_clock;
     take_back_what_is_over();
@@ -234,10 +235,10 @@ void Arena::take_back_what_is_over() {
 
 void Arena::take_back() {
     take_back_what_is_over();
-    assert(lent_.empty() && "nobody uses what was lent");
+    assert(lent_.empty() && "lent memory is used no longer than the arena");
 }
 
-/// AddressSanitizer's notes on untouched addresses would take memory for all of them.
+/// AddressSanitizer's records of untouched addresses would take memory for all of them.
 void Arena::used_up_to(std::byte* end) {
     Bytes before;  // ranges follow each other in the order in which they were reserved
     for (Range& range : ranges_) {
@@ -264,7 +265,7 @@ void Arena::forget_peak() {
     peak_ = {held_, during_, "", std::chrono::steady_clock::now()};
 }
 
-std::shared_ptr<std::byte> Arena::beside(Bytes size) const {
+std::shared_ptr<std::byte> Arena::allocate_outside(Bytes size) const {
     size.count = std::max<std::int64_t>(size.count, 1);
     if (device_ != nullptr)
         return {device_->reserve_host(size),

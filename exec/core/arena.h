@@ -14,14 +14,14 @@
 #include "base/memory_class.h"
 #include "exec/core/tensor.h"
 
-/// The memory of one rank: a range of addresses, from which every tensor of a step is cut
-/// and to which it returns when the plan says so.
+/// The memory of one rank: a range of addresses, from which every tensor of a step is cut and to
+/// which it returns when the plan says so.
 namespace debubble::exec {
 
 class Arena;
 class Device;
 
-/// A tensor inside an arena, which gets its bytes back when this ends.
+/// A tensor inside an arena. Its bytes return to the arena when this object ends.
 class ArenaTensor {
 public:
     ArenaTensor() = default;
@@ -39,63 +39,65 @@ private:
     MemoryClass held_as_{};
 };
 
-/// What a rank held when it held most.
+/// The memory of a rank at the moment when it held most.
 struct ArenaPeak {
     MemoryByClass held{};
-    std::string during;  ///< what note() said last: the action, in text form
+    std::string during;  ///< the text of the last note(): the action, in text form
     std::string op;      ///< the tensor that was allocated last
     std::chrono::steady_clock::time_point at;
 };
 
-/// One thread uses an arena at a time. Tensors must not outlive it.
+/// The arena of a rank. One thread uses it at a time. Tensors must not outlive it.
 class Arena {
 public:
-    /// Of the process's memory: reserves addresses, a page is had once it is touched; or of a
-    /// device's, which is had at once and must outlive this. Throws WorldError if there is not
-    /// so much. Of the process's memory only `at_first` is reserved, and more once that is full.
+    /// An arena in the process's memory, which reserves addresses and gets a page once it is
+    /// touched; or in a device's memory, which is allocated at once and must outlive the arena.
+    /// Throws WorldError if there is not so much. In the process's memory only `at_first` is
+    /// reserved, and more once that is full.
     explicit Arena(Bytes capacity, Device* device = nullptr, std::optional<Bytes> at_first = {});
     ~Arena();
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    /// Uninitialised. Best fit, lowest address first; neighbours merge when freed; every
-    /// tensor begins on a cache line, of a device on a multiple of 256 bytes. Throws WorldError,
-    /// naming the numbers, when full.
+    /// Allocates an uninitialised tensor. Best fit, lowest address first; neighbours merge when
+    /// freed. Every tensor starts on a cache line, or on a device at a multiple of 256 bytes.
+    /// Throws WorldError with the numbers when the arena is full.
     ArenaTensor allocate(const Shape& shape, DataType type, MemoryClass held_as,
                          std::string_view name);
 
-    Device* device() const { return device_; }  ///< nullptr: the process's memory
+    Device* device() const { return device_; }  ///< nullptr means the process's memory
 
-    /// Memory of the host that is no part of the range, and that the arena's device reaches too:
-    /// for what is offloaded and still computed with. Outlives neither. Not set to anything.
-    std::shared_ptr<std::byte> beside(Bytes size) const;
+    /// Memory of the host outside the range, which the arena's device reaches too: for tensors that
+    /// are offloaded and still computed with. It must not outlive the arena or the device. Its
+    /// bytes are not initialised.
+    std::shared_ptr<std::byte> allocate_outside(Bytes size) const;
 
-    /// The rank gives the tensor up while its device still uses it: from now on it counts as freed,
-    /// and its bytes come back once `is_over` says so, for which an arena that is full waits.
+    /// The rank gives the tensor up while its device still uses it: the tensor counts as freed from
+    /// this call on, and its bytes come back once `is_over` says so. A full arena waits for that.
     void lend(ArenaTensor tensor, std::function<bool()> is_over);
-    /// Everything that was lent is over.
+    /// Takes back everything that was lent. Precondition: its use is over.
     void take_back();
     void set_patience(std::chrono::nanoseconds patience) { patience_ = patience; }
 
-    /// An action begins: peaks are named after it.
+    /// Names the action that starts: peaks are named after it.
     void note(std::string_view action);
     const MemoryByClass& held() const { return held_; }  ///< bytes of tensors, without padding
-    /// Of each class the most since note(), at instants of its own.
+    /// The most of each class since note(); the classes may peak at different instants.
     const MemoryByClass& highest() const { return highest_; }
     const ArenaPeak& peak() const { return peak_; }
-    void forget_peak();  ///< the peak is what is held now
-    /// The highest address ever used, from the arena's begin: peak and fragmentation.
+    void forget_peak();  ///< the memory held at this call becomes the peak
+    /// The highest address ever used, counted from the arena's start: peak and fragmentation.
     Bytes extent() const { return extent_; }
     Bytes reserved() const;  ///< addresses, or a device's memory
 
 private:
     friend class ArenaTensor;
     struct FreeList;
-    /// Addresses that were reserved at once; tensors do not reach over its ends.
+    /// Addresses that were reserved at once; no tensor crosses its ends.
     struct Range {
         std::byte* base = nullptr;
         std::int64_t size = 0;
-        std::int64_t poisoned = 0;  ///< from its begin
+        std::int64_t poisoned = 0;  ///< bytes poisoned, from its start
     };
     struct Lent {
         std::byte* at = nullptr;

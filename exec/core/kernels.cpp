@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-/// Operators that are made of others where nobody has a better way.
+/// Operators that are composed of others where a back end has nothing better.
 namespace debubble::exec {
 
 namespace {
@@ -30,7 +30,7 @@ AnyView rows_of(const AnyView& x, std::int64_t first, std::int64_t count) {
     return {x.data + first * columns * size_of(x.type), {count, columns}, x.type};
 }
 
-/// The weight of one expert, [outputs, inputs], where those of all experts lie in a row.
+/// The weight of one expert, [outputs, inputs], where those of all experts are contiguous.
 template <class AnyView>
 AnyView weight_of(const AnyView& weights, std::int64_t expert, std::int64_t outputs,
                   std::int64_t inputs) {
@@ -39,7 +39,7 @@ AnyView weight_of(const AnyView& weights, std::int64_t expert, std::int64_t outp
             weights.type};
 }
 
-/// What a norm's gradient is added to lies in dx; says whether there is something.
+/// Prepares dx as the start of a norm's gradient; returns whether there is something to add to.
 Write begin_gradient(Kernels& kernels, const ConstTensorView& through, const TensorView& dx) {
     if (!through) return Write::Overwrite;
     if (through.data != dx.data) kernels.copy(through, dx);

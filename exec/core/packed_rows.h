@@ -7,9 +7,9 @@
 
 namespace debubble::exec {
 
-/// Extents of queries, keys and values that lie side by side in each row of one packed tensor
-/// [samples, rows, query + 2 key], and apart elsewhere: q [samples, rows, query], k and v
-/// [samples, all_rows, key], whose rows from `first_row` on these are.
+/// Sizes of queries, keys and values that lie side by side in each row of one packed tensor
+/// [samples, rows, query + 2 key], and in tensors of their own elsewhere: q [samples, rows, query],
+/// k and v [samples, all_rows, key]. The packed rows are those of k and v from `first_row` on.
 struct PackedRows {
     std::int64_t samples, rows, all_rows, first_row, query, key;
 

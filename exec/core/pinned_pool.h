@@ -8,8 +8,8 @@
 
 namespace debubble::exec {
 
-/// Pinned memory of the host, which costs too much to be asked for in every step: what is given
-/// back waits here for who next wants about as much. One thread uses it.
+/// Pinned memory of the host, which is too expensive to be allocated in every step: a block that is
+/// given back waits here until about as much is wanted again. One thread uses it.
 class PinnedPool {
 public:
     explicit PinnedPool(DeviceLanes& lanes) : lanes_(lanes) {}
@@ -19,7 +19,7 @@ public:
         for (const auto& [size, memory] : free_) lanes_.unpin(memory);
     }
 
-    /// Goes back to the pool, which must outlive it, when this ends.
+    /// A block that returns to the pool when this object ends. The pool must outlive it.
     class Block {
     public:
         Block() = default;
@@ -46,7 +46,7 @@ public:
         std::byte* memory_ = nullptr;
     };
 
-    /// Asks for so many blocks at once, before they are wanted.
+    /// Allocates this many blocks before they are wanted.
     void reserve(Bytes size, int blocks) {
         for (int i = 0; i < blocks; ++i) free_.insert({size, lanes_.pin(size)});
     }

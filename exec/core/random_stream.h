@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-/// Random numbers that are a function of their place, so that a mask can be made again
-/// in the backward and a weight is the same on whichever rank it is made: Philox4x32-10
-/// of Salmon, Moraes, Dror, Shaw 2011, "Parallel Random Numbers: As Easy as 1, 2, 3".
+/// Random numbers that are a function of their position, so that the backward can make a mask again
+/// and a weight is the same on whichever rank it is made: Philox4x32-10 of Salmon, Moraes, Dror,
+/// Shaw 2011, "Parallel Random Numbers: As Easy as 1, 2, 3".
 namespace debubble::exec {
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;
@@ -16,7 +16,7 @@ inline constexpr int kPhiloxRounds = 10;
 inline constexpr std::uint64_t kPhiloxFactor0 = 0xD2511F53;
 inline constexpr std::uint64_t kPhiloxFactor1 = 0xCD9E8D57;
 inline constexpr std::uint32_t kPhiloxStep0 = 0x9E3779B9;  ///< the golden ratio
-inline constexpr std::uint32_t kPhiloxStep1 = 0xBB67AE85;  ///< the square root of three, less one
+inline constexpr std::uint32_t kPhiloxStep1 = 0xBB67AE85;  ///< the square root of three, minus one
 
 constexpr PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
     for (int round = 0; round < kPhiloxRounds; ++round) {
@@ -32,7 +32,7 @@ constexpr PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
     return counter;
 }
 
-/// One sequence of random words among 2^64 of a seed: of one parameter, or of one
+/// One sequence of random words, of 2^64 that a seed has: the words of one parameter, or of one
 /// dropout in one step. Word e of it is word e mod 4 of block e / 4.
 struct RandomStream {
     std::uint64_t seed = 0;
@@ -46,7 +46,7 @@ struct RandomStream {
     friend bool operator==(const RandomStream&, const RandomStream&) = default;
 };
 
-/// The stream that belongs to a name, by its FNV-1a hash of 64 bits.
+/// The stream of a name, found by its FNV-1a hash of 64 bits.
 constexpr RandomStream stream_of(std::uint64_t seed, std::string_view name) {
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char letter : name) {

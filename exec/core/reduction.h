@@ -4,7 +4,7 @@
 
 namespace debubble::exec {
 
-/// How the values of several ranks become one.
+/// How the values of several ranks are combined.
 enum class Reduction : std::uint8_t { Sum, Max };
 
 }  // namespace debubble::exec

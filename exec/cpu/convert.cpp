@@ -44,7 +44,7 @@ void widen(const ConstTensorView& from, float* to) {
             if (count > 0) std::memcpy(to, from.data, bytes_of(count, from.type));
             return;
         case DataType::Fp64:
-        case DataType::Int32: assert(false && "no type that operators compute with");
+        case DataType::Int32: assert(false && "operators do not compute with this type");
     }
 }
 
@@ -61,7 +61,7 @@ void narrow(const float* from, const TensorView& to) {
             if (count > 0) std::memcpy(to.data, from, bytes_of(count, to.type));
             return;
         case DataType::Fp64:
-        case DataType::Int32: assert(false && "no type that operators compute with");
+        case DataType::Int32: assert(false && "operators do not compute with this type");
     }
 }
 

@@ -2,15 +2,16 @@
 
 #include "exec/core/tensor.h"
 
-/// Between fp32, in which the processor computes, and the types in which tensors are stored.
+/// Conversion between fp32, in which the processor computes, and the types in which tensors are
+/// stored.
 namespace debubble::exec {
 
-/// to [elements] = from, whose type is fp32, bf16 or fp16.
+/// Converts `from`, whose type is fp32, bf16 or fp16, to `to` [elements].
 void widen(const ConstTensorView& from, float* to);
 /// Rounds to nearest, ties to even.
 void narrow(const float* from, const TensorView& to);
 
-/// From any of the three types to any. Equal types are copied, whatever they are.
+/// Converts between any of the three types. Equal types, of any kind, are copied.
 void convert(const ConstTensorView& from, const TensorView& to);
 
 }  // namespace debubble::exec

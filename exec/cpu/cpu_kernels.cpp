@@ -36,8 +36,8 @@ std::unique_ptr<Kernels> make_cpu_kernels(std::string_view name, int threads) {
     if (name == "auto") {
         return has_onednn() ? make_onednn_kernels(threads) : make_fixed_order_kernels();
     }
-    throw InputError("no kernels are called '" + std::string(name) +
-                     "'; there are auto, onednn and fixed-order");
+    throw InputError("there are no kernels '" + std::string(name) +
+                     "'; choose auto, onednn or fixed-order");
 }
 
 }  // namespace debubble::exec

@@ -10,7 +10,7 @@ float* Fp32Scratch::piece(std::size_t n, std::int64_t count) {
     if (pieces_.size() <= n) pieces_.resize(n + 1);
     Piece& piece = pieces_[n];
     if (piece.size < count) {
-        piece.memory.reset();  // before its successor is there
+        piece.memory.reset();  // freed before its successor is allocated
         piece.memory = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(count));
         piece.size = count;
     }

@@ -7,13 +7,13 @@
 #include "exec/core/operator_options.h"
 #include "exec/core/tensor.h"
 
-/// Lets an operator that computes in fp32 have operands of 16 bits.
+/// Converts 16-bit operands for an operator that computes in fp32.
 namespace debubble::exec {
 
 /// Memory for copies, kept from call to call and grown on demand. One thread uses it.
 class Fp32Scratch {
 public:
-    /// The n-th piece of memory, of `count` elements at least; its contents may be lost.
+    /// The n-th piece of memory, with at least `count` elements; its content may be lost.
     float* piece(std::size_t n, std::int64_t count);
 
 private:
@@ -24,8 +24,8 @@ private:
     std::vector<Piece> pieces_;
 };
 
-/// The operands of one call, as fp32: those that are stay where they are, others are copied
-/// to scratch. What the call wrote is rounded once, when this ends.
+/// The operands of one call as fp32: fp32 operands stay where they are, others are copied to
+/// scratch. The results of the call are rounded once, when this object ends.
 class Fp32Operands {
 public:
     explicit Fp32Operands(Fp32Scratch& scratch) : scratch_(scratch) {}
@@ -34,8 +34,8 @@ public:
     ~Fp32Operands();
 
     View<const float> in(const ConstTensorView& x);
-    View<float> out(const TensorView& x);      ///< starts undefined
-    View<float> changed(const TensorView& x);  ///< starts as x is
+    View<float> out(const TensorView& x);      ///< its content is undefined at first
+    View<float> changed(const TensorView& x);  ///< it starts with the values of x
     View<float> out(const TensorView& x, Write write) {
         return write == Write::Add ? changed(x) : out(x);
     }

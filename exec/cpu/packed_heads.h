@@ -2,7 +2,7 @@
 
 #include "exec/cpu/fp32_operands.h"
 
-/// Queries, keys and values, or their gradients, as fp32, also where they are columns of one packed
+/// Queries, keys and values, or their gradients, as fp32, even where they are columns of one packed
 /// tensor (Attention::packed_row), which is then copied whole.
 namespace debubble::exec {
 
@@ -11,7 +11,7 @@ struct HeadViews {
     View<T> q, k, v;
 };
 
-/// The columns of `all` that `q`, `k` and `v` are in the packed tensor it is a copy of.
+/// The columns of `all`, a copy of the packed tensor, that `q`, `k` and `v` have in that tensor.
 template <class T, class Tensor>
 HeadViews<T> columns_of(const View<T>& all, const Tensor& q, const Tensor& k, const Tensor& v) {
     const auto column = [&](const Tensor& part) -> View<T> {

@@ -13,7 +13,7 @@ inline ConstTensorView piece(const ConstTensorView& x, std::int64_t first, std::
     return {x.data + first * size_of(x.type), {count}, x.type};
 }
 
-/// The extents but the last taken as one.
+/// The product of all dimensions but the last.
 inline std::int64_t rows_of(const ConstTensorView& x) {
     return x.shape.columns() == 0 ? 0 : x.shape.elements() / x.shape.columns();
 }

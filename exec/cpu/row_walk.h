@@ -8,21 +8,22 @@
 #include "exec/cpu/pieces.h"
 #include "exec/cpu/workers.h"
 
-/// How the rows of an operator are worked off.
+/// The division of an operator's rows among calls and workers.
 namespace debubble::exec {
 
-/// Cuts rows into blocks and deals them to workers. A body is called for each block.
+/// Cuts rows into blocks and deals them out to workers. A body is called for each block.
 class RowWalk {
 public:
-    /// All rows at once.
+    /// A walk over all rows at once.
     RowWalk() = default;
-    /// About so many elements of an operand at a time, so that fp32 copies stay in the cache.
+    /// A walk over this many elements of an operand at a time, so that fp32 copies stay in the
+    /// cache.
     RowWalk(int workers, std::int64_t elements_at_once)
         : elements_at_once_(elements_at_once), scratch_(static_cast<std::size_t>(workers)) {}
 
     int workers() const { return static_cast<int>(scratch_.size()); }
 
-    /// For rows that do not depend on each other: body(Fp32Operands&, Rows).
+    /// Runs body(Fp32Operands&, Rows) for rows that do not depend on each other.
     template <class Body>
     void operator()(std::int64_t rows, std::int64_t width, const Body& body) {
         const std::int64_t at_once = rows_at_once(width);
@@ -38,7 +39,7 @@ public:
         });
     }
 
-    /// One block after the other, for sums in the order of the rows.
+    /// Runs one block after the other, for sums in the order of the rows.
     template <class Body>
     void in_order(std::int64_t rows, std::int64_t width, const Body& body) {
         const std::int64_t at_once = rows_at_once(width);
@@ -48,7 +49,8 @@ public:
         }
     }
 
-    /// The sum over the blocks of what body returns, in their order whoever works on them.
+    /// The sum over the blocks of the results of `body`, in the order of the blocks, whichever
+    /// worker has them.
     template <class Body>
     double sum(std::int64_t rows, std::int64_t width, const Body& body) {
         const std::int64_t at_once = rows_at_once(width);
@@ -66,9 +68,9 @@ private:
         return std::max<std::int64_t>(1, elements_at_once_ / std::max<std::int64_t>(1, width));
     }
 
-    // Half of what fits, so that the number of blocks does not overflow.
+    // Half of the largest number, so that the number of blocks does not overflow.
     std::int64_t elements_at_once_ = std::numeric_limits<std::int64_t>::max() / 2;
-    std::vector<Fp32Scratch> scratch_ = std::vector<Fp32Scratch>(1);  ///< of each worker
+    std::vector<Fp32Scratch> scratch_ = std::vector<Fp32Scratch>(1);  ///< scratch of each worker
 };
 
 }  // namespace debubble::exec

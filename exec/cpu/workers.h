@@ -6,15 +6,15 @@
 /// Several threads for one operator.
 namespace debubble::exec {
 
-/// Calls body(worker) for 0 .. workers - 1, each on a thread of its own, the first on the
-/// caller's. One worker is a plain call. The threads are OpenMP's, which oneDNN uses too.
+/// Calls body(worker) for 0 .. workers - 1, each on a thread of its own, the first on the caller's.
+/// One worker is a plain call. The threads are OpenMP's, which oneDNN uses too.
 void on_workers(int workers, const std::function<void(int worker)>& body);
 
 struct Share {
     std::int64_t first = 0;
     std::int64_t end = 0;
 };
-/// What falls to one of the workers when `count` things are dealt in runs of nearly equal length.
+/// The part of a worker when `count` things are divided into runs of nearly equal length.
 constexpr Share share_of(std::int64_t count, int worker, int workers) {
     return {count * worker / workers, count * (worker + 1) / workers};
 }

@@ -27,7 +27,7 @@ cudaDataType_t library_type(Type type) {
     }
 }
 
-/// What the library does behind the product. Its A is our b.
+/// The library's epilogue of the product. The library's A is this product's b.
 cublasLtEpilogue_t epilogue_of(const Product& p) {
     if (p.sums) return p.sums_of_b ? CUBLASLT_EPILOGUE_BGRADA : CUBLASLT_EPILOGUE_BGRADB;
     switch (p.epilogue) {
@@ -39,7 +39,7 @@ cublasLtEpilogue_t epilogue_of(const Product& p) {
     return p.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-/// A layout of the library, of one of its matrices.
+/// A layout of one of the product's matrices in the library's form.
 class Layout {
 public:
     Layout(Type type, const ColumnMajor& matrix) {
@@ -57,7 +57,7 @@ private:
     cublasLtMatrixLayout_t layout_ = nullptr;
 };
 
-/// How one kind of product is made.
+/// The plan by which one kind of product is made.
 class Plan {
 public:
     Plan(cublasLtHandle_t library, const Product& p, int multiprocessors)
@@ -102,7 +102,7 @@ private:
                      "a product");
     }
 
-    /// To the vectors and matrices of this product.
+    /// Sets the pointers to the vectors and matrices of this product.
     void point(const Product& p) {
         if (p.bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.data);
         if (p.sums) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.sums);
@@ -156,13 +156,14 @@ public:
     }
     bool at_once(const Product& product) override {
         if (product.m == 0 || product.n == 0) return true;
-        // Other types of the sums, and other strides, are not among what the library supports.
+        // The library does not support other types of the sums, or other strides.
         if (product.wide && product.n % 8 != 0) return false;
         if (product.sums && product.c.type != Type::Fp32) return false;
-        // Nobody says how exact the library's GELU is; in fp32 it shall be ours.
+        // The exactness of the library's GELU is not documented; in fp32 this project's own is
+        // used.
         if (product.epilogue != Epilogue::None && product.c.type == Type::Fp32) return false;
         if (product.k == 0) return false;
-        constexpr std::size_t kMostKept = 4096;  // experts have any number of rows
+        constexpr std::size_t kMostKept = 4096;  // plans kept: experts have any number of rows
         if (plans_.size() >= kMostKept) plans_.clear();
         std::unique_ptr<Plan>& plan = plans_[kind_of(product)];
         if (!plan) plan = std::make_unique<Plan>(library_, product, multiprocessors_);

@@ -19,16 +19,16 @@
 #include "exec/cuda/module.h"
 #include "exec/cuda/open_module.h"
 
-/// The GPU of a rank: lanes, memory, and what runs on it.
+/// The GPU of a rank: lanes, memory, and the kernels that run on it.
 namespace debubble::exec::cuda {
 
-/// Why machine code of this module does not run on the thread's GPU; nullptr: it does
+/// The reason why this module's machine code does not run on the thread's GPU; nullptr if it does
 /// (kernels/launch.cu).
 const char* why_no_kernels();
 
 namespace {
 
-/// "570.86.15", as the kernel module says; empty where it does not.
+/// The driver's version from the kernel module, such as "570.86.15"; empty if it gives none.
 std::string driver_version() {
     std::ifstream file("/proc/driver/nvidia/version");
     std::string line, word, found;
@@ -51,7 +51,7 @@ std::string versions() {
                        library / 10000, library / 100 % 100, library % 100);
 }
 
-/// Kernels of our own are the default until a measurement says that cuDNN's gain.
+/// This project's kernels are the default until a measurement shows that cuDNN's are faster.
 std::unique_ptr<AttentionLibrary> attention_library() {
     const char* const wish = std::getenv("DEBUBBLE_ATTENTION");
     const std::string which = wish ? wish : "own";
@@ -89,7 +89,7 @@ public:
     std::string name() const override { return name_; }
     std::string note() const override { return gpu_.note(); }
 
-    /// Ranks on one GPU share what is free; a tenth is left to libraries and scratch.
+    /// Ranks on one GPU share the free memory; a tenth is left to libraries and scratch.
     Bytes room() const override {
         std::size_t free = 0, all = 0;
         check(cudaMemGetInfo(&free, &all), "memory of the GPU");
@@ -130,7 +130,7 @@ private:
 
 using debubble::WorldError;
 
-/// What exec/cuda/load_module.cpp asks for.
+/// The functions that exec/cuda/load_module.cpp looks for.
 extern "C" int debubble_cuda_count() {
     const std::string none = "there is no GPU for CUDA to use: ";
     int driver = 0;

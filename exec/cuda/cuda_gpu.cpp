@@ -43,17 +43,18 @@ private:
 
 void check(cudaError_t status, const char* what) {
     if (status == cudaSuccess) return;
-    cudaGetLastError();  // said here, and not again by the next call
+    cudaGetLastError();  // reported here, so that the next call does not report it again
     throw WorldError(std::string(what) + ": " + cudaGetErrorString(status));
 }
 
 CudaGpu::CudaGpu(int device, int part, int parts) : device_(device) {
-    check(cudaSetDevice(device), "the GPU");  // the thread's later launches go there
+    check(cudaSetDevice(device), "the GPU");  // the thread's later launches go to this device
     if (parts > 1) part_ = make_green_part(device, part, parts);
 }
 
-/// A part's context may be used by one thread at a time, and the threads of other ranks ask the
-/// queues that communicate as well: those are of the whole GPU. They go first, since kernels wait.
+/// Only one thread at a time may use a part's context, and the threads of other ranks also use the
+/// queues that communicate: those therefore belong to the whole GPU. They have priority, since
+/// kernels wait for them.
 std::unique_ptr<Queue> CudaGpu::make_queue(bool communicates) {
     if (part_.context && !communicates)
         return std::make_unique<CudaQueue>(*this, part_.context->make_stream());
@@ -77,7 +78,7 @@ bool CudaGpu::reached(Event event) {
     check(cudaGetLastError(), failed ? failed : "a kernel");
     const cudaError_t status = cudaEventQuery(event);
     if (status == cudaErrorNotReady) {
-        cudaGetLastError();  // it is none, whether or not the next question finds it
+        cudaGetLastError();  // not an error, whether or not the next query finds it
         return false;
     }
     check(status, "kernels on the GPU");

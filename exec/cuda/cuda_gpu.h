@@ -7,16 +7,16 @@
 
 namespace debubble::exec::cuda {
 
-/// Throws WorldError, naming what failed.
+/// Throws WorldError with `what` if the call has failed.
 void check(cudaError_t status, const char* what);
 
-/// A GPU by CUDA, or what one of several ranks has of it. The thread that makes it is the one that
-/// uses it.
+/// A GPU by CUDA, or the part of it that one of several ranks has. The thread that makes it is the
+/// one that uses it.
 class CudaGpu final : public Gpu {
 public:
     CudaGpu(int device, int part, int parts);
     const std::string& note() const { return part_.note; }  ///< empty where there is one rank
-    /// Of a part of the GPU; 0: all of it.
+    /// Number of multiprocessors of a part of the GPU; 0: all of them.
     int multiprocessors() const { return part_.context ? part_.context->multiprocessors() : 0; }
 
     std::unique_ptr<Queue> make_queue(bool communicates) override;

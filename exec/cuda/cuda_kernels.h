@@ -10,14 +10,14 @@
 
 namespace debubble::exec::cuda {
 
-/// The operators by kernels of exec/cuda/kernels and a library's products, on one queue. Knows
-/// no CUDA itself: tests run it on the emulated device.
+/// The operators on one queue, by the kernels of exec/cuda/kernels and a library's products. The
+/// class does not know CUDA: tests run it on the emulated device.
 ///
-/// The same calls leave the same bits in every run. Sums over rows are made in chunks whose
-/// number depends on the rows, so two microbatches in turn do not leave the bits of one.
+/// The same calls leave the same bits in every run. Sums over rows are made in chunks whose number
+/// depends on the rows, so two microbatches one after the other leave other bits than one.
 class CudaKernels final : public Kernels {
 public:
-    /// `attention`: asked before the kernels of our own; nullptr: there is none.
+    /// `attention`: a library that is asked before this project's kernels; nullptr: none.
     CudaKernels(Queue& queue, std::unique_ptr<Matmul> matmul,
                 std::unique_ptr<AttentionLibrary> attention = nullptr)
         : queue_(queue),

@@ -8,12 +8,12 @@
 namespace debubble::exec::cuda {
 
 /// A function of the driver, which is never linked, by its name:
-/// `driver_function<decltype(&cuX)>("cuX")`. nullptr where the driver has none.
+/// `driver_function<decltype(&cuX)>("cuX")`. nullptr where the driver does not have it.
 template <class Function>
 Function driver_function(const char* name) {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result{};
-    int known = 0;  // a version beyond the driver's own is refused
+    int known = 0;  // a version above the driver's own is refused
     cudaError_t status = cudaDriverGetVersion(&known);
     if (status == cudaSuccess)
         status = cudaGetDriverEntryPointByVersion(

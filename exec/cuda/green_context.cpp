@@ -18,7 +18,7 @@ namespace debubble::exec::cuda {
 
 namespace {
 
-/// What the driver could not do; the ranks then share all multiprocessors.
+/// A step that the driver could not take; the ranks then share all multiprocessors.
 struct NotPossible {
     std::string what;
 };
@@ -50,7 +50,7 @@ public:
     ~DriverContext() override {
         try {
             DEBUBBLE_DRIVER(cuGreenCtxDestroy, context_);
-        } catch (const NotPossible&) {  // the process ends with it
+        } catch (const NotPossible&) {  // the process ends with the context
         }
     }
     DriverContext(const DriverContext&) = delete;
@@ -75,13 +75,14 @@ private:
     int multiprocessors_;
 };
 
-/// What ranks ask of a part's streams, and the headers promise for streams of one context only: a
-/// kernel, times between events, and that a stream of the whole GPU waits for a part's, and back.
+/// Throws unless a part's streams can do what ranks ask of them and the headers promise only for
+/// streams of one context: run a kernel, give times between events, and wait for a stream of the
+/// whole GPU and the other way round.
 void require_streams(DriverContext& context) {
     const auto need = [](cudaError_t status) {
         if (status != cudaSuccess)
-            throw NotPossible{
-                fmt::format("a part's streams do not do all: {}", cudaGetErrorString(status))};
+            throw NotPossible{fmt::format("streams of a part of the GPU lack something: {}",
+                                          cudaGetErrorString(status))};
     };
     const Stream part = context.try_stream();
     Stream whole = nullptr;
@@ -121,7 +122,7 @@ SmLimits limits_of(const CUdevResource& all, int device) {
     (void)all;
     int major = 0;
     if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
-        throw NotPossible{"the GPU does not say its compute capability"};
+        throw NotPossible{"the GPU does not report its compute capability"};
     return sm_limits_of(major);
 #endif
 }
@@ -135,14 +136,14 @@ GreenPart split(int device, int part, int parts) {
     const int multiprocessors = static_cast<int>(all.sm.smCount);
     const SmLimits limits = limits_of(all, device);
     const auto each = sm_of_each(multiprocessors, parts, limits);
-    if (!each) throw NotPossible{fmt::format("{} are too few", multiprocessors)};
+    if (!each) throw NotPossible{fmt::format("{} multiprocessors are too few", multiprocessors)};
     std::vector<CUdevResource> shares(static_cast<std::size_t>(parts));
-    // Not every chip has as many whole groups of multiprocessors as the number suggests.
+    // Not every chip has as many whole groups of multiprocessors as their number suggests.
     unsigned made = 0;
     for (int size = *each; made != static_cast<unsigned>(parts); size -= limits.alignment) {
         if (size < std::max(limits.least, 1))
-            throw NotPossible{
-                fmt::format("the driver makes {} parts of {}", made, multiprocessors)};
+            throw NotPossible{fmt::format("the driver makes only {} parts of {} multiprocessors",
+                                          made, multiprocessors)};
         CUdevResource rest{};
         made = static_cast<unsigned>(parts);
         DEBUBBLE_DRIVER(cuDevSmResourceSplitByCount, shares.data(), &made, &all, &rest, 0,
@@ -163,7 +164,7 @@ GreenPart make_green_part(int device, int part, int parts) {
     try {
         return split(device, part, parts);
     } catch (const NotPossible& why) {
-        cudaGetLastError();  // the next question must not find it
+        cudaGetLastError();  // the next query must not find it
         return {nullptr,
                 fmt::format("{} ranks share the multiprocessors of a GPU, none has its own: {}",
                             parts, why.what)};

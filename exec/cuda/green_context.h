@@ -7,8 +7,8 @@
 
 namespace debubble::exec::cuda {
 
-/// A part of a GPU's multiprocessors that only the streams made of it use: so ranks on one GPU
-/// compute truly side by side. Streams must be destroyed before it.
+/// A part of a GPU's multiprocessors that only the streams made of it use, so that ranks on one GPU
+/// compute at the same time. Streams must be destroyed before it.
 class GreenContext {
 public:
     virtual ~GreenContext() = default;
@@ -17,12 +17,12 @@ public:
 };
 
 struct GreenPart {
-    std::unique_ptr<GreenContext> context;  ///< none where the driver cannot
+    std::unique_ptr<GreenContext> context;  ///< unset where the driver has no green contexts
     std::string note;                       ///< a sentence for the log
 };
 
-/// Part `part` of `parts` equal ones of the GPU, which is the calling thread's. Every rank on the
-/// GPU, of this process or another, splits alike. The driver is asked for by name, never linked.
+/// Part `part` of `parts` equal parts of the calling thread's GPU. Every rank on the GPU, of this
+/// process or another, splits it alike. The driver's functions are found by name, never linked.
 GreenPart make_green_part(int device, int part, int parts);
 
 }  // namespace debubble::exec::cuda

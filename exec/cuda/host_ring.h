@@ -7,8 +7,9 @@
 
 namespace debubble::exec::cuda {
 
-/// Takes bytes of the host to the device without waiting for it: over pinned memory, made when it
-/// is first used, whose halves are filled in turn. Waits only if the device is a whole half behind.
+/// Copies bytes of the host to the device without waiting for the device: over pinned memory, which
+/// is made at the first use and whose halves are filled in turn. It waits only if the device is a
+/// whole half behind.
 class HostRing {
 public:
     explicit HostRing(Queue& queue) : queue_(queue) {}
@@ -25,9 +26,9 @@ private:
     static constexpr std::int64_t kHalf = std::int64_t{16} << 20;
     Queue& queue_;
     std::byte* memory_ = nullptr;
-    Event left_[2] = {};  ///< the device has what was in this half
+    Event left_[2] = {};  ///< the device has read the content of this half
     int half_ = 0;
-    std::int64_t used_ = 0;  ///< of this half
+    std::int64_t used_ = 0;  ///< bytes used of this half
 };
 
 }  // namespace debubble::exec::cuda

@@ -11,11 +11,11 @@
 
 namespace debubble::exec::cuda {
 
-/// A queue for each lane, and an event for each mark of a step. Knows no CUDA itself: tests run
-/// it on the emulated GPU.
+/// A queue for each lane, and an event for each mark of a step. The class does not know CUDA: tests
+/// run it on the emulated GPU.
 ///
-/// Events are kept from step to step, so that only the first step, or one with more marks than
-/// any before, makes some.
+/// Events are kept from step to step, so that only the first step, or one with more marks than any
+/// before, makes new ones.
 class Lanes final : public DeviceLanes {
 public:
     explicit Lanes(Gpu& gpu);
@@ -23,7 +23,7 @@ public:
     Lanes(const Lanes&) = delete;
     Lanes& operator=(const Lanes&) = delete;
 
-    /// What NCCL, or a library, is given to work on this lane.
+    /// The queue by which NCCL, or a library, works on this lane.
     Queue& queue(DeviceLane lane);
 
     DeviceLane lane(const std::string& name) override;
@@ -54,7 +54,7 @@ private:
     std::size_t reached_marks();
 
     Gpu& gpu_;
-    std::mutex mutex_;  ///< guards all below
+    std::mutex mutex_;  ///< guards all members below
     std::vector<std::unique_ptr<Queue>> queues_;
     std::map<std::string, DeviceLane> names_;
     std::vector<Event> events_;

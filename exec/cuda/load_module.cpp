@@ -15,11 +15,11 @@ constexpr const char* kModule = "debubble_cuda.so";
 }  // namespace
 
 CudaModule CudaModule::load(bool beside_nccl) {
-    // CUDA reads these at the first call. Streams that share one of its connections to the GPU wait
-    // for each other, and several ranks have some twenty.
+    // CUDA reads these variables at the first call. Streams that share one of its connections to
+    // the GPU wait for each other, and several ranks have some twenty streams.
     ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-    // Kernels that are loaded when they are first launched let the GPU run empty before, which it
-    // does not while NCCL waits there for a rank that waits for this one.
+    // Kernels that are loaded at their first launch first let the GPU become idle, which does not
+    // happen while NCCL waits there for a rank that waits for this one.
     if (beside_nccl) ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     void* const module = open_module(kModule).demand(
         "the CUDA back end",

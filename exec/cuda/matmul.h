@@ -4,25 +4,26 @@
 
 #include "exec/cuda/kernels/operands.h"
 
-/// Matrix products, and how row-major ones are asked of a library that counts by columns.
+/// Matrix products, and the way in which row-major ones are asked of a column-major library.
 namespace debubble::exec::cuda {
 
-/// A row-major matrix; transposed, it is used as what it would be with rows and columns swapped.
+/// A row-major matrix. If transposed, it is used with rows and columns swapped.
 struct Matrix {
     Operand elements;
-    std::int64_t row_stride = 0;  ///< of what is stored, in elements
+    std::int64_t row_stride = 0;  ///< of the stored matrix, in elements
     bool transposed = false;
 };
 
-/// What is done to the product, with its bias, before it is written. GELU is the one with tanh.
+/// The function that is applied to the product, with its bias, before it is written. GELU is the
+/// one with tanh.
 enum class Epilogue : std::uint8_t {
     None,
     Gelu,          ///< c = gelu(product); `wide` [m, n] = product, kept for the backward
     GeluGradient,  ///< c = product gelu'(wide)
 };
 
-/// c [m, n] = or, if `adds`, += a [m, k] b [k, n], + bias [n] to every row if there is one.
-/// a, b and bias are of one type, c of that type or fp32; sums are made in fp32.
+/// The product c [m, n] = a [m, k] b [k, n], or, if `adds`, c += a b; plus bias [n] in every row if
+/// there is one. a, b and bias have one type, c that type or fp32; sums are made in fp32.
 struct Product {
     std::int64_t m = 0;
     std::int64_t n = 0;
@@ -34,8 +35,8 @@ struct Product {
     Operand bias = {};
     Epilogue epilogue = Epilogue::None;
     Result wide = {};
-    /// fp32: sums over k, of b [n] if `sums_of_b`, else of a [m]. Of the dy in a weight's gradient
-    /// they are the bias's.
+    /// Sums in fp32 over k, of b [n] if `sums_of_b`, else of a [m]. For the dy in a weight's
+    /// gradient they are the gradient of the bias.
     float* sums = nullptr;
     bool sums_of_b = false;
 
@@ -45,24 +46,25 @@ struct Product {
 class Matmul {
 public:
     virtual ~Matmul() = default;
-    /// Precondition: the product is plain. Throws WorldError where the library cannot make it.
+    /// Makes a product. Precondition: it is plain. Throws WorldError where the library cannot make
+    /// it.
     virtual void operator()(const Product& product) = 0;
-    /// One that is not, or has a bias; false, and nothing is done, where the library has no kernel
-    /// that does all of it.
+    /// Makes a product that has an epilogue or a bias. Returns false, having done nothing, where
+    /// the library has no kernel that does all of it.
     virtual bool at_once(const Product& product) = 0;
 };
 
-/// A matrix as BLAS sees it: element (i, j) is i + j stride elements behind the first.
+/// A matrix as BLAS sees it: element (i, j) is i + j stride elements after the first.
 struct ColumnMajor {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t stride = 0;
-    bool transposed = false;  ///< to be transposed when it is used
+    bool transposed = false;  ///< whether it is transposed when it is used
     friend bool operator==(const ColumnMajor&, const ColumnMajor&) = default;
 };
 
-/// The same product on the same memory: C [n, m] = B A, since what is row-major is, counted by
-/// columns, its transpose. The bias then goes along the rows of C.
+/// The same product on the same memory: C [n, m] = B A, since a row-major matrix, counted by
+/// columns, is its transpose. The bias then goes along the rows of C.
 struct ColumnMajorProduct {
     ColumnMajor first;   ///< memory of b
     ColumnMajor second;  ///< memory of a

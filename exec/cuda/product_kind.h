@@ -7,20 +7,21 @@
 
 namespace debubble::exec::cuda {
 
-/// The largest power of two, up to 256, that an address is a multiple of.
+/// The largest power of two, up to 256, of which the address is a multiple.
 inline std::uint32_t alignment_of(const void* data) {
     std::uint32_t alignment = 256;
     while (reinterpret_cast<std::uintptr_t>(data) % alignment != 0) alignment /= 2;
     return alignment;
 }
 
-/// What the choice of a product's kernel depends on: those that are equal in it are made alike.
+/// The properties of a product on which the choice of its kernel depends: products that are equal
+/// in them are made alike.
 struct ProductKind {
     struct Memory {
         Type type{};
         bool transposed = false;
         std::int64_t row_stride = 0;
-        std::uint32_t alignment = 0;  ///< of nothing: 256
+        std::uint32_t alignment = 0;  ///< 256 for nullptr
         friend auto operator<=>(const Memory&, const Memory&) = default;
     };
     std::int64_t m = 0;

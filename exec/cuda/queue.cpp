@@ -35,8 +35,8 @@ void Queue::finish() {
     gpu_.await(finished_);
 }
 
-/// Asks again and again: CUDA knows no wait with a deadline. The first hundred times at once.
-/// Progress costs a look at many events, hence few looks.
+/// Polls, since CUDA has no wait with a deadline; the first hundred times without a pause. Checking
+/// for progress costs a look at many events, so it is done rarely.
 void Gpu::await(Event event) {
     using Clock = std::chrono::steady_clock;
     constexpr auto kPause = std::chrono::microseconds(20);

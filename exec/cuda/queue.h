@@ -13,16 +13,16 @@
 
 struct CUevent_st;
 
-/// A GPU as a rank has it: lines of work beside each other, and events between them. What is
-/// behind it is CUDA (cuda_gpu.cpp) or its emulation.
+/// A GPU as a rank has it: queues that work at the same time, and events between them. The
+/// implementation is CUDA (cuda_gpu.cpp) or its emulation.
 namespace debubble::exec::cuda {
 
 using Event = CUevent_st*;
 
 class Gpu;
 
-/// A line of work: what is asked of it happens in order, later. Sizes are in bytes. Throws
-/// WorldError, of earlier work too.
+/// A queue of work: it is done in order, later. Sizes are in bytes. Throws WorldError, for failures
+/// of earlier work too.
 class Queue {
 public:
     explicit Queue(Gpu& gpu) : gpu_(gpu) {}
@@ -32,20 +32,22 @@ public:
     virtual Stream stream() = 0;
 
     void* allocate(std::int64_t size);
-    void free(void* memory) noexcept;  ///< of which nothing that was asked for knows
-    /// The same of memory that earlier work may still use; between steps.
+    void free(void* memory) noexcept;  ///< memory that no work in the queue uses
+    /// Frees memory that earlier work may still use; it happens between steps.
     void free_later(void* memory);
-    /// Within the device's memory, or between it and the host's. The host's may change once this
-    /// returns, unless it is pinned; it has been written once finish() returns.
+    /// Copies within the device's memory, or between it and the host's. The host's source may
+    /// change once this returns, unless it is pinned; the host's target is written once finish()
+    /// returns.
     virtual void copy(const void* from, void* to, std::int64_t size) = 0;
     virtual void fill_zero(void* memory, std::int64_t size) = 0;
 
-    /// The event is reached once all that was asked before is done; what it was before is
-    /// forgotten, but by those who wait for that.
+    /// Records the event: it is reached once all work asked for before is done. Its earlier
+    /// recording is forgotten, except by the queues that wait for it.
     virtual void record(Event event) = 0;
-    /// What is asked from now on waits for the event as it was recorded last, on any queue.
+    /// Work that is asked for after this call waits for the last recording of the event, on any
+    /// queue.
     virtual void wait(Event event) = 0;
-    /// Throws DeviceStalled as Gpu::await does.
+    /// Waits for all work. Throws DeviceStalled as Gpu::await does.
     void finish();
 
     Gpu& gpu() { return gpu_; }
@@ -59,35 +61,35 @@ class Gpu {
 public:
     virtual ~Gpu() = default;
 
-    /// Its work may touch this rank's memory, or, of a queue that communicates, all ranks'.
+    /// Makes a queue. Its work may touch this rank's memory or, if it communicates, all ranks'.
     virtual std::unique_ptr<Queue> make_queue(bool communicates) = 0;
 
     virtual Event make_event() = 0;
     virtual void destroy(Event event) noexcept = 0;
-    virtual bool reached(Event event) = 0;  ///< throws WorldError of what failed on the GPU
+    virtual bool reached(Event event) = 0;  ///< throws WorldError for a failure on the GPU
     virtual std::chrono::nanoseconds between(Event earlier, Event later) = 0;
 
     virtual void* allocate(std::int64_t size) = 0;
     virtual void free(void* memory) noexcept = 0;
     virtual void* pin(std::int64_t size) = 0;  ///< memory of the host
     virtual void unpin(void* memory) noexcept = 0;
-    /// Ranks of one process reach each other's memory where it is the same.
+    /// A number that is equal for ranks of one process which reach each other's memory.
     virtual std::int32_t number() const = 0;
 
-    /// While nothing is under way: freeing may wait for all of the GPU, and so for a receive of
-    /// NCCL whose sender waits for this rank.
+    /// Frees the retired memory. Called while nothing is under way: freeing may wait for all work
+    /// of the GPU, and so for a receive of NCCL whose sender waits for this rank.
     void free_retired() noexcept;
 
-    /// Around what the thread asks for: profilers show it under this name.
+    /// Opens a range around the thread's calls: profilers show it under this name.
     virtual void open_range(const char* /*name*/) {}
     virtual void close_range() {}
 
-    /// Until the event is reached. Throws DeviceStalled if for the patience nothing was done: the
-    /// host may run a whole step ahead, and all of it may last longer.
+    /// Waits until the event is reached. Throws DeviceStalled if nothing was done for the patience;
+    /// a wait may last longer, since the host may be a whole step ahead.
     void await(Event event);
 
     std::chrono::nanoseconds patience = std::chrono::minutes(5);
-    /// Some number that changes while there is progress; without it there is none to see.
+    /// Returns a number that changes while there is progress; unset if progress cannot be seen.
     std::function<std::size_t()> progress;
 
 private:
@@ -95,8 +97,8 @@ private:
     std::vector<void*> retired_;
 };
 
-/// Device memory that grows with who asks most, from what small sums take. What an operator keeps
-/// there is gone once the next one asks.
+/// Device memory of the size that the largest user needs, starting with that of small sums. An
+/// operator's content is gone once the next operator asks for the memory.
 class Scratch {
 public:
     explicit Scratch(Queue& queue) : queue_(queue) {}

@@ -8,8 +8,8 @@
 
 namespace debubble::exec {
 
-/// "train.bin: error: ...": what to throw when a file as a whole, or a place in it that has
-/// no line, is wrong. The sentence has the numbers.
+/// The error to throw when a file as a whole, or a place in it that has no line, is wrong:
+/// "train.bin: error: ...". The sentence gives the numbers.
 inline InputError bad_file(const std::filesystem::path& file, std::string sentence) {
     return InputError({{{file.string(), 0, 0}, std::move(sentence), {}}});
 }

@@ -12,10 +12,10 @@
 
 namespace debubble::exec {
 
-/// What the signal's handler, which must not wait for anybody, knows of a mapping. An entry that
-/// is given up is taken by a later mapping; none is ever freed.
+/// The facts of a mapping that the signal's handler knows, which must not wait for any thread. An
+/// entry that is given up is taken by a later mapping; none is ever freed.
 struct GuardedMapping::Entry {
-    std::atomic<std::uintptr_t> begin{0};  ///< 0: of no mapping
+    std::atomic<std::uintptr_t> begin{0};  ///< address of the mapping; 0: the entry is free
     std::atomic<std::uintptr_t> end{0};
     std::atomic<bool> has_zeros{false};
     std::atomic<bool> taken{true};
@@ -29,7 +29,7 @@ using Entry = GuardedMapping::Entry;
 std::atomic<Entry*> entries{nullptr};
 struct sigaction before {};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-/// Lays zeros over the page; false if it is of no mapping.
+/// Maps zeros over the page. Returns false if the page belongs to no mapping.
 bool lay_zeros(std::uintptr_t address) {
     for (Entry* entry = entries.load(); entry != nullptr; entry = entry->next) {
         const std::uintptr_t begin = entry->begin.load();
@@ -53,7 +53,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
         before.sa_handler(signal);
     else
-        ::signal(signal, SIG_DFL);  // the access is made again, and ends the process
+        ::signal(signal, SIG_DFL);  // the access is repeated, and ends the process
 }
 
 void handle_bus_errors() {

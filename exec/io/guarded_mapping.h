@@ -4,9 +4,9 @@
 
 namespace debubble::exec {
 
-/// A file's bytes in this process's memory, read-only. Where the system cannot bring a page, since
-/// the file has become shorter or its disk fails, zeros are read instead of dying by SIGBUS, and
-/// the mapping remembers it.
+/// The bytes of a file in this process's memory, read-only. Where the system cannot bring a page,
+/// since the file has become shorter or its disk fails, zeros are read instead of the process dying
+/// by SIGBUS, and the mapping remembers it.
 class GuardedMapping {
 public:
     /// Throws std::system_error. Precondition: `size` is not 0.
@@ -17,7 +17,7 @@ public:
 
     const char* data() const { return begin_; }
     std::size_t size() const { return size_; }
-    /// Whether zeros stand in the place of what could not be read.
+    /// Whether zeros have taken the place of bytes that could not be read.
     bool has_zeros() const;
 
     struct Entry;

@@ -21,7 +21,7 @@ WorldError unreadable(const fs::path& path, int error) {
     return WorldError(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(error)));
 }
 
-/// Open as long as the file is mapped.
+/// A file that stays open as long as it is mapped.
 struct Descriptor {
     int number;
 
@@ -32,7 +32,7 @@ struct Descriptor {
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
 
-    /// Bytes; nothing if the system does not tell.
+    /// The file's size in bytes; nothing if the system does not tell.
     std::int64_t size() const {
         struct stat status {};
         return ::fstat(number, &status) == 0 ? static_cast<std::int64_t>(status.st_size) : 0;
@@ -53,7 +53,7 @@ MappedFile::MappedFile(const fs::path& path) : path_(path) {
     if (!fs::exists(path, error)) throw bad_file(path, "no such file");
     if (!fs::is_regular_file(path, error)) throw bad_file(path, "not a regular file");
     const std::uintmax_t size = fs::file_size(path, error);
-    if (size == 0) return;  // which cannot be mapped
+    if (size == 0) return;  // no bytes cannot be mapped
     try {
         region_ = std::make_unique<Region>(path, static_cast<std::size_t>(size));
     } catch (const std::system_error& problem) {

@@ -15,13 +15,13 @@ class FileCut : public WorldError {
     using WorldError::WorldError;
 };
 
-/// A file's bytes, read-only, brought into memory as they are touched. Any number of threads
-/// may read. Of a file that is shortened meanwhile what is missing reads as zeros: whoever has
-/// read asks check_whole() before the bytes are used.
+/// The bytes of a file, read-only, brought into memory as they are touched. Any number of threads
+/// may read. If the file is shortened meanwhile, the missing bytes read as zeros: a reader calls
+/// check_whole() before it uses the bytes.
 class MappedFile {
 public:
-    /// Throws InputError if it does not exist or is no regular file, WorldError if the system
-    /// refuses to map it.
+    /// Throws InputError if the file does not exist or is not a regular file, WorldError if the
+    /// system refuses to map it.
     explicit MappedFile(const std::filesystem::path& path);
     ~MappedFile();
     MappedFile(MappedFile&&) noexcept;
@@ -30,10 +30,10 @@ public:
     const std::filesystem::path& path() const { return path_; }
     std::string_view bytes() const { return bytes_; }
 
-    /// Throws FileCut, with the numbers, if not all that was mapped is in the file.
+    /// Throws FileCut, with the numbers, if some of what was mapped is no longer in the file.
     void check_whole() const;
-    /// What `read` makes of bytes that were whole: of those that were not it may have thought
-    /// anything.
+    /// Returns the result of `read` if the bytes were whole meanwhile. If they were not, `read` may
+    /// have found anything in them, and FileCut is thrown.
     template <class Read>
     auto whole(const Read& read) const {
         try {
@@ -54,7 +54,7 @@ public:
 private:
     struct Region;
     std::filesystem::path path_;
-    std::unique_ptr<Region> region_;  ///< none if the file is empty
+    std::unique_ptr<Region> region_;  ///< unset if the file is empty
     std::string_view bytes_;
 };
 

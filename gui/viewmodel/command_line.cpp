@@ -25,7 +25,7 @@ constexpr std::array kEndings{Ending{".svg", ExportFormat::Svg}, Ending{".csv", 
 constexpr std::array<std::string_view, 6> kQtOptions{"-platform", "-style",    "-stylesheet",
                                                      "-display",  "-geometry", "-qwindowgeometry"};
 
-constexpr int kMostPixels = 8000;  ///< of a side
+constexpr int kMostPixels = 8000;  ///< longest side of a picture, in pixels
 
 class Reader {
 public:
@@ -67,11 +67,11 @@ private:
     std::string value_of(const std::string& word, std::string_view name) {
         if (word.size() > name.size()) return word.substr(name.size() + 1);
         if (at_ < words_.size()) return words_[at_++];
-        complain(fmt::format("{} wants a value (see debubble gui --help)", name));
+        complain(fmt::format("{} needs a value (see debubble gui --help)", name));
         return {};
     }
 
-    /// "1920x1080".
+    /// Reads a size such as "1920x1080".
     void read_size(const std::string& text) {
         PictureSize size;
         char between = 0;
@@ -82,8 +82,8 @@ private:
             line_.size = size;
         else
             complain(
-                fmt::format("'{}' is no size of a picture: --size wants WIDTHxHEIGHT in pixels, "
-                            "64 to {}, as 1920x1080",
+                fmt::format("'{}' is not a picture size: --size takes WIDTHxHEIGHT in pixels, 64 "
+                            "to {}, such as 1920x1080",
                             text, kMostPixels));
     }
 
@@ -97,7 +97,7 @@ private:
 
     void check_export() {
         if (line_.files.empty())
-            complain("--export wants a scenario or a trace to write (see debubble gui --help)");
+            complain("--export needs a scenario or a trace to write (see debubble gui --help)");
         try {
             (void)export_format_of(*line_.export_to);
         } catch (const InputError& error) {
@@ -136,7 +136,7 @@ std::string usage() {
     return R"(usage: debubble gui [--export FILE [--size WxH]] [--set key=value]... [FILE]...
 
 A FILE is a scenario (YAML, or the name of a shipped one) or a trace (Chrome JSON, as simulate and run
-write it). Two traces are laid beside each other: the first is A, the second B.
+write it). Two traces are compared: the first is A, the second B.
 
   --export FILE      write a picture or a table and end, without a window; by its ending:
                      .svg, .png, .pdf, .json (a trace for Perfetto), .csv (a row per action)

@@ -7,7 +7,7 @@
 /// `debubble gui [--export FILE] [--set key=value]... [FILES]`, without Qt.
 namespace debubble::gui {
 
-/// What a picture or a table is written as; by the ending of its file.
+/// The format of an exported picture or table, which the ending of its file gives.
 enum class ExportFormat { Svg, Csv, Json, Png, Pdf };
 
 struct PictureSize {
@@ -18,21 +18,21 @@ struct PictureSize {
 
 struct CommandLine {
     std::vector<std::string> files;  ///< scenarios or traces, as given
-    std::vector<std::string> set;    ///< key=value of the scenario
+    std::vector<std::string> set;    ///< key=value settings of the scenario
     std::optional<std::string> export_to;
-    std::optional<PictureSize> size;  ///< of what is exported as PNG or PDF
+    std::optional<PictureSize> size;  ///< size of a PNG or PDF
     bool help = false;
     bool version = false;
 };
 
-/// Throws InputError with every mistake. Options of Qt itself (-platform X, -style X, ...) are
-/// left for Qt.
+/// Reads the command line. Throws InputError with every mistake. Options of Qt itself (-platform X,
+/// -style X, ...) are left for Qt.
 CommandLine read_command_line(const std::vector<std::string>& words);
 
-/// Throws InputError, naming the endings there are.
+/// The format of a file. Throws InputError that names the known endings.
 ExportFormat export_format_of(const std::string& file);
 
-/// Nobody needs a display, fonts or Qt for it.
+/// Whether the format needs no display, no fonts and no Qt.
 bool is_text_format(ExportFormat format);
 
 std::string usage();

@@ -12,14 +12,14 @@
 
 namespace debubble::gui {
 
-/// A worker for questions that supersede each other: what is being answered is told to stop when
-/// another one comes, of which the last waits; an answer that is out of date is dropped. The
-/// destructor waits for the answer under way to stop.
+/// A worker for questions that supersede each other: when a new question comes, the answer under
+/// way is told to stop; of several new questions only the last one waits; an answer that is out of
+/// date is dropped. The destructor waits until the answer under way has stopped.
 template <class Question, class Answer>
 class LatestWins {
 public:
-    /// `work` runs in the worker; it may throw Cancelled when its token says so. So does `deliver`,
-    /// with the answer to a question that nothing has superseded when it is called.
+    /// `work` runs in the worker; it may throw Cancelled when its token says so. `deliver` runs
+    /// there too, with the answer to a question that nothing has superseded at that moment.
     using Work = std::function<Answer(const Question&, const std::stop_token&)>;
     LatestWins(Work work, std::function<void(Answer)> deliver)
         : work_(std::move(work)), deliver_(std::move(deliver)), thread_([this] { run(); }) {}
@@ -45,7 +45,7 @@ public:
         wake_.notify_all();
     }
 
-    /// The answer under way, or one that waits, is no longer wanted.
+    /// Drops the answer under way and the question that waits.
     void forget() {
         const std::lock_guard lock(mutex_);
         next_.reset();
@@ -85,9 +85,9 @@ private:
     std::mutex mutex_;
     std::condition_variable wake_;
     std::optional<Question> next_;
-    std::stop_source stop_;  ///< of the answer under way
+    std::stop_source stop_;  ///< stops the answer under way
     bool ending_ = false;
-    std::thread thread_;  ///< last: it uses all of the above
+    std::thread thread_;  ///< last, since it uses all members above
 };
 
 }  // namespace debubble::gui

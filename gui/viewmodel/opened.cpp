@@ -28,8 +28,7 @@ Shown predicted(const ScenarioText& source) {
 
 Opened open_each(const std::vector<std::string>& files, const std::vector<std::string>& set) {
     if (files.size() > 2)
-        throw InputError(
-            fmt::format("{} files: at most two can be laid beside each other", files.size()));
+        throw InputError(fmt::format("{} files: at most two can be compared", files.size()));
     Opened opened;
     for (const std::string& file : files) {
         Source source = open_source(file);
@@ -55,13 +54,13 @@ void compare_both(Opened& opened) {
     const Trace& executed = b.document->trace;
     opened.pairing = pair(*a.document, *b.document);
     if (const auto why_not = why_not_comparable(simulated, executed))
-        opened.comparison = fmt::format("Errors cannot be told: {}\n", *why_not);
+        opened.comparison = fmt::format("The errors cannot be shown: {}\n", *why_not);
     else
         opened.comparison =
             sim::to_text(sim::compare_report(simulated, executed, {a.file, b.file}));
 }
 
-/// `work` with what it throws as part of the answer.
+/// Runs `work`; exceptions become part of the answer.
 template <class Work>
 Opened attempted(Work work) {
     try {

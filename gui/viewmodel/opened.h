@@ -9,29 +9,31 @@
 
 namespace debubble::gui {
 
-/// A trace to look at, with the name of where it came from.
+/// A trace to look at, with the name of its origin.
 struct Shown {
     Document document;
     std::string file;
 };
 
-/// What became of some files that were to be opened. One scenario is a plan to play with; traces
-/// are looked at, two of them (or a scenario, predicted, and a trace) beside each other.
+/// The result of opening files. One scenario is a plan to experiment with; traces are looked at,
+/// two of them (or a scenario, predicted, and a trace) in comparison.
 struct Opened {
     std::optional<ScenarioText> scenario;
     std::vector<Shown> traces;
-    std::shared_ptr<const Pairing> pairing;  ///< of two traces
-    std::string comparison;            ///< of two traces, in words: what `debubble compare` prints
-    std::vector<Diagnostic> mistakes;  ///< if there are any, there is nothing else
+    std::shared_ptr<const Pairing> pairing;  ///< pairs of two traces
+    /// Comparison of two traces in words: the output of `debubble compare`.
+    std::string comparison;
+    std::vector<Diagnostic> mistakes;  ///< if there are any, everything else is empty
 };
 
-/// `set`: key=value of a scenario. Pure and thread-safe; takes as long as the largest trace.
+/// Opens the files; `set` holds key=value settings of a scenario. It is pure and thread-safe, and
+/// takes as long as the largest trace.
 Opened open_all(const std::vector<std::string>& files, const std::vector<std::string>& set);
 
-/// Two that are there already.
+/// Compares two traces that are there already.
 Opened open_both(const Shown& a, const Shown& b);
 
-/// A prediction beside the trace of its run.
+/// Compares a prediction with the trace of its run.
 Opened open_run(const Shown& predicted, const std::string& executed);
 
 }  // namespace debubble::gui

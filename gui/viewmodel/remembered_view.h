@@ -4,14 +4,15 @@
 
 #include "gui/viewmodel/timeline/scene.h"
 
-/// How a person looked at a file, kept from one start to the next.
+/// The view of a file, kept from one start to the next.
 namespace debubble::gui {
 
-/// What part of the step was shown, which rows were opened, made thin or pinned, the colours and
-/// the marks, as one line of JSON. Times are shares of the whole: the plan may have changed since.
+/// The view as one line of JSON: the part of the step that is shown, the rows that are open, thin
+/// or pinned, the colours and the marks. Times are shares of the whole, since the plan may have
+/// changed when they are read again.
 std::string remembered(const ViewState& state);
 
-/// `now` with what `text` remembers of a view; `now` itself if the text is damaged.
+/// `now` with the parts of a view that `text` remembers; `now` itself if the text is damaged.
 ViewState recalled(const std::string& text, ViewState now);
 
 }  // namespace debubble::gui

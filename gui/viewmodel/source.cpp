@@ -8,7 +8,7 @@
 namespace debubble::gui {
 namespace {
 
-/// Of traces; a step of a million actions takes some 300 bytes for each.
+/// The longest trace that is read; a step of a million actions takes some 300 bytes for each.
 constexpr std::size_t kLongestTrace = std::size_t{2} << 30U;
 
 }  // namespace

@@ -8,13 +8,14 @@
 #include "scenarios/read_scenario.h"
 #include "trace/trace.h"
 
-/// What a person opens: a scenario, kept as the text that it is, or a trace.
+/// The files that a person opens: a scenario, kept as its text, or a trace.
 namespace debubble::gui {
 
-/// A scenario's YAML. The text is the one truth of a what-if: every change is a change of it.
+/// A scenario's YAML. The text is the only state of a what-if: every change is a change of the
+/// text.
 struct ScenarioText {
     std::string text;
-    std::string file;  ///< where it was read; relative paths in it are seen from there
+    std::string file;  ///< the file from which it was read; relative paths in the text start there
     friend bool operator==(const ScenarioText&, const ScenarioText&) = default;
 };
 
@@ -25,11 +26,11 @@ struct TraceFile {
 
 using Source = std::variant<ScenarioText, TraceFile>;
 
-/// A file or the name of a shipped scenario. What ends in .json is a trace. Throws InputError
-/// if it cannot be read; the scenario itself is not looked at yet.
+/// Opens a file or the name of a shipped scenario. A file that ends in .json is a trace. Throws
+/// InputError if it cannot be read; the scenario itself is not checked yet.
 Source open_source(const std::string& name_or_path);
 
-/// "gpt2-xl" of ".../gpt2-xl.yaml".
+/// The title of a file: "gpt2-xl" for ".../gpt2-xl.yaml".
 std::string title_of(const std::string& file);
 
 }  // namespace debubble::gui

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "unsaved-";
 constexpr std::size_t kLongest = std::size_t{4} << 20U;
 
-/// Of "unsaved-123.json"; nothing for any other name.
+/// The process number in a name such as "unsaved-123.json"; nothing for any other name.
 std::optional<int> process_of(const fs::path& file) {
     const std::string stem = file.stem().string();
     if (file.extension() != ".json" || !stem.starts_with(kPrefix)) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<ScenarioText> read(const fs::path& file) {
     try {
         const auto json = nlohmann::json::parse(read_file(file, kLongest));
         return ScenarioText{json.at("text"), json.at("file")};
-    } catch (const std::exception&) {  // damaged: nothing to be had from it
+    } catch (const std::exception&) {  // damaged: it holds nothing that could be restored
         return std::nullopt;
     }
 }

@@ -5,22 +5,22 @@
 
 #include "gui/viewmodel/source.h"
 
-/// What-ifs that nobody saved, kept on the disk so that neither a crash nor closing the window
-/// loses them. One file per process; written aside and renamed.
+/// Unsaved what-ifs, kept on the disk so that neither a crash nor closing the window loses them.
+/// Each process has one file, which is written under another name and then renamed.
 namespace debubble::gui {
 
 class UnsavedFolder {
 public:
     explicit UnsavedFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    /// Of this process. Throws WorldError.
+    /// Keeps the text of this process. Throws WorldError.
     void keep(const ScenarioText& source) const;
     void forget() const;
 
-    /// The newest that a process which is no longer there left. Files that are damaged are
-    /// passed over and removed.
+    /// The newest text that a process which no longer runs has left. Damaged files are passed over
+    /// and removed.
     std::optional<ScenarioText> find_left() const;
-    /// All that processes which are no longer there left.
+    /// Removes all texts that processes which no longer run have left.
     void forget_left() const;
 
 private:

@@ -29,7 +29,8 @@ std::string_view environment(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-/// Does anybody listen on the socket of ":7" or ":7.0"? Of displays elsewhere nothing is known.
+/// Whether something listens on the socket of a display such as ":7" or ":7.0". Displays on other
+/// hosts count as listening.
 bool listens(std::string_view display) {
     if (!display.starts_with(':')) return true;
     const std::string_view number = display.substr(1, display.find('.') - 1);
@@ -45,7 +46,7 @@ bool listens(std::string_view display) {
     return connected;
 }
 
-/// Qt ends a program by abort() where it finds no display; a person wants a sentence.
+/// Qt ends a program by abort() if it finds no display; a sentence is more useful to a person.
 void demand_display(int argc, char** argv) {
     for (int i = 1; i < argc; ++i)
         if (std::string_view(argv[i]) == "-platform") return;
@@ -74,7 +75,7 @@ int show_window(const CommandLine& line, int& argc, char** argv) {
     const std::string state_file(environment("DEBUBBLE_GUI_STATE"));
     if (!state_file.empty()) check_can_write(state_file);
     MainWindow window;
-    if (!state_file.empty()) new StateFile(window, state_file);  // the window's child
+    if (!state_file.empty()) new StateFile(window, state_file);  // a child of the window
     window.show();
     window.open(line);
     return QApplication::exec();
@@ -83,7 +84,7 @@ int show_window(const CommandLine& line, int& argc, char** argv) {
 void export_picture(const CommandLine& line, int& argc, char** argv) {
     const Opened opened = open_all(line.files, line.set);
     if (!opened.mistakes.empty()) throw InputError(opened.mistakes);
-    std::shared_ptr<const Plan> plan;
+    std::shared_ptr<const PredictedPlan> plan;
     if (opened.scenario) {
         const Answer answer = gui::answer(*opened.scenario);
         if (!answer.plan) throw InputError(answer.mistakes);

@@ -8,7 +8,7 @@ namespace debubble::gui {
 /// Opens the window and stays in it. Throws WorldError if there is no display.
 int show_window(const CommandLine& line, int& argc, char** argv);
 
-/// `--export` to PNG or PDF; needs fonts, no display.
+/// Carries out `--export` to PNG or PDF, which needs fonts but no display.
 void export_picture(const CommandLine& line, int& argc, char** argv);
 
 }  // namespace debubble::gui

@@ -10,7 +10,7 @@ inline bool is_dark(const QPalette& palette) {
     return palette.color(QPalette::Window).lightness() < 128;
 }
 
-/// Readable as text on a window (WCAG AA).
+/// A colour of warnings that is readable as text on a window (WCAG AA).
 inline QColor warning_colour(const QPalette& palette) {
     return is_dark(palette) ? QColor(0xFF9C8F) : QColor(0xB3261E);
 }
@@ -18,10 +18,11 @@ inline QColor good_colour(const QPalette& palette) {
     return is_dark(palette) ? QColor(0x8FD9A0) : QColor(0x176B2C);
 }
 
-/// Some themes of the system leave the placeholders of a dark palette as dark as a light one's.
+/// Corrects placeholders: some themes of the system leave those of a dark palette as dark as those
+/// of a light one.
 void make_placeholders_legible();
 
-/// Between two colours: 0 is `a`, 1 is `b`.
+/// A colour between two: 0 gives `a`, 1 gives `b`.
 inline QColor between(const QColor& a, const QColor& b, double share) {
     const auto mix = [share](double x, double y) { return x + (y - x) * share; };
     return QColor::fromRgbF(float(mix(a.redF(), b.redF())), float(mix(a.greenF(), b.greenF())),

@@ -16,7 +16,7 @@ QString name_of(const QAction* command) {
     return name.remove('&').remove("...");
 }
 
-/// How far apart the letters stand; -1 if they do not all come, in order.
+/// The distance over which the letters spread in the name; -1 if they do not all occur, in order.
 int spread(const QString& name, const QString& letters) {
     qsizetype at = -1;
     int spread = 0;

@@ -58,14 +58,14 @@ void DetailsPanel::focus_search() {
     search_->selectAll();
 }
 
-void DetailsPanel::set_plan(std::shared_ptr<const Plan> plan) {
+void DetailsPanel::set_plan(std::shared_ptr<const PredictedPlan> plan) {
     plan_ = std::move(plan);
     cost_of_ = {};
     cost_.clear();
     refresh();
 }
 
-/// Worked out once per action, for the view asks again with every move of the pointer.
+/// Computed once per action, since the view asks again whenever the pointer moves.
 std::vector<Detail> DetailsPanel::cost_of(const SpanRef& ref) const {
     const Document& document = timeline_->scene().layer(ref.side).document;
     if (!plan_ || document != plan_->document) return {};
@@ -99,7 +99,7 @@ void DetailsPanel::add(const Detail& detail, QTreeWidgetItem* parent) {
 
 void DetailsPanel::refresh() {
     std::vector<Detail> details = this->details();
-    if (shown_ == details) return;  // what a person has opened stays open
+    if (shown_ == details) return;  // entries that a person has opened stay open
     shown_ = std::move(details);
     rows_->clear();
     rows_->setRootIsDecorated(

@@ -16,18 +16,18 @@ class QTreeWidgetItem;
 
 namespace debubble::gui {
 
-struct Plan;
+struct PredictedPlan;
 class TimelineView;
 
-/// What is selected or measured, in words; and a search over the actions.
+/// The selection or the measured range in words, and a search over the actions.
 class DetailsPanel : public QWidget {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::DetailsPanel)
 
 public:
     explicit DetailsPanel(TimelineView* timeline, QWidget* parent = nullptr);
     void focus_search();
-    /// Whose actions can be explained by their costs; nullptr: nobody's.
-    void set_plan(std::shared_ptr<const Plan> plan);
+    /// Sets the plan whose costs explain actions; nullptr: none.
+    void set_plan(std::shared_ptr<const PredictedPlan> plan);
 
 private:
     void refresh();
@@ -39,9 +39,9 @@ private:
     QLineEdit* search_ = nullptr;
     QLabel* hits_ = nullptr;
     QTreeWidget* rows_ = nullptr;
-    std::shared_ptr<const Plan> plan_;
+    std::shared_ptr<const PredictedPlan> plan_;
     std::optional<std::vector<Detail>> shown_;
-    /// The costs that were worked out last, and whose they are.
+    /// The costs that were computed last, and the span that they belong to.
     mutable std::pair<Document, std::uint32_t> cost_of_;
     mutable std::vector<Detail> cost_;
 };

@@ -8,7 +8,7 @@ class QAction;
 
 namespace debubble::gui {
 
-/// What the keys do and what the colours mean.
+/// The meaning of the keys and of the colours.
 class HelpSheet : public QDialog {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::HelpSheet)
 

@@ -25,7 +25,7 @@
 namespace debubble::gui {
 namespace {
 
-constexpr int kKeepAfter = 500;  ///< ms after the last change
+constexpr int kKeepAfter = 500;  ///< milliseconds after the last change
 
 std::filesystem::path data_place() {
     return QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation).toStdString();
@@ -63,7 +63,7 @@ MainWindow::~MainWindow() = default;
 QDockWidget* MainWindow::add_dock(const char* name, const QString& title, Qt::DockWidgetArea area,
                                   QWidget* widget) {
     auto* dock = new QDockWidget(title);
-    dock->setObjectName(name);  // by which saveState() knows it
+    dock->setObjectName(name);  // the name by which saveState() knows it
     dock->setWidget(widget);
     addDockWidget(area, dock);
     return dock;
@@ -107,7 +107,7 @@ void MainWindow::connect_parts() {
     connect(run_, &RunPanel::executed, this, [this](const QString& trace) {
         OpenRequest request{{trace.toStdString()}, {}};
         if (executing_)
-            request.beside = Shown{executing_->document, tr("what was predicted").toStdString()};
+            request.predicted = Shown{executing_->document, tr("what was predicted").toStdString()};
         opener_->ask(std::move(request));
     });
     messages_->on_place = [this](const SourceLocation& where) {
@@ -119,9 +119,9 @@ void MainWindow::connect_parts() {
     connect(&unsaved_timer_, &QTimer::timeout, this, &MainWindow::keep_unsaved);
     opener_ = std::make_unique<LatestWins<OpenRequest, Opened>>(
         [](const OpenRequest& request, const std::stop_token&) {
-            if (request.below) return open_both(*request.beside, *request.below);
-            return request.beside ? open_run(*request.beside, request.files.front())
-                                  : open_all(request.files, request.set);
+            if (request.below) return open_both(*request.predicted, *request.below);
+            return request.predicted ? open_run(*request.predicted, request.files.front())
+                                     : open_all(request.files, request.set);
         },
         [this](Opened opened) {
             QMetaObject::invokeMethod(
@@ -173,8 +173,8 @@ void MainWindow::show_answer() {
     Q_EMIT settled();
 }
 
-void MainWindow::show_plan(const std::shared_ptr<const Plan>& plan) {
-    const std::shared_ptr<const Plan> before = session_.reference();
+void MainWindow::show_plan(const std::shared_ptr<const PredictedPlan>& plan) {
+    const std::shared_ptr<const PredictedPlan> before = session_.reference();
     timeline_->set_document(plan->document);
     timeline_->set_ghost(before ? before->document : nullptr);
     details_->set_plan(plan);
@@ -216,7 +216,7 @@ void MainWindow::show_comparison(const Opened& opened) {
     const Document& a = opened.traces[0].document;
     timeline_->set_comparison(a, opened.traces[1].document, opened.pairing);
     compare_->show_comparison(*opened.pairing, *a,
-                              beside(figures_of(a), figures_of(opened.traces[1].document)),
+                              compared(figures_of(a), figures_of(opened.traces[1].document)),
                               opened.comparison);
     raise_dock("compare");
 }
@@ -236,15 +236,15 @@ void MainWindow::show_traces(const Opened& opened) {
     summary_->set_stale(false);
     QStringList names;
     for (const Shown& trace : traces_) names << QString::fromStdString(title_of(trace.file));
-    setWindowTitle(tr("%1 - debubble").arg(names.join(tr(" beside "))));
+    setWindowTitle(tr("%1 - debubble").arg(names.join(tr(" and "))));
     setWindowModified(false);
     status_->setText(tr("%n action(s)", nullptr, int(first.document->trace.spans.size())));
     messages_->clear_mistakes();
 }
 
-/// The plan stays open: its next change brings it back.
-void MainWindow::show_beside_plan(const Opened& opened, const QString& what) {
-    remember_view();  // as the plan was looked at alone
+/// The plan stays open: its next change shows it again.
+void MainWindow::show_instead_of_plan(const Opened& opened, const QString& what) {
+    remember_view();  // the view of the plan alone
     show_comparison(opened);
     messages_->offer(what, tr("Back to the plan"), [this] {
         messages_->clear();
@@ -252,7 +252,8 @@ void MainWindow::show_beside_plan(const Opened& opened, const QString& what) {
     });
 }
 
-/// Of a plan that was predicted, all that is known; of a trace, what it holds.
+/// The figures of a document: of a plan that was predicted all that is known, of a trace those that
+/// it contains.
 std::vector<SummaryRow> MainWindow::figures_of(const Document& document) const {
     for (const auto& plan : {session_.answer().plan, executing_, below_})
         if (plan && plan->document == document)
@@ -261,13 +262,13 @@ std::vector<SummaryRow> MainWindow::figures_of(const Document& document) const {
 }
 
 void MainWindow::compare_plans() {
-    const std::shared_ptr<const Plan> plan = session_.answer().plan;
+    const std::shared_ptr<const PredictedPlan> plan = session_.answer().plan;
     below_ = session_.reference();
     if (!plan_open_ || session_.is_busy() || !plan || !below_ || below_ == plan)
         return messages_->warn(
             tr("There is no other plan to compare with: pin one (Ctrl+K) and change something"));
     OpenRequest request;
-    request.beside = Shown{plan->document, tr("this plan").toStdString()};
+    request.predicted = Shown{plan->document, tr("this plan").toStdString()};
     request.below = Shown{below_->document, tr("the plan before").toStdString()};
     opener_->ask(std::move(request));
 }
@@ -295,7 +296,7 @@ void MainWindow::execute() {
 void MainWindow::changeEvent(QEvent* event) {
     QMainWindow::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) make_placeholders_legible();
-    // Colours of the strip and the complaints are mixed from the palette.
+    // The colours of the strip and of the complaints are mixed from the palette.
     if (event->type() == QEvent::PaletteChange && what_if_ != nullptr && plan_open_ &&
         !session_.is_busy() && session_.answer().plan)
         show_mistakes();

@@ -28,7 +28,7 @@ class TimelineView;
 class WhatIfPanel;
 class YamlEditor;
 
-/// The window: a timeline in the middle, what can be asked and what is answered around it.
+/// The window: a timeline in the middle, with questions and answers around it.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 
@@ -36,7 +36,7 @@ public:
     MainWindow();
     ~MainWindow() override;
 
-    /// What the command line names; else what was open last.
+    /// Opens the files of the command line, or else those that were open last.
     void open(const CommandLine& line);
     void open_files(const QStringList& files, const std::vector<std::string>& set = {});
 
@@ -52,13 +52,13 @@ public Q_SLOTS:
     void choose_export();
     void execute();
     void show_current_plan();
-    /// The plan that is shown above the one that was pinned, or the one before.
+    /// Shows the plan above the pinned one, or above the one before.
     void compare_plans();
     void show_commands();
     void show_help();
 
 Q_SIGNALS:
-    /// The timeline shows what was asked for last, or the strip says why not.
+    /// The timeline shows the last question's answer, or the strip says why not.
     void settled();
 
 protected:
@@ -71,8 +71,8 @@ private:
     struct OpenRequest {
         std::vector<std::string> files;
         std::vector<std::string> set;
-        std::optional<Shown> beside = {};  ///< the prediction of a run; `files` is its trace
-        std::optional<Shown> below = {};   ///< another plan, to be laid below the one beside
+        std::optional<Shown> predicted = {};  ///< the prediction of a run; `files` holds its trace
+        std::optional<Shown> below = {};      ///< another plan, which is shown below `predicted`
     };
 
     void build_docks();
@@ -89,10 +89,10 @@ private:
     void show_text();
     void show_answer();
     void show_mistakes();
-    void show_plan(const std::shared_ptr<const Plan>& plan);
+    void show_plan(const std::shared_ptr<const PredictedPlan>& plan);
     void show_comparison(const Opened& opened);
     void show_traces(const Opened& opened);
-    void show_beside_plan(const Opened& opened, const QString& what);
+    void show_instead_of_plan(const Opened& opened, const QString& what);
     std::vector<SummaryRow> figures_of(const Document& document) const;
     void raise_dock(const QString& name);
     void show_title();
@@ -110,10 +110,10 @@ private:
     void take_up(const ScenarioText& left);
 
     PlanSession session_;
-    bool plan_open_ = false;  ///< else traces are looked at
+    bool plan_open_ = false;  ///< otherwise traces are looked at
     std::vector<Shown> traces_;
-    QString looked_at_;    ///< whose view is remembered; empty until it is shown
-    bool recall_ = false;  ///< when it is shown for the first time
+    QString looked_at_;    ///< the file whose view is remembered; empty until it is shown
+    bool recall_ = false;  ///< recall the view when it is shown for the first time
     UnsavedFolder unsaved_;
     QTimer unsaved_timer_;
 
@@ -126,8 +126,8 @@ private:
     RunPanel* run_ = nullptr;
     ComparePanel* compare_ = nullptr;
     DetailsPanel* details_ = nullptr;
-    std::shared_ptr<const Plan> executing_;  ///< by the run under way
-    std::shared_ptr<const Plan> below_;      ///< of the comparison of two plans
+    std::shared_ptr<const PredictedPlan> executing_;  ///< the plan of the run under way
+    std::shared_ptr<const PredictedPlan> below_;      ///< the lower one of two compared plans
     QLabel* status_ = nullptr;
     QMenu* recent_ = nullptr;
     QAction* undo_ = nullptr;
@@ -135,7 +135,7 @@ private:
     QAction* save_ = nullptr;
     QAction* pin_ = nullptr;
     QAction* run_action_ = nullptr;
-    std::unique_ptr<LatestWins<OpenRequest, Opened>> opener_;  ///< last: it calls back
+    std::unique_ptr<LatestWins<OpenRequest, Opened>> opener_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

@@ -23,7 +23,7 @@
 #include "gui/widgets/timeline/timeline_view.h"
 #include "text/shipped_files.h"
 
-/// Files and what is remembered from one start to the next.
+/// Files, and the settings that last from one start to the next.
 namespace debubble::gui {
 namespace {
 
@@ -31,7 +31,7 @@ constexpr int kMostRecent = 10;
 constexpr int kMostViews = 100;
 constexpr const char* kFirstExample = "gpt2-xl-zb-v";
 
-/// Files that came with the program are not overwritten.
+/// Shipped files, which are not overwritten.
 bool is_shipped(const std::string& file) {
     std::error_code error;
     const auto folder = std::filesystem::weakly_canonical(text::data_folder(), error);
@@ -39,7 +39,7 @@ bool is_shipped(const std::string& file) {
     return std::ranges::mismatch(folder, path).in1 == folder.end();
 }
 
-/// A name that settings can have.
+/// A key that settings can have.
 QString view_key(const QString& file) {
     return QString::fromStdString(sha256(file.toStdString()).substr(0, 24));
 }
@@ -76,22 +76,22 @@ void MainWindow::take(const Opened& opened) {
         Q_EMIT settled();
         return;
     }
-    const auto lies_above = [&](const std::shared_ptr<const Plan>& plan) {
+    const auto lies_above = [&](const std::shared_ptr<const PredictedPlan>& plan) {
         return opened.traces.size() == 2 && plan_open_ && plan &&
                opened.traces[0].document == plan->document;
     };
     const bool of_plans =
         below_ && opened.traces.size() == 2 && opened.traces[1].document == below_->document;
     if (of_plans) {
-        if (lies_above(session_.answer().plan))  // else it has changed meanwhile
-            show_beside_plan(opened, session_.is_pinned()
-                                         ? tr("Above this plan, below the one that was pinned")
-                                         : tr("Above this plan, below the one before"));
+        if (lies_above(session_.answer().plan))  // otherwise it has changed meanwhile
+            show_instead_of_plan(opened, session_.is_pinned()
+                                             ? tr("Above this plan, below the one that was pinned")
+                                             : tr("Above this plan, below the one before"));
         Q_EMIT settled();
         return;
     }
     if (lies_above(executing_)) {
-        show_beside_plan(opened, tr("Above what was simulated, below what was executed"));
+        show_instead_of_plan(opened, tr("Above what was simulated, below what was executed"));
         Q_EMIT settled();
         return;
     }
@@ -101,7 +101,7 @@ void MainWindow::take(const Opened& opened) {
         set_plan_open(true);
         session_.start(*opened.scenario);
         add_recent(QString::fromStdString(opened.scenario->file));
-        return;  // settled when it is answered
+        return;  // settled when the question is answered
     }
     for (const Shown& trace : opened.traces) add_recent(QString::fromStdString(trace.file));
     QStringList names;
@@ -162,7 +162,7 @@ void MainWindow::export_to(const QString& file) {
         if (!is_text_format(format)) {
             write_picture(*timeline_, file, format, {});
         } else if (plan_open_ && session_.answer().plan) {
-            const Plan& plan = *session_.answer().plan;
+            const PredictedPlan& plan = *session_.answer().plan;
             write_file(
                 file.toStdString(),
                 exported({plan.document->trace, plan.document->statistics, plan.picture}, format));
@@ -182,7 +182,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
     QStringList files = local_files(*event->mimeData());
-    // One more trace on a trace is laid beside it.
+    // One more trace is compared with the one that is open.
     if (files.size() == 1 && traces_.size() == 1 && files[0].endsWith(".json"))
         files.prepend(QString::fromStdString(traces_.front().file));
     open_files(files);
@@ -207,8 +207,8 @@ void MainWindow::fill_recent() {
     if (recent_->isEmpty()) recent_->addAction(tr("Nothing yet"))->setEnabled(false);
 }
 
-/// A file that was damaged gives default values, and what is no layout of docks is refused by
-/// restoreState(): neither keeps the window from starting.
+/// A damaged settings file gives default values, and restoreState() refuses data that is not a
+/// layout of docks: neither keeps the window from starting.
 void MainWindow::restore() {
     const QSettings settings;
     if (settings.status() != QSettings::NoError) return;
@@ -223,14 +223,14 @@ void MainWindow::remember() {
     remember_view();
 }
 
-/// Another file, or two: the view of the one before is kept.
+/// Another file, or two, are shown: the view of the one before is kept.
 void MainWindow::look_at(const QString& name) {
     remember_view();
     looked_at_ = name;
     recall_ = true;
 }
 
-/// While a comparison lies over an open plan, its rows and colours are not the plan's.
+/// While a comparison covers an open plan, its rows and colours are not the plan's.
 void MainWindow::remember_view() {
     if (looked_at_.isEmpty() || recall_ || !timeline_->scene().main) return;
     if (plan_open_ && timeline_->scene().comparison) return;
@@ -244,15 +244,16 @@ void MainWindow::remember_view() {
     settings.setValue("views/" + key, QString::fromStdString(remembered(timeline_->state())));
 }
 
-/// Once the file is shown for the first time.
+/// Restores the view, once the file is shown for the first time.
 void MainWindow::recall_view() {
     if (!std::exchange(recall_, false)) return;
     const QString kept = QSettings().value("views/" + view_key(looked_at_)).toString();
     timeline_->set_state(recalled(kept.toStdString(), fresh_view()));
 }
 
-/// A file that nobody has looked at is shown as a whole, whatever was chosen in the one before. How
-/// two are compared is chosen once for all: the compare panel goes on showing it.
+/// A file that is new to this person is shown as a whole, whatever was chosen in the one before.
+/// The options of a comparison are kept for all files, since the compare panel goes on showing
+/// them.
 ViewState MainWindow::fresh_view() const {
     ViewState state;
     state.axis = timeline_->state().axis;
@@ -268,8 +269,8 @@ void MainWindow::keep_unsaved() {
             unsaved_.forget();
         else
             unsaved_.keep(session_.history().now());
-    } catch (const std::exception& error) {  // worth a word, not an end
-        messages_->warn(tr("What is not saved cannot be kept: %1").arg(error.what()));
+    } catch (const std::exception& error) {  // worth a warning, but the window goes on
+        messages_->warn(tr("Unsaved changes cannot be kept: %1").arg(error.what()));
     }
 }
 
@@ -278,7 +279,7 @@ void MainWindow::offer_unsaved() {
     if (!left) return;
     messages_->offer(tr("Changes of %1 were not saved when the window closed.")
                          .arg(QString::fromStdString(title_of(left->file))),
-                     tr("Take them up again"), [this, left = *left] {
+                     tr("Restore them"), [this, left = *left] {
                          unsaved_.forget_left();
                          messages_->clear();
                          take_up(left);
@@ -289,7 +290,7 @@ void MainWindow::take_up(const ScenarioText& left) {
     ScenarioText on_disk = left;
     try {
         on_disk = std::get<ScenarioText>(open_source(left.file));
-    } catch (const std::exception&) {  // gone: the text that was kept is all there is
+    } catch (const std::exception&) {  // the file is gone: the kept text is all there is
     }
     opener_->forget();
     set_plan_open(true);
@@ -297,7 +298,7 @@ void MainWindow::take_up(const ScenarioText& left) {
     session_.set_text(QString::fromStdString(left.text));
 }
 
-/// What is not saved is kept, and offered at the next start: no question on the way out.
+/// Unsaved changes are kept and offered at the next start: no question on the way out.
 void MainWindow::closeEvent(QCloseEvent* event) {
     keep_unsaved();
     remember();

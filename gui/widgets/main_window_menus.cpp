@@ -31,9 +31,9 @@ void MainWindow::build_menus() {
     build_file_menu();
     QMenu* edit = menuBar()->addMenu(tr("&Edit"));
     undo_ =
-        action(edit, tr("&Undo the what-if"), QKeySequence::Undo, tr("Back to the plan before"));
+        action(edit, tr("&Undo the what-if"), QKeySequence::Undo, tr("Return to the plan before"));
     connect(undo_, &QAction::triggered, &session_, &PlanSession::undo);
-    redo_ = action(edit, tr("&Redo the what-if"), {}, tr("Forth again"));
+    redo_ = action(edit, tr("&Redo the what-if"), {}, tr("Apply the change again"));
     redo_->setShortcuts({QKeySequence("Ctrl+Y"), QKeySequence("Ctrl+Shift+Z")});
     connect(redo_, &QAction::triggered, &session_, &PlanSession::redo);
     undo_->setEnabled(false);
@@ -53,9 +53,8 @@ void MainWindow::build_menus() {
         box->setFocus();
         box->showPopup();
     });
-    run_action_ =
-        action(plan, tr("E&xecute the plan"), QKeySequence("F5"),
-               tr("Train on this machine by it, and lay what ran beside what was predicted"));
+    run_action_ = action(plan, tr("E&xecute the plan"), QKeySequence("F5"),
+                         tr("Train on this machine, and compare what ran with what was predicted"));
     connect(run_action_, &QAction::triggered, this, &MainWindow::execute);
     QAction* shown =
         action(plan, tr("Show the &plan"), QKeySequence("Ctrl+1"), tr("Instead of a comparison"));
@@ -72,8 +71,8 @@ void MainWindow::build_menus() {
     });
     build_view_menu();
     QMenu* help = menuBar()->addMenu(tr("&Help"));
-    QAction* keys =
-        action(help, tr("&Keys and colours"), QKeySequence("?"), tr("What can be done"));
+    QAction* keys = action(help, tr("&Keys and colours"), QKeySequence("?"),
+                           tr("All keys and what the colours mean"));
     connect(keys, &QAction::triggered, this, &MainWindow::show_help);
     QAction* commands = action(help, tr("&Find a command..."), QKeySequence("Ctrl+Shift+P"),
                                tr("All commands by name"));
@@ -83,7 +82,7 @@ void MainWindow::build_menus() {
 void MainWindow::build_file_menu() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
     QAction* open = action(file, tr("&Open..."), QKeySequence::Open,
-                           tr("A scenario, a trace, or two to lay beside each other"));
+                           tr("A scenario, a trace, or two to compare"));
     connect(open, &QAction::triggered, this, &MainWindow::choose_file);
     recent_ = file->addMenu(tr("Open &recent"));
     connect(recent_, &QMenu::aboutToShow, this, &MainWindow::fill_recent);
@@ -105,14 +104,14 @@ void MainWindow::build_file_menu() {
     connect(write, &QAction::triggered, this, &MainWindow::choose_export);
     file->addSeparator();
     QAction* quit = action(file, tr("&Quit"), QKeySequence("Ctrl+Q"),
-                           tr("What is not saved is kept, and offered at the next start"));
+                           tr("Unsaved changes are kept and offered at the next start"));
     connect(quit, &QAction::triggered, this, &MainWindow::close);
 }
 
 void MainWindow::build_view_menu() {
     QMenu* view = menuBar()->addMenu(tr("&View"));
     const auto add = [&](const QString& text, const char* keys, void (TimelineView::*slot)()) {
-        // The keys are the timeline's own: they must not take letters from text fields.
+        // The keys belong to the timeline: they must not take letters from text fields.
         QAction* made = action(view, text, {}, tr("Key in the timeline: %1").arg(keys));
         connect(made, &QAction::triggered, timeline_, slot);
     };

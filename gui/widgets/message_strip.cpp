@@ -55,7 +55,7 @@ MessageStrip::MessageStrip(QWidget* parent) : QFrame(parent) {
         show_mistake();
     });
     connect(act_button_, &QToolButton::clicked, this, [this] {
-        if (const auto act = act_) act();  // a copy: it may clear the strip
+        if (const auto act = act_) act();  // a copy, since the action may clear the strip
     });
     hide();
 }

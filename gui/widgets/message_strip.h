@@ -14,7 +14,7 @@ class QToolButton;
 namespace debubble::gui {
 
 /// One line under the menu that says what went wrong, where, and what to do; never a box that
-/// stands in the way.
+/// interrupts.
 class MessageStrip : public QFrame {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::MessageStrip)
 
@@ -24,14 +24,15 @@ public:
     void say(const QString& message);
     void warn(const QString& message);
     void show_mistakes(const std::vector<Diagnostic>& mistakes);
-    /// Beside a button that does something about it.
+    /// Shows a message next to a button that acts on it.
     void offer(const QString& message, const QString& action, std::function<void()> act);
     void clear();
-    void clear_mistakes();  ///< anything else stays
+    void clear_mistakes();  ///< other messages stay
 
     QString message() const;
 
-    std::function<void(const SourceLocation&)> on_place;  ///< the person wants to see it
+    /// Called when the person wants to see the place.
+    std::function<void(const SourceLocation&)> on_place;
 
 private:
     enum class Tone { Plain, Bad };

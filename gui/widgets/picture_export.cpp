@@ -16,8 +16,8 @@
 namespace debubble::gui {
 namespace {
 
-constexpr double kFineness = 2;      ///< pixels of a PNG for one on the screen
-constexpr int kMostPixels = 16'000;  ///< of a PNG's side
+constexpr double kFineness = 2;      ///< pixels of a PNG for each one on the screen
+constexpr int kMostPixels = 16'000;  ///< longest side of a PNG
 constexpr int kDotsPerInch = 96;
 constexpr double kPointsPerPixel = 72.0 / kDotsPerInch;
 
@@ -31,7 +31,7 @@ void write_png(TimelineView& timeline, QSize size, QIODevice& out) {
 void write_pdf(TimelineView& timeline, QSize size, QIODevice& out) {
     QPdfWriter writer(&out);
     writer.setCreator("debubble");
-    writer.setResolution(kDotsPerInch);  // fonts and hatches are as large as on the screen
+    writer.setResolution(kDotsPerInch);  // fonts and hatching are as large as on the screen
     writer.setPageSize(
         QPageSize(QSizeF(size) * kPointsPerPixel, QPageSize::Point, {}, QPageSize::ExactMatch));
     writer.setPageMargins(QMarginsF());

@@ -18,7 +18,7 @@
 namespace debubble::gui {
 namespace {
 
-constexpr int kLookEvery = 50;  ///< ms
+constexpr int kLookEvery = 50;  ///< milliseconds
 
 std::string name_of(const QWidget* widget) {
     if (widget == nullptr) return "";
@@ -26,7 +26,7 @@ std::string name_of(const QWidget* widget) {
     return name.isEmpty() ? widget->metaObject()->className() : name.toStdString();
 }
 
-/// How many computes of each pass, by the letter of PyTorch's text form.
+/// The number of computes of each pass, by the letter of PyTorch's text form.
 std::map<std::string, int> passes_of(const TimelineDocument& document) {
     std::map<std::string, int> count{{"F", 0}, {"I", 0}, {"W", 0}, {"B", 0}};
     for (const Span& span : document.trace.spans)
@@ -64,9 +64,10 @@ void StateFile::write_if_changed() {
     try {
         write_file(file_, now);
         written_ = std::move(now);
-    } catch (const std::exception& error) {  // an event of Qt lets no exception out
+    } catch (const std::exception& error) {  // events of Qt must not throw
         timer_.stop();
-        std::fprintf(stderr, "the state of the window is not written any more: %s\n", error.what());
+        std::fprintf(stderr, "the state of the window can no longer be written: %s\n",
+                     error.what());
     }
 }
 

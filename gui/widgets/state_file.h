@@ -15,10 +15,10 @@ namespace debubble::gui {
 class MainWindow;
 class TimelineView;
 
-/// Writes what the window shows to a file as JSON, whenever it changes: for scripts that use the
+/// Writes the state of the window to a file as JSON whenever it changes, for scripts that use the
 /// window by keys and pointer and wait for its answers. A picture of the screen depends on fonts,
-/// style and colours, this file does not. Asked for by the environment variable
-/// DEBUBBLE_GUI_STATE=FILE.
+/// style and colours; this file does not. The environment variable DEBUBBLE_GUI_STATE=FILE asks for
+/// it.
 ///
 /// Keys: `title`; `view` (`nothing`, `single` or `comparison`); `ghost`; `schedule` and `passes` of
 /// the main document (how many computes of each pass it has); `painted`, whether the timeline was
@@ -42,7 +42,7 @@ private:
     std::string file_;
     std::string written_;
     QPointer<TimelineView> timeline_;
-    Document painted_;  ///< the document that the last painting of the timeline showed
+    Document painted_;  ///< the document that the timeline painted last
     QTimer timer_;
 };
 

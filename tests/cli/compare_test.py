@@ -1,4 +1,4 @@
-"""debubble compare: a predicted trace beside an executed one."""
+"""debubble compare: a predicted trace against an executed one."""
 
 import hashlib
 import json

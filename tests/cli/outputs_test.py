@@ -1,4 +1,4 @@
-"""Where results go: never over each other, nor over what they are made from, nor out of a folder."""
+"""Results are never written over each other, over their inputs, or outside of a folder."""
 
 import json
 import os

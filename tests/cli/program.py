@@ -17,7 +17,7 @@ def debubble(*arguments, **how):
 
 
 def why_no_gpu():
-    """What is said where there is none: by the CUDA back end, if this build has one."""
+    """The sentence where there is no GPU: by the CUDA back end, if this build has one."""
     built = pathlib.Path(PROGRAM).with_name("debubble_cuda.so").exists()
     return "there is no GPU for CUDA to use" if built else "this build has no CUDA back end"
 
@@ -40,7 +40,7 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(result.returncode, code, result.stderr + result.stdout)
         self.assertIn(says, result.stderr)
         if code == BAD_INPUT:
-            self.assertEqual(result.stdout, "", "results beside an error")
+            self.assertEqual(result.stdout, "", "results in addition to an error")
             self.assertIn("error:", result.stderr)
         return result
 

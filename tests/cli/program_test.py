@@ -52,7 +52,7 @@ class Slips(ProgramTest):
 
 class Siblings(ProgramTest):
     def test_get_the_arguments_as_they_are(self):
-        """With a stand-in for the sibling beside a copy of the program."""
+        """With a stand-in for the sibling next to a copy of the program."""
         copy = self.folder / "debubble"
         copy.write_bytes(open(PROGRAM, "rb").read())
         copy.chmod(0o755)

@@ -16,7 +16,7 @@ STEPS = 4
 SHAPES = pathlib.Path(__file__).parents[2] / "scenarios/data/shapes/train"
 EXPERTS = ("{name: tiny, family: llama, layers: 4, hidden: 16, heads: 4, ffn: 24, vocab: 260, "
            "max_positions: 64, experts: 4, experts_per_token: 2}")
-# Open MPI keeps until the end what it allocates: leaks are looked for among threads.
+# Open MPI keeps its allocations until the end: leaks are looked for among threads.
 MPI = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
 
 
@@ -137,7 +137,7 @@ class Report(RunTest):
     def test_tells_the_mfu_where_the_peak_rate_is_known(self):
         unknown = self.report()
         self.assertIsNone(unknown["mfu"])
-        self.assertIn("is of GPUs, and this ran on a processor", unknown["mfu_reason"])
+        self.assertIn("has GPUs, but this ran on a processor", unknown["mfu_reason"])
         self.assertIn("\nno MFU: cluster 'dgx-a100-40gb'", self.run_it().stdout)
 
         here = ["--set", "cluster=this-machine"]
@@ -246,7 +246,7 @@ class Epochs(RunTest):
         longer = self.STEPS + self.EPOCHS * self.SAMPLES_MORE // 4
         self.run_it(*more, steps=None, code=BAD_INPUT,
                     says=f"step_3 ends after {self.STEPS} steps, and 2 epochs of this data are "
-                         f"{longer}: say which it is by 'training.lr_schedule.total_steps'")
+                         f"{longer}: choose by 'training.lr_schedule.total_steps'")
         told = [f"training.lr_schedule.total_steps={self.STEPS}", "training.lr_schedule.min_lr=0"]
         self.assertEqual(len(self.rates(*keys, *told, steps=5)), 2)
 
@@ -351,16 +351,16 @@ class Checkpoints(RunTest):
             run.send_signal(how)
             rest = run.stdout.read()
             self.assertEqual(run.wait(timeout=60), WORLD, "who waits for it sees that it is not done")
-        self.assertIn("stopped by a signal behind step ", rest)
+        self.assertIn("stopped by a signal after step ", rest)
         self.assertIn("; the same command goes on from there\n", rest)
         saved = [path.name for path in (self.folder / "saved").iterdir()]
         self.assertEqual(len(saved), 1, saved)
         step = int(saved[0].removeprefix("step_"))
-        self.assertIn(f"going on behind step {step}",
+        self.assertIn(f"going on after step {step}",
                       self.run_it(*self.keys(), steps=step + 1).stdout)
 
     def diverges(self, *options, steps=20, optimizer="{name: sgd, lr: 1e18}"):
-        """Ends so; returns the step that it says and what was printed."""
+        """Ends by the signal; returns the step that the run names, and its output."""
         result = self.run_it(*options, "--set", f"training.optimizer={optimizer}", steps=steps,
                              code=WORLD)
         told = result.stderr
@@ -377,7 +377,7 @@ class Checkpoints(RunTest):
         again, result = self.diverges(*self.keys(every=1))
         self.assertEqual(again, step, "it goes on from the checkpoint and diverges where it did")
         self.assertIn(last, result.stderr)
-        self.assertIn(f"going on behind step {step - 1}", result.stdout)
+        self.assertIn(f"going on after step {step - 1}", result.stdout)
 
     def test_one_run_at_a_time_saves_in_a_folder(self):
         command = [PROGRAM, "run", str(self.scenario), "--steps", "1000000", *self.keys(10**6)]
@@ -397,7 +397,7 @@ class Checkpoints(RunTest):
             ranks.write_bytes(ranks.read_bytes()[:-9])
         self.run_it(*self.keys(), code=BAD_INPUT, says="holds no checkpoint that is whole")
         told = self.run_it(*self.keys(), "--resume", "never").stdout
-        self.assertIn("step_2 is of an earlier training", told)
+        self.assertIn("step_2 belongs to an earlier training", told)
 
     def test_a_diverged_run_leaves_what_was_saved_before(self):
         self.losses(*self.keys(), steps=2)

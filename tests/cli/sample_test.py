@@ -1,4 +1,4 @@
-"""`debubble sample` and `debubble export`: what a run has learnt."""
+"""`debubble sample` and `debubble export`: the results of a training."""
 
 import json
 import pathlib
@@ -71,7 +71,7 @@ class Trained(ProgramTest):
         self.assertEqual(self.sample("--temperature", 0, "--tokens", 20, where=out),
                          greedy[:4 + 20] + "\n")
         self.ends(debubble("export", self.saved, "--format", "hf", "--out", out), BAD_INPUT,
-                  says="is not empty; nothing of it is overwritten")
+                  says="is not empty; none of its files is overwritten")
 
         for file in self.saved.rglob("*.safetensors"):  # the last byte of every rank's
             data = bytearray(file.read_bytes())
@@ -105,7 +105,7 @@ class Mistakes(ProgramTest):
              "--device is 'tpu'; it can be cpu or cuda"),
             (["sample", gpt, "--prompt", "x", "--tokenizer", self.folder / "t.json"], "t.json"),
             (["sample", gpt, "--prompt", "x", "--tokenizer", TOKENIZERS / "gpt2"],
-             "and is for no model with a vocabulary of "),
+             "and does not fit the vocabulary of "),
             (["sample", gpt, "--prompt", "x", "--tokens", "-1"], "--tokens"),
             (["sample", gpt, "--prompt", "x", "--threads", "0"], "--threads"),
             (["sample", gpt, "--promt", "x"], "did you mean '--prompt'?"),
@@ -162,7 +162,7 @@ class Mistakes(ProgramTest):
         weights.write_bytes(whole)
         result = debubble("sample", model, "--prompt", "\x01")
         self.assertEqual(result.returncode, BAD_INPUT)
-        self.assertIn("logits are no finite numbers; its weights are broken", result.stderr)
+        self.assertIn("logits are not finite numbers; its weights are broken", result.stderr)
 
     def test_a_reader_that_goes_ends_it(self):
         run = subprocess.Popen([PROGRAM, "sample", str(GOLDENS / "gpt2"), "--prompt", "\x01",

@@ -10,7 +10,8 @@
 #include "tests/exec/scratch_folder.h"
 #include "tests/schedule/random_orders.h"
 
-/// Orders of computes that nobody designed, whose ranks take microbatches in different order.
+/// Orders of computes that follow no known schedule, whose ranks take microbatches in different
+/// order.
 namespace debubble::exec::parity::any_order {
 namespace {
 
@@ -32,7 +33,7 @@ Case case_of(const Schedule& schedule, bool is_v, const std::filesystem::path& f
 }
 
 void expect_planned_memory(Case c) {
-    c.optimizer = "adamw";  // so that a message is little beside what is held
+    c.optimizer = "adamw";  // makes a message small against the held memory
     const Result result = train(c, 1);
     scenarios::Scenario scenario = scenario_of(c);
     scenario.cluster.gpu.threads = 1;  // ranks are threads of a processor

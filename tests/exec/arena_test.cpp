@@ -162,7 +162,7 @@ TEST(Arena, NeverOverlapsInARandomLife) {
     EXPECT_TRUE(everything) << "all gaps have merged";
 }
 
-/// Of this process.
+/// The addresses of this process, in bytes.
 std::int64_t addresses() {
     std::int64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;

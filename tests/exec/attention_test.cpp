@@ -6,7 +6,7 @@
 namespace debubble::exec::fixed_order {
 namespace {
 
-/// Everything that an attention takes and leaves behind.
+/// All inputs and results of an attention.
 struct Pass {
     Attention attention;
     Tensor q, k, v, out, log_sum, dq, dk, dv;

@@ -107,7 +107,7 @@ Compute compute(Pass pass, int stage, int micro_batch) {
     return {pass, Stage{stage}, MicroBatch{micro_batch, {}}};
 }
 
-/// Rank 0 of two: two forwards that wait for nobody, backwards that wait for the other rank.
+/// Rank 0 of two: two forwards that wait for no rank, backwards that wait for the other rank.
 TEST(StepTimings, TellWhatARecordShows) {
     StepRecord record;
     record.spans = {span(compute(Pass::Forward, 0, 1), 2'010, 2'900),
@@ -125,8 +125,8 @@ TEST(StepTimings, TellWhatARecordShows) {
     EXPECT_THAT(timings.gaps, ElementsAre(ns(10)));
     EXPECT_THAT(timings.before_first.value(), ns(100));
     EXPECT_THAT(timings.optimizer.value(), ns(500));
-    EXPECT_THAT(timings.norm.value(), ns(300));  // of 600, less 300 of the reduction
-    EXPECT_THAT(timings.behind_last, ns(40));
+    EXPECT_THAT(timings.norm.value(), ns(300));  // 600, less 300 of the reduction
+    EXPECT_THAT(timings.after_last, ns(40));
 }
 
 TEST(StepTimings, CountNoWaitForAnother) {
@@ -141,7 +141,7 @@ TEST(StepTimings, CountNoWaitForAnother) {
     EXPECT_THAT(timings.gaps[0], DoubleNear(10e-9, 1e-15));
 }
 
-/// A network of little work: what is promised here is no speed.
+/// A network of little work: no speed is promised here.
 class Calibrate : public testing::Test {
 protected:
     scenarios::Cluster calibrated(const std::string& model, const std::string& training) const {

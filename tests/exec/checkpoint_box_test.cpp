@@ -14,8 +14,8 @@ using models::Parameter;
 using models::Sharding;
 
 /// Row-major places of a box's elements, in row-major order.
-std::vector<std::int64_t> places(const Box& box, const Extents& shape) {
-    const Extents strides = row_major_strides(shape);
+std::vector<std::int64_t> places(const Box& box, const Dimensions& shape) {
+    const Dimensions strides = row_major_strides(shape);
     std::vector<std::int64_t> found = {0};
     for (std::size_t d = 0; d < shape.size(); ++d) {
         std::vector<std::int64_t> next;
@@ -27,8 +27,8 @@ std::vector<std::int64_t> places(const Box& box, const Extents& shape) {
     return found;
 }
 
-Extents random_shape(std::mt19937& random, int most_dimensions, int most) {
-    Extents shape(1 + random() % most_dimensions);
+Dimensions random_shape(std::mt19937& random, int most_dimensions, int most) {
+    Dimensions shape(1 + random() % most_dimensions);
     for (std::int64_t& extent : shape) extent = 1 + random() % most;
     return shape;
 }
@@ -36,7 +36,7 @@ Extents random_shape(std::mt19937& random, int most_dimensions, int most) {
 TEST(Box, ARangeBecomesBoxesInItsOrder) {
     std::mt19937 random(1);
     for (int i = 0; i < 3000; ++i) {
-        const Extents shape = random_shape(random, 5, 5);
+        const Dimensions shape = random_shape(random, 5, 5);
         const std::int64_t elements = elements_of(shape);
         const std::int64_t first = random() % (elements + 1);
         const std::int64_t count = random() % (elements - first + 1);
@@ -60,7 +60,7 @@ TEST(Box, ARangeOfAScalarAndOfNothing) {
 TEST(Box, TheDifferenceIsWhatIsNotTaken) {
     std::mt19937 random(2);
     for (int i = 0; i < 3000; ++i) {
-        const Extents shape = random_shape(random, 4, 5);
+        const Dimensions shape = random_shape(random, 4, 5);
         const auto box = [&] {
             Box some = whole(shape);
             for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -84,11 +84,11 @@ TEST(Box, TheDifferenceIsWhatIsNotTaken) {
     }
 }
 
-/// A tensor-parallel cut as the definition says it: every part is cut in equal shares, and a
-/// rank has its share of each, one behind another.
+/// A tensor-parallel cut by its definition: every part is cut in equal shares, and a rank has its
+/// share of each, one after another.
 std::vector<std::int64_t> elements_of_rank(const Parameter& parameter, int rank, int size) {
-    const Extents& shape = parameter.shape;
-    const Extents strides = row_major_strides(shape);
+    const Dimensions& shape = parameter.shape;
+    const Dimensions strides = row_major_strides(shape);
     const int cut = parameter.cut_dimension;
     const std::int64_t part = shape[cut] / parameter.parts;
     std::vector<std::int64_t> kept;  // along the cut dimension, in the rank's order
@@ -162,8 +162,8 @@ TEST(Slice, PaddedRowsOfTheVocabularyAreNobodys) {
     Execution execution;
     execution.tensor = 4;
     execution.kernels.vocabulary_multiple = 2;  // 16 rows, 4 of them on each rank
-    EXPECT_EQ(local_shape(table, execution), (Extents{4, 4}));
-    const Extents strides = {4, 1};
+    EXPECT_EQ(local_shape(table, execution), (Dimensions{4, 4}));
+    const Dimensions strides = {4, 1};
     EXPECT_EQ(slices_of(table, execution, 2), (std::vector<Slice>{{{{8, 0}, {4, 4}}, 0, strides}}));
     EXPECT_EQ(slices_of(table, execution, 3),
               (std::vector<Slice>{{{{12, 0}, {1, 4}}, 0, strides}}));

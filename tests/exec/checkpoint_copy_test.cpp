@@ -10,7 +10,7 @@
 namespace debubble::exec {
 namespace {
 
-Slice dense(const Extents& shape) {
+Slice dense(const Dimensions& shape) {
     return {whole(shape), 0, row_major_strides(shape)};
 }
 

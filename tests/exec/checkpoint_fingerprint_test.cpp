@@ -7,7 +7,7 @@ namespace {
 
 PieceSource source_of(const std::string& name, const std::string& bytes,
                       const std::string& sha256 = "") {
-    const Extents shape{static_cast<std::int64_t>(bytes.size())};
+    const Dimensions shape{static_cast<std::int64_t>(bytes.size())};
     PieceSource source;
     source.name = "of the folder " + name;
     source.tensors[{"parameter", name}] = {

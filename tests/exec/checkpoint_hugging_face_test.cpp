@@ -38,7 +38,7 @@ Weights weights_for(const models::Architecture& model) {
     Weights weights;
     for (const models::Parameter& parameter : models::whole_parameters(model)) {
         Shape shape;
-        switch (const Extents& s = parameter.shape; s.size()) {
+        switch (const Dimensions& s = parameter.shape; s.size()) {
             case 1: shape = {s[0]}; break;
             case 2: shape = {s[0], s[1]}; break;
             case 3: shape = {s[0], s[1], s[2]}; break;
@@ -183,7 +183,7 @@ TEST(HuggingFaceNames, WhatNobodyTakesIsNamed) {
                               {{"model.layers.0.self_attn.q_proj.bias", StoredType::F32, {16}}});
     const HuggingFaceModel model = open_hugging_face(path);
     EXPECT_EQ(note_of_untaken(model.weights, model.architecture),
-              fmt::format("1 tensor of {} is no parameter of the model and not taken: "
+              fmt::format("1 tensor of {} is not a parameter of the model and not taken: "
                           "model.layers.0.self_attn.q_proj.bias",
                           path.string()));
     std::vector<NewTensor> ten;
@@ -192,7 +192,7 @@ TEST(HuggingFaceNames, WhatNobodyTakesIsNamed) {
     const ScratchFolder other;
     const HuggingFaceModel adapted = open_hugging_face(variant(other, "llama_tied", same, ten));
     EXPECT_EQ(note_of_untaken(adapted.weights, adapted.architecture),
-              fmt::format("10 tensors of {} are no parameter of the model and not taken: "
+              fmt::format("10 tensors of {} are not a parameter of the model and not taken: "
                           "model.adapter.0, model.adapter.1, model.adapter.2, model.adapter.3, "
                           "model.adapter.4, model.adapter.5, model.adapter.6, model.adapter.7 and "
                           "2 more",
@@ -223,8 +223,8 @@ TEST(HuggingFaceImport, AHeadOfOtherClassesIsReported) {
     const Weights weights = weights_for(model.architecture);
     const std::vector<Mismatch> found = mismatches(model.weights, weights.pieces);
     EXPECT_THAT(found,
-                ElementsAre(Mismatch{"parameter", "classifier.weight", {10, 16}, Extents{3, 16}},
-                            Mismatch{"parameter", "classifier.bias", {10}, Extents{3}}));
+                ElementsAre(Mismatch{"parameter", "classifier.weight", {10, 16}, Dimensions{3, 16}},
+                            Mismatch{"parameter", "classifier.bias", {10}, Dimensions{3}}));
     EXPECT_EQ(sentence(found[1]), "has a 'parameter' of 'classifier.bias' of shape [3], not [10]");
     EXPECT_THAT(mistake_of([&] { load(model.weights, weights.pieces); }),
                 HasSubstr("'classifier.weight' of shape [3, 16], not [10, 16]"));

@@ -30,7 +30,7 @@ models::StageContent content(const Architecture& model, const Cut& cut, int rank
 
 /// Calls for every element of a piece with its global index and its memory.
 void for_elements(const WantedPiece& piece, const auto& call) {
-    const Extents global = row_major_strides(piece.shape);
+    const Dimensions global = row_major_strides(piece.shape);
     const Box& box = piece.slice.box;
     for (std::int64_t i = 0; i < box.elements(); ++i) {
         std::int64_t rest = i;

@@ -47,9 +47,9 @@ TEST(Safetensors, WhatIsWrittenIsRead) {
     ASSERT_EQ(file.header.entries.size(), 2u);
     EXPECT_EQ(file.header.entries[0].name, "b");
     EXPECT_EQ(file.header.entries[0].type, StoredType::BF16);
-    EXPECT_EQ(file.header.entries[0].shape, Extents{3});
+    EXPECT_EQ(file.header.entries[0].shape, Dimensions{3});
     EXPECT_EQ(file.data(file.header.entries[0]), "abcdef");
-    EXPECT_EQ(file.header.entries[1].shape, Extents{});
+    EXPECT_EQ(file.header.entries[1].shape, Dimensions{});
     EXPECT_EQ(file.data(file.header.entries[1]), "1234");
 }
 
@@ -88,9 +88,9 @@ TEST(Safetensors, RefusesEntriesOfAnotherForm) {
     EXPECT_EQ(mistake_of(R"({"a":{"dtype":"F33","shape":[],"data_offsets":[0,4]}})", 4),
               "tensor 'a' has the unknown type 'F33'");
     EXPECT_EQ(mistake_of(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4),
-              "the header has the negative number -1 in the place of something else, at 'a'");
+              "the header has the negative number -1 where something else belongs, at 'a'");
     EXPECT_EQ(mistake_of(R"({"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,4]}})", 4),
-              "the header has a number that is not whole in the place of something else, at 'a'");
+              "the header has a number that is not whole where something else belongs, at 'a'");
     EXPECT_EQ(mistake_of(R"({"a":{"dtype":"F32","data_offsets":[0,4]}})", 4),
               "tensor 'a' needs a dtype, a shape and two data_offsets");
     EXPECT_EQ(mistake_of(R"({"a":{"dtype":"F32","shape":[],"data_offsets":[0]}})", 4),
@@ -99,7 +99,7 @@ TEST(Safetensors, RefusesEntriesOfAnotherForm) {
               "tensor 'a' has two values of 'shape'");
     EXPECT_EQ(mistake_of(R"({"a":{"size":4}})", 4), "tensor 'a' has the unknown key 'size'");
     EXPECT_EQ(mistake_of(R"({"__metadata__":{"a":1}})", 0),
-              "the header has the number 1 in the place of something else, at '__metadata__'");
+              "the header has the number 1 where something else belongs, at '__metadata__'");
     EXPECT_EQ(mistake_of(R"({"__metadata__":{"a":"1","a":"2"}})", 0),
               "the header has two values of metadata 'a'");
     EXPECT_EQ(mistake_of(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},
@@ -120,7 +120,7 @@ TEST(Safetensors, RefusesDataThatDoesNotFit) {
     EXPECT_EQ(mistake_of(two("[0,4]", "[3,7]"), 8),
               "tensor 'b' begins at byte 3 of the data, inside tensor 'a', which ends at 4");
     EXPECT_EQ(mistake_of(two("[5,9]", "[0,4]"), 9),
-              "bytes 4 to 5 of the data, before tensor 'a', belong to none");
+              "bytes 4 to 5 of the data, before tensor 'a', belong to no tensor");
     EXPECT_EQ(mistake_of(two("[0,5]", "[5,9]"), 9),
               "tensor 'a' of type U8 and shape [4] has 5 bytes");
     EXPECT_EQ(mistake_of(two("[4,0]", "[4,8]"), 8),

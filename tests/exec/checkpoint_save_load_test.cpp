@@ -107,7 +107,7 @@ TEST(Checkpoint, KeepsTheLatestAndWhatIsNotItsOwn) {
                 1);
     EXPECT_NO_THROW(open_checkpoint(folder.path() / "step_5"));
     EXPECT_NO_THROW(open_checkpoint(folder.path() / "step_3"));
-    EXPECT_NO_THROW(open_checkpoint(folder.path() / "step_20"));  // of another run, perhaps
+    EXPECT_NO_THROW(open_checkpoint(folder.path() / "step_20"));  // perhaps another run's
 }
 
 TEST(Checkpoint, AStepSavedAgainReplacesTheFirst) {
@@ -116,7 +116,7 @@ TEST(Checkpoint, AStepSavedAgainReplacesTheFirst) {
     const Checkpoint before = open_checkpoint(folder.path() / "step_5");
     save(folder.path(), small_gpt(), {2, 1, 1}, 5);
     const Checkpoint after = open_checkpoint(folder.path() / "step_5");
-    expect_loads(before, small_gpt(), {});  // its files are mapped, though nobody sees them
+    expect_loads(before, small_gpt(), {});  // its files are mapped, though no name leads to them
     expect_loads(after, small_gpt(), {});
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path() / "step_5"), {}), 3);
 }
@@ -186,8 +186,8 @@ TEST(Checkpoint, AnotherModelIsToldWithBothSides) {
     other.layers = 12;
     EXPECT_EQ(first_mistake([&] { check_same_network(checkpoint, other); }),
               (folder.path() / "step_1").string() +
-                  ": a checkpoint of another model: this one is 'small', wanted is 'large'; they "
-                  "have layers 2 and 12, vocab 29 and 50257");
+                  ": a checkpoint of another model: this one is of 'small', but the run needs one "
+                  "of 'large'; they have layers 2 and 12, vocab 29 and 50257");
 }
 
 TEST(Checkpoint, TheLatestCompleteOneIsFound) {
@@ -248,7 +248,7 @@ TEST(Checkpoint, ThatIsCutWhileItIsLoadedIsSaid) {
     }
 }
 
-/// Of this process.
+/// Whether this process has mapped a file of the folder.
 bool has_mapped(const std::filesystem::path& folder) {
     std::ifstream maps("/proc/self/maps");
     const std::string all(std::istreambuf_iterator<char>(maps), {});

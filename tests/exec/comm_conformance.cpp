@@ -52,7 +52,7 @@ void all_types_are_carried_unchanged(Communicator& c) {
     }
 }
 
-/// Who polls gets there without a wait.
+/// A rank that polls gets there without a wait.
 void done_comes_without_a_wait(Communicator& c) {
     if (c.rank() > 1) return;
     float value = c.rank() == 0 ? 3.0f : 0.0f;
@@ -271,7 +271,7 @@ void a_deadline_names_what_and_who_is_missing(Communicator& c) {
         const std::string start = "rank 0 waited ";
         check(sentence.starts_with(start), "it says who waited");
         check(std::stod(sentence.substr(start.size())) >= 0.049, "and how long");
-        check_has(sentence, " s for 0RECV_F3 from rank 1: rank 1 has not come to it");
+        check_has(sentence, " s for 0RECV_F3 from rank 1: rank 1 has not reached it");
     } else {
         const std::string sentence = failure_of([&] { c.barrier("BARRIER")->wait(soon()); });
         check_has(sentence, "stopped waiting for BARRIER among ranks 0, 1");
@@ -289,7 +289,7 @@ void a_deadlock_ends_and_names_the_wait(Communicator& c) {
         c.send({other, kActivation}, buffer_of(std::span(&out, 1)), "0SEND_F0")->wait(shortly());
     });
     check_has(sentence, "1RECV_F0 from rank " + std::to_string(other));
-    check_has(sentence, "has not come to it");
+    check_has(sentence, "has not reached it");
 }
 
 void unequal_sizes_are_told_on_both_sides(Communicator& c) {

@@ -6,9 +6,8 @@
 
 #include "exec/core/communicator/communicator.h"
 
-/// What every communicator promises. A case runs on every rank of a job of its own; it
-/// throws if a promise is broken and returns if all were kept, the promised
-/// failures included.
+/// The promises of every communicator. A case runs on every rank of a job of its own; it throws if
+/// a promise is broken and returns if all were kept, the promised failures included.
 namespace debubble::exec {
 
 struct ConformanceCase {

@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Conformance, LocalCommunicator,
                                           testing::ValuesIn(conformance_cases())),
                          name_of_case);
 
-/// What rank 0 hears when it waits for a send that rank 1 only receives after that wait.
+/// The sentence of rank 0 when it waits for a send that rank 1 only receives after that wait.
 std::string late_receive(Transport transport) {
     std::string sentence;
     run_local(2, transport, [&](Communicator& c) {
@@ -74,13 +74,13 @@ TEST(LocalTransport, BufferedSendsNeedNoReceiver) {
 TEST(LocalTransport, RendezvousSendsWaitForTheirReceive) {
     for (const Transport transport : {Transport::Rendezvous, Transport::IssueOrdered}) {
         const std::string sentence = late_receive(transport);
-        EXPECT_NE(sentence.find("0SEND_F0 to rank 1: rank 1 has not come to it"), std::string::npos)
+        EXPECT_NE(sentence.find("0SEND_F0 to rank 1: rank 1 has not reached it"), std::string::npos)
             << sentence;
     }
 }
 
-/// Rank 0 sends on two channels in one order, rank 1 receives in the other, all without a
-/// wait between: only where the order of issue counts does nobody start.
+/// Rank 0 sends on two channels in one order, rank 1 receives in the other, without a wait between:
+/// only where the order of issue counts, none of them starts.
 std::string crossed_order(Transport transport) {
     std::string sentence;
     std::mutex mutex;
@@ -143,7 +143,8 @@ TEST(RunLocal, ThrowsWhatTheFirstRankToFailHasThrown) {
     EXPECT_EQ(aborted, 2);
 }
 
-/// Two threads of each rank, one group each, as when gradients are reduced behind a computation.
+/// Two threads of each rank have one group each, as when gradients are reduced during a
+/// computation.
 TEST(RunLocal, ThreadsOfOneRankMayUseGroupsOfTheirOwn) {
     run_local(2, Transport::Rendezvous, [](Communicator& world) {
         const auto sum_often = [](Communicator& group) {
@@ -155,7 +156,7 @@ TEST(RunLocal, ThreadsOfOneRankMayUseGroupsOfTheirOwn) {
             }
         };
         const auto other = world.group(world.ranks());
-        std::jthread beside([&] { sum_often(*other); });
+        std::jthread busy([&] { sum_often(*other); });
         sum_often(world);
     });
 }

@@ -21,7 +21,7 @@ TEST_P(MutedCommunicator, KeepsThePromiseWhileItIsNotMuted) {
 INSTANTIATE_TEST_SUITE_P(Conformance, MutedCommunicator, testing::ValuesIn(conformance_cases()),
                          [](const auto& each) { return each.param.name; });
 
-/// Rank 0 asks while the other rank does something else, and then both go on as ever.
+/// Rank 0 asks while the other rank does something else; then both go on as before.
 TEST(MutedCommunicator, AsksNobodyWhileItIsMuted) {
     run_local(2, Transport::Rendezvous, [](Communicator& world) {
         bool muted = world.rank() == 0;

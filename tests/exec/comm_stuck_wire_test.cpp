@@ -6,8 +6,8 @@
 #include "exec/comm/processes/control.h"
 #include "exec/comm/processes/engine.h"
 
-/// What carries bytes may hang where nobody can reach it, as MPI does when another rank stands
-/// still. A rank ends all the same, with exit code 3 and a sentence.
+/// A transport may hang where no other thread can reach it, as MPI does when another rank has
+/// stopped. The rank ends all the same, with exit code 3 and a sentence.
 namespace debubble::exec::processes {
 namespace {
 
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 enum class Stuck { Nowhere, InOpen, InStep, InMoves, InGoodbyes, InEnd };
 
-constexpr Place kPlace{7, 0, 0, 0};
+constexpr OperationKey kKey{7, 0, 0, 0};
 constexpr std::size_t kBytes = 1 << 16;  ///< more than travels with an announcement
 
 Terms terms() {
@@ -24,7 +24,7 @@ Terms terms() {
 
 std::atomic<bool> steps_hang{false};  ///< from the next step on
 std::atomic<bool> hangs{false};
-std::atomic<bool> moves{false};  ///< what was announced: it has been asked for
+std::atomic<bool> moves{false};  ///< the announced bytes have been asked for
 
 [[noreturn]] void hang() {
     hangs = true;
@@ -35,7 +35,7 @@ void wait_until(const std::atomic<bool>& it_is) {
     while (!it_is) std::this_thread::sleep_for(1ms);
 }
 
-/// Of rank 0, whose only peer announces a message and says goodbye, as far as it gets.
+/// The wire of rank 0, whose only peer announces a message and says goodbye, as far as it gets.
 class StuckWire final : public Wire {
 public:
     explicit StuckWire(Stuck where) : where_(where) {
@@ -52,7 +52,7 @@ public:
         if (steps_hang) hang();
         if (std::exchange(has_spoken_, true)) return false;
         if (where_ == Stuck::InMoves)
-            listener.on_message(1, pack({Word::Announce, 0, kPlace, terms()}, "SEND", "it", {}));
+            listener.on_message(1, pack({Word::Announce, 0, kKey, terms()}, "SEND", "it", {}));
         if (where_ == Stuck::InEnd) listener.on_message(1, pack({Word::Goodbye}, "", "", {}));
         return true;
     }
@@ -82,25 +82,25 @@ protected:
         if (never_joins || never_answers) patience.for_wire = 100ms;
         return patience;
     }
-    static std::unique_ptr<Engine> engine(Stuck where, const Patience& patience) {
-        return std::make_unique<Engine>([where] { return std::make_unique<StuckWire>(where); },
-                                        patience);
+    static std::unique_ptr<MessageEngine> engine(Stuck where, const Patience& patience) {
+        return std::make_unique<MessageEngine>(
+            [where] { return std::make_unique<StuckWire>(where); }, patience);
     }
-    static std::unique_ptr<Engine> engine(Stuck where) {
+    static std::unique_ptr<MessageEngine> engine(Stuck where) {
         return engine(where, patience_for(where));
     }
     /// A receive that its sender has announced, if the wire says so.
     static std::shared_ptr<Operation> receive(std::vector<std::byte>& bytes) {
         bytes.resize(kBytes);
         auto operation = std::make_shared<Operation>();
-        operation->place = kPlace;
+        operation->key = kKey;
         operation->terms = terms();
         operation->description = "RECV from rank 1";
         operation->phases.push_back({{}, {}, {{1, bytes}}});
         return operation;
     }
     static void start_and(Stuck where, const Patience& patience,
-                          const std::function<void(Engine&, Operation&)>& go_on) {
+                          const std::function<void(MessageEngine&, Operation&)>& go_on) {
         std::vector<std::byte> bytes;
         const auto rank = engine(where, patience);
         const auto operation = receive(bytes);
@@ -109,21 +109,22 @@ protected:
         wait_until(where == Stuck::InStep ? hangs : moves);
         go_on(*rank, *operation);
     }
-    static void start_and(Stuck where, const std::function<void(Engine&, Operation&)>& go_on) {
+    static void start_and(Stuck where,
+                          const std::function<void(MessageEngine&, Operation&)>& go_on) {
         start_and(where, patience_for(where), go_on);
     }
     static void start_and_wait(Stuck where) {
         Patience patience = patience_for(where);
-        // Of a wait, it counts from the wait's own deadline; nothing else is under way.
+        // For a wait, it counts from the wait's own deadline; nothing else is under way.
         if (where == Stuck::InStep) patience.for_wire = 100ms;
         start_and(where, patience,
-                  [](Engine& rank, Operation& it) { rank.wait(it, within(50ms)); });
+                  [](MessageEngine& rank, Operation& it) { rank.wait(it, within(50ms)); });
     }
     static void start_and_look(Stuck where) {
         Patience patience = patience_for(where);
         patience.for_others = 5s;
         patience.for_wire = 100ms;
-        start_and(where, patience, [](Engine& rank, Operation& it) {
+        start_and(where, patience, [](MessageEngine& rank, Operation& it) {
             for (;;) rank.done(it);
         });
     }
@@ -138,12 +139,12 @@ TEST_F(ARankWhoseWireIsStuck, EndsIfTheOthersDoNotCome) {
 
 TEST_F(ARankWhoseWireIsStuck, EndsInAWait) {
     EXPECT_ENDS(start_and_wait(Stuck::InStep),
-                "rank 0 waited .* s for RECV from rank 1, and what carries its bytes does not");
+                "rank 0 waited .* s for RECV from rank 1, and the transport of its bytes does not");
 }
 
 TEST_F(ARankWhoseWireIsStuck, EndsWhereItOnlyAsks) {
     EXPECT_ENDS(start_and_look(Stuck::InStep),
-                "what carries the bytes of rank 0 has not answered for");
+                "the transport of the bytes of rank 0 has not answered for");
 }
 
 TEST_F(ARankWhoseWireIsStuck, NamesWhoseBytesDoNotCome) {
@@ -152,7 +153,7 @@ TEST_F(ARankWhoseWireIsStuck, NamesWhoseBytesDoNotCome) {
 }
 
 TEST_F(ARankWhoseWireIsStuck, EndsAfterTheFailureOfAnother) {
-    const auto hear = [](Engine& rank, Operation& it) {
+    const auto hear = [](MessageEngine& rank, Operation& it) {
         rank.fail("rank 1 has a cold");
         rank.wait(it, within(1h));
     };
@@ -160,17 +161,18 @@ TEST_F(ARankWhoseWireIsStuck, EndsAfterTheFailureOfAnother) {
 }
 
 TEST_F(ARankWhoseWireIsStuck, EndsWhenItGivesUp) {
-    EXPECT_ENDS(start_and(Stuck::InMoves, [](Engine& rank, Operation& it) { rank.leave(it); }),
-                "rank 0 gave RECV from rank 1 up before it was done");
+    EXPECT_ENDS(
+        start_and(Stuck::InMoves, [](MessageEngine& rank, Operation& it) { rank.leave(it); }),
+        "rank 0 gave RECV from rank 1 up before it was done");
 }
 
 TEST_F(ARankWhoseWireIsStuck, EndsWhenAnotherIsNeverThrough) {
     EXPECT_ENDS(engine(Stuck::InGoodbyes),
-                "rank 0 was through and waited .* s for rank 1 to be, too");
+                "rank 0 had finished and waited .* s for rank 1 to finish");
 }
 
 TEST_F(ARankWhoseWireIsStuck, EndsWhenTheJobCannotBeLeft) {
-    EXPECT_ENDS(engine(Stuck::InEnd), "what carries the bytes of rank 0 has not answered for");
+    EXPECT_ENDS(engine(Stuck::InEnd), "the transport of the bytes of rank 0 has not answered for");
 }
 
 }  // namespace

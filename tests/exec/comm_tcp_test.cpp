@@ -133,21 +133,21 @@ TEST(TcpRendezvous, ARankOfAnotherBuildEndsTheJobInWordsOnBothSides) {
     auto first = std::async(std::launch::async, [&] { return failure_to_connect(of_rank_0); });
     EXPECT_EQ(failure_to_connect(of_rank_1),
               "rank 0 at 127.0.0.1:" + std::to_string(listener.port) +
-                  " is of build 0123456789ab of debubble, and rank 1 of build fedcba987654: all "
-                  "ranks of a job run the same program");
+                  " runs build 0123456789ab of debubble, and rank 1 runs build fedcba987654: all "
+                  "ranks of a job must run the same build");
     EXPECT_EQ(first.get(),
-              "rank 1 cannot join: it is of build fedcba987654 of debubble, and rank 0 of build "
-              "0123456789ab; all ranks of a job run the same program");
+              "rank 1 cannot join: it runs build fedcba987654 of debubble, and rank 0 runs build "
+              "0123456789ab; all ranks of a job must run the same build");
 }
 
-/// Who does not know the secret says nothing that counts.
+/// A caller that does not know the secret says nothing that counts.
 TEST(TcpRendezvous, AStrangerOfAnotherBuildDoesNotEndTheJob) {
     const TcpListener listener = listen_here();
     TcpJob stranger = job_at(1, listener.port);
     stranger.secret = "a guess";
     stranger.build = {"fedcba9876543210"};
     auto rank_0 = std::async(std::launch::async, [&] { return sum_at(job_of(listener)); });
-    check_has(failure_to_connect(stranger), "is of build");
+    check_has(failure_to_connect(stranger), "runs build");
     EXPECT_EQ(sum_at(job_at(1, listener.port)), 3);
     EXPECT_EQ(rank_0.get(), 3);
 }
@@ -210,11 +210,11 @@ TEST(TcpRendezvous, WhoSendsRubbishAfterJoiningIsLost) {
         insider.say(std::array<std::uint32_t, 8>{1, size, 0, 0, 99, 99, 99, 99});
         EXPECT_EQ(rank_0.get(),
                   "rank 0 stopped waiting for BARRIER among ranks 0, 1: rank 0 has lost rank 1: it "
-                  "has sent what is no message of this program");
+                  "has sent bytes that are not a message of this program");
     }
 }
 
-/// Who listens there neither speaks the protocol nor knows the secret.
+/// The listener neither speaks the protocol nor knows the secret.
 TEST(TcpRendezvous, WhatListensInsteadOfRank0IsTold) {
     for (const bool speaks : {false, true}) {
         const TcpListener listener = listen_here();
@@ -229,7 +229,7 @@ TEST(TcpRendezvous, WhatListensInsteadOfRank0IsTold) {
         verdict.accepted = 1;
         ::send(taken, &verdict, sizeof verdict, MSG_NOSIGNAL);
         check_has(caller.get(), speaks ? "does not know this job's secret"
-                                       : "is no rank of this version of debubble");
+                                       : "is not a rank of this version of debubble");
         ::close(taken);
         ::close(listener.descriptor);
     }
@@ -263,7 +263,7 @@ TEST(TcpRendezvous, AFileThatAnEarlierJobLeftIsPassedOver) {
     EXPECT_EQ(late.get(), 3);
 }
 
-/// What the file leads to listens and says nothing, is no rank, or belongs to another job.
+/// The listener at the file's address says nothing, is not a rank, or belongs to another job.
 TEST(TcpRendezvous, AFileThatLeadsToSomethingElseIsReadAgain) {
     for (const char* what : {"silence", "another program", "another job"}) {
         SCOPED_TRACE(what);
@@ -333,7 +333,7 @@ TEST(TcpRendezvous, AStrangerIsRefusedWhoKnowsAllButTheSecretOfTheFile) {
     EXPECT_EQ(verdict_on_stranger.get().accepted, 0u);
     ::close(rank_0);
     ::close(listener.descriptor);
-    check_has(rank_1.get(), "rank 1 has lost rank 0 while the job came together");
+    check_has(rank_1.get(), "rank 1 has lost rank 0 while the ranks of the job met");
 }
 
 /// As rank 0 tells all others (exec/comm/tcp/rendezvous.cpp).
@@ -354,7 +354,7 @@ TEST(TcpRendezvous, ARankThatCallsAnyAddressOfTheLoopIsOnTheHostOfRank0) {
     auto rank_0 = std::async(std::launch::async, [&] {
         return failure_of([&] { connect_tcp(job)->barrier("BARRIER")->wait(soon()); });
     });
-    std::optional<tcp::Meeting> meeting;
+    std::optional<tcp::MeetingPoint> meeting;
     while (!(meeting = tcp::read_meeting(job.file))) std::this_thread::sleep_for(10ms);
     {
         const Stranger first(meeting->port, INADDR_LOOPBACK + 0x100), second(meeting->port);
@@ -410,9 +410,10 @@ TEST(TcpRendezvous, AFileOfSomebodyElseIsRefused) {
     job.file = folder.path() / "job";
     const auto written = tcp::write_meeting(job.file, {"127.0.0.1", 80, "a secret"});
     ASSERT_EQ(::chown(job.file.c_str(), 12345, 12345), 0);
-    EXPECT_EQ(failure_to_connect(job), "the rendezvous file " + job.file.string() +
-                                           " is of user 12345 and not of 0, who runs this job: "
-                                           "name another");
+    EXPECT_EQ(failure_to_connect(job),
+              "the rendezvous file " + job.file.string() +
+                  " belongs to user 12345 and not to 0, who runs this job: "
+                  "name another file");
 }
 
 /// The files that this thread makes belong to that user, as on CIFS, or on NFS for root.
@@ -432,15 +433,16 @@ TEST(TcpRendezvous, ADiskThatCannotKeepASecretIsToldByWhoWrites) {
         const WritesAs somebody(12345);
         static_cast<void>(tcp::write_meeting(file, {"127.0.0.1", 80, "a secret"}));
     });
-    EXPECT_EQ(failure, "the disk of the rendezvous file " + file.string() +
-                           " cannot keep a secret: what user 0 writes there for itself alone is of "
-                           "user 12345 with mode 600; name a file on another disk, or set "
-                           "DEBUBBLE_JOB_SECRET, MASTER_ADDR and MASTER_PORT instead of "
-                           "--rendezvous");
+    EXPECT_EQ(failure,
+              "the disk of the rendezvous file " + file.string() +
+                  " cannot keep a secret: a file that user 0 writes there for itself alone belongs "
+                  "to user 12345 with mode 600; name a file on another disk, or set "
+                  "DEBUBBLE_JOB_SECRET, MASTER_ADDR and MASTER_PORT instead of "
+                  "--rendezvous");
     EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "no secret is left there";
 }
 
-TEST(TcpRendezvous, AFileOfSomethingElseIsNoMeeting) {
+TEST(TcpRendezvous, AFileOfSomethingElseIsNoMeetingPoint) {
     const ScratchFolder folder;
     const auto file = folder.path() / "job";
     const auto holds = [&](const std::string& text) {

@@ -20,9 +20,8 @@ TEST(CpuKernels, GoByTheirNames) {
         make_cpu_kernels("mkl", 1);
         FAIL() << "no such kernels";
     } catch (const InputError& error) {
-        EXPECT_STREQ(
-            error.what(),
-            "error: no kernels are called 'mkl'; there are auto, onednn and fixed-order\n");
+        EXPECT_STREQ(error.what(),
+                     "error: there are no kernels 'mkl'; choose auto, onednn or fixed-order\n");
     }
 }
 
@@ -30,7 +29,7 @@ TEST(CpuKernels, RunOnOneThreadAtLeast) {
     EXPECT_THROW(make_cpu_kernels("auto", 0), InputError);
 }
 
-/// What the three widths of vectors are to oneDNN.
+/// Whether oneDNN's name of instructions is within a width of vectors.
 bool is_within(const std::string& instructions, fixed_order::VectorUnit unit) {
     const bool sse = instructions == "sse41", wide = instructions.starts_with("avx512");
     switch (unit) {
@@ -48,7 +47,7 @@ TEST(CpuKernels, OfOneDnnUseNoWiderInstructionsThanTheVectorUnitAllows) {
     EXPECT_PRED2(is_within, onednn_instructions(), fixed_order::vector_unit());
 }
 
-/// Weight gradients, attention and a norm of gradients: what sums over many rows.
+/// Weight gradients, attention and a norm of gradients: the kernels that sum over many rows.
 std::vector<Tensor> sums_of(Kernels& kernels) {
     const Tensor q = random_tensor<float>({2, 150, 4, 32}, 1),
                  k = random_tensor<float>(q.shape(), 2);

@@ -67,7 +67,7 @@ TEST(Corpus, RefusesALineThatIsNoDocument) {
                                              "\"...\"}\n  " +
                                              std::string(line) + "\n  ^\n"));
     EXPECT_THAT(refusal("{\"text\": \"on"),
-                HasSubstr("a.jsonl:2:13: error: the line is no JSON; it must be"));
+                HasSubstr("a.jsonl:2:13: error: the line is not JSON; it must be"));
     EXPECT_THAT(refusal("{\"text\": \"\xff\"}"), HasSubstr("a.jsonl:2:11: error: "));
     EXPECT_THAT(refusal(std::string(100'000, '[')), HasSubstr("a.jsonl:2:100001: error: "));
     EXPECT_THAT(folder.names(), ElementsAre("a.jsonl")) << "no tokens of a bad corpus are kept";
@@ -146,7 +146,7 @@ TEST(Corpus, RefusesAFileThatIsNotThere) {
                 EndsWith("none.txt: error: no such file\n"));
 }
 
-/// Bytes, of a file that somebody empties before they are read.
+/// Bytes of a file that is emptied before they are read.
 class EmptiedBytes : public Tokenizer {
 public:
     explicit EmptiedBytes(fs::path path) : path_(std::move(path)) {}

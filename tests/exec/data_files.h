@@ -26,7 +26,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// What the exception says that `call` throws; empty if it throws none.
+/// The sentence of the exception that `call` throws; empty if it throws none.
 template <class Error, class Call>
 std::string sentence_of(Call&& call) {
     try {

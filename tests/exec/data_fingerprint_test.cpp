@@ -50,8 +50,8 @@ TEST(TheFingerprintOfData, ChangesWithEveryByteThatIsTrainedOn) {
 
 constexpr std::int64_t kMebibyte = 1 << 20;
 
-/// Sample i is the number i, and takes so many bytes, a mebibyte or less: of some a part is looked
-/// at.
+/// Sample i is the number i, and takes the given number of bytes, up to a mebibyte: with larger
+/// ones only a part of the samples counts.
 class Numbers final : public DataSet {
 public:
     explicit Numbers(std::int64_t samples, std::int64_t bytes = kMebibyte, bool many_files = false)
@@ -96,7 +96,7 @@ TEST(TheFingerprintOfData, LooksAtFewOfManySamplesThatAreFarFromEachOther) {
         EXPECT_EQ(numbers.seen().back(), numbers.samples() - 1);
         return std::ssize(numbers.seen());
     };
-    EXPECT_EQ(looks(Numbers(kFit, kBytes)), kFit) << "all are read, one behind the other";
+    EXPECT_EQ(looks(Numbers(kFit, kBytes)), kFit) << "all are read, one after the other";
     EXPECT_EQ(looks(Numbers(kFit + 1, kBytes)), kMost);
     EXPECT_EQ(looks(Numbers(50'000, kBytes, true)), kMost);
     EXPECT_EQ(looks(Numbers(kMost, kBytes, true)), kMost);

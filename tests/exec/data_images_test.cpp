@@ -145,7 +145,7 @@ TEST(ImageFolder, RefusesWhatIsNoFolderOfClasses) {
     folder.with("set/a/1.PNG", png);
     folder.with("set/b/notes.txt", "");
     EXPECT_THAT(opening({"a"}),
-                EndsWith("set/b: error: no class of the training's, which are a\n"));
+                EndsWith("set/b: error: not a class of the training, whose classes are a\n"));
     EXPECT_THAT(opening({"a", "b"}), EndsWith("set/b: error: the class has no JPEG and no PNG\n"));
     const auto damaged = folder.with("set/b/2.jpg", png.substr(0, 100));
     const auto data = open_images(folder / "set", {"a", "b"}, {.side = 4});
@@ -188,10 +188,10 @@ TEST(Cifar, RefusesAFileOfAnotherKind) {
         return sentence_of<InputError>([&] { CifarImages images({path}); });
     };
     EXPECT_THAT(opening(cifar_record(1, 0, 0, 0) + "x"),
-                EndsWith("no file of CIFAR-10: its 3074 bytes are no multiple of 3073\n"));
-    EXPECT_THAT(opening(""), EndsWith("its 0 bytes are no multiple of 3073\n"));
+                EndsWith("not a CIFAR-10 file: its 3074 bytes are not a multiple of 3073\n"));
+    EXPECT_THAT(opening(""), EndsWith("its 0 bytes are not a multiple of 3073\n"));
     EXPECT_THAT(opening(cifar_record(1, 0, 0, 0) + cifar_record(10, 0, 0, 0)),
-                EndsWith("no file of CIFAR-10: the label of image 1 is 10\n"));
+                EndsWith("not a CIFAR-10 file: the label of image 1 is 10\n"));
 }
 
 }  // namespace

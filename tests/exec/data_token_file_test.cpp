@@ -78,10 +78,11 @@ TEST(TokenFile, RefusesEveryDisagreement) {
     EXPECT_THAT(refusal(""), EndsWith("bad.bin: error: 0 bytes are too few for the header of a "
                                       "token file, which has 1024\n"));
     EXPECT_THAT(refusal(file_of(20240521, 1, 0, "")),
-                EndsWith("no token file of llm.c: it begins with 20240521, not with 20240520 "
+                EndsWith("not a token file of llm.c: it begins with 20240521, not with 20240520 "
                          "(uint16) or 20240801 (uint32)\n"));
     EXPECT_THAT(refusal(file_of(20240520, 7, 0, "")),
-                EndsWith("version 7 of a token file that begins with 20240520; known is 1\n"));
+                EndsWith("version 7 of a token file that begins with 20240520 is not known; the "
+                         "known version is 1\n"));
     EXPECT_THAT(refusal(file_of(20240520, 1, 3, "1234")),
                 EndsWith("the header promises 3 tokens of 2 bytes, but 4 bytes follow it\n"));
     EXPECT_THAT(refusal(file_of(20240520, 1, 2, "12345")),
@@ -92,7 +93,7 @@ TEST(TokenFile, RefusesEveryDisagreement) {
                 EndsWith("not a regular file\n"));
 }
 
-/// One page is the last that is there in part; behind it no page is there at all.
+/// One page is the last that is there in part; after it no page is there at all.
 TEST(TokenFile, ThatIsCutWhileItIsReadIsSaid) {
     for (const std::int64_t left : {1024 + 2 * 90'000 + 6, 1024 + 2 * 150'000, 0}) {
         const Folder folder;

@@ -101,7 +101,7 @@ TEST(Bpe, ALongTextIsItsWordsWhereverTheyLie) {
         const std::string before = std::string(lead - 1, 'a') + "\n";
         EXPECT_EQ(tokenizer->encode(before + line), encode_apart(*tokenizer, {before, line}))
             << lead;
-        // Of spaces in a row the last belongs to the word after them.
+        // The last of several spaces in a row belongs to the word after them.
         EXPECT_EQ(tokenizer->encode("x" + spaces + before),
                   encode_apart(*tokenizer, {"x", spaces.substr(1), " " + before}))
             << lead;
@@ -126,11 +126,11 @@ TEST(Bpe, RefusesWhatItWouldEncodeWrongly) {
                 }),
                 EndsWith("tokenizer.json: error: its normalizer \"NFC\" is not supported\n"));
     EXPECT_THAT(refusal([](Json& t) { t["model"]["type"] = "WordPiece"; }),
-                EndsWith("its model is \"WordPiece\"; supported is \"BPE\"\n"));
+                EndsWith("its model is \"WordPiece\"; only \"BPE\" is supported\n"));
     EXPECT_THAT(refusal([](Json& t) {
                     t["pre_tokenizer"] = {{"type", "Metaspace"}};
                 }),
-                HasSubstr("its pre_tokenizer is 'Metaspace'; supported are 'ByteLevel', and"));
+                HasSubstr("its pre_tokenizer is 'Metaspace'; only 'ByteLevel' and"));
     EXPECT_THAT(refusal([](Json& t) { t["model"]["dropout"] = 0.1; }),
                 EndsWith("'dropout' is 0.1, which is not supported\n"));
     EXPECT_THAT(refusal([](Json& t) { t["model"]["byte_fallback"] = true; }),
@@ -152,7 +152,7 @@ TEST(Bpe, RefusesWhatItWouldEncodeWrongly) {
     EXPECT_THAT(refusal([](Json& t) { t["model"]["merges"][0] = "q q"; }),
                 EndsWith("merge 1 is of 'q' and 'q', but 'qq' is not in the vocabulary\n"));
     EXPECT_THAT(refusal([](Json& t) { t["model"].erase("merges"); }),
-                HasSubstr("no tokenizer of the known form: "));
+                HasSubstr("not a tokenizer of a known form: "));
     EXPECT_THAT(refusal([](Json& t) { t["model"]["vocab"].erase("c"); }),
                 HasSubstr("but 'c' is not in the vocabulary\n"));
     EXPECT_THAT(refusal([](Json& t) {
@@ -161,7 +161,7 @@ TEST(Bpe, RefusesWhatItWouldEncodeWrongly) {
                 }),
                 EndsWith("its vocabulary has no token for the byte 0x63\n"));
     EXPECT_THAT(refusal([](Json& t) { t = Json::array(); }),
-                EndsWith("no tokenizer: the JSON is no map\n"));
+                EndsWith("not a tokenizer: the JSON is not a map\n"));
 }
 
 TEST(Bpe, RefusesFilesThatAreNoTokenizers) {
@@ -170,9 +170,9 @@ TEST(Bpe, RefusesFilesThatAreNoTokenizers) {
         return sentence_of<InputError>([&] { make_tokenizer(path); });
     };
     EXPECT_THAT(refusal(folder.with("a.json", "{\"model\":")),
-                EndsWith("a.json: error: no JSON at byte 10\n"));
+                EndsWith("a.json: error: not JSON at byte 10\n"));
     EXPECT_THAT(refusal(folder.with("b.json", std::string(1'000'000, '['))),
-                EndsWith("b.json: error: no JSON at byte 1000001\n"));
+                EndsWith("b.json: error: not JSON at byte 1000001\n"));
     EXPECT_THAT(refusal(folder / "none"), EndsWith("none: error: no such file\n"));
     fs::create_directory(folder / "empty");
     EXPECT_THAT(refusal(folder / "empty"),
@@ -192,8 +192,8 @@ TEST(Pattern, RefusesWhatItCannotCarryOut) {
                 .split(std::string(40, 'a') + "!", [](std::string_view, bool) {});
         });
     };
-    EXPECT_THAT(refusal("(a"), HasSubstr("t.json: error: '(a' is no regular expression: "));
-    EXPECT_THAT(refusal("\\ba"), EndsWith("looks at what was before a match, which is not "
+    EXPECT_THAT(refusal("(a"), HasSubstr("t.json: error: '(a' is not a regular expression: "));
+    EXPECT_THAT(refusal("\\ba"), EndsWith("looks at the text before a match, which is not "
                                           "supported\n"));
     EXPECT_THAT(refusal("(?:a|a)*(?:a|a)*(?:a|a)*(?:a|a)*(?:a|a)*$"),
                 HasSubstr("its regular expression fails on 'aaaa"));

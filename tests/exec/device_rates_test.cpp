@@ -11,7 +11,7 @@ namespace {
 
 using testing::DoubleNear;
 
-/// What the sweep of a GPU would time if the cost model were the GPU.
+/// The timings of a sweep if the cost model were the GPU.
 std::vector<KernelTiming> timed_by(const scenarios::Gpu& gpu) {
     std::vector<KernelTiming> timings;
     const auto add = [&](const char* name, const auto& work) {
@@ -72,7 +72,7 @@ TEST(DeviceRates, OfACardWithoutADatasheetAreItsPeaks) {
     EXPECT_THAT(found.memory_bandwidth.value, DoubleNear(3352e9 * 0.74, 3e9));
     EXPECT_EQ(found.gemm_efficiency, 1);
     EXPECT_EQ(found.memory_efficiency, 1);
-    // What the cost model then says of a large product is what was measured.
+    // The cost model's time of a large product is the measured one.
     const models::Gemm gemm{1, 1536, 2816, 8192, {}, 2};
     EXPECT_THAT(seconds(sim::kernel_time(gemm, found)),
                 DoubleNear(seconds(sim::kernel_time(gemm, gpu)), 1e-6));

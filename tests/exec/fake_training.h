@@ -27,15 +27,15 @@ struct Results {
 /// The step on one rank, microbatch by microbatch, stage by stage.
 Results sequential(const Program& program, int replica);
 
-/// What the stages and actions of a rank tell each other, to catch an interpreter that
-/// runs a pass too early.
+/// The state that the stages and actions of a rank share, to catch an interpreter that runs a pass
+/// too early.
 struct RankState {
     std::map<Stage, double> partial;  ///< gradient that was not reduced yet
     std::map<Stage, double> reduced;  ///< over all replicas and holders
     std::set<Stage> sharded;          ///< may not compute
     std::set<Stage> reducing;         ///< may not add to their gradients
     std::map<Action, int> computes;   ///< how often each ran
-    ActionLog log;                    ///< of the step under way
+    ActionLog log;                    ///< log of the step under way
     bool norm_is_under_way = false;
     int optimizer_steps = 0;
     double norm = 0;
@@ -81,8 +81,8 @@ private:
     Arena& arena_;
     RankState& state_;
     std::map<MicroBatch, Saved> saved_;
-    std::map<int, std::int64_t> keys_;           ///< what earlier slices left, by microbatch
-    std::map<int, std::int64_t> key_gradients_;  ///< what later slices left
+    std::map<int, std::int64_t> keys_;           ///< results of earlier slices, by microbatch
+    std::map<int, std::int64_t> key_gradients_;  ///< results of later slices
     std::int64_t loss_ = 0;
 };
 
@@ -105,7 +105,7 @@ private:
     const Program& program_;
     Communicator& world_;
     RankState& state_;
-    std::unique_ptr<Communicator> replicas_;  ///< of this pipeline rank
+    std::unique_ptr<Communicator> replicas_;  ///< replicas of this pipeline rank
     std::map<Stage, std::unique_ptr<Communicator>> holders_;
     std::unique_ptr<Communicator> tied_;
 };
@@ -113,13 +113,14 @@ private:
 struct RankResult {
     StepRecord record;
     RankState state;
-    /// By step: what the rank has done that is not as Job::program lists it, if anything.
+    /// For each step, the difference between what the rank did and the list of Job::program, if
+    /// any.
     std::vector<std::optional<std::string>> differences;
     double loss = 0;
     Bytes held_after;
 };
 
-/// What a test may change of the ranks before they run.
+/// The settings of a test for the ranks, before they run.
 struct Job {
     Program program;
     RankGrid grid;
@@ -129,7 +130,7 @@ struct Job {
     std::chrono::nanoseconds patience = std::chrono::seconds(30);
     /// Around the stage of that pipeline rank: a stage that fails or stalls.
     std::function<std::unique_ptr<StageRunner>(Stage, std::unique_ptr<StageRunner>)> wrap = {};
-    std::map<int, Program> instead = {};  ///< what the interpreter is given in these steps
+    std::map<int, Program> instead = {};  ///< the Program that the interpreter gets in these steps
 };
 
 /// All ranks as threads; by global rank, of the last step. The trace, if asked for, is

@@ -10,7 +10,7 @@
 /// The tensors of a whole job, put together from what its ranks hold.
 namespace debubble::exec {
 
-/// By canonical name, row-major, in fp32. Elements that nobody has put are NaN.
+/// Tensors by canonical name, row-major, in fp32. Elements that no rank has put are NaN.
 using GlobalTensors = std::map<std::string, std::vector<float>>;
 
 /// Puts a rank's box where it belongs.

@@ -71,7 +71,7 @@ PieceSource weights_of(const Goldens& golden) {
     source.name = "the goldens";
     for (const auto& [name, tensor] : golden.all()) {
         if (!golden.has("d_" + name)) continue;
-        Extents shape;
+        Dimensions shape;
         for (int d = 0; d < tensor.shape().rank(); ++d) shape.push_back(tensor.shape()[d]);
         const std::string_view data(reinterpret_cast<const char*>(tensor.view().data),
                                     static_cast<std::size_t>(tensor.bytes()));

@@ -9,15 +9,15 @@
 namespace debubble::exec {
 namespace {
 
-Shape shape_of(const Extents& extents) {
-    switch (extents.size()) {
+Shape shape_of(const Dimensions& shape) {
+    switch (shape.size()) {
         case 0: return {};
-        case 1: return {extents[0]};
-        case 2: return {extents[0], extents[1]};
-        case 3: return {extents[0], extents[1], extents[2]};
-        case 4: return {extents[0], extents[1], extents[2], extents[3]};
+        case 1: return {shape[0]};
+        case 2: return {shape[0], shape[1]};
+        case 3: return {shape[0], shape[1], shape[2]};
+        case 4: return {shape[0], shape[1], shape[2], shape[3]};
     }
-    throw std::runtime_error("no golden has more than four extents");
+    throw std::runtime_error("no golden has more than four dimensions");
 }
 
 }  // namespace

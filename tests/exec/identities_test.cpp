@@ -109,7 +109,7 @@ TEST(CrossEntropy, OfVocabularySharesIsThatOfTheWhole) {
     Tensor largest({kTokens}), sum({kTokens}), target({kTokens});
     std::ranges::fill(largest.as<float>(), -1e30F);
     EXPECT_GT(loss, 0);
-    std::vector<Tensor> own, sums, mine;  // of each rank
+    std::vector<Tensor> own, sums, mine;  // those of each rank
     const auto share_of = [&](int rank) {
         return CrossEntropy{.first_entry = cuts[rank],
                             .gradient_scale = 0.125,
@@ -229,7 +229,8 @@ TEST(Normal, IsHalfOfErfcToTheLastPlaces) {
         worst = std::max(worst, error);
         if (x < 0 && bell(x) > 0) worst_of_tail = std::max(worst_of_tail, error / exact);
     }
-    // Of at most a half: the exponential's 1.5 units, the polynomial's evaluation and its fit.
+    // The error is at most a half unit plus the exponential's 1.5 units, the polynomial's
+    // evaluation and its fit.
     EXPECT_LT(worst, 1.5 * std::numeric_limits<float>::epsilon());
     EXPECT_LT(worst_of_tail, 1e-5) << "x^2 / 2 is rounded before it is an exponent";
     constexpr float kInfinity = std::numeric_limits<float>::infinity();

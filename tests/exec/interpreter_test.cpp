@@ -57,7 +57,7 @@ std::vector<Lowering> lowerings(const Schedule& schedule) {
     return all;
 }
 
-/// What each rank must have, from the model run in plain order.
+/// Expects on each rank the results of the model run in plain order.
 void expect_right(const Job& job, const std::vector<RankResult>& results) {
     const Program& program = job.program;
     std::vector<fake::Results> expected;
@@ -362,7 +362,7 @@ TEST_P(EveryTransport, ARankThatStallsEndsTheRunAtTheDeadline) {
     } catch (const DeadlinePassed& error) {
         EXPECT_THAT(error.what(),
                     MatchesRegex("rank 0 waited [.0-9]+ s for 0RECV_B. from rank 1: .*"));
-        EXPECT_THAT(error.what(), HasSubstr("rank 1 has not come to it"));
+        EXPECT_THAT(error.what(), HasSubstr("rank 1 has not reached it"));
     }
 }
 

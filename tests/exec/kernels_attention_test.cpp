@@ -74,7 +74,7 @@ TEST_P(KernelsTest, Attention) {
     }
 }
 
-/// The columns of a packed tensor, or of its gradient, by the extents of what they are.
+/// The columns of a packed tensor, or of its gradient, by the sizes of its parts.
 struct Columns {
     TensorView q, k, v;
     Columns(const TensorView& packed, const Shape& queries, const Shape& keys)

@@ -10,8 +10,8 @@ using Side = Twins::Side;
 struct ExpertsCase {
     std::int64_t tokens, experts, chosen, hidden;
 };
-/// Few and many, more than a warp has lanes, all of them chosen; more tokens than a block counts at
-/// once; rows that are no multiple of eight.
+/// Few and many experts, more than a warp has lanes, all of them chosen; more tokens than a block
+/// counts at once; rows that are not a multiple of eight.
 TEST_P(KernelsTest, Experts) {
     for (const ExpertsCase& test : std::vector<ExpertsCase>{
              {300, 8, 2, 24}, {7, 1, 1, 16}, {21, 70, 5, 300}, {33, 4, 4, 13}, {9, 1100, 3, 8}}) {
@@ -50,7 +50,7 @@ TEST_P(KernelsTest, Experts) {
 }
 
 /// Experts with many rows, one and none, and the same product again with other rows: what a back
-/// end keeps of one number of rows must not reach into the next.
+/// end keeps for one number of rows must not reach the next.
 TEST_P(KernelsTest, ExpertsMultiplyTheirOwnRows) {
     const std::int64_t experts = 5, inputs = 24, outputs = 16;
     for (const std::vector<std::int64_t>& first : std::vector<std::vector<std::int64_t>>{

@@ -72,7 +72,7 @@ TEST_P(KernelsTest, ProductsWithTheirActivation) {
                                                              side(wide), side(dwide));
                 });
                 expect_alike(wide, "wide");
-                expect_alike(y, "y", 2);  // of a wide that may be rounded
+                expect_alike(y, "y", 2);  // its input may be rounded
                 expect_alike(dwide, "dwide", 4);
             }
 }
@@ -87,7 +87,7 @@ TEST_P(KernelsTest, ProjectionsOfAFewRowsOfMany) {
                                        {});
     });
     expect_alike(y, "y");
-    expect_alike(dweight, "dweight", 2);  // of a y that was rounded
+    expect_alike(dweight, "dweight", 2);  // its y was rounded
 }
 
 TEST_P(KernelsTest, Embeddings) {
@@ -136,7 +136,7 @@ TEST_P(KernelsTest, NormsOfSums) {
         });
         expect_alike(layer_sum, "sum");
         expect_alike(rms_sum, "sum");
-        expect_alike(layer_branch, "LayerNorm", 4);  // of a sum that was rounded
+        expect_alike(layer_branch, "LayerNorm", 4);  // its sum was rounded
         expect_alike(rms_y, "RMSNorm", 4);
         expect_alike(layer_statistics, "statistics of LayerNorm", 4);
         expect_alike(rms_statistics, "statistics of RMSNorm", 4);
@@ -201,7 +201,7 @@ TEST_P(KernelsTest, Heads) {
     const Twins packed = random({2, 5, 12 + 2 * 6}), dpacked = random({2, 5, 24});
     const Twins q = random({2, 5, 2, 6}), k = random({2, 8, 1, 6}), v = random({2, 8, 1, 6});
     const Twins cosines = fp32({9, 3}), sines = fp32({9, 3}), turned = random({2, 5, 2, 6});
-    const Twins half = random({2, 5, 4, 6});  // of whose heads only the first turn
+    const Twins half = random({2, 5, 4, 6});  // only its first heads turn
     both([&](Kernels& kernels, Side side) {
         kernels.split_heads_forward(3, side(packed), side(q), side(k), side(v));
         kernels.rope_forward(3, 2, side(cosines), side(sines), side(q));
@@ -259,7 +259,7 @@ TEST_P(KernelsTest, CrossEntropy) {
     std::vector<std::int32_t> ids(21);
     for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 51);
     ids[4] = loss.ignore_index;
-    ids[5] = 10 + 1005;  // a padding column is no target
+    ids[5] = 10 + 1005;  // a padding column cannot be a target
     const Twins targets = integers(ids), logits = random({21, 1009});
     const std::int64_t of_row_two = 2 * 1009 + ids[2] - 10;
     const Tensor winner({1}, DataType::Fp32);

@@ -45,7 +45,7 @@ TEST_P(Network, HasPyTorchsLogitsLossAndGradients) {
     for (const auto& [name, gradient] : transformer.gradients) {
         if (largest_magnitude<float>(golden_["d_" + name].as<float>()) == 0) {
             EXPECT_EQ(largest_magnitude<float>(gradient.as<float>()), 0) << name;
-            continue;  // of an expert that no token goes to
+            continue;  // an expert that no token goes to
         }
         const double error = relative_difference(gradient, golden_["d_" + name], scale_of(name));
         EXPECT_LT(error, 1e-5) << name;

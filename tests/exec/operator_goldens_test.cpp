@@ -6,8 +6,8 @@
 #include "tests/exec/tensors.h"
 #include "tests/oracle/oracle.h"
 
-/// Every operator beside PyTorch in float64: forward and gradients within 1e-5 of the largest
-/// element, by the oracle and by the processor's back ends.
+/// Every operator compared with PyTorch in float64: forward and gradients within 1e-5 of the
+/// largest element, by the oracle and by the processor's back ends.
 namespace debubble::exec {
 namespace {
 

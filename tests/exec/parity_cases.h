@@ -4,7 +4,7 @@
 
 #include "tests/exec/parity_job.h"
 
-/// What is trained in every layout.
+/// The trainings that are run in every layout.
 namespace debubble::exec::parity {
 
 /// A layout `parallel` of the training of `model`; `training`: more keys of it.

@@ -50,13 +50,13 @@ const std::map<std::string, std::string> kModels{
 
 constexpr std::int32_t kIgnored = -100;
 
-/// One sample of the step's global batch: the same whoever asks.
+/// One sample of the step's global batch, the same for every caller.
 struct Sample {
     Tensor inputs;
     Tensor targets;
 };
 
-/// Of as many samples as a microbatch has, each of the same whatever their number.
+/// A batch of as many samples as a microbatch has, each of the same shape whatever their number.
 Sample stacked(const std::vector<Sample>& samples) {
     const auto stack = [&](Tensor Sample::*member) {
         const Tensor& first = samples[0].*member;
@@ -107,7 +107,7 @@ std::int64_t counted(const scenarios::Scenario& scenario, int step) {
     return count;
 }
 
-/// What the rank holds of the reduced gradients of the last step.
+/// Puts the rank's part of the reduced gradients of the last step.
 void put_gradients(RankTraining& training, GlobalTensors& gradients) {
     HostCopies copies(*training.kernels);
     for (const LocalStage& local : training.stages) {

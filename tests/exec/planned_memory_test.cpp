@@ -5,7 +5,7 @@
 #include "sim/predict.h"
 #include "tests/exec/parity_cases.h"
 
-/// What the simulator says that a rank will hold is what it holds when the Program runs.
+/// A rank holds, when the Program runs, the memory that the simulator predicts for it.
 namespace debubble::exec::parity {
 namespace {
 

@@ -42,7 +42,7 @@ private:
     std::map<std::string, std::string> variables_;
 };
 
-/// Of Slurm's manual: SLURM_STEP_TASKS_PER_NODE as SLURM_TASKS_PER_NODE.
+/// The examples of Slurm's manual: SLURM_STEP_TASKS_PER_NODE has the form of SLURM_TASKS_PER_NODE.
 int tasks_here(const std::string& per_node, const std::string& node) {
     const Environment slurm({{"SLURM_PROCID", "3"},
                              {"SLURM_STEP_NUM_TASKS", "9"},
@@ -73,7 +73,7 @@ TEST(ProcessPlace, ARankBeyondItsJobIsAMistake) {
             FAIL() << "RANK " << rank << " was taken";
         } catch (const InputError& error) {
             EXPECT_EQ(error.what(), "error: RANK is '" + std::string(rank) +
-                                        "', and WORLD_SIZE is 2: no rank of that job\n");
+                                        "', and WORLD_SIZE is 2: that job has no such rank\n");
         }
     }
 }
@@ -100,7 +100,7 @@ Variables also(Variables more, const Variables& variables) {
     return more;
 }
 
-/// Of the job over TCP in that environment, or the sentence why there is none.
+/// The job over TCP in that environment. Throws the sentence why there is none.
 TcpJob job_in(const Variables& variables) {
     const Environment environment(variables);
     return tcp_job(process_place(), "");
@@ -206,8 +206,8 @@ TEST(TcpJob, DoesNotListenWhereTorchrunKeepsAStore) {
     EXPECT_THAT(refusal_in(also({{"DEBUBBLE_PORT", "here"}}, torchrun)), HasSubstr("'here'"));
 }
 
-/// Of one host and without a secret, as torchrun starts it: what a stranger of this host can know
-/// is the environment's ids.
+/// A job on one host and without a secret, as torchrun starts it: a stranger of this host can know
+/// only the environment's ids.
 TEST(TcpJob, RefusesAStrangerWhoKnowsWhatIsPublic) {
     const ScratchFolder folder;
     std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
@@ -222,7 +222,7 @@ TEST(TcpJob, RefusesAStrangerWhoKnowsWhatIsPublic) {
         }
         return "";
     });
-    std::optional<tcp::Meeting> meeting;
+    std::optional<tcp::MeetingPoint> meeting;
     while (!(meeting = tcp::read_meeting(job.file, true))) std::this_thread::sleep_for(10ms);
     const Stranger stranger(meeting->port);
     const auto greeting = stranger.hear<tcp::Greeting>();

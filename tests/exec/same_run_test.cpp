@@ -14,7 +14,7 @@ using testing::Contains;
 using testing::Each;
 using testing::Not;
 
-/// What each rank is told that brings these facts.
+/// The sentence of each rank that brings these facts.
 std::vector<std::string> verdicts(const std::vector<RunFacts>& by_rank) {
     std::vector<std::string> said(by_rank.size());
     run_local(static_cast<int>(by_rank.size()), Transport::Buffered, [&](Communicator& world) {

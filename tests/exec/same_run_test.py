@@ -39,7 +39,7 @@ def of_another_build(program):
 
 
 class Rank:
-    """What one of the two ranks is started with."""
+    """The arguments of one of the two ranks."""
 
     def __init__(self, *words, program=PROGRAM, **variables):
         self.words = [str(word) for word in words]

@@ -100,7 +100,7 @@ TEST_F(ExportNetwork, NothingIsOverwritten) {
     fs::create_directory(out());
     export_network(open_saved_network(run()), {}, out());  // an empty one may be there
     const std::string config = read_file(out() / "config.json");
-    EXPECT_THAT(export_mistake(run()), HasSubstr("is not empty; nothing of it is overwritten"));
+    EXPECT_THAT(export_mistake(run()), HasSubstr("is not empty; none of its files is overwritten"));
     EXPECT_EQ(read_file(out() / "config.json"), config);
     fs::remove_all(out());
     write_file(out(), "a file");

@@ -54,7 +54,7 @@ protected:
 TEST_P(Sample, GreedilyItGoesOnAsTransformersDoes) {
     const Goldens golden("hugging_face/" + GetParam().network + "/generated");
     const View<std::int32_t> texts = golden["texts"].as<std::int32_t>();
-    constexpr int kPrompt = 3;  // of make_generated.py
+    constexpr int kPrompt = 3;  // as in make_generated.py
     ASSERT_GT(texts.rows(), 0);
     for (std::int64_t i = 0; i < texts.rows(); ++i) {
         const Tokens text(texts.row(i), texts.row(i) + texts.columns());
@@ -148,12 +148,12 @@ INSTANTIATE_TEST_SUITE_P(Networks, Sample,
                                     (is_fixed_order(each.param.kernels) ? "_fixed_order" : "_auto");
                          });
 
-/// Of the network that knows nothing of stages, behind the last token.
+/// The logits after the last token, from the network that knows no stages.
 std::vector<float> expected_logits(const SavedNetwork& network, const Tokens& text) {
     std::map<std::string, Tensor> weights;
     std::vector<WantedPiece> wanted;
     for (const models::Parameter& parameter : models::whole_parameters(network.architecture)) {
-        const Extents& s = parameter.shape;
+        const Dimensions& s = parameter.shape;
         const Shape shape = s.size() == 1 ? Shape{s[0]} : Shape{s[0], s[1]};
         Tensor& tensor = weights.emplace(parameter.name, Tensor(shape)).first->second;
         for (const WantedPiece& piece :
@@ -254,7 +254,8 @@ TEST(SampleMistakes, AreToldInASentence) {
     EXPECT_THAT(mistake_of([&] { prompt_tokens("", tokenizer_of(gpt, ""), 29); }),
                 HasSubstr("the prompt is empty"));
     const std::vector<float> broken{0, std::nanf("")};
-    EXPECT_THAT(mistake_of([&] { choose_token(broken, {}, 0.5); }), HasSubstr("no finite numbers"));
+    EXPECT_THAT(mistake_of([&] { choose_token(broken, {}, 0.5); }),
+                HasSubstr("not finite numbers"));
     SavedNetwork tokens = gpt;
     tokens.settings["data.tokens"] = "corpus.bin";
     EXPECT_THAT(mistake_of([&] { tokenizer_of(tokens, ""); }),

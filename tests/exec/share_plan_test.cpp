@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRanks = 2;
 
-/// What the processes of a job of two prepare.
+/// The jobs that the two processes of one job prepare.
 class JobOfTwo {
 public:
     explicit JobOfTwo(const std::string& schedule) {
@@ -104,7 +104,7 @@ TEST(ARun, ExecutesTheProgramThatIsSimulated) {
         try {
             simulated = job.simulated_hash();
         } catch (const InputError&) {
-            continue;  // of another shape
+            continue;  // it has another shape
         }
         EXPECT_EQ(job.of_rank(0).program_hash, simulated);
         ++programs;

@@ -15,7 +15,7 @@ using testing::AllOf;
 using testing::Each;
 using testing::HasSubstr;
 
-/// What each rank is told that saves in this folder.
+/// The sentence of each rank that saves in this folder.
 std::vector<std::string> verdicts(const std::vector<std::filesystem::path>& by_rank) {
     std::vector<std::string> said(by_rank.size());
     run_local(static_cast<int>(by_rank.size()), Transport::Buffered, [&](Communicator& world) {

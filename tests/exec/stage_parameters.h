@@ -30,7 +30,7 @@ public:
         }
         values_ = Tensor({elements});
         gradients_ = Tensor({elements});
-        for (Place& place : places_) {
+        for (ParameterPlace& place : places_) {
             const Tensor& weight = weights.at(place.name);
             place.shape = weight.shape();
             std::memcpy(view(values_, place).data, weight.view().data,
@@ -43,7 +43,7 @@ public:
 
     /// Adds the gradients to those of `sums`, by name.
     void add_gradients(std::map<std::string, Tensor>& sums) const {
-        for (const Place& place : places_) {
+        for (const ParameterPlace& place : places_) {
             auto [sum, fresh] = sums.try_emplace(place.name, place.shape);
             const View<float> from = view(gradients_, place).as<float>();
             for (std::int64_t i = 0; i < from.size(); ++i) sum->second.as<float>()[i] += from[i];
@@ -51,7 +51,7 @@ public:
     }
 
 private:
-    struct Place {
+    struct ParameterPlace {
         std::string name;
         std::int64_t first = 0;
         Shape shape;
@@ -60,13 +60,13 @@ private:
     static std::string name_of(const models::Parameter& parameter) {
         return parameter.tied_to.empty() ? parameter.name : parameter.tied_to;
     }
-    static TensorView view(const Tensor& all, const Place& place) {
+    static TensorView view(const Tensor& all, const ParameterPlace& place) {
         return {all.view().data + place.first * size_of(all.type()), place.shape, all.type()};
     }
 
     Tensor values_;
     Tensor gradients_;
-    std::vector<Place> places_;
+    std::vector<ParameterPlace> places_;
 };
 
 }  // namespace debubble::exec

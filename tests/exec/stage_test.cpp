@@ -18,7 +18,7 @@ namespace {
 enum class Passes { Fused, Split, SplitLate };
 
 struct Layout {
-    std::vector<int> layers = {2};  ///< of each stage
+    std::vector<int> layers = {2};  ///< layers of each stage
     Passes passes = Passes::Fused;
     int slices = 1;
     models::Recompute recompute = models::Recompute::None;
@@ -47,7 +47,7 @@ protected:
         return how;
     }
 
-    /// Of operators and, apart from them, what was done for parameters.
+    /// The seconds reported of operators and, apart from them, of work for parameters.
     struct Told {
         std::chrono::nanoseconds operators{};
         std::chrono::nanoseconds sharding{};

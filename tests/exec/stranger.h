@@ -12,7 +12,7 @@
 
 namespace debubble::exec {
 
-/// Whether somebody listens at that address of this host.
+/// Whether a program listens at that address of this host.
 inline bool can_connect(int socket, std::uint32_t address, int port) {
     sockaddr_in there{};
     there.sin_family = AF_INET;

@@ -13,7 +13,7 @@
 
 #include "exec/core/tensor.h"
 
-/// What tests of operators need of tensors.
+/// Helpers with tensors for tests of operators.
 namespace debubble::exec {
 
 /// Uniform in [-1, 1).
@@ -55,7 +55,7 @@ inline double relative_difference(const Tensor& a, const Tensor& b, double scale
     return relative_difference<float>(a.as<float>(), b.as<float>(), scale);
 }
 
-/// Into the XML of --gtest_output, for whoever asks how close it was.
+/// Records an error in the XML of --gtest_output, so that its distance from the bound can be seen.
 inline void record_error(const std::string& name, double error) {
     std::ostringstream text;
     text << error;

@@ -21,8 +21,8 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr int kSamples = 8;  ///< of a step; microbatches have one each
-constexpr int kHalves = 2;   ///< of a sequence: what two sequence-parallel ranks see each
+constexpr int kSamples = 8;  ///< samples of a step; microbatches have one each
+constexpr int kHalves = 2;   ///< halves of a sequence: two sequence-parallel ranks see one each
 
 const std::map<std::string, std::string> kModels{
     {"gpt2",
@@ -42,7 +42,8 @@ std::uint64_t mixed(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// What half of a sample's positions adds to the gradient of an element of the whole tensor.
+/// The part that half of a sample's positions adds to the gradient of an element of the whole
+/// tensor.
 struct MadeUp {
     std::uint64_t seed;
     bool rough;
@@ -93,7 +94,7 @@ struct JobRank {
         const TensorView gradient = state.gradient(parameter);
         const bool cut = described.sharding != models::Sharding::Replicated;
         const bool half_only = !cut && graph.execution.sequence_parallel;
-        const Extents strides = row_major_strides(described.shape);
+        const Dimensions strides = row_major_strides(described.shape);
         for (const std::string& role : roles_of(graph, described)) {
             for (int half = 0; half < kHalves; ++half) {
                 if (half_only && half != at.tensor) continue;

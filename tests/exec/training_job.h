@@ -12,10 +12,10 @@
 /// reductions, norm and optimizer can be compared over all layouts to the last bit.
 namespace debubble::exec {
 
-/// What every layout of a job must agree on. Gradients are small multiples of 1/64, so that
-/// their sums are exact in fp32 in any order; with `rough` they are any numbers.
+/// The results on which every layout of a job must agree. Gradients are small multiples of 1/64, so
+/// that their sums are exact in fp32 in any order; with `rough` they are any numbers.
 struct Layout {
-    std::string parallel;  ///< of the scenario: "{data: 2, zero_stage: 1}"
+    std::string parallel;  ///< the scenario's key, such as "{data: 2, zero_stage: 1}"
     std::string model = "gpt2";
     std::string schedule = "1f1b";
     std::string precision = "fp32";
@@ -35,7 +35,7 @@ struct JobResult {
     GlobalTensors weights;  ///< main parameters, where there are such
     std::vector<StepOutcome> outcomes;
     std::vector<MemoryByClass> held;  ///< by global rank, before the first step
-    bool copies_agree = true;  ///< what passes would compute with is those weights, on all ranks
+    bool copies_agree = true;  ///< whether passes would compute with those weights on all ranks
 };
 
 /// Where a job goes on from, and what it leaves.

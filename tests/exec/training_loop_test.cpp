@@ -65,7 +65,7 @@ TEST(ATraining, ProvesEveryStep) {
     EXPECT_EQ(whole.outcome.proven_steps, 6);
 }
 
-/// The interpreter reads the list that was exchanged; the proof holds the one of the beginning.
+/// The interpreter reads the list that was exchanged; the proof holds the original one.
 TEST(ATraining, EndsAtTheStepThatRanInAnotherOrderAndSavesNothingOfIt) {
     const ScratchFolder folder;
     RunJob job = job_in(folder.path());

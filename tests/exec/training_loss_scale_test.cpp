@@ -5,7 +5,7 @@
 namespace debubble::exec {
 namespace {
 
-/// What happens, one letter a step: '.' good, 'x' overflow; and the scale after each.
+/// The events, one letter a step: '.' good, 'x' overflow; and the scale after each.
 void expect_scales(const LossScaleOptions& options, const std::string& steps,
                    const std::vector<double>& scales) {
     LossScaler scaler(options);

@@ -24,7 +24,7 @@ TEST(LrSchedule, HasPyTorchsRates) {
     expect_torchs_rates("warmed-cosine", {Shape::Cosine, 4, 0.1, 12, 0.05});
 }
 
-TEST(LrSchedule, StaysAtItsLeastBehindItsEnd) {
+TEST(LrSchedule, StaysAtItsLeastAfterItsEnd) {
     const LrSchedule cosine{Shape::Cosine, 4, 0.1, 12, 0.05};
     EXPECT_DOUBLE_EQ(cosine.rate(0.4, 12), 0.05);
     EXPECT_DOUBLE_EQ(cosine.rate(0.4, 1000), 0.05);

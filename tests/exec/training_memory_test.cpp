@@ -5,7 +5,7 @@
 #include "scenarios/execution_of.h"
 #include "tests/exec/training_job.h"
 
-/// What a rank holds is what the model's plan says.
+/// A rank holds the memory that the model's plan says.
 namespace debubble::exec {
 namespace {
 

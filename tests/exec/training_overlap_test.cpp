@@ -6,7 +6,7 @@
 #include "scenarios/plan.h"
 #include "tests/exec/training_job.h"
 
-/// What a stage asks of its replicas while a pass computes, and what it waits for.
+/// The communication that a stage asks of its replicas while a pass computes, and the waits for it.
 namespace debubble::exec {
 namespace {
 
@@ -144,7 +144,7 @@ TEST_F(Overlap, ALayerIsReducedWhileTheNextComputes) {
     EXPECT_LE(most_with_gradients_, 3) << "two layers and what is tied";
 }
 
-/// It reads activations: of parameters their shapes are enough.
+/// It reads activations: it needs only the shapes of parameters.
 TEST_F(Overlap, ABackwardWeightGathersNothing) {
     stage("{data: 2, zero_stage: 3}", "zb-h1");
     pass(kBackward, true, PassReads::NoParameters);

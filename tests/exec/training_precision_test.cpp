@@ -96,7 +96,7 @@ std::vector<Layout> post_validated() {
 }
 INSTANTIATE_TEST_SUITE_P(All, PostValidated, testing::ValuesIn(post_validated()));
 
-/// The first 40 elements of the embedding stand for the parameter of make_goldens.py.
+/// The first 40 elements of the embedding are the parameter of make_goldens.py.
 TEST(OptimizerStep, IsPyTorchs) {
     const Goldens golden("optimizers");
     const std::pair<std::string, std::string> recipes[] = {

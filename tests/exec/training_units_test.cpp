@@ -35,7 +35,7 @@ std::vector<std::string> names_of(const models::StageGraph& graph, const Paramet
     return names;
 }
 
-TEST(ParameterUnits, AreLayersAndWhatLiesBesideThem) {
+TEST(ParameterUnits, AreLayersAndTheRestOfTheStage) {
     const models::StageGraph graph = graph_of("gpt2", {0, 4, true, true});
     const std::vector<ParameterUnit> units = units_of(graph);
     std::vector<std::string> names;

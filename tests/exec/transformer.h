@@ -11,8 +11,8 @@
 
 namespace debubble::exec {
 
-/// A whole network made of the operators of fixed order, on one rank and without a schedule:
-/// what the executor's stages must amount to. Each operator of the forward leaves its
+/// A whole network made of the operators of fixed order, on one rank and without a schedule: the
+/// result that the executor's stages must have. Each operator of the forward leaves its
 /// backward_input and its backward_weight on a tape.
 class Transformer {
 public:

@@ -7,8 +7,8 @@
 #include "exec/io/checkpoint/manifest.h"
 #include "exec/io/checkpoint/manifest_seal.h"
 
-/// Any text is refused in words, or is a manifest that reads back as it was written. A text
-/// with an open seal is sealed first: nobody finds a SHA-256 by trying.
+/// Any text is refused in words, or is a manifest that reads back as it was written. A text with an
+/// open seal is sealed first, since no trial finds a SHA-256.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace debubble::exec;
     std::string text(reinterpret_cast<const char*>(data), size);

@@ -36,7 +36,7 @@ __global__ void note_place(unsigned* places, long long cycles) {
     if (threadIdx.x == 0) places[blockIdx.x] = place;
 }
 
-/// What it has seen counts only if it runs behind note_place.
+/// The result counts only if it runs after note_place.
 __global__ void look(const unsigned* places, unsigned* seen) {
     *seen = places[0];
 }

@@ -22,7 +22,7 @@ constexpr int kRanks = 3;
 constexpr std::size_t kElements = 1 << 20;
 constexpr auto kPatience = std::chrono::seconds(60);
 
-/// What the processes share, in memory that is mapped before they part.
+/// The memory that the processes share, mapped before they part.
 struct Board {
     std::atomic<bool> id_is_there{false};
     std::atomic<int> through{0};  ///< ranks: none leaves while another may still hear from it

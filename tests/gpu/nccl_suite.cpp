@@ -10,9 +10,9 @@
 
 #include "exec/comm/tcp.h"
 #include "exec/core/communicator/forwarding.h"
+#include "exec/cuda/device_assignment.h"
 #include "exec/cuda/load_module.h"
 #include "exec/cuda/nccl/load_nccl.h"
-#include "exec/cuda/seating.h"
 #include "exec/program/run/local_launcher.h"
 #include "exec/program/run/process_place.h"
 #include "tests/exec/comm_checks.h"
@@ -23,7 +23,7 @@
 namespace debubble::exec {
 namespace {
 
-/// What NCCL does not promise: its order of sums, its rounding, its maximum of a NaN.
+/// The promises that NCCL does not make: its order of sums, its rounding, its maximum of a NaN.
 const std::set<std::string> kNotPromised{"SumsAreTakenInRankOrder", "SixteenBitSumsRoundOnce",
                                          "ANanSurvivesTheMaximum"};
 
@@ -157,11 +157,11 @@ int keep_promises(const ProcessPlace& place, const std::string& name) {
     const auto host = connect_tcp(tcp_job(place, ""));
     const CudaModule cuda = CudaModule::load(true);
     const int gpu = place.rank_on_this_host % cuda.gpus();
-    const Seating seating = gather_seating(*host, cuda.bus_id(gpu), 60s);
-    const auto device = cuda.device(gpu, seating.on_this_gpu);
+    const DeviceAssignment assignment = gather_assignment(*host, cuda.bus_id(gpu), 60s);
+    const auto device = cuda.device(gpu, assignment.on_this_gpu);
     const auto kernels = device->make_kernels();
-    const auto whole = connect_nccl(
-        {*host, device->lanes(), nullptr, all_ways, 60s, seating.some_share, seating.one_host});
+    const auto whole = connect_nccl({*host, device->lanes(), nullptr, all_ways, 60s,
+                                     assignment.some_share, assignment.one_host});
     CopiedCommunicator world(whole->group(host->ranks()), *device, *kernels);
     host->barrier("READY")->wait(soon());
     int kept = 0;

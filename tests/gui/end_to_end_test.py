@@ -68,11 +68,11 @@ class EndToEnd(unittest.TestCase):
                         f"a window named {title!r}")[0]
 
     def kept(self):
-        """What the window keeps of a plan that is not saved."""
+        """The files of unsaved plans that the window keeps."""
         return [f.read_text() for f in self.folder.rglob("unsaved-*.json")]
 
     def state(self):
-        """What the window says that it shows; see gui/widgets/state_file.h."""
+        """The state of the window by its own report; see gui/widgets/state_file.h."""
         file = self.folder / "state.json"
         return json.loads(file.read_text()) if file.exists() else {}
 

@@ -1,4 +1,4 @@
-"""The installed programs, with the data that was installed beside them."""
+"""The installed programs, with the data that was installed with them."""
 
 import json
 import os
@@ -23,7 +23,7 @@ class Installed(unittest.TestCase):
                               capture_output=True, timeout=DEADLINE)
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
-        # Data that the source tree does not have: who finds it reads what was installed.
+        # Data that the source tree does not have: a program that finds it reads the installed data.
         (cls.prefix / "share/debubble/scenarios/only-installed.yaml").write_text("include: gpt2-xl\n")
 
     def debubble(self, *arguments):

@@ -7,7 +7,7 @@
 
 namespace debubble::exec {
 
-/// Doubles by their indices, as formulas name them: x(token, column). An index beyond its extent
+/// Doubles by their indices, as formulas name them: x(token, column). An index beyond its dimension
 /// is a mistake of the test.
 template <class T>
 class Array {
@@ -19,7 +19,7 @@ public:
         std::int64_t at = 0;
         int axis = 0;
         ((at = at * shape_[axis] + inside(index, shape_[axis]), ++axis), ...);
-        assert(axis == shape_.rank() && "an index for every extent");
+        assert(axis == shape_.rank() && "an index for every dimension");
         return data_[at];
     }
     std::int64_t extent(int axis) const { return shape_[axis]; }
@@ -34,20 +34,20 @@ private:
     Shape shape_;
 };
 
-/// The elements of an operand under the extents that its operator states.
+/// The elements of an operand with the shape that its operator states.
 inline Array<const double> read(const ConstTensorView& x, const Shape& shape) {
-    assert(x.shape.elements() == shape.elements() && "an operand has the extents of its operator");
+    assert(x.shape.elements() == shape.elements() && "an operand has the sizes of its operator");
     return {x.as<double>().data, shape};
 }
 inline Array<double> write(const TensorView& x, const Shape& shape) {
-    assert(x.shape.elements() == shape.elements() && "an operand has the extents of its operator");
+    assert(x.shape.elements() == shape.elements() && "an operand has the sizes of its operator");
     return {x.as<double>().data, shape};
 }
 inline Array<const std::int32_t> integers_of(const ConstTensorView& x) {
     return {x.as<std::int32_t>().data, {x.shape.elements()}};
 }
 
-/// The extents but the last taken as one.
+/// The product of all dimensions but the last.
 inline std::int64_t rows_of(const ConstTensorView& x) {
     return x.shape.elements() / x.shape.columns();
 }

@@ -8,11 +8,11 @@ namespace debubble::exec {
 
 namespace {
 
-/// The extents of an attention: q [samples, queries, heads, head_dim], k and v [samples, keys,
+/// The sizes of an attention: q [samples, queries, heads, head_dim], k and v [samples, keys,
 /// kv_heads, head_dim].
-struct Extents {
+struct AttentionSizes {
     std::int64_t samples, queries, keys, heads, kv_heads, head_dim;
-    Extents(const Shape& q, const Shape& k)
+    AttentionSizes(const Shape& q, const Shape& k)
         : samples(q[0]), queries(q[1]), keys(k[1]), heads(q[2]), kv_heads(k[2]), head_dim(q[3]) {}
     Shape of_queries() const { return {samples, queries, heads, head_dim}; }
     Shape of_keys() const { return {samples, keys, kv_heads, head_dim}; }
@@ -30,7 +30,7 @@ bool sees(const Attention& attention, std::int64_t query, std::int64_t key) {
     return !attention.causal || key <= attention.first_query + query;
 }
 
-/// What a probability is multiplied by: 0 or the dropout's scale; 1 without dropout.
+/// The factor of a probability: 0 or the dropout's scale; 1 without dropout.
 double kept(const Attention& attention, std::int64_t sample, std::int64_t head, std::int64_t query,
             std::int64_t key) {
     if (!attention.dropout) return 1;
@@ -42,7 +42,7 @@ double kept(const Attention& attention, std::int64_t sample, std::int64_t head, 
     return word < how.dropout.threshold() ? 0 : how.dropout.scale();
 }
 
-double score(const Attention& attention, const Extents& all, const Array<const double>& q,
+double score(const Attention& attention, const AttentionSizes& all, const Array<const double>& q,
              const Array<const double>& k, std::int64_t s, std::int64_t h, std::int64_t i,
              std::int64_t j) {
     double sum = 0;
@@ -126,7 +126,7 @@ void Oracle::rope_backward_input(std::int64_t first_position, std::int64_t heads
 void Oracle::attention_forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
                                ConstTensorView v, TensorView out, TensorView log_sum) {
     assert(attention.packed_row == 0 && "q, k and v lie by themselves");
-    const Extents all(q.shape, k.shape);
+    const AttentionSizes all(q.shape, k.shape);
     const auto queries = read(q, all.of_queries());
     const auto keys = read(k, all.of_keys()), values = read(v, all.of_keys());
     const auto result = write(out, all.of_queries());
@@ -160,7 +160,7 @@ void Oracle::attention_backward_input(const Attention& attention, ConstTensorVie
         fill_zero(dv);
     }
     fill_zero(dq);
-    const Extents all(q.shape, k.shape);
+    const AttentionSizes all(q.shape, k.shape);
     const auto above = read(dout, all.of_queries()), queries = read(q, all.of_queries());
     const auto keys = read(k, all.of_keys()), values = read(v, all.of_keys());
     const auto logs = read(log_sum, {all.samples, all.heads, all.queries});

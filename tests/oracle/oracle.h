@@ -4,12 +4,12 @@
 
 namespace debubble::exec {
 
-/// What the operators of Kernels mean: each as its formula has it, in double, by plain loops that
-/// know no blocks, vectors or threads. Every back end is compared with it; it is itself compared
+/// The meaning of the operators of Kernels: each follows its formula, in double, by plain loops
+/// without blocks, vectors or threads. Every back end is compared with it; it is itself compared
 /// with PyTorch and, its gradients, with finite differences. Made for small shapes.
 ///
-/// All operands are fp64, but tokens and targets int32. The operators that Kernels makes of others
-/// are made so here.
+/// All operands are fp64, except tokens and targets, which are int32. The operators that Kernels
+/// composes of others are composed here, too.
 class Oracle final : public Kernels {
 public:
     std::string_view name() const override { return "oracle"; }

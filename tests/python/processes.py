@@ -1,4 +1,4 @@
-"""What a test sees of the processes that a job has started."""
+"""The processes that a job has started, as a test sees them."""
 
 import pathlib
 

@@ -31,7 +31,7 @@ def write_gpt_of_large_messages(folder):
 
 
 def write_tiny_gpt(folder):
-    """Its scenario's path; what is appended to it goes on in `training:`."""
+    """The path of its scenario; appended lines belong to `training:`."""
     text = folder / "text.txt"
     text.write_text(TEXT)
     scenario = folder / "tiny.yaml"

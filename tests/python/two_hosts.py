@@ -70,7 +70,7 @@ def remove(hosts):
 
 
 def launch_agent(folder, host):
-    """What mpirun calls instead of ssh: AGENT HOST COMMAND..."""
+    """The program that mpirun calls instead of ssh: AGENT HOST COMMAND..."""
     agent = folder / "agent"
     agent.write_text("#!/bin/sh\n"
                      f'[ "$1" = {host.address} ] || {{ echo "no host $1" >&2; exit 1; }}\n'

@@ -11,10 +11,10 @@ namespace debubble::exec::local {
 
 namespace {
 
-/// Who moves the bytes of a share: the thread itself, or a lane of the device whose share it is.
+/// The executor of a share: the thread itself, or a lane of the device whose share it is.
 class Hands {
 public:
-    explicit Hands(const Party* on_device = nullptr) : party_(on_device) {}
+    explicit Hands(const Participant* on_device = nullptr) : party_(on_device) {}
 
     void copy(const ConstBuffer& from, const Buffer& to) const {
         if (from.bytes.empty() || from.bytes.data() == to.bytes.data()) return;
@@ -24,7 +24,7 @@ public:
             party_->lanes->copy(party_->lane, from.bytes.data(), to.bytes.data(),
                                 Bytes{static_cast<std::int64_t>(from.bytes.size())});
     }
-    /// Elements [begin, end) of each.
+    /// Reduces elements [begin, end) of each buffer.
     void reduce(const std::vector<ConstBuffer>& sources, const std::vector<Buffer>& targets,
                 Reduction reduction, std::size_t begin, std::size_t end) const {
         if (party_ == nullptr) return exec::reduce(sources, targets, reduction, begin, end);
@@ -39,15 +39,15 @@ public:
     }
 
 private:
-    const Party* party_;
+    const Participant* party_;
 };
 
 void all_reduce(const Meeting& meeting, int share, const Hands& hands) {
     std::vector<ConstBuffer> sources;
     std::vector<Buffer> targets;
-    for (const Party& party : meeting.parties) {
-        sources.push_back(party.in);
-        targets.push_back(party.out);
+    for (const Participant& participant : meeting.participants) {
+        sources.push_back(participant.in);
+        targets.push_back(participant.out);
     }
     const std::size_t elements = sources.front().elements(), shares = sources.size();
     const auto bound = [&](int s) { return elements * static_cast<std::size_t>(s) / shares; };
@@ -55,55 +55,59 @@ void all_reduce(const Meeting& meeting, int share, const Hands& hands) {
 }
 
 void all_gather(const Meeting& meeting, int share, const Hands& hands) {
-    const int size = static_cast<int>(meeting.parties.size());
-    for (const Party& party : meeting.parties) {
-        hands.copy(meeting.parties[share].in, party.out.part(share, size));
+    const int size = static_cast<int>(meeting.participants.size());
+    for (const Participant& participant : meeting.participants) {
+        hands.copy(meeting.participants[share].in, participant.out.part(share, size));
     }
 }
 
 void reduce_scatter(const Meeting& meeting, int share, const Hands& hands) {
-    const int size = static_cast<int>(meeting.parties.size());
+    const int size = static_cast<int>(meeting.participants.size());
     std::vector<ConstBuffer> sources;
-    for (const Party& party : meeting.parties) sources.push_back(party.in.part(share, size));
-    const Buffer& target = meeting.parties[share].out;
+    for (const Participant& participant : meeting.participants)
+        sources.push_back(participant.in.part(share, size));
+    const Buffer& target = meeting.participants[share].out;
     hands.reduce(sources, {target}, meeting.terms.reduction, 0, target.elements());
 }
 
 void move(const Meeting& meeting, int share, const Hands& hands) {
     switch (meeting.terms.pattern) {
-        case Pattern::Message: return hands.copy(meeting.parties[0].in, meeting.parties[1].out);
+        case Pattern::Message:
+            return hands.copy(meeting.participants[0].in, meeting.participants[1].out);
         case Pattern::AllReduce: return all_reduce(meeting, share, hands);
         case Pattern::AllGather: return all_gather(meeting, share, hands);
         case Pattern::ReduceScatter: return reduce_scatter(meeting, share, hands);
         case Pattern::Broadcast:
-            return hands.copy(meeting.parties[meeting.terms.root].in, meeting.parties[share].out);
+            return hands.copy(meeting.participants[meeting.terms.root].in,
+                              meeting.participants[share].out);
         case Pattern::Barrier: return;
     }
 }
 
-/// No lane begins before everybody's kernels are there, and none is through before all are: what
-/// others read of a party's memory is then read. A wait names marks that were made before it, so
-/// that meetings may be asked of the lanes in any order. A message is the receiver's work.
+/// No lane starts before the kernels of all participants are done, and no lane is done before all
+/// have read: then nobody still reads another participant's memory. A wait names only marks that
+/// were made before it, so that meetings may be asked of the lanes in any order. The receiver's
+/// lane does the work of a message.
 void move_on_lanes(Meeting& meeting) {
     const auto all_wait_for = [&](auto mark_of) {
-        for (const Party& mine : meeting.parties)
-            for (const Party& other : meeting.parties)
+        for (const Participant& mine : meeting.participants)
+            for (const Participant& other : meeting.participants)
                 if (&mine != &other) mine.lanes->wait(mine.lane, *other.lanes, mark_of(other));
     };
-    for (const Party& mine : meeting.parties) mine.lanes->wait(mine.lane, mine.ready);
-    all_wait_for([](const Party& party) { return party.ready; });
-    for (Party& mine : meeting.parties) mine.ran.begin = mine.lanes->mark(mine.lane);
+    for (const Participant& mine : meeting.participants) mine.lanes->wait(mine.lane, mine.ready);
+    all_wait_for([](const Participant& participant) { return participant.ready; });
+    for (Participant& mine : meeting.participants) mine.ran.begin = mine.lanes->mark(mine.lane);
     if (meeting.terms.pattern == Pattern::Message) {
-        const Party &sender = meeting.parties[0], &receiver = meeting.parties[1];
+        const Participant &sender = meeting.participants[0], &receiver = meeting.participants[1];
         receiver.lanes->wait(receiver.lane, *sender.lanes, sender.ran.begin);
         move(meeting, 0, Hands(&receiver));
     } else {
-        for (std::size_t share = 0; share < meeting.parties.size(); ++share)
-            move(meeting, static_cast<int>(share), Hands(&meeting.parties[share]));
+        for (std::size_t share = 0; share < meeting.participants.size(); ++share)
+            move(meeting, static_cast<int>(share), Hands(&meeting.participants[share]));
     }
-    for (Party& mine : meeting.parties) mine.ran.end = mine.lanes->mark(mine.lane);
-    all_wait_for([](const Party& party) { return party.ran.end; });
-    for (Party& mine : meeting.parties) mine.ran.end = mine.lanes->mark(mine.lane);
+    for (Participant& mine : meeting.participants) mine.ran.end = mine.lanes->mark(mine.lane);
+    all_wait_for([](const Participant& participant) { return participant.ran.end; });
+    for (Participant& mine : meeting.participants) mine.ran.end = mine.lanes->mark(mine.lane);
 }
 
 std::string_view name_of(DataType type) {
@@ -136,7 +140,7 @@ int Meeting::shares() const {
     switch (terms.pattern) {
         case Pattern::Message: return 1;
         case Pattern::Barrier: return 0;
-        default: return on_device() ? 1 : static_cast<int>(parties.size());
+        default: return on_device() ? 1 : static_cast<int>(participants.size());
     }
 }
 
@@ -155,7 +159,7 @@ std::string ranks_text(const std::vector<int>& ranks) {
 }
 
 std::string describe(const Meeting& meeting, int position) {
-    const std::string& label = meeting.parties[position].label;
+    const std::string& label = meeting.participants[position].label;
     if (meeting.terms.pattern != Pattern::Message) {
         return fmt::format("{} among {}", label, ranks_text(meeting.ranks));
     }

@@ -8,7 +8,7 @@
 namespace debubble::exec::local {
 
 World::World(int ranks, Transport transport)
-    : transport_(transport), bells_(ranks), queues_(ranks) {}
+    : transport_(transport), changed_(ranks), queues_(ranks) {}
 
 int World::group_number(int rank, const std::vector<int>& ranks) {
     const Lock lock(mutex_);
@@ -17,65 +17,66 @@ int World::group_number(int rank, const std::vector<int>& ranks) {
     return group_numbers_.try_emplace({ranks, count}, next).first->second;
 }
 
-std::shared_ptr<Meeting> World::join(const Place& place, const Terms& terms, std::vector<int> ranks,
-                                     int position, Party party) {
-    const bool on_device = party.lanes != nullptr;
+std::shared_ptr<Meeting> World::join(const MeetingKey& key, const Terms& terms,
+                                     std::vector<int> ranks, int position,
+                                     Participant participant) {
+    const bool on_device = participant.lanes != nullptr;
     const bool buffered = transport_ == Transport::Buffered && !on_device &&
                           terms.pattern == Pattern::Message && position == 0;
-    const bool copied = buffered && !receiver_is_at(place);
+    const bool copied = buffered && !receiver_is_at(key);
     const Clock::time_point asked = Clock::now();
     std::vector<std::byte> copy;
     if (copied) {
-        copy.assign(party.in.bytes.begin(), party.in.bytes.end());
-        party.in = ConstBuffer(copy, terms.type);  // moving the vector keeps its memory
+        copy.assign(participant.in.bytes.begin(), participant.in.bytes.end());
+        participant.in = ConstBuffer(copy, terms.type);  // moving the vector keeps its memory
     }
 
     Lock lock(mutex_);
-    std::shared_ptr<Meeting>& at_place = open_[place];
-    if (!at_place) {
-        at_place = std::make_shared<Meeting>();
-        at_place->terms = terms;
-        at_place->missing = static_cast<int>(ranks.size());
-        at_place->parties.resize(ranks.size());
-        at_place->ranks = std::move(ranks);
+    std::shared_ptr<Meeting>& at_key = open_[key];
+    if (!at_key) {
+        at_key = std::make_shared<Meeting>();
+        at_key->terms = terms;
+        at_key->missing = static_cast<int>(ranks.size());
+        at_key->participants.resize(ranks.size());
+        at_key->ranks = std::move(ranks);
     }
-    std::shared_ptr<Meeting> meeting = at_place;
+    std::shared_ptr<Meeting> meeting = at_key;
     const bool agreed = meeting->terms == terms;
     if (copied) {
         meeting->copy = std::move(copy);
         meeting->copied = Interval{asked, Clock::now()};
     }
-    arrive(meeting, position, std::move(party));
-    if (meeting->missing == 0) open_.erase(place);
+    arrive(meeting, position, std::move(participant));
+    if (meeting->missing == 0) open_.erase(key);
     if (!agreed) {
         const auto other = std::find_if(
-            meeting->parties.begin(), meeting->parties.end(),
-            [&](const Party& p) { return p.here && &p != &meeting->parties[position]; });
-        const auto index = static_cast<int>(other - meeting->parties.begin());
-        fail_locked(fmt::format("rank {} takes {} for {}, rank {} takes {} for {}",
+            meeting->participants.begin(), meeting->participants.end(),
+            [&](const Participant& p) { return p.here && &p != &meeting->participants[position]; });
+        const auto index = static_cast<int>(other - meeting->participants.begin());
+        fail_locked(fmt::format("rank {} takes {} for {}, but rank {} takes {} for {}",
                                 meeting->ranks[index], describe(*meeting, index),
                                 to_text(meeting->terms), meeting->ranks[position],
                                 describe(*meeting, position), to_text(terms)));
     }
     if (!failure_) start_all_from(meeting);
-    while (on_device && work(lock, *meeting)) continue;  // its lanes have the more ahead of them
+    while (on_device && work(lock, *meeting)) continue;  // its lanes then have more work queued
     if (buffered && !copied) {
         while (work(lock, *meeting)) continue;
-        // The receiver may be at it; the sender's memory is free once he is through.
+        // The receiver may be copying; the sender's memory is free once the copy is done.
         wait_for_workers(lock, *meeting, position);
     }
     return meeting;
 }
 
-bool World::receiver_is_at(const Place& place) {
+bool World::receiver_is_at(const MeetingKey& key) {
     const Lock lock(mutex_);
-    return open_.count(place) > 0;
+    return open_.count(key) > 0;
 }
 
-void World::arrive(const std::shared_ptr<Meeting>& meeting, int position, Party party) {
-    assert(!meeting->parties[position].here && "a rank comes once to a place");
-    meeting->parties[position] = std::move(party);
-    meeting->parties[position].here = true;
+void World::arrive(const std::shared_ptr<Meeting>& meeting, int position, Participant participant) {
+    assert(!meeting->participants[position].here && "a rank comes once to a meeting");
+    meeting->participants[position] = std::move(participant);
+    meeting->participants[position].here = true;
     --meeting->missing;
     if (transport_ == Transport::IssueOrdered) {
         queues_[meeting->ranks[position]].push_back(meeting);
@@ -89,7 +90,7 @@ bool World::may_start(const Meeting& meeting) const {
                        [&](int rank) { return queues_[rank].front().get() == &meeting; });
 }
 
-/// Starts the meeting if it may, then those that it held up, and so on.
+/// Starts the meeting if it may start, then those that it held up, and so on.
 void World::start_all_from(const std::shared_ptr<Meeting>& meeting) {
     std::vector<std::shared_ptr<Meeting>> candidates{meeting};
     while (!candidates.empty()) {
@@ -108,7 +109,7 @@ void World::start_all_from(const std::shared_ptr<Meeting>& meeting) {
     }
 }
 
-/// Carries one share out, if there is one that nobody has taken.
+/// Carries out one share, if there is one that no thread has taken.
 bool World::work(Lock& lock, Meeting& meeting) {
     if (failure_ || !meeting.started || meeting.next_share == meeting.shares()) return false;
     const int share = meeting.next_share++;
@@ -116,7 +117,7 @@ bool World::work(Lock& lock, Meeting& meeting) {
     lock.unlock();
     try {
         carry_out(meeting, share);
-    } catch (const std::exception& error) {  // of a device; the others wait for this worker
+    } catch (const std::exception& error) {  // device work failed; the others wait for this worker
         lock.lock();
         --meeting.workers;
         fail_locked(error.what());
@@ -131,7 +132,7 @@ bool World::work(Lock& lock, Meeting& meeting) {
     return true;
 }
 
-/// Whether the party needs the meeting no more: it is done, or its bytes were copied.
+/// Whether the participant needs the meeting no longer: it is done, or its bytes were copied.
 bool World::released(const Meeting& meeting, int position) const {
     return meeting.done() || (position == 0 && meeting.copied.has_value());
 }
@@ -152,7 +153,7 @@ Interval World::wait(Meeting& meeting, int position, Deadline deadline) {
             wait_for_workers(lock, meeting, position);
             throw DeadlinePassed(sentence);
         }
-        bells_[rank].wait_until(lock, deadline);
+        changed_[rank].wait_until(lock, deadline);
     }
     return position == 0 && meeting.copied ? *meeting.copied : meeting.when;
 }
@@ -181,13 +182,13 @@ void World::leave(Meeting& meeting, int position) {
     wait_for_workers(lock, meeting, position);
 }
 
-/// Copies take a moment and always end, hence no deadline.
+/// A copy takes a moment and always ends, so there is no deadline.
 void World::wait_for_workers(Lock& lock, Meeting& meeting, int position) {
-    bells_[meeting.ranks[position]].wait(lock, [&] { return meeting.workers == 0; });
+    changed_[meeting.ranks[position]].wait(lock, [&] { return meeting.workers == 0; });
 }
 
 void World::ring(const Meeting& meeting) {
-    for (const int rank : meeting.ranks) bells_[rank].notify_all();
+    for (const int rank : meeting.ranks) changed_[rank].notify_all();
 }
 
 void World::fail(const std::string& sentence) {
@@ -198,17 +199,17 @@ void World::fail(const std::string& sentence) {
 void World::fail_locked(const std::string& sentence) {
     if (failure_) return;
     failure_ = sentence;
-    for (std::condition_variable& bell : bells_) bell.notify_all();
+    for (std::condition_variable& changed : changed_) changed.notify_all();
 }
 
 std::string World::what_is_missing(const Meeting& meeting) const {
     if (meeting.started) return "its bytes are being copied";
     std::vector<int> absent;
     for (std::size_t i = 0; i < meeting.ranks.size(); ++i) {
-        if (!meeting.parties[i].here) absent.push_back(meeting.ranks[i]);
+        if (!meeting.participants[i].here) absent.push_back(meeting.ranks[i]);
     }
     if (!absent.empty()) {
-        return fmt::format("{} {} not come to it", ranks_text(absent),
+        return fmt::format("{} {} not reached it", ranks_text(absent),
                            absent.size() == 1 ? "has" : "have");
     }
     for (const int rank : meeting.ranks) {

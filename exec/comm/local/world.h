@@ -17,36 +17,36 @@
 
 namespace debubble::exec::local {
 
-/// Where two or more ranks find each other: the n-th use of a channel of a group, or its
+/// The key by which two or more ranks find each other: the n-th use of a channel of a group, or its
 /// n-th collective.
-struct Place {
+struct MeetingKey {
     int group = 0;
-    std::int32_t kind = -1;  ///< -1 for a collective
+    std::int32_t kind = -1;  ///< kind of the message; -1 for a collective
     std::int32_t tag = 0;
-    int from = 0;  ///< global ranks of a message
+    int from = 0;  ///< global ranks of a message's two ends
     int to = 0;
     std::uint64_t number = 0;
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend auto operator<=>(const MeetingKey&, const MeetingKey&) = default;
 };
 
-/// What the threads of a job share. All its methods may be called by all of them.
+/// The state that the threads of a job share. Every thread may call all its methods.
 class World {
 public:
     World(int ranks, Transport transport);
 
-    int ranks() const { return static_cast<int>(bells_.size()); }
-    /// A number for the group of these ranks, the same for the n-th request of each.
+    int ranks() const { return static_cast<int>(changed_.size()); }
+    /// The number of the group of these ranks; the n-th request of each rank gets the same number.
     int group_number(int rank, const std::vector<int>& ranks);
 
-    /// Rank `ranks[position]` comes to `place`. A buffered message has left its memory when
-    /// this returns.
-    std::shared_ptr<Meeting> join(const Place& place, const Terms& terms, std::vector<int> ranks,
-                                  int position, Party party);
+    /// Rank `ranks[position]` comes to the meeting `key`. When this returns, a buffered message has
+    /// left its memory.
+    std::shared_ptr<Meeting> join(const MeetingKey& key, const Terms& terms, std::vector<int> ranks,
+                                  int position, Participant participant);
     Interval wait(Meeting& meeting, int position, Deadline deadline);
-    /// Carries out what can be, and waits for nothing.
+    /// Carries out shares that are free, waits for nothing, and tells whether the meeting is done.
     bool done(Meeting& meeting, int position);
-    /// The party's buffers are about to go: waits for who works on them, and fails
-    /// all ranks if the meeting is not done.
+    /// Called before the participant's buffers are freed: waits for the threads that work on them,
+    /// and fails all ranks if the meeting is not done.
     void leave(Meeting& meeting, int position);
 
     void fail(const std::string& sentence);
@@ -56,8 +56,8 @@ private:
     using Key = std::pair<int, std::vector<int>>;
 
     bool released(const Meeting& meeting, int position) const;
-    bool receiver_is_at(const Place& place);
-    void arrive(const std::shared_ptr<Meeting>& meeting, int position, Party party);
+    bool receiver_is_at(const MeetingKey& key);
+    void arrive(const std::shared_ptr<Meeting>& meeting, int position, Participant participant);
     void start_all_from(const std::shared_ptr<Meeting>& meeting);
     bool may_start(const Meeting& meeting) const;
     bool work(Lock& lock, Meeting& meeting);
@@ -68,10 +68,13 @@ private:
     std::string what_is_missing(const Meeting& meeting) const;
 
     const Transport transport_;
-    std::mutex mutex_;                                ///< guards all below, and the meetings
-    std::vector<std::condition_variable> bells_;      ///< by rank: something has changed for it
-    std::map<Place, std::shared_ptr<Meeting>> open_;  ///< not all parties are there
-    /// By rank, what has not started, in the order asked; used when that order counts.
+    /// Guards all members below, and the meetings.
+    std::mutex mutex_;
+    std::vector<std::condition_variable> changed_;  ///< by rank: something has changed for it
+    /// Meetings that some participant has not come to.
+    std::map<MeetingKey, std::shared_ptr<Meeting>> open_;
+    /// The meetings that have not started, by rank, in the order in which the rank asked; used when
+    /// that order counts.
     std::vector<std::deque<std::shared_ptr<Meeting>>> queues_;
     std::map<std::pair<std::vector<int>, int>, int> group_numbers_;
     std::map<Key, int> groups_of_rank_;

@@ -24,8 +24,8 @@ using namespace std::chrono_literals;
 
 constexpr int kControlTag = 0;
 constexpr int kFirstDataTag = 1;
-constexpr int kDataTags = 32000;           ///< MPI grants 32767
-constexpr std::size_t kLargest = 1 << 30;  ///< bytes of one MPI call, whose counts are int
+constexpr int kDataTags = 32000;           ///< number of tags; MPI grants at least 32767
+constexpr std::size_t kLargest = 1 << 30;  ///< most bytes of one MPI call, whose counts are int
 
 int tag_of(std::uint64_t id) {
     return kFirstDataTag + static_cast<int>(id % kDataTags);
@@ -37,7 +37,7 @@ public:
         int provided = 0;
         const int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
         if (error != MPI_SUCCESS || provided < MPI_THREAD_FUNNELED)
-            throw WorldError("MPI does not start, or not with threads");
+            throw WorldError("MPI does not start, or has no support for threads");
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
         check_builds();
@@ -78,7 +78,8 @@ public:
                       &transfer.requests.emplace_back());
         });
     }
-    void abandon() override {}  // what MPI has begun ends with the other rank's doing alone
+    // An MPI operation that has started ends only when the other rank does its part.
+    void abandon() override {}
 
     bool step(Listener& listener) override {
         bool progress = false;
@@ -90,7 +91,7 @@ public:
     }
     bool idle() const override { return transfers_.empty() && messages_.empty(); }
 
-    /// The pause grows while nothing happens: a rank that computes needs the core.
+    /// The pause grows while nothing happens, since a rank that computes needs the core.
     void rest() override {
         pause_ = std::min<std::chrono::microseconds>(pause_ + 5us, 100us);
         std::unique_lock lock(mutex_);
@@ -113,12 +114,13 @@ public:
 private:
     struct Transfer {
         std::vector<MPI_Request> requests;
-        std::vector<std::byte> message;  ///< which this owns
-        std::optional<Ticket> ticket;    ///< of a move
+        std::vector<std::byte> message;  ///< the message, which this object owns
+        std::optional<Ticket> ticket;    ///< ticket of a move
         std::size_t expected = 0;        ///< bytes to receive
     };
 
-    /// Before anything else travels, whose form only the same build knows.
+    /// The check comes before anything else is sent, since only the same build knows the form of
+    /// the rest.
     void check_builds() const {
         const BuildId mine = build_id();
         std::vector<BuildId> all(static_cast<std::size_t>(ranks_));
@@ -129,11 +131,11 @@ private:
         if (other == all.end()) return;
         MPI_Finalize();
         const std::string sentence = fmt::format(
-            "rank {} is of build {} of debubble, and rank 0 of build {}: all ranks of a job run "
-            "the same program",
+            "rank {} runs build {} of debubble, and rank 0 runs build {}: all ranks of a job must "
+            "run the same build",
             other - all.begin(), short_form(*other), short_form(all[0]));
         if (rank_ == 0) throw WorldError(sentence);
-        throw Aborted(sentence);  // all ranks have it; one says it
+        throw Aborted(sentence);  // all ranks have the sentence; one of them prints it
     }
 
     struct Message {
@@ -148,7 +150,7 @@ private:
             visit(at, static_cast<int>(std::min(kLargest, bytes - at)));
     }
 
-    /// Begins to receive one; its sender may stand still in the middle of it.
+    /// Starts to receive one message; its sender may stop in the middle of it.
     bool take_message() {
         int arrived = 0;
         MPI_Message handle;
@@ -164,7 +166,7 @@ private:
         return true;
     }
 
-    /// Those that are whole, in the order of their senders.
+    /// Hands over the messages that are whole, in the order of their senders.
     bool hand_over(Listener& listener) {
         bool progress = false;
         std::set<int> held_up;
@@ -213,7 +215,7 @@ private:
 
     int rank_ = 0;
     int ranks_ = 0;
-    std::list<Message> messages_;  ///< under way, in the order they came
+    std::list<Message> messages_;  ///< messages under way, in the order in which they came
     std::list<Transfer> transfers_;
     std::chrono::microseconds pause_{};
     std::mutex mutex_;
@@ -221,7 +223,7 @@ private:
     bool woken_ = false;
 };
 
-/// MPI says who this is once all have come, and what has started it before.
+/// The name from the environment of the process: MPI itself knows it only once all ranks have come.
 std::string name_of_this_process() {
     for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
         if (const char* rank = std::getenv(variable)) return fmt::format("rank {}", rank);
@@ -230,7 +232,7 @@ std::string name_of_this_process() {
 
 }  // namespace
 
-/// What exec/comm/mpi.cpp finds in the module.
+/// The function that exec/comm/mpi.cpp finds in the module.
 extern "C" __attribute__((visibility("default"))) Communicator* debubble_mpi_join(
     std::chrono::nanoseconds patience) {
     const auto open = [] { return std::make_unique<MpiWire>(); };

@@ -15,7 +15,7 @@ using local::Pattern;
 
 class ProcessRequest final : public Request {
 public:
-    ProcessRequest(std::shared_ptr<Engine> engine, std::shared_ptr<Operation> operation)
+    ProcessRequest(std::shared_ptr<MessageEngine> engine, std::shared_ptr<Operation> operation)
         : engine_(std::move(engine)), operation_(std::move(operation)) {}
     ProcessRequest(const ProcessRequest&) = delete;
     ProcessRequest& operator=(const ProcessRequest&) = delete;
@@ -24,16 +24,16 @@ public:
     bool done() override { return engine_->done(*operation_); }
 
 private:
-    std::shared_ptr<Engine> engine_;
+    std::shared_ptr<MessageEngine> engine_;
     std::shared_ptr<Operation> operation_;
 };
 
-/// Of a piece that is sent the bytes are only read.
+/// The bytes of a piece that is sent are only read.
 std::span<std::byte> readable(ConstBuffer buffer) {
     return {const_cast<std::byte*>(buffer.bytes.data()), buffer.bytes.size()};
 }
 
-/// The same for equal lists and counts on every rank (FNV-1a, 64 bits).
+/// A number that is the same for equal lists and counts on every rank (FNV-1a, 64 bits).
 std::uint64_t number_of(const std::vector<int>& ranks, int count) {
     std::uint64_t hash = 0xcbf29ce484222325;
     const auto mix = [&](int value) {
@@ -48,7 +48,7 @@ using GroupCounts = std::map<std::vector<int>, int>;
 
 class ProcessCommunicator final : public Communicator {
 public:
-    ProcessCommunicator(std::shared_ptr<Engine> engine, std::shared_ptr<GroupCounts> counts,
+    ProcessCommunicator(std::shared_ptr<MessageEngine> engine, std::shared_ptr<GroupCounts> counts,
                         std::vector<int> ranks)
         : engine_(std::move(engine)), counts_(std::move(counts)), ranks_(std::move(ranks)) {
         const auto me = std::find(ranks_.begin(), ranks_.end(), engine_->rank());
@@ -73,7 +73,7 @@ public:
         return start(std::move(operation));
     }
 
-    /// Each rank sums one share of the elements up and hands it to all.
+    /// Each rank sums one share of the elements and sends the sums to all.
     Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) override {
         auto operation = collective(Pattern::AllReduce, reduction, 0, data, label);
         const auto share = [=, this](int position) {
@@ -148,8 +148,8 @@ private:
         }
     }
 
-    /// Adds the phase that brings everybody's part of this rank's share here; returns what
-    /// then reduces them, in rank order, into `target`.
+    /// Adds the phase that brings all other ranks' parts of this rank's share here, and returns the
+    /// function that then reduces them, in rank order, into `target`.
     template <class Share>
     std::function<void()> reduce_shares(Operation& operation, const Share& share, Buffer target,
                                         Reduction reduction) {
@@ -166,7 +166,8 @@ private:
             gather.in.push_back({ranks_[position], place});
         }
         operation.phases.push_back(std::move(gather));
-        return [staging, sources, target, reduction] {  // sources lie in staging
+        // Keeps the staging memory alive, in which the sources lie.
+        return [staging, sources, target, reduction] {
             reduce(sources, {&target, 1}, reduction, 0, target.elements());
         };
     }
@@ -175,8 +176,8 @@ private:
                                        std::string description) {
         assert(channel.peer != rank_ && "a rank does not send to itself");
         auto operation = std::make_shared<Operation>();
-        operation->place = {group_, static_cast<std::int32_t>(channel.kind), channel.tag, 0};
-        operation->place.number = uses_[{out, channel}]++;
+        operation->key = {group_, static_cast<std::int32_t>(channel.kind), channel.tag, 0};
+        operation->key.number = uses_[{out, channel}]++;
         operation->terms = {Pattern::Message, {}, 0, data.type, data.bytes.size()};
         operation->description = std::move(description);
         return operation;
@@ -184,7 +185,7 @@ private:
     std::shared_ptr<Operation> collective(Pattern pattern, Reduction reduction, int root,
                                           ConstBuffer whole, std::string_view label) {
         auto operation = std::make_shared<Operation>();
-        operation->place = {group_, -1, 0, collectives_++};
+        operation->key = {group_, -1, 0, collectives_++};
         operation->terms = {pattern, reduction, root, whole.type, whole.bytes.size()};
         operation->description = fmt::format("{} among {}", label, local::ranks_text(ranks_));
         return operation;
@@ -195,7 +196,7 @@ private:
         return std::make_unique<ProcessRequest>(engine_, std::move(operation));
     }
 
-    std::shared_ptr<Engine> engine_;
+    std::shared_ptr<MessageEngine> engine_;
     std::shared_ptr<GroupCounts> counts_;
     std::vector<int> ranks_;
     int rank_ = 0;
@@ -208,7 +209,7 @@ private:
 
 std::unique_ptr<Communicator> join_world(const OpenWire& open, const Patience& patience,
                                          const std::string& name) {
-    auto engine = std::make_shared<Engine>(open, patience, name);
+    auto engine = std::make_shared<MessageEngine>(open, patience, name);
     std::vector<int> all(engine->ranks());
     std::iota(all.begin(), all.end(), 0);
     return std::make_unique<ProcessCommunicator>(engine, std::make_shared<GroupCounts>(), all);

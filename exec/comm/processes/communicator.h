@@ -6,8 +6,8 @@
 
 namespace debubble::exec::processes {
 
-/// The communicator of all processes that the wire joins. `name` is how sentences call this process
-/// before it has joined. Throws what `open` throws.
+/// The communicator of all processes that the wire joins. Sentences call this process `name` before
+/// it has joined. Throws what `open` throws.
 std::unique_ptr<Communicator> join_world(const OpenWire& open, const Patience& patience,
                                          const std::string& name = "this process");
 

@@ -7,22 +7,22 @@
 #include <vector>
 
 #include "exec/comm/local/meeting.h"
-#include "exec/comm/processes/place.h"
+#include "exec/comm/processes/operation_key.h"
 
 namespace debubble::exec::processes {
 
 enum class Word : std::int32_t { Announce, Ask, Fail, Goodbye };
 
-/// What engines tell each other: this, two texts, and the bytes of a small piece. All processes
-/// of a job run the same program on processors of one byte order.
+/// The head of a control message between engines, which this, two texts and the bytes of a small
+/// piece make up. All processes of a job run the same program on processors of one byte order.
 struct Header {
     Word word{};
     std::int32_t reserved = 0;
-    Place place{};
+    OperationKey key{};
     local::Terms terms{};
-    std::uint64_t id = 0;         ///< the announcer's number of the piece
-    std::uint64_t texts[2] = {};  ///< lengths: description (or sentence), content
-    std::uint64_t inlined = 0;    ///< bytes of the piece behind the texts
+    std::uint64_t id = 0;         ///< number of the piece at its announcer
+    std::uint64_t texts[2] = {};  ///< lengths of the description (or sentence) and of the content
+    std::uint64_t inlined = 0;    ///< bytes of the piece that follow the texts
 };
 
 struct Control {
@@ -34,7 +34,7 @@ struct Control {
 
 std::vector<std::byte> pack(Header header, const std::string& first, const std::string& second,
                             std::span<const std::byte> inlined);
-/// Unset for what no engine has packed.
+/// The parsed message; unset if no engine has packed these bytes.
 std::optional<Control> unpack(std::span<const std::byte> message);
 
 }  // namespace debubble::exec::processes

@@ -8,24 +8,26 @@
 
 #include "exec/comm/processes/control.h"
 
-// What the engine does on its own thread.
+// The work of the engine on its own thread.
 namespace debubble::exec::processes {
 
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kSmall = 4096;        ///< bytes that travel with their announcement
-constexpr std::size_t kLongest = 64 << 10;  ///< bytes of a sentence that travels
+/// Most bytes of a piece that travel with its announcement.
+constexpr std::size_t kSmall = 4096;
+constexpr std::size_t kLongest = 64 << 10;  ///< most bytes of a sentence that is sent
 
 }  // namespace
 
-struct Engine::Announcement {
+struct MessageEngine::Announcement {
     int peer = 0;
     Control control;
 };
 
-Engine::Engine(const OpenWire& open, const Patience& patience, const std::string& name)
+MessageEngine::MessageEngine(const OpenWire& open, const Patience& patience,
+                             const std::string& name)
     : patience_(patience) {
     last_resort_.call_it(name);
     const LastResort::Limit limit(last_resort_,
@@ -33,7 +35,7 @@ Engine::Engine(const OpenWire& open, const Patience& patience, const std::string
                                   within(patience.for_others + patience.for_wire));
     thread_ = std::thread([this, &open] { run(open); });
     Lock lock(mutex_);
-    bell_.wait(lock, [&] { return up_ || not_up_; });
+    changed_.wait(lock, [&] { return up_ || not_up_; });
     if (!up_) {
         lock.unlock();
         thread_.join();
@@ -41,7 +43,7 @@ Engine::Engine(const OpenWire& open, const Patience& patience, const std::string
     }
 }
 
-Engine::~Engine() {
+MessageEngine::~MessageEngine() {
     {
         const Lock lock(mutex_);
         closing_ = true;
@@ -50,7 +52,7 @@ Engine::~Engine() {
     thread_.join();
 }
 
-void Engine::run(const OpenWire& open) {
+void MessageEngine::run(const OpenWire& open) {
     std::unique_ptr<Wire> wire;
     std::exception_ptr not_up;
     try {
@@ -67,7 +69,7 @@ void Engine::run(const OpenWire& open) {
     }
     up_ = wire_ != nullptr;
     not_up_ = not_up;
-    bell_.notify_all();
+    changed_.notify_all();
     if (!up_) return;
     while (!closing_ && !cannot_let_go_)
         if (!step()) rest(lock);
@@ -77,14 +79,14 @@ void Engine::run(const OpenWire& open) {
     end_process(*failure_);
 }
 
-void Engine::rest(Lock& lock) {
+void MessageEngine::rest(Lock& lock) {
     lock.unlock();
     wire_->rest();
     lock.lock();
 }
 
-/// Everybody answers the others until all have said that they need nothing more.
-void Engine::say_goodbye(Lock& lock) {
+/// Answers the other ranks until all have said that they need nothing more.
+void MessageEngine::say_goodbye(Lock& lock) {
     step();
     for (int peer = 0; peer < ranks_; ++peer)
         if (peer != rank_) wire_->post(peer, pack({Word::Goodbye}, "", "", {}));
@@ -97,7 +99,7 @@ void Engine::say_goodbye(Lock& lock) {
             if (peer != rank_ && !gone_.contains(peer)) missing.push_back(peer);
         const std::chrono::duration<double> waited = Clock::now() - asked;
         fail_locked(
-            fmt::format("rank {} was through and waited {:.3g} s for rank{} {} to be, too", rank_,
+            fmt::format("rank {} had finished and waited {:.3g} s for rank{} {} to finish", rank_,
                         waited.count(), missing.size() == 1 ? "" : "s", fmt::join(missing, ", ")),
             true);
         step();
@@ -107,8 +109,8 @@ void Engine::say_goodbye(Lock& lock) {
     if (!all_heard && !has_failed) end_process(*failure_);
 }
 
-/// Whether all have said so in time.
-bool Engine::hear_goodbyes(Lock& lock) {
+/// Whether all ranks have said so in time.
+bool MessageEngine::hear_goodbyes(Lock& lock) {
     Deadline deadline = within(patience_.for_others);
     const auto is_over = [&] {
         return static_cast<int>(gone_.size()) == ranks_ - 1 && wire_->idle();
@@ -125,28 +127,28 @@ bool Engine::hear_goodbyes(Lock& lock) {
 }
 
 /// Leaves the job, which may end the process.
-void Engine::part(bool orderly) {
+void MessageEngine::part(bool orderly) {
     last_resort_.wire_works(within((orderly ? patience_.for_others : 0ns) + patience_.for_wire));
     orderly ? wire_->end() : wire_->break_off(*failure_);
     last_resort_.wire_has_returned();
 }
 
-bool Engine::step() {
+bool MessageEngine::step() {
     last_resort_.wire_works(within(patience_.for_others + patience_.for_wire));
     if (untold_) tell_failure();
     if (failure_) {
-        fresh_.clear();  // their buffers may be gone
+        fresh_.clear();  // the buffers may be gone
         if (!std::exchange(abandoned_, true)) wire_->abandon();
     }
     const bool asked = !fresh_.empty();
     for (const auto& operation : std::exchange(fresh_, {})) begin_phase(operation);
     const bool came = wire_->step(*this);
     last_resort_.wire_has_returned();
-    if (abandoned_ && moving_.empty()) bell_.notify_all();
+    if (abandoned_ && moving_.empty()) changed_.notify_all();
     return came || asked;
 }
 
-void Engine::start(const std::shared_ptr<Operation>& operation) {
+void MessageEngine::start(const std::shared_ptr<Operation>& operation) {
     {
         const Lock lock(mutex_);
         if (failure_) return;
@@ -155,18 +157,18 @@ void Engine::start(const std::shared_ptr<Operation>& operation) {
     wire_->wake();
 }
 
-void Engine::begin_phase(const std::shared_ptr<Operation>& operation) {
+void MessageEngine::begin_phase(const std::shared_ptr<Operation>& operation) {
     Operation& op = *operation;
     for (;; ++op.phase) {
         if (op.phase == op.phases.size()) {
             op.done = true;
             op.when.end = Clock::now();
             if (op.when.begin == Clock::time_point{}) op.when.begin = op.when.end;
-            bell_.notify_all();
+            changed_.notify_all();
             return;
         }
         const Operation::Phase& phase = op.phases[op.phase];
-        if (phase.begin) {  // which computes, as long as that takes
+        if (phase.begin) {  // computes, for as long as that takes
             last_resort_.wire_has_returned();
             phase.begin();
             last_resort_.wire_works(within(patience_.for_others + patience_.for_wire));
@@ -175,51 +177,51 @@ void Engine::begin_phase(const std::shared_ptr<Operation>& operation) {
     }
     const Operation::Phase& phase = op.phases[op.phase];
     op.open.clear();
-    for (const Piece& piece : phase.out) op.open.push_back(piece.peer);
-    for (const Piece& piece : phase.in) op.open.push_back(piece.peer);
+    for (const PeerPiece& piece : phase.out) op.open.push_back(piece.peer);
+    for (const PeerPiece& piece : phase.in) op.open.push_back(piece.peer);
     op.missing = op.open;
-    Place place = op.place;
-    if (place.kind < 0) place.kind -= static_cast<std::int32_t>(op.phase);
+    OperationKey key = op.key;
+    if (key.kind < 0) key.kind -= static_cast<std::int32_t>(op.phase);
 
-    for (const Piece& piece : phase.out) {
-        Header header{Word::Announce, 0, place, op.terms, next_id_++};
+    for (const PeerPiece& piece : phase.out) {
+        Header header{Word::Announce, 0, key, op.terms, next_id_++};
         const bool small = piece.bytes.size() <= kSmall;
-        // A message that travels with its announcement is on its way from now on.
+        // A message that travels with its announcement is on its way from this moment.
         if (small && op.terms.pattern == local::Pattern::Message) op.when.begin = Clock::now();
         wire_->post(piece.peer, pack(header, op.description, op.content,
                                      small ? piece.bytes : std::span<std::byte>{}));
         offered_[header.id] = {operation, piece};
     }
-    for (const Piece& piece : phase.in) {
-        const Meeting meeting{piece.peer, place};
-        if (const auto found = announced_.find(meeting); found != announced_.end()) {
+    for (const PeerPiece& piece : phase.in) {
+        const PeerOperation awaited{piece.peer, key};
+        if (const auto found = announced_.find(awaited); found != announced_.end()) {
             Announcement announcement = std::move(found->second);
             announced_.erase(found);
             match({operation, piece}, std::move(announcement));
         } else {
-            expected_[meeting] = {operation, piece};
+            expected_[awaited] = {operation, piece};
         }
     }
 }
 
-void Engine::accept(Announcement&& announcement) {
-    const Meeting meeting{announcement.peer, announcement.control.header.place};
-    if (const auto found = expected_.find(meeting); found != expected_.end()) {
+void MessageEngine::accept(Announcement&& announcement) {
+    const PeerOperation awaited{announcement.peer, announcement.control.header.key};
+    if (const auto found = expected_.find(awaited); found != expected_.end()) {
         Incoming incoming = std::move(found->second);
         expected_.erase(found);
         match(incoming, std::move(announcement));
     } else {
-        announced_.emplace(meeting, std::move(announcement));
+        announced_.emplace(awaited, std::move(announcement));
     }
 }
 
-void Engine::match(const Incoming& incoming, Announcement&& announcement) {
+void MessageEngine::match(const Incoming& incoming, Announcement&& announcement) {
     if (failure_) return;
     Operation& op = *incoming.operation;
     const Control& control = announcement.control;
     if (!(control.header.terms == op.terms)) {
         return fail_locked(
-            fmt::format("rank {} takes {} for {}, rank {} takes {} for {}", announcement.peer,
+            fmt::format("rank {} takes {} for {}, but rank {} takes {} for {}", announcement.peer,
                         control.description, control.content, rank_, op.description, op.content),
             true);
     }
@@ -232,7 +234,7 @@ void Engine::match(const Incoming& incoming, Announcement&& announcement) {
         wire_->post(announcement.peer, pack(ask, "", "", {}));
     } else {
         if (control.inlined.size() != target.size())
-            return on_lost(announcement.peer, "it has announced what it does not send");
+            return on_lost(announcement.peer, "it has announced bytes that it does not send");
         if (!target.empty()) std::memcpy(target.data(), control.inlined.data(), target.size());
         wire_->post(announcement.peer, pack(ask, "", "", {}));
         met(op, announcement.peer);
@@ -240,16 +242,16 @@ void Engine::match(const Incoming& incoming, Announcement&& announcement) {
     }
 }
 
-void Engine::piece_done(const std::shared_ptr<Operation>& operation, int peer) {
+void MessageEngine::piece_done(const std::shared_ptr<Operation>& operation, int peer) {
     operation->open.erase(std::ranges::find(operation->open, peer));
     if (!operation->open.empty() || failure_) return;
     ++operation->phase;
     begin_phase(operation);
 }
 
-void Engine::on_message(int peer, std::span<const std::byte> message) {
+void MessageEngine::on_message(int peer, std::span<const std::byte> message) {
     std::optional<Control> control = unpack(message);
-    if (!control) return on_lost(peer, "it has sent what is no message of this program");
+    if (!control) return on_lost(peer, "it has sent bytes that are not a message of this program");
     switch (control->header.word) {
         case Word::Announce: return accept({peer, std::move(*control)});
         case Word::Fail: return fail_locked(control->description, false);
@@ -258,10 +260,10 @@ void Engine::on_message(int peer, std::span<const std::byte> message) {
     }
 }
 
-void Engine::serve(const Announcement& ask) {
+void MessageEngine::serve(const Announcement& ask) {
     const auto found = offered_.find(ask.control.header.id);
     if (found == offered_.end() || found->second.piece.peer != ask.peer)
-        return on_lost(ask.peer, "it has asked for what nobody offers");
+        return on_lost(ask.peer, "it has asked for bytes that this rank does not offer");
     const Incoming offer = std::move(found->second);
     const std::uint64_t id = found->first;
     offered_.erase(found);
@@ -274,34 +276,34 @@ void Engine::serve(const Announcement& ask) {
     wire_->move_out(ask.peer, id, offer.piece.bytes, moves(offer.operation, ask.peer));
 }
 
-void Engine::met(Operation& operation, int peer) {
+void MessageEngine::met(Operation& operation, int peer) {
     std::erase(operation.missing, peer);
     const bool on_its_way = operation.when.begin != Clock::time_point{};
     if (operation.missing.empty() && operation.phase == 0 && !on_its_way)
         operation.when.begin = Clock::now();
 }
 
-Wire::Ticket Engine::moves(const std::shared_ptr<Operation>& operation, int peer) {
+Wire::Ticket MessageEngine::moves(const std::shared_ptr<Operation>& operation, int peer) {
     met(*operation, peer);
     moving_[next_ticket_] = {operation, peer};
     return next_ticket_++;
 }
 
-void Engine::on_moved(Wire::Ticket ticket, bool whole) {
+void MessageEngine::on_moved(Wire::Ticket ticket, bool whole) {
     const auto found = moving_.find(ticket);
     const auto [operation, peer] = std::move(found->second);
     moving_.erase(found);
-    if (whole) piece_done(operation, peer);  // else its sender has failed and says so
+    if (whole) piece_done(operation, peer);  // otherwise its sender has failed and says so
 }
 
-void Engine::on_lost(int peer, const std::string& how) {
+void MessageEngine::on_lost(int peer, const std::string& how) {
     if (gone_.insert(peer).second) {
         lost_.insert(peer);
         fail_locked(fmt::format("rank {} has lost rank {}: {}", rank_, peer, how), true);
     }
 }
 
-void Engine::tell_failure() {
+void MessageEngine::tell_failure() {
     untold_ = false;
     for (int peer = 0; peer < ranks_; ++peer) {
         if (peer != rank_)

@@ -17,69 +17,74 @@
 
 #include "exec/comm/local/meeting.h"
 #include "exec/comm/processes/last_resort.h"
-#include "exec/comm/processes/place.h"
+#include "exec/comm/processes/operation_key.h"
 #include "exec/comm/processes/wire.h"
 #include "exec/core/communicator/communicator.h"
 
-/// The thread of a rank that communicates. All else hands it operations and waits, so that
+/// The thread of a rank that communicates. All other threads hand it operations and wait, so that
 /// messages move while the rank computes.
 ///
-/// Own rendezvous: the sender announces a piece (small ones travel with the announcement),
-/// the receiver asks for it, then the bytes go from memory to memory. The wire thus never
-/// holds a buffer of a rank that waits in vain, and a wait that fails may free it.
+/// It has a rendezvous of its own: the sender announces a piece (small pieces travel with the
+/// announcement), the receiver asks for it, then the bytes go from memory to memory. So the wire
+/// never holds a buffer of a rank that waits in vain, and a wait that fails may free the buffer.
 namespace debubble::exec::processes {
 
 using local::Terms;
 
-struct Piece {
-    int peer = 0;                ///< global rank
-    std::span<std::byte> bytes;  ///< written if incoming, else only read
+struct PeerPiece {
+    int peer = 0;                ///< global rank of the other end
+    std::span<std::byte> bytes;  ///< written if the piece is incoming, else only read
 };
 
-/// One communication of this rank: phases of pieces, each phase begun by a function that
-/// may compute on what the one before it brought.
+/// One communication of this rank: phases of pieces. Each phase starts with a function that may
+/// compute on the bytes which the phase before it brought.
 struct Operation {
     struct Phase {
         std::function<void()> begin;
-        std::vector<Piece> out;
-        std::vector<Piece> in;
+        std::vector<PeerPiece> out;
+        std::vector<PeerPiece> in;
     };
-    Place place;
+    OperationKey key;
     Terms terms;
-    std::string description;  ///< "2RECV_F3 from rank 0"
-    std::string content;      ///< "a message of 64 bytes of fp32"
+    std::string description;  ///< such as "2RECV_F3 from rank 0"
+    std::string content;      ///< such as "a message of 64 bytes of fp32"
     std::vector<Phase> phases;
 
-    // Guarded by the engine's mutex.
+    // The members from here on are guarded by the engine's mutex.
     std::size_t phase = 0;
-    std::vector<int> open;     ///< peers of the phase's pieces that are not through, one per piece
+    /// Peers of the phase's pieces that are not done, one entry per piece.
+    std::vector<int> open;
     std::vector<int> missing;  ///< peers that have not come, one entry per piece
     bool done = false;
     Interval when;
 };
 
-/// Joins the job; called on the thread that will use the wire.
+/// A function that joins the job; the thread that will use the wire calls it.
 using OpenWire = std::function<std::unique_ptr<Wire>()>;
 
-/// How long an engine bears with others. What lasts longer ends the process with a sentence
-/// and exit code 3 where it cannot end otherwise.
+/// How long an engine waits for others. What takes longer ends the process with a sentence and exit
+/// code 3 where it cannot end in another way.
 struct Patience {
-    std::chrono::nanoseconds for_others = std::chrono::minutes(5);    ///< to come, and to part
-    std::chrono::nanoseconds for_goodbyes = std::chrono::seconds(3);  ///< of a job that has failed
-    std::chrono::nanoseconds for_moves = std::chrono::seconds(3);     ///< to end after a failure
-    /// More, of who has heard of a failure: who has found it is to end the job, and to say why.
+    /// The wait for the others to come, and to part.
+    std::chrono::nanoseconds for_others = std::chrono::minutes(5);
+    std::chrono::nanoseconds for_goodbyes = std::chrono::seconds(3);  ///< after a failure
+    /// The wait for moves to end after a failure.
+    std::chrono::nanoseconds for_moves = std::chrono::seconds(3);
+    /// The time that a rank which has only heard of a failure waits in addition: the rank that
+    /// found it is to end the job and to say why.
     std::chrono::nanoseconds after_finder = std::chrono::seconds(1);
-    std::chrono::nanoseconds for_wire = std::chrono::seconds(5);  ///< beyond any of these
+    /// The wait for the wire, in addition to any of these.
+    std::chrono::nanoseconds for_wire = std::chrono::seconds(5);
 };
 
-class Engine final : private Wire::Listener {
+class MessageEngine final : private Wire::Listener {
 public:
-    /// `name` is how sentences call this process before it has joined. Throws what `open` throws.
-    Engine(const OpenWire& open, const Patience& patience,
-           const std::string& name = "this process");
-    ~Engine();
-    Engine(const Engine&) = delete;
-    Engine& operator=(const Engine&) = delete;
+    /// Sentences call this process `name` before it has joined. Throws what `open` throws.
+    MessageEngine(const OpenWire& open, const Patience& patience,
+                  const std::string& name = "this process");
+    ~MessageEngine();
+    MessageEngine(const MessageEngine&) = delete;
+    MessageEngine& operator=(const MessageEngine&) = delete;
 
     int rank() const { return rank_; }
     int ranks() const { return ranks_; }
@@ -92,11 +97,11 @@ public:
 
 private:
     using Lock = std::unique_lock<std::mutex>;
-    using Meeting = std::pair<int, Place>;  ///< peer and place
+    using PeerOperation = std::pair<int, OperationKey>;  ///< peer and key
     struct Announcement;
     struct Incoming {
         std::shared_ptr<Operation> operation;
-        Piece piece;
+        PeerPiece piece;
     };
 
     void run(const OpenWire& open);
@@ -129,23 +134,24 @@ private:
     LastResort last_resort_;
     int rank_ = 0;
     int ranks_ = 0;
-    std::unique_ptr<Wire> wire_;  ///< the thread's
+    std::unique_ptr<Wire> wire_;  ///< belongs to the thread
     std::mutex mutex_;
-    std::condition_variable bell_;  ///< for who waits
+    std::condition_variable changed_;  ///< wakes the threads that wait
     bool up_ = false;
     std::exception_ptr not_up_;
     bool closing_ = false;
     std::set<int> gone_;  ///< peers that need nothing more, or that are lost
-    std::set<int> lost_;  ///< of those, the latter
+    std::set<int> lost_;  ///< the lost ones of them
     std::optional<std::string> failure_;
     bool is_told_ = false;        ///< another rank has found the failure
-    bool untold_ = false;         ///< the other ranks do not know of it
-    bool abandoned_ = false;      ///< the wire knows of it
-    bool cannot_let_go_ = false;  ///< moves do not end, and memory cannot be freed under them
+    bool untold_ = false;         ///< the other ranks have not been told of it
+    bool abandoned_ = false;      ///< the wire has been told of it
+    bool cannot_let_go_ = false;  ///< moves do not end, and their memory cannot be freed
     std::vector<std::shared_ptr<Operation>> fresh_;
-    std::map<Meeting, Incoming> expected_;
-    std::map<Meeting, Announcement> announced_;
-    std::map<std::uint64_t, Incoming> offered_;  ///< by id: announced, not asked for yet
+    std::map<PeerOperation, Incoming> expected_;
+    std::map<PeerOperation, Announcement> announced_;
+    /// Pieces announced here and not asked for yet, by id.
+    std::map<std::uint64_t, Incoming> offered_;
     std::map<Wire::Ticket, Move> moving_;
     std::uint64_t next_id_ = 0;
     Wire::Ticket next_ticket_ = 0;

@@ -49,7 +49,7 @@ LastResort::~LastResort() {
         const std::lock_guard lock(mutex_);
         over_ = true;
     }
-    bell_.notify_all();
+    changed_.notify_all();
     thread_.join();
 }
 
@@ -86,20 +86,20 @@ std::optional<std::string> LastResort::overdue(Clock::time_point now) const {
     for (const Wait& wait : waits_) {
         if (stuck || now > wait.by)
             return fmt::format(
-                "{} waited {:.3g} s for {}, and what carries its bytes does not answer", name_,
+                "{} waited {:.3g} s for {}, and the transport of its bytes does not answer", name_,
                 seconds(wait), wait.what);
     }
     if (!stuck) return std::nullopt;
     return fmt::format(
-        "what carries the bytes of {} has not answered for {:.3g} s: another rank stands still, or "
-        "cannot be reached",
+        "the transport of the bytes of {} has not answered for {:.3g} s: another rank has stopped, "
+        "or cannot be reached",
         name_, seconds(*wire_));
 }
 
 void LastResort::watch() {
     std::unique_lock lock(mutex_);
     while (!over_) {
-        bell_.wait_for(lock, kBetweenLooks);
+        changed_.wait_for(lock, kBetweenLooks);
         if (over_) return;
         if (const auto sentence = overdue(Clock::now())) {
             lock.unlock();

@@ -16,13 +16,13 @@ namespace debubble::exec::processes {
 /// Writes "error: " and the sentence to standard error, past all buffers and locks.
 void say_error(const std::string& sentence);
 
-/// Says the sentence and ends the process with exit code 3, within two seconds whatever its other
-/// threads do, and whether or not anybody reads what it prints.
+/// Prints the sentence and ends the process with exit code 3, within two seconds whatever its other
+/// threads do, and whether or not anybody reads the output.
 [[noreturn]] void end_process(const std::string& sentence);
 
-/// Ends the process when something lasts too long that nobody can end: a call of MPI that does not
-/// return, and whoever waits for the lock that its thread holds. A thread of its own
-/// looks; it takes no lock but this object's.
+/// Ends the process when something takes too long that no thread can end: a call of MPI that does
+/// not return, and the threads that wait for the lock which its thread holds. A thread of its own
+/// watches; it takes no lock but this object's.
 class LastResort {
     struct Wait {
         std::string_view what;
@@ -36,10 +36,11 @@ public:
     LastResort(const LastResort&) = delete;
     LastResort& operator=(const LastResort&) = delete;
 
-    /// How sentences call this process from then on, which is "this process" before.
+    /// Sets the name by which sentences call this process; before that it is "this process".
     void call_it(std::string name);
 
-    /// A wait, while this lives, that is to be over by the deadline. `what` outlives it.
+    /// A wait that is to be over by the deadline, for as long as this object lives. `what` outlives
+    /// it.
     class Limit {
     public:
         Limit(LastResort& owner, std::string_view what, Deadline by);
@@ -52,7 +53,8 @@ public:
         std::list<Wait>::iterator wait_;
     };
 
-    /// What carries the bytes is at work from now on, and is to have returned by the deadline.
+    /// The transport of the bytes is at work from this moment and is to have returned by the
+    /// deadline.
     void wire_works(Deadline by);
     void wire_has_returned();
 
@@ -61,7 +63,7 @@ private:
     std::optional<std::string> overdue(Clock::time_point now) const;
 
     std::mutex mutex_;
-    std::condition_variable bell_;
+    std::condition_variable changed_;
     std::string name_ = "this process";
     std::list<Wait> waits_;  ///< the oldest first
     std::optional<Wait> wire_;

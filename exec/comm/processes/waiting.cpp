@@ -5,12 +5,12 @@
 
 #include "exec/comm/processes/engine.h"
 
-// What the engine does on the threads of those who wait; of the wire only wake().
+// The work of the engine on the threads that wait; of the wire they call only wake().
 namespace debubble::exec::processes {
 
 namespace {
 
-/// Who has not come, or else whose bytes have not.
+/// The ranks that have not come, or, if all have, the ranks whose bytes are on the way.
 std::string what_lacks(const Operation& operation) {
     const bool all_came = operation.missing.empty();
     std::vector<int> peers = all_came ? operation.open : operation.missing;
@@ -19,13 +19,13 @@ std::string what_lacks(const Operation& operation) {
     const std::string ranks =
         fmt::format("rank{} {}", peers.size() == 1 ? "" : "s", fmt::join(peers, ", "));
     if (!all_came)
-        return fmt::format("{} {} not come to it", ranks, peers.size() == 1 ? "has" : "have");
+        return fmt::format("{} {} not reached it", ranks, peers.size() == 1 ? "has" : "have");
     return fmt::format("its bytes from or to {} are on the way", ranks);
 }
 
 }  // namespace
 
-Interval Engine::wait(Operation& operation, Deadline deadline) {
+Interval MessageEngine::wait(Operation& operation, Deadline deadline) {
     const Clock::time_point asked = Clock::now();
     const LastResort::Limit limit(last_resort_, operation.description,
                                   std::max(asked, deadline) + patience_.for_moves +
@@ -42,25 +42,25 @@ Interval Engine::wait(Operation& operation, Deadline deadline) {
             let_go(lock, operation);
             throw DeadlinePassed(sentence);
         }
-        bell_.wait_until(lock, deadline);
+        changed_.wait_until(lock, deadline);
     }
     return operation.when;
 }
 
-bool Engine::done(Operation& operation) {
+bool MessageEngine::done(Operation& operation) {
     Lock lock(mutex_);
     if (!operation.done) throw_if_failed(lock, operation);
     return operation.done;
 }
 
-void Engine::throw_if_failed(Lock& lock, Operation& operation) {
+void MessageEngine::throw_if_failed(Lock& lock, Operation& operation) {
     if (!failure_) return;
     let_go(lock, operation);
     throw Aborted(
         fmt::format("rank {} stopped waiting for {}: {}", rank_, operation.description, *failure_));
 }
 
-void Engine::leave(Operation& operation) {
+void MessageEngine::leave(Operation& operation) {
     Lock lock(mutex_);
     if (operation.done) return;
     if (!failure_) {
@@ -71,32 +71,32 @@ void Engine::leave(Operation& operation) {
     let_go(lock, operation);
 }
 
-/// After a failure: returns once the wire touches no memory any more, be it the operation's or that
-/// of another, which may be freed as this thread unwinds. Where moves cannot be ended, as those of
-/// MPI with a rank that stands still, the job ends.
-void Engine::let_go(Lock& lock, const Operation& operation) {
+/// After a failure: returns once the wire touches no memory any more, neither the operation's nor
+/// that of another operation, which may be freed as this thread unwinds. Where moves cannot be
+/// ended, as those of MPI with a rank that has stopped, the job ends.
+void MessageEngine::let_go(Lock& lock, const Operation& operation) {
     const auto patience =
         patience_.for_moves + (is_told_ ? patience_.after_finder : std::chrono::nanoseconds{});
     const LastResort::Limit limit(last_resort_, operation.description,
                                   within(patience + patience_.for_wire));
     const auto is_free = [&] { return abandoned_ && moving_.empty(); };
-    if (bell_.wait_for(lock, patience, is_free)) return;
+    if (changed_.wait_for(lock, patience, is_free)) return;
     cannot_let_go_ = true;
     wire_->wake();
-    bell_.wait(lock, [] { return false; });
+    changed_.wait(lock, [] { return false; });
 }
 
-void Engine::fail(const std::string& sentence) {
+void MessageEngine::fail(const std::string& sentence) {
     const Lock lock(mutex_);
     fail_locked(sentence, true);
 }
 
-void Engine::fail_locked(const std::string& sentence, bool tell) {
+void MessageEngine::fail_locked(const std::string& sentence, bool tell) {
     if (failure_) return;
     failure_ = sentence;
     is_told_ = !tell;
     untold_ = tell;
-    bell_.notify_all();
+    changed_.notify_all();
     wire_->wake();
 }
 

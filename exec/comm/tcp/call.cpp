@@ -14,7 +14,8 @@ namespace {
 
 using boost::system::error_code;
 
-/// Starts an operation, hands it a handler, and waits; an error if the deadline comes first.
+/// Starts an operation, hands it a handler, and waits. Returns an error if the deadline comes
+/// first.
 template <class Start>
 error_code finish(asio::io_context& io, Socket& socket, Deadline deadline, const Start& start) {
     std::optional<error_code> result;
@@ -23,7 +24,7 @@ error_code finish(asio::io_context& io, Socket& socket, Deadline deadline, const
     if (!run_until(io, deadline, done)) {
         error_code ignored;
         socket.close(ignored);
-        run_until(io, within(std::chrono::seconds(10)), done);  // it ends as aborted
+        run_until(io, within(std::chrono::seconds(10)), done);  // the operation ends as aborted
         return asio::error::timed_out;
     }
     return *result;
@@ -36,7 +37,7 @@ error_code read(asio::io_context& io, Socket& socket, Word& word, Deadline deadl
     });
 }
 
-/// What a stranger says is shown as one line of printable characters.
+/// The text of a stranger as one line of printable characters.
 std::string printable(std::string text) {
     std::ranges::replace_if(
         text, [](char c) { return c < ' ' || c > '~'; }, ' ');
@@ -65,11 +66,13 @@ Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Memb
         fmt::format("{}:{}", address[0].address().to_string(), address[0].port());
     Greeting greeting;
     error = read(io, socket, greeting, limits.greeted_by);
-    if (error) return {std::nullopt, "the connection was made, and nobody greeted"};
+    if (error) return {std::nullopt, "the connection was made, but no greeting came"};
     if (!is_ours(greeting))
-        return {std::nullopt,
-                fmt::format("what listens at {} is no rank of this version of debubble", where),
-                true};
+        return {
+            std::nullopt,
+            fmt::format("the program that listens at {} is not a rank of this version of debubble",
+                        where),
+            true};
     Hello hello;
     hello.build = me.build;
     hello.from = static_cast<std::uint32_t>(me.rank);
@@ -87,10 +90,10 @@ Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Memb
     const std::string refusal =
         is_refused ? reason_of(io, socket, verdict, limits.answered_by) : "";
     const bool is_of_another = refusal == kOfAnotherJob;
-    if (greeting.build != me.build) {  // the other has heard it, too
+    if (greeting.build != me.build) {  // the other end has received this process's build, too
         const std::string sentence = fmt::format(
-            "rank {} at {} is of build {} of debubble, and rank {} of build {}: all ranks of a "
-            "job run the same program",
+            "rank {} at {} runs build {} of debubble, and rank {} runs build {}: all ranks of a "
+            "job must run the same build",
             to, where, short_form(greeting.build), me.rank, short_form(me.build));
         if (is_of_another) return {std::nullopt, sentence, true};
         throw WorldError(sentence);
@@ -103,8 +106,10 @@ Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Memb
         throw WorldError(sentence);
     }
     if (!same(verdict.proof, answer_to(me.secret, hello.proof)))
-        return {std::nullopt,
-                fmt::format("what listens at {} does not know this job's secret", where), true};
+        return {
+            std::nullopt,
+            fmt::format("the program that listens at {} does not know this job's secret", where),
+            true};
     return {std::move(socket), ""};
 }
 

@@ -11,10 +11,11 @@ namespace debubble::exec::tcp {
 namespace {
 
 using boost::system::error_code;
-constexpr std::size_t kAtOnce = 8 << 20;  ///< bytes, then others have their turn
-constexpr const char* kNoMessage = "it has sent what is no message of this program";
+/// Bytes at a time; then the other connections have their turn.
+constexpr std::size_t kAtOnce = 8 << 20;
+constexpr const char* kNoMessage = "it has sent bytes that are not a message of this program";
 
-/// The other end is gone, whether it is seen when reading or when writing.
+/// The other end is gone, whether this is seen when reading or when writing.
 std::string words(const error_code& error) {
     const bool is_closed = error == asio::error::eof || error == asio::error::connection_reset ||
                            error == asio::error::broken_pipe;
@@ -46,7 +47,7 @@ void Connection::move_in(std::uint64_t id, std::span<std::byte> bytes, Ticket ti
     }
 }
 
-/// A piece that is half on its way goes on from a copy, so that messages can follow it.
+/// The rest of a piece that is partly sent goes on from a copy, so that messages can follow it.
 void Connection::abandon() {
     abandoned_ = true;
     if (out_ && out_->owned.empty()) {
@@ -128,7 +129,7 @@ void Connection::receive_all() {
     }
 }
 
-/// One read into where the next bytes belong; false if there are none.
+/// Reads once into the memory where the next bytes belong. Returns false if there are none.
 bool Connection::receive_some(std::size_t& received) {
     asio::mutable_buffer target;
     if (in_.got < sizeof(Frame)) {
@@ -162,7 +163,7 @@ bool Connection::receive_some(std::size_t& received) {
     return true;
 }
 
-/// Finds where the body belongs; false if there can be no such frame.
+/// Finds where the body belongs. Returns false if there can be no such frame.
 bool Connection::begin_body() {
     if (in_.frame.kind == Frame::Kind::Message) {
         if (in_.frame.size > kLargestMessage) return false;
@@ -190,7 +191,7 @@ void Connection::end_body() {
     in_ = {};
 }
 
-/// Moves that can come to no end any more are ended.
+/// Ends the moves that can no longer complete.
 void Connection::lost(const std::string& how) {
     if (!socket_.is_open()) return;
     close();

@@ -15,17 +15,17 @@
 
 namespace debubble::exec::tcp {
 
-/// What stands before all that travels.
+/// The head in front of everything that is sent.
 struct Frame {
     enum class Kind : std::uint32_t { Message = 1, Piece = 2 };
     Kind kind{};
     std::uint32_t size = 0;  ///< bytes that follow
-    std::uint64_t id = 0;    ///< the sender's, of the move whose next piece this is
+    std::uint64_t id = 0;    ///< the sender's id of the move whose next piece follows
 };
 inline constexpr std::uint32_t kLargestPiece = 1 << 20;
 inline constexpr std::uint32_t kLargestMessage = 1 << 20;
 
-/// What has come from a peer, or become of a move to or from it.
+/// An event of a peer: a message that has come, or the end of a move to or from it.
 struct Arrived {
     std::vector<std::byte> message;
 };
@@ -41,7 +41,7 @@ struct Event {
     std::variant<Arrived, Moved, Lost> what;
 };
 
-/// The connection to one peer. One thread; what happens is appended to `events`.
+/// The connection to one peer. One thread uses it; events are appended to `events`.
 class Connection {
 public:
     using Ticket = processes::Wire::Ticket;
@@ -59,7 +59,7 @@ public:
 
     /// Writes what the socket takes, and goes on once it takes more.
     void flush();
-    /// From now on, as long as the context runs.
+    /// Reads from this call on, as long as the context runs.
     void read();
     void close();
 
@@ -75,16 +75,16 @@ private:
     };
     struct Outgoing {
         Frame frame;
-        std::vector<std::byte> owned;     ///< a message, or what is left of an abandoned piece
+        std::vector<std::byte> owned;     ///< a message, or the rest of an abandoned piece
         std::span<const std::byte> body;  ///< where the bytes are
-        std::size_t sent = 0;             ///< of frame and body
-        std::optional<Ticket> last_of;    ///< move that is through with it
+        std::size_t sent = 0;             ///< bytes of frame and body that are sent
+        std::optional<Ticket> last_of;    ///< the move that ends with this piece
     };
     struct Incoming {
         Frame frame;
-        std::size_t got = 0;  ///< of frame and body
+        std::size_t got = 0;  ///< bytes of frame and body that are read
         std::vector<std::byte> message;
-        std::span<std::byte> target;  ///< of a piece; empty: nobody wants it any more
+        std::span<std::byte> target;  ///< memory for the piece; empty if it is no longer wanted
     };
 
     bool next_outgoing();
@@ -102,7 +102,7 @@ private:
     std::map<std::uint64_t, InMove> in_moves_;
     std::optional<Outgoing> out_;
     Incoming in_;
-    std::vector<std::byte> scrap_;  ///< where unwanted bytes go
+    std::vector<std::byte> scrap_;  ///< memory for unwanted bytes
     bool abandoned_ = false;
     bool waits_to_write_ = false;
 };

@@ -14,10 +14,10 @@
 #include "base/build_id.h"
 #include "exec/core/communicator/communicator.h"
 
-/// How a connection becomes one between two ranks of a job: the one who is called greets, the
-/// caller says who it is and proves that it knows the job's secret, the other answers with a
-/// proof of its own or refuses with a sentence. Both say of which build they are, and go on with
-/// their own alone. All sizes are fixed or bounded.
+/// The steps by which a connection becomes one between two ranks of a job: the rank that is called
+/// greets; the caller says which rank it is and proves that it knows the job's secret; the other
+/// answers with a proof of its own, or refuses with a sentence. Both name their build, and go on
+/// only with the same one. All sizes are fixed or bounded.
 namespace debubble::exec::tcp {
 
 namespace asio = boost::asio;
@@ -33,7 +33,7 @@ struct Member {
     BuildId build = build_id();
 };
 
-/// Runs what is under way until `done`; whether that came before the deadline.
+/// Runs the operations under way until `done`. Returns whether that came before the deadline.
 template <class Done>
 bool run_until(asio::io_context& io, Deadline deadline, const Done& done) {
     while (!done()) {
@@ -44,53 +44,55 @@ bool run_until(asio::io_context& io, Deadline deadline, const Done& done) {
     return true;
 }
 
-/// What came of a call.
+/// The result of a call.
 struct Call {
-    std::optional<Socket> socket;  ///< unset: nobody answered, and it may be tried again
-    std::string why;               ///< then
-    bool is_of_another = false;    ///< whoever is there belongs to another job, or to none
+    std::optional<Socket> socket;  ///< unset: nobody answered, and the call may be repeated
+    std::string why;               ///< the reason, if unset
+    /// Whether the answer came from a process of another job, or of none.
+    bool is_of_another = false;
 };
-/// How long a call lasts at most: `greeted_by` until it is known that a rank of some job is there.
+/// The most time that a call takes: `greeted_by` limits the time until a rank of some job is known
+/// to be there.
 struct CallLimits {
     Deadline greeted_by;
     Deadline answered_by;
 };
-/// Calls rank `to`, whose address this is; `port` is where this process listens. Throws
-/// WorldError if a rank of this job is there and of another build, or refuses.
+/// Calls rank `to` at `address`; `port` is where this process listens. Throws WorldError if a rank
+/// of this job is there but runs another build, or refuses.
 Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Member& me, int to,
           std::uint16_t port, const CallLimits& limits);
 
-/// Lets the ranks in that are expected, and refuses strangers, each in its own time.
+/// Lets in the expected ranks and refuses strangers, each within its own time limit.
 class Reception : public std::enable_shared_from_this<Reception> {
 public:
     struct Guest {
         Socket socket;
-        std::uint16_t port = 0;  ///< where it listens
+        std::uint16_t port = 0;  ///< port at which it listens
     };
 
     Reception(Acceptor acceptor, Member me, std::set<int> expected);
-    /// Once; from then on it works while `io` runs. Who called before waits in the kernel's queue:
-    /// nobody is judged before the job's secret is known.
+    /// Starts to let ranks in; called once, and it works while `io` runs. Earlier callers wait in
+    /// the kernel's queue: none is judged before the job's secret is known.
     void open(const std::string& secret);
     void close();
 
     bool complete() const { return expected_.empty(); }
-    const std::set<int>& expected() const { return expected_; }  ///< who has not come
+    const std::set<int>& expected() const { return expected_; }  ///< ranks that have not come
     std::map<int, Guest>& guests() { return guests_; }
     std::uint16_t port() const { return port_; }
-    /// "; 2 strangers were refused, the last since ..."; empty if there was none.
+    /// A text such as "; 2 strangers were refused, the last since ..."; empty if there were none.
     std::string refusals() const;
-    /// A rank of this job, as it has proven, came and is of another build, so that the job cannot
-    /// come together: a sentence. Empty: there was none.
+    /// A sentence if a proven rank of this job came and runs another build, so that the job cannot
+    /// start; else empty.
     const std::string& other_build() const { return other_build_; }
 
 private:
-    struct Visit;
+    struct Caller;
     void accept_next();
     bool make_room();
-    void greet(const std::shared_ptr<Visit>& visit);
-    void judge(const std::shared_ptr<Visit>& visit);
-    void answer(const std::shared_ptr<Visit>& visit, const std::string& refusal);
+    void greet(const std::shared_ptr<Caller>& caller);
+    void judge(const std::shared_ptr<Caller>& caller);
+    void answer(const std::shared_ptr<Caller>& caller, const std::string& refusal);
     void refused(const std::string& why);
 
     Acceptor acceptor_;
@@ -98,7 +100,7 @@ private:
     std::set<int> expected_;
     std::map<int, Guest> guests_;
     std::uint16_t port_ = 0;
-    std::set<std::shared_ptr<Visit>> visits_;
+    std::set<std::shared_ptr<Caller>> callers_;
     std::uint64_t came_ = 0;
     int refused_ = 0;
     std::string last_refusal_;

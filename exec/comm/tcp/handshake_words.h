@@ -9,8 +9,8 @@
 #include "base/build_id.h"
 #include "exec/comm/tcp/proof.h"
 
-/// What travels in a handshake, byte for byte; processors of another byte order see a wrong
-/// number and are refused.
+/// The structures of a handshake as they are sent, byte for byte. Processors of another byte order
+/// see a wrong number and are refused.
 namespace debubble::exec::tcp {
 
 using Magic = std::array<char, 8>;
@@ -18,7 +18,7 @@ inline constexpr Magic kMagic{'d', 'e', 'b', 'u', 'b', 'b', 'l', 'e'};
 inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
 inline constexpr std::uint32_t kLongestRefusal = 300;
-/// The refusal of who does not know the job's secret.
+/// The reason given to a process that does not know the job's secret.
 inline constexpr const char* kOfAnotherJob = "it belongs to another job";
 
 struct Greeting {
@@ -40,7 +40,7 @@ struct Hello {
 };
 struct Verdict {
     std::uint32_t accepted = 0;
-    std::uint32_t refusal = 0;  ///< bytes of a sentence that follow
+    std::uint32_t refusal = 0;  ///< bytes of the sentence that follows
     Proof proof{};
 };
 
@@ -49,7 +49,7 @@ bool is_ours(const Word& word) {
     return word.magic == kMagic && word.version == kVersion && word.byte_order == kByteOrder;
 }
 
-/// Of the caller: all that it says, under the nonce of who is called.
+/// The proof of the caller: all that it says, under the nonce of the rank that is called.
 inline Proof proof_of(const std::string& secret, Hello hello, const Nonce& nonce) {
     hello.proof = {};
     std::array<std::byte, sizeof hello + sizeof nonce> bytes;
@@ -57,7 +57,8 @@ inline Proof proof_of(const std::string& secret, Hello hello, const Nonce& nonce
     std::memcpy(bytes.data() + sizeof hello, nonce.data(), sizeof nonce);
     return prove(secret, bytes);
 }
-/// Of who is called: the caller's own proof, turned round by one more byte.
+/// The proof of the rank that is called: the caller's own proof, with one more byte so that it
+/// cannot be sent back.
 inline Proof answer_to(const std::string& secret, const Proof& proof) {
     std::array<std::byte, sizeof proof + 1> bytes{std::byte{1}};
     std::memcpy(bytes.data() + 1, proof.data(), sizeof proof);

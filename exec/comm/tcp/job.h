@@ -8,24 +8,26 @@
 
 namespace debubble::exec {
 
-/// What a process must know to find the others of its job.
+/// The facts by which a process finds the others of its job.
 struct TcpJob {
     int rank = 0;
     int ranks = 1;
-    std::string host = "127.0.0.1";  ///< of rank 0
-    int port = 0;                    ///< where rank 0 listens
-    /// Instead of host and port: a file that all ranks can read, and nobody else, which rank 0
-    /// writes, with a secret in it, and removes.
+    std::string host = "127.0.0.1";  ///< host of rank 0
+    int port = 0;                    ///< port at which rank 0 listens
+    /// A file that takes the place of host and port. All ranks, and nobody else, can read it; rank
+    /// 0 writes it, with a secret in it, and removes it.
     std::filesystem::path file;
-    /// The file is on this host, and rank 0 holds a lock on it: one that nobody holds was left
-    /// over.
+    /// Whether the file is on this host and rank 0 holds a lock on it. A file without a lock was
+    /// then left over by an earlier job.
     bool file_is_held = false;
-    /// Known to this job alone. Who does not know it is refused; it does not travel.
+    /// The secret that only this job knows. A process that does not know it is refused. It is never
+    /// sent.
     std::string secret;
-    int listening = -1;     ///< a socket of rank 0 that listens already; taken over
-    bool one_host = false;  ///< all ranks are: nobody else can connect
+    int listening = -1;     ///< a socket of rank 0 that listens already; this job takes it over
+    bool one_host = false;  ///< whether all ranks run on this host: then nobody else can connect
     BuildId build = build_id();
-    std::chrono::nanoseconds patience = std::chrono::minutes(5);  ///< until all are there
+    /// Time until all ranks are there.
+    std::chrono::nanoseconds patience = std::chrono::minutes(5);
 };
 
 }  // namespace debubble::exec

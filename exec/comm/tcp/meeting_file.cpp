@@ -17,18 +17,18 @@ namespace debubble::exec::tcp {
 namespace {
 
 constexpr const char* kFirstLine = "debubble job 1";
-constexpr std::size_t kLongest = 1024;  ///< bytes of such a file
+constexpr std::size_t kLongest = 1024;  ///< most bytes of such a file
 
 [[noreturn]] void cannot_be_written(const std::filesystem::path& file, int error) {
     throw WorldError(fmt::format("the rendezvous file {} cannot be written: {}", file.string(),
                                  std::strerror(error)));
 }
 
-/// A disk such as vfat or CIFS gives all files one owner and mode; NFS may make root nobody.
+/// A disk such as vfat or CIFS gives all files one owner and mode; NFS may replace root by nobody.
 [[noreturn]] void cannot_be_kept(const std::filesystem::path& file, const struct stat& status) {
     throw WorldError(fmt::format(
-        "the disk of the rendezvous file {} cannot keep a secret: what user {} writes there for "
-        "itself alone is of user {} with mode {:o}; name a file on another disk, or set "
+        "the disk of the rendezvous file {} cannot keep a secret: a file that user {} writes there "
+        "for itself alone belongs to user {} with mode {:o}; name a file on another disk, or set "
         "DEBUBBLE_JOB_SECRET, MASTER_ADDR and MASTER_PORT instead of --rendezvous",
         file.string(), ::geteuid(), status.st_uid, status.st_mode & 0777));
 }
@@ -39,10 +39,10 @@ std::string content_of(int descriptor) {
     return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
 
-std::optional<Meeting> parse(const std::string& text) {
+std::optional<MeetingPoint> parse(const std::string& text) {
     std::istringstream in(text);
     std::string first, port;
-    Meeting meeting;
+    MeetingPoint meeting;
     if (!std::getline(in, first) || first != kFirstLine || !std::getline(in, meeting.host) ||
         !std::getline(in, port) || !std::getline(in, meeting.secret) || in.eof())
         return std::nullopt;
@@ -53,12 +53,14 @@ std::optional<Meeting> parse(const std::string& text) {
     return meeting;
 }
 
-/// Who can write it says where this job meets, and who can read it can pass for one of its ranks.
+/// A user who can write the file decides where this job meets, and one who can read it can pass for
+/// one of its ranks.
 void check_is_own(const std::filesystem::path& file, const struct stat& status) {
     if (status.st_uid != ::geteuid())
-        throw WorldError(fmt::format(
-            "the rendezvous file {} is of user {} and not of {}, who runs this job: name another",
-            file.string(), status.st_uid, ::geteuid()));
+        throw WorldError(
+            fmt::format("the rendezvous file {} belongs to user {} and not to {}, who runs this "
+                        "job: name another file",
+                        file.string(), status.st_uid, ::geteuid()));
     if ((status.st_mode & 077) != 0)
         throw WorldError(
             fmt::format("the rendezvous file {} holds a secret, and others may read or write it "
@@ -74,14 +76,14 @@ WrittenMeeting::~WrittenMeeting() {
     ::close(descriptor_);
 }
 
-WrittenMeeting write_meeting(const std::filesystem::path& file, const Meeting& meeting) {
+WrittenMeeting write_meeting(const std::filesystem::path& file, const MeetingPoint& meeting) {
     const std::string aside = fmt::format("{}.{}", file.string(), ::getpid());
     const std::string text =
         fmt::format("{}\n{}\n{}\n{}\n", kFirstLine, meeting.host, meeting.port, meeting.secret);
     ::unlink(aside.c_str());
     const int descriptor = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (descriptor < 0) cannot_be_written(file, errno);
-    ::flock(descriptor, LOCK_EX | LOCK_NB);  // free, since nobody else knows it
+    ::flock(descriptor, LOCK_EX | LOCK_NB);  // the lock is free, since nobody else knows the file
     const bool written =
         ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
     struct stat status {};
@@ -96,7 +98,7 @@ WrittenMeeting write_meeting(const std::filesystem::path& file, const Meeting& m
     cannot_be_written(file, error);
 }
 
-std::optional<Meeting> read_meeting(const std::filesystem::path& file, bool is_held) {
+std::optional<MeetingPoint> read_meeting(const std::filesystem::path& file, bool is_held) {
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) return std::nullopt;
     struct stat status {};

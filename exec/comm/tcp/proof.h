@@ -6,7 +6,8 @@
 #include <span>
 #include <string>
 
-/// How two processes show each other that they belong to one job without saying its secret.
+/// The proofs by which two processes show each other that they belong to one job without sending
+/// its secret.
 namespace debubble::exec::tcp {
 
 using Nonce = std::array<std::uint8_t, 16>;
@@ -14,13 +15,13 @@ using Proof = std::array<std::uint8_t, 32>;  ///< HMAC-SHA-256 (RFC 2104)
 
 Nonce fresh_nonce();
 
-/// `bytes` under the secret.
+/// The proof of `bytes` under the secret.
 Proof prove(const std::string& secret, std::span<const std::byte> bytes);
 
-/// Takes as long for every proof.
+/// Compares two proofs in a time that does not depend on them.
 bool same(const Proof& a, const Proof& b);
 
-/// 128 bits that nobody guesses, in hexadecimal digits.
+/// A random secret of 128 bits, in hexadecimal digits.
 std::string fresh_secret();
 
 }  // namespace debubble::exec::tcp

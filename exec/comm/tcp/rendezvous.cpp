@@ -23,13 +23,14 @@ using asio::ip::address_v4;
 using asio::ip::address_v6;
 using boost::system::error_code;
 constexpr auto kBetweenCalls = std::chrono::milliseconds(50);
-/// For a greeting at an address that a file tells, which may be that of a job long gone.
+/// The time for a greeting at an address from a file, which may be that of an earlier job.
 constexpr auto kForAGreeting = std::chrono::seconds(3);
 
-/// Where a rank listens, as it travels. No address: on the host of rank 0, which everybody knows
-/// by an address of its own.
-struct Place {
-    std::array<std::uint8_t, 16> address{};  ///< of version 6, or 4 mapped into it
+/// The place where a rank listens, as it is sent. An empty address means the host of rank 0, which
+/// every rank knows by an address of its own.
+struct ListenAddress {
+    /// An address of IP version 6, or one of version 4 mapped into it.
+    std::array<std::uint8_t, 16> address{};
     std::uint16_t port = 0;
     std::uint8_t is_on_host_of_0 = 0;
     std::uint8_t reserved = 0;
@@ -53,7 +54,7 @@ public:
     }
 
 private:
-    /// Rank 0: lets all others in, then tells each where all listen.
+    /// The part of rank 0: lets all others in, then tells each where all listen.
     void host() {
         Acceptor acceptor = job_.listening >= 0 ? inherited() : listen(job_.port);
         {
@@ -63,13 +64,13 @@ private:
             reception_->open(me_.secret);
             wait_for_guests();
         }
-        std::vector<Place> places(static_cast<std::size_t>(job_.ranks));
+        std::vector<ListenAddress> places(static_cast<std::size_t>(job_.ranks));
         for (auto& [rank, guest] : reception_->guests()) {
             const auto address = plain(guest.socket.remote_endpoint().address());
             const auto here = plain(guest.socket.local_endpoint().address());
-            Place& place = places[static_cast<std::size_t>(rank)];
+            ListenAddress& place = places[static_cast<std::size_t>(rank)];
             place.port = guest.port;
-            // A host's own name may stand for 127.0.1.1, which is called from 127.0.0.1.
+            // A host's own name may mean 127.0.1.1, while calls come from 127.0.0.1.
             place.is_on_host_of_0 = address.is_loopback() || address == here;
             place.address = as_v6(address).to_bytes();
         }
@@ -81,11 +82,12 @@ private:
         }
     }
 
-    /// The others: call rank 0, hear from it, call those before and let in those behind.
+    /// The part of the others: call rank 0, hear from it, call the lower ranks and let in the
+    /// higher ones.
     void join() {
         std::vector<Endpoint> address;
         std::string why = "it has not written its file";
-        // Listening begins before the first call, which says on what port.
+        // Listening starts before the first call, since the call names the port.
         expect_guests(listen(0), job_.rank + 1);
         while (!try_rank_0(address, why)) {
             if (Clock::now() + kBetweenCalls > deadline_)
@@ -93,7 +95,7 @@ private:
                                              patience_s(), where(), why));
             std::this_thread::sleep_for(kBetweenCalls);
         }
-        std::vector<Place> places(static_cast<std::size_t>(job_.ranks));
+        std::vector<ListenAddress> places(static_cast<std::size_t>(job_.ranks));
         std::optional<error_code> heard;
         Socket& to_0 = peers_.at(0);
         asio::async_read(to_0, asio::buffer(places),
@@ -104,13 +106,13 @@ private:
             io_.restart();
             io_.poll();
             throw WorldError(fmt::format(
-                "rank {} waited {:.3g} s for rank 0 {}: it is there, and other ranks are not",
+                "rank {} waited {:.3g} s for rank 0 {}: rank 0 is there, but other ranks are not",
                 job_.rank, patience_s(), where()));
         }
         if (*heard) lost(0, *heard);
         const auto address_of_0 = to_0.remote_endpoint().address();
         for (int rank = 1; rank < job_.rank; ++rank) {
-            const Place& place = places[static_cast<std::size_t>(rank)];
+            const ListenAddress& place = places[static_cast<std::size_t>(rank)];
             const Endpoint there{place.is_on_host_of_0
                                      ? address_of_0
                                      : plain(asio::ip::address(address_v6(place.address))),
@@ -121,8 +123,8 @@ private:
         take_guests();
     }
 
-    /// It listens, or this rank had not heard of it; yet a network may lose a call, or refuse one
-    /// while many come.
+    /// The rank listens, or this rank would not have heard of it; yet a network may lose a call, or
+    /// refuse one while many arrive.
     Socket reach(int rank, const Endpoint& there) {
         for (;;) {
             Call answer = call(io_, {there}, me_, rank, reception_->port(), {deadline_, deadline_});
@@ -132,7 +134,7 @@ private:
                 throw WorldError(fmt::format("rank {} cannot reach rank {} at {}:{}: {}", job_.rank,
                                              rank, there.address().to_string(), there.port(),
                                              answer.why));
-            // Others may be calling this rank meanwhile.
+            // Meanwhile others may be calling this rank.
             run_until(io_, within(kBetweenCalls), [] { return false; });
         }
     }
@@ -187,7 +189,7 @@ private:
         return found;
     }
 
-    /// Where this process listens: nowhere that another host can reach, if none need.
+    /// Whether this process listens only where no other host can reach it, because none needs to.
     bool stays_here() const {
         return job_.one_host &&
                (!job_.file.empty() || job_.host == "127.0.0.1" || job_.host == "localhost");
@@ -196,7 +198,7 @@ private:
         Acceptor acceptor(io_);
         error_code error;
         acceptor.open(asio::ip::tcp::v6(), error);
-        const bool both = !stays_here() && !error;  // version 6, and 4 mapped into it
+        const bool both = !stays_here() && !error;  // IP version 6, and version 4 mapped into it
         if (!both) {
             error_code ignored;
             acceptor.close(ignored);
@@ -221,9 +223,10 @@ private:
         acceptor.assign(asio::ip::tcp::v4(), job_.listening, error);
         if (!error) acceptor.local_endpoint(error);
         if (error)
-            throw WorldError(fmt::format("rank {} was given no socket to listen at: {}", job_.rank,
-                                         error.message()));
-        ::fcntl(job_.listening, F_SETFD, FD_CLOEXEC);  // children of this process do not need it
+            throw WorldError(
+                fmt::format("rank {} got no socket to listen at: {}", job_.rank, error.message()));
+        // Children of this process do not need the socket.
+        ::fcntl(job_.listening, F_SETFD, FD_CLOEXEC);
         return acceptor;
     }
 
@@ -252,7 +255,7 @@ private:
     }
 
     [[noreturn]] void lost(int rank, const error_code& error) const {
-        throw WorldError(fmt::format("rank {} has lost rank {} while the job came together: {}",
+        throw WorldError(fmt::format("rank {} has lost rank {} while the ranks of the job met: {}",
                                      job_.rank, rank, error.message()));
     }
     double patience_s() const { return std::chrono::duration<double>(job_.patience).count(); }
@@ -270,7 +273,7 @@ private:
         return address.is_v6() ? address.to_v6()
                                : asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4());
     }
-    /// Of version 4, if it is one of those mapped into version 6.
+    /// The address as one of version 4, if it is mapped into version 6.
     static asio::ip::address plain(const asio::ip::address& address) {
         if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
         return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());

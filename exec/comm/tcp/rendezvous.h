@@ -8,16 +8,17 @@
 
 namespace debubble::exec::tcp {
 
-/// Meets all other ranks: a connection to each, by rank. Throws WorldError.
+/// Meets all other ranks. Returns a connection to each, by rank. Throws WorldError.
 std::map<int, Socket> meet(asio::io_context& io, const TcpJob& job);
 
-/// What a rendezvous file says. Written aside and renamed, readable by its owner alone.
-struct Meeting {
+/// The content of a rendezvous file, which is written under another name and then renamed, and
+/// which only its owner can read.
+struct MeetingPoint {
     std::string host;
     int port = 0;
     std::string secret;
 };
-/// A file that says where to meet, until this is destroyed; it is locked meanwhile.
+/// A file that says where to meet. It exists, and is locked, until this object is destroyed.
 class WrittenMeeting {
 public:
     WrittenMeeting(std::filesystem::path file, int descriptor)
@@ -31,11 +32,12 @@ private:
     std::filesystem::path file_;
     int descriptor_;
 };
-/// Throws WorldError.
+/// Writes such a file. Throws WorldError.
 [[nodiscard]] WrittenMeeting write_meeting(const std::filesystem::path& file,
-                                           const Meeting& meeting);
-/// Unset if there is none, it is no such file, or nobody holds it who is to. Throws WorldError if
-/// another than this user can have written it, or can read it.
-std::optional<Meeting> read_meeting(const std::filesystem::path& file, bool is_held = false);
+                                           const MeetingPoint& meeting);
+/// The content of the file. Unset if there is no file, if it is not a rendezvous file, or if it
+/// should be locked and is not. Throws WorldError if another user can have written it, or can read
+/// it.
+std::optional<MeetingPoint> read_meeting(const std::filesystem::path& file, bool is_held = false);
 
 }  // namespace debubble::exec::tcp

@@ -17,7 +17,7 @@ namespace debubble::exec::tcp {
 namespace {
 
 constexpr auto kRest = std::chrono::milliseconds(100);
-constexpr int kSilence = 60'000;  ///< ms without a word from a host, then it is lost
+constexpr int kSilence = 60'000;  ///< milliseconds of silence after which a host is lost
 
 void watch(Socket& socket) {
     socket.set_option(asio::socket_base::keep_alive(true));
@@ -76,7 +76,7 @@ public:
             if (!connection.idle()) return false;
         return true;
     }
-    /// All that is sent and received is so while the engine rests.
+    /// All sending and receiving takes place while the engine rests.
     void rest() override {
         for (auto& [peer, connection] : connections_) connection.flush();
         io_->restart();

@@ -8,8 +8,8 @@
 
 namespace debubble::exec::tcp {
 
-/// Messages and moves over connections that do not block, one to each peer. Large moves go in
-/// pieces, so that messages overtake them.
+/// Messages and moves over non-blocking connections, one to each peer. Large moves go in pieces, so
+/// that messages can overtake them.
 std::unique_ptr<processes::Wire> make_wire(std::unique_ptr<asio::io_context> io, int rank,
                                            std::map<int, Socket> peers);
 

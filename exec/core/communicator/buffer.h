@@ -8,7 +8,7 @@
 
 #include "exec/core/tensor.h"
 
-/// What communicators carry: elements of one type, contiguous in host memory.
+/// The content of a communication: elements of one type, contiguous in host memory.
 namespace debubble::exec {
 
 template <class Byte>
@@ -23,7 +23,7 @@ struct BasicBuffer {
     }
     BasicBuffer(const TensorView& tensor)
         : BasicBuffer({tensor.data, static_cast<std::size_t>(tensor.bytes())}, tensor.type) {}
-    /// What may be written may be read.
+    /// A buffer that may be written may be read.
     operator BasicBuffer<const std::byte>() const requires(!std::is_const_v<Byte>) {
         return {bytes, type};
     }
@@ -40,7 +40,7 @@ struct BasicBuffer {
 using Buffer = BasicBuffer<std::byte>;
 using ConstBuffer = BasicBuffer<const std::byte>;
 
-/// The elements of a range as a buffer; their type tells the data type.
+/// The elements of a range as a buffer; their type gives the data type.
 template <class T>
 requires is_element<T> Buffer buffer_of(std::span<T> elements) {
     return {std::as_writable_bytes(elements), data_type_of<T>};

@@ -13,31 +13,30 @@
 #include "exec/core/device_lanes.h"
 #include "schedule/message.h"
 
-/// How ranks exchange tensors: the seam between the interpreter of Programs and what
-/// moves the bytes (threads of one process, MPI, TCP, and NCCL between GPUs).
+/// How ranks exchange tensors: the seam between the interpreter of Programs and the transport
+/// (threads of one process, MPI, TCP, and NCCL between GPUs).
 namespace debubble::exec {
 
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
 
-/// The deadline that lies so far ahead of now.
+/// The deadline that lies `patience` after this moment.
 inline Deadline within(std::chrono::nanoseconds patience) {
     return Clock::now() + patience;
 }
 
-/// When a communication ran: from the moment that everybody it needs had asked for it
-/// to the moment that its bytes were there. Begin and end are the same where nothing was to be
-/// done.
+/// The time of a communication: from the moment at which every rank that it needs had asked for it
+/// to the moment at which its bytes were there. Both ends are equal where there was nothing to do.
 struct Interval {
     Clock::time_point begin;
     Clock::time_point end;
-    /// Of what a device does by itself: it will have run between these marks of the rank's lanes,
-    /// whose times are known once they are reached; begin and end say nothing then.
+    /// For work that a device does by itself: it runs between these marks of the rank's lanes,
+    /// whose times are known once they are reached; `begin` and `end` mean nothing then.
     std::optional<MarkedInterval> marks = {};
 };
 
-/// A wait lasted beyond its deadline. Says which rank waited for what, how long, and who
-/// was missing. It ends the waits of all other ranks too.
+/// A wait lasted beyond its deadline. The sentence says which rank waited for what, how long, and
+/// which ranks were missing. It ends the waits of all other ranks too.
 class DeadlinePassed : public WorldError {
     using WorldError::WorldError;
 };
@@ -47,46 +46,46 @@ class Aborted : public WorldError {
     using WorldError::WorldError;
 };
 
-/// A communication under way. Its buffers must live until wait() has returned or the
-/// request is destroyed. One that is destroyed before it is done aborts all ranks, since
-/// the other side would wait for ever.
+/// A communication under way. Its buffers must live until wait() has returned or the request is
+/// destroyed. A request that is destroyed before it is done aborts all ranks, since the other side
+/// would wait for ever.
 ///
-/// Where a device moves its own memory (Communicator::on_device), no host waits for it: wait()
-/// lets the rank's kernels wait (DeviceLanes::hold_compute), and returns as soon as every rank
-/// that takes part has asked. Only what kernels are asked for behind it may touch the buffers,
-/// which for all others, such as who gives memory to another lane, are in use until done().
+/// Where a device moves its own memory (Communicator::on_device), no host waits for it: wait() lets
+/// the rank's kernels wait (DeviceLanes::hold_compute), and returns as soon as every rank that
+/// takes part has asked. Only kernels that are asked for after it may touch the buffers; for
+/// everything else, such as giving their memory to another lane, they are in use until done().
 class Request {
 public:
     virtual ~Request() = default;
-    /// Returns once the communication is done: received bytes may be read, sent ones
-    /// overwritten. Throws DeadlinePassed or Aborted; no one touches the buffers then.
-    /// Any thread of the rank may wait; a second wait returns at once.
+    /// Returns once the communication is done: received bytes may be read, sent ones overwritten.
+    /// Throws DeadlinePassed or Aborted; then nothing touches the buffers any more. Any thread of
+    /// the rank may wait; a second wait returns at once.
     virtual Interval wait(Deadline deadline) = 0;
-    /// Whether wait() would return at once, and of a device, whether its lanes are through;
-    /// false where that is not known without it. Throws Aborted.
+    /// Whether wait() would return at once and, on a device, whether its lanes are done; false
+    /// where only a wait can tell. Throws Aborted.
     virtual bool done() { return false; }
 };
 using Pending = std::unique_ptr<Request>;
 
-/// A way between two ranks of a group: what is sent on it arrives in order. Channels
-/// that differ in kind or tag know nothing of each other.
+/// A way between two ranks of a group: messages on it arrive in order. Channels that differ in kind
+/// or tag are independent of each other.
 struct Channel {
-    int peer = 0;  ///< its position in the group
+    int peer = 0;  ///< position of the other rank in the group
     Message::Kind kind{};
-    std::int32_t tag = 0;  ///< >= 0; such as the stage, where one rank holds several
+    std::int32_t tag = 0;  ///< not negative; such as the stage, where one rank holds several
     friend auto operator<=>(const Channel&, const Channel&) = default;
 };
 
-/// One rank's end of a group of ranks. Every call only asks; its request completes later.
-/// All ranks of a group ask for its collectives in the same order and with equal sizes
-/// and types; where they do not, every rank fails with a sentence. `label` is what
-/// an error calls the communication: the action's text.
+/// One rank's end of a group of ranks. Every call only asks; its request completes later. All ranks
+/// of a group ask for its collectives in the same order and with equal sizes and types; where they
+/// do not, every rank fails with a sentence. `label` is the name of the communication in errors:
+/// the action's text.
 ///
 /// Reductions add in the order of the group's ranks, 16-bit types in fp32 with one rounding at the
 /// end: each rank gets the same bits, in every run, and the maximum of a NaN and anything is NaN.
-/// But by NCCL: the order is its own, every addition rounds, and a NaN may be lost.
+/// NCCL is the exception: the order is its own, every addition rounds, and a NaN may be lost.
 ///
-/// One thread at a time asks of one communicator.
+/// Only one thread at a time uses one communicator.
 class Communicator {
 public:
     virtual ~Communicator() = default;
@@ -100,7 +99,7 @@ public:
     virtual Pending send(const Channel& to, ConstBuffer data, std::string_view label) = 0;
     virtual Pending receive(const Channel& from, Buffer data, std::string_view label) = 0;
 
-    /// In place.
+    /// Reduces `data` in place.
     virtual Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) = 0;
     /// Part r of `all` becomes rank r's `mine`, which may be that very part.
     virtual Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) = 0;
@@ -110,22 +109,22 @@ public:
     virtual Pending broadcast(Buffer data, int root, std::string_view label) = 0;
     virtual Pending barrier(std::string_view label) = 0;
 
-    /// A communicator over some of the job's ranks, in this order, this rank among them.
-    /// All its members ask for it, those who share several groups in the same order.
+    /// Makes a communicator over some of the job's ranks, in this order, this rank among them. All
+    /// its members ask for it, and ranks that share several groups ask for them in the same order.
     virtual std::unique_ptr<Communicator> group(std::span<const int> global_ranks) = 0;
 
-    /// A communicator over the same ranks that moves tensors of their devices' memory, on lanes of
-    /// its own and without the host's; nullptr where this one cannot. Each communication begins
-    /// after what the rank's kernels had been asked for before it. All ranks ask for it together;
-    /// the lanes must outlive it.
+    /// Makes a communicator over the same ranks that moves tensors in their devices' memory, on
+    /// lanes of its own and without the host's memory; nullptr where this one cannot. Each
+    /// communication starts after the work that the rank's kernels had been asked for before it.
+    /// All ranks ask for it together; the lanes must outlive it.
     virtual std::unique_ptr<Communicator> on_device(DeviceLanes& /*lanes*/) { return nullptr; }
 
-    /// Whether what a rank asks for, of whatever group and channel, starts in that order: then a
-    /// receive that is asked for early holds up the sends behind it.
+    /// Whether all communications of a rank, of whatever group and channel, start in the order in
+    /// which it asks for them: then a receive that is asked for early holds up the sends after it.
     virtual bool starts_in_order() const { return false; }
 
-    /// Ends every wait of every rank of the job, now and later, with this sentence. The
-    /// first one counts. A rank that fails calls it before it unwinds.
+    /// Ends every wait of every rank of the job, present and future, with this sentence. The first
+    /// sentence counts. A rank that fails calls it before it unwinds.
     virtual void abort(const std::string& sentence) = 0;
 };
 

@@ -4,7 +4,7 @@
 
 #include "base/ids.h"
 
-/// How the ranks of a job lie on its four kinds of parallelism.
+/// The place of a job's ranks on its four kinds of parallelism.
 namespace debubble::exec {
 
 /// A rank's place: its position in each of the groups that it belongs to.
@@ -24,7 +24,7 @@ struct RankGrid {
     int pipeline = 1;
     friend bool operator==(const RankGrid&, const RankGrid&) = default;
 
-    int replicas() const { return tensor * context * data; }  ///< of each pipeline rank
+    int replicas() const { return tensor * context * data; }  ///< ranks of each pipeline position
     int size() const { return replicas() * pipeline; }
 
     int global_rank(const GridPlace& at) const {
@@ -34,10 +34,10 @@ struct RankGrid {
         return {global_rank % tensor, global_rank / tensor % context,
                 global_rank / (tensor * context) % data, global_rank / replicas()};
     }
-    /// Which of the T x C x D pipelines, from 0: tp + T (cp + C dp).
+    /// The index of the rank's pipeline among all T x C x D: tp + T (cp + C dp).
     int replica_of(int global_rank) const { return global_rank % replicas(); }
 
-    /// The ranks that differ from `at` in their pipeline rank alone, in its order.
+    /// The ranks that differ from `at` only in their pipeline rank, in the order of that.
     std::vector<int> pipeline_group(GridPlace at) const {
         std::vector<int> ranks;
         for (at.pipeline = 0; at.pipeline < pipeline; ++at.pipeline)
@@ -55,8 +55,8 @@ struct RankGrid {
         for (at.context = 0; at.context < context; ++at.context) ranks.push_back(global_rank(at));
         return ranks;
     }
-    /// The ranks that hold the same slice of the same parameters: they differ in their
-    /// data and context ranks.
+    /// The ranks that hold the same slice of the same parameters: they differ in their data and
+    /// context ranks.
     std::vector<int> gradient_group(GridPlace at) const {
         std::vector<int> ranks;
         for (at.data = 0; at.data < data; ++at.data)

@@ -9,7 +9,7 @@ namespace debubble::exec {
 
 namespace {
 
-/// Host memory that stands for a buffer of the device.
+/// Host memory that takes the place of a device buffer.
 class HostCopy {
 public:
     HostCopy(const ConstBuffer& like, PinnedPool& pinned)
@@ -34,7 +34,8 @@ private:
     DataType type_;
 };
 
-/// The copies go last: the request underneath needs them until it is gone.
+/// The copies are destroyed last: the request over the host's communicator needs them until it is
+/// gone.
 struct Staged {
     std::vector<HostCopy> copies;
     Pending request;
@@ -44,7 +45,7 @@ class StagedRequest final : public Request {
 public:
     StagedRequest(Staged staged, Kernels& kernels)
         : staged_(std::move(staged)), kernels_(kernels) {}
-    /// What the last stage holds comes here once it is through.
+    /// The content of the last stage is copied here once it is done.
     StagedRequest(Staged staged, Kernels& kernels, const Buffer& target)
         : staged_(std::move(staged)), kernels_(kernels), target_(target) {}
 
@@ -111,7 +112,7 @@ public:
 private:
     Staged filled(const ConstBuffer& data) const {
         Staged staged;
-        staged.copies.reserve(2);  // buffers of the first keep their place
+        staged.copies.reserve(2);  // buffers of the first must keep their place
         staged.copies.emplace_back(data, pinned_);
         staged.copies[0].fill_from(data, kernels_);
         return staged;

@@ -9,11 +9,11 @@
 namespace debubble::exec {
 
 /// Carries tensors of a device over a communicator of host memory: each is copied out once the
-/// kernels that make it are through, and in when its request is waited for. So every
-/// communicator serves every device, in the order and with the bits that it has of its own.
+/// kernels that make it are done, and in when its request is waited for. So every communicator
+/// serves every device, with its own order and bits.
 ///
-/// All that is given must outlive it and its groups. A request is waited for on the thread of the
-/// kernels; its copies wait in `pinned` memory.
+/// All arguments must outlive the communicator and its groups. A request is waited for on the
+/// thread of the kernels; its copies lie in `pinned` memory.
 std::unique_ptr<Communicator> stage_through_host(Communicator& world, Kernels& kernels,
                                                  PinnedPool& pinned);
 

@@ -15,7 +15,7 @@ constexpr Message::Kind kBack = Message::Kind::Gradient;
 
 using Now = std::function<Clock::time_point()>;
 
-/// Communicators know no 64-bit integers: two words.
+/// Communicators do not have 64-bit integers, so each value becomes two words.
 Buffer words(std::span<std::int64_t> values) {
     return {std::as_writable_bytes(values), DataType::Int32};
 }
@@ -24,7 +24,7 @@ Duration since_epoch(Clock::time_point at) {
     return std::chrono::duration_cast<Duration>(at.time_since_epoch());
 }
 
-/// Rank 0's part; returns what the other side has to add.
+/// The part of rank 0; returns the offset that the other side adds.
 ClockOffset ping(Communicator& world, int peer, std::chrono::nanoseconds patience, const Now& now) {
     ClockOffset best{{}, Duration::max()};
     for (int round = 0; round < kRounds; ++round) {

@@ -20,7 +20,7 @@ void Collectives::reduce_grad(Stage stage) {
     ask(ReduceGrad{stage}, [&] { return actions_.reduce_grad(stage); });
 }
 
-/// Its operand is what the reductions before it leave.
+/// The operand is the result of the reductions before it.
 void Collectives::tied_grad_reduce(Stage stage) {
     finish_reductions();
     ask(TiedGradReduce{stage}, [&] { return actions_.tied_grad_reduce(stage); });
@@ -52,7 +52,7 @@ void Collectives::finish_reductions() {
     finish_if([](const Action& open) { return !std::holds_alternative<Unshard>(open); });
 }
 
-/// A request of nothing is done: the action had nothing to do here.
+/// If no request is made, the action is done: there was nothing to do.
 void Collectives::ask(const Action& action, const std::function<Pending()>& request) {
     const Moment asked = recorder_.now();
     open_.push_back({action, asked, asked_++, request()});

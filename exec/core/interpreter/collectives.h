@@ -9,8 +9,8 @@
 
 namespace debubble::exec {
 
-/// The gathers and reductions of a rank that are asked for and not finished: they run
-/// beside computes until something needs them.
+/// The gathers and reductions of a rank that are asked for and not finished: they run at the same
+/// time as computes, until something needs them.
 class Collectives {
 public:
     Collectives(StepActions& actions, Recorder& recorder, std::chrono::nanoseconds patience)
@@ -22,17 +22,17 @@ public:
     void tied_grad_reduce(Stage stage);
     void grad_norm();
 
-    /// A pass of the stage needs its parameters, and one that adds to its gradients
-    /// must not meet their reduction.
+    /// Waits before a pass: a pass of the stage needs its parameters, and one that adds to its
+    /// gradients must not coincide with their reduction.
     void before_pass(const Compute& compute);
-    /// The optimizer needs all that was asked for.
+    /// Waits for all requests: the optimizer needs them.
     void finish();
 
 private:
     struct Open {
         Action action;
         Moment asked;
-        int number = 0;  ///< of those that were asked for
+        int number = 0;  ///< index among the requests
         Pending request;
     };
     void ask(const Action& action, const std::function<Pending()>& request);
@@ -43,7 +43,7 @@ private:
     StepActions& actions_;
     Recorder& recorder_;
     std::chrono::nanoseconds patience_;
-    std::list<Open> open_;  ///< in the order asked
+    std::list<Open> open_;  ///< in the order in which they were asked for
     int asked_ = 0;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Message::Kind kKind = Message::Kind::Activation;
 
-/// The processes of a job run the same program, so values travel as they lie in memory.
+/// Writes values in their form in memory, since the processes of a job run the same program.
 class Writer {
 public:
     template <class T>
@@ -30,7 +30,7 @@ public:
     void add(const T& value) {
         add(std::span<const T>(&value, 1));
     }
-    /// Whole words, since those are what communicators carry.
+    /// The bytes in whole words, since communicators carry words.
     std::vector<std::byte> take() && {
         bytes_.resize((bytes_.size() + 3) / 4 * 4);
         return std::move(bytes_);

@@ -8,11 +8,12 @@
 namespace debubble::exec {
 
 struct GatheredRecords {
-    std::vector<StepRecord> records;  ///< by global rank, on rank 0's clock; elsewhere empty
-    ClockError clock_error;           ///< left between the hosts, and beside their devices
+    std::vector<StepRecord> records;  ///< by global rank, on rank 0's clock; empty on other ranks
+    /// The error that remains between hosts and between hosts and devices.
+    ClockError clock_error;
 };
 
-/// Collective over all ranks of `world`: brings what each of them recorded to rank 0.
+/// Brings the records of all ranks to rank 0; a collective over all ranks of `world`.
 GatheredRecords gather_records(Communicator& world, const StepRecord& mine,
                                std::chrono::nanoseconds patience);
 

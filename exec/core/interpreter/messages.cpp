@@ -7,7 +7,7 @@ namespace debubble::exec {
 
 namespace {
 
-/// A message is bytes: the two stages need not call their elements alike.
+/// A message as bytes: the two stages need not use the same element type.
 Buffer bytes_of(const ArenaTensor& tensor) {
     const TensorView& view = tensor.view();
     return {{view.data, static_cast<std::size_t>(view.bytes())}, DataType::Bf16};
@@ -59,7 +59,7 @@ ArenaTensor Messages::take(const Message& message) {
 }
 
 void Messages::free_sent() {
-    if (lender_ != nullptr) return;  // who sees to it
+    if (lender_ != nullptr) return;  // the lender frees them
     for (auto going = going_.begin(); going != going_.end();) {
         if (!going->request->done()) {
             ++going;

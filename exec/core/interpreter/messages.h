@@ -12,13 +12,13 @@
 
 namespace debubble::exec {
 
-/// The results that lie on a rank between two of its computes, and those on the way: in
-/// from, or out to, the ranks of its pipeline.
+/// The results that a rank holds between two of its computes, and those on the way in from or out
+/// to the ranks of its pipeline.
 class Messages {
 public:
-    /// `lender`: the arena that buffers of sends are lent by, where a device moves them, so that
-    /// the rank holds them no longer than if the transport had copied them at once.
-    /// `log`: where it is told what was sent, asked for and taken; none if nobody wants to know.
+    /// `lender`: the arena that lends the buffers of sends where a device moves them, so that the
+    /// rank does not hold them longer than if the transport had copied them at once. `log`: records
+    /// what was sent, asked for and taken; nullptr if this is not wanted.
     Messages(Communicator& pipeline, Recorder& recorder, std::chrono::nanoseconds patience,
              Arena* lender = nullptr, ActionLog* log = nullptr)
         : pipeline_(pipeline),
@@ -29,26 +29,27 @@ public:
 
     void put(const Message& message, ArenaTensor tensor);
     void receive(const Recv& recv, ArenaTensor buffer);
-    /// Of a message that was put here.
+    /// Sends a message that was put here.
     void send(const Send& send);
 
     /// Waits for the message if a receive of it is under way.
     void await(const Message& message);
-    /// Precondition: it is here.
+    /// Takes a message. Precondition: it is here.
     ArenaTensor take(const Message& message);
 
-    /// Frees the buffers of sends that are done; waits for none.
+    /// Frees the buffers of sends that are done, without waiting for any.
     void free_sent();
     /// Waits for all sends. Nothing is left then, if the program is valid.
     void finish();
 
 private:
-    /// The request goes first: it needs the buffer until it is gone.
+    /// A communication and its buffer. The request is destroyed first, since it needs the buffer
+    /// until then.
     template <class End>
     struct UnderWay {
         End end;
         Bytes bytes;
-        ArenaTensor buffer;  ///< empty: lent
+        ArenaTensor buffer;  ///< empty if lent
         std::shared_ptr<Request> request;
     };
     static Channel channel_to(Rank peer, const Message& message) {

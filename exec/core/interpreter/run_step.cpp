@@ -41,7 +41,7 @@ public:
         return end();
     }
 
-    /// Asks the device how far it is, which may fail as well.
+    /// Asks the device for its progress, which may fail as well.
     std::string stalled(const DeviceStalled& how) {
         try {
             return fmt::format("rank {} waited for its device: {}; {}", side_.rank.index,
@@ -91,7 +91,7 @@ private:
     static bool is_on_compute_lane(const Action& action) {
         return lane_of(action) == Lane::Compute;
     }
-    /// Those from `position` to the next compute.
+    /// Asks for the receives from `position` to the next compute.
     void post_receives(std::size_t position) {
         if (options_.posting == ReceivePosting::InListOrder) return;
         for (; position < list_.size() && !is_on_compute_lane(list_[position]); ++position)
@@ -101,8 +101,8 @@ private:
         messages_.receive(recv, stage(consumer_of(recv.message)).edge(recv.message.kind));
     }
 
-    /// Runs `work` as the current action. The receives behind a compute go on meanwhile; what
-    /// a copy moves is what the arena holds less, or more, behind it.
+    /// Runs `work` as the current action. The receives after a compute go on meanwhile; a copy has
+    /// moved as many bytes as the arena holds less, or more, after it.
     template <class Work>
     void timed(const Work& work) {
         const Action& action = list_[position_];
@@ -122,8 +122,8 @@ private:
         recorder_.level(end, side_.arena.held());
     }
 
-    /// Inside passes, so far, by the host's clock: of a device that moves tensors by itself, the
-    /// host waits for nothing but the other hosts.
+    /// The time of communication inside passes up to this moment, by the host's clock. If a device
+    /// moves tensors by itself, the host waits only for the other hosts.
     Duration communicated() const {
         Duration sum{};
         if (side_.device_moves) return sum;
@@ -201,7 +201,7 @@ private:
             reloaded_.insert_or_assign({r.stage, r.micro_batch}, side_.lanes->mark(kCopyLane));
     }
 
-    /// A copy lane reads what kernels make, and writes where they worked.
+    /// A copy lane reads the results of kernels, and writes memory that they have used.
     void copy_after_kernels() const {
         if (side_.lanes != nullptr) side_.lanes->wait(kCopyLane, side_.lanes->mark(kComputeLane));
     }
@@ -219,7 +219,8 @@ private:
     Recorder recorder_;
     Messages messages_;
     Collectives collectives_;
-    std::map<std::pair<Stage, MicroBatch>, Mark> reloaded_;  ///< of a device, and not used yet
+    /// Reloads on a device that are not used yet.
+    std::map<std::pair<Stage, MicroBatch>, Mark> reloaded_;
     MemoryByClass level_before_{};
     std::size_t position_ = 0;
 };
@@ -227,7 +228,8 @@ private:
 }  // namespace
 
 StepRecord run_step(const RankSide& side, const StepInputs& inputs, const StepOptions& options) {
-    StepRun step(side, inputs, options);  // outlives the catch: no request ends before abort()
+    // Outlives the catch block, so that no request ends before abort().
+    StepRun step(side, inputs, options);
     try {
         return step.run();
     } catch (const Aborted&) {

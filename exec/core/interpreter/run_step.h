@@ -13,27 +13,29 @@
 #include "schedule/schedule.h"
 #include "trace/action_log.h"
 
-/// The interpreter of Programs: what the simulator plays, carried out.
+/// The interpreter of Programs: it carries out what the simulator plays.
 namespace debubble::exec {
 
-/// What the actions of one rank act on.
+/// The objects on which the actions of one rank work.
 struct RankSide {
     const Program& program;
     Rank rank;                 ///< the pipeline rank whose list this is
-    std::int32_t replica = 0;  ///< which of the symmetric pipelines
+    std::int32_t replica = 0;  ///< index among the symmetric pipelines
     Communicator& pipeline;    ///< the ranks of this pipeline; position r is pipeline rank r
-    std::span<StageRunner* const> stages;  ///< as program.placement lists them for the rank
+    /// The rank's stages in the order of program.placement.
+    std::span<StageRunner* const> stages;
     StepActions& actions;
     Arena& arena;
-    DeviceLanes* lanes = nullptr;  ///< of the rank's device, which then tells the times
-    bool device_moves = false;     ///< messages, by itself (Communicator::on_device)
-    /// Of the stages and actions too, who tell it what they do: begun anew with each step.
+    DeviceLanes* lanes = nullptr;  ///< lanes of the rank's device, which then gives the times
+    /// Whether the device moves messages by itself (Communicator::on_device).
+    bool device_moves = false;
+    /// The log, which is begun anew with each step; stages and actions write to it, too.
     ActionLog* log = nullptr;
 };
 
-/// When a receive is asked for.
+/// The time at which a receive is asked for.
 enum class ReceivePosting : std::uint8_t {
-    Early,        ///< when the compute that stands before it in the list starts
+    Early,        ///< when the compute before it in the list starts
     InListOrder,  ///< when the list comes to it: for Transport::IssueOrdered
 };
 
@@ -42,20 +44,21 @@ struct StepOptions {
     ReceivePosting posting = ReceivePosting::Early;
 };
 
-/// Carries out the rank's list once, on the calling thread: computes in their order, a
-/// compute once its own receives, gathers and reloads are there; a send as soon as its operand
-/// is made, without holding up a compute; reductions beside the computes of other stages.
-/// All ranks of the job call it, or those that do wait until their patience ends.
+/// Carries out the rank's list once, on the calling thread. Computes run in their order, each once
+/// its own receives, gathers and reloads are there; a send starts as soon as its operand is made,
+/// without holding up a compute; reductions run at the same time as the computes of other stages.
+/// All ranks of the job call it; ranks that do would otherwise wait until their patience ends.
 ///
-/// When it returns, the step is over and the rank holds no more activations than before.
-/// If anything throws, all ranks of the job end with that sentence, and it is thrown on.
-/// A wait that is too long throws DeadlinePassed: "rank 2 waited 30 s for 1RECV_F3 from
-/// rank 1: rank 1 has not come to it".
+/// When it returns, the step is over and the rank holds no more activations than before. If
+/// anything throws, all ranks of the job end with that sentence, and it is thrown on. A wait that
+/// is too long throws DeadlinePassed: "rank 2 waited 30 s for 1RECV_F3 from rank 1: rank 1 has not
+/// reached it".
 ///
-/// With a device, the host only asks, ahead of it. It waits for it when the norm must be known, if
-/// the arena is full of what is being sent, and at the end; for another rank's host when it comes
-/// to a message or a collective that this one has not asked for yet. A device that does not get on
-/// throws DeadlinePassed too, with what each of its lanes did last and has not done.
+/// With a device, the host only asks, ahead of the device. The host waits for its device when the
+/// norm must be known, if the arena is full of bytes that are being sent, and at the end; it waits
+/// for another rank's host when that comes to a message or a collective that this one has not asked
+/// for yet. A device that makes no progress throws DeadlinePassed too, with the last work that each
+/// of its lanes has done and the first that it has not.
 ///
 /// Precondition: validate(program) is empty.
 StepRecord run_step(const RankSide& side, const StepInputs& inputs, const StepOptions& options);

@@ -40,7 +40,8 @@ void Recorder::span(const Action& action, const Moment& begin, const Moment& end
                              instant_of(begin.at), instant_of(end.at), exposed, moved});
 }
 
-/// Where nothing was to be done, a host is ahead of its device: it happens between two passes.
+/// Where there was nothing to do, a host is ahead of its device: the action happens between two
+/// passes.
 void Recorder::span(const Action& action, const Interval& when, Bytes moved) {
     if (when.marks) return span(action, {{}, when.marks->begin}, {{}, when.marks->end}, moved);
     if (lanes_ == nullptr || when.begin != when.end)
@@ -65,7 +66,7 @@ void Recorder::put_in_order() {
             reduced = span.begin = std::max(span.begin, reduced);
         span.end = std::max(span.end, span.begin);
     }
-    // Of two that begin at once the first in the list is the first in the record.
+    // If two actions start at once, the first in the list is the first in the record.
     std::vector<std::size_t> places;
     std::vector<Span> spans;
     for (const Collective& collective : collectives_) {

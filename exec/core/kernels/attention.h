@@ -7,8 +7,8 @@
 
 namespace debubble::exec {
 
-/// Attention and how its operands come about. q [samples, rows, heads, head_dim]; k and v have
-/// kv_heads, and a row for every key that a query may see.
+/// Attention and its operands. q [samples, rows, heads, head_dim]; k and v have kv_heads, and a row
+/// for every key that a query may see.
 class AttentionKernels {
 public:
     /// packed [samples, rows, query width + 2 key width] (GPT-2's c_attn) -> q, and rows of k and v
@@ -20,20 +20,20 @@ public:
                                             TensorView dpacked) = 0;
 
     /// Rotary position embedding (Su et al. 2021) in Hugging Face's convention, "rotate half":
-    /// elements i and i + head_dim / 2 of a head are a pair, which is turned by the angle position
-    /// * theta^(-2 i / head_dim). In place, in the first `heads` heads of x [samples, rows, heads,
-    /// head_dim], whose row 0 has position `first_position`. cosines, sines: fp32 [positions,
-    /// head_dim / 2] (exec/core/stage/rope_table.h).
+    /// elements i and i + head_dim / 2 of a head are a pair, which is rotated by the angle position
+    /// * theta^(-2 i / head_dim). It works in place, in the first `heads` heads of x [samples,
+    /// rows, heads, head_dim], whose row 0 has position `first_position`. cosines, sines: fp32
+    /// [positions, head_dim / 2] (exec/core/stage/rope_table.h).
     virtual void rope_forward(std::int64_t first_position, std::int64_t heads,
                               ConstTensorView cosines, ConstTensorView sines, TensorView x) = 0;
-    /// Turns the gradient back.
+    /// Rotates the gradient back.
     virtual void rope_backward_input(std::int64_t first_position, std::int64_t heads,
                                      ConstTensorView cosines, ConstTensorView sines,
                                      TensorView dx) = 0;
 
     /// out = softmax(scale q k^T) v. log_sum: fp32 [samples, heads, rows], the logarithm of each
     /// query's sum of exponentials, which the backward reads. Where rows are packed
-    /// (Attention::packed_row), q, k and v begin in one tensor, in this order, and so do dq, dk and
+    /// (Attention::packed_row), q, k and v start in one tensor, in this order, and so do dq, dk and
     /// dv.
     virtual void attention_forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
                                    ConstTensorView v, TensorView out, TensorView log_sum) = 0;

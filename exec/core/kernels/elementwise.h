@@ -5,14 +5,15 @@
 
 namespace debubble::exec {
 
-/// What computes each element by itself. Operands of one call are alike in shape unless said.
+/// Operators that compute each element by itself. Operands of one call have the same shape unless
+/// said otherwise.
 class ElementwiseKernels {
 public:
     virtual void activation_forward(Nonlinearity kind, ConstTensorView x, TensorView y) = 0;
     virtual void activation_backward_input(Nonlinearity kind, ConstTensorView dy, ConstTensorView x,
                                            TensorView dx) = 0;
-    /// y [tokens, ffn] = silu(gate) * up. gate_up [tokens, 2 ffn]: in each row the gates, then what
-    /// they let through.
+    /// y [tokens, ffn] = silu(gate) * up. gate_up [tokens, 2 ffn] has in each row the gates, then
+    /// up.
     virtual void swiglu_forward(ConstTensorView gate_up, TensorView y) = 0;
     virtual void swiglu_backward_input(ConstTensorView dy, ConstTensorView gate_up,
                                        TensorView dgate_up) = 0;

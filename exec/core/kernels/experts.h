@@ -8,18 +8,19 @@
 
 namespace debubble::exec {
 
-/// A mixture of experts. A router chooses some experts for each token, which they go to as rows:
-/// `weights` are fp32 [tokens, experts], zero where a token does not go; rows [tokens x chosen,
-/// hidden] lie one expert's after the other's, each expert's in the order of their tokens.
+/// A mixture of experts. A router chooses some experts for each token, and the token goes to each
+/// of them as a row: `weights` are fp32 [tokens, experts], zero for experts that a token does not
+/// go to; rows [tokens x chosen, hidden] are grouped by expert, and those of an expert have the
+/// order of their tokens.
 class ExpertKernels {
 public:
     /// weights = softmax over each token's `chosen` largest logits [tokens, experts], the first of
     /// equal ones.
     virtual void route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) = 0;
-    /// dlogits: fp32, may be dweights.
+    /// dlogits is fp32 and may be dweights.
     virtual void route_backward_input(ConstTensorView dweights, ConstTensorView weights,
                                       TensorView dlogits) = 0;
-    /// [experts + 1]: where each expert's rows begin, and where all end. Waits for the device.
+    /// [experts + 1]: the first row of each expert, and the end of all rows. Waits for the device.
     virtual std::vector<std::int64_t> first_rows_of_experts(ConstTensorView weights) = 0;
 
     /// rows = copies of the tokens x [tokens, hidden].
@@ -28,7 +29,7 @@ public:
     virtual void permute_backward_input(ConstTensorView weights, ConstTensorView drows,
                                         TensorView dx) = 0;
 
-    /// Each expert's product with its own rows, without biases: those of expert e are
+    /// The product of each expert with its own rows, without biases: the rows of expert e are
     /// [first_rows[e], first_rows[e + 1]) of x [rows, inputs] and y [rows, outputs], and its weight
     /// is the e-th [outputs, inputs] of `weights`. Experts without rows are left out.
     virtual void experts_forward(std::span<const std::int64_t> first_rows, ConstTensorView x,

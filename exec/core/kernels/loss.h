@@ -9,8 +9,9 @@ namespace debubble::exec {
 /// tensors between the steps are fp32 [tokens], targets int32 [tokens].
 class LossKernels {
 public:
-    /// Of this share: its largest logit, the sum of e^(logit - largest), and the target's logit -
-    /// largest. What is in logits is the kernels' own until they have become the gradient.
+    /// Computes for this share the largest logit, the sum of e^(logit - largest), and the target's
+    /// logit - largest. The content of `logits` then belongs to the kernels until it has become the
+    /// gradient.
     virtual void cross_entropy_softmax(const CrossEntropy& loss, ConstTensorView targets,
                                        TensorView logits, TensorView largest, TensorView sum,
                                        TensorView target) = 0;
@@ -23,7 +24,7 @@ public:
     virtual void cross_entropy_loss(const CrossEntropy& loss, ConstTensorView targets,
                                     ConstTensorView sum, ConstTensorView target,
                                     TensorView total) = 0;
-    /// own_largest is empty where the share is all of the vocabulary.
+    /// own_largest is empty where the share is the whole vocabulary.
     virtual void cross_entropy_gradient(const CrossEntropy& loss, ConstTensorView targets,
                                         ConstTensorView own_largest, ConstTensorView largest,
                                         ConstTensorView sum, TensorView logits) = 0;

@@ -5,7 +5,7 @@
 
 namespace debubble::exec {
 
-/// What moves elements and computes nothing.
+/// Operators that move elements and compute nothing.
 class MovingKernels {
 public:
     /// x [rows, columns] = its column parts, which lie one after the other, [parts][rows, columns /

@@ -5,12 +5,12 @@
 
 namespace debubble::exec {
 
-/// Normalisation over the last extent: x, y [tokens, hidden], weight and bias [hidden].
+/// Normalisation over the last dimension: x, y [tokens, hidden], weight and bias [hidden].
 ///
 /// LayerNorm (Ba, Kiros, Hinton 2016): y = (x - mean) / sqrt(variance + eps) * weight + bias.
 /// RMSNorm (Zhang and Sennrich 2019): y = x / sqrt(mean(x^2) + eps) * weight.
-/// The fp32 statistics serve the backward: [tokens, 2] of LayerNorm (mean, 1 / deviation), [tokens]
-/// of RMSNorm (the factor that a token is scaled by).
+/// The backward reads the fp32 statistics: [tokens, 2] of LayerNorm (mean, 1 / deviation), [tokens]
+/// of RMSNorm (the factor by which a token is scaled).
 class NormKernels {
 public:
     virtual void layer_norm_forward(double eps, ConstTensorView x, ConstTensorView weight,
@@ -37,8 +37,8 @@ public:
     virtual void residual_rms_norm_forward(double eps, ConstTensorView x, ConstTensorView branch,
                                            ConstTensorView weight, TensorView sum, TensorView y,
                                            TensorView statistics) = 0;
-    /// dx = the norm's gradient, plus `through` (what reaches x past the norm) unless that is
-    /// empty; dx may be `through`. Adds into dweight and dbias.
+    /// dx = the norm's gradient, plus `through` (the gradient that reaches x past the norm) unless
+    /// that is empty; dx may be `through`. Adds into dweight and dbias.
     virtual void layer_norm_backward(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
                                      ConstTensorView statistics, ConstTensorView through,
                                      TensorView dx, TensorView dweight, TensorView dbias) = 0;

@@ -8,11 +8,11 @@
 namespace debubble::exec {
 
 /// Steps of PyTorch's optimizers, with its definitions and defaults, element by element, so that a
-/// step on shards is a step on the whole. All operands of a step are alike in shape.
+/// step on shards is a step on the whole. All operands of a step have the same shape.
 ///
 /// `step` counts from 1; moments and velocity are zero before the first. `gradient_factor` undoes
 /// loss scaling and clips. `main` is the parameter that the optimizer steps, `parameter` its copy
-/// in the compute type, written too; `parameter` is empty where main is what computes.
+/// in the compute type, which is written too; `parameter` is empty where main is of that type.
 class OptimizerKernels {
 public:
     virtual void adam_step(const AdamOptions& options, std::int64_t step, double gradient_factor,

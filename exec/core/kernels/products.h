@@ -12,7 +12,7 @@ class ProductKernels {
 public:
     virtual void linear_forward(WeightLayout layout, ConstTensorView x, ConstTensorView weight,
                                 ConstTensorView bias, TensorView y) = 0;
-    /// dx = or += dy W^T. Adding serves layers that share an input (query, key, value).
+    /// dx = or += dy W^T. Adding is for layers that share an input (query, key, value).
     virtual void linear_backward_input(WeightLayout layout, ConstTensorView dy,
                                        ConstTensorView weight, TensorView dx, Write write) = 0;
     /// dweight += x^T dy; dbias += the sum of dy over the tokens, unless dbias is empty.
@@ -28,7 +28,7 @@ public:
     virtual void linear_activation_forward(WeightLayout layout, Nonlinearity kind,
                                            ConstTensorView x, ConstTensorView weight,
                                            ConstTensorView bias, TensorView wide, TensorView y) = 0;
-    /// dwide, where dy is the gradient of a product whose input was activation(wide).
+    /// Computes dwide, where dy is the gradient of a product whose input was activation(wide).
     virtual void linear_activation_backward_input(WeightLayout layout, Nonlinearity kind,
                                                   ConstTensorView dy, ConstTensorView weight,
                                                   ConstTensorView wide, TensorView dwide) = 0;

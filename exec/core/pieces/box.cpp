@@ -12,10 +12,11 @@ namespace {
 /// Covers a flat range of the tensor, dimension by dimension from the outermost.
 class RangeCover {
 public:
-    explicit RangeCover(const Extents& shape)
+    explicit RangeCover(const Dimensions& shape)
         : shape_(shape), strides_(row_major_strides(shape)), row_(whole(shape)) {}
 
-    /// [first, last) of the elements below `dimension`, whose place in the outer ones is row_.
+    /// Covers [first, last) of the elements below `dimension`, whose place in the outer dimensions
+    /// is row_.
     void cover(std::size_t dimension, std::int64_t first, std::int64_t last) {
         if (first == last) return;
         if (dimension == shape_.size()) {
@@ -49,30 +50,30 @@ private:
         at(dimension, 0, shape_[dimension]);
     }
 
-    const Extents& shape_;
-    Extents strides_;
+    const Dimensions& shape_;
+    Dimensions strides_;
     Box row_;
 };
 
 }  // namespace
 
-std::int64_t elements_of(const Extents& shape) {
+std::int64_t elements_of(const Dimensions& shape) {
     std::int64_t product = 1;
     for (const std::int64_t extent : shape) product *= extent;
     return product;
 }
 
-Extents row_major_strides(const Extents& shape) {
-    Extents strides(shape.size(), 1);
+Dimensions row_major_strides(const Dimensions& shape) {
+    Dimensions strides(shape.size(), 1);
     for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
     return strides;
 }
 
-Box whole(const Extents& shape) {
-    return {Extents(shape.size(), 0), shape};
+Box whole(const Dimensions& shape) {
+    return {Dimensions(shape.size(), 0), shape};
 }
 
-std::string text(const Extents& shape) {
+std::string text(const Dimensions& shape) {
     return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
@@ -99,7 +100,7 @@ std::vector<Box> difference(const Box& from, const Box& taken) {
     const std::optional<Box> common = intersection(from, taken);
     if (!common) return {from};
     std::vector<Box> rest;
-    Box core = from;  // shrinks to the common box, shedding what is before and behind it
+    Box core = from;  // shrinks to the common box, cutting off what is before and after it
     for (std::size_t d = 0; d < from.begin.size(); ++d) {
         const std::int64_t end = core.begin[d] + core.extent[d];
         const std::int64_t common_end = common->begin[d] + common->extent[d];
@@ -117,7 +118,7 @@ std::vector<Box> difference(const Box& from, const Box& taken) {
     return rest;
 }
 
-std::vector<Box> boxes_of_range(const Extents& shape, std::int64_t first, std::int64_t count) {
+std::vector<Box> boxes_of_range(const Dimensions& shape, std::int64_t first, std::int64_t count) {
     assert(first >= 0 && count >= 0 && first + count <= elements_of(shape) && "a range inside");
     RangeCover range(shape);
     range.cover(0, first, first + count);

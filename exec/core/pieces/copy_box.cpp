@@ -35,7 +35,7 @@ struct Stored<DataType::Bf16> {
     static Bits round(double value) { return to_bfloat16(static_cast<float>(value)); }
 };
 
-/// Neighbouring elements of two buffers; strides count elements.
+/// Neighbouring elements of two buffers. Strides count elements.
 struct Run {
     const std::byte* from;
     std::byte* to;
@@ -89,15 +89,15 @@ void copy_run(DataType from, DataType to, const Run& run) {
     assert(false && "integers are not converted");
 }
 
-std::int64_t offset_in(const Slice& slice, const Extents& index) {
+std::int64_t offset_in(const Slice& slice, const Dimensions& index) {
     std::int64_t offset = slice.offset;
     for (std::size_t d = 0; d < index.size(); ++d)
         offset += (index[d] - slice.box.begin[d]) * slice.strides[d];
     return offset;
 }
 
-/// The next row in row-major order of the box's outer dimensions; false behind the last.
-bool advance(Extents& index, const Box& box) {
+/// Advances to the next row in row-major order of the box's outer dimensions; false after the last.
+bool advance(Dimensions& index, const Box& box) {
     for (std::size_t d = box.begin.size() - 1; d-- > 0;) {
         if (++index[d] < box.begin[d] + box.extent[d]) return true;
         index[d] = box.begin[d];
@@ -115,7 +115,7 @@ void copy_box(const Box& what, const Slice& from, DataType from_type, const std:
               const Slice& to, DataType to_type, std::byte* to_data) {
     assert(can_convert(from_type, to_type) && "integers are not converted");
     if (what.elements() == 0) return;
-    Extents index = what.begin;
+    Dimensions index = what.begin;
     const bool scalar = index.empty();
     do {
         copy_run(

@@ -9,10 +9,12 @@
 
 namespace debubble::exec {
 
-/// What a checkpoint keeps of a parameter. Others may be invented: these are words in a file.
+/// The kinds of tensors that a checkpoint keeps of a parameter. These are words in a file, so
+/// others may be added.
 namespace kinds {
-inline constexpr const char* kParameter = "parameter";         ///< as the forward pass uses it
-inline constexpr const char* kMain = "main";                   ///< fp32 master copy
+/// In the form that the forward pass uses.
+inline constexpr const char* kParameter = "parameter";
+inline constexpr const char* kMain = "main";                   ///< main parameters in fp32
 inline constexpr const char* kFirstMoment = "first_moment";    ///< Adam's m, SGD's momentum
 inline constexpr const char* kSecondMoment = "second_moment";  ///< Adam's v
 }  // namespace kinds
@@ -22,10 +24,10 @@ template <class Byte>
 struct BasicPiece {
     std::string kind;
     std::string tensor;  ///< canonical (Hugging Face) name of the parameter
-    Extents shape;       ///< of the global tensor
+    Dimensions shape;    ///< shape of the global tensor
     DataType type{};
     Slice slice;
-    Byte* data = nullptr;  ///< where the slice's offset counts from
+    Byte* data = nullptr;  ///< address from which the slice's offset counts
 
     operator BasicPiece<const std::byte>() const requires(!std::is_const_v<Byte>) {
         return {kind, tensor, shape, type, slice, data};
@@ -34,12 +36,12 @@ struct BasicPiece {
 using Piece = BasicPiece<const std::byte>;
 using WantedPiece = BasicPiece<std::byte>;
 
-/// The name under which a parameter is stored: a copy of a tied one has that one's.
+/// The name under which a parameter is stored: a copy of a tied one has the name of its original.
 inline const std::string& stored_name(const models::Parameter& parameter) {
     return parameter.tied_to.empty() ? parameter.name : parameter.tied_to;
 }
 
-/// The pieces of a rank's local tensor, or of the flat range of it that begins at `data`.
+/// The pieces of a rank's local tensor, or of the flat range of it that starts at `data`.
 template <class Byte>
 std::vector<BasicPiece<Byte>> pieces_of(const models::Parameter& parameter,
                                         const models::Execution& execution, int tensor_rank,

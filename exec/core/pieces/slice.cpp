@@ -18,7 +18,7 @@ struct Share {
 
 std::vector<Share> shares_of(const Parameter& parameter, const Execution& execution,
                              int tensor_rank) {
-    const Extents local = local_shape(parameter, execution);
+    const Dimensions local = local_shape(parameter, execution);
     if (parameter.sharding == Sharding::Replicated) return {{whole(local), whole(local)}};
     const int cut = parameter.cut_dimension;
     const bool in_parts = execution.tensor > 1 && parameter.sharding != Sharding::Vocabulary;
@@ -31,7 +31,7 @@ std::vector<Share> shares_of(const Parameter& parameter, const Execution& execut
         next.local.begin[cut] = i * share;
         next.global.begin[cut] = i * part + tensor_rank * share;
         const std::int64_t unpadded = (i + 1) * part - next.global.begin[cut];
-        if (unpadded <= 0) continue;  // a rank of nothing but padding
+        if (unpadded <= 0) continue;  // the rank holds nothing but padding
         next.local.extent[cut] = next.global.extent[cut] = std::min(share, unpadded);
         shares.push_back(std::move(next));
     }
@@ -40,8 +40,8 @@ std::vector<Share> shares_of(const Parameter& parameter, const Execution& execut
 
 }  // namespace
 
-Extents local_shape(const Parameter& parameter, const Execution& execution) {
-    Extents shape = parameter.shape;
+Dimensions local_shape(const Parameter& parameter, const Execution& execution) {
+    Dimensions shape = parameter.shape;
     if (parameter.sharding == Sharding::Replicated) return shape;
     std::int64_t& cut = shape[parameter.cut_dimension];
     const std::int64_t others = parameter.elements() / cut;
@@ -54,8 +54,8 @@ Extents local_shape(const Parameter& parameter, const Execution& execution) {
 
 std::vector<Slice> slices_of(const Parameter& parameter, const Execution& execution,
                              int tensor_rank, std::optional<FlatRange> range) {
-    const Extents local = local_shape(parameter, execution);
-    const Extents strides = row_major_strides(local);
+    const Dimensions local = local_shape(parameter, execution);
+    const Dimensions strides = row_major_strides(local);
     const FlatRange asked = range.value_or(FlatRange{0, elements_of(local)});
     const std::vector<Share> shares = shares_of(parameter, execution, tensor_rank);
     std::vector<Slice> slices;

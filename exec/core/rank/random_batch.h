@@ -11,7 +11,8 @@ namespace debubble::exec {
 class RandomBatch {
 public:
     explicit RandomBatch(const scenarios::Scenario& scenario);
-    /// The tensors are those of this; `loss_scale` as TrainingStep says.
+    /// The inputs of a step; their tensors belong to this object. `loss_scale` is as TrainingStep
+    /// says.
     StepInputs inputs(std::int64_t step, double loss_scale) const;
 
 private:
@@ -20,7 +21,7 @@ private:
         Tensor targets;
     };
     std::vector<Sample> micro_batches_;
-    std::int64_t targets_ = 0;  ///< of the global batch
+    std::int64_t targets_ = 0;  ///< number of targets of the global batch
 };
 
 }  // namespace debubble::exec

@@ -25,7 +25,7 @@ Bytes machine_memory() {
     return Bytes{std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)};
 }
 
-/// Of the arena.
+/// The capacity of the arena.
 Bytes capacity_of(const JobOptions& how) {
     if (how.capacity.count > 0) return how.capacity;
     if (!how.device) return machine_memory();
@@ -37,7 +37,7 @@ Bytes capacity_of(const JobOptions& how) {
     return room;
 }
 
-/// Of it, what is reserved before somebody needs more: the plan's, where it is known.
+/// The part of the arena that is reserved at first: the planned bytes, where they are known.
 std::optional<Bytes> first_of(const JobOptions& how) {
     constexpr Bytes kUnplanned{std::int64_t{64} << 20};
     if (how.device || how.capacity.count > 0) return std::nullopt;
@@ -66,7 +66,7 @@ bool recomputes(const Program& program, Stage stage) {
     });
 }
 
-/// Microbatches (slices) of the stage that wait outside the arena at once.
+/// The most microbatches (slices) of the stage that are offloaded at the same time.
 int most_offloaded(const ActionList& list, Stage stage) {
     int waiting = 0, most = 0;
     for (const Action& action : list) {
@@ -84,7 +84,7 @@ void check_fits(const scenarios::Scenario& scenario, const Device& device) {
                                      scenario.model.head_dim, device.name(), device.widest_head()));
 }
 
-/// One graph for each slice of the sequence.
+/// The graphs of the stage, one for each slice of the sequence.
 std::vector<models::StageGraph> graphs_of(const scenarios::Scenario& scenario,
                                           const scenarios::Plan& plan, Stage stage) {
     models::Execution how = scenarios::execution_of(scenario);
@@ -117,7 +117,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
           make_rank_training(scenario_, plan, options, world_, *kernels_, arena_, how.patience)) {
     if (how.device) check_fits(scenario_, *how.device);
     if (how.device) {
-        how.device->lanes().finish();  // the rehearsal shall not wait for the preparations
+        how.device->lanes().finish();  // the rehearsal must not wait for the preparations
         how.device->lanes().set_patience(how.patience);
     }
     arena_.set_patience(how.patience);
@@ -142,8 +142,9 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
 }
 
 /// Libraries load and choose the kernels of a product at its first use. Some of that waits for all
-/// that the GPU does, and so for ever where another rank's part of a collective is under way: each
-/// rank makes its first uses by itself. What they leave behind are gradients, which a step zeroes.
+/// work of the GPU, and so for ever where another rank's part of a collective is under way:
+/// therefore each rank makes its first uses by itself. They leave only gradients, which a step
+/// zeroes.
 void RankJob::rehearse() {
     scenarios::Scenario one = scenario_;
     one.training.micro_batches = 1;

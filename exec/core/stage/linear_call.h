@@ -5,7 +5,8 @@
 /// A product with weights, as its passes and the chunked loss need it. Private to the folder.
 namespace debubble::exec {
 
-/// An operator's weights, or its biases, as one: they lie side by side. None of none.
+/// An operator's weights, or its biases, as one tensor, since they lie side by side. It is empty if
+/// there are none.
 TensorView values_side_by_side(const OperatorCall& call, const std::vector<int>& parameters);
 TensorView gradients_side_by_side(const OperatorCall& call, const std::vector<int>& parameters);
 
@@ -13,12 +14,12 @@ struct LinearCall {
     const OperatorCall& call;
     const op::Linear& product;
     WeightLayout layout;
-    /// Of all the operator's parameters together, this rank's share; in a backward-weight their
-    /// shape may be all that there is.
+    /// This rank's share of all weights of the operator together; in a backward-weight there may be
+    /// only its shape.
     TensorView weight;
     TensorView bias;            ///< may be empty
-    bool cuts_inputs = false;   ///< over ranks, so that their sums are added
-    bool cuts_outputs = false;  ///< over ranks, so that gradients of their inputs are added
+    bool cuts_inputs = false;   ///< cut over ranks, so that their sums are added
+    bool cuts_outputs = false;  ///< cut over ranks, so that gradients of their inputs are added
 
     LinearCall(const OperatorCall& operator_call, const op::Linear& roles);
 

@@ -34,8 +34,8 @@ PassReads reads_of(const std::vector<Visit>& visits) {
     return std::ranges::all_of(visits, is_weight) ? PassReads::NoParameters : PassReads::Parameters;
 }
 
-/// Which pass has run, by the parts of operators that were called; one that calls none is what it
-/// was meant to be.
+/// The pass that has run, by the parts of operators that were called; a pass that calls none is the
+/// one that was meant.
 Pass pass_of(const std::vector<Part>& called, Pass meant) {
     const auto any = [&](Part part) { return std::ranges::find(called, part) != called.end(); };
     if (any(Part::Fused)) return Pass::Backward;
@@ -44,7 +44,7 @@ Pass pass_of(const std::vector<Part>& called, Pass meant) {
     return any(Part::Forward) ? Pass::Forward : meant;
 }
 
-/// A slice of the sequence with its graph, and how its passes go.
+/// A slice of the sequence with its graph and the order of its passes.
 struct SlicePlan {
     models::StageGraph graph;
     models::PassVisits fused;
@@ -149,8 +149,8 @@ private:
         return {host.as<double>()[0], host.as<double>()[1]};
     }
 
-    /// Memory of a graph's tensor, in elements of the compute type: what it holds is the
-    /// operators' matter.
+    /// Memory for a graph's tensor, in elements of the compute type; its operators decide what it
+    /// holds.
     ArenaTensor allocate(const models::Tensor& tensor) {
         const DataType type = executed_type(slices_.front().graph.execution.compute);
         const std::int64_t elements = (tensor.bytes.count + size_of(type) - 1) / size_of(type);
@@ -189,7 +189,7 @@ private:
             if (!is_kept(static_cast<int>(i))) live[i] = {};
     }
 
-    /// An evaluation leaves nothing but what the later slices of its microbatch see.
+    /// Drops all tensors of an evaluation except those that later slices of its microbatch read.
     void drop_evaluated(const MicroBatch& micro_batch) {
         const models::StageGraph& graph = slice_of(micro_batch).graph;
         const int slice = micro_batch.slice.value_or(0);
@@ -202,7 +202,7 @@ private:
         }
     }
 
-    /// Sums over slices have room in all of them, once the last one's backward begins.
+    /// Makes room for sums over slices in all of them, once the last slice's backward starts.
     void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph, int index) {
         const models::Tensor& tensor = graph.tensors[index];
         LiveTensors& live = state_.live.at(micro_batch);
@@ -227,7 +227,7 @@ private:
         return run_pass(meant, micro_batch, visits, graph.input_gradient, false);
     }
 
-    /// Runs the visits; the tensor `kept` is handed out where the plan would free it.
+    /// Runs the operator calls; the tensor `kept` is returned where the plan would free it.
     ArenaTensor run_pass(Pass meant, const MicroBatch& micro_batch,
                          const std::vector<Visit>& visits, std::optional<int> kept, bool again) {
         const models::StageGraph& graph = slice_of(micro_batch).graph;
@@ -243,7 +243,8 @@ private:
                 std::exchange(waited, parameters.communicated());
             clock_.end_sharding(waited - before);
         };
-        const models::Operator* opened = nullptr;  ///< one of the layer whose parameters are open
+        /// An operator of the layer whose parameters are open.
+        const models::Operator* opened = nullptr;
         const auto open_for = [&](const models::Operator& op) {
             if (opened != nullptr && opened->layer == op.layer) return;
             if (opened != nullptr) parameters.close(opened->layer);
@@ -292,7 +293,7 @@ private:
             free(visit);
             free(next);
             clock_.end(graph, call.op, part);
-            clock_.end(graph, second.op, part);  // next to nothing: the first has it all
+            clock_.end(graph, second.op, part);  // next to nothing: the first has all of it
         }
         if (opened != nullptr) parameters.close(opened->layer);
         parameters.end_pass();
@@ -304,7 +305,7 @@ private:
         return result;
     }
 
-    /// For what the visit wants, but for one tensor.
+    /// Makes room for the tensors that the call needs, except one.
     void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph,
                    const Visit& visit, std::optional<int> but) {
         for (const int tensor : visit.allocates)
@@ -315,7 +316,7 @@ private:
     std::vector<SlicePlan> slices_;
     OffloadedTensors offloaded_;
     VisitClock clock_;
-    std::vector<Part> called_;  ///< in the pass under way
+    std::vector<Part> called_;  ///< parts called in the pass under way
 };
 
 }  // namespace

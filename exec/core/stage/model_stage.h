@@ -7,12 +7,12 @@
 #include "exec/core/stage/stage_tools.h"
 #include "models/graph.h"
 
-/// A stage that runs the operator graph of models/, the same that the simulator prices:
-/// tensors come and go as its visits say, and collectives happen inside its operators.
+/// A stage that runs the operator graph of models/, the same that the simulator prices: tensors are
+/// allocated and freed as the graph's plan says, and collectives happen inside its operators.
 namespace debubble::exec {
 
-/// `graphs`: one for each slice of the sequence, or one for all of them; built with what
-/// as_executed says of kernels and buffers.
+/// Makes a stage. `graphs`: one for each slice of the sequence, or one for all of them, built with
+/// the kernels and buffers that as_executed gives.
 std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
                                               const StageTools& tools);
 

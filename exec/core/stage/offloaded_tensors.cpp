@@ -18,8 +18,8 @@ OffloadedTensors::Waiting OffloadedTensors::copied(int index, const TensorView& 
     return tensor;
 }
 
-/// The lane does one copy after the other, out and in, so that pinned memory may be given to the
-/// next as soon as its copy was asked for.
+/// The lane does one copy after the other, out and in, so pinned memory may be given to the next
+/// copy as soon as its copy was asked for.
 OffloadedTensors::Waiting OffloadedTensors::copied_by_lane(int index, const TensorView& view) {
     PinnedPool::Block memory = pinned_->take(Bytes{view.bytes()});
     tools_.lanes->copy(kCopyLane, view.data, memory.data(), Bytes{view.bytes()});
@@ -27,8 +27,8 @@ OffloadedTensors::Waiting OffloadedTensors::copied_by_lane(int index, const Tens
     return {index, {}, there, std::move(memory)};
 }
 
-/// Pinned memory for all that will wait at once, while nothing waits for this rank: asking for it
-/// may wait for all that the device does.
+/// Reserves pinned memory for all tensors that will be offloaded at the same time, while nothing
+/// waits for this rank: allocating it may wait for all work of the device.
 void OffloadedTensors::reserve(const models::StageGraph& graph, const LiveTensors& live) {
     for (std::size_t i = 0; i < live.size(); ++i)
         if (live[i] && !seen_later(graph, static_cast<int>(i)))

@@ -9,7 +9,7 @@ namespace debubble::exec {
 
 namespace {
 
-/// What `ask` asks of the group, done.
+/// Makes the request that `ask` asks of the group, and waits for it.
 template <class Ask>
 void communicate(const OperatorCall& call, Communicator* group, const Ask& ask) {
     const Clock::time_point begin = Clock::now();
@@ -45,8 +45,8 @@ DataType OperatorCall::compute_type() const {
     return executed_type(how().compute);
 }
 
-/// Of 2 C stretches rank c has the c-th from both ends, so that all ranks' queries see equally many
-/// keys (Llama 3, Dubey et al. 2024, 3.3.2; Megatron-LM).
+/// Rank c has, of 2 C stretches, the c-th from the start and from the end, so that all ranks'
+/// queries see equally many keys (Llama 3, Dubey et al. 2024, 3.3.2; Megatron-LM).
 std::vector<std::int64_t> OperatorCall::stretches(int of_slice, int of_context_rank) const {
     const std::int64_t first = of_slice * rows() * how().context;
     if (how().context == 1) return {first};

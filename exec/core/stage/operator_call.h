@@ -15,7 +15,7 @@
 #include "models/graph.h"
 #include "models/visits.h"
 
-/// What the code of an operator sees of the pass that it is part of. Private to the folder.
+/// The pass as the code of one of its operators sees it. Private to the folder.
 namespace debubble::exec {
 
 namespace op = models::op;
@@ -23,23 +23,24 @@ namespace op = models::op;
 /// The tensors of one microbatch (slice), by their index in the graph; empty if not alive.
 using LiveTensors = std::vector<ArenaTensor>;
 
-/// What belongs to the stage, not to a pass.
+/// The memory that belongs to the stage, not to a pass.
 struct StageMemory {
     StageTools tools;
     const StepInputs* step = nullptr;
     ArenaTensor totals;   ///< fp64 [2]: loss, correct predictions
-    ArenaTensor cosines;  ///< of rotary positions
+    ArenaTensor cosines;  ///< tables of rotary positions
     ArenaTensor sines;
-    std::map<MicroBatch, LiveTensors> live;  ///< of a step
-    /// Of a step: where each expert's rows begin, by microbatch, slice and layer.
+    std::map<MicroBatch, LiveTensors> live;  ///< live tensors of a step
+    /// First rows of each expert in a step, by microbatch, slice and layer.
     std::map<std::array<int, 3>, std::vector<std::int64_t>> first_rows;
-    std::chrono::nanoseconds communicated{};  ///< by operators, from asking to being done
+    /// Time in collectives of operators, from asking to being done.
+    std::chrono::nanoseconds communicated{};
 };
 
-/// Tokens that lie side by side both in a tensor and in a sample.
+/// Tokens that are contiguous both in a tensor and in a sample.
 struct TokenRun {
-    std::int64_t offset = 0;  ///< of the first token in the tensor
-    std::int64_t sample = 0;  ///< of the microbatch
+    std::int64_t offset = 0;  ///< index of the first token in the tensor
+    std::int64_t sample = 0;  ///< index of the sample in the microbatch
     std::int64_t position = 0;
     std::int64_t count = 0;
 };
@@ -50,8 +51,8 @@ struct OperatorCall {
     LiveTensors& live;
     StageMemory& state;
     int micro_batch = 0;
-    bool again = false;  ///< a recomputation: totals have been counted
-    int slice = 0;       ///< of the sequence
+    bool again = false;  ///< whether it is a recomputation: its totals have been counted
+    int slice = 0;       ///< slice of the sequence
     models::Part part{};
 
     Kernels& kernels() const { return state.tools.kernels; }
@@ -59,59 +60,60 @@ struct OperatorCall {
     const models::Execution& how() const { return graph.execution; }
     const MicroBatchInputs& inputs() const { return state.step->micro_batches[micro_batch]; }
 
-    // Extents of this pass.
+    // The sizes of this pass.
     std::int64_t samples() const { return how().micro_batch; }
-    /// Per sample on this rank.
+    /// Rows of a sample on this rank.
     std::int64_t rows() const { return how().seq_length / how().slices / how().context; }
     std::int64_t tokens() const { return samples() * rows(); }
-    /// Of the residual stream on this rank: a part under sequence parallelism.
+    /// Tokens of the residual stream on this rank: a part of them under sequence parallelism.
     std::int64_t stream_tokens() const { return scattered() ? tokens() / how().tensor : tokens(); }
-    /// Where the stretches of a slice of a sample stand that a context rank has, in the order of
-    /// its tensors: [stretches, samples, rows / stretches]. It has one, or an early and a late one.
+    /// The positions of a context rank's stretches of a slice, in the order of its tensors:
+    /// [stretches, samples, rows / stretches]. It has one stretch, or an early and a late one.
     std::vector<std::int64_t> stretches(int of_slice, int of_context_rank) const;
     std::vector<std::int64_t> stretches() const { return stretches(slice, context_rank()); }
-    /// Of the first of them.
+    /// Position of the first stretch.
     std::int64_t first_position() const { return stretches().front(); }
-    /// That go to experts, all of which this rank has.
+    /// Tokens routed to experts. Every expert of the layer lives on this rank.
     std::int64_t expert_rows() const { return stream_tokens() * model().experts_per_token; }
     bool scattered() const { return how().sequence_parallel && how().tensor > 1; }
     int tensor_rank() const { return state.tools.tensor ? state.tools.tensor->rank() : 0; }
     int context_rank() const { return state.tools.context ? state.tools.context->rank() : 0; }
-    /// What `all` [samples, T] has of int32 for this pass's tokens, in their order.
+    /// Uploads the int32 values of this pass's tokens from `all` [samples, T], in the order of the
+    /// tokens.
     void upload_tokens(const ConstTensorView& all, TensorView mine) const;
-    /// The residual stream's tokens on this rank.
+    /// The tokens of the residual stream on this rank.
     std::vector<TokenRun> stream_runs() const;
 
     DataType compute_type() const;
-    /// A tensor of the graph under a shape whose size is the plan's, which names it among those
-    /// that the operator uses in this part: others may be gone, or somebody else's by now.
+    /// A tensor of the graph with a shape of the planned size. The plan must name it among the
+    /// tensors that the operator uses in this part: others may be freed, or their memory reused.
     TensorView tensor(int index, const Shape& shape, DataType type) const;
     TensorView tensor(int index, const Shape& shape) const {
         return tensor(index, shape, compute_type());
     }
-    /// The tensor as another slice of the microbatch holds it.
+    /// The tensor of another slice of the microbatch.
     TensorView tensor_of_slice(int of, int index, const Shape& shape) const;
     TensorView stream(int index) const { return tensor(index, {stream_tokens(), model().hidden}); }
     bool is_planned(int index) const;
-    /// Memory for the length of the call, beyond the plan.
+    /// Temporary memory for the length of the call, beyond the plan.
     ArenaTensor temporary(const Shape& shape, DataType type) const;
 
     TensorView parameter(int index) const { return state.tools.parameters.value(index); }
     TensorView gradient(int index) const { return state.tools.parameters.gradient(index); }
 
-    // In the tensor-parallel group; each returns when it is done.
+    // Collectives of the tensor-parallel group; each returns when it is done.
     void all_reduce(TensorView data, Reduction reduction = Reduction::Sum) const;
     void all_gather(ConstTensorView mine, TensorView all) const;
     void reduce_scatter(ConstTensorView all, TensorView mine) const;
-    /// y [rows, columns] from every rank's [rows, columns / ranks].
+    /// Gathers y [rows, columns] from every rank's [rows, columns / ranks].
     void gather_columns(ConstTensorView mine, TensorView all) const;
-    // In the context-parallel group.
+    // Collectives of the context-parallel group.
     void gather_context(ConstTensorView mine, TensorView all) const;
     void scatter_context(ConstTensorView all, TensorView mine) const;
 
     /// This operator's random stream in this step.
     RandomStream random_stream(std::string_view purpose) const;
-    double dropout() const;  ///< 0 where nothing is dropped in this step
+    double dropout() const;  ///< probability; 0 where nothing is dropped in this step
     /// Drops elements of a tensor of the stream; y may be x.
     void drop_stream(ConstTensorView x, TensorView y) const;
 };
@@ -128,8 +130,8 @@ AnyView rows_from(const AnyView& x, std::int64_t first, std::int64_t count) {
 DataType executed_type(models::DataType type);
 Nonlinearity nonlinearity_of(models::Activation activation);
 
-// The operators by kind. A kind without weights has no backward_weight; nothing executes kinds that
-// as_executed leaves out.
+// The operators by kind. A kind without weights has no backward_weight. Kinds that as_executed
+// leaves out are not executed.
 void forward(const OperatorCall& call, const op::TokenEmbedding& roles);
 void forward(const OperatorCall& call, const op::PositionEmbedding& roles);
 void forward(const OperatorCall& call, const op::PatchEmbedding& roles);
@@ -154,7 +156,7 @@ void forward(const OperatorCall& call, const op::ChunkedLoss& roles);
 
 void backward_input(const OperatorCall& call, const op::PositionEmbedding& roles);
 void backward_input(const OperatorCall& call, const op::ClassToken& roles);
-/// And its weights' gradients, which read the same.
+/// Computes its weights' gradients too, which read the same tensors.
 void backward_input(const OperatorCall& call, const op::Norm& roles);
 void backward_input(const OperatorCall& call, const op::Linear& roles);
 void backward_input(const OperatorCall& call, const op::ExpertProducts& roles);
@@ -171,7 +173,7 @@ void backward_input(const OperatorCall& call, const op::Permute& roles);
 void backward_input(const OperatorCall& call, const op::Dispatch& roles);
 void backward_input(const OperatorCall& call, const op::Combine& roles);
 void backward_input(const OperatorCall& call, const op::Loss& roles);
-/// And the head's weight's gradient, chunk by chunk.
+/// Computes the gradient of the head's weight too, chunk by chunk.
 void backward_input(const OperatorCall& call, const op::ChunkedLoss& roles);
 
 void backward_weight(const OperatorCall& call, const op::TokenEmbedding& roles);
@@ -181,11 +183,11 @@ void backward_weight(const OperatorCall& call, const op::Linear& roles);
 void backward_weight(const OperatorCall& call, const op::ExpertProducts& roles);
 void backward_weight(const OperatorCall& call, const op::Router& roles);
 
-// Two operators that stand in a row (pairs.h), each with what its own visit would see.
+// Two neighbouring operators (pairs.h), each with its own operator call.
 void linear_activation_forward(const OperatorCall& linear, const OperatorCall& activation);
-/// The product's weight gradient is not made.
+/// The product's weight gradient is not computed.
 void linear_activation_backward_input(const OperatorCall& linear, const OperatorCall& activation);
-/// The branch lies where the norm's result goes.
+/// The branch lies in the memory of the norm's result.
 void residual_norm_forward(const OperatorCall& residual, const OperatorCall& norm);
 
 }  // namespace debubble::exec

@@ -23,13 +23,13 @@ bool is_backward(Part part) {
 }
 
 /// Whether tensor parallelism leaves the product's results as they are: nothing is summed over
-/// ranks behind it. A product whose inputs are cut gives sums of its own rank only.
+/// ranks after it. A product whose inputs are cut gives only its own rank's sums.
 bool gives_its_own(const models::StageGraph& graph, const op::Linear& linear, bool backward) {
     if (graph.execution.tensor == 1) return true;
     return linear.sharding == (backward ? models::Sharding::Row : models::Sharding::Column);
 }
 
-/// GELU is fused with the tanh in it: what cuBLASLt has.
+/// GELU is fused in its tanh form, which cuBLASLt has.
 bool is_fused(const op::Activation& activation) {
     return activation.function == models::Activation::GeluTanh;
 }
@@ -41,11 +41,11 @@ std::optional<VisitPair> linear_activation(const models::StageGraph& graph, cons
     if (linear == nullptr || activation == nullptr || !is_fused(*activation) ||
         activation->x.tensor != linear->y.tensor || !gives_its_own(graph, *linear, false))
         return {};
-    if (!first.frees.empty()) return {};  // it would live beside the second's result
+    if (!first.frees.empty()) return {};  // it would live at the same time as the second's result
     return VisitPair{VisitPair::Kind::LinearActivation};
 }
 
-/// The product's result is overwritten by the nonlinearity's, so that it need not be made.
+/// The nonlinearity's result overwrites the product's, which therefore need not be made.
 std::optional<VisitPair> activation_linear(const models::StageGraph& graph, const Visit& first,
                                            const Visit& second) {
     const auto* linear = std::get_if<op::Linear>(&graph.operators[first.op].roles);

@@ -3,9 +3,9 @@
 
 #include "exec/core/stage/seen_keys.h"
 
-/// Heads out of the packed product, rotated, and attention over them. Queries, keys and values
-/// lie one after the other in the tensor that the split leaves; where the sequence is sliced,
-/// keys and values have one of their own in every slice.
+/// Splits heads from the packed product, rotates them, and computes their attention. Queries, keys
+/// and values lie one after the other in the tensor that the split leaves; where the sequence is
+/// sliced, every slice has a tensor of its own for keys and values.
 namespace debubble::exec {
 
 namespace {
@@ -31,7 +31,7 @@ struct QueryKeyValue {
 
 enum class Of { Values, Gradients };
 
-/// Queries, keys and values, or their gradients, where they lie.
+/// Queries, keys and values, or their gradients, in their tensors.
 QueryKeyValue parts_of(const OperatorCall& call, const op::Heads& roles, Of which,
                        const Heads& heads) {
     const auto index = [&](op::Value value) {
@@ -73,7 +73,8 @@ Attention attention_of(const OperatorCall& call, const op::Heads& roles, const H
     return attention;
 }
 
-/// Turns the first heads of a tensor [samples, rows, heads, head_dim] to their positions, or back.
+/// Rotates the first heads of a tensor [samples, rows, heads, head_dim] to their positions, or
+/// back.
 enum class Turn { There, Back };
 void rotate(const OperatorCall& call, const Heads& heads, Turn turn, const TensorView& x,
             std::int64_t turned) {
@@ -90,7 +91,7 @@ void rotate(const OperatorCall& call, const Heads& heads, Turn turn, const Tenso
     }
 }
 
-/// Queries and keys where the packed product, or its gradient, has them.
+/// Rotates queries and keys inside the packed product, or its gradient.
 void rotate_packed(const OperatorCall& call, const op::Heads& roles, Turn turn, int packed) {
     const Heads heads = extents_of(call, roles);
     const TensorView all = call.tensor(
@@ -164,7 +165,8 @@ void backward_input(const OperatorCall& call, const op::Attention& roles) {
     const TensorView log_sum = log_sums_of(call, roles, heads);
     const KeysAndValues kv = seen_keys(call, roles, heads, in.kv, KeyUse::Backward);
     const KeysAndValues sums = key_gradient_sums(call, roles, heads, dx.kv);
-    const bool sums_up = roles.in.keys && !roles.gathered;  // over slices
+    // Whether gradients are summed over slices.
+    const bool sums_up = roles.in.keys && !roles.gathered;
     const std::vector<std::int64_t> positions = call.stretches();
     for (std::int64_t i = 0; i < heads.stretches; ++i) {
         const auto of = [&](const TensorView& x) { return of_stretch(x, heads, i); };

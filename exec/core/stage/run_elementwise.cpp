@@ -1,6 +1,6 @@
 #include "exec/core/stage/operator_call.h"
 
-/// Norms, nonlinearities, residual sums, and what moves columns between ranks.
+/// Norms, nonlinearities, residual sums, and moves of columns between ranks.
 namespace debubble::exec {
 
 namespace {
@@ -103,7 +103,7 @@ void forward(const OperatorCall& call, const op::Residual& roles) {
     call.kernels().residual_forward(x, y, y);
 }
 
-/// The sum's gradient is both terms'; only dropout makes the branch's another.
+/// The sum's gradient is that of both terms; only with dropout does the branch's differ.
 void backward_input(const OperatorCall& call, const op::Residual& roles) {
     if (roles.branch_gradient == roles.gradient) return;
     const TensorView dy = call.stream(roles.gradient);

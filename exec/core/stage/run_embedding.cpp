@@ -5,7 +5,7 @@ namespace debubble::exec {
 
 namespace {
 
-/// Row 0 of the rank's table is this entry of the vocabulary.
+/// The vocabulary entry of row 0 of the rank's table.
 std::int64_t first_entry(const OperatorCall& call, const op::TokenEmbedding& roles,
                          const TensorView& table) {
     const bool cut = roles.sharding == models::Sharding::Vocabulary;
@@ -24,7 +24,8 @@ TensorView patches_of_images(const OperatorCall& call, int index) {
     return call.tensor(index, {call.samples(), call.rows() - 1, call.model().hidden});
 }
 
-/// The learned table whole: under tensor parallelism a rank may have its columns only.
+/// Adds positions from the whole learned table: under tensor parallelism a rank may have only its
+/// columns.
 void add_positions(const OperatorCall& call, const op::PositionEmbedding::Table& roles,
                    TensorView y) {
     TensorView table = call.parameter(roles.parameter);

@@ -1,12 +1,12 @@
 #include "exec/core/stage/linear_call.h"
 
 /// A mixture of experts whose rank has all of them: rows are sorted by expert, and every expert
-/// multiplies its own, as many as came.
+/// multiplies as many of its own as there are.
 namespace debubble::exec {
 
 namespace {
 
-/// The router's, or their gradient: fp32 [tokens, experts].
+/// The router's weights, or their gradient: fp32 [tokens, experts].
 TensorView weights_at(const OperatorCall& call, int index) {
     return call.tensor(index, {call.stream_tokens(), call.model().experts}, DataType::Fp32);
 }
@@ -15,7 +15,7 @@ TensorView rows_of(const OperatorCall& call, int index, std::int64_t columns) {
     return call.tensor(index, {call.expert_rows(), columns});
 }
 
-/// The gradient of the logits, which has taken that of the weights' place, to multiply with.
+/// The gradient of the logits, which overwrites that of the weights, as an operand of products.
 TensorView logits_gradient(const OperatorCall& call, const op::Router& roles) {
     const Shape shape{call.stream_tokens(), call.model().experts};
     const TensorView narrow = call.tensor(roles.logits_gradient, shape);
@@ -27,7 +27,7 @@ std::array<int, 3> key_of(const OperatorCall& call) {
     return {call.micro_batch, call.slice, call.op.layer.value_or(0)};
 }
 
-/// Where each expert's rows begin, as the microbatch's dispatch found.
+/// The first row of each expert, which the microbatch's dispatch has found.
 const std::vector<std::int64_t>& first_rows_of(const OperatorCall& call) {
     return call.state.first_rows.at(key_of(call));
 }
@@ -40,7 +40,7 @@ struct ExpertsCall {
     TensorView y() const { return rows_of(call, products.y.tensor, products.outputs); }
     TensorView dy() const { return rows_of(call, products.y.gradient, products.outputs); }
     TensorView dx() const { return rows_of(call, products.x.gradient, products.inputs); }
-    /// [experts x outputs, inputs]
+    /// The weights of all experts, [experts x outputs, inputs].
     TensorView weight() const { return values_side_by_side(call, products.weights); }
     TensorView weight_gradient() const { return gradients_side_by_side(call, products.weights); }
 };
@@ -75,7 +75,7 @@ void forward(const OperatorCall& call, const op::Permute& roles) {
     const TensorView weights = weights_at(call, roles.weights);
     call.kernels().permute_forward(weights, call.stream(roles.tokens.tensor),
                                    rows_of(call, roles.rows.tensor, call.model().hidden));
-    if (call.again) return;  // they are the same
+    if (call.again) return;  // they have not changed
     call.state.first_rows[key_of(call)] = call.kernels().first_rows_of_experts(weights);
 }
 

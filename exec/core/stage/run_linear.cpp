@@ -7,7 +7,7 @@ namespace debubble::exec {
 
 namespace {
 
-/// Grows by what lies behind it.
+/// Extends `all` by the tensor that follows it in memory.
 void append(TensorView& all, const TensorView& one) {
     if (all.shape.rank() == 0) {
         all = one;
@@ -97,7 +97,7 @@ void forward(const OperatorCall& call, const op::Linear& roles) {
         call.tensor(roles.partial.value_or(roles.y.tensor), {roles.rows, roles.outputs});
     if (!linear.cuts_inputs)
         return kernels.linear_forward(linear.layout, x, linear.weight, linear.bias, sum);
-    // The ranks' sums first, then the bias, once.
+    // The ranks' sums come first, then the bias, once.
     kernels.linear_forward(linear.layout, x, linear.weight, {}, sum);
     TensorView y = sum;
     if (roles.partial) {
@@ -142,8 +142,8 @@ void backward_weight(const OperatorCall& call, const op::Linear& roles) {
     const TensorView dbias = linear.bias_gradient();
     call.kernels().linear_backward_weight(linear.layout, x, dy, linear.weight_gradient(),
                                           scattered ? TensorView{} : dbias);
-    // As Megatron-LM's: of this rank's positions, to be summed over the tensor group. What was
-    // scattered may be gone by now; its rows are among those that were gathered.
+    // As in Megatron-LM, these are sums over this rank's positions, to be summed over the tensor
+    // group. The scattered tensor may be freed; its rows are among those that were gathered.
     if (scattered && dbias) {
         const std::int64_t own_rows = call.stream_tokens();
         call.kernels().bias_backward_weight(rows_from(dy, call.tensor_rank() * own_rows, own_rows),

@@ -2,7 +2,7 @@
 
 #include "exec/core/stage/linear_call.h"
 
-/// The loss is taken where the logits lie, which become their own gradient.
+/// The loss is computed in the memory of the logits, which become their own gradient.
 namespace debubble::exec {
 
 namespace {
@@ -57,7 +57,7 @@ struct LossCall {
         if (call.again) return;
         call.kernels().cross_entropy_loss(loss(), targets, sum(), target(), total(0));
     }
-    /// Before softmax(); where the vocabulary is cut nobody sees a whole row.
+    /// Called before softmax(). Where the vocabulary is cut, no rank sees a whole row.
     void count_correct() const {
         if (cut || call.again || call.state.step->training) return;
         call.kernels().count_correct(loss(), targets, logits, total(1));
@@ -72,8 +72,8 @@ struct LossCall {
     }
 };
 
-/// Of this pass's tokens, in their order; `memory` holds them if slices or ranks part the sequence,
-/// or if a device computes.
+/// The targets of this pass's tokens, in their order. `memory` holds them if the sequence is split
+/// over slices or ranks, or if a device computes.
 ConstTensorView targets_of(const OperatorCall& call, ArenaTensor& memory) {
     const ConstTensorView& all = call.inputs().targets;
     const bool whole = call.how().slices == 1 && call.how().context == 1;
@@ -92,11 +92,11 @@ ConstTensorView targets_of(const OperatorCall& call, ArenaTensor& memory) {
 /// The head and its loss, some tokens at a time: the logits never exist as a whole.
 struct ChunkedCall {
     LinearCall head;
-    std::int64_t rows;  ///< of a chunk
+    std::int64_t rows;  ///< rows of a chunk
     ArenaTensor target_memory, own;
     ConstTensorView targets;
     ConstTensorView x;
-    TensorView room;  ///< of the largest chunk's logits
+    TensorView room;  ///< memory of the largest chunk's logits
 
     ChunkedCall(const OperatorCall& call, const op::ChunkedLoss& roles, std::optional<int> gathered)
         : head(call, roles.head),
@@ -119,7 +119,7 @@ struct ChunkedCall {
     }
 };
 
-/// Logits as a tensor, whose softmax is taken where it is kept.
+/// Logits as a tensor, whose softmax is computed where it is kept.
 LossCall loss_over_tensor(const OperatorCall& call, const op::Loss& roles,
                           ArenaTensor& target_memory) {
     const TensorView softmax =
@@ -171,7 +171,7 @@ void forward(const OperatorCall& call, const op::Loss& roles) {
 }
 
 void backward_input(const OperatorCall& call, const op::Loss& roles) {
-    if (roles.softmax == roles.logits.gradient) return;  // the forward has left it there
+    if (roles.softmax == roles.logits.gradient) return;  // the forward has left the gradient there
     const Shape shape{roles.rows, roles.columns};
     call.kernels().copy(call.tensor(roles.softmax, shape, executed_type(roles.softmax_type)),
                         call.tensor(roles.logits.gradient, shape));

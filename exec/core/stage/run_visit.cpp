@@ -13,7 +13,7 @@ namespace {
 
 using models::Part;
 
-/// Of an operator that as_executed plans none of.
+/// Called for an operator that as_executed never plans.
 void refuse_unplanned() {
     assert(false && "nothing executes this kind of operator, and no plan that is executed has it");
 }
@@ -41,9 +41,9 @@ void run_backward_weight(const OperatorCall& call) {
         Overloaded{
             [&](const auto& roles) { backward_weight(call, roles); },
             [&](const op::PatchEmbedding& patches) { backward_weight(call, patches.product); },
-            // With the input's, which reads the same.
+            // Computed with the input's, which reads the same tensors.
             [](const op::Norm&) {}, [](const op::ChunkedLoss&) {},
-            // No weights.
+            // Operators without weights.
             [](const op::SplitHeads&) {}, [](const op::Rope&) {}, [](const op::Attention&) {},
             [](const op::Activation&) {}, [](const op::Residual&) {},
             [](const op::GatherColumns&) {}, [](const op::SliceColumns&) {},
@@ -60,8 +60,8 @@ void check_executed(const models::Architecture& network, const scenarios::Parall
     const bool shared = parallel.expert > 1;
     if (!shared && parallel.tensor == 1 && parallel.expert_tensor == 1) return;
     throw InputError(fmt::format(
-        "{} is a mixture of experts: with {}, 'debubble simulate' plans it and nothing executes it "
-        "yet; ranks that have all experts of their layers whole do",
+        "{} is a mixture of experts: with {}, 'debubble simulate' plans it, but nothing executes "
+        "it yet; it runs where each rank holds all experts of its layers whole",
         network.name, shared ? "parallel.expert above 1" : "tensor parallelism"));
 }
 

@@ -4,7 +4,7 @@
 #include "exec/core/stage/pairs.h"
 #include "scenarios/scenario.h"
 
-/// From a visit of the operator graph to the code of its operator.
+/// Runs the code of an operator for its call in the graph.
 namespace debubble::exec {
 
 /// Throws InputError where the network has operators that nothing executes yet: experts that ranks
@@ -13,7 +13,7 @@ void check_executed(const models::Architecture& network, const scenarios::Parall
 
 void run_visit(const OperatorCall& call, models::Part part);
 
-/// Two visits at once; `part` is the first one's.
+/// Runs two calls together; `part` is the first one's.
 void run_pair(VisitPair::Kind kind, const OperatorCall& first, const OperatorCall& second,
               models::Part part);
 

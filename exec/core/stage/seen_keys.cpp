@@ -6,19 +6,19 @@ namespace debubble::exec {
 
 namespace {
 
-/// Between keys or values that stand alone and the sequence that they are of.
+/// The direction of a copy between keys or values in tensors of their own and the whole sequence.
 enum class Direction { Join, Part };
 
-/// Stretches of a sequence, of several ranks or samples: how far the first elements of one and the
-/// next are apart where they stand alone, and in `all`.
+/// Stretches of a sequence, of several ranks or samples: the distances between the first elements
+/// of neighbouring stretches in tensors of their own, and in `all`.
 struct Line {
     std::int64_t count = 1;
     std::int64_t alone = 0;
     std::int64_t all = 0;
 };
 
-/// Moves [ranks, samples] stretches [rows, width]; `alone` and `all` are the first. One call for
-/// each of the fewer.
+/// Moves [ranks, samples] stretches [rows, width]; `alone` and `all` are the first ones. There is
+/// one call for each of the dimension with fewer.
 void move(const OperatorCall& call, Direction direction, Line ranks, Line samples,
           std::int64_t rows, std::int64_t width, const TensorView& alone, const TensorView& all) {
     if (ranks.count > samples.count) std::swap(ranks, samples);
@@ -33,7 +33,7 @@ void move(const OperatorCall& call, Direction direction, Line ranks, Line sample
     }
 }
 
-/// The same stretch of every sample, `first` rows into the sequences of `all`.
+/// Moves the same stretch of every sample, `first` rows into the sequences of `all`.
 void move_rows(const OperatorCall& call, Direction direction, const KeysAndValues& alone,
                const KeysAndValues& all, std::int64_t first) {
     const Shape& each = alone.k.shape;
@@ -45,21 +45,22 @@ void move_rows(const OperatorCall& call, Direction direction, const KeysAndValue
     }
 }
 
-/// What a slice up to this one has in `tensor`.
+/// The keys and values of a slice up to this one, in `tensor`.
 KeysAndValues of_slice(const OperatorCall& call, const Heads& heads, int slice, int tensor) {
     const TensorView memory = call.tensor_of_slice(
         slice, tensor, {2, heads.samples * heads.rows, heads.keys, heads.head_dim});
     return keys_and_values_at(memory.data, heads.key_shape(), memory.type);
 }
 
-/// Between the tensors of the slices up to this one and `all`, in which they lie side by side.
+/// Moves between the tensors of the slices up to this one and `all`, in which they lie side by
+/// side.
 void move_slices(const OperatorCall& call, const Heads& heads, int tensor, Direction direction,
                  const KeysAndValues& all) {
     for (int slice = 0; slice <= call.slice; ++slice)
         move_rows(call, direction, of_slice(call, heads, slice, tensor), all, slice * heads.rows);
 }
 
-/// Scratch of the plan for the keys and values that any query of the pass sees.
+/// Planned scratch memory for the keys and values that any query of the pass sees.
 KeysAndValues all_keys(const OperatorCall& call, const Heads& heads, int scratch) {
     Shape both = heads.all_keys_shape();
     both = {2 * both[0], both[1], both[2], both[3]};
@@ -67,8 +68,8 @@ KeysAndValues all_keys(const OperatorCall& call, const Heads& heads, int scratch
     return keys_and_values_at(memory.data, heads.all_keys_shape(), memory.type);
 }
 
-/// Between what the ranks of the context group have of a slice, one behind the other in
-/// `of_ranks`, and `all`, where keys and values stand in the order of the sequence.
+/// Moves between the parts of a slice that the ranks of the context group have, one after another
+/// in `of_ranks`, and `all`, where keys and values have the order of the sequence.
 void move_stretches(const OperatorCall& call, const Heads& heads, int slice,
                     const TensorView& of_ranks, Direction direction, const KeysAndValues& all) {
     const KeysAndValues first = keys_and_values_at(of_ranks.data, heads.key_shape(), of_ranks.type);
@@ -87,12 +88,12 @@ void move_stretches(const OperatorCall& call, const Heads& heads, int slice,
     }
 }
 
-/// Keys and behind them values, as a rank sends them.
+/// Keys and, after them, values, as a rank sends them.
 TensorView chunk_of(const KeysAndValues& mine) {
     return {mine.k.data, {2, mine.k.shape.elements()}, mine.k.type};
 }
 
-/// Room for the chunks of all ranks.
+/// Memory for the chunks of all ranks.
 TensorView chunks(const OperatorCall& call, const KeysAndValues& mine, int scratch) {
     return call.tensor(scratch, {call.how().context, 2 * mine.k.shape.elements()});
 }
@@ -113,7 +114,7 @@ KeysAndValues gathered(const OperatorCall& call, const op::Attention& roles, con
     return all;
 }
 
-/// The first rows of what an evaluation keeps of its one sample.
+/// The first rows of the keys and values that an evaluation keeps of its one sample.
 KeysAndValues kept(const OperatorCall& call, const Heads& heads, const Shape& shape) {
     assert(heads.samples == 1 && "keys are kept of one sample");
     KeptKeys& kept = (*call.state.tools.keys)[call.op.layer.value_or(0)];
@@ -130,8 +131,8 @@ KeysAndValues kept(const OperatorCall& call, const Heads& heads, const Shape& sh
             {kept.values.view().data, shape, call.compute_type()}};
 }
 
-/// The sums over all ranks' queries, to those of the slices up to this one; sums over the queries
-/// of later slices are there already.
+/// Hands the sums over all ranks' queries to the slices up to this one; sums over the queries of
+/// later slices are there already.
 void scatter_gradients(const OperatorCall& call, const op::Attention& roles, const Heads& heads,
                        const KeysAndValues& sums, const KeysAndValues& mine) {
     const op::GatheredKeys& keys = *roles.gathered;

@@ -10,9 +10,9 @@
 /// One stage of the model on one rank, as the interpreter of Programs sees it.
 namespace debubble::exec {
 
-/// What crosses the edges of a stage is handed over by value: a received buffer becomes the
-/// input, the output becomes a send buffer, and whoever has it last frees it. At the ends of
-/// the pipeline edges are empty: tokens come from StepInputs, the loss goes to loss_total().
+/// Tensors that cross the edges of a stage are passed by value: a received buffer becomes the
+/// input, the output becomes a send buffer, and the last owner frees it. At the ends of the
+/// pipeline edges are empty: tokens come from StepInputs, the loss goes to loss_total().
 class StageRunner {
 public:
     virtual ~StageRunner() = default;
@@ -20,9 +20,9 @@ public:
     /// A buffer of the size of an edge: an activation of one microbatch (slice), or its gradient.
     virtual ArenaTensor edge(Message::Kind kind) = 0;
 
-    /// Before the first pass of a step. `inputs` must live to its end.
+    /// Called before the first pass of a step. `inputs` must live until its end.
     virtual void begin_step(const StepInputs& inputs) = 0;
-    /// Checks that nothing of the step is left behind.
+    /// Checks that nothing of the step is left.
     virtual void end_step() = 0;
 
     virtual ArenaTensor forward(const MicroBatch& micro_batch, ArenaTensor input) = 0;
@@ -31,19 +31,21 @@ public:
     virtual ArenaTensor backward_input(const MicroBatch& micro_batch,
                                        ArenaTensor output_gradient) = 0;
     virtual void backward_weight(const MicroBatch& micro_batch) = 0;
-    /// The forward once more, from the saved input, leaving what the backward reads.
+    /// Runs the forward again from the saved input, which leaves the tensors that the backward
+    /// reads.
     virtual void recompute(const MicroBatch& micro_batch) = 0;
-    /// Saved activations to memory outside the arena, and back.
+    /// Moves saved activations to memory outside the arena, and back.
     virtual void offload(const MicroBatch& micro_batch) = 0;
     virtual void reload(const MicroBatch& micro_batch) = 0;
 
-    /// Of the microbatches whose forward ran in this step, summed over their non-ignored
-    /// targets and not divided; zero where the stage has no head.
+    /// The sum of the loss over the microbatches whose forward ran in this step and over their
+    /// non-ignored targets, not divided; zero where the stage has no head.
     virtual double loss_total() const = 0;
-    /// Rows whose largest logit is the target's; the count of an evaluation.
+    /// The number of rows whose largest logit is the target's, for an evaluation.
     virtual double correct_total() const = 0;
 
-    /// How long passes have stood still for collectives inside them, since the first of all.
+    /// The time for which passes have stood still for collectives inside them, since the first
+    /// pass.
     virtual std::chrono::nanoseconds communicated() const { return {}; }
 };
 

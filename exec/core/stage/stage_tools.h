@@ -13,44 +13,48 @@
 #include "models/visits.h"
 #include "trace/action_log.h"
 
-/// What a stage works with.
+/// The objects, options and callbacks of a stage.
 namespace debubble::exec {
 
-/// Told of every operator that has run, at the latest at the end of its step: which part of it,
-/// and how long that took, its allocations included.
+/// Called for every operator that has run, at the latest at the end of its step, with the part that
+/// ran and the time it took, including its allocations.
 using VisitListener = std::function<void(const models::StageGraph&, const models::Operator&,
                                          models::Part, std::chrono::nanoseconds)>;
-/// Told likewise of how long passes have waited for their parameters between the operators of one
-/// layer and the next: for gathers and reductions.
+/// Called likewise with the time for which passes have waited for their parameters between the
+/// operators of one layer and the next: for gathers and reductions.
 using ShardingListener = std::function<void(std::chrono::nanoseconds)>;
 
-/// Keys and values of a whole sequence, [T, kv_heads, head_dim] each, as far as it was read.
+/// Keys and values of the part of a sequence that was read, [T, kv_heads, head_dim] each.
 struct KeptKeys {
     ArenaTensor keys;
     ArenaTensor values;
 };
 using KeyCache = std::map<int, KeptKeys>;  ///< by layer
 
-/// What a stage works with. Everything must outlive it; one thread uses it.
+/// The objects that a stage works with. All of them must outlive it; one thread uses it.
 struct StageTools {
     Kernels& kernels;
     Arena& arena;
     StageParameters& parameters;
-    Communicator* tensor = nullptr;  ///< the tensor-parallel group; none if it has one rank
-    std::chrono::nanoseconds patience = std::chrono::minutes(1);  ///< with a collective
-    double dropout = 0;       ///< probability, where the execution has hidden or attention dropout
-    bool recomputed = false;  ///< a Recompute stands before every backward: keep the input only
-    VisitListener on_visit = {};  ///< nobody listens in a training; see VisitClock
-    /// Where evaluations of one sample keep keys and values beyond their step, so that others go
-    /// on behind them, in slices of another length too; nullptr: nowhere.
+    Communicator* tensor = nullptr;  ///< the tensor-parallel group; nullptr if it has one rank
+    std::chrono::nanoseconds patience = std::chrono::minutes(1);  ///< for a collective
+    /// Its probability, where the execution has hidden or attention dropout.
+    double dropout = 0;
+    /// A Recompute comes before every backward, so only the input is kept.
+    bool recomputed = false;
+    VisitListener on_visit = {};  ///< unset in a training; see VisitClock
+    /// The cache in which evaluations of one sample keep keys and values beyond their step, so that
+    /// later ones continue the sequence, in slices of another length too; nullptr: they are not
+    /// kept.
     KeyCache* keys = nullptr;
-    DeviceLanes* lanes = nullptr;     ///< of the kernels' device
-    Communicator* context = nullptr;  ///< the context-parallel group; none if it has one rank
-    int offloaded = 1;  ///< microbatches (slices) of the stage that wait outside at once
-    /// Which stage of the Program it is, and where it is told what it has run; nullptr: nowhere.
+    DeviceLanes* lanes = nullptr;     ///< lanes of the kernels' device
+    Communicator* context = nullptr;  ///< the context-parallel group; nullptr if it has one rank
+    /// Most microbatches (slices) of the stage that are offloaded at the same time.
+    int offloaded = 1;
+    /// The stage of the Program, and the log of what it has run; nullptr: none.
     Stage stage = {};
     ActionLog* log = nullptr;
-    ShardingListener on_sharding = {};  ///< beside on_visit
+    ShardingListener on_sharding = {};  ///< called in addition to on_visit
 };
 
 }  // namespace debubble::exec

@@ -7,14 +7,14 @@
 #include "exec/core/communicator/communicator.h"
 #include "trace/action_log.h"
 
-/// What a Program does with parameters and gradients between passes.
+/// The actions of a Program on parameters and gradients between passes.
 namespace debubble::exec {
 
-/// Each call only asks; its request completes the action, on the thread that waits for it.
-/// The interpreter waits for an unshard before the next pass of its stage, for a reduction before
-/// the next backward of its stage or the norm, whichever comes first. It says before a pass if
-/// the stage's reduction follows, with no gradient of it in between: what the pass is done with
-/// may begin its way then.
+/// Each call only asks; its request completes the action, on the thread that waits for it. The
+/// interpreter waits for an unshard before the next pass of its stage, and for a reduction before
+/// the next backward of its stage or the norm, whichever comes first. Before a pass it tells
+/// whether the stage's reduction follows without another gradient in between: gradients that the
+/// pass has completed may then be sent at once.
 class StepActions {
 public:
     virtual ~StepActions() = default;
@@ -28,10 +28,10 @@ public:
     virtual Pending grad_norm() = 0;
     virtual void optimizer_step() = 0;
 
-    /// Where it is told from now on which of the actions above was asked for.
+    /// Sets the log of the actions above that are asked for.
     void log_to(ActionLog& log) { log_ = &log; }
 
-    /// What this rank hands to the collective of an action of those above, for the trace.
+    /// The bytes that this rank contributes to the collective of such an action, for the trace.
     virtual Bytes moved(const Action& /*action*/) const { return {}; }
 
 protected:

@@ -5,22 +5,23 @@
 
 #include "exec/core/tensor.h"
 
-/// What one training step brings from outside the pipeline.
+/// The inputs of one training step that come from outside the pipeline.
 namespace debubble::exec {
 
-/// Whole sequences, whatever slices a pass cuts them into.
+/// Whole sequences, whatever the slices into which a pass cuts them.
 struct MicroBatchInputs {
     ConstTensorView
         inputs;  ///< int32 tokens [samples, T], or fp32 images [samples, channels, H, W]
-    ConstTensorView targets;        ///< int32 [samples, T], or classes [samples]
-    std::int64_t first_sample = 0;  ///< in the global batch: the place of dropout's random numbers
+    ConstTensorView targets;  ///< int32 [samples, T], or classes [samples]
+    /// Index in the global batch: dropout's random numbers depend on it.
+    std::int64_t first_sample = 0;
 };
 
 struct StepInputs {
     std::int64_t step = 0;  ///< counts from 0; part of dropout's random stream
     std::uint64_t seed = 0;
-    bool training = true;  ///< dropout, gradients; false to evaluate
-    /// Loss scale / non-ignored targets of the global batch.
+    bool training = true;  ///< whether there are dropout and gradients; false to evaluate
+    /// Loss scale divided by the number of non-ignored targets of the global batch.
     double gradient_scale = 1;
     std::int32_t ignore_index = -100;
     std::vector<MicroBatchInputs> micro_batches;  ///< by index

@@ -20,7 +20,7 @@ void VisitClock::end(const models::StageGraph& graph, const models::Operator& op
         return;
     }
     tell_(graph, op, part, Clock::now() - begin_);
-    begin_ = Clock::now();  // what the listener does counts for none
+    begin_ = Clock::now();  // the listener's time counts for no operator
 }
 
 void VisitClock::end_sharding(std::chrono::nanoseconds waited) {

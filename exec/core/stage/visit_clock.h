@@ -4,31 +4,31 @@
 
 #include "exec/core/stage/stage_tools.h"
 
-/// How long every operator takes, for who listens.
+/// The time of every operator, for a listener.
 namespace debubble::exec {
 
-/// By the host's clock on a processor, which computes within the call. A device's operators are
-/// timed by marks on its compute lane, with the host ahead as in a training: what a launch takes
+/// A processor computes within the call and is timed by the host's clock. A device's operators are
+/// timed by marks on its compute lane, with the host ahead as in a training: the time of a launch
 /// counts only where the device waits for it.
 class VisitClock {
 public:
     explicit VisitClock(const StageTools& tools)
         : lanes_(tools.lanes), tell_(tools.on_visit), tell_of_sharding_(tools.on_sharding) {}
 
-    /// The next visit begins now.
+    /// The next operator call starts at this moment.
     void begin();
     void end(const models::StageGraph& graph, const models::Operator& op, models::Part part);
-    /// What was done since the last visit was for the parameters, and is no operator's. Of that a
-    /// host has `waited` so long.
+    /// The work since the last operator call was for the parameters and belongs to no operator. A
+    /// host has `waited` for this part of it.
     void end_sharding(std::chrono::nanoseconds waited);
     /// The device, if there is one, has finished the step.
     void end_step();
 
 private:
-    /// The graph outlives the step.
+    /// An interval of one operator. The graph outlives the step.
     struct Timed {
         const models::StageGraph* graph;
-        const models::Operator* op;  ///< nullptr: for the parameters
+        const models::Operator* op;  ///< nullptr: work for the parameters
         models::Part part;
         MarkedInterval when;
     };
@@ -38,7 +38,7 @@ private:
     ShardingListener tell_of_sharding_;
     Clock::time_point begin_;
     Mark begin_mark_;
-    std::vector<Timed> timed_;  ///< of this step, on a device
+    std::vector<Timed> timed_;  ///< intervals of this step, on a device
 };
 
 }  // namespace debubble::exec

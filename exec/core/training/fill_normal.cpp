@@ -7,7 +7,7 @@ namespace debubble::exec {
 
 namespace {
 
-/// Normal numbers 2k and 2k + 1, of which word 2k gives the radius and word 2k + 1 the angle.
+/// Normal numbers 2k and 2k + 1; word 2k gives the radius and word 2k + 1 the angle.
 struct NormalPair {
     double radius, angle;
 

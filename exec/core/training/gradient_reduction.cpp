@@ -5,7 +5,7 @@ namespace debubble::exec {
 UnitReduction begin_reduction(UnitState& unit, const StatePolicy& policy, Communicator& group,
                               bool scatter, Kernels& kernels, Arena& arena,
                               std::string_view label) {
-    if (!unit.gradients()) {  // a rank without a backward since the last reduction
+    if (!unit.gradients()) {  // the rank ran no backward since the last reduction
         unit.have_gradients();
         kernels.fill_zero(unit.gradients());
     }

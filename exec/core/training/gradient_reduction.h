@@ -6,23 +6,24 @@
 #include "exec/core/kernels.h"
 #include "exec/core/training/unit_state.h"
 
-/// A unit's gradients on their way to the sum over the ranks that share it.
+/// A unit's gradients on their way to their sum over the ranks that share it.
 namespace debubble::exec {
 
 struct UnitReduction {
     UnitState* unit = nullptr;
-    ArenaTensor wire;  ///< where they travel in another type
+    ArenaTensor wire;  ///< the gradients in another type, if they are sent in one
     TensorView sent;
     Pending request;
 };
 
-/// Sums the whole gradients of a unit: scattered, so that each rank has what it owns, or on all
-/// ranks. They are rounded to the policy's type on the wire; sums are made in fp32 at least.
+/// Starts the sum of the whole gradients of a unit: scattered, so that each rank has the sum of its
+/// share, or on all ranks. They are sent in the policy's type; sums are made in fp32 at least.
 UnitReduction begin_reduction(UnitState& unit, const StatePolicy& policy, Communicator& group,
                               bool scatter, Kernels& kernels, Arena& arena, std::string_view label);
 
-/// Once the request is through: what is held has the sum. Where gradients are cut, the rank's
-/// share has it added, and the whole gradients are dropped.
+/// Completes a reduction once its request is done: the gradients that are held become the sum.
+/// Where gradients are sharded, it is added to the rank's share, and the whole gradients are
+/// dropped.
 void finish_reduction(UnitReduction& reduction, const StatePolicy& policy, Kernels& kernels);
 
 }  // namespace debubble::exec

@@ -6,13 +6,13 @@
 
 namespace debubble::exec {
 
-/// Tensors of a device as checkpoints can read and fill them: copies in the host's memory. Where
-/// the kernels' memory is the host's, a tensor stands for itself.
+/// Tensors of a device in a form that checkpoints can read and fill: copies in the host's memory.
+/// Where the kernels' memory is the host's, a tensor is its own copy.
 class HostCopies {
 public:
     explicit HostCopies(Kernels& kernels) : kernels_(&kernels) {}
 
-    /// Lives as long as this.
+    /// The copy of a tensor, which lives as long as this object.
     TensorView of(const TensorView& tensor) {
         if (kernels_->on_host()) return tensor;
         copies_.push_back({tensor, Tensor(tensor.shape, tensor.type)});
@@ -20,7 +20,7 @@ public:
         kernels_->download(tensor, host);
         return host;
     }
-    /// What was written to the copies, to the tensors.
+    /// Writes the content of the copies back to the tensors.
     void write_back() const {
         for (const Copy& copy : copies_) kernels_->upload(copy.host.view(), copy.device);
     }

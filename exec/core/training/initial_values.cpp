@@ -14,14 +14,14 @@ namespace debubble::exec {
 
 namespace {
 
-/// Calls `run(first, offset, count)` for every row of the slice: its first element's index in
+/// Calls `run(first, offset, count)` for every row of the slice: the index of its first element in
 /// the whole tensor, its place in the buffer, and its length.
 template <class Run>
-void for_each_row(const Slice& slice, const Extents& shape, Run&& run) {
-    const Extents strides = row_major_strides(shape);
+void for_each_row(const Slice& slice, const Dimensions& shape, Run&& run) {
+    const Dimensions strides = row_major_strides(shape);
     const std::size_t last = shape.size() - 1;
     assert(slice.strides[last] == 1 && "a rank's tensors are row-major");
-    Extents at(shape.size(), 0);
+    Dimensions at(shape.size(), 0);
     const std::int64_t rows =
         slice.box.elements() / std::max<std::int64_t>(1, slice.box.extent[last]);
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -40,16 +40,16 @@ void for_each_row(const Slice& slice, const Extents& shape, Run&& run) {
 }
 
 constexpr std::int64_t kLongestRun = 1 << 12;
-constexpr std::int64_t kWorthAThread = 1 << 16;  ///< elements, a millisecond or two
+constexpr std::int64_t kWorthAThread = 1 << 16;  ///< elements, which take a millisecond or two
 constexpr std::int64_t kMostThreads = 16;
 
-/// Elements of the whole tensor from `first` on, and where they lie in the buffer.
+/// Elements of the whole tensor from `first` on, and their place in the buffer.
 struct Run {
     std::int64_t first, offset, count;
 };
 
-/// Calls `work` for every run, on several threads where there are many elements: each is a function
-/// of its index alone, whoever draws it.
+/// Calls `work` for every run, on several threads where there are many elements: each element is a
+/// function of its index alone, whichever thread draws it.
 void for_each_by_threads(std::span<const Run> runs, const std::function<void(const Run&)>& work) {
     std::int64_t elements = 0;
     for (const Run& run : runs) elements += run.count;

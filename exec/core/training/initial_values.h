@@ -7,10 +7,11 @@
 #include "exec/core/tensor.h"
 #include "models/graph.h"
 
-/// The first weights, as Hugging Face draws them.
+/// The initial weights, with Hugging Face's distributions.
 namespace debubble::exec {
 
-/// All elements normal with this deviation around 0, or, without one, all the same.
+/// The initial value of a parameter: normal elements with this deviation around 0 or, without a
+/// deviation, all the same.
 struct InitialValue {
     double deviation = 0;
     double constant = 0;
@@ -25,8 +26,8 @@ struct InitialValue {
 InitialValue initial_value(const models::Architecture& architecture,
                            const models::Parameter& parameter, bool norm);
 
-/// Fills the elements of these slices of a parameter in a rank's buffer, and no others. Each is
-/// a function of the seed, the parameter's stored name and its index in the whole tensor.
+/// Fills the elements of these slices of a parameter in a rank's buffer, and no others. Each is a
+/// function of the seed, the parameter's stored name and the element's index in the whole tensor.
 void fill_initial(const InitialValue& value, const models::Parameter& parameter, std::uint64_t seed,
                   std::span<const Slice> slices, View<float> buffer);
 

@@ -7,14 +7,15 @@ namespace debubble::exec {
 
 using scenarios::LossScaleOptions;
 
-/// What the loss is multiplied by, so that small gradients do not vanish in fp16. After
-/// `hysteresis` overflows every further one shrinks the scale, until it has grown again.
+/// The factor on the loss that keeps small gradients from vanishing in fp16. After `hysteresis`
+/// overflows every further one shrinks the scale, until it has grown again.
 class LossScaler {
 public:
     explicit LossScaler(const LossScaleOptions& options);
 
     double scale() const { return state_.scale; }
-    /// After each step, with the same news on all ranks. A step that overflowed is skipped.
+    /// Called after each step, with the same argument on all ranks. A step that overflowed is
+    /// skipped.
     void update(bool overflow);
 
     const LossScaleState& state() const { return state_; }

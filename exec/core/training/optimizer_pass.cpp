@@ -9,12 +9,12 @@ namespace debubble::exec {
 
 namespace {
 
-/// What the optimizer reads and writes of a unit: flat, with the same elements; empty where there
-/// is no such thing.
+/// The tensors of a unit that the optimizer reads and writes: flat, with the same elements; empty
+/// where a unit has none of the kind.
 struct Operands {
     TensorView gradient;
-    TensorView main;       ///< what it steps
-    TensorView parameter;  ///< what becomes `main` in its own type
+    TensorView main;       ///< the parameter that it steps
+    TensorView parameter;  ///< the copy of `main` in its own type
     TensorView moments[2];
 
     template <class Visit>

@@ -11,16 +11,16 @@
 
 namespace debubble::exec {
 
-/// The optimizer, once over all that a rank steps.
+/// One pass of the optimizer over everything that a rank steps.
 struct OptimizerPass {
     OptimizerOptions optimizer;
-    double lr = 0;  ///< of this step
+    double lr = 0;  ///< learning rate of this step
     std::int64_t step = 1;
-    double gradient_factor = 1;  ///< of loss scale and clipping
+    double gradient_factor = 1;  ///< product of loss scale and clipping
 };
 
-/// State that lies on the host passes through a device's memory (state_stream.h); on the
-/// processor it is stepped where it lies, as all other state is.
+/// Steps all parameters. State on the host passes through a device's memory (state_stream.h); on
+/// the processor it is stepped where it lies, like all other state.
 void step_parameters(const OptimizerPass& pass, const std::vector<LocalStage>& stages,
                      const StatePolicy& policy, Kernels& kernels, Arena& arena);
 

@@ -14,7 +14,8 @@ namespace {
 using models::Operator;
 using models::Parameter;
 
-/// What decides which unit a parameter belongs to, before its operator's place does.
+/// The key of a parameter's unit. Parameters with equal keys are in one unit, in the order of their
+/// operators.
 struct UnitKey {
     std::string name;
     std::optional<int> layer;

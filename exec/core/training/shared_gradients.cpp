@@ -7,13 +7,13 @@ namespace debubble::exec {
 
 namespace {
 
-/// A copy of a tied parameter: what this rank holds of its reduced gradient.
+/// A copy of a tied parameter: the reduced gradient that this rank holds of it.
 struct TiedCopy {
     TensorView gradient;
-    bool speaks = false;  ///< for its stage, in a sum over several ranks
+    bool speaks = false;  ///< whether it represents its stage in a sum over several ranks
 };
 
-/// Reduced gradients are on all ranks, or on those that own them.
+/// The range of the reduced gradients on this rank: all of them, or only its share.
 FlatRange reduced(const UnitState& unit, const StatePolicy& policy) {
     return policy.zero_stage == 0 ? unit.whole() : unit.owned();
 }
@@ -29,7 +29,7 @@ std::vector<TiedCopy> tied_copies(const std::vector<LocalStage>& stages,
     return copies;
 }
 
-/// Gradients of whole parameters that a tensor group shares, piece by piece.
+/// The gradients of whole parameters that a tensor group shares, piece by piece.
 std::vector<TensorView> replicated_gradients(const std::vector<LocalStage>& stages) {
     std::vector<TensorView> pieces;
     for (const LocalStage& local : stages) {
@@ -65,7 +65,7 @@ Interval sum_tied_gradients(const std::vector<LocalStage>& stages, TrainingGroup
     const TensorView& first = copies.front().gradient;
     ArenaTensor sum = arena.allocate(first.shape, groups.tied ? policy.wire : first.type,
                                      MemoryClass::Buffers, "tied gradient");
-    if (!groups.tied) {  // all copies are here
+    if (!groups.tied) {  // all copies are on this rank
         kernels.copy(first, sum.view());
         for (std::size_t c = 1; c < copies.size(); ++c) kernels.add(copies[c].gradient, sum.view());
     } else {

@@ -5,8 +5,8 @@
 #include "exec/core/training/trained_stage.h"
 #include "exec/core/training/training_groups.h"
 
-/// Gradients that several ranks have a part of, beside their replicas: sums that run once the
-/// reductions over data-parallel ranks are through. Each returns when it is done.
+/// Gradients to which several ranks contribute, apart from their replicas: sums that run once the
+/// reductions over data-parallel ranks are done. Each function returns when its sum is done.
 namespace debubble::exec {
 
 /// One stage that this rank holds.
@@ -16,7 +16,7 @@ struct LocalStage {
 };
 
 /// Whether this rank, among its tensor group and the copies of a tied parameter, is the one that
-/// counts the parameter in norms and saves it. Among holders of a stage the first one does.
+/// counts the parameter in norms and saves it. Among the holders of a stage it is the first.
 bool speaks_for(const TrainedStage& state, const UnitSlot& slot);
 
 /// Gives all copies of the tied parameter on this rank the sum over its copies on all stages.
@@ -27,8 +27,8 @@ Interval sum_tied_gradients(const std::vector<LocalStage>& stages, TrainingGroup
 void sum_replicated_gradients(const std::vector<LocalStage>& stages, TrainingGroups& groups,
                               Kernels& kernels, Arena& arena, Deadline deadline);
 
-/// This rank's part of the squared global norm, into `total` (fp64 [1]): what it owns, each
-/// parameter once.
+/// Adds this rank's part of the squared global norm to `total` (fp64 [1]): the elements that it
+/// owns, each parameter once.
 void sum_of_squares(const std::vector<LocalStage>& stages, const TrainingGroups& groups,
                     Kernels& kernels, TensorView total);
 

@@ -30,7 +30,7 @@ struct Collector {
     }
 };
 
-/// Of the weights in `values`, and of the rest in `stepped`.
+/// Adds the pieces of the weights from `values`, and of the other state from `stepped`.
 void add_slot(Collector collect, const UnitState& unit, const FlatRange& values,
               const FlatRange& stepped, bool parameters, bool moments) {
     if (parameters)

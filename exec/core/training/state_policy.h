@@ -17,21 +17,22 @@ constexpr DataType tensor_type(models::DataType type) {
     return DataType::Fp32;
 }
 
-/// What a rank holds of each parameter, in which types, and how much of it: ZeRO as in
+/// The state that a rank holds of each parameter: its types and its share. ZeRO is as in
 /// Rajbhandari et al. 2020, in the terms of models/static_memory.h.
 struct StatePolicy {
     DataType compute = DataType::Fp32;
     DataType gradients = DataType::Fp32;
     DataType moments = DataType::Fp32;
-    std::optional<DataType> main;    ///< of a copy that the optimizer steps; unset: it steps the
-                                     ///< parameters themselves
-    DataType wire = DataType::Fp32;  ///< of gradients on their way
+    /// Type of the main parameters, which the optimizer steps; unset: it steps the parameters.
+    std::optional<DataType> main;
+    DataType wire = DataType::Fp32;  ///< type of gradients that are sent
     int moment_count = 2;
-    int zero_stage = 0;              ///< 0 where there is one shard: nothing can be cut
-    int shards = 1;                  ///< data x context ranks
-    bool gathers_in_passes = false;  ///< ZeRO-3 with `wrap: layer`
+    int zero_stage = 0;              ///< 0 where there is one shard, since nothing can be cut
+    int shards = 1;                  ///< number of data x context ranks
+    bool gathers_in_passes = false;  ///< whether it is ZeRO-3 with `wrap: layer`
     bool offload_optimizer = false;
-    Bytes offload_buffer{};  ///< of a device, through which what is offloaded passes to be stepped
+    /// Size of a device's buffer through which offloaded state passes to be stepped.
+    Bytes offload_buffer{};
 
     bool shares_optimizer() const { return zero_stage >= 1; }
     bool shares_gradients() const { return zero_stage >= 2; }

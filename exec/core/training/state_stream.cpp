@@ -10,7 +10,7 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr std::int64_t kAligned = 256;  ///< bytes, of every tensor on a device
+constexpr std::int64_t kAligned = 256;  ///< bytes; alignment of every tensor on a device
 
 std::int64_t padded(std::int64_t bytes) {
     return (bytes + kAligned - 1) / kAligned * kAligned;
@@ -26,7 +26,7 @@ std::int64_t bytes_of(const HostState& unit, std::int64_t count) {
     return sum;
 }
 
-/// As many as fit, in whole lines of every type.
+/// The number of elements that fit, in whole lines of every type.
 std::int64_t elements_of_a_slice(const HostState& unit, std::int64_t bytes) {
     std::int64_t width = 0;
     for (const TensorView& tensor : unit.tensors) width += size_of(tensor.type);
@@ -34,7 +34,7 @@ std::int64_t elements_of_a_slice(const HostState& unit, std::int64_t bytes) {
     return std::max(kAligned, bytes / width / kAligned * kAligned);
 }
 
-/// Room for slices one behind the other, which comes free in the order in which it was taken.
+/// A ring of slices one after the other, which become free in the order in which they were taken.
 class Ring {
 public:
     Ring(Arena& arena, std::int64_t size)
@@ -42,15 +42,15 @@ public:
           memory_(arena.allocate({size / 4}, DataType::Fp32, MemoryClass::Workspace,
                                  "slices of offloaded state")) {}
 
-    /// `lane` will write there, once nobody is left.
+    /// Takes room to which `lane` will write once its last use is over.
     std::byte* take(std::int64_t bytes, DeviceLanes& lanes, DeviceLane lane) {
         assert(bytes <= size_ && "a slice is a part of the buffer");
         if (end_ + bytes > size_) end_ = 0;
-        const Place place{end_, end_ + bytes, {}};
-        const auto overlaps = [&](const Place& other) {
+        const TakenRange place{end_, end_ + bytes, {}};
+        const auto overlaps = [&](const TakenRange& other) {
             return other.begin < place.end && place.begin < other.end;
         };
-        // Marks of one lane: the last that is in the way stands for those before it.
+        // The marks belong to one lane, so the last that is in the way covers those before it.
         const auto last = std::find_if(taken_.rbegin(), taken_.rend(), overlaps);
         if (last != taken_.rend()) lanes.wait(lane, last->left);
         taken_.erase(taken_.begin(), last.base());
@@ -58,18 +58,18 @@ public:
         end_ = place.end;
         return memory_.view().data + place.begin;
     }
-    /// What was taken last is free from that mark on.
+    /// The slice that was taken last is free from that mark on.
     void leave(Mark mark) { taken_.back().left = mark; }
 
 private:
-    struct Place {
+    struct TakenRange {
         std::int64_t begin = 0;
         std::int64_t end = 0;
         Mark left;
     };
     std::int64_t size_;
     std::int64_t end_ = 0;
-    std::deque<Place> taken_;
+    std::deque<TakenRange> taken_;
     ArenaTensor memory_;
 };
 
@@ -86,7 +86,7 @@ std::vector<TensorView> slices_at(std::byte* at, const HostState& unit, std::int
 
 void pass_through_device(std::span<const HostState> units, DeviceLanes& lanes, Arena& arena,
                          Bytes buffer) {
-    std::int64_t most = 0;  // that the buffer is ever good for
+    std::int64_t most = 0;  // bytes of the largest slice
     std::int64_t all = 0;
     for (const HostState& unit : units) {
         const std::int64_t each = elements_of_a_slice(unit, buffer.count / 3);

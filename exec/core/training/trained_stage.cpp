@@ -11,16 +11,16 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr std::optional<int> kBesideLayers;  ///< embedding and head
+constexpr std::optional<int> kBesideLayers;  ///< the key of embedding and head
 
 constexpr std::int64_t kDrawnAtOnce = 1 << 20;  ///< elements of one piece of fp32 scratch
 
-Shape shape_of(const Extents& extents) {
-    switch (extents.size()) {
-        case 1: return {extents[0]};
-        case 2: return {extents[0], extents[1]};
-        case 3: return {extents[0], extents[1], extents[2]};
-        default: return {extents[0], extents[1], extents[2], extents[3]};
+Shape shape_of(const Dimensions& shape) {
+    switch (shape.size()) {
+        case 1: return {shape[0]};
+        case 2: return {shape[0], shape[1]};
+        case 3: return {shape[0], shape[1], shape[2]};
+        default: return {shape[0], shape[1], shape[2], shape[3]};
     }
 }
 
@@ -85,7 +85,7 @@ void TrainedStage::begin_pass(const PassOrder& order, PassReads reads) {
     if (first != order_.end()) ask_for(*first);
 }
 
-/// Of units that are not there, or on their way.
+/// Asks for units that are neither there nor on their way.
 void TrainedStage::ask_for(std::optional<int> layer) {
     for (std::size_t u = 0; u < states_.size(); ++u) {
         UnitState& unit = states_[u];
@@ -106,7 +106,8 @@ void TrainedStage::open(std::optional<int> layer) {
     if (at_ + 1 < order_.size() && order_[at_ + 1]) ask_for(order_[at_ + 1]);
 }
 
-/// A parameter beside the layers may be used at both ends of the stage, those of the head at one.
+/// Whether the pass uses the unit again. A parameter outside the layers may be used at both ends of
+/// the stage, one of the head at one end only.
 bool TrainedStage::comes_again(const UnitState& unit) const {
     const bool at_one_end = unit.unit().layer || unit.unit().head;
     return !at_one_end &&
@@ -124,7 +125,7 @@ void TrainedStage::close(std::optional<int> layer) {
             complete.push_back(u);
     }
     if (complete.empty()) return;
-    // What whole gradients, or copies of them, take is not to grow.
+    // The memory of whole gradients, or of copies of them, must not grow.
     if (policy_.shares_gradients() || policy_.wire != policy_.gradients) finish_reductions();
     for (const std::size_t u : complete) {
         reductions_.push_back(begin_reduction(states_[u], policy_, *place_.replicas,

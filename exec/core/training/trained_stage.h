@@ -10,28 +10,28 @@
 
 namespace debubble::exec {
 
-/// Where a stage's parameters are on a rank, and with whom it shares them.
+/// The place of a stage's parameters: their shard on this rank, and the ranks that share them.
 struct StagePlace {
     int tensor_rank = 0;
     int shard = 0;  ///< position among the data x context ranks
-    /// Those ranks; nullptr where there is one. Must outlive the state.
+    /// The data x context ranks; nullptr where there is only one. They must outlive the state.
     Communicator* replicas = nullptr;
-    /// How long to wait for them inside a pass.
+    /// The patience with which a pass waits for them.
     std::chrono::nanoseconds patience = std::chrono::minutes(10);
 };
 
 /// Parameters, gradients and optimizer state of one stage on one rank.
 ///
-/// Where units are gathered inside the passes (ZeRO-3 with `wrap: layer`), a layer's parameters
-/// are on their way while the layer before it computes, and dropped behind it; those of embedding
+/// Where units are gathered inside the passes (ZeRO-3 with `wrap: layer`), a layer's parameters are
+/// on their way while the layer before it computes, and are dropped after use; those of embedding
 /// and head (PyTorch FSDP's root) are there for the whole pass. A layer's gradients are reduced
-/// into the rank's share while the next one computes.
+/// into the rank's share while the next layer computes.
 ///
-/// Also where the Program says ReduceGrad, the pass before it begins the reductions layer by layer.
-/// Under ZeRO-2 and 3 the whole gradients of two layers are there at once, no more.
+/// Where the Program says ReduceGrad, the pass before it starts the reductions layer by layer, too.
+/// Under ZeRO-2 and 3 the whole gradients of at most two layers are there at once.
 class TrainedStage final : public StageParameters {
 public:
-    /// Everything is zero. Throws WorldError if the arena is full.
+    /// Makes a stage whose values are all zero. Throws WorldError if the arena is full.
     TrainedStage(const models::StageGraph& graph, const StatePolicy& policy,
                  const StagePlace& place, Kernels& kernels, Arena& arena);
     TrainedStage(const TrainedStage&) = delete;
@@ -45,18 +45,20 @@ public:
     void end_pass() override;
     std::chrono::nanoseconds communicated() const override { return communicated_; }
 
-    /// Random weights, the same bits in every layout.
+    /// Draws random weights, which have the same bits in every layout.
     void initialise(const models::Architecture& architecture, std::uint64_t seed);
-    /// The next pass is the last to add to the gradients before reduce(): it begins what that asks.
+    /// Tells that the next pass is the last to add to the gradients before reduce(): it starts the
+    /// reductions.
     void reduce_in_next_pass() { reduces_next_ = true; }
-    /// The reductions of all units' gradients that are not through yet, those that a pass has begun
-    /// over the replicas first. The others are over the ranks of `group`; those that scatter make
-    /// the same passes, so what none of them has made since the last reduction is left out.
+    /// Starts the reductions of the gradients of all units, and returns those that are not done:
+    /// first those that a pass has started over the replicas, then the others, over the ranks of
+    /// `group`. Ranks that scatter make the same passes, so gradients that none of them has made
+    /// since the last reduction are left out.
     std::vector<UnitReduction> reduce(Communicator& group, bool scatter, std::string_view label);
-    /// Asks for all units' parameters from the ranks that own them.
+    /// Asks the ranks that own them for the parameters of all units.
     std::vector<Pending> gather(std::string_view label);
     void drop_values();
-    void zero_gradients();  ///< those that are held all the time
+    void zero_gradients();  ///< the gradients that are held all the time
 
     const std::vector<models::Parameter>& parameters() const { return parameters_; }
     const models::Execution& execution() const { return execution_; }
@@ -84,17 +86,18 @@ private:
     Kernels* kernels_;
     Arena* arena_;
     std::vector<ParameterUnit> units_;
-    std::vector<UnitState> states_;   ///< of units_
+    std::vector<UnitState> states_;   ///< states of units_
     std::vector<Address> addresses_;  ///< by parameter
 
-    PassOrder order_;            ///< of the pass under way
-    std::size_t at_ = 0;         ///< in it
-    bool pass_gathers_ = false;  ///< what it reads
+    PassOrder order_;            ///< order of the pass under way
+    std::size_t at_ = 0;         ///< position in it
+    bool pass_gathers_ = false;  ///< whether the pass reads parameters
     bool reduces_next_ = false;
-    bool reduces_ = false;                   ///< this pass
-    std::vector<Pending> gathers_;           ///< by unit: asked for, and not awaited
-    std::vector<UnitReduction> reductions_;  ///< begun, and not finished
-    std::vector<bool> reduced_;              ///< by unit: begun, in this pass or before reduce()
+    bool reduces_ = false;                   ///< whether this pass reduces
+    std::vector<Pending> gathers_;           ///< by unit: gathers asked for, and not awaited
+    std::vector<UnitReduction> reductions_;  ///< reductions started, and not finished
+    /// Whether each unit's reduction has started, in this pass or before reduce().
+    std::vector<bool> reduced_;
     std::chrono::nanoseconds communicated_{};
 };
 

@@ -12,7 +12,7 @@ std::unique_ptr<Communicator> group(Communicator& world, const std::vector<int>&
     return member && ranks.size() > 1 ? world.group(ranks) : nullptr;
 }
 
-/// The ranks of these pipeline ranks that are at this tensor, context and data rank.
+/// The ranks of these pipeline ranks that have this tensor, context and data rank.
 std::vector<int> along_pipeline(const RankGrid& grid, GridPlace at, const std::vector<Rank>& on) {
     std::vector<int> ranks;
     for (const Rank rank : on) {
@@ -22,7 +22,7 @@ std::vector<int> along_pipeline(const RankGrid& grid, GridPlace at, const std::v
     return ranks;
 }
 
-/// All holders of tied stages; none if every one of them has all of these.
+/// All holders of tied stages; none if each of them has all of these stages.
 std::vector<Rank> tied_holders(const Placement& placement, const std::vector<Stage>& tied) {
     std::set<Rank> holders;
     std::size_t held = 0;
@@ -48,7 +48,7 @@ TrainingGroups make_groups(Communicator& world, const RankGrid& grid, const Prog
     groups.tensor = group(world, grid.tensor_group(place));
     groups.context = group(world, grid.context_group(place));
     groups.tied = group(world, along_pipeline(grid, place, tied_holders(program.placement, tied)));
-    // In the order of the stages, which is one on all ranks.
+    // Groups are made in the order of the stages, which is the same on all ranks.
     for (int s = 0; s < program.stage_count(); ++s) {
         const std::vector<Rank> holders = program.placement.ranks_of(Stage{s});
         if (std::ranges::find(holders, Rank{place.pipeline}) == holders.end()) continue;

@@ -66,7 +66,7 @@ void TrainingStep::reshard(Stage stage) {
     if (!policy_.gathers_in_passes) state(stage).drop_values();
 }
 
-/// Do its reductions meet passes that the replicas make in the same order? Those of several
+/// Whether its reductions meet passes that the replicas make in the same order. Those of several
 /// holders do not.
 bool TrainingStep::is_in_step(Stage stage) const {
     return groups_.replicas && !groups_.stages.at(stage).everyone;
@@ -100,7 +100,7 @@ Pending TrainingStep::reduce_grad(Stage stage) {
         for (UnitReduction& reduction : *reductions) finish_reduction(reduction, policy_, kernels_);
         return interval;
     });
-    // There is no room for whole gradients beside the next pass.
+    // There is no room for whole gradients in addition to the next pass.
     if (policy_.shares_gradients() && is_in_step(stage)) pending->wait(within(patience_));
     return pending;
 }
@@ -196,7 +196,7 @@ void TrainingStep::keep_copies() {
     }
 }
 
-/// The norm is known after the step: what it did stands, or is done again as it should be.
+/// The norm is known after the step: the step stands, or is undone and repeated as it should be.
 void TrainingStep::validate(Deadline deadline) {
     const bool stands = outcome_.diverged || (!outcome_.skipped && outcome_.clip_factor == 1);
     if (!stands) {
@@ -204,7 +204,7 @@ void TrainingStep::validate(Deadline deadline) {
         for (const Copy& copy : copies_) kernels_.copy(copy.kept, copy.original);
         --steps_taken_;
         if (!outcome_.skipped) step(outcome_.clip_factor / outcome_.loss_scale);
-        // ZeRO-1 and 2 have gathered what was undone.
+        // ZeRO-1 and 2 have gathered the parameters that were undone.
         if (policy_.zero_stage == 1 || policy_.zero_stage == 2)
             for (const LocalStage& local : stages_) {
                 auto requests = local.state->gather(to_text(Action{Unshard{local.stage}}));

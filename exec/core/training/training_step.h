@@ -16,37 +16,37 @@
 
 namespace debubble::exec {
 
-/// What became of a step; the same on all ranks.
+/// The outcome of a step, which is the same on all ranks.
 struct StepOutcome {
-    double norm = 0;  ///< of the global gradient, without loss scaling, before clipping
+    double norm = 0;  ///< norm of the global gradient, without loss scaling, before clipping
     double clip_factor = 1;
     double lr = 0;
-    double loss_scale = 1;  ///< under which the step ran
-    bool skipped = false;   ///< a gradient had overflowed: nothing was stepped
-    /// It was infinite or no number, and there is no loss scale that could be the reason. The
-    /// training is over: a post-validated step has been taken.
+    double loss_scale = 1;  ///< loss scale of the step
+    bool skipped = false;   ///< whether a gradient overflowed, so that nothing was stepped
+    /// Whether the norm was infinite or not a number although there is no loss scale that could be
+    /// the reason. The training is over: a post-validated step has been taken.
     bool diverged = false;
-    bool rolled_back = false;  ///< a post-validated step was undone
+    bool rolled_back = false;  ///< whether a post-validated step was undone
 };
 
-/// Gradient reduction, norm and optimizer, as a Program asks for them.
+/// Gradient reduction, norm and optimizer, in the order in which a Program asks for them.
 ///
 /// * Reductions are sums: the loss is already divided by the targets of the global batch.
 /// * ReduceGrad sums over data x context ranks and over all holders of the stage. With several
-///   holders it is one all-reduce, since their passes do not come in step.
-/// * Gradients of parameters that tensor-parallel ranks hold alike, but see only their own
-///   positions of under sequence parallelism (norms, biases of row-cut products, positions), are
+///   holders it is one all-reduce, since their passes are not in step.
+/// * Gradients of parameters that tensor-parallel ranks all hold, but for which they see only their
+///   own positions under sequence parallelism (norms, biases of row-cut products, positions), are
 ///   summed over the tensor group once per step, at the GradNorm or OptimizerStep that comes first.
 /// * The norm counts every parameter once: tied copies by their first, whole parameters of a
 ///   tensor group by its first rank, stages with several holders by the first. A sum of squares
 ///   that is not finite is the overflow flag.
 /// * OptimizerStep before GradNorm is post-validated (zero-bubble paper, section 4): it steps as
-///   if nothing was to be clipped and keeps a copy of the state; the GradNorm that follows puts
-///   that back, bit by bit, and steps again, if it must. No copy is kept where the norm can
+///   if nothing had to be clipped and keeps a copy of the state; the GradNorm that follows puts
+///   the copy back, bit by bit, and steps again, if it must. No copy is kept where the norm can
 ///   change nothing.
 class TrainingStep final : public StepActions {
 public:
-    /// `stages` in the order of their numbers. All that is referred to must outlive this.
+    /// `stages` are in the order of their numbers. All referenced objects must outlive this one.
     TrainingStep(TrainingGroups& groups, std::vector<LocalStage> stages,
                  const TrainingOptions& options, const StatePolicy& policy, bool sequence_parallel,
                  std::chrono::nanoseconds patience, Kernels& kernels, Arena& arena);
@@ -61,14 +61,14 @@ public:
     void optimizer_step() override;
     Bytes moved(const Action& action) const override;
 
-    /// What the gradients of the next step are to be multiplied by (StepInputs::gradient_scale).
+    /// The factor on the gradients of the next step (StepInputs::gradient_scale).
     double loss_scale() const { return scaler_ ? scaler_->scale() : 1; }
-    const StepOutcome& outcome() const { return outcome_; }  ///< of the last step
-    /// Collective over all ranks, between steps: whether every weight is a finite number.
+    const StepOutcome& outcome() const { return outcome_; }  ///< outcome of the last step
+    /// Whether every weight is a finite number; a collective over all ranks, between steps.
     bool weights_are_finite();
 
-    // What a resumed run must have again.
-    std::int64_t steps_taken() const { return steps_taken_; }  ///< by the optimizer: Adam's t
+    // The values that a resumed run must have again.
+    std::int64_t steps_taken() const { return steps_taken_; }  ///< steps of the optimizer: Adam's t
     LossScaleState loss_scale_state() const;
     void restore(std::int64_t steps_taken, const LossScaleState& loss_scale);
 
@@ -76,16 +76,16 @@ private:
     struct Copy {
         TensorView original;
         TensorView kept;
-        ArenaTensor memory;  ///< of `kept`, unless that is a host copy
+        ArenaTensor memory;  ///< memory of `kept`, unless that is a host copy
     };
 
     TrainedStage& state(Stage stage) const;
     bool is_in_step(Stage stage) const;
     Pending start(Work::Finish finish);
-    void complete(Deadline deadline);  ///< all that was asked for
+    void complete(Deadline deadline);  ///< completes all that was asked for
     void complete_gradients(Deadline deadline);
     void judge(double squares);
-    /// The norm may clip the step, or find that it must be skipped.
+    /// Whether the norm may clip the step, or make it skipped.
     bool may_change_the_step() const { return scaler_ || options_.clip_norm; }
     void step(double gradient_factor);
     void keep_copies();
@@ -107,8 +107,8 @@ private:
     bool gradients_complete_ = false;
     bool stepped_ = false;  ///< before the norm was known
     std::vector<Copy> copies_;
-    std::vector<HeldTensor> host_copies_;           ///< of offloaded state: made once
-    std::vector<std::shared_ptr<Work>> under_way_;  ///< what the norm must wait for
+    std::vector<HeldTensor> host_copies_;           ///< copies of offloaded state, made once
+    std::vector<std::shared_ptr<Work>> under_way_;  ///< work that the norm must wait for
     std::shared_ptr<Work> norm_;
 };
 

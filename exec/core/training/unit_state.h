@@ -8,15 +8,15 @@
 
 namespace debubble::exec {
 
-/// A unit's parameters, gradients and optimizer state on one rank: what the policy lets it
-/// hold all the time, and what it has for a while.
+/// A unit's parameters, gradients and optimizer state on one rank: the parts that the policy lets
+/// it hold all the time, and those that it has for a while.
 ///
-/// Whole buffers are padded to `shards` equal shares where something is cut. `stepped` is what
-/// the optimizer of this rank steps, `owned` what this rank speaks for in norms and
-/// checkpoints; they differ only where all ranks step everything (ZeRO-0).
+/// Whole buffers are padded to `shards` equal shares where something is cut. `stepped` is the range
+/// that the optimizer of this rank steps, `owned` the range that this rank counts in norms and
+/// saves in checkpoints; they differ only where all ranks step everything (ZeRO-0).
 class UnitState {
 public:
-    /// Everything starts as zeros.
+    /// Makes a state whose values are all zero.
     UnitState(const ParameterUnit& unit, const StatePolicy& policy, int shard, Arena& arena,
               Kernels& kernels);
 
@@ -24,22 +24,22 @@ public:
     FlatRange whole() const { return {0, padded_}; }
     FlatRange owned() const { return owned_; }
     FlatRange stepped() const { return policy_->shares_optimizer() ? owned_ : whole(); }
-    /// Where parameters, and where reduced gradients, are held all the time.
+    /// The range of parameters, and of reduced gradients, that is held all the time.
     FlatRange values_held() const { return policy_->shares_values() ? owned_ : whole(); }
     FlatRange gradients_held() const { return policy_->shares_gradients() ? owned_ : whole(); }
 
-    // The whole unit; empty while ZeRO has it dropped.
+    // The parameters of the whole unit; empty while ZeRO has dropped them.
     TensorView values() const { return values_.view(); }
     TensorView gradients() const { return gradients_.view(); }
     void have_values();     ///< uninitialised
-    void have_gradients();  ///< zeros are for the caller to write
+    void have_gradients();  ///< the caller writes the zeros
     void drop_values() { values_ = {}; }
     void drop_gradients() { gradients_ = {}; }
 
-    // Views of a range that lies in what is held all the time.
+    // Views of a range that is held all the time.
     TensorView held_values(const FlatRange& range) const;
     TensorView held_gradients(const FlatRange& range) const;
-    // Of a range in stepped().
+    // Views of a range in stepped().
     TensorView main(const FlatRange& range) const { return stepped_part(main_, range); }
     TensorView moment(int index, const FlatRange& range) const {
         return stepped_part(moments_[index], range);

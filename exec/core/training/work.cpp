@@ -31,7 +31,7 @@ Interval wait_all(std::vector<Pending>& requests, Deadline deadline) {
         all.end = std::max(all.end, one.end);
         if (!one.marks) continue;
         if (all.marks)
-            all.marks->end = one.marks->end;  // a lane does them in the order asked
+            all.marks->end = one.marks->end;  // a lane works in the order asked
         else
             all.marks = one.marks;
     }

@@ -9,9 +9,9 @@
 
 namespace debubble::exec {
 
-/// Requests, and what is to be done once they are through: both the interpreter, who has asked
-/// for it, and whatever builds upon the result may wait, and the first who waits does it.
-/// One thread of a rank waits at a time.
+/// Requests, and the work that is to be done once they are through. Both the interpreter, which has
+/// asked for it, and anything that builds on the result may wait, and the first one that waits does
+/// the work. One thread of a rank waits at a time.
 class Work {
 public:
     /// `finish` may ask for more and wait for it.
@@ -20,7 +20,8 @@ public:
     explicit Work(Finish finish) : finish_(std::move(finish)) {}
 
     Interval wait(Deadline deadline) {
-        // The function goes before this returns, and with it the requests and their buffers.
+        // The function is destroyed before this returns, and with it the requests and their
+        // buffers.
         if (const Finish finish = std::exchange(finish_, nullptr)) interval_ = finish(deadline);
         return interval_;
     }
@@ -31,10 +32,10 @@ private:
     Interval interval_{};
 };
 
-/// What the interpreter gets: it may give it up, and the work is still there.
+/// The interpreter's request for the work: if the interpreter gives it up, the work stays.
 Pending pending(std::shared_ptr<Work> work);
 
-/// From the first begin to the last end; now, if there is none.
+/// Waits for all; the interval from the first start to the last end, or now if there is none.
 Interval wait_all(std::vector<Pending>& requests, Deadline deadline);
 
 }  // namespace debubble::exec

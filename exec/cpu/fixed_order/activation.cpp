@@ -66,7 +66,7 @@ void activation_forward(Nonlinearity kind, In<T> x, Out<T> y) {
                 y, [=](std::int64_t i) DEBUBBLE_INLINE { to[i] = gelu_tanh(from[i]); });
         case Nonlinearity::Relu:
             return for_each_element(y, [=](std::int64_t i) DEBUBBLE_INLINE {
-                to[i] = from[i] < T{0} ? T{0} : from[i];  // a NaN stays one
+                to[i] = from[i] < T{0} ? T{0} : from[i];  // NaN stays NaN
             });
     }
 }

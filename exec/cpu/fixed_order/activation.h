@@ -2,8 +2,8 @@
 
 #include "exec/cpu/fixed_order/operands.h"
 
-/// The nonlinearities of MLPs, element by element. Shapes: all operands are alike,
-/// [tokens, ffn]. None has weights, so there is no backward_weight.
+/// The nonlinearities of MLPs, element by element. Shapes: all operands are [tokens, ffn]. None has
+/// weights, so there is no backward_weight.
 namespace debubble::exec::fixed_order {
 
 template <Real T>
@@ -20,8 +20,8 @@ void swiglu_forward(In<T> gate, In<T> up, Out<T> y);
 template <Real T>
 void swiglu_backward_input(In<T> dy, In<T> gate, In<T> up, Out<T> dgate, Out<T> dup);
 
-/// The same where one product made both: rows of gate_up, dgate_up [tokens, 2 ffn] hold the
-/// gates, then what they let through.
+/// The same where one product made both: rows of gate_up, dgate_up [tokens, 2 ffn] hold the gates,
+/// then up.
 template <Real T>
 void swiglu_forward(In<T> gate_up, Out<T> y);
 

@@ -7,7 +7,7 @@ namespace debubble::exec::fixed_order {
 
 namespace {
 
-/// The matrices of one block of queries by keys, made again in the backward.
+/// The matrices of one block of queries by keys, computed again in the backward.
 template <class T>
 struct Scratch {
     std::vector<T> probabilities = std::vector<T>(kBlockQueries * kBlockKeys);
@@ -20,7 +20,7 @@ struct Scratch {
     }
 };
 
-/// scores -> probabilities, by the log of their sum; zero where the mask hides the key.
+/// Turns scores into probabilities by the log of their sum; zero where the mask hides the key.
 template <class T>
 void probabilities_of(const Block& block, const T* log_sum, T* scores) {
     const auto scale = static_cast<T>(block.attention.scale);
@@ -35,8 +35,8 @@ void probabilities_of(const Block& block, const T* log_sum, T* scores) {
     });
 }
 
-/// Gradients of the probabilities -> of the scores before scaling, in place:
-/// ds = p (dp - sum over keys of p dp), where that sum is dout . out.
+/// Turns gradients of the probabilities into those of the scores before scaling, in place: ds = p
+/// (dp - sum over keys of p dp), where that sum is dout . out.
 template <class T>
 void score_gradients(const Block& block, const T* probabilities, const T* dots, T* gradients) {
     const auto scale = static_cast<T>(block.attention.scale);
@@ -55,14 +55,14 @@ void score_gradients(const Block& block, const T* probabilities, const T* dots, 
 template <class T>
 struct Step {
     const Block& block;
-    Matrix<const T> q, k, v, dout;  ///< from the blocks' first rows
+    Matrix<const T> q, k, v, dout;  ///< starting at the blocks' first rows
     Matrix<T> dq, dk, dv;
     Scratch<T>& scratch;
 
     void run(const T* log_sum, Write write_dq) {
         const std::int64_t head_dim = block.shape.head_dim;
-        const Extents by_keys{block.queries, block.keys, head_dim};
-        const Extents of_keys{block.keys, head_dim, block.queries};
+        const ProductSizes by_keys{block.queries, block.keys, head_dim};
+        const ProductSizes of_keys{block.keys, head_dim, block.queries};
         T* p = scratch.probabilities.data();
         T* dp = scratch.gradients.data();
 

@@ -9,15 +9,15 @@
 #include "exec/cpu/fixed_order/sums.h"
 #include "exec/cpu/fixed_order/vectorise.h"
 
-/// What the forward and the backward of attention share: the walk over samples, heads and
-/// blocks, and the scores of one block. Blocks of keys start at multiples of their size,
-/// so a row's sums do not depend on the slice that its query came in.
+/// The common parts of attention's forward and backward: the walk over samples, heads and blocks,
+/// and the scores of one block. Blocks of keys start at multiples of their size, so a row's sums do
+/// not depend on the slice of its query.
 namespace debubble::exec::fixed_order {
 
 inline constexpr std::int64_t kBlockQueries = 64;
 inline constexpr std::int64_t kBlockKeys = 64;
 
-/// The extents that every operand of attention agrees on.
+/// The sizes on which all operands of attention agree.
 struct AttentionShape {
     std::int64_t samples, queries, keys, heads, kv_heads, head_dim;
 
@@ -28,8 +28,8 @@ struct AttentionShape {
     }
 };
 
-/// The rows of one head of one sample within [samples, rows, heads, head_dim]; of what is packed
-/// into longer rows, one begins so many elements behind the other.
+/// The rows of one head of one sample within [samples, rows, heads, head_dim]; in packed rows each
+/// starts `packed_row` elements after the one before.
 template <class T>
 Matrix<T> head_of(const View<T>& x, std::int64_t sample, std::int64_t head, std::int64_t row = 0,
                   std::int64_t packed_row = 0) {
@@ -47,7 +47,7 @@ Matrix<T> transpose(const Matrix<T>& matrix) {
     return {matrix.data, matrix.column_stride, matrix.row_stride};
 }
 
-/// A block of queries of one head, and the stretch of keys that it meets next.
+/// A block of queries of one head, and the stretch of keys that it visits next.
 struct Block {
     const Attention& attention;
     const AttentionShape& shape;
@@ -68,7 +68,7 @@ struct Block {
         first_key = key;
         keys = std::min(keys_at_once, seen_keys() - key);
     }
-    /// How many keys of the block this query sees: they come first.
+    /// The number of keys of the block that this query sees: they come first.
     std::int64_t visible(std::int64_t query) const {
         if (!attention.causal) return keys;
         return std::clamp<std::int64_t>(position(query) - first_key + 1, 0, keys);

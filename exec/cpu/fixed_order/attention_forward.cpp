@@ -7,8 +7,8 @@ namespace debubble::exec::fixed_order {
 
 namespace {
 
-/// The softmax so far of each query of a block: probabilities are relative to the largest
-/// score seen, and what was gathered is scaled down when a larger one comes.
+/// The softmax so far of each query of a block: probabilities are relative to the largest score
+/// seen, and the sums are scaled down when a larger one comes.
 template <class T>
 struct OnlineSoftmax {
     std::int64_t head_dim;

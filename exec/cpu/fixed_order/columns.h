@@ -2,8 +2,8 @@
 
 #include "exec/cpu/fixed_order/operands.h"
 
-/// Between whole rows and the columns that tensor-parallel ranks have of them.
-/// Shapes: x [rows, columns], part [rows, columns / parts].
+/// Conversion between whole rows and the columns of them that tensor-parallel ranks have. Shapes: x
+/// [rows, columns], part [rows, columns / parts].
 namespace debubble::exec::fixed_order {
 
 /// gathered: the parts one after the other, as an all-gather leaves them.

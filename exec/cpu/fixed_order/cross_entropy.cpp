@@ -11,12 +11,12 @@ namespace debubble::exec::fixed_order {
 
 namespace {
 
-/// Columns that are no padding.
+/// The number of columns that are not padding.
 std::int64_t entries_of(const CrossEntropy& loss, std::int64_t columns) {
     return std::clamp<std::int64_t>(loss.entries, 0, columns);
 }
 
-/// The target's column, or -1 if another share has it or it is ignored.
+/// The column of the target, or -1 if another share has it or it is ignored.
 std::int64_t column_of(const CrossEntropy& loss, std::int32_t target, std::int64_t columns) {
     if (target == loss.ignore_index) return -1;
     const std::int64_t column = target - loss.first_entry;
@@ -63,7 +63,7 @@ template <Real T>
 void cross_entropy_rescale(const CrossEntropy& loss, View<const std::int32_t> targets,
                            In<T> own_largest, In<T> largest, Out<T> sum, Out<T> target) {
     for (std::int64_t token = 0; token < targets.size(); ++token) {
-        const T by = own_largest[token] - largest[token];  // -inf of a share of padding
+        const T by = own_largest[token] - largest[token];  // -inf if the share has padding only
         sum[token] *= std::exp(by);
         const std::int64_t target_here = targets[token] - loss.first_entry;
         const bool here =

@@ -3,13 +3,13 @@
 #include "exec/core/random_stream.h"
 #include "exec/cpu/fixed_order/operands.h"
 
-/// Dropout without a stored mask: whether an element is dropped is a function of the
-/// stream and of the element's place in the whole activation, not of the rank, slice or
-/// microbatch that holds it. Shapes: x, y [samples, rows, columns].
+/// Dropout without a stored mask: whether an element is dropped is a function of the stream and of
+/// the element's place in the whole activation, not of the rank, slice or microbatch that holds it.
+/// Shapes: x, y [samples, rows, columns].
 namespace debubble::exec::fixed_order {
 
-/// Scales `count` elements that lie side by side, the first one at `element` of the
-/// stream, by 0 or by dropout.scale(). From and to may be the same.
+/// Scales `count` contiguous elements, the first one at `element` of the stream, by 0 or by
+/// dropout.scale(). `from` and `to` may be the same.
 template <Real T>
 void drop_run(const Dropout& dropout, std::uint64_t element, std::int64_t count, const T* from,
               T* to);

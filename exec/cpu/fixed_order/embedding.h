@@ -2,8 +2,8 @@
 
 #include "exec/cpu/fixed_order/operands.h"
 
-/// Token and learned position embeddings. Neither passes a gradient to an input that
-/// needs one beyond the stream itself, so only backward_weight does any work.
+/// Token and learned position embeddings. They pass no gradient to an input other than the stream
+/// itself, so only backward_weight does any work.
 namespace debubble::exec::fixed_order {
 
 /// y [tokens, hidden] = rows of table [entries, hidden], whose row 0 is vocabulary entry

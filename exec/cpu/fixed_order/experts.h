@@ -6,15 +6,15 @@
 #include "exec/cpu/fixed_order/operands.h"
 
 /// A mixture of experts whose router chooses k experts for every token (Shazeer et al. 2017,
-/// arXiv:1701.06538; Mixtral, Jiang et al. 2024, arXiv:2401.04088, section 2.1). Nothing is
+/// arXiv:1701.06538; Mixtral, Jiang et al. 2024, arXiv:2401.04088, section 2.1). No token is
 /// dropped: there are k rows for each token.
 ///
 /// weights [tokens, experts]: the softmax over a token's k largest logits, zero for experts that it
-/// does not go to. Which rows are whose is told by them alone.
+/// does not go to. They alone tell which rows belong to which expert.
 namespace debubble::exec::fixed_order {
 
-/// weights from logits; of equal logits the first is taken. A weight that would be less than the
-/// smallest normal number is that number, so that it still says who was chosen.
+/// Computes weights from logits; of equal logits the first is taken. A weight below the smallest
+/// normal number becomes that number, so that it still shows the choice.
 template <Real T>
 void route_forward(std::int64_t chosen, In<T> logits, Out<T> weights);
 /// dlogits = w (dw - the sum of w dw over the token's experts); may be dweights.
@@ -28,9 +28,9 @@ public:
     explicit ExpertRows(View<const T> weights);
 
     std::int64_t tokens() const { return tokens_; }
-    /// Row [experts + 1] where an expert's begin, and where all end.
+    /// Row [experts + 1] at which each expert's rows start, and at which all end.
     std::span<const std::int64_t> first() const { return first_; }
-    /// Of a token, in the order of its experts.
+    /// The rows of a token, in the order of its experts.
     std::span<const std::int64_t> rows_of(std::int64_t token) const {
         return std::span(rows_).subspan(static_cast<std::size_t>(token * chosen_),
                                         static_cast<std::size_t>(chosen_));
@@ -48,7 +48,7 @@ private:
     std::vector<std::int64_t> experts_;  ///< [tokens, chosen]
 };
 
-/// The tokens that a call works on; all of x, y and weights is at hand.
+/// The tokens that a call works on; x, y and weights are available as a whole.
 struct TokenRange {
     std::int64_t first = 0;
     std::int64_t end = 0;
@@ -62,7 +62,7 @@ void permute_backward(const ExpertRows& rows, TokenRange tokens, In<T> dy, Out<T
 /// y [tokens, hidden] = the sum of each token's rows of x [rows, hidden] by their weights.
 template <Real T>
 void combine_forward(const ExpertRows& rows, TokenRange tokens, In<T> weights, In<T> x, Out<T> y);
-/// dx and dweights; of experts that a token does not go to the latter is zero.
+/// Computes dx and dweights; the latter is zero for experts that a token does not go to.
 template <Real T>
 void combine_backward(const ExpertRows& rows, TokenRange tokens, In<T> weights, In<T> dy, In<T> x,
                       Out<T> dx, Out<T> dweights);

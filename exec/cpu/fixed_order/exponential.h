@@ -6,7 +6,7 @@
 
 #include "exec/cpu/fixed_order/vectorise.h"
 
-/// e^x in a form that compilers can vectorise, which calls to the library are not.
+/// e^x in a form that compilers can vectorise, unlike calls to the library.
 namespace debubble::exec::fixed_order {
 
 /// e^x = 2^n e^r with |r| <= ln(2) / 2 (Cody and Waite 1980, "Software Manual for the
@@ -17,8 +17,9 @@ DEBUBBLE_INLINE inline float exponential(float x) {
     constexpr float kLog2E = 1.44269504F;
     constexpr float kLn2High = 0.693359375F;  // few bits, so that n times it is exact
     constexpr float kLn2Low = -2.12194440e-4F;
-    constexpr float kRound = 12582912.F;      // 1.5 * 2^23: adding it leaves no room for a fraction
-    const float low = x < -87.F ? -87.F : x;  // a NaN passes both
+    // 1.5 * 2^23: a sum with it has no room for a fraction.
+    constexpr float kRound = 12582912.F;
+    const float low = x < -87.F ? -87.F : x;  // NaN passes both
     const float clamped = low > 89.F ? 89.F : low;
     const float shifted = clamped * kLog2E + kRound;
     const float n = shifted - kRound;
@@ -31,11 +32,12 @@ DEBUBBLE_INLINE inline float exponential(float x) {
     power = power * r + 1.F / 2;
     power = power * r + 1.F;
     power = power * r + 1.F;
-    // Two factors, since 2^128 is no float but half of it times two is one's way to infinity.
+    // Two factors, since 2^128 is not a float, while half of it times two becomes infinite as it
+    // should.
     const auto exponent =
         std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(kRound);
     const auto scale = std::bit_cast<float>((exponent + 126) << 23);
-    // A mask, since compilers make branches of two selects by one condition.
+    // A mask, since compilers turn two selects by one condition into branches.
     const std::uint32_t keep = static_cast<std::uint32_t>(x < -87.F) - 1;
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(power * scale * 2.F) & keep);
 }

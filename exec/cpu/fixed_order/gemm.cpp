@@ -27,7 +27,7 @@ struct Vector {
     static constexpr std::int64_t kLanes = Bytes / sizeof(T);
 };
 
-/// Where a tile of c lies, and whether it starts from zero or from what is there.
+/// The place of a tile of c, and whether it starts from zero or from the content.
 template <class T>
 struct TileOut {
     T* data;
@@ -98,8 +98,8 @@ std::int64_t round_up(std::int64_t size, std::int64_t multiple) {
     return (size + multiple - 1) / multiple * multiple;
 }
 
-/// Copies `from`, [width, depth] with any strides, into panels of `panel` rows, each
-/// [depth, panel]; the last one is filled up with zeros.
+/// Copies `from`, [width, depth] with any strides, into panels of `panel` rows, each [depth,
+/// panel]; the last one is padded with zeros.
 template <class T>
 void pack(const Matrix<const T>& from, std::int64_t width, std::int64_t depth, std::int64_t panel,
           T* to) {
@@ -124,7 +124,7 @@ void pack(const Matrix<const T>& from, std::int64_t width, std::int64_t depth, s
 /// One product with its packed blocks.
 template <class T>
 struct Product {
-    Extents extents;
+    ProductSizes sizes;
     Matrix<const T> a;
     Matrix<const T> b;
     Matrix<T> c;
@@ -134,25 +134,25 @@ struct Product {
     std::unique_ptr<T[]> packed_b;
 
     void run() {
-        const std::int64_t depth = std::min(extents.k, kBlockDepth);
-        const std::int64_t rows = std::min(extents.m, kBlockRows);
-        const std::int64_t columns = std::min(extents.n, kBlockColumns);
+        const std::int64_t depth = std::min(sizes.k, kBlockDepth);
+        const std::int64_t rows = std::min(sizes.m, kBlockRows);
+        const std::int64_t columns = std::min(sizes.n, kBlockColumns);
         packed_a = std::make_unique_for_overwrite<T[]>(depth * round_up(rows, kTileRows));
         packed_b = std::make_unique_for_overwrite<T[]>(depth * round_up(columns, kernel.columns));
-        for (std::int64_t j = 0; j < extents.n; j += kBlockColumns) {
-            for (std::int64_t p = 0; p < extents.k; p += kBlockDepth) panel_of_b(j, p);
+        for (std::int64_t j = 0; j < sizes.n; j += kBlockColumns) {
+            for (std::int64_t p = 0; p < sizes.k; p += kBlockDepth) panel_of_b(j, p);
         }
     }
 
     void panel_of_b(std::int64_t j, std::int64_t p) {
-        const std::int64_t columns = std::min(kBlockColumns, extents.n - j);
-        const std::int64_t depth = std::min(kBlockDepth, extents.k - p);
+        const std::int64_t columns = std::min(kBlockColumns, sizes.n - j);
+        const std::int64_t depth = std::min(kBlockDepth, sizes.k - p);
         const T* b_corner = b.data + p * b.row_stride + j * b.column_stride;
         pack<T>({b_corner, b.column_stride, b.row_stride}, columns, depth, kernel.columns,
                 packed_b.get());
         const bool first = p == 0 && write == Write::Overwrite;
-        for (std::int64_t i = 0; i < extents.m; i += kBlockRows) {
-            const std::int64_t rows = std::min(kBlockRows, extents.m - i);
+        for (std::int64_t i = 0; i < sizes.m; i += kBlockRows) {
+            const std::int64_t rows = std::min(kBlockRows, sizes.m - i);
             const T* a_corner = a.data + i * a.row_stride + p * a.column_stride;
             pack<T>({a_corner, a.row_stride, a.column_stride}, rows, depth, kTileRows,
                     packed_a.get());
@@ -160,7 +160,7 @@ struct Product {
         }
     }
 
-    void block(const Extents& size, T* corner, bool first) {
+    void block(const ProductSizes& size, T* corner, bool first) {
         for (std::int64_t j = 0; j < size.n; j += kernel.columns) {
             const T* panel = packed_b.get() + j * size.k;
             const std::int64_t columns = std::min(kernel.columns, size.n - j);
@@ -177,7 +177,7 @@ struct Product {
         }
     }
 
-    /// A tile that reaches over the end of c goes through a whole one of its own.
+    /// A tile that reaches beyond the end of c is computed in a whole tile of its own.
     void edge(std::int64_t depth, const T* strip, const T* panel, const TileOut<T>& out,
               std::int64_t rows, std::int64_t columns) {
         alignas(64) T whole[kTileRows * kMaxTileColumns] = {};
@@ -194,22 +194,22 @@ struct Product {
 }  // namespace
 
 template <Real T>
-void multiply(const Extents& extents, const Matrix<const std::type_identity_t<T>>& a,
+void multiply(const ProductSizes& sizes, const Matrix<const std::type_identity_t<T>>& a,
               const Matrix<const std::type_identity_t<T>>& b, const Matrix<T>& c, Write write) {
     assert(c.column_stride == 1 && "the product writes whole rows");
-    if (extents.m == 0 || extents.n == 0) return;
-    if (extents.k == 0) {
-        for (std::int64_t i = 0; i < extents.m && write == Write::Overwrite; ++i) {
-            std::fill_n(c.data + i * c.row_stride, extents.n, T{});
+    if (sizes.m == 0 || sizes.n == 0) return;
+    if (sizes.k == 0) {
+        for (std::int64_t i = 0; i < sizes.m && write == Write::Overwrite; ++i) {
+            std::fill_n(c.data + i * c.row_stride, sizes.n, T{});
         }
         return;
     }
-    Product<T>{extents, a, b, c, write, tile_kernel<T>(), {}, {}}.run();
+    Product<T>{sizes, a, b, c, write, tile_kernel<T>(), {}, {}}.run();
 }
 
-template void multiply(const Extents&, const Matrix<const float>&, const Matrix<const float>&,
+template void multiply(const ProductSizes&, const Matrix<const float>&, const Matrix<const float>&,
                        const Matrix<float>&, Write);
-template void multiply(const Extents&, const Matrix<const double>&, const Matrix<const double>&,
-                       const Matrix<double>&, Write);
+template void multiply(const ProductSizes&, const Matrix<const double>&,
+                       const Matrix<const double>&, const Matrix<double>&, Write);
 
 }  // namespace debubble::exec::fixed_order

@@ -4,11 +4,11 @@
 
 #include "exec/cpu/fixed_order/operands.h"
 
-/// The matrix product that linear layers and attention are made of.
+/// The matrix product of linear layers and attention.
 namespace debubble::exec::fixed_order {
 
-/// A matrix inside a larger array: a transpose swaps the strides, a head has the
-/// row stride of all heads.
+/// A matrix inside a larger array: a transpose swaps the strides, a head has the row stride of all
+/// heads.
 template <class T>
 struct Matrix {
     T* data = nullptr;
@@ -17,17 +17,17 @@ struct Matrix {
 };
 
 /// c [m, n] = or += a [m, k] b [k, n]; the columns of c are contiguous.
-struct Extents {
+struct ProductSizes {
     std::int64_t m = 0;
     std::int64_t n = 0;
     std::int64_t k = 0;
 };
 
-/// Each element of c is summed in ascending k, one fused term after the other,
-/// starting from what c holds under Write::Add. So its bits depend neither on m and
-/// n nor on how the rows of k are spread over successive calls.
+/// Each element of c is summed in ascending k, one fused term after the other, starting from the
+/// content of c under Write::Add. So its bits depend neither on m and n nor on how the rows of k
+/// are spread over successive calls.
 template <Real T>
-void multiply(const Extents& extents, const Matrix<const std::type_identity_t<T>>& a,
+void multiply(const ProductSizes& sizes, const Matrix<const std::type_identity_t<T>>& a,
               const Matrix<const std::type_identity_t<T>>& b, const Matrix<T>& c, Write write);
 
 }  // namespace debubble::exec::fixed_order

@@ -6,7 +6,8 @@ namespace debubble::exec::fixed_order {
 
 namespace {
 
-/// Where row `row` of a sample begins in [samples, rows, ...], and how many elements it has.
+/// The first element of row `row` of a sample in [samples, rows, ...], and the number of its
+/// elements.
 struct Rows {
     std::int64_t samples;
     std::int64_t rows;

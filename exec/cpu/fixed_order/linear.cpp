@@ -7,8 +7,8 @@ namespace debubble::exec::fixed_order {
 
 namespace {
 
-/// The weight seen as [inputs, outputs], however it is stored. A convolution's has more
-/// than two extents, of which the last ones are its inputs.
+/// The weight seen as [inputs, outputs], however it is stored. A convolution's has more than two
+/// dimensions, of which the last ones are its inputs.
 template <class T>
 Matrix<T> inputs_by_outputs(WeightLayout layout, const View<T>& weight, std::int64_t inputs,
                             std::int64_t outputs) {
@@ -36,8 +36,8 @@ Matrix<T> matrix(const View<T>& x) {
 template <Real T>
 void linear_forward(WeightLayout layout, In<T> x, In<T> weight, In<T> bias, Out<T> y) {
     assert(x.rows() == y.rows() && "x [tokens, inputs], y [tokens, outputs]");
-    const Extents extents{y.rows(), y.columns(), x.columns()};
-    multiply(extents, matrix(x), inputs_by_outputs(layout, weight, x.columns(), y.columns()),
+    const ProductSizes sizes{y.rows(), y.columns(), x.columns()};
+    multiply(sizes, matrix(x), inputs_by_outputs(layout, weight, x.columns(), y.columns()),
              matrix(y), Write::Overwrite);
     if (bias) add_bias(bias, y);
 }
@@ -57,9 +57,9 @@ void add_bias(In<T> bias, Out<T> y) {
 template <Real T>
 void linear_backward_input(WeightLayout layout, In<T> dy, In<T> weight, Out<T> dx, Write write) {
     assert(dx.rows() == dy.rows() && "dx [tokens, inputs], dy [tokens, outputs]");
-    const Extents extents{dx.rows(), dx.columns(), dy.columns()};
+    const ProductSizes sizes{dx.rows(), dx.columns(), dy.columns()};
     const auto whole = inputs_by_outputs(layout, weight, dx.columns(), dy.columns());
-    multiply(extents, matrix(dy), transposed(whole), matrix(dx), write);
+    multiply(sizes, matrix(dy), transposed(whole), matrix(dx), write);
 }
 
 template <Real T>

@@ -14,7 +14,7 @@ void linear_forward(WeightLayout layout, In<T> x, In<T> weight, In<T> bias, Out<
 template <Real T>
 void add_bias(In<T> bias, Out<T> y);
 
-/// dx = or += dy W^T; adding serves layers that share an input (query, key, value).
+/// dx = or += dy W^T; adding is for layers that share an input (query, key, value).
 template <Real T>
 void linear_backward_input(WeightLayout layout, In<T> dy, In<T> weight, Out<T> dx, Write write);
 

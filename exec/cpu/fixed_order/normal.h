@@ -5,10 +5,10 @@
 
 #include "exec/cpu/fixed_order/exponential.h"
 
-/// The normal distribution that exact GELU is defined by, in a form that vectorises.
+/// The normal distribution of exact GELU, in a form that vectorises.
 namespace debubble::exec::fixed_order {
 
-/// e^(-x^2 / 2): the density, but for its factor 1 / sqrt(2 pi).
+/// e^(-x^2 / 2): the density without its factor 1 / sqrt(2 pi).
 template <class T>
 DEBUBBLE_INLINE inline T bell(T x) {
     return exponential(T{-0.5} * x * x);

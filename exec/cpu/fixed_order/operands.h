@@ -6,13 +6,13 @@
 #include "exec/core/operator_options.h"
 #include "exec/core/tensor.h"
 
-/// How the operators of fixed order are written: functions over views, one for
-/// each of forward, backward_input and backward_weight, instantiated for float (the
-/// executor) and double (finite differences).
+/// The form of the operators of fixed order: functions over views, one for each of forward,
+/// backward_input and backward_weight, instantiated for float (the executor) and double (finite
+/// differences).
 ///
 /// * `dx` is the gradient of the loss with respect to `x`.
 /// * backward_weight always adds into the gradient, one term after the other in row
-///   order, so two microbatches in turn leave the bits of one that holds both.
+///   order, so two microbatches one after the other leave the bits of one that holds both.
 /// * backward_input overwrites, except where a `Write` argument says otherwise.
 /// * Operands that are not changed are In; an In that an operator may lack is empty.
 /// * No operator allocates memory that grows faster than its operands.

@@ -2,12 +2,12 @@
 
 #include "exec/cpu/fixed_order/operands.h"
 
-/// Steps of PyTorch's optimizers, with its definitions and defaults, element by element, so
-/// that a step on shards is a step on the whole. Shapes: all operands of a step are alike.
+/// Steps of PyTorch's optimizers, with its definitions and defaults, element by element, so that a
+/// step on shards is a step on the whole. Shapes: all operands of a step have the same.
 namespace debubble::exec::fixed_order {
 
-/// `step` counts from 1; both moments are zero before the first. What is stepped by is the
-/// gradient times `factor`.
+/// `step` counts from 1; both moments are zero before the first. The step is made with the gradient
+/// times `factor`.
 template <Real T>
 void adam_step(const AdamOptions& options, std::int64_t step, double factor, In<T> gradient,
                Out<T> parameter, Out<T> first_moment, Out<T> second_moment);

@@ -9,7 +9,7 @@ namespace debubble::exec::fixed_order {
 template <Real T>
 void residual_forward(In<T> x, In<T> branch, Out<T> y);
 
-/// total += term: how a gradient gathers the parts of its several uses.
+/// total += term: the sum of a gradient's parts from its several uses.
 template <Real T>
 void add(In<T> term, Out<T> total);
 

@@ -8,7 +8,7 @@ namespace debubble::exec::fixed_order {
 
 namespace {
 
-/// `direction` is 1, or -1 to turn back.
+/// `direction` is 1, or -1 to rotate back.
 template <class T>
 void rotate(std::int64_t first_position, In<T> cosines, In<T> sines, T direction, View<T> x) {
     assert(x.shape.rank() == 4 && "x [samples, rows, heads, head_dim]");

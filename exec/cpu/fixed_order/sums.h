@@ -4,8 +4,8 @@
 
 #include "exec/cpu/fixed_order/vectorise.h"
 
-/// Sums along a row, in an order that vectorises: sixteen lanes that each take every
-/// sixteenth term, added up at the end. The order depends on the length alone.
+/// Sums along a row, in an order that vectorises: sixteen lanes that each take every sixteenth
+/// term, added up at the end. The order depends only on the length.
 namespace debubble::exec::fixed_order {
 
 /// The sum of term(0) .. term(count - 1).
@@ -26,7 +26,7 @@ DEBUBBLE_INLINE inline T sum_of(std::int64_t count, const Term& term) {
 /// The largest of `count` > 0 values.
 template <class T>
 DEBUBBLE_INLINE inline T largest_of(std::int64_t count, const T* values) {
-    // Compilers vectorise sums of lanes, but no selects of them unless told.
+    // Compilers vectorise sums of lanes, but selects of them only if told to.
     constexpr std::int64_t kLanes = 64 / sizeof(T);
     typedef T Lanes __attribute__((vector_size(64), aligned(alignof(T)), may_alias));
     T largest = values[0];

@@ -2,20 +2,21 @@
 
 #include <cstdint>
 
-/// Picks, once per process, the widest vector instructions of the processor, so that
-/// one binary runs everywhere. Which one decides the bits of a result (a
-/// fused multiply-add rounds once), hence all hot loops of a process use the same.
+/// Chooses, once per process, the widest vector instructions of the processor, so that one binary
+/// runs everywhere. The choice decides the bits of a result (a fused multiply-add rounds once), so
+/// all hot loops of a process use the same.
 namespace debubble::exec::fixed_order {
 
 enum class VectorUnit : std::uint8_t { Baseline, Avx2, Avx512 };
 
-/// The widest that the processor has; no wider than the environment's
-/// DEBUBBLE_VECTOR_UNIT (baseline, avx2 or avx512), which so repeats the bits of an older
-/// machine; it holds oneDNN too (onednn_instructions). Throws InputError if that is none of them.
+/// The widest vector unit of the processor, but no wider than the environment's
+/// DEBUBBLE_VECTOR_UNIT (baseline, avx2 or avx512), by which the bits of an older machine can be
+/// repeated; it limits oneDNN too (onednn_instructions). Throws InputError if that variable is none
+/// of them.
 VectorUnit vector_unit();
 
-/// Marks a lambda or function whose loops are to be compiled into its caller, and so
-/// for the caller's instruction set.
+/// Marks a lambda or function whose loops are compiled into its caller, and so for the caller's
+/// instruction set.
 #define DEBUBBLE_INLINE __attribute__((always_inline))
 
 #if defined(__x86_64__)
@@ -29,8 +30,8 @@ __attribute__((target("avx2,fma"))) void run_avx2(Loop loop) {
 }
 #endif
 
-/// Runs `loop`, a lambda marked DEBUBBLE_INLINE, as compiled for the vector unit. It should
-/// capture by value: what it refers to may change with every element that it stores.
+/// Runs `loop`, a lambda marked DEBUBBLE_INLINE, compiled for the vector unit. It should capture by
+/// value: a referenced variable might change with every element that it stores.
 template <class Loop>
 void vectorised(Loop loop) {
 #if defined(__x86_64__)

@@ -6,8 +6,8 @@
 #include "exec/core/tensor.h"
 #include "exec/cpu/onednn/matmul.h"
 
-/// Attention as in exec/core/kernels/attention.h, its products by oneDNN on blocks that stay
-/// in the second-level cache, the heads dealt to workers.
+/// Attention as in exec/core/kernels/attention.h, with products by oneDNN on blocks that stay in
+/// the second-level cache, and heads dealt out to workers.
 namespace debubble::exec::onednn {
 
 inline constexpr std::int64_t kQueriesAtOnce = 64;
@@ -21,7 +21,7 @@ struct AttentionWorker {
     std::vector<std::uint16_t> weights, narrow_gradients;
 };
 
-/// q, k, v, out and their gradients are of one type that multiplies() can take.
+/// q, k, v, out and their gradients have one type, for which multiplies() is true.
 class BlockedAttention {
 public:
     explicit BlockedAttention(int workers);

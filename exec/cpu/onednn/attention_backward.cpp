@@ -23,7 +23,7 @@ struct Backward {
 
     bool halved() const { return q.type != DataType::Fp32; }
 
-    /// One head of keys, with all heads of queries that read it.
+    /// Computes one head of keys, with all heads of queries that read it.
     void key_head(AttentionWorker& worker, std::int64_t sample, std::int64_t kv_head) const {
         const std::int64_t group = shape.heads / shape.kv_heads;
         std::ranges::fill(worker.dk, 0.F);
@@ -81,7 +81,7 @@ struct Backward {
         }
     }
 
-    /// dout . out of each query.
+    /// Computes dout . out of each query.
     void dots_of(AttentionWorker& worker, const Block& block) const {
         for (std::int64_t i = 0; i < block.queries; ++i) {
             const std::int64_t element =
@@ -95,7 +95,7 @@ struct Backward {
         }
     }
 
-    /// scores -> probabilities, by the log of their sum; zero where the mask hides the key.
+    /// Turns scores into probabilities by the log of their sum; zero where the mask hides the key.
     void probabilities_of(AttentionWorker& worker, const Block& block) const {
         const auto scale = static_cast<float>(attention.scale);
         const float* logs = log_sum.data +
@@ -115,8 +115,8 @@ struct Backward {
         });
     }
 
-    /// gradients = p (m dp - dot) scale and, for dv, scores = m p, m being the dropout's mask
-    /// and scale.
+    /// Computes gradients = p (m dp - dot) scale and, for dv, scores = m p, with m the dropout's
+    /// mask and scale.
     void score_gradients(AttentionWorker& worker, const Block& block) const {
         const auto scale = static_cast<float>(attention.scale);
         const std::int64_t keys = block.keys;
@@ -142,7 +142,7 @@ struct Backward {
         }
     }
 
-    /// A block of fp32 as the products take it.
+    /// A block of fp32 in the type that the products take.
     Operand stored(std::vector<float>& block, std::vector<std::uint16_t>& copy,
                    const Block& of) const {
         if (!halved()) return block_of(block, kKeysAtOnce);

@@ -54,8 +54,8 @@ struct Forward {
         store(worker, block);
     }
 
-    /// Scores -> probabilities relative to the largest score so far; what was gathered before
-    /// shrinks with it.
+    /// Turns scores into probabilities relative to the largest score so far, and scales down what
+    /// was summed before.
     void take_scores(AttentionWorker& worker, const Block& block, bool first) const {
         const auto scale = static_cast<float>(attention.scale);
         float* scores = worker.scores.data();

@@ -4,15 +4,15 @@
 #include "exec/cpu/onednn/matmul.h"
 #include "exec/cpu/pieces.h"
 
-/// The rows of heads within [samples, rows, heads, head_dim], as oneDNN takes them.
+/// The rows of heads within [samples, rows, heads, head_dim], as operands of oneDNN.
 namespace debubble::exec::onednn {
 
-/// From one row to the next, in elements; `packed_row` as of Attention.
+/// The distance from one row to the next, in elements; `packed_row` is that of Attention.
 inline std::int64_t row_stride(const Shape& x, std::int64_t packed_row) {
     return packed_row > 0 ? packed_row : x[2] * x[3];
 }
 
-/// Where row `row` of a head begins, in elements.
+/// The first element of row `row` of a head.
 inline std::int64_t element_of(const Shape& x, std::int64_t sample, std::int64_t row,
                                std::int64_t head, std::int64_t packed_row = 0) {
     return (sample * x[1] + row) * row_stride(x, packed_row) + head * x[3];

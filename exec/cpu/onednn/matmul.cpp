@@ -18,7 +18,7 @@ namespace debubble::exec::onednn {
 namespace {
 
 dnnl::memory::data_type type_of(DataType type) {
-    assert((type == DataType::Fp32 || type == DataType::Bf16) && "oneDNN has fp32 and bf16 alone");
+    assert((type == DataType::Fp32 || type == DataType::Bf16) && "oneDNN has only fp32 and bf16");
     return type == DataType::Bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
@@ -36,8 +36,8 @@ dnnl::cpu_isa instructions_of(fixed_order::VectorUnit unit) {
     return dnnl::cpu_isa::all;
 }
 
-/// The first call, before anything that oneDNN makes by its instructions, holds it to those of
-/// DEBUBBLE_VECTOR_UNIT. Its own variable, which says it more finely, goes before.
+/// The first call, before anything that oneDNN makes by its instructions, limits it to those of
+/// DEBUBBLE_VECTOR_UNIT. oneDNN's own variable, which is finer, has precedence.
 void hold_to_vector_unit() {
     [[maybe_unused]] static const bool held = [] {
         for (const char* own : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"})
@@ -50,14 +50,14 @@ void hold_to_vector_unit() {
     }();
 }
 
-/// As oneDNN is told of it before the call: with an extent that the call will say.
+/// The product as oneDNN knows it before the call, with one size left open.
 Product before_the_call(Product product) {
     if (product.varies == Varies::M) product.m = DNNL_RUNTIME_DIM_VAL;
     if (product.varies == Varies::K) product.k = DNNL_RUNTIME_DIM_VAL;
     return product;
 }
 
-/// All that oneDNN specialises a product for.
+/// All properties for which oneDNN specialises a product.
 using Key = std::array<std::int64_t, 9>;
 
 Key key_of(const Product& product) {
@@ -76,7 +76,7 @@ Key key_of(const Product& product) {
             types * 10 + what};
 }
 
-/// What is kept of many shapes must end somewhere.
+/// The number of kept shapes must be bounded.
 constexpr std::size_t kMostKept = 4096;
 
 struct Layouts {
@@ -95,7 +95,7 @@ struct Primitive {
     dnnl::matmul matmul;
     dnnl::memory a, b, c, bias;
     std::unordered_map<int, dnnl::memory> arguments;
-    bool is_slow = false;  ///< oneDNN has plain loops alone for it
+    bool is_slow = false;  ///< whether oneDNN has only plain loops for it
 
     Primitive(const Product& product, const dnnl::engine& engine) {
         const Layouts layouts(product);
@@ -117,7 +117,7 @@ struct Primitive {
         if (product.varies == Varies::Nothing) put(layouts, engine);
     }
 
-    /// Memories of these layouts, instead of those that were there.
+    /// Sets memories of these layouts.
     void put(const Layouts& layouts, const dnnl::engine& engine) {
         a = dnnl::memory(layouts.a, engine, nullptr);
         b = dnnl::memory(layouts.b, engine, nullptr);
@@ -128,10 +128,10 @@ struct Primitive {
 };
 
 void* pointer(const std::byte* data) {
-    return const_cast<std::byte*>(data);  // oneDNN reads it all the same
+    return const_cast<std::byte*>(data);  // oneDNN only reads it
 }
 
-/// Holds oneDNN, whose threads are OpenMP's, to a number of them in the calling thread.
+/// Limits oneDNN, whose threads are OpenMP's, to a number of them in the calling thread.
 class ThreadLimit {
 public:
     explicit ThreadLimit(int threads) : before_(omp_get_max_threads()) {
@@ -153,7 +153,7 @@ struct Matmul::Made {
     dnnl::stream stream{engine};
     std::map<Key, Primitive> primitives;
 
-    /// The primitive for the product, made where there is none yet.
+    /// The primitive for the product, made if there is none yet.
     Primitive& primitive_of(const Product& product) {
         const Product asked = before_the_call(product);
         const Key key = key_of(asked);

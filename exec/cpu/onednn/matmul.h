@@ -15,7 +15,7 @@ struct Operand {
     std::int64_t row_stride = 0;
     std::int64_t column_stride = 1;
 
-    /// A contiguous [rows, columns], or the transpose of what is there.
+    /// A contiguous [rows, columns], or its transpose.
     static Operand of(const ConstTensorView& x) { return {x.data, x.type, x.shape.columns(), 1}; }
     Operand transposed() const { return {data, type, column_stride, row_stride}; }
 };
@@ -26,9 +26,9 @@ struct Result {
     std::int64_t row_stride = 0;
 };
 
-/// Which extent of a product differs from call to call. One primitive serves them all then, where
-/// otherwise each extent has its own: making one costs some 150 microseconds, and hundreds of them
-/// do not fit into the caches of instructions together.
+/// The size of a product that differs from call to call. One primitive then serves all calls, while
+/// otherwise each size has its own: making one costs some 150 microseconds, and hundreds of them do
+/// not fit together into the caches of instructions.
 enum class Varies { Nothing, M, K };
 
 /// One product: c [m, n] = or += a [m, k] b [k, n], + bias [n] to every row if there is one.
@@ -47,17 +47,16 @@ struct Product {
 /// Whether this processor multiplies operands of the type: fp32 always, bf16 with AVX512.
 bool multiplies(DataType type);
 
-/// Keeps what oneDNN made for each shape, since making it costs up to a millisecond. One
-/// thread uses it at a time.
+/// Keeps the primitive of each shape, since making one costs up to a millisecond. One thread uses
+/// it at a time.
 class Matmul {
 public:
     explicit Matmul(int threads);
     ~Matmul();
     Matmul(Matmul&&) noexcept;
 
-    /// a and b are of one type, of which multiplies() is true; c of that type or fp32. Sums
-    /// are made in fp32, in an order that depends on the shape, on what varies and on the threads
-    /// alone.
+    /// a and b have one type, for which multiplies() is true; c has that type or fp32. Sums are
+    /// made in fp32, in an order that depends only on the shape, on what varies and on the threads.
     void operator()(const Product& product);
 
 private:

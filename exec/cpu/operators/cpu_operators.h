@@ -6,8 +6,8 @@
 /// The operators of Kernels on those of exec/cpu/fixed_order, of which oneDNN replaces some.
 namespace debubble::exec {
 
-/// Every operator computes in fp32, whatever its operands are stored as: a walk cuts its rows
-/// into blocks, which are copied to fp32 where they are not, and rounded once at the end.
+/// Every operator computes in fp32, whatever the type of its operands: a walk cuts its rows into
+/// blocks, which are copied to fp32 where necessary, and rounded once at the end.
 class CpuOperators : public Kernels {
 public:
     explicit CpuOperators(RowWalk walk) : walk_(std::move(walk)) {}
@@ -67,7 +67,7 @@ public:
     void finish() override {}
 
 protected:
-    /// Elements of operands that are alike, as rows of one.
+    /// The elements of operands with one shape, as rows of one element.
     template <class Body>
     void each_element(const ConstTensorView& x, const Body& body) {
         walk_(x.shape.elements(), 1, body);
@@ -78,7 +78,7 @@ protected:
     }
 
     RowWalk walk_;
-    Fp32Scratch scratch_;  ///< of operands that a walk does not cut
+    Fp32Scratch scratch_;  ///< for operands that a walk does not cut
 };
 
 }  // namespace debubble::exec

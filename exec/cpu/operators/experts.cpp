@@ -11,7 +11,8 @@ namespace {
 using fixed_order::ExpertRows;
 using fixed_order::TokenRange;
 
-/// Tokens do not depend on each other, but their rows lie anywhere: operands are at hand whole.
+/// Tokens do not depend on each other, but their rows may lie anywhere: operands are available as a
+/// whole.
 template <class Body>
 void each_token(int workers, const ExpertRows& rows, const Body& body) {
     on_workers(workers, [&](int worker) {

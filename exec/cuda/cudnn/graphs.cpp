@@ -7,8 +7,8 @@ namespace {
 namespace fe = cudnn_frontend;
 using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
 
-/// A graph and the tensors that ours stand for. cuDNN counts [samples, heads, rows, head_dim],
-/// in whatever order they lie.
+/// A graph and its tensors. cuDNN's order of dimensions is [samples, heads, rows, head_dim],
+/// whatever the order in memory.
 class Attention {
 public:
     Attention(const AttentionShape& shape, Type type, int architecture)
@@ -41,7 +41,7 @@ public:
         put_log_sum(tensor);
     }
 
-    /// What both passes are told of the scores.
+    /// Sets the attributes of the scores that both passes have.
     template <class Attributes>
     Attributes scores(const char* name) const {
         Attributes how;
@@ -53,7 +53,7 @@ public:
     std::shared_ptr<Graph> done() && { return std::move(graph_); }
 
 private:
-    /// Heads side by side in rows, one of which begins `stride` elements behind the other.
+    /// Heads side by side in rows, each of which starts `stride` elements after the one before.
     struct Rows {
         std::int64_t heads, count, stride;
     };

@@ -61,8 +61,8 @@ public:
     }
 
 private:
-    /// Made when it is first asked for. Throws WorldError where cuDNN, which was asked for, has no
-    /// kernel.
+    /// The graph of a shape, made when it is first asked for. Throws WorldError where cuDNN, which
+    /// the user chose, has no kernel.
     Graph& graph_of(bool backward, const AttentionShape& shape, Type type) {
         std::shared_ptr<Graph>& kept = graphs_[key_of(backward, shape, type)];
         if (kept) return *kept;
@@ -71,7 +71,7 @@ private:
         try {
             auto status = graph->build(handle_, {cudnn_frontend::HeurMode_t::A});
             if (status.is_bad()) why = "attention of cuDNN: " + status.get_message();
-        } catch (const std::exception& error) {  // some of cuDNN's own errors
+        } catch (const std::exception& error) {  // an error that cuDNN throws itself
             why = std::string("attention of cuDNN: ") + error.what();
         }
         if (!why.empty()) throw WorldError(why);
@@ -80,7 +80,8 @@ private:
         return *kept;
     }
 
-    /// What is too small is kept: kernels may still use it, and freeing waits for all of the GPU.
+    /// A workspace that is too small is kept: kernels may still use it, and freeing it would wait
+    /// for all work of the GPU.
     void make_room(std::int64_t size) {
         if (size <= room_) return;
         void* memory = nullptr;
@@ -102,13 +103,14 @@ private:
     cudnnHandle_t handle_ = nullptr;
     std::map<Key, std::shared_ptr<Graph>> graphs_;
     std::vector<void*> workspaces_;  ///< the last one is used
-    std::int64_t room_ = 0;          ///< of it
+    std::int64_t room_ = 0;          ///< size of the last one
 };
 
 }  // namespace
 }  // namespace debubble::exec::cuda::cudnn
 
-/// What exec/cuda/cuda_device.cpp asks for; on the thread that uses it. Throws WorldError.
+/// The function that exec/cuda/cuda_device.cpp looks for; called on the thread that uses the
+/// library. Throws WorldError.
 extern "C" debubble::exec::cuda::AttentionLibrary* debubble_cudnn_attention() {
     return new debubble::exec::cuda::cudnn::Cudnn;
 }

@@ -28,7 +28,7 @@ double gelu(double x, double* slope) {
     return 0.5 * x * (1 + t);
 }
 
-/// As BLAS would, on matrices by columns; epilogues as cuBLASLt describes them.
+/// Products as BLAS computes them, on column-major matrices; epilogues as cuBLASLt describes them.
 class PlainMatmul final : public Matmul {
 public:
     PlainMatmul(Queue& queue, std::set<ProductKind>& kinds) : queue_(queue), kinds_(kinds) {}
@@ -36,7 +36,8 @@ public:
         assert(product.is_plain() && "the others are asked for at_once");
         ask(product);
     }
-    /// As the library: rows of what GELU keeps are whole vectors, and sums are of fp32 results.
+    /// Has the library's conditions: the rows that GELU keeps are whole vectors, and sums are of
+    /// fp32 results.
     bool at_once(const Product& product) override {
         if (product.epilogue != Epilogue::None && product.n % 8 != 0) return false;
         if (product.sums && product.c.type != Type::Fp32) return false;
@@ -118,7 +119,7 @@ private:
     Bytes room_;
     EmulatedGpu gpu_;
     Lanes lanes_;
-    std::set<ProductKind> kinds_;  ///< that were asked for
+    std::set<ProductKind> kinds_;  ///< kinds of products asked for
 };
 
 }  // namespace

@@ -65,7 +65,7 @@ private:
 
 struct EmulatedEvent {
     std::mutex mutex;
-    std::shared_ptr<Moment> last;  ///< none: never recorded, which counts as reached
+    std::shared_ptr<Moment> last;  ///< the last recording; none counts as reached
 
     std::shared_ptr<Moment> moment() {
         const std::lock_guard lock(mutex);
@@ -140,7 +140,7 @@ private:
         bell_.notify_all();
     }
 
-    /// To the end of what was asked: everything that a wait waits for will be reached.
+    /// Works to the end of the queue: every recording that a wait waits for will be reached.
     void work() {
         for (;;) {
             const std::optional<Item> item = next();
@@ -150,7 +150,7 @@ private:
             races::before(this);
         }
     }
-    /// Once there is one; none if there will be none.
+    /// The next item, once there is one; nothing if there will be none.
     std::optional<Item> next() {
         const races::Unseen unseen;
         std::unique_lock lock(mutex_);

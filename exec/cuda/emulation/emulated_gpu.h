@@ -12,23 +12,23 @@
 
 namespace debubble::exec::cuda {
 
-/// What a GPU waits for before memory goes, as CUDA does.
+/// The work that a GPU waits for before memory is freed, as CUDA does.
 class Drained {
 public:
     virtual ~Drained() = default;
     virtual void drain() = 0;
 };
 
-/// A GPU whose queues are threads of this process, which run kernels as C++ and copies, one after
-/// the other and beside those of other queues. Who forgets to let a queue wait for another finds
-/// bytes that are not there yet, or no more.
+/// A GPU whose queues are threads of this process. They run kernels, compiled as C++, and copies,
+/// one after the other and at the same time as other queues. Code that forgets to let one queue
+/// wait for another finds bytes that are not there yet, or are gone.
 class EmulatedGpu final : public Gpu {
 public:
     EmulatedGpu(const EmulatedPace& pace, int number) : pace_(pace), number_(number) {}
 
     std::byte* reserve(Bytes size);
     void release();
-    /// What a queue may touch: this rank's memory, or everybody's.
+    /// The memory that a queue may touch: this rank's, or all ranks'.
     std::vector<std::shared_ptr<GuardedMemory>> memory(bool of_all);
     void failed(std::exception_ptr failure);
     void add(Drained& queue);
@@ -52,7 +52,7 @@ private:
 
     EmulatedPace pace_;
     int number_;
-    std::mutex mutex_;  ///< guards the three below
+    std::mutex mutex_;  ///< guards the three members below
     std::vector<Drained*> all_queues_;
     std::shared_ptr<GuardedMemory> memory_;
     std::exception_ptr failure_;

@@ -29,20 +29,22 @@ namespace {
 
 constexpr std::size_t kStack = 256 * 1024;
 
-// Not Boost's fiber class, which throws through fibers that have not ended, as ours never do.
+// This is not Boost's fiber class, which throws through fibers that have not ended, and these never
+// end.
 namespace context = boost::context::detail;
 
-/// Somewhere code can stop and go on: the scheduler, or a thread of the emulated block.
+/// A point at which code can stop and go on: of the scheduler, or of a thread of the emulated
+/// block.
 struct Fiber {
-    context::fcontext_t place = nullptr;  ///< while it stands still
+    context::fcontext_t place = nullptr;  ///< while it is stopped
     std::unique_ptr<char[]> stack;
     const void* bottom = nullptr;
     std::size_t size = 0;
-    void* fake_stack = nullptr;  ///< AddressSanitizer's
-    void* race_fiber = nullptr;  ///< ThreadSanitizer's
+    void* fake_stack = nullptr;  ///< for AddressSanitizer
+    void* race_fiber = nullptr;  ///< for ThreadSanitizer
 };
 
-/// Whoever went on elsewhere stands still where it did.
+/// Notes where the fiber that switched to this one has stopped.
 void stands_still(context::transfer_t at) {
     static_cast<Fiber*>(at.data)->place = at.fctx;
 }
@@ -60,7 +62,7 @@ void switch_between(Fiber& from, Fiber& to) {
 #endif
 }
 
-/// Opens when so many have come, and counts how often it did.
+/// A barrier that opens when all threads have come, and counts how often it did.
 struct Barrier {
     int expected = 0;
     int arrived = 0;
@@ -69,19 +71,20 @@ struct Barrier {
 
 struct Warp {
     Barrier barrier;
-    std::uint64_t values[2][kWarp];  ///< in turn: the fastest lane is one exchange ahead at most
+    /// Used in turn: the fastest lane is one exchange ahead at most.
+    std::uint64_t values[2][kWarp];
 };
 
 struct EmulatedThread {
     Fiber fiber;
     const Barrier* waits_at = nullptr;
     std::uint64_t until = 0;
-    std::vector<Copy> copies;  ///< asked for, not awaited
+    std::vector<Copy> copies;  ///< copies asked for, not awaited
     bool ended = false;
 };
 
-/// Shared memory of blocks, one after the other; all begins as NaN. Where races are sought every
-/// block of a launch has its own, since blocks are in no order.
+/// The shared memory of blocks, one after the other; all of it starts as NaN. Where races are
+/// sought, every block of a launch has its own, since blocks have no order.
 class SharedMemory {
 public:
     void have(const Geometry& how) {
@@ -116,7 +119,8 @@ public:
 #endif
     }
 
-    /// Blocks in any order: what they know of each other is that the launch began, and ended.
+    /// Runs the blocks in any order: a block knows of the others only that the launch began and
+    /// ended.
     void run_all(const char* name, const Geometry& how, const std::function<void()>& body) {
         turn();
         if (races::kSought) shared_.have(how);
@@ -190,12 +194,12 @@ private:
         for (int i = 0; i < how.threads; ++i) prepare(threads_[static_cast<std::size_t>(i)]);
         if (!races::kSought) shared_.have(how);
     }
-    /// Forwards and backwards in turn.
+    /// Runs the threads forwards and backwards in turn.
     void turn() {
         backwards_ = !backwards_;
     }
 
-    /// A fiber lives as long as the thread of the process, and runs a body after the other.
+    /// A fiber lives as long as the thread of the process, and runs one body after another.
     void prepare(EmulatedThread& thread) {
         thread.waits_at = nullptr;
         thread.copies.clear();
@@ -217,7 +221,7 @@ private:
         switch_between(scheduler_, next.fiber);
     }
 
-    /// The fibers stand in the middle of a body that nobody will finish.
+    /// The fibers are stopped in the middle of a body that will not be finished.
     void give_up() {
         races::after(&all_);
         races::after(&ended_);
@@ -232,7 +236,7 @@ private:
     std::vector<Warp> warps_;
     Barrier all_;
     SharedMemory shared_;
-    char begun_ = 0, ended_ = 0;  ///< places for races.h
+    char begun_ = 0, ended_ = 0;  ///< addresses for races.h
     const std::function<void()>* body_ = nullptr;
     bool backwards_ = false;
 };
@@ -296,7 +300,7 @@ bool take_copy(Copy& copy) {
 
 namespace {
 
-/// A lane's pairs, as numbers.
+/// The pairs of a lane, as numbers.
 struct Fragments {
     float a[4][2];
     float b[2][2];
@@ -323,12 +327,13 @@ void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b) {
     for (int i = 0; i < 4; ++i) {
         const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
         for (int k = 0; k < 16; ++k) {
-            const int pair = k % 8 / 2;  // whose pair, of the lanes of a row or a column
+            // Index of the lane, in its row or column, that has the pair.
+            const int pair = k % 8 / 2;
             d[i] += of(row % 8 * 4 + pair)->a[row / 8 + k / 8 * 2][k % 2] *
                     of(column * 4 + pair)->b[k / 8][k % 2];
         }
     }
-    the_block.meet(0);  // nobody's fragments go before all have read them
+    the_block.meet(0);  // no fragments go away before all lanes have read them
 }
 
 }  // namespace emulation

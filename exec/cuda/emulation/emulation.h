@@ -11,12 +11,12 @@
 #include "exec/cuda/kernels/geometry.h"
 #include "exec/cuda/kernels/operands.h"
 
-/// A GPU played by the processor, so that the very code of the kernels is tested where there is
-/// none. The threads of a block are fibers that switch at barriers; the blocks run one after the
-/// other. It finds wrong indices (shared memory begins as NaN and ends where it was asked to),
-/// barriers that not all threads reach, and, since it runs threads forwards and backwards in
-/// turn, most that are missing; thread sanitizer finds the others, and races between blocks
-/// (races.h). It says nothing of speed.
+/// A GPU emulated by the processor, so that the very code of the kernels is tested where there is
+/// no GPU. The threads of a block are fibers that switch at barriers; the blocks run one after the
+/// other. The emulation finds wrong indices (shared memory starts as NaN and ends where it was
+/// asked to), barriers that not all threads reach, and most missing barriers, since it runs threads
+/// forwards and backwards in turn; ThreadSanitizer finds the others, and races between blocks
+/// (races.h). It says nothing about speed.
 // NOLINTBEGIN(bugprone-reserved-identifier): CUDA's words
 #define __global__
 #define __device__
@@ -40,7 +40,7 @@ namespace debubble::exec::cuda {
 
 namespace emulation {
 
-/// What an emulated stream is: does what it is asked for in that order, later.
+/// An emulated stream: it does its work in order, later.
 class Line {
 public:
     virtual ~Line() = default;
@@ -48,8 +48,9 @@ public:
     Stream as_stream() { return reinterpret_cast<Stream>(this); }
 };
 
-/// Runs `thread` once for each thread of each block, on the line of the stream, or now where there
-/// is none. What runs throws std::logic_error where the threads of a block wait for each other.
+/// Runs `thread` once for each thread of each block, on the line of the stream, or at once if there
+/// is no stream. The launch throws std::logic_error where the threads of a block wait for each
+/// other.
 void run(const char* name, const Geometry& how, Stream stream, std::function<void()> thread);
 
 extern constinit thread_local int thread;
@@ -57,17 +58,18 @@ extern constinit thread_local int threads;
 extern constinit thread_local std::int64_t block;
 extern constinit thread_local std::int64_t blocks;
 void* shared();
-/// What each lane of the warp gives; to be read before the next exchange.
+/// The values that the lanes of the warp give; they must be read before the next exchange.
 const std::uint64_t* of_warp(std::uint64_t value);
 
-/// A copy into shared memory that a thread has asked for and not awaited. `from` nullptr: zeros.
+/// A copy into shared memory that a thread has asked for and not awaited. If `from` is nullptr, it
+/// writes zeros.
 struct Copy {
     void* to = nullptr;
     const void* from = nullptr;
     std::size_t bytes = 0;
 };
 void remember(const Copy& copy);
-/// False if there is none left.
+/// Takes a copy. Returns false if there is none left.
 bool take_copy(Copy& copy);
 
 }  // namespace emulation
@@ -114,12 +116,12 @@ T* shared_memory() {
 
 namespace emulation {
 
-/// The product that kernels/device.h describes, of one lane.
+/// The product of kernels/device.h, for one lane.
 void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b);
 
 }  // namespace emulation
 
-/// Until it is awaited there are NaNs.
+/// Writes NaNs until the copy is awaited.
 template <int kBytes>
 void copy_later(void* shared, const void* global, bool there) {
     assert(reinterpret_cast<std::uintptr_t>(shared) % kBytes == 0 && "a GPU faults");

@@ -9,8 +9,8 @@
 
 namespace debubble::exec::cuda {
 
-/// The memory of an emulated device: it can be touched while it is open, and touching it is a
-/// fault at all other times.
+/// The memory of an emulated device: it can be touched while it is open, and an access at any other
+/// time is a fault.
 class GuardedMemory {
 public:
     explicit GuardedMemory(Bytes size);  ///< throws WorldError
@@ -19,7 +19,7 @@ public:
     GuardedMemory& operator=(const GuardedMemory&) = delete;
 
     std::byte* begin() const { return begin_; }
-    void open();  ///< until it was closed as often
+    void open();  ///< it stays open until it is closed as often
     void close();
 
 private:
@@ -31,7 +31,7 @@ private:
     int opened_ = 0;
 };
 
-/// Ranges of memory, open while this lives.
+/// Ranges of memory that are open while this object lives.
 class Opened {
 public:
     explicit Opened(std::vector<std::shared_ptr<GuardedMemory>> memory);
@@ -43,7 +43,7 @@ private:
     std::vector<std::shared_ptr<GuardedMemory>> memory_;
 };
 
-/// Of this process's emulated devices, all that are there.
+/// Adds a memory to the list of this process's emulated devices.
 void announce(const std::shared_ptr<GuardedMemory>& memory);
 std::vector<std::shared_ptr<GuardedMemory>> all_guarded_memory();
 

@@ -1,10 +1,10 @@
 #pragma once
 
-/// What thread sanitizer is told of the emulated GPU, so that it judges kernels and lanes as a GPU
-/// would run them. Threads of a block are its fibers, ordered by barriers alone: shuffles order no
-/// memory. Lanes are ordered by who asked and by events alone: the locks and the order by which
-/// the processor plays them are not seen. The files that play are not instrumented
-/// (DEBUBBLE_FIND_RACES, CMakeLists.txt); elsewhere nothing here does anything.
+/// The facts that ThreadSanitizer is told of the emulated GPU, so that it judges kernels and lanes
+/// as a GPU would run them. Threads of a block are its fibers, ordered by barriers alone: shuffles
+/// order no memory. Lanes are ordered by their callers and by events alone: locks, and the order in
+/// which the processor emulates the lanes, are hidden. The files of the emulation are not
+/// instrumented (DEBUBBLE_FIND_RACES, CMakeLists.txt); in other builds nothing here has an effect.
 #if defined(DEBUBBLE_FIND_RACES)
 
 #include <sanitizer/tsan_interface.h>
@@ -14,14 +14,15 @@ extern "C" void AnnotateIgnoreSyncEnd(const char* file, int line);
 
 namespace debubble::exec::cuda::races {
 
-/// What this thread did is known to those who ask for it `after` the same thing.
+/// Makes the work of this thread visible to the threads that later call `after` with the same
+/// address.
 inline void before(void* what) {
     __tsan_release(what);
 }
 inline void after(void* what) {
     __tsan_acquire(what);
 }
-/// Locks that are taken meanwhile order nothing.
+/// Locks that are taken while this object lives order nothing.
 class Unseen {
 public:
     Unseen() { AnnotateIgnoreSyncBegin(__FILE__, __LINE__); }

@@ -8,10 +8,10 @@
 /// "FlashAttention"), in fp32 whatever the operands' type.
 ///
 /// q, out [samples, queries, heads, head_dim]; k, v [samples, keys, kv_heads, head_dim]; log_sum
-/// fp32 [samples, heads, queries]. Query i stands at position first_query + i of the keys.
+/// fp32 [samples, heads, queries]. Query i has position first_query + i among the keys.
 namespace debubble::exec::cuda {
 
-/// As exec/core/operator_options.h; `scale` 0 means that nothing is dropped.
+/// Dropout of scores as in exec/core/operator_options.h; `scale` 0 means that nothing is dropped.
 struct DroppedScores {
     std::uint64_t seed = 0;
     std::uint64_t stream = 0;
@@ -34,8 +34,9 @@ struct AttentionShape {
     std::int64_t first_query = 0;
     float scale = 1;
     DroppedScores dropped = {};
-    bool adds_keys = true;  ///< to what dk and dv hold; else they are written
-    // Elements from one row to the next: of out and dout, of q and dq, of k, v, dk and dv.
+    bool adds_keys = true;  ///< whether dk and dv are added to; else they are overwritten
+    // Strides in elements from one row to the next: of out and dout, of q and dq, of k, v, dk and
+    // dv.
     std::int64_t out_stride = 0;
     std::int64_t query_stride = 0;
     std::int64_t key_stride = 0;
@@ -44,15 +45,15 @@ struct AttentionShape {
 void attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k, Operand v,
                        Result out, float* log_sum);
 
-/// dq, dk and dv without atomics: dk and dv are summed by whoever owns a block
-/// of keys, dq by whoever owns a block of queries. `dots`: fp32 like log_sum, to work in.
+/// Writes dq, dk and dv without atomics: the block that owns some keys sums their dk and dv, the
+/// block that owns some queries sums their dq. `dots` is scratch memory, fp32 like log_sum.
 void attention_backward_input(Stream stream, const AttentionShape& shape, Operand dout, Operand q,
                               Operand k, Operand v, Operand out, const float* log_sum, float* dots,
                               Result dq, Result dk, Result dv);
 
-/// The same on tensor cores, where all operands but the gradients of keys are of one 16-bit type,
-/// and rows of heads can be read in runs of eight elements: products of 16-bit numbers summed in
-/// fp32, the probabilities and their gradients rounded in between.
+/// Whether attention runs on tensor cores: all operands but the gradients of keys have one 16-bit
+/// type, and rows of heads can be read in runs of eight elements. Products of 16-bit numbers are
+/// summed in fp32; the probabilities and their gradients are rounded in between.
 bool attention_is_for_tensor_cores(const AttentionShape& shape,
                                    std::initializer_list<Operand> operands,
                                    std::initializer_list<Result> key_gradients = {});

@@ -8,8 +8,8 @@ constexpr int kTile = kTileColumns;  ///< queries and keys of a tile
 constexpr int kEach = kTile / kAcross;
 constexpr int kScores = tile_stride(kTile);
 
-/// dots [samples, heads, queries] = dout . out; kLanes threads of a warp take a row, each a run of
-/// eight elements.
+/// dots [samples, heads, queries] = dout . out. Each kLanes threads of a warp take a row, each
+/// thread a run of eight elements.
 template <int kLanes>
 __global__ void dots_kernel(AttentionShape shape, Operand dout, Operand out, float* dots) {
     const std::int64_t lines = shape.samples * shape.queries * shape.heads;
@@ -17,7 +17,7 @@ __global__ void dots_kernel(AttentionShape shape, Operand dout, Operand out, flo
     const int d = thread_index() % kLanes * kElementsEach;
     const Run run = shifted(run_from(d, line < lines ? shape.head_dim : 0), line * shape.head_dim);
     Eight a, b;
-    if (lies_together(dout, run) && lies_together(out, run)) {  // both are asked for first
+    if (lies_together(dout, run) && lies_together(out, run)) {  // both are fetched first
         const PackedEight above = fetch(dout, run.first), result = fetch(out, run.first);
         a = unpacked(dout.type, above);
         b = unpacked(out.type, result);
@@ -70,7 +70,7 @@ struct Tiles {
     }
 };
 
-/// A block owns some keys of a key head, and meets all queries of all heads that read it.
+/// A block owns some keys of a key head, and visits all queries of all heads that read it.
 template <int kHead>
 __global__ void __launch_bounds__(kAttentionThreads)
     keys_kernel(AttentionShape shape, Operand dout, Operand q, Operand k, Operand v,
@@ -84,13 +84,14 @@ __global__ void __launch_bounds__(kAttentionThreads)
 
     float key_sums[kEach][kColumnsEach] = {}, value_sums[kEach][kColumnsEach] = {};
     const std::int64_t group = shape.heads / shape.kv_heads;
-    const std::int64_t hidden = at.row - shape.first_query;  // queries before it see none of these
+    // Queries before it see none of these keys.
+    const std::int64_t hidden = at.row - shape.first_query;
     const std::int64_t first = shape.causal && hidden > 0 ? hidden / kTile * kTile : 0;
     for (std::int64_t head = at.head * group; head < (at.head + 1) * group; ++head) {
         const HeadRows queries(at.sample, head, shape.queries, shape.query_stride, shape.head_dim);
         const HeadRows above(at.sample, head, shape.queries, shape.out_stride, shape.head_dim);
         for (std::int64_t query = first; query < shape.queries; query += kTile) {
-            block_barrier();  // nobody reads the tiles before
+            block_barrier();  // no thread still reads the tiles before
             load_tile<kTile, kHead>(tiles.q, q, queries, query, shape.head_dim);
             load_tile<kTile, kHead>(tiles.dout, dout, above, query, shape.head_dim);
             block_barrier();
@@ -125,7 +126,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
     }
 }
 
-/// A block owns some queries of a head, and meets the keys that they see.
+/// A block owns some queries of a head, and visits the keys that they see.
 template <int kHead>
 __global__ void __launch_bounds__(kAttentionThreads)
     queries_kernel(AttentionShape shape, Operand dout, Operand q, Operand k, Operand v,
@@ -143,7 +144,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
     float sums[kEach][kColumnsEach] = {};
     const std::int64_t seen = Sight<std::int64_t>(shape).seen_before(at.row + kTile);
     for (std::int64_t key = 0; key < seen; key += kTile) {
-        block_barrier();  // nobody reads the tiles before
+        block_barrier();  // no thread still reads the tiles before
         load_tile<kTile, kHead>(tiles.k, k, keys, key, shape.head_dim);
         load_tile<kTile, kHead>(tiles.v, v, keys, key, shape.head_dim);
         block_barrier();

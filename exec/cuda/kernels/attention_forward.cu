@@ -17,13 +17,13 @@ __device__ float half_warp_largest(float value) {
     return value;
 }
 
-/// The softmax along the way (Milakov and Gimelshein 2018) of one row.
+/// The online softmax (Milakov and Gimelshein 2018) of one row.
 struct RunningRow {
     float largest = -INFINITY;
     float sum = 0;
 
-    /// scores [kKeysEach] of this thread become their exponentials. Returns what everything
-    /// that was summed before is to be multiplied by.
+    /// Replaces the scores [kKeysEach] of this thread by their exponentials. Returns the factor for
+    /// everything that was summed before.
     __device__ float take(float* scores) {
         float mine = -INFINITY;
         DEBUBBLE_UNROLL
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
     const Sight<std::int64_t> sight(shape);
     const std::int64_t seen = sight.seen_before(at.row + kTileRows);
     for (std::int64_t key = 0; key < seen; key += kTileColumns) {
-        block_barrier();  // nobody reads the tiles before
+        block_barrier();  // no thread still reads the tiles before
         load_tile<kTileColumns, kHead>(k_tile, k, keys, key, shape.head_dim);
         load_tile<kTileColumns, kHead>(v_tile, v, keys, key, shape.head_dim);
         block_barrier();

@@ -9,16 +9,17 @@ namespace {
 constexpr int kTile = kBackwardTile;
 constexpr int kTiles = kTile / 8;
 
-/// What the backward needs of a row of scores: its log-sum-exp to the base 2, and the product of
-/// its result with what reaches it from above.
+/// The values of a row of scores that the backward needs: its log-sum-exp to the base 2, and the
+/// product of its result with the gradient from above.
 struct RowSums {
     float log_sum = 0;
     float dot = 0;
 };
 
-/// Scores and what reaches them from above become probabilities after dropout and the gradients of
-/// scaled scores. Of the fragment's m, n and i, `sums` says what of their row, `seen` whether the
-/// query sees the key -- where kMasked: else all do -- and `kept` what dropout multiplies by.
+/// Turns scores and the gradients from above into probabilities after dropout and the gradients of
+/// scaled scores. For the fragment's m, n and i, `sums` gives the values of their row, `seen`
+/// whether the query sees the key (only where kMasked; else all do), and `kept` the factor of
+/// dropout.
 template <bool kMasked, int kStrips, class Sums, class Seen, class Kept>
 __device__ void to_gradients(float (&scores)[kStrips][kTiles][4],
                              float (&above)[kStrips][kTiles][4], float scale, const Sums& sums,
@@ -40,13 +41,13 @@ __device__ void to_gradients(float (&scores)[kStrips][kTiles][4],
     }
 }
 
-/// Where nothing is masked.
+/// The `seen` where nothing is masked.
 struct AllSeen {
     __device__ bool operator()(int, int, int) const { return true; }
 };
 
-/// Two operands of a block's own rows, and twice those of the tile that its warps meet: one is
-/// read while the other comes.
+/// Two operands of a block's own rows, and a double buffer for those of the tile that its warps
+/// visit: one is read while the other is loaded.
 template <int kHead>
 struct BackwardTiles {
     static constexpr int kOwn = backward_rows(kHead);
@@ -56,7 +57,7 @@ struct BackwardTiles {
     __device__ Tile<kHead> met(int which, int buffer) const {
         return Tile<kHead>(own_second.behind(kOwn + (2 * buffer + which) * kTile));
     }
-    /// [2, kTile]: log-sum-exps and dots of the rows that are met.
+    /// Log-sum-exps and dots [2, kTile] of the rows of the visited tile.
     __device__ float* sums(int buffer) const {
         return reinterpret_cast<float*>(own_second.behind(kOwn + 4 * kTile)) + buffer * 2 * kTile;
     }
@@ -72,7 +73,7 @@ __device__ Factors own_factors(const Tile<kHead>& tile, int first_row, const Lan
         return Factors(in_shared, lane);
 }
 
-/// A block owns keys of a key head; its scores stand as [keys, queries].
+/// A block owns keys of a key head; its scores have the shape [keys, queries].
 template <Type kType, int kHead, bool kDropped>
 __global__ void __launch_bounds__(kTensorThreads, 2)
     tensor_keys_kernel(AttentionShape shape, Operand dout, Operand q, Operand k, Operand v,
@@ -92,7 +93,8 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
     tiles.own_first.template fetch<kOwn>(keys, block_row);
     tiles.own_second.template fetch<kOwn>(values, block_row);
 
-    const int hidden = sight.blind_from(0, block_row);  // so many queries see none of these
+    // Number of queries that see none of these keys.
+    const int hidden = sight.blind_from(0, block_row);
     const int first = hidden > 0 ? hidden / kTile * kTile : 0;
     const int first_line = static_cast<int>(at.sample * shape.heads);
     const auto fetch = [&](int head, int query, int buffer) {
@@ -116,7 +118,7 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
     if (head < end) fetch(head, query, 0);
     for (int buffer = 0; head < end; buffer ^= 1) {
         await_copies();
-        block_barrier();  // this tile is there, and nobody reads the one before
+        block_barrier();  // this tile is loaded, and no thread still reads the one before
         const bool last = query + kTile >= sight.queries;
         const int next_head = last ? head + 1 : head, next_query = last ? first : query + kTile;
         if (next_head < end) fetch(next_head, next_query, buffer ^ 1);
@@ -137,7 +139,7 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
             };
             if (sight.all_see(query, kTile, first_key, kRows)) {
                 to_gradients<false>(scores, above, scale, sums_of, AllSeen(), kept);
-            } else {  // rows of what does not exist are zero, or not written
+            } else {  // rows beyond the end are zero, or not written
                 int blind[kStrips][2];
                 DEBUBBLE_UNROLL
                 for (int m = 0; m < kStrips; ++m) {
@@ -157,7 +159,7 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
         head = next_head;
         query = next_query;
     }
-    await_copies();  // of a block that met no queries
+    await_copies();  // of a block that visited no queries
     const HeadRows results(at.sample, at.head, shape.keys, shape.key_stride, shape.head_dim);
     for_each_row<kStrips>(
         first_key, results, shape.head_dim, lane, [&](int m, int i, std::int64_t to, int width) {
@@ -166,7 +168,7 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
         });
 }
 
-/// A block owns queries of a head; its scores stand as [queries, keys].
+/// A block owns queries of a head; its scores have the shape [queries, keys].
 template <Type kType, int kHead, bool kDropped>
 __global__ void __launch_bounds__(kTensorThreads, 2)
     tensor_queries_kernel(AttentionShape shape, Operand dout, Operand q, Operand k, Operand v,
@@ -206,7 +208,8 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
 
     await_copies();
     block_barrier();
-    // 32 rows of heads of 64, or 16 of 128: only the latter leave room for their own fragments.
+    // The rows are 32 for heads of 64, or 16 for heads of 128: only the latter leave registers for
+    // their own fragments.
     using Own =
         std::conditional_t<kHead == 64, LeftInShared<kHead>, LeftInRegisters<kHead, kStrips>>;
     const Own own_queries = own_factors<Own>(tiles.own_first, lane.warp * kRows, lane);
@@ -218,7 +221,7 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
     int buffer = 0;
     for (int key = 0; key < end; key += kTile, buffer ^= 1) {
         await_copies();
-        block_barrier();  // this tile is there, and nobody reads the one before
+        block_barrier();  // this tile is loaded, and no thread still reads the one before
         if (key + kTile < end) fetch(key + kTile, buffer ^ 1);
         if (!sight.some_see(first_query, kRows, key)) continue;
         const Tile<kHead> k_tile = tiles.met(0, buffer), v_tile = tiles.met(1, buffer);

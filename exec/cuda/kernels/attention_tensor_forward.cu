@@ -6,13 +6,14 @@ namespace debubble::exec::cuda {
 
 namespace {
 
-/// The softmax along the way of a lane's part of two rows of a strip, which three others share.
+/// The online softmax of a lane's part of two rows of a strip, which it shares with three other
+/// lanes.
 struct RunningRows {
     float largest[2] = {-INFINITY, -INFINITY};
-    float sum[2] = {0, 0};  ///< of what this lane has seen
+    float sum[2] = {0, 0};  ///< sum over the elements of this lane
 
-    /// Scores, to be multiplied by a positive scale, become powers of two; `correction` is for
-    /// what was summed before.
+    /// Replaces scores, which are to be multiplied by a positive scale, by powers of two;
+    /// `correction` is the factor for everything that was summed before.
     template <int kTiles>
     __device__ void take(float (&scores)[kTiles][4], float scale, float (&correction)[2]) {
         DEBUBBLE_UNROLL
@@ -23,7 +24,8 @@ struct RunningRows {
                 now = fmaxf(now, fmaxf(scores[n][2 * h], scores[n][2 * h + 1]));
             now = fmaxf(now, warp_xor(now, 1));
             now = fmaxf(now, warp_xor(now, 2));
-            // The difference first: 0 where the largest is as before, whatever is contracted.
+            // The difference is taken first: so it is 0 where the largest has not changed, whatever
+            // is contracted.
             const float from = now == -INFINITY ? 0.F : now, shift = from * scale;
             correction[h] = power_of_two((largest[h] - from) * scale);
             float added = 0;
@@ -39,7 +41,7 @@ struct RunningRows {
             largest[h] = now;
         }
     }
-    /// Of all four lanes.
+    /// Sums over all four lanes.
     __device__ void finish() {
         DEBUBBLE_UNROLL
         for (float& each : sum) {
@@ -49,8 +51,8 @@ struct RunningRows {
     }
 };
 
-/// A block owns 128 queries of a head, each of its warps 32. While it computes scores the values of
-/// the same keys come, and while it weighs those, the next keys.
+/// A block owns 128 queries of a head, each of its warps 32. While it computes scores, the values
+/// of the same keys are loaded, and while it weighs those, the next keys.
 template <Type kType, int kHead, bool kDropped>
 __global__ void __launch_bounds__(kTensorThreads, 2)
     tensor_forward_kernel(AttentionShape shape, Operand q, Operand k, Operand v, Result out,
@@ -78,13 +80,13 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
     const int seen = sight.seen_before(block_row + kForwardQueries);
     for (int key = 0; key < seen; key += kKeys) {
         await_copies();
-        block_barrier();  // the keys are there, and nobody reads the values before
+        block_barrier();  // the keys are loaded, and no thread still reads the values before
         v_tile.template fetch<kKeys>(values, key);
         const bool sees_some = sight.some_see(first_query, kRows, key);
         float scores[kStrips][kTiles][4];
         if (sees_some) products_over_head<kType>(scores, own_queries, k_tile, lane);
         await_copies();
-        block_barrier();  // the values are there, and nobody reads the keys
+        block_barrier();  // the values are loaded, and no thread still reads the keys
         if (key + kKeys < seen) k_tile.template fetch<kKeys>(keys, key + kKeys);
         if (!sees_some) continue;
 
@@ -161,7 +163,7 @@ bool attention_is_for_tensor_cores(const AttentionShape& shape,
     const auto lies_well = [](const Operand& x) {
         return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0;
     };
-    // What they count in 32 bits.
+    // The kernels count these numbers in 32 bits.
     const auto is_counted = [](std::int64_t number) { return number < std::int64_t{1} << 30; };
     return shape.head_dim % 8 == 0 && shape.scale > 0 && shape.query_stride % 8 == 0 &&
            shape.key_stride % 8 == 0 && is_counted(shape.query_stride) &&

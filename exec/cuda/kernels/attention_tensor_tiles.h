@@ -2,10 +2,10 @@
 
 #include "exec/cuda/kernels/attention_tiles.h"
 
-/// What the kernels of attention on tensor cores share: tiles of 16-bit elements in shared memory,
-/// and the fragments that a lane takes of them. Only .cu files include this.
+/// The common parts of the kernels of attention on tensor cores: tiles of 16-bit elements in shared
+/// memory, and the fragments that a lane takes of them. Only .cu files include this.
 ///
-/// A warp owns kStrips strips of 16 rows; results of a strip are its lanes' float[4] of
+/// A warp owns kStrips strips of 16 rows; the results of a strip are its lanes' float[4] of
 /// tensor_product(), one for every eight columns.
 namespace debubble::exec::cuda {
 
@@ -16,7 +16,7 @@ constexpr int strips_of(int block_rows) {
     return block_rows / (kTensorThreads / kWarp * kStripRows);
 }
 
-/// Where a lane stands in the fragments of tensor_product() and among those of load_matrices().
+/// The place of a lane in the fragments of tensor_product() and among those of load_matrices().
 struct Lane {
     int warp = thread_index() / kWarp;
     int group = thread_index() % kWarp / 4;
@@ -24,9 +24,9 @@ struct Lane {
     int matrix = thread_index() % kWarp / 8;
     int matrix_row = thread_index() % 8;
 
-    /// Of a strip that begins at row `first`: the row of a lane's i-th result.
+    /// The row of a lane's i-th result, in a strip that starts at row `first`.
     __device__ int row(int first, int i) const { return first + group + i / 2 * 8; }
-    /// Of eight columns from `first` on.
+    /// The column of a lane's i-th result, among eight columns from `first` on.
     __device__ int column(int first, int i) const { return first + pair + i % 2; }
 };
 
@@ -39,12 +39,12 @@ __device__ unsigned packed(float low, float high) {
 struct Left {
     unsigned at[4];
 };
-/// And of two right factors [16, 8]: of eight columns, and the next eight.
+/// A lane's part of two right factors [16, 8]: of eight columns, and of the next eight.
 struct RightPair {
     unsigned first[2], second[2];
 };
 
-/// Two neighbouring results [16, 8], rounded: 16 columns of the left factor of what follows.
+/// Two neighbouring results [16, 8], rounded: 16 columns of the left factor of the next product.
 template <Type kType>
 __device__ Left left_of(const float (&d)[4], const float (&next)[4]) {
     return {{packed<kType>(d[0], d[1]), packed<kType>(d[2], d[3]), packed<kType>(next[0], next[1]),
@@ -58,10 +58,10 @@ __device__ void add_products(float (&d)[4], float (&next)[4], const Left& left,
     tensor_product<kType>(next, left.at, right.second);
 }
 
-/// One head of one sample of an operand [samples, rows, heads, width], as HeadRows. Rows, and
+/// One head of one sample of an operand [samples, rows, heads, width], like HeadRows. Rows, and
 /// elements from one to the next, are counted in 32 bits.
 struct HeadIn {
-    const Half* data;  ///< of the head in row 0 of the first sample
+    const Half* data;  ///< address of the head in row 0 of the first sample
     int stride, first_row, rows, width;
 
     __device__ HeadIn(const Operand& x, std::int64_t sample, std::int64_t head,
@@ -83,20 +83,20 @@ public:
     static constexpr int kStride = half_stride(kHead);
 
     __device__ explicit Tile(Half* rows) : rows_(rows) {}
-    /// Where the next tile has room, behind so many rows of this one.
+    /// Where the next tile has room, after this many rows of this one.
     __device__ Half* behind(int rows) const { return rows_ + rows * kStride; }
 
-    /// Asks for kRows rows from `first` on; what is beyond the head's rows or columns is zero.
+    /// Asks for kRows rows from `first` on; elements beyond the head's rows or columns are zero.
     template <int kRows>
     __device__ void fetch(const HeadIn& x, int first) const {
-        constexpr int kRuns = kHead / 8;  // of eight elements
+        constexpr int kRuns = kHead / 8;  // runs of eight elements
         static_assert(kRows * kRuns % kTensorThreads == 0, "every thread has as many");
         const int column = thread_index() % kRuns * 8, begin = thread_index() / kRuns;
         const int rows = column < x.width ? x.rows - first - begin : 0;
         const Half* const from = x.row(first + begin) + column;
         DEBUBBLE_UNROLL
         for (int row = 0; row < kRows; row += kTensorThreads / kRuns) {
-            const bool there = row < rows;  // else nothing is read
+            const bool there = row < rows;  // otherwise nothing is read
             copy_later<16>(rows_ + (begin + row) * kStride + column,
                            from + std::int64_t{x.stride} * row, there);
         }
@@ -118,7 +118,7 @@ public:
                                         column + lane.matrix % 2 * 8);
         return {{pairs[0], pairs[1]}, {pairs[2], pairs[3]}};
     }
-    /// The same as they stand.
+    /// The same rows and columns, not transposed.
     __device__ RightPair columns(int row, int column, const Lane& lane) const {
         unsigned pairs[4];
         load_matrices<true>(pairs, rows_ + (row + lane.matrix % 2 * 8 + lane.matrix_row) * kStride +
@@ -130,7 +130,8 @@ private:
     Half* rows_;
 };
 
-/// The left factors of a warp's own rows, read anew at each use: the warp's first row in the tile.
+/// The left factors of a warp's own rows, read again at each use; starts with the warp's first row
+/// in the tile.
 template <int kHead>
 struct LeftInShared {
     Tile<kHead> tile;
@@ -139,7 +140,7 @@ struct LeftInShared {
         return tile.left(first_row + strip * kStripRows, column, lane);
     }
 };
-/// The same, kept in registers once they are there.
+/// The same, kept in registers once they are loaded.
 template <int kHead, int kStrips>
 struct LeftInRegisters {
     Left factors[kStrips][kHead / 16];
@@ -156,7 +157,7 @@ struct LeftInRegisters {
 };
 
 /// sums [rows, 8 kCount] = the warp's rows times the transpose of a tile's first 8 kCount rows:
-/// scores, or what reaches them from above.
+/// scores, or the gradients from above.
 template <Type kType, int kHead, int kStrips, int kCount, class LeftFactors>
 __device__ void products_over_head(float (&sums)[kStrips][kCount][4], const LeftFactors& left,
                                    const Tile<kHead>& right, const Lane& lane) {
@@ -204,8 +205,8 @@ __device__ void add_weighted_rows(float (&sums)[kStrips][kHead / 8][4],
     }
 }
 
-/// write(m, i, to, width) for every row that there is, of the lane's pairs sums[m][n][i] and [i +
-/// 1] at element to + 8 n, those of n 8 < width.
+/// Calls write(m, i, to, width) for every existing row, for the lane's pairs sums[m][n][i] and [i +
+/// 1] at element to + 8 n, with n 8 < width.
 template <int kStrips, class Write>
 __device__ void for_each_row(int first_row, const HeadRows& rows, std::int64_t head_dim,
                              const Lane& lane, const Write& write) {
@@ -219,7 +220,7 @@ __device__ void for_each_row(int first_row, const HeadRows& rows, std::int64_t h
         }
     }
 }
-/// The pairs of such a row, times a factor, as elements of kType.
+/// Writes the pairs of such a row, times a factor, as elements of kType.
 template <Type kType, int kParts>
 __device__ void store_pairs(const Result& y, std::int64_t to, int width, int i, float factor,
                             const float (&sums)[kParts][4]) {
@@ -229,8 +230,8 @@ __device__ void store_pairs(const Result& y, std::int64_t to, int width, int i, 
         if (n * 8 < width)
             words[n * 4] = packed<kType>(sums[n][i] * factor, sums[n][i + 1] * factor);
 }
-/// The same of a type that is known when the kernel runs, or added to what is there: all is read
-/// before any is written.
+/// The same for a type that is known when the kernel runs, or for adding to the content: everything
+/// is read before anything is written.
 template <int kParts>
 __device__ void put_pairs(const Result& y, std::int64_t to, int width, bool adds, int i,
                           float factor, const float (&sums)[kParts][4]) {

@@ -4,9 +4,9 @@
 #include "exec/cuda/kernels/load.h"
 #include "exec/cuda/kernels/philox.h"
 
-/// What the kernels of attention share. Only .cu files include this.
+/// The common parts of the kernels of attention. Only .cu files include this.
 ///
-/// 256 threads stand as 16 x 16: a thread has some neighbouring rows of a tile, and every
+/// 256 threads form a square of 16 x 16: a thread has some neighbouring rows of a tile, and every
 /// sixteenth column of them, so that the threads of a row are half a warp.
 namespace debubble::exec::cuda {
 
@@ -19,8 +19,8 @@ __device__ inline int thread_column() {
     return thread_index() % kAcross;
 }
 
-/// The rows of one head of one sample within [samples, rows, heads, head_dim], of which one begins
-/// `stride` elements behind the other.
+/// The rows of one head of one sample within [samples, rows, heads, head_dim]; each starts `stride`
+/// elements after the one before.
 struct HeadRows {
     std::int64_t first = 0;  ///< element of row 0
     std::int64_t stride = 0;
@@ -31,7 +31,8 @@ struct HeadRows {
         : first(sample * rows * row_stride + head * head_dim), stride(row_stride), count(rows) {}
 };
 
-/// tile [kRows][kHead] = rows from `row` on; what is beyond them or the head is zero.
+/// Fills tile [kRows][kHead] with the rows from `row` on; elements beyond them or the head are
+/// zero.
 template <int kRows, int kHead>
 __device__ void load_tile(float* tile, const Operand& x, const HeadRows& rows, std::int64_t row,
                           std::int64_t head_dim) {
@@ -43,7 +44,7 @@ __device__ void load_tile(float* tile, const Operand& x, const HeadRows& rows, s
     }
 }
 
-/// a . b of two rows of tiles.
+/// The product a . b of two rows of tiles.
 template <int kHead>
 __device__ float dot(const float* a, const float* b) {
     float sum = 0;
@@ -52,7 +53,7 @@ __device__ float dot(const float* a, const float* b) {
     return sum;
 }
 
-/// Who sees whom, as in AttentionShape: in 32 bits where registers are short.
+/// Which queries see which keys, as in AttentionShape; in 32 bits where registers are scarce.
 template <class Integer>
 struct Sight {
     Integer queries, keys, first_query;
@@ -64,36 +65,37 @@ struct Sight {
           first_query(static_cast<Integer>(shape.first_query)),
           causal(shape.causal) {}
 
-    /// Whether the query at this row sees the key; not if either does not exist.
+    /// Whether the query at this row sees the key; false if either does not exist.
     __device__ bool sees(Integer query, Integer key) const {
         return query < queries && key < keys && (!causal || key <= first_query + query);
     }
-    /// Keys that some query before `end` sees.
+    /// The number of keys that some query before `end` sees.
     __device__ Integer seen_before(Integer end) const {
         const Integer seen = first_query + (end < queries ? end : queries);
         return causal && seen < keys ? seen : keys;
     }
-    /// Whether some of so many queries from one on, if it exists, see some key from one on.
+    /// Whether some of `count` queries from `query` on, if it exists, sees some key from `key` on.
     __device__ bool some_see(Integer query, int count, Integer key) const {
         return query < queries && key < seen_before(query + count);
     }
-    /// Whether all of them see all of so many keys from one on, and all exist.
+    /// Whether `count` queries and `key_count` keys exist and every one of the queries sees every
+    /// key.
     __device__ bool all_see(Integer query, int count, Integer key, int key_count) const {
         return query + count <= queries && key + key_count <= keys &&
                (!causal || key + key_count - 1 <= first_query + query);
     }
-    /// How many keys from `key` on a query sees.
+    /// The number of keys from `key` on that a query sees.
     __device__ Integer seen_from(Integer query, Integer key) const {
         return seen_before(query + 1) - key;
     }
-    /// How many queries from `query` on do not see a key.
+    /// The number of queries from `query` on that do not see a key.
     __device__ Integer blind_from(Integer query, Integer key) const {
         return causal ? key - first_query - query : 0;
     }
 };
 
-/// What probabilities are multiplied by, 0 where one is dropped: a random number decides for every
-/// score of the whole network's [samples, heads, positions, positions], four of them at once.
+/// The factors of probabilities, 0 where one is dropped: a random number decides for every score of
+/// the whole network's [samples, heads, positions, positions], four of them at once.
 struct KeptScores {
     float scale;
     std::uint32_t threshold;
@@ -122,7 +124,7 @@ __device__ inline float kept_factor(const AttentionShape& shape, std::int64_t sa
     const std::uint64_t element = KeptScores::element(shape, sample, head, query, key);
     return KeptScores(how).of(philox(how.seed, how.stream, element / 4), element % 4);
 }
-/// Of two neighbouring keys, which mostly share their random numbers.
+/// The factors of two neighbouring keys, which mostly share their random numbers.
 struct KeptPair {
     float first, second;
 
@@ -138,13 +140,13 @@ struct KeptPair {
     }
 };
 
-/// Which rows have most to do under a causal mask: the last queries see most keys, the first keys
+/// Which rows have most work under a causal mask: the last queries see most keys, the first keys
 /// are seen by most queries.
 enum class Longest { FirstRows, LastRows };
 
-/// Which head's tile a block has. Blocks start in their order: those with most to do first, so that
-/// the last to end are short, of as many heads at once as the second-level cache holds keys of.
-/// Divisions are of 32 bits, as the numbers of blocks and of rows are.
+/// The head and tile of a block. Blocks start in their order: those with most work first, so that
+/// the last to end are short, and of as many heads at once as the second-level cache holds keys of.
+/// Divisions are in 32 bits, like the numbers of blocks and of rows.
 struct BlockPlace {
     static constexpr unsigned kHeadsAtOnce = 64;
     std::int64_t sample, head, row;

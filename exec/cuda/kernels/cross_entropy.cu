@@ -8,14 +8,14 @@ namespace {
 
 constexpr float kNothing = -INFINITY;
 
-/// The target's column, or -1 if another rank's share has it or it is ignored.
+/// The column of the target, or -1 if another rank's share has it or it is ignored.
 __device__ std::int64_t column_of(const LossShape& shape, std::int32_t target) {
     if (target == shape.ignore_index) return -1;
     const std::int64_t column = target - shape.first_entry;
     return column >= 0 && column < shape.entries ? column : -1;
 }
 
-/// Calls body(run, first column of it) for this thread's share of a row's leading `columns`.
+/// Calls body(run, its first column) for this thread's share of a row's leading `columns`.
 template <class Body>
 __device__ void each_run(const LossShape& shape, std::int64_t columns, const Body& body) {
     const std::int64_t begin = block_index() * shape.columns;
@@ -37,7 +37,7 @@ struct RunningSum {
     float largest = kNothing;
     float sum = 0;
 
-    /// What the sum is times, when another is the largest.
+    /// The factor of the sum when the largest becomes `now`.
     __device__ float correction(float now) const {
         return largest == kNothing ? 0.F : exponential(largest - now);
     }
@@ -75,7 +75,7 @@ __global__ void rescale_kernel(LossShape shape, const std::int32_t* targets,
                                const float* own_largest, const float* largest, float* sum,
                                float* target) {
     const std::int64_t token = block_index() * thread_count() + thread_index();
-    if (token >= shape.tokens || own_largest[token] == kNothing) return;  // a share of padding
+    if (token >= shape.tokens || own_largest[token] == kNothing) return;  // the share is padding
     const float by = own_largest[token] - largest[token];
     sum[token] *= expf(by);
     if (column_of(shape, targets[token]) >= 0) target[token] += by;
@@ -100,7 +100,7 @@ __global__ void gradient_kernel(LossShape shape, float gradient_scale, const std
     });
 }
 
-/// One block, so that the sum has one order.
+/// One block adds everything, so that the sum has one order.
 template <class Term>
 __global__ void add_to_total(std::int64_t count, Term term, double* total) {
     double mine = 0;
@@ -128,7 +128,7 @@ __global__ void correct_kernel(LossShape shape, const std::int32_t* targets, Ope
     const std::int64_t token = block_index(), first = token * shape.columns;
     const std::int64_t column = column_of(shape, targets[token]);
     const float wanted = column < 0 ? 0.F : load(logits, first + column);
-    float beaten = 0;  // by a larger one, or by an equal one that stands before
+    float beaten = 0;  // counts larger logits, and equal ones before the target
     each_run(shape, shape.entries, [&](Run run, std::int64_t j) {
         const Eight others = load_run(logits, run);
         DEBUBBLE_UNROLL

@@ -2,16 +2,16 @@
 
 #include "exec/cuda/kernels/operands.h"
 
-/// The loss where the logits lie, which are read once for their softmax, and once more when they
-/// become their own gradient: the steps of exec/core/kernels.h. logits [tokens, columns]; largest,
-/// sum, target fp32 [tokens].
+/// The loss, computed in the memory of the logits, which are read once for their softmax, and once
+/// more when they become their own gradient: the steps of exec/core/kernels.h. logits [tokens,
+/// columns]; largest, sum, target fp32 [tokens].
 namespace debubble::exec::cuda {
 
 struct LossShape {
     std::int64_t tokens = 0;
     std::int64_t columns = 0;
-    std::int64_t entries = 0;      ///< columns that are no padding
-    std::int64_t first_entry = 0;  ///< of the vocabulary, in column 0
+    std::int64_t entries = 0;      ///< columns that are not padding
+    std::int64_t first_entry = 0;  ///< vocabulary entry in column 0
     std::int32_t ignore_index = -100;
 };
 
@@ -26,8 +26,8 @@ void cross_entropy_loss(Stream stream, const LossShape& shape, const std::int32_
 void cross_entropy_gradient(Stream stream, const LossShape& shape, float gradient_scale,
                             const std::int32_t* targets, const float* largest, const float* sum,
                             Result logits);
-/// total [1] += the rows whose largest logit, the first of equals, is the target's.
-/// `flags`: fp32 [tokens] to work in.
+/// total [1] += the number of rows whose largest logit, the first of equal ones, is the target's.
+/// `flags` is scratch memory, fp32 [tokens].
 void count_correct(Stream stream, const LossShape& shape, const std::int32_t* targets,
                    Operand logits, float* flags, double* total);
 

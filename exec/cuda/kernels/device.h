@@ -3,11 +3,11 @@
 #include "exec/cuda/kernels/geometry.h"
 #include "exec/cuda/kernels/operands.h"
 
-/// What kernels know of the machine that runs them: a GPU, or the processor that emulates one
-/// where a .cu file is compiled as C++ (exec/cuda/emulation). All shared memory is dynamic.
+/// The machine as kernels see it: a GPU, or the processor that emulates one where a .cu file is
+/// compiled as C++ (exec/cuda/emulation). All shared memory is dynamic.
 #if defined(__CUDACC__)
 
-/// Before a loop over an array that is to stay in registers.
+/// Put before a loop over an array that is to stay in registers.
 #define DEBUBBLE_UNROLL _Pragma("unroll")
 #define DEBUBBLE_UNROLL_SOME _Pragma("unroll 8")
 
@@ -17,13 +17,13 @@
 
 namespace debubble::exec::cuda {
 
-/// The first kernel since the last question that could not be launched; nullptr if none.
+/// The first kernel since the last call that could not be launched; nullptr if none.
 const char* failed_launch();
 void note_launch(const char* name);
-/// More than every kernel may have is asked for once a thread, which uses one GPU.
+/// Asks for more shared memory than every kernel may have, once per thread, which uses one GPU.
 void allow_shared_memory(const void* kernel, std::int64_t bytes);
 
-/// Runs `kernel` on the stream. `name` is for people.
+/// Runs `kernel` on the stream. `name` is used in sentences.
 template <class... Parameters, class... Arguments>
 void launch(const char* name, void (*kernel)(Parameters...), const Geometry& how, Stream stream,
             Arguments... arguments) {
@@ -86,7 +86,7 @@ __device__ inline float from_fp16(std::uint16_t bits) {
 __device__ inline std::uint16_t to_fp16(float value) {
     return __half_as_ushort(__float2half_rn(value));
 }
-/// Two of them as they lie side by side, in one instruction.
+/// Two numbers as a pair in memory, in one instruction.
 __device__ inline unsigned to_bf16_pair(float low, float high) {
     const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
     return reinterpret_cast<const unsigned&>(pair);
@@ -102,14 +102,14 @@ __device__ inline float power_of_two(float x) {
     return power;
 }
 
-/// Asks for 4 or 16 bytes to be copied into shared memory, or for as many zeros where there are
-/// none to copy. What is there is undefined until this thread has awaited its copies, and the
-/// others have met it at a barrier. Both places begin at multiples of so many bytes.
+/// Asks for 4 or 16 bytes to be copied into shared memory, or for as many zeros where there is
+/// nothing to copy. The content is undefined until this thread has awaited its copies and the
+/// others have met it at a barrier. Both addresses are multiples of kBytes.
 template <int kBytes>
 __device__ void copy_later(void* shared, const void* global, bool there) {
     const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     const int bytes = there ? kBytes : 0;
-    if constexpr (kBytes == 16)  // past the first-level cache
+    if constexpr (kBytes == 16)  // bypasses the first-level cache
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(global),
                      "r"(bytes)
                      : "memory");
@@ -122,9 +122,10 @@ __device__ inline void await_copies() {
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/// Four matrices [8, 8] of 16-bit elements in shared memory, of a whole warp. Lane l names row
-/// l % 8 of matrix l / 8, at a multiple of 16 bytes; with g = lane / 4 and t = 2 (lane % 4) it gets
-/// of each matrix the pair (g, t), (g, t + 1), or turned (t, g), (t + 1, g) (PTX, ldmatrix).
+/// Four matrices [8, 8] of 16-bit elements in shared memory, read by a whole warp. Lane l points at
+/// row l % 8 of matrix l / 8, at a multiple of 16 bytes; with g = lane / 4 and t = 2 (lane % 4) it
+/// gets of each matrix the pair (g, t), (g, t + 1) or, if turned, (t, g), (t + 1, g) (PTX,
+/// ldmatrix).
 template <bool kTurned>
 __device__ void load_matrices(unsigned (&pairs)[4], const std::uint16_t* row) {
     const auto from = static_cast<unsigned>(__cvta_generic_to_shared(row));
@@ -141,9 +142,9 @@ __device__ void load_matrices(unsigned (&pairs)[4], const std::uint16_t* row) {
 }
 
 /// d [16, 8] += a [16, 16] b [16, 8] of a whole warp on tensor cores, in fp32. With g = lane / 4
-/// and t = 2 (lane % 4), a lane has of a the pairs (g, t), (g + 8, t), (g, t + 8), (g + 8, t + 8)
-/// along its rows, of b the pairs (t, g), (t + 8, g) down its columns, and of d the elements
-/// (g, t), (g, t + 1), (g + 8, t), (g + 8, t + 1) (PTX, "Matrix fragments for mma.m16n8k16").
+/// and t = 2 (lane % 4), a lane holds of a the pairs (g, t), (g + 8, t), (g, t + 8), (g + 8, t + 8)
+/// along its rows, of b the pairs (t, g), (t + 8, g) down its columns, and of d the elements (g,
+/// t), (g, t + 1), (g + 8, t), (g + 8, t + 1) (PTX, "Matrix fragments for mma.m16n8k16").
 template <Type kType>
 __device__ inline void tensor_product(float (&d)[4], const unsigned (&a)[4],
                                       const unsigned (&b)[2]) {

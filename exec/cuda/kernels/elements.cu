@@ -75,7 +75,7 @@ __device__ float value_at(Curve curve, float x) {
         case Curve::GeluTanh: return x * sigmoid(kTwoRootTwoOverPi * (x + kCubic * x * x * x));
         case Curve::Relu: break;
     }
-    return x < 0.F ? 0.F : x;  // a NaN stays one
+    return x < 0.F ? 0.F : x;  // NaN stays NaN
 }
 
 __device__ float slope_at(Curve curve, float x) {
@@ -115,7 +115,7 @@ struct ActivationBackward {
     }
 };
 
-/// Of the elements of a run, in pieces that stay in their row [gates, what they let through].
+/// Calls `body` for the elements of a run, in pieces that stay in their row [gates, up].
 template <class Body>
 __device__ void for_each_gates(std::int64_t ffn, Run run, Body body) {
     const int each = ffn % kElementsEach == 0 ? kElementsEach : 1;

@@ -12,7 +12,7 @@ void scale(Stream stream, std::int64_t n, float factor, Result x);
 /// y [rows, columns] += bias [columns].
 void add_bias(Stream stream, std::int64_t rows, std::int64_t columns, Operand bias, Result y);
 
-/// exec/core/operator_options.h says what they are.
+/// The nonlinearities of exec/core/operator_options.h.
 enum class Curve : std::uint8_t { Gelu, GeluTanh, Relu };
 void activation_forward(Stream stream, Curve curve, std::int64_t n, Operand x, Result y);
 void activation_backward_input(Stream stream, Curve curve, std::int64_t n, Operand dy, Operand x,

@@ -15,7 +15,7 @@ __global__ void embedding_forward_kernel(EmbeddingShape shape, const std::int32_
         store(y, token * shape.hidden + j, here ? load(table, entry * shape.hidden + j) : 0.F);
 }
 
-/// A block is one warp: it owns the entries of one remainder in 32 columns, looks through all
+/// A block is one warp. It owns the entries of one remainder in 32 columns, looks through all
 /// tokens, 32 at a time, and adds the rows of its entries, one after the other.
 __global__ void embedding_backward_kernel(EmbeddingShape shape, const std::int32_t* tokens,
                                           Operand dy, Result dtable) {

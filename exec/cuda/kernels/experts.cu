@@ -4,8 +4,8 @@
 
 #include "exec/cuda/kernels/load.h"
 
-/// A warp takes a token. A token's experts are found by a vote over its weights, so that all lanes
-/// go through them in one order.
+/// A warp takes a token. The token's experts are found by a vote over its weights, so that all
+/// lanes go through them in one order.
 namespace debubble::exec::cuda {
 
 namespace {
@@ -17,11 +17,11 @@ __device__ int lane_of_warp() {
     return thread_index() % kWarp;
 }
 
-/// NaN is the largest: an order that all lanes agree on.
+/// Whether `a` is larger, with NaN the largest: all lanes agree on the order.
 __device__ bool larger(float a, float b) {
     return a > b || (a != a && b == b);
 }
-/// Not less than the smallest normal number: who was chosen weighs something. NaN stays.
+/// The weight, but at least the smallest normal number: a chosen expert has some weight. NaN stays.
 __device__ float at_least_normal(float weight) {
     return weight < FLT_MIN ? FLT_MIN : weight;
 }
@@ -29,7 +29,7 @@ __device__ float at_least_normal(float weight) {
 __global__ void route_kernel(ExpertShape shape, std::int64_t chosen, Operand logits,
                              float* weights) {
     const std::int64_t token = token_of_warp(), row = token * shape.experts;
-    if (token >= shape.tokens) return;  // the whole warp
+    if (token >= shape.tokens) return;  // holds for the whole warp
     const int lane = lane_of_warp(), experts = static_cast<int>(shape.experts);
     // A lane writes and reads the weights of experts lane, lane + 32 ..: zero until one is chosen.
     for (int e = lane; e < experts; e += kWarp) weights[row + e] = 0;
@@ -83,7 +83,7 @@ __global__ void places_kernel(ExpertShape shape, const float* weights, ExpertPla
         const std::int64_t at = (first + thread_index()) * shape.experts + expert;
         const bool goes = first + thread_index() < shape.tokens && weights[at] != 0;
         const unsigned mask = warp_ballot(goes);
-        block_barrier();  // whoever read the counts before is through
+        block_barrier();  // no thread still reads the counts before
         if (lane == 0) of_warps[warp] = bit_count(mask);
         block_barrier();
         int place = before + bit_count(mask & ((1U << lane) - 1));
@@ -96,14 +96,14 @@ __global__ void places_kernel(ExpertShape shape, const float* weights, ExpertPla
     if (thread_index() == 0) to.first[expert + 1] = before;
 }
 
-/// Counts become where they begin.
+/// Replaces the counts by the first row of each expert.
 __global__ void first_rows_kernel(std::int64_t experts, int* first) {
     if (thread_index() != 0) return;
     first[0] = 0;
     for (std::int64_t e = 0; e < experts; ++e) first[e + 1] += first[e];
 }
 
-/// body(expert, its weight, the token's row of it), of all lanes together.
+/// Calls body(expert, its weight, the token's row at it), with all lanes together.
 template <class Body>
 __device__ void each_expert(const ExpertShape& shape, const float* weights, const ExpertPlaces& at,
                             std::int64_t token, const Body& body) {

@@ -2,8 +2,9 @@
 
 #include "exec/cuda/kernels/operands.h"
 
-/// A mixture of experts on a rank that has all of them: what exec/core/kernels/experts.h says.
-/// weights fp32 [tokens, experts], zero where a token does not go.
+/// A mixture of experts on a rank that has all of them, with the meaning of
+/// exec/core/kernels/experts.h. weights fp32 [tokens, experts], zero for experts that a token does
+/// not go to.
 namespace debubble::exec::cuda {
 
 struct ExpertShape {
@@ -12,17 +13,17 @@ struct ExpertShape {
     std::int64_t hidden = 0;
 };
 
-/// Where rows are: first [experts + 1], where each expert's begin and all end; places [tokens,
-/// experts], a token's row among its expert's.
+/// The places of rows: first [experts + 1], where each expert's rows start and where all end;
+/// places [tokens, experts], the index of a token's row among its expert's.
 struct ExpertPlaces {
     int* first = nullptr;
     int* places = nullptr;
 };
 
-/// weights from logits [tokens, experts].
+/// Computes weights from logits [tokens, experts].
 void route_forward(Stream stream, const ExpertShape& shape, std::int64_t chosen, Operand logits,
                    float* weights);
-/// dlogits fp32, may be dweights.
+/// dlogits is fp32 and may be dweights.
 void route_backward(Stream stream, const ExpertShape& shape, const float* dweights,
                     const float* weights, float* dlogits);
 void place_rows(Stream stream, const ExpertShape& shape, const float* weights,

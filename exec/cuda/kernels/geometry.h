@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 
-/// How many blocks and threads a kernel is launched with: plain arithmetic, tested without a GPU.
+/// The numbers of blocks and threads with which kernels are launched: plain arithmetic, tested
+/// without a GPU.
 namespace debubble::exec::cuda {
 
-/// A grid and its blocks have one dimension each; kernels take their indices apart.
+/// A grid and its blocks have one dimension each; kernels compute their indices from it.
 struct Geometry {
-    std::int64_t blocks = 0;        ///< 0: there is nothing to do, and nothing is launched
-    int threads = 0;                ///< of a block: a multiple of a warp's 32
-    std::int64_t shared_bytes = 0;  ///< of a block
+    std::int64_t blocks = 0;        ///< 0: there is no work, and nothing is launched
+    int threads = 0;                ///< threads of a block, a multiple of a warp's 32
+    std::int64_t shared_bytes = 0;  ///< shared memory of a block
 
     friend bool operator==(const Geometry&, const Geometry&) = default;
 };
@@ -19,10 +20,10 @@ struct Geometry {
 // specifications).
 inline constexpr std::int64_t kMaxBlocks = 2147483647;
 inline constexpr int kMaxThreads = 1024;
-inline constexpr std::int64_t kMaxSharedBytes = 99 * 1024;  ///< 8.6 and 8.9; others have more
+inline constexpr std::int64_t kMaxSharedBytes = 99 * 1024;  ///< of 8.6 and 8.9; others have more
 inline constexpr int kWarp = 32;
 
-inline constexpr int kThreads = 256;     ///< of most blocks
+inline constexpr int kThreads = 256;     ///< threads of most blocks
 inline constexpr int kElementsEach = 8;  ///< 16 bytes of a 16-bit type
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -48,7 +49,7 @@ constexpr Geometry over_norm_rows(std::int64_t rows, std::int64_t hidden) {
             static_cast<int>(std::clamp<std::int64_t>(warps, 1, kNormThreads / kWarp)) * kWarp,
             kWarp * 8};
 }
-/// 0: more than registers have room for.
+/// The runs of a thread; 0: more than the registers have room for.
 constexpr int runs_of_norm(std::int64_t hidden) {
     const std::int64_t runs = ceil_div(hidden, std::int64_t{kNormThreads} * kElementsEach);
     return runs <= 1 ? 1 : runs <= 2 ? 2 : runs <= 4 ? 4 : 0;
@@ -63,8 +64,8 @@ constexpr Geometry over_experts(std::int64_t experts) {
     return {experts, kThreads, kThreads / kWarp * 4};
 }
 
-/// Sums over rows: chunks of rows side by side, then the chunks in their order. The number of
-/// chunks, and so the order of the sum, depends on the number of rows alone.
+/// Sums over rows: chunks of rows are summed in parallel, then added in their order. The number of
+/// chunks, and so the order of the sum, depends only on the number of rows.
 constexpr std::int64_t chunks_of(std::int64_t rows) {
     return std::clamp<std::int64_t>(ceil_div(rows, 32), 1, 512);
 }
@@ -81,7 +82,7 @@ constexpr Geometry over_columns(std::int64_t columns) {
     return {ceil_div(columns, kWarp), kThreads, kThreads * 4};
 }
 
-/// A sum over many elements: partial sums of so many blocks, then one block adds them.
+/// A sum over many elements: at most this many blocks make partial sums, then one block adds them.
 constexpr std::int64_t kMaxPartials = 1024;
 constexpr Geometry over_partials(std::int64_t elements) {
     return {std::min(kMaxPartials, ceil_div(elements, kThreads)), kThreads, kWarp * 8};
@@ -93,29 +94,30 @@ constexpr Geometry over_embedding(std::int64_t columns) {
     return {kEmbeddingShares * ceil_div(columns, kWarp), kWarp, 0};
 }
 
-// Attention: a block takes 64 queries of a head, and meets 32 keys at a time; or the other way.
+// Attention: a block takes 64 queries of a head and visits 32 keys at a time, or the other way
+// round.
 inline constexpr int kAttentionThreads = 256;
 inline constexpr int kTileRows = 64;
 inline constexpr int kTileColumns = 32;
 inline constexpr int kMaxHeadDim = 128;
 
-/// The width that a head is filled up to in shared memory.
+/// The width to which a head is padded in shared memory.
 constexpr int padded_head(std::int64_t head_dim) {
     return head_dim <= 64 ? 64 : 128;
 }
-/// Rows of shared memory are one longer than what they hold, so that columns fall into
+/// Rows of shared memory are one element longer than their content, so that columns fall into
 /// different banks.
 constexpr int tile_stride(int columns) {
     return columns + 1;
 }
-/// q, then k and v, then the scores.
+/// Shared memory holds q, then k and v, then the scores.
 constexpr Geometry over_queries(std::int64_t heads, std::int64_t queries, std::int64_t head_dim) {
     const std::int64_t floats =
         (kTileRows + 2 * kTileColumns) * tile_stride(padded_head(head_dim)) +
         kTileRows * tile_stride(kTileColumns);
     return {heads * ceil_div(queries, kTileRows), kAttentionThreads, floats * 4};
 }
-/// Of the backward: q and dout, k and v, scores and their gradients.
+/// Shared memory of the backward holds q and dout, k and v, scores and their gradients.
 constexpr Geometry over_queries_backward(std::int64_t heads, std::int64_t queries,
                                          std::int64_t head_dim) {
     const std::int64_t floats = (kTileColumns * 4) * tile_stride(padded_head(head_dim)) +
@@ -127,10 +129,10 @@ constexpr Geometry over_keys_backward(std::int64_t kv_heads, std::int64_t keys,
     return over_queries_backward(kv_heads, keys, head_dim);
 }
 
-// Attention on tensor cores: four warps, each with 16 or 32 neighbouring rows, meet tiles of 64 or
-// 32. With more rows a tile that is read once from shared memory serves more products; of heads of
-// 128 the gradients of 32 rows would leave no registers. Rows of shared memory are 16 bytes longer
-// than what they hold, so that eight of them begin in different banks.
+// Attention on tensor cores: four warps, each with 16 or 32 neighbouring rows, visit tiles of 64 or
+// 32. With more rows, a tile that is read once from shared memory serves more products; with heads
+// of 128 the gradients of 32 rows would leave no registers. Rows of shared memory are 16 bytes
+// longer than their content, so that eight of them start in different banks.
 inline constexpr int kTensorThreads = 128;
 inline constexpr int kForwardQueries = 128;
 inline constexpr int kBackwardTile = 32;
@@ -143,7 +145,7 @@ constexpr int backward_rows(int padded_head) {
 constexpr int half_stride(int columns) {
     return columns + 8;
 }
-/// q, k and v.
+/// Shared memory holds q, k and v.
 constexpr Geometry over_queries_tensor(std::int64_t heads, std::int64_t queries,
                                        std::int64_t head_dim) {
     const int width = padded_head(head_dim);
@@ -151,8 +153,8 @@ constexpr Geometry over_queries_tensor(std::int64_t heads, std::int64_t queries,
         std::int64_t{kForwardQueries + 2 * forward_keys(width)} * half_stride(width);
     return {heads * ceil_div(queries, kForwardQueries), kTensorThreads, halves * 2};
 }
-/// Two operands of its own rows, two of the tile that it meets and of the one that comes next, and
-/// two sums for each row of those.
+/// Shared memory holds two operands of the block's own rows, two of the tile that it visits and of
+/// the next one, and two sums for each row of those.
 constexpr Geometry over_rows_tensor_backward(std::int64_t heads, std::int64_t rows,
                                              std::int64_t head_dim) {
     const int width = padded_head(head_dim), own = backward_rows(width);

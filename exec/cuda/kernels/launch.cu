@@ -11,7 +11,7 @@ constexpr std::int64_t kAlwaysAllowed = 48 * 1024;
 thread_local const char* failed = nullptr;
 thread_local std::set<const void*> allowed;
 
-/// Compiled for what all others are.
+/// A kernel that is compiled for the same architectures as all others.
 __global__ void like_all_others() {}
 
 }  // namespace
@@ -20,7 +20,7 @@ const char* why_no_kernels() {
     cudaFuncAttributes attributes{};
     const cudaError_t status = cudaFuncGetAttributes(&attributes, like_all_others);
     if (status == cudaSuccess) return nullptr;
-    cudaGetLastError();  // said here, and not again by the next call
+    cudaGetLastError();  // reported here, so that the next call does not report it again
     return cudaGetErrorString(status);
 }
 

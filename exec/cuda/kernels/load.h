@@ -2,11 +2,11 @@
 
 #include "exec/cuda/kernels/device.h"
 
-/// Elements of any type as fp32, one by one or eight at once, and sums over a block. Only .cu
-/// files include this.
+/// Elements of any type as fp32, one by one or eight at once, and sums over a block. Only .cu files
+/// include this.
 namespace debubble::exec::cuda {
 
-inline constexpr float kLog2E = 1.44269504088896341F;  ///< to make e^x of power_of_two()
+inline constexpr float kLog2E = 1.44269504088896341F;  ///< turns power_of_two() into e^x
 
 __device__ inline float load(const Operand& x, std::int64_t i) {
     switch (x.type) {
@@ -25,7 +25,7 @@ __device__ inline void store(const Result& y, std::int64_t i, float value) {
     }
 }
 
-/// Two neighbours that lie in one word, or in one of two words.
+/// Two neighbours in one word, or each in a word of its own.
 struct Pair {
     float low, high;
 };
@@ -49,7 +49,7 @@ __device__ inline void store_pair(const Result& y, std::int64_t i, float low, fl
             y.type == Type::Bf16 ? to_bf16_pair(low, high) : to_fp16_pair(low, high);
 }
 
-/// The elements of one thread: kElementsEach, but for the last thread.
+/// The elements of one thread: kElementsEach, except for the last thread.
 struct Run {
     std::int64_t first = 0;
     int count = 0;
@@ -63,7 +63,7 @@ __device__ inline Run run_of_thread(std::int64_t elements) {
 }
 
 /// The runs of a row of `columns` elements, of which the block's threads take one each in turn;
-/// empty beyond its end.
+/// empty beyond the row's end.
 __device__ inline Run run_of_row(std::int64_t columns, int turn) {
     return run_from(
         (static_cast<std::int64_t>(turn) * thread_count() + thread_index()) * kElementsEach,
@@ -74,7 +74,7 @@ __device__ inline Run shifted(Run run, std::int64_t by) {
 }
 
 /// The same elements in runs that end at multiples of eight of the whole tensor, so that all but
-/// the row's first and last are read at once, wherever the row begins.
+/// the row's first and last are read at once, wherever the row starts.
 struct AlignedRow {
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -98,8 +98,8 @@ __device__ inline bool is_aligned(const void* data) {
     return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
 }
 
-/// Eight elements as they lie in memory: words of 16-bit ones, or in both parts those of fp32. To
-/// fetch several before any is unpacked lets the reads overlap.
+/// Eight elements in their form in memory: words of 16-bit elements, or fp32 in both parts.
+/// Fetching several before unpacking any lets the reads overlap.
 struct PackedEight {
     uint4 low, high;
 };
@@ -135,7 +135,7 @@ __device__ inline Eight unpacked(Type type, const PackedEight& packed) {
     return values;
 }
 
-/// Eight elements in one or two loads of 16 bytes where they lie so; zero beyond the run.
+/// Eight elements in one or two loads of 16 bytes where alignment allows it; zero beyond the run.
 __device__ inline Eight load_run(const Operand& x, Run run) {
     if (lies_together(x, run)) return unpacked(x.type, fetch(x, run.first));
     Eight values;
@@ -172,7 +172,7 @@ __device__ inline void store_run(const Result& y, Run run, const Eight& values) 
         if (i < run.count) store(y, run.first + i, values.at[i]);
 }
 
-/// The values as they are once they are stored.
+/// The values as they will be once they are stored.
 __device__ inline Eight rounded(Type type, Eight values) {
     DEBUBBLE_UNROLL
     for (float& value : values.at) {
@@ -188,25 +188,25 @@ struct Add {
         return a + b;
     }
 };
-/// A NaN wins.
+/// The larger of two values; NaN wins.
 struct Larger {
     __device__ float operator()(float a, float b) const { return b > a || b != b ? b : a; }
 };
 
-/// The values of so many neighbouring lanes taken together; the lanes of a warp all call it.
+/// Joins the values of `count` neighbouring lanes; all lanes of the warp call it.
 template <class T, class Join>
 __device__ T over_lanes(T value, Join join, int count = kWarp) {
     for (int lanes = count / 2; lanes > 0; lanes /= 2) value = join(value, warp_xor(value, lanes));
     return value;
 }
 
-/// Every thread gets all threads' values taken together, in one order. `scratch` has room for a
-/// value of each warp; all threads of the block call it.
+/// Joins the values of all threads in one order and gives the result to every thread. `scratch` has
+/// room for one value per warp; all threads of the block call it.
 template <class T, class Join>
 __device__ T over_block(T value, Join join, T* scratch) {
     value = over_lanes(value, join);
     const int warps = thread_count() / kWarp;
-    block_barrier();  // whoever read the scratch before is through
+    block_barrier();  // no thread still reads the scratch before
     if (thread_index() % kWarp == 0) scratch[thread_index() / kWarp] = value;
     block_barrier();
     T all = scratch[0];

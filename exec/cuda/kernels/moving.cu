@@ -44,7 +44,7 @@ __global__ void dropout_kernel(std::int64_t n, DropoutNumbers how, Operand x, Re
     store_run(y, run, values);
 }
 
-/// A thread turns eight pairs.
+/// A thread rotates eight pairs.
 __global__ void rotate_kernel(Rotation how, const float* cosines, const float* sines, Result x) {
     const std::int64_t half = how.head_dim / 2;
     const Run run = run_of_thread(how.samples * how.rows * how.turned * half);

@@ -2,14 +2,14 @@
 
 #include "exec/cuda/kernels/operands.h"
 
-/// Rows that move, dropout, rotary positions and patches.
+/// Copies of rows, dropout, rotary positions and patches.
 namespace debubble::exec::cuda {
 
-/// Where [outer, rows, columns] lie in a larger array, in elements.
+/// The place of [outer, rows, columns] in a larger array, in elements.
 struct Strides {
     std::int64_t outer = 0;
     std::int64_t row = 0;
-    std::int64_t first = 0;  ///< of the element [0, 0, 0]
+    std::int64_t first = 0;  ///< index of the element [0, 0, 0]
 };
 
 struct Rows {
@@ -23,8 +23,8 @@ struct Rows {
 void copy_rows(Stream stream, const Rows& which, Operand from, const Strides& from_strides,
                Result to, const Strides& to_strides);
 
-/// Elements [samples, rows, columns] within the activation of a step, and their dropout: as
-/// exec/core/operator_options.h.
+/// The place of elements [samples, rows, columns] within the activation of a step, and their
+/// dropout, as in exec/core/operator_options.h.
 struct DropoutNumbers {
     std::uint64_t seed = 0;
     std::uint64_t stream = 0;
@@ -40,8 +40,8 @@ struct DropoutNumbers {
 };
 void dropout(Stream stream, std::int64_t n, const DropoutNumbers& how, Operand x, Result y);
 
-/// x [samples, rows, heads, head_dim] in place, the first `turned` of its heads; cosines, sines
-/// fp32 [positions, head_dim / 2]. `direction` is 1, or -1 to turn back.
+/// Rotates x [samples, rows, heads, head_dim] in place, the first `turned` of its heads; cosines,
+/// sines fp32 [positions, head_dim / 2]. `direction` is 1, or -1 to rotate back.
 struct Rotation {
     std::int64_t samples = 0;
     std::int64_t rows = 0;
@@ -59,7 +59,7 @@ struct Images {
     std::int64_t channels = 0;
     std::int64_t height = 0;
     std::int64_t width = 0;
-    std::int64_t side = 0;  ///< of a patch
+    std::int64_t side = 0;  ///< side of a patch
 };
 void cut_patches(Stream stream, const Images& how, Operand images, Result patches);
 

@@ -2,7 +2,7 @@
 
 #include "exec/cuda/kernels/load.h"
 
-/// Loops over the runs of a row: their number is known where they stay in registers.
+/// A pragma for loops over the runs of a row: their number is known where they stay in registers.
 #if defined(__CUDACC__)
 #define DEBUBBLE_UNROLL_BY_RUNS _Pragma("unroll (kRuns > 0 ? kRuns : 1)")
 #else
@@ -17,8 +17,8 @@ __device__ float over_row(float mine) {
     return over_block(mine, Add{}, shared_memory<float>());
 }
 
-/// What a thread has of a row: kRuns runs in registers, or as many as there are, read again, if
-/// kRuns is 0.
+/// A thread's part of a row: kRuns runs in registers, or, if kRuns is 0, any number of runs that
+/// are read again.
 template <int kRuns>
 struct Kept {
     Eight at[kRuns > 0 ? kRuns : 1];
@@ -38,7 +38,7 @@ struct Kept {
     }
 };
 
-/// A block has a row.
+/// A block takes a row.
 template <int kRuns>
 __global__ void __launch_bounds__(kNormThreads, 1)
     norm_forward_kernel(NormShape shape, float eps, NormInput input, Operand weight, Operand bias,
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kNormThreads, 1)
             const Eight branch = load_run(input.branch, run);
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i) x.at[i] += branch.at[i];
-            x = rounded(input.sum.type, x);  // as who reads the sum will have it
+            x = rounded(input.sum.type, x);  // the value that later readers of the sum will get
             store_run(input.sum, run, x);
         }
         DEBUBBLE_UNROLL
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     }
 }
 
-/// What a row's x is normalised by.
+/// The numbers that normalise a row's x.
 struct RowScale {
     float mean = 0;
     float scale = 1;
@@ -114,8 +114,8 @@ __device__ RowScale scale_of(Norm kind, const float* statistics, std::int64_t ro
     return {statistics[2 * row], statistics[2 * row + 1]};
 }
 
-/// With g = dy * weight: dx = scale (g - mean(g) - xhat mean(g xhat)); RMSNorm takes no mean
-/// away, so neither does its gradient.
+/// With g = dy * weight: dx = scale (g - mean(g) - xhat mean(g xhat)). RMSNorm subtracts no mean,
+/// so neither does its gradient.
 template <int kRuns>
 __global__ void __launch_bounds__(kNormThreads, 1)
     norm_backward_input_kernel(NormShape shape, Operand dy, Operand x, Operand weight,
@@ -166,8 +166,8 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     }
 }
 
-/// What is summed over rows: for each of its sums eight columns of a row. Where they lie together,
-/// kAhead rows are fetched before the first is added.
+/// The terms of a sum over rows: for each of its sums eight columns of a row. Where they are
+/// contiguous, kAhead rows are fetched before the first is added.
 struct RowTerm {
     static constexpr int kSums = 1, kAhead = 4;
     using Fetched = PackedEight;
@@ -228,7 +228,7 @@ __global__ void column_sums_kernel(std::int64_t rows, std::int64_t columns, std:
     Eight sums[Term::kSums] = {};
     const std::int64_t end = first_of_chunk(chunk + 1, chunks, rows);
     std::int64_t row = first_of_chunk(chunk, chunks, rows);
-    // All rows begin alike.
+    // All rows have the same alignment.
     if (columns % kElementsEach == 0 && term.lie_together({row * columns + column, count})) {
         for (; row + Term::kAhead <= end; row += Term::kAhead) {
             typename Term::Fetched ahead[Term::kAhead];
@@ -246,7 +246,7 @@ __global__ void column_sums_kernel(std::int64_t rows, std::int64_t columns, std:
                   sums[s]);
 }
 
-/// Each warp has a part of the chunks; the first adds the parts in their order.
+/// Each warp has a part of the chunks; the first warp adds the parts in their order.
 __global__ void add_partials_kernel(std::int64_t chunks, std::int64_t columns,
                                     const float* partials, Result total) {
     const int lane = thread_index() % kWarp, part = thread_index() / kWarp;
@@ -266,7 +266,7 @@ __global__ void add_partials_kernel(std::int64_t chunks, std::int64_t columns,
     store(total, column, all);
 }
 
-/// totals: one for each of the term's sums.
+/// `totals` has one operand for each of the term's sums.
 template <class Term>
 void add_sums(const char* name, Stream stream, std::int64_t rows, std::int64_t columns,
               const Term& term, float* partials, const Result (&totals)[Term::kSums]) {

@@ -14,7 +14,7 @@ struct NormShape {
     std::int64_t hidden = 0;
 };
 
-/// What is normalised: x, or, if `branch` is not empty, x + branch as `sum` keeps it.
+/// The input of a norm: x, or, if `branch` is not empty, x + branch, which `sum` keeps.
 struct NormInput {
     Operand x;
     Operand branch = {};
@@ -24,15 +24,15 @@ struct NormInput {
 /// `bias` is empty for RMSNorm. y may be the branch.
 void norm_forward(Stream stream, const NormShape& shape, float eps, const NormInput& input,
                   Operand weight, Operand bias, Result y, float* statistics);
-/// dx = the gradient, plus `through` if there is some; dx may be `through`.
+/// dx = the gradient, plus `through` if it is not empty; dx may be `through`.
 void norm_backward_input(Stream stream, const NormShape& shape, Operand dy, Operand x,
                          Operand weight, const float* statistics, Operand through, Result dx);
-/// dweight [hidden] += sum over the rows of dy times the normalised x; dbias of LayerNorm += that
-/// of dy. `partials`: fp32 [chunks_of(rows), hidden], two of them for LayerNorm.
+/// dweight [hidden] += the sum over the rows of dy times the normalised x; dbias of LayerNorm +=
+/// the sum of dy. `partials`: fp32 [chunks_of(rows), hidden], two of them for LayerNorm.
 void norm_backward_weight(Stream stream, const NormShape& shape, Operand dy, Operand x,
                           const float* statistics, float* partials, Result dweight, Result dbias);
 
-/// total [columns] += sum of x [rows, columns] over the rows. `partials`: fp32
+/// total [columns] += the sum of x [rows, columns] over the rows. `partials`: fp32
 /// [chunks_of(rows), columns].
 void add_column_sums(Stream stream, std::int64_t rows, std::int64_t columns, Operand x,
                      float* partials, Result total);

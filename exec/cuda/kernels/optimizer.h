@@ -14,11 +14,11 @@ struct AdamNumbers {
     float rest1 = 1;  ///< 1 - beta1
     float rest2 = 1;
     float eps = 0;
-    float unscale = 1;  ///< of the gradient: loss scale and clipping
+    float unscale = 1;  ///< factor on the gradient: loss scale and clipping
     float coupled = 0;  ///< weight decay through the gradient
-    float kept = 1;     ///< what AdamW's decay leaves of a weight
+    float kept = 1;     ///< factor that AdamW's decay leaves of a weight
 };
-/// `parameter`, which may be empty, becomes `main` in its own type.
+/// Writes `main` in the type of `parameter` to `parameter`, unless that is empty.
 void adam_step(Stream stream, std::int64_t n, const AdamNumbers& numbers, Operand gradient,
                Result main, Result first_moment, Result second_moment, Result parameter);
 
@@ -28,7 +28,7 @@ struct SgdNumbers {
     float decay = 0;
     float momentum = 0;
     float taken = 1;    ///< 1 - dampening; 1 in the first step
-    bool first = true;  ///< the velocity is overwritten
+    bool first = true;  ///< whether the velocity is overwritten
     bool nesterov = false;
 };
 void sgd_step(Stream stream, std::int64_t n, const SgdNumbers& numbers, Operand gradient,

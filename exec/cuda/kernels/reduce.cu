@@ -12,7 +12,7 @@ __device__ T joined(T a, T b, bool largest) {
     return a + b;
 }
 
-/// Of types that compute in fp32.
+/// Reduces types that are computed in fp32.
 __global__ void reduce_kernel(std::int64_t n, Type type, bool largest, Parties parties) {
     const Run run = run_of_thread(n);
     if (run.count == 0) return;

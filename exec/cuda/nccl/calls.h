@@ -9,29 +9,29 @@
 #include "exec/core/communicator/buffer.h"
 #include "exec/core/device_lanes.h"
 
-/// What is asked of NCCL: the seam that tests put another library behind. Nothing here blocks but
-/// the end: destroy() for some seconds at most, abort() as long as NCCL takes.
+/// The calls of NCCL: a seam at which tests put another library. Only ends block: destroy() for
+/// some seconds at most, abort() as long as NCCL takes.
 namespace debubble::exec::nccl {
 
 using Id = std::array<std::byte, 128>;  ///< ncclUniqueId
 using Handle = void*;                   ///< ncclComm_t
 
-/// What NCCL says of a communicator, or of a call.
+/// NCCL's answer about a communicator, or to a call.
 struct Answer {
-    bool in_progress = false;  ///< ask again (Calls::state)
-    std::string error;         ///< empty: none
+    bool in_progress = false;  ///< the caller asks again (Calls::state)
+    std::string error;         ///< empty if there is none
 };
 
-/// What a communicator is for: one way between two ranks, or the collectives of a group.
+/// The purpose of a communicator: one way between two ranks, or the collectives of a group.
 enum class Purpose { Edge, Group };
 
-/// A moment of a lane that any thread may ask about. Unlike marks it outlives a step.
+/// A moment of a lane that any thread may ask about. Unlike a mark it outlives a step.
 using Point = std::int32_t;
 
 class Calls {
 public:
     virtual ~Calls() = default;
-    /// Before a thread's first call, unless it is the one that made this.
+    /// Called before a thread's first call, unless it is the thread that made this object.
     virtual void begin_thread() {}
 
     virtual Id fresh_id() = 0;
@@ -48,16 +48,17 @@ public:
                                   DeviceLane lane) = 0;
     virtual Answer broadcast(Handle, Buffer data, int root, DeviceLane lane) = 0;
 
-    /// At the end of what the lane was asked for until now.
+    /// The moment at which the lane has done all that it was asked for until this call.
     virtual Point point(DeviceLane lane) = 0;
-    virtual bool passed(Point point) = 0;  ///< once it is, it may stand for another moment
-    /// Some bytes of the device that nobody reads.
+    /// Once it has passed, the point may be used for another moment.
+    virtual bool passed(Point point) = 0;
+    /// Bytes of the device for sends and receives whose content does not matter.
     virtual Buffer scratch() = 0;
 
-    /// All is done that was asked of it; not before a moment has passed if others are late.
+    /// Ends a communicator whose work is all done; if others are late, it returns after a moment.
     virtual void destroy(Handle communicator) noexcept = 0;
-    /// Ends what their lanes do, wherever it stands: all of them at once, since to free what one
-    /// has may wait for what another does.
+    /// Ends the work of the communicators' lanes, wherever it is: all of them at once, since
+    /// freeing the resources of one may wait for the work of another.
     virtual void abort(std::span<const Handle> communicators) noexcept = 0;
 };
 

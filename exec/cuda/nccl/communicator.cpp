@@ -18,7 +18,7 @@ namespace {
 using local::Pattern;
 using local::Terms;
 
-/// What ranks tell each other of a communication.
+/// The word of a communication that ranks send each other.
 struct Word {
     Terms terms;
     char description[104];
@@ -39,11 +39,11 @@ Buffer buffer_over(std::vector<Word>& words) {
     return {std::as_writable_bytes(std::span(words)), DataType::Int32};
 }
 
-/// The words go first: the request over the host needs them until it is gone.
+/// The words are destroyed last: the request over the host needs them until it is gone.
 struct Ask {
     std::vector<Word> mine;
-    std::vector<Word> all;   ///< of the group, or of a message the sender's
-    std::vector<int> ranks;  ///< whose those are
+    std::vector<Word> all;   ///< words of the group, or of a message the sender's
+    std::vector<int> ranks;  ///< ranks whose words they are
     Pending request;
 };
 
@@ -54,11 +54,11 @@ public:
 
     NcclRequest(const NcclRequest&) = delete;
     NcclRequest& operator=(const NcclRequest&) = delete;
-    /// One that is given up ends the job: nothing of NCCL may touch its buffers then.
+    /// A request that is given up ends the job: NCCL must not touch its buffers after this.
     ~NcclRequest() override {
         try {
             if (ask_.request->done()) return;
-            ask_.request.reset();  // which tells all ranks
+            ask_.request.reset();  // tells all ranks
             job_->fail(fmt::format("{} was given up", ask_.mine[0].description));
         } catch (const WorldError& error) {
             job_->fail(error.what());
@@ -109,7 +109,7 @@ private:
 
 class NcclCommunicator final : public Communicator {
 public:
-    NcclCommunicator(std::shared_ptr<Job> job, std::unique_ptr<Communicator> host, Plan plan,
+    NcclCommunicator(std::shared_ptr<Job> job, std::unique_ptr<Communicator> host, GroupPlan plan,
                      const GroupUse& use)
         : job_(std::move(job)), host_(std::move(host)), plan_(std::move(plan)) {
         number_ = job_->next_group();
@@ -167,21 +167,22 @@ public:
                               return job_->calls().broadcast(way.handle, data, root, way.lane);
                           });
     }
-    /// Of the hosts: nothing on the device needs it.
+    /// A barrier of the hosts: nothing on the device needs it.
     Pending barrier(std::string_view label) override { return host_->barrier(label); }
 
     std::unique_ptr<Communicator> group(std::span<const int> global_ranks) override {
         return std::make_unique<NcclCommunicator>(job_, host_->group(global_ranks), plan_,
                                                   plan_(global_ranks));
     }
-    /// By NCCL_LAUNCH_ORDER_IMPLICIT (library.cpp): no kernel starts before those issued earlier.
+    /// True by NCCL_LAUNCH_ORDER_IMPLICIT (library.cpp): no kernel starts before those issued
+    /// earlier.
     bool starts_in_order() const override { return true; }
     void abort(const std::string& sentence) override {
-        host_->abort(sentence);  // which the watch hears
+        host_->abort(sentence);  // the watch hears of it
     }
 
 private:
-    /// A communicator of NCCL and the lane that is its own.
+    /// A communicator of NCCL and its own lane.
     struct Way {
         Handle handle = nullptr;
         DeviceLane lane;
@@ -248,7 +249,7 @@ private:
         return way;
     }
 
-    /// The first message of an edge sets NCCL's connection up; none of a step shall.
+    /// The first message of an edge sets up NCCL's connection; that must not happen during a step.
     void warm_up(const Edge& edge) {
         const Way& way = way_of(edge);
         const Buffer scratch = job_->calls().scratch();
@@ -263,7 +264,7 @@ private:
 
     std::shared_ptr<Job> job_;
     std::unique_ptr<Communicator> host_;
-    Plan plan_;
+    GroupPlan plan_;
     int number_ = 0;
     Way group_;
     std::map<Edge, Way> ways_;
@@ -272,7 +273,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Communicator> connect(Communicator& host, DeviceLanes& lanes,
-                                      std::unique_ptr<Calls> calls, const Plan& plan,
+                                      std::unique_ptr<Calls> calls, const GroupPlan& plan,
                                       std::chrono::nanoseconds patience) {
     auto job = std::make_shared<Job>(host, lanes, std::move(calls), patience);
     return std::make_unique<NcclCommunicator>(std::move(job), host.group(host.ranks()), plan,

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kBetweenLooks = 10ms;
 constexpr auto kBetweenAnswers = 100us;
-constexpr int kEagerLooks = 32;  ///< NCCL asks a GPU for little, and is mostly done in microseconds
+constexpr int kEagerLooks = 32;  ///< NCCL asks little of a GPU, and is mostly done in microseconds
 constexpr auto kToPart = 10s;
 
 }  // namespace
@@ -37,9 +37,9 @@ Job::~Job() {
         const Lock lock(mutex_);
         closing_ = true;
     }
-    bell_.notify_all();
+    changed_.notify_all();
     thread_.join();
-    // Who unwinds has a reason, which shall not be that nobody parts from him.
+    // A rank that unwinds has a reason, which the others' parting must not hide.
     const bool unwinds = std::uncaught_exceptions() > exceptions_;
     if (!failure_ && !unwinds) part();
     if (failure_ || unwinds)
@@ -48,7 +48,7 @@ Job::~Job() {
         for (Handle communicator : communicators_) calls_->destroy(communicator);
 }
 
-/// Nobody takes communicators down while others may need them.
+/// No rank destroys communicators while others may need them.
 void Job::part() {
     if (!alive_) return;
     try {
@@ -86,7 +86,7 @@ void Job::settle(Handle communicator, Answer answer, const std::string& what) {
         if (has_failed()) return;
         if (Clock::now() >= deadline) {
             const std::string sentence =
-                fmt::format("rank {} waited {:.3g} s for NCCL to begin {}", host_.global_rank(),
+                fmt::format("rank {} waited {:.3g} s for NCCL to start {}", host_.global_rank(),
                             std::chrono::duration<double>(patience_).count(), what);
             fail(sentence);
             throw DeadlinePassed(sentence);
@@ -96,7 +96,7 @@ void Job::settle(Handle communicator, Answer answer, const std::string& what) {
         answer = calls_->state(communicator);
     }
     if (!answer.error.empty()) {
-        const std::string sentence = fmt::format("NCCL cannot begin {}: {}", what, answer.error);
+        const std::string sentence = fmt::format("NCCL cannot start {}: {}", what, answer.error);
         fail(sentence);
         throw WorldError(sentence);
     }
@@ -106,7 +106,7 @@ MarkedInterval Job::issue(Handle communicator, DeviceLane lane, const std::strin
                           const std::function<Answer()>& call) {
     lanes_.wait(lane, lanes_.mark(kComputeLane));
     const Mark begin = lanes_.mark(lane);
-    const bool works = call && !has_failed();  // who waits hears of a failure
+    const bool works = call && !has_failed();  // a rank that waits hears of a failure
     std::optional<Point> begun;
     if (works) {
         Answer answer;
@@ -157,11 +157,11 @@ void Job::watch() {
         fail_locked(error.what(), true);
     }
     while (!closing_ && !failure_) {
-        bell_.wait_for(lock, kBetweenLooks);
+        changed_.wait_for(lock, kBetweenLooks);
         try {
             if (alive_) alive_->done();
         } catch (const WorldError& error) {
-            fail_locked(error.what(), false);  // all know of it
+            fail_locked(error.what(), false);  // all ranks know of it
         }
         try {
             if (const auto why = trouble()) fail_locked(*why, true);
@@ -171,8 +171,8 @@ void Job::watch() {
     }
 }
 
-/// What has begun and what is over. Hosts may run a whole step ahead, so time counts from the
-/// begin.
+/// Records what has started and what is over. Hosts may be a whole step ahead, so time counts from
+/// the start.
 void Job::take_note_of(LaneRecord& lane) {
     while (!lane.open.empty()) {
         Asked& first = lane.open.front();
@@ -206,7 +206,7 @@ std::optional<std::string> Job::trouble() {
                        *stalled, lanes_text());
 }
 
-/// Of each stream that has something left to do.
+/// A text of each stream that has work left.
 std::string Job::lanes_text() const {
     std::vector<std::string> streams;
     for (const auto& [number, lane] : records_) {

@@ -17,11 +17,12 @@
 
 namespace debubble::exec::nccl {
 
-/// What one rank has asked of NCCL, and a thread that watches over it: an error that NCCL reports
-/// later, a rank that is lost, or a stream that stands still ends the job on all ranks.
+/// One rank's work for NCCL, and a thread that watches over it: an error that NCCL reports later, a
+/// rank that is lost, or a stream that stands still ends the job on all ranks.
 class Job {
 public:
-    /// `host` carries what ranks must know of each other; all ranks make theirs together.
+    /// `host` carries the facts that ranks must know of each other; all ranks make their jobs
+    /// together.
     Job(Communicator& host, DeviceLanes& lanes, std::unique_ptr<Calls> calls,
         std::chrono::nanoseconds patience);
     /// Waits a moment for the others, unless the job has failed or this rank unwinds.
@@ -33,15 +34,16 @@ public:
     Calls& calls() { return *calls_; }
     std::chrono::nanoseconds patience() const { return patience_; }
 
-    /// A communicator of NCCL, once all its ranks are there. `what` names it in errors.
+    /// Makes a communicator of NCCL, and returns once all its ranks are there. `what` names it in
+    /// errors.
     Handle join(int ranks, const Id& id, int rank, Purpose purpose, const std::string& what);
 
-    /// Lets a lane do something behind what the kernels were asked for until now; it will have run
-    /// between the marks. Nothing is asked of a job that has failed.
+    /// Lets a lane work after everything that the kernels were asked for until this call; the work
+    /// runs between the marks that this returns. A job that has failed does nothing.
     MarkedInterval issue(Handle communicator, DeviceLane lane, const std::string& description,
                          const std::function<Answer()>& call);
 
-    /// Tells groups apart in the names of their lanes.
+    /// A number that tells groups apart in the names of their lanes.
     int next_group() { return groups_++; }
 
     /// Throws Aborted with the reason, if the job has failed.
@@ -50,21 +52,22 @@ public:
     void fail(const std::string& sentence);
 
 private:
-    /// What a lane was asked for, in order.
+    /// The work that a lane was asked for, in order.
     struct Asked {
         std::string description;
         std::optional<Point> begin;  ///< unset once it was seen passed
         Point end = 0;
-        Clock::time_point began;  ///< once it has: all before it on its lane, and kernels, are done
+        /// Time at which it had started: all before it on its lane, and kernels, are done.
+        Clock::time_point began;
     };
     struct LaneRecord {
         std::list<Asked> open;
-        std::string completed;  ///< last; empty: nothing yet
+        std::string completed;  ///< the last completed one; empty: none yet
     };
     using Lock = std::unique_lock<std::mutex>;
 
     bool has_failed();
-    /// Until NCCL has taken it, or the job has failed.
+    /// Waits until NCCL has accepted the call, or the job has failed.
     void settle(Handle communicator, Answer answer, const std::string& what);
     void watch();
     void take_note_of(LaneRecord& lane);
@@ -74,21 +77,22 @@ private:
     void part();
 
     Communicator& host_;
-    std::unique_ptr<Communicator> watched_;  ///< over the same ranks, for the watch alone
+    std::unique_ptr<Communicator> watched_;  ///< over the same ranks, used by the watch alone
     DeviceLanes& lanes_;
     std::unique_ptr<Calls> calls_;
     std::chrono::nanoseconds patience_;
-    const int exceptions_;  ///< under way when this was made
+    const int exceptions_;  ///< exceptions under way when this was made
 
-    std::mutex mutex_;  ///< guards all below, and calls of NCCL
-    std::condition_variable bell_;
+    std::mutex mutex_;  ///< guards all members below, and calls of NCCL
+    std::condition_variable changed_;
     bool closing_ = false;
     std::optional<std::string> failure_;
-    std::vector<Handle> communicators_;  ///< in the order made, which all their ranks share
+    /// Communicators in the order in which they were made, which is the same on all their ranks.
+    std::vector<Handle> communicators_;
     std::map<std::int32_t, LaneRecord> records_;
-    int groups_ = 0;  ///< the issuing thread's
+    int groups_ = 0;  ///< used by the issuing thread alone
     std::int32_t token_ = 0;
-    Pending alive_;  ///< is done when the rank before this one parts; fails with the job
+    Pending alive_;  ///< done when the rank before this one parts; fails with the job
     std::thread thread_;
 };
 

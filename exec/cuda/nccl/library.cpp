@@ -15,7 +15,7 @@
 #include "exec/cuda/nccl/communicator.h"
 #include "exec/cuda/nccl/setup.h"
 
-/// NCCL itself.
+/// The implementation by NCCL itself.
 namespace debubble::exec::nccl {
 
 namespace {
@@ -70,7 +70,7 @@ public:
     NcclLibrary(const NcclLibrary&) = delete;
     NcclLibrary& operator=(const NcclLibrary&) = delete;
 
-    /// Else the thread would have a context of its own, on the first GPU.
+    /// Otherwise the thread would have a context of its own, on the first GPU.
     void begin_thread() override { check(cudaSetDevice(device_), "the GPU"); }
 
     Id fresh_id() override {
@@ -169,8 +169,9 @@ public:
         if (answer.in_progress || !answer.error.empty()) return abort({&handle, 1});
         ncclCommDestroy(comm_of(handle));
     }
-    /// A thread for each: ncclCommAbort tells the kernels of one communicator to leave, then frees
-    /// what it has, which may wait for kernels of those that have not been told yet.
+    /// Each abort has a thread: ncclCommAbort tells the kernels of one communicator to leave, then
+    /// frees its resources, which may wait for kernels of communicators that have not been told
+    /// yet.
     void abort(std::span<const Handle> handles) noexcept override {
         std::vector<std::thread> threads;
         for (const Handle handle : handles)
@@ -193,15 +194,16 @@ private:
     std::vector<Point> free_;
 };
 
-/// Before NCCL reads its environment, which it does once. What a person has set stays.
+/// Sets variables before NCCL reads its environment, which it does once. Variables that the user
+/// has set stay.
 void set_environment(bool some_share_a_gpu, bool one_host) {
-    // One thread issues to many communicators: their kernels start in that order everywhere.
+    // One thread issues work to many communicators: their kernels start in that order everywhere.
     ::setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
     // Groups connect when they are made, not in the step that first needs an algorithm.
     ::setenv("NCCL_RUNTIME_CONNECT", "0", 0);
     if (!some_share_a_gpu) return;
-    // NCCL refuses two ranks on one GPU of one host, so each process is a host of its own, and
-    // what needs one memory or fabric is off. Right, and slow.
+    // NCCL refuses two ranks on one GPU of one host, so each process pretends to be a host of its
+    // own, and everything that needs common memory or a fabric is off. This is correct, and slow.
     char name[256] = {};
     ::gethostname(name, sizeof name - 1);
     ::setenv("NCCL_HOSTID", fmt::format("{}-{}", name, ::getpid()).c_str(), 0);

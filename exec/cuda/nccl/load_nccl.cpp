@@ -21,9 +21,9 @@ std::optional<std::string> why_no_nccl() {
 
 std::unique_ptr<Communicator> connect_nccl(nccl::Setup setup) {
     void* const nccl = open_module(kNcclModule).demand("NCCL", kAbsent);
-    void* const cuda =
-        open_module(kCudaModule)
-            .demand("the CUDA back end beside NCCL", "NCCL has no CUDA back end beside it");
+    void* const cuda = open_module(kCudaModule)
+                           .demand("the CUDA back end that NCCL needs",
+                                   "the CUDA back end that NCCL needs is missing");
     setup.stream_of =
         find_in<void* (*)(DeviceLanes&, DeviceLane)>(cuda, kCudaModule, "debubble_cuda_stream");
     const auto connect =

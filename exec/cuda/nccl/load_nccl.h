@@ -8,11 +8,11 @@
 
 namespace debubble::exec {
 
-/// Why there is no NCCL to use, in one sentence; nothing if there is.
+/// The reason why NCCL cannot be used, in one sentence; nothing if it can.
 std::optional<std::string> why_no_nccl();
 
-/// A communicator of GPUs' memory by NCCL, for lanes of the CUDA module's devices; the setup needs
-/// no stream_of. Collective over the host's ranks. Throws WorldError.
+/// Makes a communicator by NCCL for GPUs' memory, on lanes of the CUDA module's devices; the setup
+/// needs no stream_of. A collective over the host's ranks. Throws WorldError.
 std::unique_ptr<Communicator> connect_nccl(nccl::Setup setup);
 
 }  // namespace debubble::exec

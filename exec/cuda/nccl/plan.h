@@ -18,14 +18,14 @@ struct Edge {
     friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 
-/// What a group is for: communicators are made when it is, in an order that is that of all its
-/// ranks.
+/// The use of a group: communicators are made for it in advance, in an order that is the same on
+/// all its ranks.
 struct GroupUse {
     std::vector<Edge> edges;
     bool collectives = true;
 };
-/// The same on all ranks, for a list of global ranks.
-using Plan = std::function<GroupUse(std::span<const int> ranks)>;
+/// Gives the use of a group from its global ranks; the same on all ranks.
+using GroupPlan = std::function<GroupUse(std::span<const int> ranks)>;
 
 /// The edges of a Program between its pipeline ranks, each once, in order.
 std::vector<Edge> edges_of(const Program& program);

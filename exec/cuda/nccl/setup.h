@@ -7,20 +7,21 @@
 
 namespace debubble::exec::nccl {
 
-/// What the module debubble_nccl needs of whoever loads it.
+/// The facts that the module debubble_nccl needs from the program that loads it.
 struct Setup {
     Communicator& host;
-    DeviceLanes& lanes;  ///< of this rank's GPU, whose number is lanes.memory()
-    void* (*stream_of)(DeviceLanes& lanes, DeviceLane lane) = nullptr;  ///< cudaStream_t
-    Plan plan;
+    DeviceLanes& lanes;  ///< lanes of this rank's GPU, whose number is lanes.memory()
+    /// Gives a lane's cudaStream_t.
+    void* (*stream_of)(DeviceLanes& lanes, DeviceLane lane) = nullptr;
+    GroupPlan plan;
     std::chrono::nanoseconds patience;
-    bool some_share_a_gpu = false;  ///< processes; the same for all ranks, as the next
-    bool one_host = false;          ///< has all ranks
+    bool some_share_a_gpu = false;  ///< whether processes share a GPU; the same for all ranks
+    bool one_host = false;          ///< whether one host has all ranks; the same for all ranks
 };
 
 }  // namespace debubble::exec::nccl
 
 extern "C" {
-/// The caller's to delete. Throws WorldError.
+/// Makes the communicator, which the caller deletes. Throws WorldError.
 debubble::exec::Communicator* debubble_nccl_connect(const debubble::exec::nccl::Setup& setup);
 }

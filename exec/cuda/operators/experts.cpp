@@ -3,8 +3,8 @@
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/operators/views.h"
 
-/// The number of rows of each expert is known on the device alone: who asks for it waits for all
-/// that comes before, as Megatron-Core's dispatcher does. Nothing else here waits.
+/// Only the device knows the number of rows of each expert: a caller that asks for it waits for all
+/// earlier work, as Megatron-Core's dispatcher does. Nothing else here waits.
 namespace debubble::exec::cuda {
 
 namespace {
@@ -13,7 +13,7 @@ ExpertShape shape_of(const ConstTensorView& weights, std::int64_t hidden) {
     return {rows_of(weights), weights.shape.columns(), hidden};
 }
 
-/// Where the rows are, made anew by whoever asks: that is cheaper than to keep it.
+/// The places of the rows, computed again by each caller: that is cheaper than keeping them.
 ExpertPlaces placed(Stream stream, Scratch& scratch, const ExpertShape& shape,
                     const ConstTensorView& weights) {
     auto* const memory = static_cast<int*>(

@@ -76,7 +76,7 @@ void CudaKernels::linear_activation_backward_input(WeightLayout layout, Nonlinea
     Product product{rows_of(dy), inputs,     outputs, {in(dy), outputs, false},
                     turned,      out(dwide), false};
     product.epilogue = Epilogue::GeluGradient;
-    product.wide = {const_cast<std::byte*>(wide.data), type_of(wide.type)};  // which is read
+    product.wide = {const_cast<std::byte*>(wide.data), type_of(wide.type)};  // only read
     if (kind == Nonlinearity::GeluTanh && matmul_->at_once(product)) return;
     Kernels::linear_activation_backward_input(layout, kind, dy, weight, wide, dwide);
 }
@@ -93,8 +93,8 @@ void CudaKernels::linear_backward_weight(WeightLayout layout, ConstTensorView x,
             ? Product{inputs, outputs, rows_of(x), columns_of_x, rows_of_dy, out(dweight), true}
             : Product{outputs, inputs, rows_of(x), columns_of_dy, rows_of_x, out(dweight), true};
     if (!dbias) return (*matmul_)(product);
-    // dy's sums over the tokens come with the product. Beside the product that makes dy (cuBLASLt's
-    // DGELU_BGRAD) they would be rounded to dy's type.
+    // The sums of dy over the tokens are made with this product. If they were made with the product
+    // that makes dy (cuBLASLt's DGELU_BGRAD), they would be rounded to dy's type.
     Product with_sums = product;
     with_sums.sums = scratch_.floats(outputs);
     with_sums.sums_of_b = inputs_first;

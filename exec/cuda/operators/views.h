@@ -3,7 +3,7 @@
 #include "exec/core/tensor.h"
 #include "exec/cuda/kernels/operands.h"
 
-/// From the executor's tensors to what launchers take.
+/// Converts the executor's tensors to arguments of launchers.
 namespace debubble::exec::cuda {
 
 constexpr Type type_of(DataType type) {
@@ -32,7 +32,7 @@ T* elements(const TensorView& x) {
     return x.as<T>().data;
 }
 
-/// The extents but the last taken as one.
+/// The product of all dimensions but the last.
 inline std::int64_t rows_of(const ConstTensorView& x) {
     return x.shape.columns() == 0 ? 0 : x.shape.elements() / x.shape.columns();
 }

@@ -24,7 +24,7 @@ std::string_view spelled(E value, const auto& words) {
     return {};
 }
 
-/// Collects what differs, as "layers 12 and 24".
+/// Collects the differences, as "layers 12 and 24".
 struct Differences {
     std::vector<std::string> found;
 
@@ -38,7 +38,7 @@ struct Differences {
 
 Checkpoint open_checkpoint(const fs::path& folder) {
     const fs::path path = folder / kManifestName;
-    std::error_code unreadable;  // read_file has the sentence for that
+    std::error_code unreadable;  // read_file has the sentence for it
     if (fs::is_directory(folder, unreadable) && !fs::exists(path, unreadable) && !unreadable)
         throw bad_file(folder,
                        fmt::format("not a complete checkpoint: it has no {}", kManifestName));
@@ -97,8 +97,8 @@ void check_same_network(const Checkpoint& checkpoint, const models::Architecture
     differ.compare("channels", stored.channels.value_or(0), wanted.channels.value_or(0));
     if (differ.found.empty()) return;
     throw bad_file(checkpoint.folder,
-                   fmt::format("a checkpoint of another model: this one is '{}', wanted is '{}'; "
-                               "they have {}",
+                   fmt::format("a checkpoint of another model: this one is of '{}', but the run "
+                               "needs one of '{}'; they have {}",
                                stored.name, wanted.name, fmt::join(differ.found, ", ")));
 }
 

@@ -12,29 +12,31 @@
 namespace debubble::exec {
 
 struct Checkpoint {
-    std::filesystem::path folder;  ///< .../step_100
+    std::filesystem::path folder;  ///< such as .../step_100
     Manifest manifest;
     PieceSource pieces;
 };
 
-/// Throws InputError unless the manifest is whole and every file of it is there with the
-/// length and the header that it says. The data is checked as it is loaded.
+/// Throws InputError unless the manifest is whole and every file of it is there with the length and
+/// the header that it states. The data is checked as it is loaded.
 Checkpoint open_checkpoint(const std::filesystem::path& folder);
 
 struct LatestCheckpoint {
     std::optional<Checkpoint> checkpoint;
-    std::vector<std::string> passed_over;  ///< a sentence for each newer one that was not fit
+    /// a sentence for each newer checkpoint that cannot be used.
+    std::vector<std::string> passed_over;
 };
 
-/// By headers: a flipped byte of the data is found when it is loaded. By data: every byte is
-/// read, so that a damaged checkpoint is passed over as well.
+/// How checkpoints are checked. By headers: a flipped byte of the data is found only when it is
+/// loaded. By data: every byte is read, so that a checkpoint with damaged data is passed over as
+/// well.
 enum class CheckedBy : std::uint8_t { Headers, Data };
 
-/// The one of the highest step that is complete; none if there is no such folder.
+/// The complete checkpoint with the highest step; none if there is no such folder.
 LatestCheckpoint latest_checkpoint(const std::filesystem::path& run_folder, CheckedBy checked_by);
 
-/// Throws InputError with both sides of every difference, if a network's parameters cannot
-/// come from the checkpoint.
+/// Throws InputError with both sides of every difference if a network's parameters cannot come from
+/// the checkpoint.
 void check_same_network(const Checkpoint& checkpoint, const models::Architecture& wanted);
 
 }  // namespace debubble::exec

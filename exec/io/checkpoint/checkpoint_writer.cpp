@@ -26,7 +26,7 @@ std::string note_of(const RankFile& file) {
 RankFile read_note(const fs::path& path) try {
     const auto json = nlohmann::json::parse(read_file(path, kLongestNote));
     return {json.at("name"), json.at("bytes"), json.at("header_sha256")};
-} catch (const std::exception&) {  // written by this program moments ago
+} catch (const std::exception&) {  // the file was written by this program moments ago
     throw WorldError(
         fmt::format("{}: its rank has saved nothing that can be read here; do all "
                     "ranks share this file system?",
@@ -70,7 +70,8 @@ void CheckpointWriter::commit(Manifest manifest, int kept) const {
         manifest.files.push_back(read_note(rank_note(folder_, rank)));
     sync_folder(folder_.parent_path());
     const std::string text = manifest_json(manifest);
-    parse_manifest(text, (folder_ / kManifestName).string());  // what is promised can be read
+    // a manifest that is written can be read.
+    parse_manifest(text, (folder_ / kManifestName).string());
     write_durably(folder_ / kManifestName, text);
     std::vector<std::string_view> listed = {kManifestName};
     for (const RankFile& file : manifest.files) listed.push_back(file.name);

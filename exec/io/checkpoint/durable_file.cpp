@@ -20,7 +20,7 @@ namespace {
     throw WorldError(fmt::format("{}: {}: {}", path.string(), what, std::strerror(error)));
 }
 
-/// Of a name that no other thread or process of this machine writes to.
+/// A name that no other thread or process of this machine writes to.
 fs::path name_aside(const fs::path& path) {
     static std::atomic<int> count{0};
     fs::path aside = path;
@@ -65,7 +65,7 @@ void DurableFile::overwrite(std::int64_t offset, std::string_view bytes) {
 }
 
 void DurableFile::put_in_place(const fs::path& path) {
-    if (::fsync(descriptor_) != 0) fail(path_, "cannot be brought to the disk", errno);
+    if (::fsync(descriptor_) != 0) fail(path_, "cannot be flushed to the disk", errno);
     if (::rename(aside_.c_str(), path.c_str()) != 0) fail(path, "cannot be put in place", errno);
     const int descriptor = descriptor_;
     descriptor_ = -1;
@@ -76,10 +76,10 @@ void DurableFile::put_in_place(const fs::path& path) {
 void sync_folder(const fs::path& folder) {
     const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) fail(folder, "cannot be opened", errno);
-    // Some network file systems cannot sync folders, and say so; they need no telling.
+    // Some network file systems cannot sync folders, and say so; they need no sync.
     const int error = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
     ::close(descriptor);
-    if (error != 0) fail(folder, "cannot be brought to the disk", error);
+    if (error != 0) fail(folder, "cannot be flushed to the disk", error);
 }
 
 void write_durably(const fs::path& path, std::string_view content) {

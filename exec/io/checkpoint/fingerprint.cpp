@@ -9,10 +9,11 @@
 namespace debubble::exec {
 namespace {
 
-constexpr std::size_t kWhole = 1 << 20;  ///< bytes
+constexpr std::size_t kWhole = 1 << 20;  ///< bytes; larger tensors count by blocks
 constexpr std::size_t kBlock = 4096;
-constexpr std::size_t kMostBlocks = 256;  ///< of a tensor
-constexpr std::size_t kMostLooks = 2048;  ///< of a source: they are far from each other on a disk
+constexpr std::size_t kMostBlocks = 256;  ///< most blocks of a tensor
+/// Most blocks of a source: they are far from each other on a disk.
+constexpr std::size_t kMostLooks = 2048;
 
 std::size_t large_without_checksum(const PieceSource& source) {
     std::size_t count = 0;
@@ -22,7 +23,7 @@ std::size_t large_without_checksum(const PieceSource& source) {
     return count;
 }
 
-/// The last block, and others from the first on.
+/// Adds the last block and `blocks` - 1 others, from the first on.
 void add(Sha256& sum, std::string_view data, std::size_t blocks) {
     if (data.size() <= kWhole) return sum.add(data);
     const std::size_t last = data.size() - kBlock;

@@ -4,9 +4,10 @@
 
 namespace debubble::exec {
 
-/// A folder of checkpoints that one run at a time saves in; it is made if it is not there, and then
-/// goes again if nothing was saved. Throws WorldError if it cannot be made, or while another
-/// process has it. A lock ends with its process; file systems that know none give none.
+/// A folder of checkpoints in which one run at a time saves. It is made if it does not exist, and
+/// then removed again if nothing was saved. Throws WorldError if it cannot be made, or while
+/// another process holds it. A lock ends with its process; on file systems without locks there is
+/// none.
 class FolderLock {
 public:
     explicit FolderLock(const std::filesystem::path& folder);

@@ -31,16 +31,16 @@ std::string_view base_prefix(Family family) {
 }
 
 bool there(const fs::path& path) {
-    std::error_code unreadable;  // whoever opens it has the sentence for that
+    std::error_code unreadable;  // opening it gives the sentence
     return fs::exists(path, unreadable);
 }
 
-/// Heads stand beside the base model.
+/// Whether a tensor belongs to a head, which is stored next to the base model.
 bool is_head(std::string_view name) {
     return name.starts_with("lm_head.") || name.starts_with("classifier.");
 }
 
-/// Which file has which tensor; no place to look but the folder itself.
+/// The file of each tensor; all files are in the folder itself.
 using WeightMap = std::map<std::string, std::string>;
 
 WeightMap read_index(const fs::path& path) {
@@ -68,7 +68,7 @@ public:
         source.name = folder.string();
     }
 
-    /// The tensors of a file; those of `listed` only, if there is such a list.
+    /// Adds the tensors of a file, or only those of `listed`, if there is such a list.
     void add(const std::string& name, const WeightMap* listed = nullptr) {
         const fs::path path = folder_ / name;
         const SafetensorsFile file = open_safetensors(path);
@@ -125,7 +125,7 @@ PieceSource weights_of(const fs::path& folder, Family family) {
 std::string canonical_name(Family family, std::string_view stored) {
     const std::string_view prefix = base_prefix(family);
     const bool has_prefix = stored.starts_with(prefix);
-    if (family == Family::Gpt2)  // whose canonical names are those of the base model
+    if (family == Family::Gpt2)  // its canonical names are those of the base model
         return std::string(has_prefix ? stored.substr(prefix.size()) : stored);
     if (has_prefix || is_head(stored)) return std::string(stored);
     return fmt::format("{}{}", prefix, stored);

@@ -14,7 +14,7 @@ namespace debubble::exec {
 namespace fs = std::filesystem;
 namespace {
 
-/// As config.json has it.
+/// The name of a type in config.json.
 const char* torch_word(DataType type) {
     switch (type) {
         case DataType::Fp64: return "float64";
@@ -48,7 +48,7 @@ void export_hugging_face(const PieceSource& source, const models::Architecture& 
     if (error)
         throw WorldError(fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
     SafetensorsWriter file(folder / "model.safetensors", tensors, {{"format", "pt"}});
-    std::vector<std::byte> buffer;  // of one tensor at a time
+    std::vector<std::byte> buffer;  // bytes of one tensor at a time
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         buffer.resize(tensors[i].bytes());
         wanted[i].data = buffer.data();

@@ -10,11 +10,11 @@
 #include "exec/io/checkpoint/rank_file.h"
 #include "models/architecture.h"
 
-/// What a checkpoint says beside its tensors: all that a resumed run needs to go on as if
+/// The content of a checkpoint apart from its tensors: all that a resumed run needs to go on as if
 /// it had not stopped, and all that sampling or exporting needs.
 namespace debubble::exec {
 
-/// The layout that saved; any other may load.
+/// The layout of the run that saved; a run of any other layout may load.
 struct CheckpointLayout {
     int ranks = 1;
     int pipeline = 1;
@@ -23,14 +23,14 @@ struct CheckpointLayout {
     int data = 1;
     int zero = 0;
     bool sequence_parallel = false;
-    std::string schedule;  ///< as the command line names it: "zb-h1"
+    std::string schedule;  ///< its name on the command line, such as "zb-h1"
     friend bool operator==(const CheckpointLayout&, const CheckpointLayout&) = default;
 };
 
-/// The next sample that nobody has trained on yet, whatever the number of readers.
+/// The next sample that has not been trained on, whatever the number of readers.
 struct DataPosition {
     std::int64_t epoch = 0;
-    std::int64_t sample = 0;  ///< of the epoch's shuffled order
+    std::int64_t sample = 0;  ///< place in the epoch's shuffled order
     std::int64_t samples_seen = 0;
     std::int64_t tokens_seen = 0;
     friend bool operator==(const DataPosition&, const DataPosition&) = default;
@@ -38,10 +38,10 @@ struct DataPosition {
 
 /// Random numbers are counters keyed by the seed, so the seed and the step are their state.
 struct TrainingState {
-    std::int64_t step = 0;             ///< optimizer steps asked for, skipped ones too
-    std::int64_t optimizer_steps = 0;  ///< taken: Adam's t
-    std::int64_t schedule_steps = 0;   ///< of the learning rate's schedule
-    double learning_rate = 0;          ///< of the last step
+    std::int64_t step = 0;             ///< optimizer steps asked for, skipped ones included
+    std::int64_t optimizer_steps = 0;  ///< optimizer steps taken: Adam's t
+    std::int64_t schedule_steps = 0;   ///< steps of the learning rate's schedule
+    double learning_rate = 0;          ///< learning rate of the last step
     std::int64_t seed = 0;             ///< not negative
     DataPosition data;
     LossScaleState loss_scale;
@@ -51,18 +51,18 @@ struct TrainingState {
 struct Manifest {
     TrainingState training;
     CheckpointLayout layout;
-    std::string program_sha256;  ///< of the Program that the run executed
+    std::string program_sha256;  ///< hash of the Program that the run executed
     models::Architecture architecture;
-    /// What else the training loop wants to find again, in its own words.
+    /// Other values that the training loop wants to find again, under its own keys.
     std::map<std::string, std::string> settings;
     std::vector<RankFile> files;
     friend bool operator==(const Manifest&, const Manifest&) = default;
 };
 
-/// JSON that holds its own SHA-256, so that a changed number is noticed.
+/// The manifest as JSON that holds its own SHA-256, so that a changed number is noticed.
 std::string manifest_json(const Manifest& manifest);
 
-/// Throws InputError, located in `file`.
+/// Parses a manifest. Throws InputError, located in `file`.
 Manifest parse_manifest(std::string text, const std::string& file);
 
 }  // namespace debubble::exec

@@ -43,16 +43,16 @@ bool intact(const StoredPiece& piece) {
 }
 
 std::string damage(const StoredPiece& piece) {
-    return fmt::format("tensor '{}' is damaged: its {} bytes have not the SHA-256 {}", piece.entry,
-                       piece.data.size(), piece.sha256);
+    return fmt::format("tensor '{}' is damaged: its {} bytes do not have the SHA-256 {}",
+                       piece.entry, piece.data.size(), piece.sha256);
 }
 
-/// What was read is what the files have.
+/// Throws FileCut unless all bytes that were read are in the files.
 void check_whole(const PieceSource& source) {
     for (const auto& file : source.files) file->check_whole();
 }
 
-/// Loads one piece after another and remembers what was found intact.
+/// Loads one piece after another and remembers which were found intact.
 class Loader {
 public:
     explicit Loader(const PieceSource& source) : source_(source) {}
@@ -83,9 +83,10 @@ private:
         const std::optional<DataType> type = data_type(piece.type);
         if (!type || !can_convert(*type, wanted.type)) {
             if (seen_.insert(&piece).second)
-                sentences_.add(piece.file, fmt::format("tensor '{}' is of type {}, which is no "
-                                                       "type of such a tensor",
-                                                       piece.entry, word(piece.type)));
+                sentences_.add(
+                    piece.file,
+                    fmt::format("tensor '{}' has type {}, which such a tensor cannot have",
+                                piece.entry, word(piece.type)));
             return;
         }
         if (seen_.insert(&piece).second && !intact(piece))

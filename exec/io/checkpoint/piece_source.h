@@ -12,7 +12,7 @@
 #include "exec/core/pieces/piece.h"
 #include "exec/io/checkpoint/safetensors.h"
 
-/// Stored tensors, however they were cut, as a source of the pieces that a rank wants.
+/// Stored tensors, however they are cut, as a source of the pieces that a rank wants.
 namespace debubble::exec {
 
 /// A box of a global tensor in a mapped file, row-major.
@@ -20,54 +20,58 @@ struct StoredPiece {
     Box box;
     StoredType type{};
     std::string_view data;
-    std::string sha256;  ///< of the data; empty if nobody wrote it down
+    std::string sha256;  ///< checksum of the data; empty if none was stored
     std::string entry;   ///< its name in the file
     std::string file;
 };
 
 struct StoredTensor {
-    Extents shape;  ///< of the global tensor
-    /// May overlap: what several ranks held the same of. The first is read.
+    Dimensions shape;  ///< shape of the global tensor
+    /// The stored boxes of the tensor. They may overlap where several ranks held the same elements;
+    /// the first of them is read.
     std::vector<StoredPiece> pieces;
 };
 
-/// Copies share the mapped files. Threads may read one source at the same time.
+/// A source of stored tensors. Copies share the mapped files. Threads may read one source at the
+/// same time.
 struct PieceSource {
     using Key = std::pair<std::string, std::string>;  ///< kind and canonical name
-    std::string name;                                 ///< folder or file, for sentences
+    std::string name;                                 ///< folder or file, used in sentences
     std::map<Key, StoredTensor> tensors;
     std::vector<std::shared_ptr<const MappedFile>> files;
 
-    /// What serves a want of this kind. The weights serve each other: a want of `parameter`
-    /// or `main` is met by that kind in the type wanted, else by main, else by parameter.
+    /// The stored tensor that meets a want of this kind. Weights replace each other: a want of
+    /// `parameter` or `main` is met by that kind in the type wanted, else by main, else by
+    /// parameter.
     const StoredTensor* find(const std::string& kind, const std::string& tensor,
                              DataType type) const;
 };
 
-/// A wanted tensor that the source has not, or has with another shape.
+/// A wanted tensor that the source does not have, or has with another shape.
 struct Mismatch {
     std::string kind;
     std::string tensor;
-    Extents wanted;
-    std::optional<Extents> stored;
+    Dimensions wanted;
+    std::optional<Dimensions> stored;
     friend bool operator==(const Mismatch&, const Mismatch&) = default;
 };
 std::string sentence(const Mismatch& mismatch);
 
-/// In the order of the wants, each tensor once. What a caller initialises anew, it no
-/// longer wants.
+/// The mismatches in the order of the wants, each tensor once. A caller that initialises a tensor
+/// anew removes it from its wants.
 std::vector<Mismatch> mismatches(const PieceSource& source, std::span<const WantedPiece> wanted);
 
-/// Throws InputError with all of them, if there are any.
+/// Throws InputError with all mismatches, if there are any.
 void check_stored(const PieceSource& source, std::span<const WantedPiece> wanted);
 
 /// Fills every wanted piece, whatever layout the stored ones came from, and converts the
-/// floating-point types. Every stored piece that is read is checked against its checksum
-/// first. Throws InputError that names source and tensors if some are missing, have
-/// another shape, are not covered entirely, or are damaged; FileCut if a file of it was cut.
+/// floating-point types. Every stored piece that is read is first checked against its checksum.
+/// Throws InputError that names source and tensors if some are missing, have another shape, are not
+/// covered entirely, or are damaged; FileCut if one of its files was shortened.
 void load(const PieceSource& source, std::span<const WantedPiece> wanted);
 
-/// Throws InputError with the name of every piece that is not what its checksum says; FileCut.
+/// Checks all stored data. Throws InputError with the name of every piece whose bytes do not have
+/// its checksum; FileCut.
 void verify(const PieceSource& source);
 
 }  // namespace debubble::exec

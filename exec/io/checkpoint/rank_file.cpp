@@ -25,13 +25,13 @@ std::string description(const Piece& piece, const std::string& digest) {
 }
 
 bool without_gaps(const Slice& slice) {
-    const Extents dense = row_major_strides(slice.box.extent);
+    const Dimensions dense = row_major_strides(slice.box.extent);
     for (std::size_t d = 0; d < dense.size(); ++d)
         if (slice.box.extent[d] != 1 && slice.strides[d] != dense[d]) return false;
     return true;
 }
 
-/// The piece's elements one behind another: where they are, or in `buffer`.
+/// The piece's elements one after another: where they lie, or copied into `buffer`.
 std::string_view gathered(const Piece& piece, std::vector<std::byte>& buffer) {
     const std::int64_t bytes = piece.slice.box.elements() * size_of(piece.type);
     const std::byte* data = piece.data + piece.slice.offset * size_of(piece.type);

@@ -8,12 +8,12 @@
 namespace debubble::exec {
 namespace {
 
-/// What the metadata says of an entry.
+/// The description of an entry in the metadata.
 struct Description {
     std::string kind;
     std::string tensor;
-    Extents shape;
-    Extents begin;
+    Dimensions shape;
+    Dimensions begin;
     std::string sha256;
 };
 
@@ -26,7 +26,7 @@ std::optional<Description> parse_description(const std::string& text) {
         out = found->get<std::string>();
         return true;
     };
-    const auto extents = [&](const char* key, Extents& out) {
+    const auto numbers = [&](const char* key, Dimensions& out) {
         const auto found = json.find(key);
         if (found == json.end() || !found->is_array()) return false;
         for (const auto& value : *found) {
@@ -38,12 +38,12 @@ std::optional<Description> parse_description(const std::string& text) {
     };
     Description said;
     const bool whole = word("kind", said.kind) && word("tensor", said.tensor) &&
-                       word("sha256", said.sha256) && extents("shape", said.shape) &&
-                       extents("begin", said.begin) && said.sha256.size() == 64;
+                       word("sha256", said.sha256) && numbers("shape", said.shape) &&
+                       numbers("begin", said.begin) && said.sha256.size() == 64;
     return whole ? std::optional(std::move(said)) : std::nullopt;
 }
 
-bool lies_inside(const Box& box, const Extents& shape) {
+bool lies_inside(const Box& box, const Dimensions& shape) {
     if (box.begin.size() != shape.size() || box.extent.size() != shape.size()) return false;
     for (std::size_t d = 0; d < shape.size(); ++d)
         if (box.begin[d] > shape[d] || box.extent[d] > shape[d] - box.begin[d]) return false;
@@ -56,7 +56,7 @@ void add_rank_file(const std::filesystem::path& folder, const RankFile& rank_fil
                    PieceSource& source) {
     if (rank_file.name.find('/') != std::string::npos)
         throw bad_file(folder / "manifest.json",
-                       fmt::format("'{}' is no file of its folder", rank_file.name));
+                       fmt::format("'{}' is not a file of its folder", rank_file.name));
     const std::filesystem::path path = folder / rank_file.name;
     const SafetensorsFile file = open_safetensors(path);
     const std::string_view bytes = file.file->bytes();
@@ -66,8 +66,8 @@ void add_rank_file(const std::filesystem::path& folder, const RankFile& rank_fil
     const std::string digest = file.file->whole(
         [&](std::string_view whole) { return sha256(whole.substr(0, file.header.bytes)); });
     if (digest != rank_file.header_sha256)
-        throw bad_file(path,
-                       "the header is damaged: it has not the SHA-256 that the manifest says");
+        throw bad_file(
+            path, "the header is damaged: it does not have the SHA-256 that the manifest states");
     for (const SafetensorsEntry& entry : file.header.entries) {
         const auto text = file.header.metadata.find(entry.name);
         const std::optional<Description> said =

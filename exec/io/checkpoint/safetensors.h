@@ -36,33 +36,34 @@ enum class StoredType : std::uint8_t {
     I64,
     F64,
 };
-std::string_view word(StoredType type);  ///< as the format spells it: "BF16"
+std::string_view word(StoredType type);  ///< its spelling in the format, such as "BF16"
 std::int64_t size_of(StoredType type);
 std::optional<StoredType> stored_type(std::string_view word);
 StoredType stored_type(DataType type);
-/// Nothing for types that tensors of this project do not have.
+/// The type of this project; nothing for types that its tensors do not have.
 std::optional<DataType> data_type(StoredType type);
 
 struct SafetensorsEntry {
     std::string name;
     StoredType type{};
-    Extents shape;
+    Dimensions shape;
     std::int64_t begin = 0;  ///< bytes, from the start of the file
     std::int64_t bytes = 0;
 };
 
 struct SafetensorsHeader {
-    std::int64_t bytes = 0;                 ///< of length and JSON: where the data begins
+    /// Bytes of length and JSON, after which the data starts.
+    std::int64_t bytes = 0;
     std::vector<SafetensorsEntry> entries;  ///< in the order of their data
     std::map<std::string, std::string> metadata;
 };
 
-/// Longer headers are refused, as Hugging Face's own reader refuses them.
+/// The longest header; longer ones are refused, as Hugging Face's own reader refuses them.
 inline constexpr std::size_t kLongestSafetensorsHeader = 100'000'000;
 
-/// Of a file's bytes. Throws InputError that names `file`, the tensor and the numbers unless
-/// every tensor has a known type, as many bytes as its shape needs and a name of its own, and
-/// the tensors fill the file without overlap, hole or rest.
+/// Parses the header of a file's bytes. Throws InputError that names `file`, the tensor and the
+/// numbers unless every tensor has a known type, as many bytes as its shape needs and a name of its
+/// own, and the tensors fill the file without overlap, hole or rest.
 SafetensorsHeader parse_safetensors(std::string_view bytes, const std::string& file);
 
 /// A file whose header is checked and whose data lies mapped in memory, at any alignment.

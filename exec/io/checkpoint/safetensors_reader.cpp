@@ -14,15 +14,16 @@ namespace {
 
 constexpr std::size_t kMostDimensions = 32;
 
-/// Names come from the file: a long one, or one with control characters, is no sentence.
+/// A name in quotes for a sentence. Names come from the file and may be long or have control
+/// characters.
 std::string in_quotes(std::string_view name) {
     std::string shown = "'";
     for (const char c : name.substr(0, 100)) shown += static_cast<unsigned char>(c) < 32 ? ' ' : c;
     return shown + (name.size() > 100 ? "...'" : "'");
 }
 
-/// Follows the one form that a header may have; whatever else the JSON holds ends it with
-/// a sentence. Offsets are as written, from the start of the data.
+/// Follows the one form that a header may have; anything else in the JSON ends it with a sentence.
+/// Offsets are as written, from the start of the data.
 class HeaderBuilder : public nlohmann::json_sax<nlohmann::json> {
 public:
     SafetensorsHeader header;
@@ -127,7 +128,7 @@ public:
 private:
     enum class State : std::uint8_t { Start, Root, Metadata, Entry, List, End };
 
-    Extents& list() { return field_ == "shape" ? header.entries.back().shape : offsets_; }
+    Dimensions& list() { return field_ == "shape" ? header.entries.back().shape : offsets_; }
     bool wrong(std::string sentence) {
         mistake = std::move(sentence);
         return false;
@@ -137,7 +138,7 @@ private:
     }
     bool misplaced(std::string_view what) {
         if (state_ == State::Start) return wrong("the header is not a JSON object");
-        return wrong(fmt::format("the header has {} in the place of something else, at {}", what,
+        return wrong(fmt::format("the header has {} where something else belongs, at {}", what,
                                  in_quotes(entry_)));
     }
 
@@ -145,12 +146,13 @@ private:
     std::string entry_;
     std::string key_;
     std::string field_;
-    Extents offsets_;
+    Dimensions offsets_;
     std::unordered_set<std::string> names_;
     std::unordered_set<std::string> fields_;
 };
 
-/// Nothing if the product passes 2^63, be another extent zero or not: users form strides.
+/// The bytes of a tensor; nothing if the product exceeds 2^63, even where another dimension has
+/// size zero, since users compute strides.
 std::optional<std::int64_t> bytes_of(const SafetensorsEntry& entry) {
     std::int64_t product = size_of(entry.type);
     bool empty = false;
@@ -183,8 +185,9 @@ void check_entries(SafetensorsHeader& header, std::int64_t data, const std::stri
                                        name, entry.begin, in_quotes(before), end));
         if (entry.begin > end)
             throw bad_file(
-                file, fmt::format("bytes {} to {} of the data, before tensor {}, belong to none",
-                                  end, entry.begin, name));
+                file,
+                fmt::format("bytes {} to {} of the data, before tensor {}, belong to no tensor",
+                            end, entry.begin, name));
         end = entry.begin + entry.bytes;
         before = entry.name;
         entry.begin += header.bytes;

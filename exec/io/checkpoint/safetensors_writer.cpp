@@ -35,7 +35,7 @@ std::string SafetensorsWriter::header(const Metadata& metadata) const {
         begin = end;
     }
     std::string text = json.dump();
-    text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the data is aligned
+    text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the data
     const std::uint64_t length = text.size();
     std::string bytes(sizeof length, '\0');
     std::memcpy(bytes.data(), &length, sizeof length);

@@ -13,28 +13,29 @@ namespace debubble::exec {
 struct NewTensor {
     std::string name;
     StoredType type{};
-    Extents shape;
+    Dimensions shape;
 
     std::int64_t bytes() const { return elements_of(shape) * size_of(type); }
 };
 
 using Metadata = std::map<std::string, std::string>;
 
-/// Writes one file tensor by tensor, so that no more than a part of one need be in memory.
+/// Writes one file tensor by tensor, so that no more than a part of one tensor need be in memory.
 /// Throws WorldError when the disk does not take it.
 class SafetensorsWriter {
 public:
-    /// Tensors of distinct names, whose data will come in this order. `metadata` may be
-    /// given anew at the end, with values as long as these.
+    /// Starts a file of tensors with distinct names, whose data will come in this order. `metadata`
+    /// may be replaced at the end by values of the same length.
     SafetensorsWriter(const std::filesystem::path& path, std::vector<NewTensor> tensors,
                       const Metadata& metadata);
 
-    /// The next bytes of the data.
+    /// Appends the next bytes of the data.
     void append(std::string_view bytes);
-    /// The header's bytes with this metadata, and the file's in all.
+    /// The bytes of the header with this metadata, and of the whole file.
     std::string header(const Metadata& metadata) const;
     std::int64_t file_bytes() const;
-    /// Once all the data has come; `path` takes the place of the one given first.
+    /// Completes the file once all the data has come; it appears as `path` instead of the path
+    /// given first.
     void finish(const Metadata& metadata, const std::filesystem::path& path);
 
 private:

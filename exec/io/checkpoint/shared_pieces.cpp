@@ -7,7 +7,7 @@ namespace debubble::exec {
 
 SharedPieces::SharedPieces(PieceSource source, int readers)
     : state_(std::make_shared<State>(std::move(source), readers)) {
-    assert(readers > 0 && "somebody reads");
+    assert(readers > 0 && "a piece has a reader");
 }
 
 void SharedPieces::read(const std::function<void(const PieceSource&)>& read) const {

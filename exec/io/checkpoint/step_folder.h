@@ -15,17 +15,19 @@ struct StepFolder {
     std::filesystem::path path;
 };
 std::filesystem::path step_folder(const std::filesystem::path& run_folder, std::int64_t step);
-/// Highest step first. Other names are none of ours. None if there is no such folder.
+/// The folders of steps, highest step first; other names are left alone. Empty if there is no such
+/// folder.
 std::vector<StepFolder> step_folders(const std::filesystem::path& run_folder);
 
-/// What write_rank tells commit, until that has put it into the manifest.
+/// The file by which write_rank tells commit of its rank file, until commit has put it into the
+/// manifest.
 std::filesystem::path rank_note(const std::filesystem::path& step_folder, int rank);
 
 /// Removes the files that a checkpoint writer made and `kept` does not name.
 void remove_own_files(const std::filesystem::path& step_folder,
                       const std::vector<std::string_view>& kept);
-/// The manifest first, so that nobody takes what is left for a checkpoint. Strangers' files
-/// stay, and the folder with them.
+/// Removes a step, its manifest first, so that the rest is not taken for a checkpoint. Files that
+/// this program did not write stay, and the folder with them.
 void remove_step(const std::filesystem::path& step_folder);
 
 }  // namespace debubble::exec

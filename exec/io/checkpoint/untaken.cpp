@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t kMostNamed = 8;
 
-/// Buffers: a causal mask, and the frequencies of rotary positions.
+/// Whether a tensor is a buffer: a causal mask, or the frequencies of rotary positions.
 bool is_no_weight(const std::string& name) {
     constexpr std::array kBuffers{".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"};
     return std::ranges::any_of(kBuffers, [&](const char* end) { return name.ends_with(end); });
 }
 
-/// Of the whole network, as checkpoints name them.
+/// The parameters of the whole network, as checkpoints name them.
 std::set<std::string> parameters_of(const models::Architecture& model) {
     std::set<std::string> names;
     for (const models::Parameter& parameter : models::whole_parameters(model))
@@ -46,7 +46,7 @@ std::optional<std::string> note_of_untaken(const PieceSource& weights,
     if (count == 0) return std::nullopt;
     const std::string more =
         count > named.size() ? fmt::format(" and {} more", count - named.size()) : "";
-    return fmt::format("{} of {} {} no parameter of the model and not taken: {}{}",
+    return fmt::format("{} of {} {} not a parameter of the model and not taken: {}{}",
                        count == 1 ? "1 tensor" : fmt::format("{} tensors", count), weights.name,
                        count == 1 ? "is" : "are", fmt::join(named, ", "), more);
 }

@@ -15,12 +15,12 @@ std::uint64_t key_of(std::int32_t left, std::int32_t right) {
 struct Symbol {
     std::int32_t token;
     std::int32_t previous;
-    std::int32_t next;  ///< kEnd after the last
+    std::int32_t next;  ///< index of the next symbol; kEnd after the last
     bool is_gone = false;
 };
 constexpr std::int32_t kEnd = -1;
 
-/// Merge the symbol at `left` with its next. Outdated once either is another.
+/// A merge of the symbol at `left` with its next. It is outdated once either has changed.
 struct Candidate {
     std::int32_t rank;
     std::int32_t left;

@@ -21,15 +21,15 @@ struct Merge {
     std::int32_t result = 0;
 };
 
-/// The rules that make a word's bytes its tokens.
+/// The rules that turn a word's bytes into tokens.
 class BytePairs {
 public:
-    /// `byte_tokens`: the token of each byte, or kNoToken. `merges`: the earlier, the sooner.
+    /// `byte_tokens`: the token of each byte, or kNoToken. `merges`: earlier ones come first.
     BytePairs(const std::array<std::int32_t, 256>& byte_tokens, std::span<const Merge> merges);
 
-    /// Appends the word's tokens: of all neighbours that can be merged the earliest rule's
-    /// leftmost are, until none can. Time n log n. Returns the first byte that has no token,
-    /// or word.size().
+    /// Appends the word's tokens: among all neighbours that can be merged, the leftmost pair of the
+    /// earliest rule is merged, until none can be. Time n log n. Returns the index of the first
+    /// byte that has no token, or word.size().
     std::size_t encode(std::string_view word, std::vector<std::int32_t>& tokens) const;
 
 private:

@@ -22,7 +22,7 @@ struct StringHash {
 template <class Value>
 using ByText = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
 
-/// What matches any added token, of two that begin at one place the longer.
+/// A pattern that matches any added token; of two that start at one place it matches the longer.
 std::optional<Pattern> pattern_of(std::vector<AddedToken> added, const BpeDescription& of) {
     if (added.empty()) return std::nullopt;
     std::ranges::stable_sort(added, std::greater{}, [](const auto& a) { return a.text.size(); });
@@ -93,8 +93,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t kEnough = 1 << 14;  ///< tokens to hand on at once
-    static constexpr std::size_t kLongestKept = 64;  ///< bytes of a word
+    static constexpr std::size_t kEnough = 1 << 14;  ///< tokens to hand on at a time
+    static constexpr std::size_t kLongestKept = 64;  ///< most bytes of a word that is kept
     static constexpr std::size_t kMostKept = 1 << 20;
 
     template <class Word>
@@ -137,8 +137,8 @@ private:
     ByText<std::int32_t> token_of_text_;
     ByText<std::int32_t> known_words_;
 
-    mutable std::mutex mutex_;                        ///< of the patterns and of what follows
-    mutable ByText<std::vector<std::int32_t>> kept_;  ///< words that came before
+    mutable std::mutex mutex_;                        ///< guards the patterns and the members below
+    mutable ByText<std::vector<std::int32_t>> kept_;  ///< tokens of words seen before
 };
 
 }  // namespace

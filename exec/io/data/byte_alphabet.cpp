@@ -6,14 +6,15 @@
 namespace debubble::exec {
 namespace {
 
-constexpr int kCodes = 256 + 68;  // of Latin-1, then one for each byte that is not printable
+// Characters of Latin-1, then one for each byte that is not printable.
+constexpr int kCodes = 256 + 68;
 
 constexpr bool is_printable(int byte) {
     return (byte >= '!' && byte <= '~') || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
 }
 
 struct Alphabet {
-    std::array<std::uint16_t, 256> code{};  ///< Unicode's, by byte
+    std::array<std::uint16_t, 256> code{};  ///< Unicode code point, by byte
     std::array<std::int16_t, kCodes> byte{};
 
     constexpr Alphabet() {

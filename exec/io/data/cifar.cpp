@@ -33,14 +33,14 @@ CifarImages::CifarImages(const std::vector<fs::path>& files) {
     for (const fs::path& path : files) {
         const std::string_view bytes = files_.emplace_back(path).bytes();
         if (bytes.empty() || bytes.size() % kRecord != 0)
-            throw bad_file(path, fmt::format("no file of CIFAR-10: its {} bytes are no multiple of "
-                                             "{}",
-                                             bytes.size(), kRecord));
+            throw bad_file(path,
+                           fmt::format("not a CIFAR-10 file: its {} bytes are not a multiple of {}",
+                                       bytes.size(), kRecord));
         for (std::size_t at = 0; at < bytes.size(); at += kRecord) {
             records_.push_back({bytes.substr(at, kRecord), files_.size() - 1});
             const auto label = static_cast<unsigned char>(bytes[at]);
             if (label >= kCifarClasses.size())
-                throw bad_file(path, fmt::format("no file of CIFAR-10: the label of image {} is {}",
+                throw bad_file(path, fmt::format("not a CIFAR-10 file: the label of image {} is {}",
                                                  at / kRecord, label));
         }
         files_.back().check_whole();

@@ -14,11 +14,11 @@ namespace debubble::exec {
 inline constexpr std::array<std::string_view, 10> kCifarClasses{
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"};
 
-/// The files that `path` stands for: itself if it is a file, the data_batch_*.bin of a folder,
-/// sorted; none for another folder or nothing.
+/// The files of `path`: itself if it is a file, the data_batch_*.bin of a folder, sorted; none for
+/// another folder or if it does not exist.
 std::vector<std::filesystem::path> cifar_files(const std::filesystem::path& path);
 
-/// The records of some files, one after the other. Any number of threads may read.
+/// The records of several files, one after the other. Any number of threads may read.
 class CifarImages {
 public:
     /// Throws InputError if a file is not made of records or a label is above 9.
@@ -31,9 +31,9 @@ public:
 private:
     struct Record {
         std::string_view bytes;
-        std::size_t file = 0;  ///< of files_
+        std::size_t file = 0;  ///< index in files_
     };
-    /// After which they are whole.
+    /// Throws FileCut unless the image's file is whole.
     void check_whole(std::int64_t index) const { files_[records_[index].file].check_whole(); }
 
     std::vector<MappedFile> files_;

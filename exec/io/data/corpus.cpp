@@ -14,7 +14,7 @@ namespace debubble::exec {
 namespace fs = std::filesystem;
 namespace {
 
-/// Goes up when the same corpus and tokenizer give other tokens than they did.
+/// The version of the encoding. It increases when the same corpus and tokenizer give other tokens.
 constexpr int kEncoding = 1;
 
 std::string origin_of(const Corpus& corpus, const Tokenizer& tokenizer) {
@@ -23,8 +23,8 @@ std::string origin_of(const Corpus& corpus, const Tokenizer& tokenizer) {
                               fs::file_size(corpus.path), time.count(), tokenizer.identity()));
 }
 
-/// Where the tokens may lie, best first. The name has what two caches of one corpus, or of
-/// two corpora of one name in one cache folder, differ in.
+/// The paths where the tokens may be kept, best first. The name contains everything in which two
+/// caches of one corpus, or of two corpora of one name in one cache folder, differ.
 std::vector<fs::path> places_of(const Corpus& corpus, const Tokenizer& tokenizer) {
     const auto name = [&](const std::string& difference) {
         return fmt::format("{}.{}.tokens.bin", corpus.path.filename().string(),
@@ -45,7 +45,7 @@ std::vector<fs::path> places_of(const Corpus& corpus, const Tokenizer& tokenizer
     return places;
 }
 
-/// The tokens at `place`, if they are those of `origin`.
+/// The tokens at `place`, if they come from `origin`.
 std::shared_ptr<const TokenFile> kept_at(const fs::path& place, const std::string& origin,
                                          const fs::path& corpus) {
     std::error_code error;
@@ -54,7 +54,7 @@ std::shared_ptr<const TokenFile> kept_at(const fs::path& place, const std::strin
         auto file = std::make_shared<const TokenFile>(place, corpus);
         return file->origin() == origin && file->is_intact() ? file : nullptr;
     } catch (const InputError&) {
-        return nullptr;  // damaged
+        return nullptr;  // the cache is damaged
     }
 }
 
@@ -81,7 +81,7 @@ std::shared_ptr<const TokenFile> tokenised(const Corpus& corpus, const Tokenizer
                              [&](const TokenSink& sink) { encode(corpus, tokenizer, sink); });
             return std::make_shared<const TokenFile>(places[i], corpus.path);
         } catch (const FileCut&) {
-            throw;  // of the corpus, which is so for every place
+            throw;  // the corpus is bad, wherever its tokens are kept
         } catch (const WorldError&) {
             if (i + 1 == places.size()) throw;
         }
@@ -92,8 +92,9 @@ std::shared_ptr<const TokenFile> tokenised(const Corpus& corpus, const Tokenizer
 
 std::shared_ptr<const TokenFile> open_corpus(const Corpus& corpus, const Tokenizer& tokenizer) {
     if (corpus.kind == CorpusKind::Tokens) return std::make_shared<const TokenFile>(corpus.path);
-    static_cast<void>(MappedFile(corpus.path));  // says so if there is none
-    static std::mutex one_at_a_time;             // threads would write aside under one name
+    static_cast<void>(MappedFile(corpus.path));  // throws if there is none
+    // Otherwise threads would write under one temporary name.
+    static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
     return tokenised(corpus, tokenizer);
 }

@@ -8,7 +8,7 @@ namespace debubble::exec {
 namespace {
 
 constexpr std::int64_t kMostBytes = 64 << 20;
-constexpr std::int64_t kMostLooks = 2048;  ///< at places of a disk far from each other
+constexpr std::int64_t kMostLooks = 2048;  ///< most reads at places of a disk far from each other
 
 void add(Sha256& sum, const Tensor& tensor) {
     const TensorView view = tensor.view();

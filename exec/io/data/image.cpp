@@ -9,16 +9,16 @@
 namespace debubble::exec {
 namespace {
 
-/// What one output pixel takes of a row or column.
+/// The weights with which one output pixel takes the pixels of a row or column.
 struct Taps {
     int first = 0;
     std::vector<float> weights;
 };
 
-/// The taps of `count` output pixels from `begin` on, when `from` pixels become `to`.
+/// The taps of `count` output pixels from `begin` on, when `from` pixels are resized to `to`.
 std::vector<Taps> triangle_taps(int from, std::int64_t to, std::int64_t begin, int count) {
     const double scale = from / static_cast<double>(to);
-    const double reach = std::max(scale, 1.0);  // of the triangle, in input pixels
+    const double reach = std::max(scale, 1.0);  // half the base of the triangle, in input pixels
     std::vector<Taps> taps(count);
     for (int i = 0; i < count; ++i) {
         const double centre = (static_cast<double>(begin + i) + 0.5) * scale;
@@ -35,7 +35,7 @@ std::vector<Taps> triangle_taps(int from, std::int64_t to, std::int64_t begin, i
     return taps;
 }
 
-/// One channel, [height, width], 0 to 1.
+/// One channel of the image, [height, width], values from 0 to 1.
 std::vector<float> channel_of(const Image& image, int channel, int channels) {
     constexpr std::array kBt601{0.299f, 0.587f, 0.114f};
     const std::size_t pixels = static_cast<std::size_t>(image.width) * image.height;
@@ -86,7 +86,7 @@ std::vector<float> fit(const Image& image, int side, int channels) {
                 float sum = 0;
                 for (std::size_t k = 0; k < down[y].weights.size(); ++k)
                     sum += down[y].weights[k] * narrow[(down[y].first + k) * side + x];
-                out.push_back(std::min(sum, 1.0F));  // taps add up to 1 but for rounding
+                out.push_back(std::min(sum, 1.0F));  // taps add up to 1 except for rounding
             }
         }
     }

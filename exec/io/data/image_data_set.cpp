@@ -23,7 +23,7 @@ bool is_image(const fs::path& path) {
     return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
 }
 
-/// Sorted, without what is hidden.
+/// The wanted entries of a folder, sorted, without hidden ones.
 template <class Wanted>
 std::vector<fs::path> entries(const fs::path& folder, const Wanted& wanted) {
     std::vector<fs::path> found;
@@ -93,8 +93,9 @@ public:
         for (const fs::path& folder : class_folders(path)) {
             const auto found = std::ranges::find(classes, folder.filename().string());
             if (found == classes.end())
-                throw bad_file(folder, fmt::format("no class of the training's, which are {}",
-                                                   fmt::join(classes, ", ")));
+                throw bad_file(folder,
+                               fmt::format("not a class of the training, whose classes are {}",
+                                           fmt::join(classes, ", ")));
             const auto files = entries(folder, [](const auto& entry) {
                 return entry.is_regular_file() && is_image(entry.path());
             });

@@ -15,9 +15,9 @@
 namespace debubble::exec {
 namespace {
 
-/// libjpeg's own error handler ends the program.
+/// An error handler for libjpeg, whose own handler ends the program.
 struct Errors {
-    jpeg_error_mgr manager;  ///< first: libjpeg knows the whole by its address
+    jpeg_error_mgr manager;  ///< the first member: libjpeg knows the whole by its address
     std::jmp_buf give_up;
     std::array<char, JMSG_LENGTH_MAX> message;
 };
@@ -28,13 +28,13 @@ struct Errors {
     std::longjmp(errors->give_up, 1);
 }
 
-/// Of warnings, only bytes between two segments do no harm to the picture.
+/// The only warning that does no harm to the picture is that of bytes between two segments.
 void warn(j_common_ptr info, int level) {
     if (level < 0 && info->err->msg_code != JWRN_EXTRANEOUS_DATA) give_up(info);
 }
 
-/// Only plain C between setjmp and longjmp: no destructor would run. False if the decoder
-/// gave up.
+/// Decodes by plain C only, since between setjmp and longjmp no destructor would run. Returns false
+/// if the decoder gave up.
 bool decode(jpeg_decompress_struct& info, Errors& errors, std::string_view bytes, Image& image) {
     if (setjmp(errors.give_up)) return false;
     jpeg_create_decompress(&info);
@@ -59,7 +59,7 @@ bool decode(jpeg_decompress_struct& info, Errors& errors, std::string_view bytes
     return true;
 }
 
-/// Adobe stores 255 for no ink.
+/// Converts inverted CMYK to RGB: Adobe stores 255 for no ink.
 void cmyk_to_rgb(Image& image) {
     const std::size_t pixels = static_cast<std::size_t>(image.width) * image.height;
     for (std::size_t i = 0; i < pixels; ++i)

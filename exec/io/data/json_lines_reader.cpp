@@ -26,7 +26,7 @@ std::string text_of(std::string_view line, const MappedFile& file, int number) {
         return field->get<std::string>();
     } catch (const nlohmann::json::parse_error& error) {
         throw refuse(std::clamp<std::size_t>(error.byte, 1, line.size() + 1),
-                     R"(the line is no JSON; it must be {"text": "..."})");
+                     R"(the line is not JSON; it must be {"text": "..."})");
     }
 }
 

@@ -5,9 +5,9 @@
 
 namespace debubble::exec {
 
-/// The tokens of a file that holds {"text": "..."} in every line, a document each, and after
-/// each document the tokenizer's end-of-text. Blank lines are passed over. Throws InputError
-/// at the line that is anything else, or if the tokenizer has no end-of-text.
+/// Encodes a file that holds {"text": "..."} in every line: each line is a document, followed by
+/// the tokenizer's end-of-text. Blank lines are passed over. Throws InputError at a line that is
+/// anything else, or if the tokenizer has no end-of-text.
 void encode_json_lines(const MappedFile& file, const Tokenizer& tokenizer, const TokenSink& sink);
 
 }  // namespace debubble::exec

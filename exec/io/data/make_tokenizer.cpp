@@ -8,9 +8,9 @@ namespace debubble::exec {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kLongestFile = 64u << 20;  // Llama 3's has 9 MB
+constexpr std::size_t kLongestFile = 64u << 20;  // bytes; Llama 3's file has 9 MB
 
-/// The file of a tokenizer's folder, or `path` itself.
+/// The file in a tokenizer's folder, or `path` itself.
 fs::path described_at(const fs::path& path) {
     std::error_code error;
     if (!fs::is_directory(path, error)) return path;

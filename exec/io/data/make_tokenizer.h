@@ -7,8 +7,8 @@
 
 namespace debubble::exec {
 
-/// From `path`: a tokenizer.json of Hugging Face, a vocab.json with its merges.txt beside it,
-/// or a folder with either. An empty path stands for the bytes. Throws InputError.
+/// The tokenizer at `path`: a tokenizer.json of Hugging Face, a vocab.json with its merges.txt next
+/// to it, or a folder with either. An empty path means bytes. Throws InputError.
 std::unique_ptr<Tokenizer> make_tokenizer(const std::filesystem::path& path);
 
 }  // namespace debubble::exec

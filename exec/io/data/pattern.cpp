@@ -15,9 +15,9 @@ std::string literal_pattern(std::string_view text) {
     return expression;
 }
 
-void Pattern::split(std::string_view text, const Piece& piece) const {
+void Pattern::split(std::string_view text, const OnStretch& piece) const {
     constexpr std::size_t kWindow = 4096;
-    constexpr std::size_t kLookahead = 16;  // what a lookahead such as (?!\S) may see
+    constexpr std::size_t kLookahead = 16;  // bytes that a lookahead such as (?!\S) may see
 
     std::size_t window = kWindow;
     while (!text.empty()) {
@@ -26,7 +26,7 @@ void Pattern::split(std::string_view text, const Piece& piece) const {
         std::size_t done = 0;
         while (done < view.size()) {
             const std::optional<Stretch> match = find(view, done);
-            // The text beyond the window might make it another match, or a longer one.
+            // The text beyond the window might give another match, or a longer one.
             const bool is_certain = is_last || (match && match->end + kLookahead <= view.size());
             if (!is_certain) break;
             const std::size_t begin = match ? match->begin : view.size();

@@ -16,27 +16,28 @@ struct Stretch {
     friend bool operator==(const Stretch&, const Stretch&) = default;
 };
 
-/// A regular expression as tokenizers write them: Perl's, over Unicode, in which \s is
-/// Unicode's White_Space as in Rust and Oniguruma. One thread at a time.
+/// A regular expression as tokenizers write it: Perl's syntax over Unicode, in which \s is
+/// Unicode's White_Space as in Rust and Oniguruma. It is used by one thread at a time.
 class Pattern {
 public:
-    /// Over bytes there is no UTF-8, and no limit to the time an expression may take.
+    /// The units that an expression matches. Over bytes there is no UTF-8, and no limit to the time
+    /// an expression may take.
     enum class Over { Characters, Bytes };
 
-    /// Throws InputError, which names `file`, if the expression is none, or looks back;
-    /// WorldError if this program was built without PCRE2.
+    /// Throws InputError, which names `file`, if `expression` is not a regular expression or looks
+    /// back; WorldError if this program was built without PCRE2.
     Pattern(std::string_view expression, Over over, const std::filesystem::path& file);
     ~Pattern();
     Pattern(Pattern&&) noexcept;
 
-    /// The first match that begins at `from` or later and is not empty. Bytes that are no
-    /// UTF-8 match nothing. Throws InputError if the text takes the expression too long.
+    /// The first match that starts at `from` or later and is not empty. Bytes that are not UTF-8
+    /// match nothing. Throws InputError if the expression takes too long on the text.
     std::optional<Stretch> find(std::string_view text, std::size_t from = 0) const;
 
-    using Piece = std::function<void(std::string_view piece, bool matches)>;
-    /// Cuts a text of any length into its matches and what lies between them. The time is
-    /// proportional to the text's length: only a window of it is searched at once.
-    void split(std::string_view text, const Piece& piece) const;
+    using OnStretch = std::function<void(std::string_view piece, bool matches)>;
+    /// Cuts a text of any length into its matches and the stretches between them. The time is
+    /// proportional to the text's length: only a window of it is searched at a time.
+    void split(std::string_view text, const OnStretch& piece) const;
 
 private:
     struct Compiled;
@@ -44,7 +45,7 @@ private:
     std::filesystem::path file_;
 };
 
-/// `text` as an expression that matches it and nothing else.
+/// An expression that matches `text` and nothing else.
 std::string literal_pattern(std::string_view text);
 
 }  // namespace debubble::exec

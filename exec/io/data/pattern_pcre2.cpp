@@ -11,7 +11,7 @@
 namespace debubble::exec {
 namespace {
 
-/// PCRE2's \s has U+180E too, which Unicode no longer counts as white space.
+/// Replaces \s: PCRE2's has U+180E too, which Unicode no longer counts as white space.
 std::string with_unicode_spaces(std::string_view expression) {
     std::string out;
     for (std::size_t i = 0; i < expression.size(); ++i) {
@@ -63,12 +63,12 @@ Pattern::Pattern(std::string_view expression, Over over, const std::filesystem::
                       (over == Over::Characters ? kCharacters : 0) | PCRE2_NEVER_BACKSLASH_C,
                       &error, &at, nullptr));
     if (!c.code)
-        throw bad_file(
-            file, fmt::format("'{}' is no regular expression: {}", expression, message_of(error)));
+        throw bad_file(file, fmt::format("'{}' is not a regular expression: {}", expression,
+                                         message_of(error)));
     std::uint32_t looks_back = 0;
     pcre2_pattern_info(c.code.get(), PCRE2_INFO_MAXLOOKBEHIND, &looks_back);
     if (looks_back > 0)
-        throw bad_file(file, fmt::format("'{}' looks at what was before a match, which is not "
+        throw bad_file(file, fmt::format("'{}' looks at the text before a match, which is not "
                                          "supported",
                                          expression));
     c.match.reset(pcre2_match_data_create(1, nullptr));

@@ -22,7 +22,7 @@ Image decode_png(std::string_view bytes, const std::filesystem::path& file) {
                                          reader.height, kMostPixels));
     }
     reader.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
-    reader.format = PNG_FORMAT_RGBA;  // asked for RGB, libpng would lay it over a background
+    reader.format = PNG_FORMAT_RGBA;  // with RGB, libpng would compose the image with a background
     Image image{static_cast<int>(reader.width), static_cast<int>(reader.height), 3};
     std::vector<std::uint8_t> pixels(PNG_IMAGE_SIZE(reader));
     if (!png_image_finish_read(&reader, nullptr, pixels.data(), 0, nullptr)) throw refuse();

@@ -31,7 +31,8 @@ protected:
     const TokenFile& file() const { return *file_; }
     const TokenRules& rules() const { return rules_; }
 
-    /// `targets` inputs and targets from `first` on, then padding. Returns what counts.
+    /// Writes `targets` inputs and targets from `first` on, then padding. Returns the number that
+    /// counts.
     std::int64_t show(std::int64_t first, std::int64_t targets, std::int64_t row,
                       Batch& batch) const {
         check_tokens(first, first + targets + 1);

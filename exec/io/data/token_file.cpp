@@ -64,13 +64,14 @@ Format checked_format(const MappedFile& file) {
     const Header header = header_of(file.bytes());
     const std::uint32_t magic = header.words[Header::Magic];
     if (magic != kGpt2.magic && magic != kLlama3.magic)
-        throw bad_file(file.path(), fmt::format("no token file of llm.c: it begins with {}, not "
+        throw bad_file(file.path(), fmt::format("not a token file of llm.c: it begins with {}, not "
                                                 "with {} (uint16) or {} (uint32)",
                                                 magic, kGpt2.magic, kLlama3.magic));
     const Format format = magic == kGpt2.magic ? kGpt2 : kLlama3;
     if (header.words[Header::Version] != format.version)
         throw bad_file(file.path(),
-                       fmt::format("version {} of a token file that begins with {}; known is {}",
+                       fmt::format("version {} of a token file that begins with {} is not known; "
+                                   "the known version is {}",
                                    header.words[Header::Version], magic, format.version));
     const std::size_t room = bytes - kHeaderBytes;
     if (room % format.token_bytes != 0 || header.tokens() != room / format.token_bytes)

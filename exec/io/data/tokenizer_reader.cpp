@@ -15,13 +15,13 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 namespace {
 
-/// OpenAI's encoder.py.
+/// The expression of OpenAI's encoder.py.
 constexpr std::string_view kGpt2Words =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 constexpr std::int64_t kMostTokens = 1 << 21;
 
-/// For sentences. Lists and maps, which may be deep, by their kind alone.
+/// A JSON value for sentences. Lists and maps, which may be deep, are given by their kind alone.
 std::string written(const Json& value) {
     return value.is_structured() ? value.type_name() : value.dump();
 }
@@ -37,7 +37,7 @@ public:
     BpeDescription& out() { return out_; }
 
     void read_vocab(const Json& vocab) {
-        if (!vocab.is_object() || vocab.empty()) refuse("the vocabulary is no map with tokens");
+        if (!vocab.is_object() || vocab.empty()) refuse("the vocabulary is not a map with tokens");
         for (const auto& [symbols, token] : vocab.items()) {
             if (symbols.empty()) refuse("a token of the vocabulary is empty");
             add(symbols, token, bytes_of(symbols).value_or(symbols));
@@ -79,7 +79,7 @@ public:
         out_.merges.push_back({known(first), known(second), known(first + second)});
     }
 
-    /// "left right"
+    /// Reads a merge written as "left right".
     void read_merge(std::string_view pair) {
         const std::size_t space = pair.find(' ');
         if (space == std::string_view::npos || pair.find(' ', space + 1) != std::string_view::npos)
@@ -112,7 +112,7 @@ private:
     }
 
     BpeDescription out_;
-    std::vector<std::string> symbols_;  ///< by token
+    std::vector<std::string> symbols_;  ///< symbol of each token
     std::unordered_map<std::string, std::int32_t> tokens_;
 };
 
@@ -140,15 +140,14 @@ void read_split(Builder& builder, const Json& step) {
     const bool inverted = says(step, "invert");
     if (!(behavior == "Isolated" && !inverted) && !(behavior == "Removed" && inverted))
         builder.refuse(
-            fmt::format("words are split with the behavior '{}'{}; supported is "
-                        "'Isolated'",
+            fmt::format("words are split with the behavior '{}'{}; only 'Isolated' is supported",
                         behavior, inverted ? ", inverted" : ""));
     builder.out().pattern = expression.is_null()
                                 ? literal_pattern(member(pattern, "String").get<std::string>())
                                 : expression.get<std::string>();
 }
 
-/// ByteLevel alone, or a Split before it.
+/// Reads a pre-tokenizer: ByteLevel alone, or a Split before it.
 void read_pre_tokenizer(Builder& builder, const Json& pre_tokenizer) {
     const Json& sequence = member(pre_tokenizer, "pretokenizers");
     const auto type = [](const Json& step) {
@@ -163,15 +162,15 @@ void read_pre_tokenizer(Builder& builder, const Json& pre_tokenizer) {
         return read_split(builder, sequence[0]);
     }
     builder.refuse(
-        fmt::format("its pre_tokenizer is '{}'; supported are 'ByteLevel', and a "
-                    "'Sequence' of 'Split' and 'ByteLevel' without a regular expression",
+        fmt::format("its pre_tokenizer is '{}'; only 'ByteLevel' and a 'Sequence' of 'Split' and "
+                    "'ByteLevel' without a regular expression are supported",
                     type(pre_tokenizer)));
 }
 
 void read_model(Builder& builder, const Json& model) {
     const Json& type = member(model, "type");
     if (!type.is_null() && type != "BPE")
-        builder.refuse(fmt::format("its model is {}; supported is \"BPE\"", written(type)));
+        builder.refuse(fmt::format("its model is {}; only \"BPE\" is supported", written(type)));
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
         if (const Json& value = member(model, key); !value.is_null() && value != "")
             builder.refuse(fmt::format("'{}' is {}, which is not supported", key, written(value)));
@@ -188,15 +187,15 @@ void read_model(Builder& builder, const Json& model) {
     }
 }
 
-/// Calls `read` and gives every mistake of form the file's name.
+/// Calls `read` and adds the file's name to every mistake of form.
 template <class Read>
 void with_file(const Builder& builder, const Read& read) {
     try {
         read();
     } catch (const Json::parse_error& error) {
-        builder.refuse(fmt::format("no JSON at byte {}", error.byte));
+        builder.refuse(fmt::format("not JSON at byte {}", error.byte));
     } catch (const Json::exception& error) {
-        builder.refuse(fmt::format("no tokenizer of the known form: {}", error.what()));
+        builder.refuse(fmt::format("not a tokenizer of a known form: {}", error.what()));
     }
 }
 
@@ -206,7 +205,7 @@ BpeDescription read_tokenizer_json(std::string_view text, const fs::path& file) 
     Builder builder(file);
     with_file(builder, [&] {
         const Json root = Json::parse(text);
-        if (!root.is_object()) builder.refuse("no tokenizer: the JSON is no map");
+        if (!root.is_object()) builder.refuse("not a tokenizer: the JSON is not a map");
         if (const Json& normalizer = member(root, "normalizer"); !normalizer.is_null())
             builder.refuse(fmt::format("its normalizer {} is not supported",
                                        written(member(normalizer, "type"))));

@@ -7,12 +7,12 @@
 
 namespace debubble::exec {
 
-/// From a tokenizer.json of Hugging Face: byte-level BPE that splits words by GPT-2's
-/// expression or by one of its own (as Llama 3's does), without a normalizer. What a
-/// post-processor would add to a text is not added. Throws InputError; `file` is its name.
+/// Reads a tokenizer.json of Hugging Face: byte-level BPE that splits words by GPT-2's expression
+/// or by one of its own (as Llama 3's does), without a normalizer. Tokens that a post-processor
+/// would add to a text are not added. Throws InputError; `file` is its name.
 BpeDescription read_tokenizer_json(std::string_view text, const std::filesystem::path& file);
 
-/// From a vocab.json and a merges.txt, as GPT-2 was published.
+/// Reads a vocab.json and a merges.txt, the form in which GPT-2 was published.
 BpeDescription read_vocab_and_merges(std::string_view vocab, std::string_view merges,
                                      const std::filesystem::path& vocab_file,
                                      const std::filesystem::path& merges_file);

@@ -24,7 +24,7 @@ constexpr std::pair<std::string DataOptions::*, CorpusKind> kCorpora[] = {
 /// How every corpus of a training is read.
 struct TokenReading {
     CorpusKind kind = CorpusKind::Text;
-    std::unique_ptr<Tokenizer> tokenizer;  ///< none for token files without `data.tokenizer`
+    std::unique_ptr<Tokenizer> tokenizer;  ///< unset for token files without `data.tokenizer`
     std::optional<std::int32_t> end_of_text;
     bool pack = true;
     TokenRules rules;
@@ -52,18 +52,19 @@ TokenReading token_reading(CorpusKind kind, const scenarios::Scenario& scenario)
     const std::string& file = data.tokenizer;
     if (kind != CorpusKind::Tokens || !file.empty()) {
         reading.tokenizer = make_tokenizer(file);
-        // A model of 256 tokens may read bytes that hold no end-of-text.
+        // A model of 256 tokens may read bytes, which then hold no end-of-text.
         if (!file.empty() && reading.tokenizer->vocab() > rules.vocab)
-            throw bad_file(file, fmt::format("a tokenizer of {} tokens is for no model with a "
-                                             "vocabulary of {}",
-                                             reading.tokenizer->vocab(), rules.vocab));
+            throw bad_file(
+                file,
+                fmt::format("a tokenizer of {} tokens does not fit a model with a vocabulary of {}",
+                            reading.tokenizer->vocab(), rules.vocab));
         reading.end_of_text = reading.tokenizer->end_of_text();
     }
     if (data.end_of_text)
         reading.end_of_text = token_of(*data.end_of_text, "data.end_of_text", rules.vocab);
     if (!reading.pack && !reading.end_of_text)
         throw InputError(
-            "'data.pack: false' shows a document at a time, but where one ends is "
+            "'data.pack: false' shows one document at a time, but where a document ends is "
             "unknown: give 'data.end_of_text' or 'data.tokenizer'");
     if (data.pad_token)
         rules.pad_token = token_of(*data.pad_token, "data.pad_token", rules.vocab);

@@ -9,16 +9,16 @@
 
 namespace debubble::exec {
 
-/// What a scenario trains on, by its keys `training.data.*` and `training.seed`.
+/// The data that a scenario trains on, by its keys `training.data.*` and `training.seed`.
 struct TrainingData {
     Batches train;
     std::optional<Batches> eval;  ///< `data.eval`, each sample once and in order
     std::int32_t ignore_index = -100;
-    std::vector<std::string> classes = {};  ///< of images: their names, by target
+    std::vector<std::string> classes = {};  ///< names of the classes of images, by target
 };
 
-/// Opens the data, and tokenises it if it never was. Throws InputError if a key is missing, a
-/// file is bad, or the data is not for this model.
+/// Opens the data, and tokenises it if that was never done. Throws InputError if a key is missing,
+/// a file is bad, or the data does not fit the model.
 TrainingData open_training_data(const scenarios::Scenario& scenario);
 
 }  // namespace debubble::exec

@@ -23,17 +23,17 @@ using scenarios::Cluster;
 using scenarios::Measured;
 using scenarios::Provenance;
 
-/// The scenario as the executor's own framework runs it, with this schedule.
+/// The scenario with this schedule, as the executor's own framework runs it.
 scenarios::Scenario variant(const CalibrateRequest& request, const std::string& name,
                             const std::string& schedule) {
     std::vector<scenarios::Override> overrides = overrides_of(request, name);
     scenarios::Scenario own = scenarios::read_scenario(name, overrides);
     check_executed(own.model, own.parallel);
     if (own.parallel.zero_stage == 3)
-        throw InputError(
-            fmt::format("{}: parallel.zero_stage is 3, which gathers parameters inside passes; how "
-                        "much of that operators hide is not measured; calibrate with 0, 1 or 2",
-                        own.name));
+        throw InputError(fmt::format(
+            "{}: parallel.zero_stage is 3, which gathers parameters inside passes; how much of "
+            "that time operators hide is not measured; calibrate with 0, 1 or 2",
+            own.name));
     if (own.schedule.slices > 1) return own;
     overrides.emplace_back("schedule", schedule);
     if (own.parallel.stages_per_rank > 1) {
@@ -95,7 +95,7 @@ void put_links(const LinkTimings& links, Cluster& cluster, Measured& measured) {
     link.base_latency = Duration{};
     link.half_bandwidth_size = Bytes{};
     measured.collectives = links.collectives;
-    // There is one machine; what a network would do is not known.
+    // There is only one machine, so the figures of a network are not known.
     cluster.network.nic_bandwidth = {1.25e9};
     cluster.network.latency = cluster.network.p2p_latency = Duration{50'000};
 }
@@ -105,10 +105,10 @@ void put_origin(Provenance provenance, const std::string& source, Keys keys, Clu
     for (const char* key : keys) cluster.origins[key] = {provenance, source};
 }
 
-/// Of both kinds of device.
+/// Adds the origins of link constants, for both kinds of device.
 void put_link_origins(const std::string& source, Cluster& cluster) {
     put_origin(Provenance::Measured, source, {"node_link.bandwidth", "node_link.latency"}, cluster);
-    put_origin(Provenance::Assumed, "of no account to what was measured whole",
+    put_origin(Provenance::Assumed, "without influence on operators that were measured whole",
                {"node_link.kind", "node_link.base_latency", "node_link.half_bandwidth_size",
                 "network.nic_bandwidth", "network.latency", "network.p2p_latency"},
                cluster);
@@ -119,14 +119,14 @@ void put_processor_origins(const std::string& source, Cluster& cluster) {
                {"gpu.fp16_flops", "gpu.fp32_flops", "gpu.bf16", "gpu.memory",
                 "gpu.memory_bandwidth", "gpu.threads"},
                cluster);
-    put_origin(Provenance::Assumed, "of no account to what was measured whole",
+    put_origin(Provenance::Assumed, "without influence on operators that were measured whole",
                {"gpu.sms", "gpu.gemm_efficiency", "gpu.attention_forward_efficiency",
                 "gpu.attention_backward_efficiency", "gpu.memory_efficiency", "gpu.gemm_overhead",
                 "gpu.kernel_overhead", "gpu.host_link"},
                cluster);
 }
 
-/// Operators that were not measured whole are priced by these, so each says what it stands on.
+/// Operators that were not measured whole are priced by these constants, so each names its origin.
 void put_gpu(const GpuFigures& gpu, Cluster& cluster) {
     const DeviceFacts& facts = gpu.facts;
     const std::optional<Cluster> sheet = shipped_cluster_of(gpu.name, facts.memory);
@@ -136,14 +136,15 @@ void put_gpu(const GpuFigures& gpu, Cluster& cluster) {
     cluster.gpu.threads.reset();
     const std::string part = facts.ranks > 1 ? fmt::format(", cut by {}", facts.ranks) : "";
     if (sheet)
-        put_origin(Provenance::Datasheet, fmt::format("as of cluster {}{}", sheet->name, part),
+        put_origin(Provenance::Datasheet,
+                   fmt::format("the datasheet of cluster {}{}", sheet->name, part),
                    {"gpu.fp16_flops", "gpu.fp32_flops", "gpu.memory_bandwidth"}, cluster);
     else
-        put_origin(Provenance::Measured,
-                   "what the sweeps have reached, since no shipped cluster "
-                   "has this card's datasheet",
-                   {"gpu.fp16_flops", "gpu.fp32_flops", "gpu.memory_bandwidth"}, cluster);
-    put_origin(Provenance::Measured, fmt::format("what the driver says of the GPU{}", part),
+        put_origin(
+            Provenance::Measured,
+            "the highest rates of the sweeps, since no shipped cluster has this card's datasheet",
+            {"gpu.fp16_flops", "gpu.fp32_flops", "gpu.memory_bandwidth"}, cluster);
+    put_origin(Provenance::Measured, fmt::format("reported by the driver of the GPU{}", part),
                {"gpu.sms", "gpu.bf16", "gpu.memory"}, cluster);
     put_origin(Provenance::Measured,
                fmt::format("a wave of products: {}", curve_text(gpu.timings, "product")),
@@ -184,7 +185,7 @@ Cluster calibrate(const CalibrateRequest& request, const std::string& name,
                   const std::function<void(const std::string&)>& on_note) {
     JobTimings timings;
     int ranks = 2, gpu_ranks = 1;
-    // All are read before the first is measured, so that mistakes show at once.
+    // All scenarios are read before the first is measured, so that mistakes show at once.
     std::vector<scenarios::Scenario> jobs;
     for (const std::string& scenario : request.scenarios)
         for (const char* schedule : {"gpipe", "zb-h1"}) {

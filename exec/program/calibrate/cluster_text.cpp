@@ -12,7 +12,7 @@ std::string in_ns(Duration time) {
     return fmt::format("{} ns", time.count());
 }
 
-/// Constants that share an origin in one entry.
+/// The origins of constants; those that share one are in one entry.
 std::string origins_text(const scenarios::Cluster& cluster) {
     std::map<std::pair<std::string_view, std::string>, std::vector<std::string>> of;
     for (const auto& [constant, origin] : cluster.origins)

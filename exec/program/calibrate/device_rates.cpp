@@ -15,8 +15,9 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr std::int64_t kDiagonalBlock = 128;  ///< the cost model counts those whole
-constexpr double kShortest = 1e-18;           ///< seconds per unit: no rate is infinite
+/// Rows of a block, which the cost model counts whole on the diagonal.
+constexpr std::int64_t kDiagonalBlock = 128;
+constexpr double kShortest = 1e-18;  ///< seconds per unit, so that no rate is infinite
 
 template <class Work>
 const Work* work_of(const KernelTiming& timing) {
@@ -32,7 +33,7 @@ std::vector<Point> products(std::span<const KernelTiming> timings, int element_b
     return points;
 }
 
-/// Middle of what the three longest sequences reach.
+/// The median of the rates of the three longest sequences.
 double attention_rate(std::span<const KernelTiming> timings, bool backward, double overhead) {
     std::vector<double> rates;
     for (const KernelTiming& timing : timings) {
@@ -47,7 +48,8 @@ double attention_rate(std::span<const KernelTiming> timings, bool backward, doub
     return median(std::move(rates));
 }
 
-/// The smallest of each kernel, which is all overhead, and the largest two, which fit no cache.
+/// The smallest call of each kernel, which is all overhead, and the largest two, which fit no
+/// cache.
 std::vector<Point> traffic(std::span<const KernelTiming> timings) {
     std::vector<Point> points;
     for (const char* kernel : {"sum", "gelu", "norm"}) {
@@ -62,7 +64,7 @@ std::vector<Point> traffic(std::span<const KernelTiming> timings) {
     return points;
 }
 
-/// Letters and digits together: "H200", "A100", "SXM4".
+/// Whether a word has both letters and digits, such as "H200", "A100" or "SXM4".
 bool names_a_card(std::string_view word) {
     return std::isalpha(static_cast<unsigned char>(word.front())) &&
            std::ranges::any_of(word, [](unsigned char c) { return std::isdigit(c); }) &&
@@ -137,7 +139,7 @@ std::optional<scenarios::Cluster> shipped_cluster_of(std::string_view device, By
         const std::vector<std::string> theirs = cards_in(cluster.gpu.name);
         const bool same = std::ranges::any_of(
             theirs, [&](const std::string& card) { return std::ranges::count(cards, card) > 0; });
-        // 40 and 80 GB of A100 are two cards.
+        // The A100 with 40 GB and that with 80 GB are two cards.
         const double size =
             static_cast<double>(memory.count) /
             static_cast<double>(std::max<std::int64_t>(1, cluster.gpu.memory.count));

@@ -17,14 +17,14 @@ namespace {
 constexpr int kRounds = 5;
 constexpr int kMostRepeats = 100;
 constexpr std::int64_t kMostCopied = std::int64_t{1} << 24;  ///< elements
-constexpr double kTick = 1e-9;          ///< seconds: no copy is infinitely fast
-constexpr std::int64_t kHidden = 1024;  ///< of norms
+constexpr double kTick = 1e-9;          ///< seconds, so that no copy is infinitely fast
+constexpr std::int64_t kHidden = 1024;  ///< width of a norm's row
 constexpr std::int64_t kHeads = 2;
 constexpr std::int64_t kHeadDim = 128;
 constexpr std::int64_t kBlock = 128;  ///< queries that a multiprocessor takes at a time
-constexpr std::int64_t kWaves = 4;    ///< of blocks of attention
+constexpr std::int64_t kWaves = 4;    ///< waves of blocks of attention
 
-/// Median of several rounds; a call that takes long is its own round.
+/// The median of several rounds; a call that takes long is a round of its own.
 double seconds_of(Kernels& kernels, const SweepLimits& limits, const std::function<void()>& work) {
     const auto timed = [&](int repeats) {
         const Clock::time_point begin = Clock::now();
@@ -32,7 +32,7 @@ double seconds_of(Kernels& kernels, const SweepLimits& limits, const std::functi
         kernels.finish();
         return std::chrono::duration<double>(Clock::now() - begin).count() / repeats;
     };
-    timed(1);  // what is made once: kernels loaded, a library's choice
+    timed(1);  // work that is done once: kernels are loaded, a library chooses
     const double first = timed(1);
     const double enough = std::chrono::duration<double>(limits.enough).count();
     if (first > enough) return first;
@@ -42,7 +42,7 @@ double seconds_of(Kernels& kernels, const SweepLimits& limits, const std::functi
     return median(std::move(seconds));
 }
 
-/// Tensors of one shape of the sweep.
+/// The tensors of one shape of the sweep.
 class Operands {
 public:
     Operands(Kernels& kernels, Arena& arena) : kernels_(kernels), arena_(arena) {}
@@ -51,8 +51,8 @@ public:
         memory_.push_back(arena_.allocate(shape, type, MemoryClass::Workspace, "sweep"));
         return memory_.back().view();
     }
-    /// Numbers in [-1, 1) that repeat after a while: what a product of zeros takes says little,
-    /// since the power that it draws decides the clock.
+    /// Numbers in [-1, 1) that repeat after a while. A product of zeros would mislead, since it
+    /// draws less power, which decides the clock.
     TensorView random(const Shape& shape, DataType type) {
         const TensorView whole = empty(shape, type);
         const std::int64_t elements = shape.elements();
@@ -107,7 +107,7 @@ public:
     }
 
 private:
-    /// Two shapes of a kind there are always.
+    /// Every kind has at least two shapes.
     bool goes_on(bool enough_shapes) const {
         return !enough_shapes || last_ < std::chrono::duration<double>(limits_.enough).count();
     }
@@ -199,7 +199,7 @@ HostCopyRates host_copy_rates(DeviceLanes& lanes, Arena& arena, const SweepLimit
     const Bytes size{4 * elements};
     PinnedPool pool(lanes);
     const PinnedPool::Block block = pool.take(size);
-    std::ranges::fill_n(block.data(), size.count, std::byte{1});  // pages that have been written
+    std::ranges::fill_n(block.data(), size.count, std::byte{1});  // writes the pages
     const auto rate = [&](const std::byte* from, std::byte* to) {
         std::vector<double> seconds;
         for (int i = 0; i <= kRounds; ++i) {

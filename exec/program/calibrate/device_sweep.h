@@ -7,7 +7,7 @@
 #include "exec/core/device.h"
 #include "models/kernel.h"
 
-/// A device's kernels over growing shapes: the curves behind the efficiencies of a cluster.
+/// A device's kernels over growing shapes: the curves from which a cluster's efficiencies come.
 namespace debubble::exec {
 
 struct KernelTiming {
@@ -15,7 +15,7 @@ struct KernelTiming {
     double seconds = 0;
 };
 
-/// Shapes grow until one call takes so long, or the arena has no room for the next.
+/// The end of growth: one call takes this long, or the arena has no room for the next shape.
 struct SweepLimits {
     std::chrono::nanoseconds enough = std::chrono::milliseconds(20);
     std::int64_t deepest_product = 16384;
@@ -23,16 +23,16 @@ struct SweepLimits {
     std::int64_t most_elements = std::int64_t{1} << 28;
 };
 
-/// Products whose tiles of 256 x 128 are one full wave, ever deeper; causal attention of heads of
-/// 128 with four waves of blocks, forward and backward, ever longer; sums, GELUs and norms of
-/// ever more elements. In bf16, or fp16 where there is none; the deepest product in fp32 too.
-/// Every kernel is repeated between two waits for the device, so that what it takes to launch
-/// one counts as far as the device waits for it.
+/// Times products whose tiles of 256 x 128 are one full wave, with growing depth; causal attention
+/// of heads of 128 with four waves of blocks, forward and backward, with growing length; sums,
+/// GELUs and norms with growing numbers of elements. They are in bf16, or fp16 where the device has
+/// no bf16; the deepest product also in fp32. Every kernel is repeated between two waits for the
+/// device, so that the time of a launch counts as far as the device waits for it.
 std::vector<KernelTiming> sweep_device(const DeviceFacts& facts, Kernels& kernels, Arena& arena,
                                        const SweepLimits& limits = {});
 
-/// Between the host's page-locked memory and the device's, as activations are offloaded; by the
-/// device's clock.
+/// Rates of copies between the host's page-locked memory and the device's, as activations are
+/// offloaded, by the device's clock.
 struct HostCopyRates {
     BytesPerSecond to_device;
     BytesPerSecond from_device;

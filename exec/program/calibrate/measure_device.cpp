@@ -17,7 +17,7 @@ namespace debubble::exec {
 namespace {
 
 constexpr std::int64_t kSide = 512;
-constexpr std::int64_t kCopied = 8 << 20;  ///< elements: 32 MiB from, 32 MiB to
+constexpr std::int64_t kCopied = 8 << 20;  ///< elements of a copy: 32 MiB from, 32 MiB to
 constexpr int kTimed = 10;
 
 double median_seconds(Kernels& kernels, const std::function<void()>& work) {
@@ -47,7 +47,7 @@ double copy_rate(Kernels& kernels) {
            median_seconds(kernels, [&] { kernels.copy(from.view(), to.view()); });
 }
 
-/// The value behind "key : " in /proc/cpuinfo, of the first processor.
+/// The value after "key : " in /proc/cpuinfo, for the first processor.
 std::string cpuinfo(const std::string& key) {
     std::ifstream in("/proc/cpuinfo");
     for (std::string line; std::getline(in, line);) {
@@ -57,7 +57,7 @@ std::string cpuinfo(const std::string& key) {
     return {};
 }
 
-/// The features that decide what kernels do.
+/// The processor's features on which the kernels depend.
 std::string features() {
     std::istringstream all(cpuinfo("flags"));
     std::string found;

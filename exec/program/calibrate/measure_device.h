@@ -6,23 +6,23 @@
 #include "base/units.h"
 #include "exec/program/calibrate/measure_job.h"
 
-/// What one rank's share of the processor, or of a GPU, reaches while all ranks use theirs.
+/// The rates of one rank's share of the processor, or of a GPU, while all ranks use theirs.
 namespace debubble::exec {
 
 struct DeviceFigures {
-    std::string processor;        ///< "Intel(R) Xeon(R) ..."
-    std::string features;         ///< of those that kernels look for: "avx512f avx512_bf16"
-    int cores = 1;                ///< that this process may use
-    bool bf16 = false;            ///< multiplies bf16 as it is
-    double fp32_flops_per_s = 0;  ///< of products of 512 x 512 matrices
+    std::string processor;        ///< such as "Intel(R) Xeon(R) ..."
+    std::string features;         ///< those that kernels look for, such as "avx512f avx512_bf16"
+    int cores = 1;                ///< cores that this process may use
+    bool bf16 = false;            ///< whether it multiplies bf16 without converting it
+    double fp32_flops_per_s = 0;  ///< rate of products of 512 x 512 matrices
     double bf16_flops_per_s = 0;
-    BytesPerSecond memory_bandwidth;  ///< read and written by copies that fit no cache
-    Bytes memory;                     ///< of the machine, divided by the ranks
+    BytesPerSecond memory_bandwidth;  ///< bytes read and written by copies that fit no cache
+    Bytes memory;                     ///< memory of the machine, divided by the ranks
 };
 
 DeviceFigures measure_device(int ranks, const MeasureOptions& how);
 
-/// Of the device of rank 0.
+/// The figures of rank 0's device.
 struct GpuFigures {
     std::string name;
     DeviceFacts facts;
@@ -30,7 +30,7 @@ struct GpuFigures {
     HostCopyRates copies;
 };
 
-/// Precondition: `how` names a device.
+/// Measures a GPU. Precondition: `how` names a device.
 GpuFigures measure_gpu(int ranks, const MeasureOptions& how);
 
 }  // namespace debubble::exec

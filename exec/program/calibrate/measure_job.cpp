@@ -27,8 +27,8 @@ void append(std::vector<double>& to, const std::vector<double>& from) {
     to.insert(to.end(), from.begin(), from.end());
 }
 
-/// What one rank hears of its operators: within passes from a processor, behind the step from a
-/// device.
+/// Records the operator calls of one rank: a processor reports them within passes, a device after
+/// the step.
 class Listener {
 public:
     explicit Listener(bool within_passes) : within_passes_(within_passes) {}
@@ -47,11 +47,12 @@ public:
             if (within_passes_)
                 in_passes += seconds(end - begin);
             else
-                behind_passes = seconds(end - first_.value_or(begin));
+                after_passes = seconds(end - first_.value_or(begin));
             if (!first_) first_ = begin;
         };
     }
-    /// That is priced as what it is, a collective, and neither an operator's nor a pass's.
+    /// A call for sharding is priced as a collective, and counts neither as an operator nor as a
+    /// pass.
     ShardingListener sharding_hook() {
         return [this](std::chrono::nanoseconds took) {
             if (listening) in_passes += seconds(took);
@@ -59,7 +60,7 @@ public:
     }
     void begin_step(bool is_timed) {
         listening = is_timed;
-        in_passes = behind_passes = 0;
+        in_passes = after_passes = 0;
         first_.reset();
     }
     void end_step() {
@@ -70,9 +71,9 @@ public:
     }
     bool listening = false;
     OperatorTimings timings;
-    /// Seconds of a step in operators, for parameters between them, and in hearing of them.
+    /// Seconds of a step in operators, for parameters between them, and in this listener.
     double in_passes = 0;
-    double behind_passes = 0;  ///< and in hearing of them then
+    double after_passes = 0;  ///< seconds in this listener after passes
 
 private:
     struct Sum {
@@ -86,14 +87,14 @@ private:
     bool within_passes_;
     std::map<std::pair<const models::Operator*, models::Part>, JobTimings::OperatorKey> keys_;
     std::map<JobTimings::OperatorKey, Sum> of_step_;
-    std::optional<Clock::time_point> first_;  ///< when it began to hear of this step
+    std::optional<Clock::time_point> first_;  ///< when the first call of this step was reported
 };
 
 struct RankTimings {
     OperatorTimings operators;
     std::vector<StepTimings> steps;
     std::vector<double> pass_overheads;
-    double elements = 0;  ///< that the rank's optimizer steps
+    double elements = 0;  ///< elements that the rank's optimizer steps
 };
 
 double stepped_elements(const RankTraining& training) {
@@ -127,7 +128,7 @@ RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::P
         listener.end_step();
         timings.steps.push_back(timings_of(record, begin, end, plan.program.stage_count()));
         StepTimings& seen = timings.steps.back();
-        seen.behind_last = std::max(0.0, seen.behind_last - listener.behind_passes);
+        seen.after_last = std::max(0.0, seen.after_last - listener.after_passes);
         if (seen.passes == 0) continue;
         const double gap = seen.gaps.empty() ? 0 : median(seen.gaps);
         timings.pass_overheads.push_back(gap + std::max(0.0, seen.in_passes - listener.in_passes) /
@@ -137,7 +138,7 @@ RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::P
     return timings;
 }
 
-/// Of each step, on the rank that everybody has waited for.
+/// The times of the norm, one of each step, on the rank that all others have waited for.
 std::vector<double> norms(const std::vector<RankTimings>& ranks) {
     std::vector<double> out;
     for (std::size_t step = 0; step < ranks.front().steps.size(); ++step) {
@@ -150,9 +151,9 @@ std::vector<double> norms(const std::vector<RankTimings>& ranks) {
     return out;
 }
 
-/// The scenario at one learning rate where its steps are not said, since the rate then ends where
-/// the data do. Elsewhere the rate stays: how fast a router learns says how rows spread over the
-/// experts.
+/// The scenario with a constant learning rate if its number of steps is not given, since the end of
+/// the rate would then depend on the data. Otherwise the rate stays: how fast a router learns
+/// decides how rows spread over the experts.
 scenarios::Scenario with_known_rate(scenarios::Scenario scenario) {
     scenarios::RunOptions& run = scenario.training.run;
     if (!run.steps && run.lr_schedule.total_steps == 0) run.lr_schedule = {};
@@ -185,7 +186,7 @@ JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& h
         append(all.pass_overheads, rank.pass_overheads);
         for (const StepTimings& step : rank.steps) {
             if (!step.before_first) continue;
-            all.step_overheads.push_back(step.behind_last);
+            all.step_overheads.push_back(step.after_last);
             if (step.optimizer && rank.elements > 0)
                 all.optimizer.push_back((*step.optimizer + *step.before_first) / rank.elements);
         }

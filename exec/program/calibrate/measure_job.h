@@ -13,20 +13,20 @@
 #include "models/visits.h"
 #include "scenarios/scenario.h"
 
-/// Timings of a training as it runs: all ranks at once, so that they share the machine.
+/// Timings of a training as it runs: all ranks at the same time, so that they share the machine.
 namespace debubble::exec {
 
-/// Seconds. Every list is of equal things, in no order.
+/// Timings in seconds. Every list holds values of the same quantity, in no order.
 struct JobTimings {
     using OperatorKey = std::pair<std::string, models::Part>;  ///< signature and part
-    /// The means of each rank and step, not single calls: what a step takes is a sum, and layers
-    /// of one signature differ by what their caches hold.
+    /// The means of each rank and step instead of single calls: the time of a step is a sum, and
+    /// layers of one signature differ by what their caches hold.
     std::map<OperatorKey, std::vector<double>> operators;
-    /// Of each rank and step, the mean of what its passes take beyond their operators, with the
-    /// way from one to the next.
+    /// For each rank and step, the mean time of a pass outside its operators, including the time
+    /// until the next pass.
     std::vector<double> pass_overheads;
-    std::vector<double> optimizer;  ///< per element: zeroing its gradient and stepping
-    std::vector<double> norm;       ///< per element, where the Program takes the norm
+    std::vector<double> optimizer;  ///< seconds per element for zeroing its gradient and stepping
+    std::vector<double> norm;       ///< seconds per element, where the Program takes the norm
     std::vector<double> step_overheads;
 
     void add(JobTimings&& other);
@@ -34,21 +34,23 @@ struct JobTimings {
 
 struct MeasureOptions {
     std::string kernels = "auto";  ///< auto, onednn or fixed-order
-    int threads = 1;               ///< of each rank
+    int threads = 1;               ///< threads of each rank
     /// Steps that are not timed: 3 where nothing is said, and 30 of a mixture of experts, whose
     /// router sends most tokens to a few experts until it has learned, which takes less time.
     std::optional<int> warm_up = {};
-    std::optional<int> steps = {};  ///< that are timed: 10, and 30 of a mixture of experts
+    /// Steps that are timed; the default is 10, and 30 for a mixture of experts.
+    std::optional<int> steps = {};
     std::chrono::nanoseconds patience = std::chrono::minutes(5);
-    /// For a rank of so many, on its thread: what computes instead of the processor. `kernels`
-    /// and `threads` then mean nothing.
+    /// Makes the device that computes instead of the processor, for a rank of `ranks`, on the
+    /// rank's thread. `kernels` and `threads` are then not used.
     std::function<std::shared_ptr<Device>(int rank, int ranks)> device = {};
-    SweepLimits sweep = {};  ///< of that device
+    SweepLimits sweep = {};  ///< limits of that device's sweep
 };
 
-/// Trains the scenario with its own Program, every rank a thread, on its own data where it has some
-/// (a router sends the tokens of a language to other experts than random ones, which a product of
-/// so many rows feels), else on random data. Throws InputError for what the executor cannot run.
+/// Trains the scenario with its own Program, with every rank as a thread, on its own data if it has
+/// some, else on random data: a router sends the tokens of a language to other experts than random
+/// ones, which changes the time of products with few rows. Throws InputError for a scenario that
+/// the executor cannot run.
 JobTimings measure_job(const scenarios::Scenario& scenario, const MeasureOptions& how);
 
 }  // namespace debubble::exec

@@ -18,10 +18,10 @@ constexpr int kWarmUp = 3;
 constexpr int kTimedExchanges = 20;
 constexpr std::array<std::int64_t, 4> kBytes{4 << 10, 64 << 10, 1 << 20, 4 << 20};
 
-/// A rank with the memory that its messages lie in.
-class Place {
+/// A rank with the memory of its messages.
+class RankMemory {
 public:
-    Place(Communicator& world, const MeasureOptions& how)
+    RankMemory(Communicator& world, const MeasureOptions& how)
         : patience(how.patience),
           device_(how.device ? how.device(world.rank(), world.size()) : nullptr),
           arena_(Bytes{4 * kBytes.back()}, device_.get()) {
@@ -31,7 +31,7 @@ public:
         carried_ = world.on_device(device_->lanes());
         if (!carried_) carried_ = stage_through_host(world, *kernels_, *pinned_);
     }
-    /// As the executor has it for tensors that lie there.
+    /// The communicator that the executor uses for tensors in this memory.
     Communicator& world(Communicator& own) const { return carried_ ? *carried_ : own; }
     ArenaTensor tensor(std::int64_t elements) {
         return arena_.allocate({elements}, DataType::Fp32, MemoryClass::Buffers, "calibrate");
@@ -49,14 +49,15 @@ private:
     std::unique_ptr<Communicator> carried_;
 };
 
-/// Median seconds of what all members do together.
-double timed(Communicator& members, const Place& place, const std::function<void()>& exchange) {
+/// The median in seconds of an exchange of all members.
+double timed(Communicator& members, const RankMemory& memory,
+             const std::function<void()>& exchange) {
     std::vector<double> seconds;
     for (int i = 0; i < kWarmUp + kTimedExchanges; ++i) {
-        members.barrier("calibrate")->wait(within(place.patience));
+        members.barrier("calibrate")->wait(within(memory.patience));
         const Clock::time_point begin = Clock::now();
         exchange();
-        place.finish();
+        memory.finish();
         const std::chrono::duration<double> took = Clock::now() - begin;
         if (i >= kWarmUp) seconds.push_back(took.count());
     }
@@ -65,22 +66,22 @@ double timed(Communicator& members, const Place& place, const std::function<void
 
 scenarios::MeasuredCollective fitted(const std::vector<Point>& points) {
     const Line line = fit_line(points);
-    constexpr double kFastest = 1e-15;  // seconds per byte: no bandwidth is infinite
+    constexpr double kFastest = 1e-15;  // seconds per byte, so that no bandwidth is infinite
     return {from_seconds(line.alpha), {1 / std::max(line.beta, kFastest)}};
 }
 
-/// Half of a message there and one back.
-double message_seconds(Communicator& world, std::int64_t bytes, Place& place) {
-    const ArenaTensor data = place.tensor(bytes / 4);
+/// The seconds of one message: half the time of one there and one back.
+double message_seconds(Communicator& world, std::int64_t bytes, RankMemory& memory) {
+    const ArenaTensor data = memory.tensor(bytes / 4);
     const int peer = 1 - world.rank();
     const Channel channel{peer, Message::Kind::Activation};
     const auto send = [&] {
-        world.send(channel, data.view(), "calibrate")->wait(within(place.patience));
+        world.send(channel, data.view(), "calibrate")->wait(within(memory.patience));
     };
     const auto receive = [&] {
-        world.receive(channel, data.view(), "calibrate")->wait(within(place.patience));
+        world.receive(channel, data.view(), "calibrate")->wait(within(memory.patience));
     };
-    return timed(world, place,
+    return timed(world, memory,
                  [&] {
                      if (world.rank() == 0) send();
                      receive();
@@ -89,10 +90,10 @@ double message_seconds(Communicator& world, std::int64_t bytes, Place& place) {
            2;
 }
 
-double collective_seconds(Communicator& group, Kind kind, std::int64_t bytes, Place& place) {
+double collective_seconds(Communicator& group, Kind kind, std::int64_t bytes, RankMemory& memory) {
     const std::int64_t part = bytes / 4 / group.size();
-    const ArenaTensor all = place.tensor(part * group.size()), mine = place.tensor(part);
-    return timed(group, place, [&] {
+    const ArenaTensor all = memory.tensor(part * group.size()), mine = memory.tensor(part);
+    return timed(group, memory, [&] {
         Pending request;
         switch (kind) {
             case Kind::AllReduce:
@@ -105,9 +106,9 @@ double collective_seconds(Communicator& group, Kind kind, std::int64_t bytes, Pl
                 request =
                     group.reduce_scatter(all.view(), mine.view(), Reduction::Sum, "calibrate");
                 break;
-            case Kind::AllToAll: return;  // no communicator has it
+            case Kind::AllToAll: return;  // communicators do not have it
         }
-        request->wait(within(place.patience));
+        request->wait(within(memory.patience));
     });
 }
 
@@ -131,8 +132,8 @@ std::vector<int> group_sizes(int ranks) {
 LinkTimings measure_local_links(int ranks, const MeasureOptions& how) {
     LinkTimings timings;  // written by rank 0
     run_local(ranks, Transport::Buffered, [&](Communicator& own) {
-        Place place(own, how);
-        Communicator& world = place.world(own);
+        RankMemory memory(own, how);
+        Communicator& world = memory.world(own);
         for (const int size : group_sizes(ranks)) {
             if (world.rank() >= size) continue;
             std::vector<int> members(static_cast<std::size_t>(size));
@@ -140,12 +141,12 @@ LinkTimings measure_local_links(int ranks, const MeasureOptions& how) {
             const auto group = world.group(members);
             if (size == 2) {
                 const auto points = at_every_size(
-                    [&](std::int64_t bytes) { return message_seconds(*group, bytes, place); });
+                    [&](std::int64_t bytes) { return message_seconds(*group, bytes, memory); });
                 if (world.rank() == 0) timings.message = fitted(points);
             }
             for (const Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter}) {
                 const auto points = at_every_size([&](std::int64_t bytes) {
-                    return collective_seconds(*group, kind, bytes, place);
+                    return collective_seconds(*group, kind, bytes, memory);
                 });
                 if (world.rank() == 0) timings.collectives[{kind, size}] = fitted(points);
             }

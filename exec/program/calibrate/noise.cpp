@@ -10,7 +10,8 @@
 namespace debubble::exec {
 namespace {
 
-/// Of the measured time, that noisy operators may take unsaid: those of microseconds always are.
+/// The share of the measured time that noisy operators may take without a warning: operators of
+/// microseconds are always noisy.
 constexpr double kOfAllTime = 0.10;
 constexpr std::size_t kNamed = 3;
 

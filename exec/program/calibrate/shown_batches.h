@@ -8,17 +8,17 @@
 
 namespace debubble::exec {
 
-/// What the scenario's `training.data` names; nothing if it names none. Throws InputError.
+/// The data that the scenario's `training.data` names; nothing if it names none. Throws InputError.
 std::optional<TrainingData> data_of(const scenarios::Scenario& scenario);
 
-/// What one rank is shown: its share of the data, in the order of the training, or the same random
-/// batch at every step.
+/// The batches that one rank sees: its share of the data, in the order of the training, or the same
+/// random batch at every step.
 class ShownBatches {
 public:
     /// `data` must outlive this.
     ShownBatches(const scenarios::Scenario& scenario, const std::optional<TrainingData>& data,
                  int data_rank);
-    /// The tensors are those of this, until the next call; `loss_scale` as TrainingStep says.
+    /// The inputs of a step, valid until the next call; `loss_scale` is as TrainingStep says.
     StepInputs inputs(std::int64_t step, double loss_scale);
 
 private:

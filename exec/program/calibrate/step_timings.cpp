@@ -16,7 +16,8 @@ std::vector<const Span*> spans_of(const StepRecord& record, Lane lane) {
     return spans;
 }
 
-/// Of collectives but the norm's own, between two instants. They end one after the other.
+/// The time of collectives, except the norm's own, between two instants. They end one after the
+/// other.
 Duration collective_time(const StepRecord& record, Instant from, Instant to) {
     Duration sum{};
     Instant done = from;
@@ -63,7 +64,7 @@ StepTimings timings_of(const StepRecord& record, Instant begin, Instant end, int
         }
         before = span;
     }
-    if (before != nullptr) out.behind_last = seconds(end - before->end);
+    if (before != nullptr) out.after_last = seconds(end - before->end);
     return out;
 }
 

@@ -5,25 +5,26 @@
 
 #include "exec/core/interpreter/step_record.h"
 
-/// What the record of a step tells of the times that no operator accounts for.
+/// The times of a step's record that belong to no operator.
 namespace debubble::exec {
 
-/// Of one rank and step; seconds.
+/// Timings in seconds of one rank and step.
 struct StepTimings {
-    int passes = 0;        ///< with recomputations and overlaps
-    double in_passes = 0;  ///< their sum
-    /// Between an action of the compute lane and a pass behind it that waits for no message.
+    int passes = 0;        ///< number of passes, including recomputations and overlaps
+    double in_passes = 0;  ///< sum of their times
+    /// Times between an action of the compute lane and a pass after it that waits for no message.
     std::vector<double> gaps;
-    /// From the call to the first pass, if that waits for no message: gradients are zeroed.
+    /// Time from the call to the first pass, if that waits for no message: gradients are zeroed in
+    /// it.
     std::optional<double> before_first;
     std::optional<double> optimizer;
-    /// From the last pass to the optimizer, without the time of collectives: the sum of
-    /// squares of a norm. Ranks that were early have waited in it.
+    /// Time from the last pass to the optimizer, without that of collectives: the sum of squares of
+    /// a norm. Ranks that were early have waited in it.
     std::optional<double> norm;
-    double behind_last = 0;  ///< from the last action's end to the return of the call
+    double after_last = 0;  ///< from the last action's end to the return of the call
 };
 
-/// `begin`, `end`: when the step was asked for and when it returned.
+/// The timings of a step; `begin` and `end` are the instants of its call and return.
 StepTimings timings_of(const StepRecord& record, Instant begin, Instant end, int stage_count);
 
 }  // namespace debubble::exec

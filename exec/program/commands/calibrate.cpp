@@ -16,7 +16,7 @@
 #include "exec/program/commands/commands.h"
 #include "exec/program/run/planned_memory.h"
 
-/// `debubble calibrate`: what this machine takes, as a cluster for `debubble simulate`.
+/// `debubble calibrate`: measures this machine and writes a cluster for `debubble simulate`.
 namespace debubble::exec {
 namespace {
 
@@ -32,14 +32,14 @@ struct CalibrateArguments {
 void check(const CalibrateArguments& args) {
     if (args.device != "cpu" && args.device != "cuda")
         throw InputError(fmt::format("--device is '{}'; it can be cpu or cuda", args.device));
-    make_cpu_kernels(args.request.how.kernels, 1);  // the name is known
+    make_cpu_kernels(args.request.how.kernels, 1);  // throws if the name is unknown
     if (std::filesystem::is_directory(args.out))
         throw InputError(fmt::format("{} is a folder; --out names a file", args.out));
     check_can_write(args.out);
 }
 
-/// Their ranks are threads of this process, one scenario after the other; of a processor, they
-/// must fit in its memory. What they read is not to be overwritten.
+/// Checks the scenarios. Their ranks are threads of this process, one scenario after the other; on
+/// a processor they must fit into its memory. The output must not overwrite their files.
 void check_scenarios(const CalibrateRequest& request, const CalibrateArguments& args) {
     for (const std::string& name : request.scenarios) {
         const std::vector<scenarios::Override> overrides = overrides_of(request, name);
@@ -79,8 +79,8 @@ ExitStatus carry_out(CalibrateArguments& args) {
 }
 
 constexpr const char* kCalibrateFooter =
-    R"(Each SCENARIO is trained for a moment, on its own data if it has some, its ranks as threads at once, with the
-backward whole and parted; operators of the same extents serve every other scenario. Leave the machine alone meanwhile.
+    R"(Each SCENARIO is trained for a moment, on its own data if it has some, with all its ranks as threads and with the
+backward whole and split; operators of the same shape serve every other scenario. Leave the machine alone meanwhile.
 
 Examples:
   debubble calibrate --out here.yaml
@@ -98,14 +98,15 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--out", args->out, "the cluster file to write")->required();
     verb->add_option("--scenario", args->scenarios, "name or file of a scenario; may be repeated")
         ->allow_extra_args(false);
-    verb->add_option(
-            "--set", args->set,
-            "key=value of the scenarios, as training.seq_length=256; key= is the key's default")
+    verb->add_option("--set", args->set,
+                     "key=value of the scenarios, such as training.seq_length=256; key= restores "
+                     "the key's default")
         ->allow_extra_args(false);
     verb->add_option("--device", args->device, "cpu, or cuda: the GPUs of this machine");
     verb->add_option("--ranks", request.ranks, "pipeline ranks, instead of the scenarios'")
         ->check(CLI::Range(1, 1024));
-    verb->add_option("--threads", request.how.threads, "of each rank")->check(CLI::Range(1, 1024));
+    verb->add_option("--threads", request.how.threads, "threads of each rank")
+        ->check(CLI::Range(1, 1024));
     verb->add_option("--kernels", request.how.kernels, "auto, onednn or fixed-order");
     verb->add_option("--steps", request.how.steps,
                      "timed steps of each kind (10; 30 of a mixture of experts)")

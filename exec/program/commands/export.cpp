@@ -11,7 +11,7 @@
 #include "exec/program/sample/export_network.h"
 #include "models/graph.h"
 
-/// `debubble export`: a checkpoint as other programs read it.
+/// `debubble export`: writes a checkpoint in a form that other programs read.
 namespace debubble::exec {
 namespace {
 

@@ -22,7 +22,7 @@
 #include "exec/program/run/share_plan.h"
 #include "trace/io/chrome_trace.h"
 
-/// `debubble run`: trains, by the Program that `debubble simulate` prices.
+/// `debubble run`: trains with the same Program that `debubble simulate` prices.
 namespace debubble::exec {
 namespace {
 
@@ -42,7 +42,7 @@ void check(const RunArguments& args) {
         throw InputError("--launch starts processes, and --comm local wants threads");
 }
 
-/// Neither the scenario nor its data is to be overwritten.
+/// Outputs must overwrite neither the scenario nor its data.
 void check_outputs(const RunJob& job) {
     const scenarios::DataOptions& data = job.scenario.training.run.data;
     for (const std::string& file : {data.tokens, data.text, data.jsonl, data.eval, data.tokenizer})
@@ -61,7 +61,7 @@ void write_output(const std::string& where, const std::string& content) {
     if (std::fflush(stdout) != 0) throw WorldError("standard output cannot be written");
 }
 
-/// "1 stage", "2 stages", "2 processes", "2 microbatches".
+/// A count in words: "1 stage", "2 stages", "2 processes", "2 microbatches".
 std::string counted(int count, const std::string& word) {
     const bool hisses = word.ends_with("s") || word.ends_with("h");
     return fmt::format("{} {}{}", count, word, count == 1 ? "" : hisses ? "es" : "s");
@@ -81,12 +81,12 @@ std::string ending(const RunJob& job, const RunOutcome& outcome) {
     if (!outcome.stopped) return "";
     if (!job.options.checkpoint)
         return fmt::format(
-            "stopped by a signal behind step {} of {}; nothing is saved, since the "
+            "stopped by a signal after step {} of {}; nothing is saved, since the "
             "scenario names no checkpoint folder\n",
             step, job.last_step);
     const bool goes_on = job.request.resume == "auto";
     return fmt::format(
-        "stopped by a signal behind step {} of {}, which is saved in {}; {} goes on "
+        "stopped by a signal after step {} of {}, which is saved in {}; {} goes on "
         "from there\n",
         step, job.last_step, job.options.checkpoint->dir,
         goes_on ? "the same command" : "the same command with --resume auto");
@@ -129,13 +129,13 @@ std::vector<std::string> words_for_processes(const RunArguments& args, const std
     return words;
 }
 
-/// Whether this process is to start the ranks, which nobody has started.
+/// Whether this process is to start the ranks, because no launcher has started them.
 bool starts_ranks(const RunArguments& args, const ProcessPlace& place) {
     const std::string& comm = args.request.comm;
     return place.starter == Starter::Nobody && (args.launch > 0 || comm == "tcp" || comm == "nccl");
 }
 
-/// Unset where one rank needs no other process.
+/// Starts the ranks, if this run needs more processes. Unset where one rank needs no other process.
 std::optional<ExitStatus> start_ranks_of(const RunArguments& args) {
     const int ranks = read_for_run(args.request).parallel.gpus();
     if (args.launch > 0 && ranks != args.launch)
@@ -145,12 +145,13 @@ std::optional<ExitStatus> start_ranks_of(const RunArguments& args) {
                         args.launch, ranks));
     if (args.request.comm == "mpi") become_mpirun(ranks, words_for_processes(args, "mpi"));
     if (ranks == 1) return std::nullopt;
-    if (args.request.device == "cuda") CudaModule::load();  // else every rank says what is missing
+    // Otherwise every rank would report what is missing.
+    if (args.request.device == "cuda") CudaModule::load();
     return static_cast<ExitStatus>(
         start_ranks(ranks, words_for_processes(args, args.request.comm)));
 }
 
-/// Empty where nothing is to be saved.
+/// The folder of the checkpoints; empty if nothing is to be saved.
 std::filesystem::path folder_to_save_in(const RunJob& job) {
     if (!job.options.checkpoint || job.start.first_step() >= job.last_step) return {};
     return job.options.checkpoint->dir;
@@ -166,7 +167,7 @@ ExitStatus carry_out(RunArguments args) {
     const Transporter transporter = transporter_of(args.request.comm, place);
     const bool alone = transporter == Transporter::Threads;
     RunJob job = prepare_run(args.request, alone ? ProcessPlace{} : place);
-    check_outputs(job);  // by all: any of them may be the one that writes metrics
+    check_outputs(job);  // all ranks check: any of them may be the one that writes metrics
 
     const bool quiet = args.request.json == "-" || args.request.trace == "-";
     std::FILE* const out = quiet ? stderr : stdout;
@@ -182,7 +183,7 @@ ExitStatus carry_out(RunArguments args) {
             if (!output.empty() && output != "-") check_can_write(output);
         if (job.options.checkpoint) lock.emplace(job.options.checkpoint->dir);
     }
-    std::optional<StopSignal> stop;  // of processes: once they have met
+    std::optional<StopSignal> stop;  // for processes: set once they have met
     if (alone) stop.emplace();
     std::optional<Progress> progress;
     if (alone || place.rank == job.loss_rank())
@@ -191,17 +192,17 @@ ExitStatus carry_out(RunArguments args) {
                                        static_cast<double>(job.scenario.training.seq_length),
                                    job.step_s_at_peak()},
                          out, alone,
-                         args.request.metrics);  // mpirun gives its processes a terminal always
+                         args.request.metrics);  // mpirun always gives its processes a terminal
     const RunListener listener{[&](const std::string& note) { fmt::print(out, "{}\n", note); },
                                [&](const StepMetrics& step) { progress->show(step); },
                                [&](const Evaluation& evaluation) { progress->show(evaluation); }};
     RunOutcome outcome;
-    const Meeting meeting{place, job.request.rendezvous, job.request.patience,
-                          [&job](Communicator& world) {
-                              share_plan(world, job);
-                              return facts_of(job);
-                          },
-                          folder_to_save_in(job)};
+    const JobMeeting meeting{place, job.request.rendezvous, job.request.patience,
+                             [&job](Communicator& world) {
+                                 share_plan(world, job);
+                                 return facts_of(job);
+                             },
+                             folder_to_save_in(job)};
     run_ranks(transporter, job.grid.size(), meeting, [&](Communicator& world) {
         if (!alone) stop.emplace();
         std::string no_nccl;
@@ -213,7 +214,8 @@ ExitStatus carry_out(RunArguments args) {
             RunOutcome mine = train(job, nccl ? *over_nccl : world, *stop, listener);
             if (world.rank() == 0) outcome = std::move(mine);
         } catch (const std::exception& error) {
-            world.abort(error.what());  // before communicators end, whose ends are heard
+            // Comes before communicators end, since their end is seen by others.
+            world.abort(error.what());
             throw;
         }
     });
@@ -233,7 +235,7 @@ constexpr const char* kRunFooter =
 data, and where checkpoints go. Ranks are threads of this process (--comm local), processes that --comm tcp
 or --launch starts on this host, or those that mpirun, srun or torchrun has started, one per rank. Over TCP
 ranks of several hosts meet by a --rendezvous file, or at MASTER_ADDR and MASTER_PORT (DEBUBBLE_PORT, if that is
-taken), where a DEBUBBLE_JOB_SECRET is demanded and those of another are refused; docs/launching.md has the lines
+taken), where a DEBUBBLE_JOB_SECRET is demanded and ranks with another one are refused; docs/launching.md has the lines
 for mpirun, srun, torchrun and ssh. GPUs of several processes exchange tensors by NCCL (--comm nccl, and auto
 where it is built in), else through the hosts' memory.
 After SIGINT, SIGTERM or SIGUSR1 the step under way is the last: it is saved where the scenario names a
@@ -253,12 +255,13 @@ void add_run(CLI::App& program, ExitStatus& answer) {
     RunRequest& request = args->request;
     CLI::App* verb = program.add_subcommand("run", "train: execute a scenario on this machine");
     verb->add_option("SCENARIO", request.scenario, "name or file of a scenario")->required();
-    verb->add_option("--set", request.set,
-                     "key=value of the scenario, as schedule=zb-h1; key= is the key's default")
+    verb->add_option(
+            "--set", request.set,
+            "key=value of the scenario, such as schedule=zb-h1; key= restores the key's default")
         ->allow_extra_args(false);
     verb->add_option("--device", request.device, "cpu, or cuda: the GPUs of this machine");
     verb->add_option("--comm", request.comm, "auto, local (threads), tcp, mpi or nccl");
-    verb->add_option("--launch", args->launch, "start so many processes here")
+    verb->add_option("--launch", args->launch, "start this many processes here")
         ->check(CLI::PositiveNumber);
     verb->add_option("--rendezvous", request.rendezvous, "a file by which ranks over TCP meet");
     verb->add_option("--steps", request.steps, "number of the last step")
@@ -267,7 +270,8 @@ void add_run(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--json", request.json, "write the figures; - is standard output");
     verb->add_option("--trace", request.trace, "write the median step's trace (Chrome JSON)");
     verb->add_option("--metrics", request.metrics, "write a line of JSON per step");
-    verb->add_option("--threads", request.threads, "of each rank")->check(CLI::Range(1, 1024));
+    verb->add_option("--threads", request.threads, "threads of each rank")
+        ->check(CLI::Range(1, 1024));
     verb->add_option("--kernels", request.kernels, "auto, onednn or fixed-order");
     verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another (300)")
         ->check(real_number(0.001, 1e6));

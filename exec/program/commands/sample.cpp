@@ -15,7 +15,7 @@
 #include "exec/program/commands/commands.h"
 #include "exec/program/sample/continue_text.h"
 
-/// `debubble sample`: a trained network goes on with a text.
+/// `debubble sample`: continues a text with a trained network.
 namespace debubble::exec {
 namespace {
 
@@ -30,7 +30,7 @@ struct SampleArguments {
 };
 
 void check(const Sampling& how) {
-    // Written so that a NaN is refused.
+    // The condition is written so that a NaN is refused.
     if (!(how.temperature >= 0 && std::isfinite(how.temperature)))
         throw InputError(
             fmt::format("--temperature is {}; it is a number from 0 (the most probable token)",
@@ -85,15 +85,17 @@ void add_sample(CLI::App& program, ExitStatus& answer) {
     Sampling& sampling = args->how.sampling;
     CLI::App* verb = program.add_subcommand("sample", "continue a text with a trained checkpoint");
     verb->add_option("CHECKPOINT", args->checkpoint, "folder of a checkpoint")->required();
-    verb->add_option("--prompt", args->prompt, "the text to go on from")->required();
-    verb->add_option("--tokens", args->how.tokens, "at most so many; 100 if not given")
+    verb->add_option("--prompt", args->prompt, "the text to continue")->required();
+    verb->add_option("--tokens", args->how.tokens, "at most this many tokens; 100 if not given")
         ->check(CLI::NonNegativeNumber);
     verb->add_option("--temperature", sampling.temperature,
                      "1 if not given; 0 takes the most probable token");
-    verb->add_option("--top-k", sampling.top_k, "of the most probable so many; 0: of all")
+    verb->add_option("--top-k", sampling.top_k,
+                     "draw from this many most probable tokens; 0: from all")
         ->check(CLI::NonNegativeNumber);
-    verb->add_option("--top-p", sampling.top_p, "of the most probable that have this together");
-    verb->add_option("--seed", sampling.seed, "another continuation; 0 if not given");
+    verb->add_option("--top-p", sampling.top_p,
+                     "draw from the most probable tokens with this total probability");
+    verb->add_option("--seed", sampling.seed, "seed of the draws; 0 if not given");
     verb->add_option("--tokenizer", args->tokenizer,
                      "tokenizer.json, vocab.json, a folder, or bytes; else the training's");
     verb->add_option("--device", args->device, "cpu, or cuda: the first GPU");

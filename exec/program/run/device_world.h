@@ -11,7 +11,7 @@ namespace debubble::exec {
 using ConnectDevices =
     std::function<std::unique_ptr<Communicator>(Communicator& host, DeviceLanes& lanes)>;
 
-/// `host`, but for its on_device(), which is `connect`: processes communicate over sockets or MPI,
+/// `host` with `connect` in place of its on_device(): processes communicate over sockets or MPI,
 /// and their GPUs by themselves. `host` must outlive it.
 std::unique_ptr<Communicator> with_devices(Communicator& host, ConnectDevices connect);
 

@@ -27,24 +27,24 @@ void check_size(int started, int wanted) {
             wanted, started, started == 1 ? "process was" : "processes were"));
 }
 
-/// Where MPI and who has started the processes do not know each other, each is a job of its own.
+/// Where MPI and the launcher of the processes do not know each other, each process is a job of its
+/// own.
 void check_joined(int joined, const ProcessPlace& place) {
     if (joined == 1 && place.size > 1)
-        throw InputError(
-            fmt::format("{} processes were started together, and MPI has joined none of them: "
-                        "use --comm tcp, or what starts processes of this MPI (its mpirun, or "
-                        "srun --mpi=pmix)",
-                        place.size));
+        throw InputError(fmt::format(
+            "{} processes were started together, and MPI has joined none of them: "
+            "use --comm tcp, or the launcher of this MPI (its mpirun, or srun --mpi=pmix)",
+            place.size));
 }
 
-std::unique_ptr<Communicator> connect_over_tcp(const Meeting& meeting) {
+std::unique_ptr<Communicator> connect_over_tcp(const JobMeeting& meeting) {
     TcpJob job = tcp_job(meeting.place, meeting.file);
     job.patience = meeting.patience;
     return connect_tcp(job);
 }
 
-/// What fails here on one rank ends the waits of the others.
-RunFacts facts_among(Communicator& world, const Meeting& meeting) {
+/// A failure here on one rank ends the waits of the others.
+RunFacts facts_among(Communicator& world, const JobMeeting& meeting) {
     try {
         return meeting.facts(world);
     } catch (const Aborted&) {
@@ -73,7 +73,7 @@ Transporter transporter_of(const std::string& comm, const ProcessPlace& place) {
     return Transporter::Threads;
 }
 
-void run_ranks(Transporter transporter, int ranks, const Meeting& meeting,
+void run_ranks(Transporter transporter, int ranks, const JobMeeting& meeting,
                const std::function<void(Communicator&)>& body) {
     if (transporter != Transporter::Threads) {
         const std::unique_ptr<Communicator> world = transporter == Transporter::Mpi
@@ -111,7 +111,7 @@ void become_mpirun(int ranks, const std::vector<std::string>& arguments) {
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    if (::geteuid() == 0) {  // containers; mpirun wants it said twice
+    if (::geteuid() == 0) {  // in containers, mpirun asks for both variables
         ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
         ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
     }

@@ -27,10 +27,11 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// Ranks that hear of a failure say goodbye for 4 s at most (comm/processes/engine.h).
+/// Ranks that hear of a failure take at most 4 s to say goodbye (comm/processes/engine.h).
 constexpr auto kToEndThemselves = 8s;
 constexpr auto kAfterSigterm = 3s;
-/// Signals so close to each other are one: a terminal, a shell and `timeout` may all send it.
+/// Signals this close to each other count as one: a terminal, a shell and `timeout` may all send
+/// it.
 constexpr auto kSameSignal = 300ms;
 
 sigset_t heard_signals() {
@@ -42,8 +43,8 @@ sigset_t heard_signals() {
 
 struct StartedRank {
     pid_t process = 0;
-    std::optional<int> status;  ///< of waitpid, once it has ended
-    bool stands_still = false;  ///< by a signal such as SIGSTOP
+    std::optional<int> status;  ///< status of waitpid, once the process has ended
+    bool stands_still = false;  ///< stopped by a signal such as SIGSTOP
     bool failed() const { return status && *status != 0; }
 };
 
@@ -81,7 +82,7 @@ public:
         ::close(listener.descriptor);
     }
 
-    /// The exit code of all.
+    /// Waits for all ranks. Returns the exit code of the job.
     int wait() {
         std::optional<Clock::time_point> failed_at;
         while (std::ranges::any_of(ranks_, is_up)) {
@@ -115,7 +116,8 @@ private:
         if (rank.process < 0)
             throw WorldError(fmt::format("a rank cannot be started: {}", std::strerror(errno)));
         if (rank.process > 0) return;
-        // A group of its own: what a terminal sends comes once, through the parent.
+        // The rank has a process group of its own: a signal of the terminal reaches it once,
+        // through the parent.
         ::setpgid(0, 0);
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (::getppid() != parent) ::_exit(3);
@@ -125,7 +127,7 @@ private:
         ::_exit(3);
     }
 
-    /// Waits for one, for a moment at most.
+    /// Waits for a signal, for a moment at most.
     void hear_signal() {
         const sigset_t heard = heard_signals();
         const timespec moment{0, 200'000'000};
@@ -147,7 +149,7 @@ private:
             if (rank.failed() && !first_failure_)
                 first_failure_ = static_cast<std::size_t>(&rank - ranks_.data());
         }
-        // Of those that are found together, who was ended from outside is the cause.
+        // If several ranks are found ended together, one that was ended from outside is the cause.
         if (told_to_end_ || ended_some_ || !first_failure_ ||
             WIFSIGNALED(*ranks_[*first_failure_].status))
             return;
@@ -155,7 +157,8 @@ private:
             if (ranks_[rank].status && WIFSIGNALED(*ranks_[rank].status)) first_failure_ = rank;
     }
 
-    /// Once another has failed, for which it does not answer: it has nothing to say.
+    /// Ends ranks that are stopped, once another has failed: they do not react to it and have
+    /// nothing to say.
     void end_who_stands_still() {
         for (const StartedRank& rank : ranks_) {
             if (!is_up(rank) || !rank.stands_still) continue;

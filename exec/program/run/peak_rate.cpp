@@ -10,7 +10,7 @@ PeakRate peak_of_processor(const scenarios::Scenario& scenario, int threads) {
     const scenarios::Cluster& cluster = scenario.cluster;
     if (!cluster.gpu.threads)
         return {{},
-                fmt::format("cluster '{}' is of GPUs, and this ran on a processor; `debubble "
+                fmt::format("cluster '{}' has GPUs, but this ran on a processor; `debubble "
                             "calibrate` writes a cluster with this machine's peak rate",
                             cluster.name)};
     const std::optional<double> peak = scenarios::peak_flops_per_s(scenario);

@@ -7,14 +7,15 @@
 
 namespace debubble::exec {
 
-/// What a rank of a run could compute at best.
+/// The highest rate at which a rank of a run could compute.
 struct PeakRate {
-    std::optional<double> flops_per_s;  ///< in the precision trained in; unset: not known
-    std::string source;                 ///< who says so, or why nobody does
+    std::optional<double> flops_per_s;  ///< for the precision of the training; unset: not known
+    /// The source of the rate, or the reason why it is not known.
+    std::string source;
 };
 
-/// Of this machine's processor, if the scenario's cluster is one like it: then its constants are
-/// those of some threads (`gpu.threads`), and a rank has `threads`.
+/// The peak of this machine's processor, if the scenario's cluster describes a processor: its
+/// constants are then those of `gpu.threads` threads, and a rank has `threads`.
 PeakRate peak_of_processor(const scenarios::Scenario& scenario, int threads);
 
 }  // namespace debubble::exec

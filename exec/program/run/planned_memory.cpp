@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::chrono::minutes kPatience{5};
 
-/// Asks for an end after `kPatience`, unless it is gone by then.
+/// Requests a stop after `kPatience`, unless this object is destroyed before.
 class Patience {
 public:
     std::stop_token token() const { return over_.get_token(); }
@@ -44,7 +44,7 @@ private:
     std::jthread watch_{[this](const std::stop_token& gone) { watch(gone); }};
 };
 
-/// The first number of a file; the largest there is where it has none.
+/// The first number in a file; the largest integer if there is none.
 std::int64_t bytes_in(const char* file) {
     std::int64_t number = 0;
     return std::ifstream(file) >> number ? number : std::numeric_limits<std::int64_t>::max();
@@ -87,7 +87,7 @@ Bytes available_memory() {
 
 void check_memory(const std::vector<Bytes>& planned, const scenarios::Parallel& parallel,
                   Bytes available) {
-    const int replicas = parallel.gpus() / parallel.pipeline;  // of each pipeline rank
+    const int replicas = parallel.gpus() / parallel.pipeline;  // ranks of each pipeline position
     const Bytes needed = std::accumulate(planned.begin(), planned.end(), Bytes{}) * replicas;
     if (needed <= available) return;
     const auto ranks = planned.size() * static_cast<std::size_t>(replicas);

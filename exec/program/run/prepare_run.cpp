@@ -30,12 +30,12 @@ std::int64_t last_step_of(const TrainingOptions& options, const RunRequest& requ
     if (options.steps) return *options.steps;
     if (options.epochs) return batches.steps(*options.epochs);
     throw InputError(
-        "how long to train is not said: give --steps, 'training.steps' or "
+        "nothing says how long to train: give --steps, 'training.steps' or "
         "'training.epochs'");
 }
 
-/// How many steps are known now that the data is open: where a learning rate ends that the scenario
-/// gives none.
+/// The number of steps is known once the data is open: it is the end of a learning rate that has
+/// none in the scenario.
 void say_where_rates_end(scenarios::RunOptions& run, const RunRequest& request,
                          const Batches& batches) {
     if (run.steps || run.lr_schedule.total_steps > 0) return;
@@ -45,8 +45,8 @@ void say_where_rates_end(scenarios::RunOptions& run, const RunRequest& request,
         run.lr_schedule.total_steps = batches.steps(*run.epochs);
 }
 
-/// A resumed training goes on with the learning rate that it began with: epochs of other data would
-/// end it elsewhere.
+/// A resumed training keeps the learning rate with which it started: epochs of other data would end
+/// it elsewhere.
 void check_rates_end_there(const RunJob& job, const scenarios::Scenario& asked) {
     if (!job.start.resume || asked.training.run.lr_schedule.total_steps > 0) return;
     using Settings = std::map<std::string, std::string>;
@@ -62,11 +62,11 @@ void check_rates_end_there(const RunJob& job, const scenarios::Scenario& asked) 
     if (before.empty() || now.empty() || before == now || !same_epochs) return;
     throw InputError(
         fmt::format("the learning rate of {} ends after {} steps, and {} epochs of this data are "
-                    "{}: say which it is by 'training.lr_schedule.total_steps'",
+                    "{}: choose by 'training.lr_schedule.total_steps'",
                     job.start.resume->folder.string(), before, value(is, "epochs"), now));
 }
 
-/// A sentence where a model tells more classes of images apart than the data has.
+/// A sentence if a model distinguishes more classes of images than the data has.
 std::optional<std::string> unseen_classes(const scenarios::Scenario& scenario,
                                           const TrainingData& data) {
     const auto seen = std::ssize(data.classes);
@@ -100,7 +100,7 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     std::optional<CudaModule> cuda;
     const bool several = place.size > 1 && (request.comm == "auto" || request.comm == "nccl");
     if (request.device == "cuda") cuda = CudaModule::load(several);
-    make_cpu_kernels(request.kernels, 1);  // the name is known
+    make_cpu_kernels(request.kernels, 1);  // throws if the name is unknown
     const scenarios::Parallel& parallel = asked.parallel;
     const bool prices = place.rank == 0;
     RunJob job{request,

@@ -4,9 +4,9 @@
 
 namespace debubble::exec {
 
-/// A folder of this host that only this user can read or write, for what its processes tell each
-/// other: that of the login (XDG_RUNTIME_DIR), else one of the temporary files. Makes it if there
-/// is none. Throws WorldError where somebody else has it.
+/// A folder of this host that only this user can read or write, for messages between the user's
+/// processes: the folder of the login (XDG_RUNTIME_DIR), else one among the temporary files. It is
+/// made if it does not exist. Throws WorldError if another user owns it.
 std::filesystem::path private_folder();
 
 }  // namespace debubble::exec

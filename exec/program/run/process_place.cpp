@@ -27,7 +27,7 @@ std::optional<int> number_in(const char* variable) {
     return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
-/// Of Slurm, node by node: "4(x2),1" says 4, 4 and 1.
+/// The tasks on a node in Slurm's form: "4(x2),1" means 4, 4 and 1.
 std::optional<int> tasks_on_node(const std::string& text, int node) {
     std::size_t at = 0;
     for (int before = 0; at < text.size(); ++at) {
@@ -60,7 +60,7 @@ std::optional<int> port_in(const char* variable) {
     return port && *port >= 1 && *port <= 0xffff ? port : std::nullopt;
 }
 
-/// Whoever can reach the port and knows the secret passes for a rank.
+/// A process that can reach the port and knows the secret passes for a rank.
 void check_secret(const std::string& secret, const std::string& where) {
     if (secret.empty())
         throw InputError(fmt::format(
@@ -72,8 +72,8 @@ void check_secret(const std::string& secret, const std::string& where) {
                                      secret.size(), kHowToMakeOne));
 }
 
-/// What is the same for all processes of this host's job, and for no other job at the same time;
-/// empty if nothing is known that is so.
+/// A name that is the same for all processes of this host's job, and for no other job at the same
+/// time; empty if none is known.
 std::string name_of_job() {
     const bool meets = port_in("MASTER_PORT").has_value();
     if (!meets && text_in("SLURM_JOB_ID").empty() && text_in("PMIX_NAMESPACE").empty()) return "";
@@ -86,19 +86,20 @@ std::string name_of_job() {
     return name;
 }
 
-/// As torchrun tells its own processes. A container that says RANK and WORLD_SIZE alone speaks of
-/// its pod, and mpirun in it of processes.
+/// Whether torchrun has set the variables of its own processes. A container that has only RANK and
+/// WORLD_SIZE means its pod by them, and mpirun in it counts processes.
 bool is_of_torchrun() {
     const bool tells_all = !text_in("RANK").empty() && !text_in("WORLD_SIZE").empty() &&
                            !text_in("LOCAL_RANK").empty();
     return tells_all || !text_in("TORCHELASTIC_RUN_ID").empty();
 }
 
-/// Where rank 0 listens. torchrun may keep MASTER_PORT for a store of its own.
+/// The port at which rank 0 listens. torchrun may use MASTER_PORT for a store of its own.
 int own_port(int master_port) {
     if (!text_in("DEBUBBLE_PORT").empty()) {
         if (const auto port = port_in("DEBUBBLE_PORT")) return *port;
-        throw InputError(fmt::format("DEBUBBLE_PORT is '{}': no port", text_in("DEBUBBLE_PORT")));
+        throw InputError(
+            fmt::format("DEBUBBLE_PORT is '{}', which is not a port", text_in("DEBUBBLE_PORT")));
     }
     if (text_in("TORCHELASTIC_USE_AGENT_STORE") != "True") return master_port;
     return master_port < 0xffff ? master_port + 1 : master_port - 1;
@@ -123,15 +124,15 @@ ProcessPlace process_place() {
         kTorchrun,
         Words{Starter::Srun, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE",
               "SLURM_LOCALID"}};
-    // Slurm and mpirun start torchrun's agents, too, which hand on what they were told themselves.
+    // Slurm and mpirun also start torchrun's agents, which pass their own variables on.
     if (is_of_torchrun()) std::rotate(starters.begin(), starters.begin() + 2, starters.begin() + 3);
     const int node = number_in("SLURM_NODEID").value_or(0);
     for (const Words& words : starters) {
         const auto rank = number_in(words.rank), size = number_in(words.size);
-        // A container may call itself rank 0 of 1, and what was started in it knows better.
+        // A container may call itself rank 0 of 1, while the launcher inside it knows better.
         if (!size || *size <= 1 || text_in(words.rank).empty()) continue;
         if (!rank || *rank < 0 || *rank >= *size)
-            throw InputError(fmt::format("{} is '{}', and {} is {}: no rank of that job",
+            throw InputError(fmt::format("{} is '{}', and {} is {}: that job has no such rank",
                                          words.rank, text_in(words.rank), words.size, *size));
         const bool by_srun = words.starter == Starter::Srun;
         const auto here = tasks_on_node(text_in(words.on_this_host), by_srun ? node : 0);
@@ -165,7 +166,7 @@ TcpJob tcp_job(const ProcessPlace& place, const std::string& file) {
     }
     if (host.empty() || !port)
         throw InputError(
-            "where the ranks of --comm tcp meet is not said: set MASTER_ADDR and MASTER_PORT to "
+            "nothing says where the ranks of --comm tcp meet: set MASTER_ADDR and MASTER_PORT to "
             "an address and a free port of rank 0's host, or give --rendezvous a file that all "
             "ranks can read");
     check_secret(secret, fmt::format("{}:{}", host, *port));

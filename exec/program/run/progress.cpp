@@ -62,7 +62,7 @@ std::string progress_line(const Evaluation& evaluation) {
            fmt::format(", over {} targets in {:.2g} s", evaluation.targets, evaluation.seconds);
 }
 
-/// The names are those of Hugging Face's Trainer.
+/// The keys are those of Hugging Face's Trainer.
 std::string metrics_line(const Evaluation& evaluation) {
     nlohmann::ordered_json json{{"step", evaluation.step}, {"eval_loss", evaluation.loss}};
     if (evaluation.accuracy) json["eval_accuracy"] = *evaluation.accuracy;

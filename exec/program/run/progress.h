@@ -11,7 +11,7 @@
 
 namespace debubble::exec {
 
-/// What a step of a run processes and how many there are.
+/// The work of a step of a run, and the number of steps.
 struct RunLength {
     std::int64_t first_step = 0;
     std::int64_t last_step = 0;
@@ -19,21 +19,22 @@ struct RunLength {
     std::optional<double> step_s_at_peak = {};  ///< unset: no MFU is shown
 };
 
-/// "step 12/100  loss 3.4567  grad norm 1.23  lr 0.0003  12300 tokens/s  MFU 34.5 %  2 min 03 s
-/// left"
+/// A line such as "step 12/100  loss 3.4567  grad norm 1.23  lr 0.0003  12300 tokens/s  MFU 34.5 %
+/// 2 min 03 s left".
 std::string progress_line(const StepMetrics& metrics, const RunLength& length, double elapsed_s);
-/// "evaluation after step 12: loss 3.4567, 34.5 % right, over 4096 targets in 1.2 s"
+/// A line such as "evaluation after step 12: loss 3.4567, 34.5 % right, over 4096 targets in 1.2
+/// s".
 std::string progress_line(const Evaluation& evaluation);
 /// One line of JSON.
 std::string metrics_line(const StepMetrics& metrics, const RunLength& length);
 std::string metrics_line(const Evaluation& evaluation);
 
-/// Shows steps as they come: one line that is rewritten on a terminal, a line each elsewhere;
-/// and evaluations, a line each; and keeps both in a file, a JSON line each. One thread uses it.
+/// Shows steps as they come, in one line that is rewritten on a terminal or a line each elsewhere,
+/// and evaluations, a line each; and writes both to a file, a JSON line each. One thread uses it.
 class Progress {
 public:
-    /// `rewrites`: one line, if `out` is a terminal. `metrics`: the file, or empty; a run that
-    /// goes on appends to it. Throws WorldError.
+    /// `rewrites`: steps share one line if `out` is a terminal. `metrics`: the file, or empty; a
+    /// resumed run appends to it. Throws WorldError.
     Progress(const RunLength& length, std::FILE* out, bool rewrites, const std::string& metrics);
     ~Progress();
     Progress(const Progress&) = delete;

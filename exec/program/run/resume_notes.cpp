@@ -11,7 +11,7 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr std::size_t kDigitsShown = 24;  ///< of a hash, whose first sixteen leave no doubt
+constexpr std::size_t kDigitsShown = 24;  ///< digits of a hash, whose first sixteen leave no doubt
 
 using Settings = std::map<std::string, std::string>;
 

@@ -21,7 +21,7 @@ std::string shown(const std::string& hash) {
     return hash.substr(0, kShown);
 }
 
-/// What each stage holds: "0-3, 4-7" are layers.
+/// The layers of each stage, such as "0-3, 4-7".
 std::string partition_of(const scenarios::Plan& plan) {
     std::vector<std::string> stages;
     for (const models::StageContent& stage : plan.stages)
@@ -30,7 +30,8 @@ std::string partition_of(const scenarios::Plan& plan) {
     return fmt::format("{}", fmt::join(stages, ", "));
 }
 
-/// Checkpoints of equal manifests are equal: it has the checksums of all files.
+/// The start of the run in words. Checkpoints with equal manifests are equal, since a manifest has
+/// the checksums of all files.
 std::string beginning_of(const Start& start) {
     if (start.resume)
         return fmt::format("step {} of the checkpoint {}", start.first_step(),
@@ -53,8 +54,8 @@ const char* word(fixed_order::VectorUnit unit) {
     return "";
 }
 
-/// Whether a parameter has copies that are updated each by its rank, with a gradient that is the
-/// same for all of them: they stay alike where an update is rounded alike.
+/// Whether a parameter has copies that each rank updates by itself with the same gradient: they
+/// stay equal only if updates are rounded alike.
 bool copies_step_by_themselves(const RunJob& job) {
     const scenarios::Parallel& parallel = job.scenario.parallel;
     const bool replicas = parallel.data * parallel.context > 1 && parallel.zero_stage == 0;
@@ -63,8 +64,8 @@ bool copies_step_by_themselves(const RunJob& job) {
            PlacementIndex(job.plan.program.placement).has_several_holders();
 }
 
-/// The ranks of a tensor group compute the gradients of what none of them cuts (norms, biases) each
-/// by itself, and nobody sums them: they stay alike where every product is rounded alike.
+/// Whether the ranks of a tensor group compute the gradients of uncut parameters (norms, biases)
+/// each by itself, without summing them: they stay equal only if every product is rounded alike.
 bool gradients_are_made_twice(const RunJob& job) {
     return job.scenario.parallel.tensor > 1;
 }

@@ -5,15 +5,15 @@
 
 namespace debubble::exec {
 
-/// What decides the numbers of a run and which steps it takes: the scenario as it was resolved,
-/// with what files hold instead of their paths, the Program, data, beginning and end, and what
-/// computes. Not how fast it runs, or what it writes where: paths, deadlines, outputs. Vector
-/// unit, oneDNN's instructions and threads, which only round otherwise, are facts where copies of
-/// a parameter would drift apart by it.
-/// Reads some of the data. `job` is of several processes.
+/// The facts that decide the numbers of a run and its steps: the resolved scenario, with the
+/// content of files instead of their paths, the Program, the data, the first and last step, and the
+/// kernels. Facts of speed and of outputs (paths, deadlines) are not among them. The vector unit,
+/// oneDNN's instructions and the number of threads, which only change rounding, are facts where
+/// copies of a parameter would drift apart by them. Reads some of the data. `job` has several
+/// processes.
 RunFacts facts_of(const RunJob& job);
 
-/// The part of it that the scenario says, under its keys.
+/// The facts of the scenario, under its keys.
 RunFacts scenario_facts(const scenarios::Scenario& scenario, const TrainingOptions& options);
 
 }  // namespace debubble::exec

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "exec/cuda/device_assignment.h"
 #include "exec/cuda/nccl/load_nccl.h"
-#include "exec/cuda/seating.h"
 #include "scenarios/utilisation.h"
 
 namespace debubble::exec {
@@ -32,8 +32,9 @@ std::shared_ptr<Device> RunJob::device_of(Communicator& world) const {
     if (!cuda) return nullptr;
     if (place.size == 1) return cuda->device_of(world.rank(), grid.size());
     const int gpu = place.rank_on_this_host % cuda->gpus();
-    const Seating seating = gather_seating(world, cuda->bus_id(gpu), request.patience);
-    return cuda->device(gpu, seating.on_this_gpu);
+    const DeviceAssignment assignment =
+        gather_assignment(world, cuda->bus_id(gpu), request.patience);
+    return cuda->device(gpu, assignment.on_this_gpu);
 }
 
 bool RunJob::uses_nccl(Communicator& host, std::string& note) const {
@@ -53,14 +54,15 @@ bool RunJob::uses_nccl(Communicator& host, std::string& note) const {
 std::unique_ptr<Communicator> RunJob::connect_devices(Communicator& host,
                                                       DeviceLanes& lanes) const {
     const std::vector<int> pipeline = grid.pipeline_group(grid.place_of(host.rank()));
-    const nccl::Plan use = [pipeline, edges = nccl::edges_of(plan.program)](
-                               std::span<const int> ranks) -> nccl::GroupUse {
+    const nccl::GroupPlan use = [pipeline, edges = nccl::edges_of(plan.program)](
+                                    std::span<const int> ranks) -> nccl::GroupUse {
         if (std::ranges::equal(ranks, pipeline)) return {edges, false};
         return {};
     };
-    const Seating seating = gather_seating(host, cuda->bus_id(lanes.memory()), request.patience);
+    const DeviceAssignment assignment =
+        gather_assignment(host, cuda->bus_id(lanes.memory()), request.patience);
     return connect_nccl(
-        {host, lanes, nullptr, use, request.patience, seating.some_share, seating.one_host});
+        {host, lanes, nullptr, use, request.patience, assignment.some_share, assignment.one_host});
 }
 
 }  // namespace debubble::exec

@@ -132,7 +132,7 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
         {"replicas", job.grid.replicas()},
         {"fits", true},
         {"reason", nullptr},
-        {"tight", nullptr},  // of a prediction, like what it leaves
+        {"tight", nullptr},  // a prediction has it, as it has the memory that is left
         {"memory_limit_bytes", memory},
         {"headroom_bytes", nullptr},
         {"memory_left_bytes", nullptr},

@@ -8,11 +8,11 @@
 
 namespace debubble::exec {
 
-/// The keys of `simulate --json`, measured, and `losses`: one number per step of this run,
-/// before that step's update. Precondition: a step was run, and this is global rank 0.
+/// The keys of `simulate --json`, measured, and `losses`: one number per step of this run, before
+/// that step's update. Precondition: at least one step was run, and this is global rank 0.
 nlohmann::ordered_json run_report(const RunJob& job, const RunOutcome& outcome);
 
-/// The same for a person, some lines.
+/// The report in some lines for a person.
 std::string run_summary(const RunJob& job, const RunOutcome& outcome);
 
 }  // namespace debubble::exec

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMostSentences = 8;
 constexpr const char* kLabel = "the comparison of the ranks";
 
-/// A line for each fact.
+/// The facts as text, one line for each.
 std::string text_of(const RunFacts& facts) {
     const auto on_one_line = [](std::string text) {
         std::ranges::replace_if(
@@ -44,7 +44,7 @@ RunFacts facts_in(std::string_view text) {
     return facts;
 }
 
-/// Every rank's text, which is filled up with zeros to whole words of one length.
+/// The text of every rank; shorter ones are padded with zeros to whole words of one length.
 std::vector<std::string> gather(Communicator& world, std::string mine,
                                 std::chrono::nanoseconds patience) {
     auto words = static_cast<std::int32_t>((mine.size() + 3) / 4);
@@ -68,7 +68,7 @@ std::string value_of(const std::string& what, const RunFacts& facts) {
     return fact == facts.end() ? "not set" : fact->value;
 }
 
-/// "; " and what to do, as one of the ranks says it that know.
+/// "; " and the advice of a rank that has some.
 std::string advice_on(const std::string& what, const std::vector<RunFacts>& by_rank) {
     for (const RunFacts& facts : by_rank)
         for (const Fact& fact : facts)
@@ -76,9 +76,10 @@ std::string advice_on(const std::string& what, const std::vector<RunFacts>& by_r
     return "";
 }
 
-/// Empty where all have the same value.
+/// The difference in words; empty if all ranks have the same value.
 std::string difference(const std::string& what, const std::vector<RunFacts>& by_rank) {
-    std::vector<std::pair<std::string, std::vector<int>>> values;  // in the order of the ranks
+    // Values in the order of the ranks.
+    std::vector<std::pair<std::string, std::vector<int>>> values;
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
         const std::string value = value_of(what, by_rank[rank]);
         auto known =

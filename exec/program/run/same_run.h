@@ -7,29 +7,30 @@
 #include "base/diagnostic.h"
 #include "exec/core/communicator/communicator.h"
 
-/// Ranks that are processes read scenario, data and checkpoint each by itself: whether all of them
-/// run the same is compared before the first step.
+/// Ranks that are processes read scenario, data and checkpoint each by itself: before the first
+/// step they compare whether all of them run the same.
 namespace debubble::exec {
 
-/// Something that must be alike on all ranks: its name is unique in the list.
+/// A fact that must be equal on all ranks. Its name is unique in the list.
 struct Fact {
-    std::string what;         ///< "training.optimizer.lr"
-    std::string value;        ///< "0.001"
-    std::string advice = {};  ///< what to do where it differs, if that is not plain
+    std::string what;         ///< such as "training.optimizer.lr"
+    std::string value;        ///< such as "0.001"
+    std::string advice = {};  ///< what to do if it differs, unless that is plain
     friend bool operator==(const Fact&, const Fact&) = default;
 };
 using RunFacts = std::vector<Fact>;
 
-/// A mistake that all ranks have found together: one of them says it.
+/// A mistake that all ranks have found together: only one of them reports it.
 class KnownToAll : public InputError {
     using InputError::InputError;
 };
 
-/// "rank 1", "ranks 0-2 and 5". `ranks` are in order, at least one.
+/// A text such as "rank 1" or "ranks 0-2 and 5". `ranks` are in order, at least one.
 std::string words_for_ranks(const std::vector<int>& ranks);
 
-/// Collective over all ranks: each brings its own facts. Throws KnownToAll on every one of them,
-/// with a sentence for each fact that differs, in the order of the list: who has which value.
+/// Compares the facts of all ranks; a collective over them. Throws KnownToAll on every rank, with a
+/// sentence for each fact that differs, in the order of the list, which says which ranks have which
+/// value.
 void check_same_run(Communicator& world, const RunFacts& mine, std::chrono::nanoseconds patience);
 
 }  // namespace debubble::exec

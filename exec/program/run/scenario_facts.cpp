@@ -7,8 +7,8 @@
 #include "exec/program/run/run_facts.h"
 #include "models/architecture_writer.h"
 
-/// Structured bindings name every field of what they take apart, so that a field that is added is
-/// not forgotten here: it does not compile.
+/// Structured bindings name every field of a structure, so that a new field cannot be forgotten
+/// here: the code then does not compile.
 namespace debubble::exec {
 
 namespace {
@@ -31,7 +31,7 @@ const char* word(models::Recompute recompute) {
     return "";
 }
 
-/// Facts under one key of the scenario.
+/// The facts under one key of the scenario.
 class Section {
 public:
     Section(RunFacts& facts, std::string prefix) : facts_(facts), prefix_(std::move(prefix)) {}
@@ -53,7 +53,7 @@ private:
     std::string prefix_;
 };
 
-/// The dropout that trains is the training's (add_training).
+/// The dropout that counts is the training's (add_training).
 void add_model(RunFacts& facts, const models::Architecture& model) {
     const auto json = nlohmann::ordered_json::parse(models::architecture_json(model));
     for (const auto& [key, value] : json.items())
@@ -147,7 +147,7 @@ void add_loss_scale(RunFacts& facts, const LossScaleOptions& options) {
     in.add("hysteresis", hysteresis);
 }
 
-/// How long it trains is a fact of the run, which --steps may have said.
+/// The number of steps is a fact of the run, since --steps may change it.
 void add_options(RunFacts& facts, const TrainingOptions& options) {
     const auto& [steps, epochs, seed, init_from, optimizer, lr_schedule, clip_norm, loss_scale,
                  data, checkpoint, eval_interval, eval_iters] = options;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kPlanLabel = "the plan of rank 0";
 
-/// That of rank 0 on all ranks. It holds no zero byte: zeros fill it up to whole words.
+/// The text of rank 0 on all ranks. It holds no zero byte: zeros pad it to whole words.
 std::string broadcast(Communicator& world, std::string text, std::chrono::nanoseconds patience) {
     auto words = static_cast<std::int32_t>((text.size() + 3) / 4);
     world.broadcast(buffer_of(std::span(&words, 1)), 0, kPlanLabel)->wait(within(patience));

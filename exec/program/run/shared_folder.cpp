@@ -26,13 +26,13 @@ constexpr auto kUntilSeen = std::chrono::seconds(5);  ///< file systems may show
 constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
 
 enum class Answer : std::int32_t { Shared, NotSeen, NotWritable };
-using ProbeName = std::array<std::int32_t, 4>;  ///< random; zeros: there is no file
+using ProbeName = std::array<std::int32_t, 4>;  ///< random; zeros mean that there is no file
 
 ProbeName random_name() {
     std::random_device random;
     ProbeName name;
     for (std::int32_t& word : name)
-        word = static_cast<std::int32_t>(random() >> 1 | 1);  // positive
+        word = static_cast<std::int32_t>(random() >> 1 | 1);  // makes it positive
     return name;
 }
 
@@ -41,7 +41,7 @@ fs::path probe_path(const fs::path& folder, const ProbeName& name) {
            fmt::format(".shared-{:08x}{:08x}{:08x}{:08x}", name[0], name[1], name[2], name[3]);
 }
 
-/// A file that is gone with this object.
+/// A file that is removed with this object.
 class ProbeFile {
 public:
     explicit ProbeFile(fs::path path) : path_(std::move(path)) {

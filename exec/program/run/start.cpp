@@ -43,13 +43,14 @@ void check_goes_on(const Checkpoint& checkpoint, const scenarios::Scenario& scen
                         name, was.data.samples_seen, was.step, scenario.training.global_batch));
 }
 
-/// A folder whose checkpoints are all damaged, as was just found, is no place to begin; what was
-/// not saved to its end is none.
+/// Throws if the folder has only damaged checkpoints, as was just found: a run does not start over
+/// them. A checkpoint that was not saved to its end does not count.
 void check_begins(const fs::path& folder, const std::vector<std::string>& damages) {
     for (const StepFolder& step : step_folders(folder))
         if (is_checkpoint(step.path))
             throw InputError(
-                fmt::format("{} holds no checkpoint that is whole ({}); --resume never begins anew",
+                fmt::format("{} holds no checkpoint that is whole ({}); --resume auto starts no "
+                            "training from scratch",
                             folder.string(), damages.front()));
 }
 
@@ -57,14 +58,15 @@ void note_earlier(const fs::path& folder, std::vector<std::string>& notes) {
     for (const StepFolder& step : step_folders(folder)) {
         if (!is_checkpoint(step.path)) continue;
         notes.push_back(
-            fmt::format("{} is of an earlier training: of all in its folder, sample, export and a "
-                        "later resume take the one with most steps",
+            fmt::format("{} belongs to an earlier training: of all checkpoints in its folder, "
+                        "sample, export and a later resume take the one with the most steps",
                         step.path.string()));
         return;
     }
 }
 
-/// Of weights alone. What a ViT's classifier is not stored for is drawn anew, and said.
+/// Loads weights alone. If a ViT's weights have no classifier that fits, it is initialised at
+/// random, and a note says so.
 std::vector<std::string> load_weights(const PieceSource& weights,
                                       const scenarios::Scenario& scenario, RankTraining& training) {
     std::vector<WantedPiece> wanted = training.pieces_to_load(Wanted::Weights);
@@ -74,7 +76,7 @@ std::vector<std::string> load_weights(const PieceSource& weights,
             if (!mismatch.tensor.starts_with("classifier.")) continue;
             std::erase_if(
                 wanted, [&](const WantedPiece& piece) { return piece.tensor == mismatch.tensor; });
-            notes.push_back(sentence(mismatch) + ": it is drawn anew");
+            notes.push_back(sentence(mismatch) + ": it is initialised at random");
         }
     }
     load(weights, wanted);
@@ -104,7 +106,7 @@ Start open_start(const scenarios::Scenario& scenario, const TrainingOptions& opt
     }
     if (start.resume) {
         check_goes_on(*start.resume, scenario, options);
-        start.notes.push_back(fmt::format("going on behind step {} of {}", start.first_step(),
+        start.notes.push_back(fmt::format("going on after step {} of {}", start.first_step(),
                                           start.resume->folder.string()));
         start.pieces.emplace(std::exchange(start.resume->pieces, {}), ranks);
         return start;

@@ -37,18 +37,18 @@ StopSignal::~StopSignal() {
         const std::lock_guard lock(mutex_);
         over_ = true;
     }
-    bell_.notify_all();
+    changed_.notify_all();
     ear_.join();
     for (const int signal : kStops) std::signal(signal, SIG_DFL);
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-/// The handler interrupts the wait, which goes on.
+/// The handler interrupts the wait, which then goes on.
 void StopSignal::hear() {
     const sigset_t heard = stops();
     ::pthread_sigmask(SIG_UNBLOCK, &heard, nullptr);
     std::unique_lock lock(mutex_);
-    bell_.wait(lock, [this] { return over_; });
+    changed_.wait(lock, [this] { return over_; });
 }
 
 bool StopSignal::came() const {

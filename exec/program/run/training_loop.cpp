@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kKeptRecords = 32;
 
-/// Of a number that is not finite.
+/// A word for a number that is not finite.
 std::string word_for(double number) {
     return std::isnan(number) ? "not a number" : "infinite";
 }
@@ -60,7 +60,7 @@ public:
         return notes;
     }
 
-    /// Whether somebody asked for an end; the same on all ranks.
+    /// Runs a step. Returns whether an end was requested, which is the same on all ranks.
     bool step(std::int64_t number, bool stop_asked) {
         const Clock::time_point begin = Clock::now();
         const std::int64_t counted = job_.data.train.counted(number);
@@ -70,7 +70,7 @@ public:
         StepRecord record = rank_.step(inputs);
         prove(expected_, fmt::format("step {}", number + 1));
 
-        // Ranks of a tensor group all have the same.
+        // All ranks of a tensor group have the same loss.
         const double loss_here = place_.tensor == 0 ? rank_.loss_total() : 0;
         double sums[2] = {loss_here, stop_asked ? 1.0 : 0.0};
         world_.all_reduce(buffer_of(std::span<double>(sums)), Reduction::Sum, "LOSS")
@@ -83,7 +83,7 @@ public:
                     took.count(),    outcome.loss_scale,
                     outcome.skipped, outcome.rolled_back};
         records_.push_back({took.count(), std::move(record)});
-        // The first step makes caches and touches memory.
+        // The first step is left out, since it fills caches and touches memory.
         if (records_.size() > kKeptRecords || (records_.size() == 2 && number == first() + 1))
             records_.pop_front();
         if (!std::isfinite(loss))
@@ -104,7 +104,7 @@ public:
                             rank_.state(), world_);
     }
 
-    /// Collective over all ranks. Nothing of it stays in the training.
+    /// Evaluates; a collective over all ranks. It leaves nothing in the training.
     Evaluation evaluate(const Batches& data, std::int64_t behind_step) {
         const Clock::time_point begin = Clock::now();
         double sums[2] = {0, 0};
@@ -133,7 +133,7 @@ public:
         return evaluation;
     }
 
-    /// The kept step that all ranks agree on: of median length on rank 0.
+    /// The kept step of median length on rank 0; all ranks agree on it.
     GatheredRecords median_record() {
         std::vector<std::size_t> order(records_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -169,7 +169,8 @@ private:
         return inputs;
     }
 
-    /// Of what ran last, on this rank. The others hear of it as of any failure.
+    /// Checks the log of the last step or evaluation on this rank. The other ranks hear of an error
+    /// as of any failure.
     void prove(const ActionLog& expected, const std::string& when) const {
         const auto difference = first_difference(expected, rank_.log());
         if (!difference) return;
@@ -182,7 +183,7 @@ private:
                         rank_.rank().index, replica, *difference));
     }
 
-    /// In the step that `metrics_` is of.
+    /// A sentence about the step of `metrics_`.
     std::string diverged(const std::string& what) const {
         const std::string saved =
             last_checkpoint_.empty()
@@ -192,7 +193,7 @@ private:
             "step {}: {}; the training has diverged at a learning rate of {:.3g}; {}",
             metrics_.step, what, metrics_.lr, saved);
     }
-    /// All ranks are here with the same sentence; one says it.
+    /// All ranks are here with the same sentence; only one reports it.
     [[noreturn]] void fail_together(const std::string& sentence) const {
         if (world_.rank() == 0) throw WorldError(sentence);
         throw Aborted(sentence);
@@ -202,12 +203,12 @@ private:
     Communicator& world_;
     RankJob rank_;
     GridPlace place_;
-    ActionLog expected_;  ///< of the rank in every step
+    ActionLog expected_;  ///< log of the rank in every step
     ActionLog expected_forwards_;
     std::vector<Batch> batches_;
     bool needs_data_ = false;
     StepMetrics metrics_;
-    std::string last_checkpoint_;  ///< that this training could go on from; empty: none
+    std::string last_checkpoint_;  ///< from which this training could go on; empty: none
     std::deque<Kept> records_;
 };
 
@@ -257,7 +258,7 @@ RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
         const bool asked = rank.step(step, stop.came());
         ++step;
         outcome.steps.push_back(rank.metrics());
-        ++outcome.proven_steps;  // no rank has thrown: the loss was summed after it
+        ++outcome.proven_steps;  // no rank has thrown: the loss was summed after the check
         const bool speaks = world.rank() == job.loss_rank();
         if (speaks) listener.on_step(rank.metrics());
         outcome.stopped = asked && step < job.last_step;

@@ -13,8 +13,8 @@
 namespace debubble::exec {
 
 struct StepMetrics {
-    std::int64_t step = 0;  ///< counts from 1, as people do
-    double loss = 0;        ///< before the step's update; mean over the global batch's targets
+    std::int64_t step = 0;  ///< counts from 1
+    double loss = 0;        ///< mean over the global batch's targets, before the step's update
     double grad_norm = 0;
     double lr = 0;
     double seconds = 0;
@@ -23,11 +23,12 @@ struct StepMetrics {
     bool rolled_back = false;
 };
 
-/// Of `data.eval` with the weights behind a step; means over its targets.
+/// The evaluation of `data.eval` with the weights after a step; means over its targets.
 struct Evaluation {
     std::int64_t step = 0;
     double loss = 0;
-    /// Targets that got the largest logit; unset where no rank sees all logits of a row.
+    /// The share of targets that got the largest logit; unset where no rank sees all logits of a
+    /// row.
     std::optional<double> accuracy;
     std::int64_t targets = 0;
     double seconds = 0;
@@ -35,25 +36,25 @@ struct Evaluation {
 
 struct RunOutcome {
     std::vector<StepMetrics> steps;
-    std::vector<Evaluation> evaluations;  ///< by step; behind the last one too
-    bool stopped = false;                 ///< by a signal, before the last step
+    std::vector<Evaluation> evaluations;  ///< by step, including one after the last step
+    bool stopped = false;                 ///< whether a signal ended it before the last step
     double step_time_s = 0;               ///< median, without the first step
-    Trace trace;                          ///< of a step of that length; on global rank 0 only
-    std::vector<std::string> disorder;    ///< what of it is not as the Program says
-    std::int64_t proven_steps = 0;        ///< each of which every rank ran as its list says
+    Trace trace;                          ///< trace of a step of that length; on global rank 0 only
+    std::vector<std::string> disorder;    ///< differences between that trace and the Program
+    std::int64_t proven_steps = 0;        ///< steps that every rank ran as its list says
 };
 
-/// What a rank tells while it runs; each is called on one rank's thread.
+/// The reports of a rank while it runs; each is called on one rank's thread.
 struct RunListener {
-    std::function<void(const std::string&)> on_note;       ///< global rank 0
-    std::function<void(const StepMetrics&)> on_step;       ///< the rank that has the loss
-    std::function<void(const Evaluation&)> on_evaluation;  ///< the same rank
+    std::function<void(const std::string&)> on_note;       ///< called on global rank 0
+    std::function<void(const StepMetrics&)> on_step;       ///< called on the rank that has the loss
+    std::function<void(const Evaluation&)> on_evaluation;  ///< called on the same rank
 };
 
-/// One rank of a run, from its weights to its last step. All ranks call it together.
-/// Throws WorldError when what a rank ran in a step is not what its list says (ActionLog), before
-/// anything of the step is saved; when the loss, the gradient or a weight to be saved is not a
-/// finite number: the sentence names the step and the last complete checkpoint.
+/// Runs one rank, from its weights to its last step. All ranks call it together. Throws WorldError
+/// when the actions of a rank in a step differ from its list (ActionLog), before anything of the
+/// step is saved, and when the loss, the gradient or a weight to be saved is not a finite number:
+/// the sentence names the step and the last complete checkpoint.
 RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
                  const RunListener& listener);
 

@@ -15,7 +15,7 @@ Watchdog::~Watchdog() {
         const std::lock_guard lock(mutex_);
         over_ = true;
     }
-    bell_.notify_all();
+    changed_.notify_all();
     thread_.join();
 }
 
@@ -24,13 +24,13 @@ void Watchdog::failed(const std::string& sentence) {
         const std::lock_guard lock(mutex_);
         if (!sentence_) sentence_ = sentence;
     }
-    bell_.notify_all();
+    changed_.notify_all();
 }
 
 void Watchdog::watch() {
     std::unique_lock lock(mutex_);
-    bell_.wait(lock, [&] { return over_ || sentence_; });
-    if (bell_.wait_for(lock, patience_, [&] { return over_; })) return;
+    changed_.wait(lock, [&] { return over_ || sentence_; });
+    if (changed_.wait_for(lock, patience_, [&] { return over_; })) return;
     fmt::print(stderr, "error: {}; another rank did not stop\n", *sentence_);
     std::fflush(nullptr);
     std::_Exit(3);

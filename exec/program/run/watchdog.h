@@ -9,8 +9,8 @@
 
 namespace debubble::exec {
 
-/// Ends the process if it still runs a while after something failed: a thread that hangs
-/// cannot be joined.
+/// Ends the process if it still runs some time after a failure: a thread that hangs cannot be
+/// joined.
 class Watchdog {
 public:
     explicit Watchdog(std::chrono::nanoseconds patience);
@@ -18,7 +18,7 @@ public:
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-    /// From now on the patience runs; the first sentence counts.
+    /// Starts the patience; the first sentence counts.
     void failed(const std::string& sentence);
 
 private:
@@ -26,7 +26,7 @@ private:
 
     std::chrono::nanoseconds patience_;
     std::mutex mutex_;
-    std::condition_variable bell_;
+    std::condition_variable changed_;
     std::optional<std::string> sentence_;
     bool over_ = false;
     std::thread thread_;

@@ -12,7 +12,7 @@ namespace debubble::exec {
 
 namespace {
 
-/// The most probable first; no more than may be chosen.
+/// The tokens that may be chosen, the most probable first.
 std::vector<std::int32_t> candidates(std::span<const float> logits, std::int64_t top_k) {
     std::vector<std::int32_t> tokens(logits.size());
     std::iota(tokens.begin(), tokens.end(), 0);
@@ -32,12 +32,12 @@ std::vector<std::int32_t> candidates(std::span<const float> logits, std::int64_t
 
 std::int32_t choose_token(std::span<const float> logits, const Sampling& how, double uniform) {
     if (std::ranges::any_of(logits, [](float logit) { return !std::isfinite(logit); }))
-        throw InputError("the network's logits are no finite numbers; its weights are broken");
+        throw InputError("the network's logits are not finite numbers; its weights are broken");
     if (how.temperature == 0)
         return static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin());
     std::vector<std::int32_t> tokens = candidates(logits, how.top_k);
     const double largest = logits[static_cast<std::size_t>(tokens.front())];
-    std::vector<double> sums;  // of the weights up to and with each token
+    std::vector<double> sums;  // sums of the weights up to and including each token
     double sum = 0;
     for (const std::int32_t token : tokens) {
         sum += std::exp((logits[static_cast<std::size_t>(token)] - largest) / how.temperature);

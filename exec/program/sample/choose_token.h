@@ -5,18 +5,18 @@
 
 namespace debubble::exec {
 
-/// How the next token is chosen, in transformers' order: temperature, top-k, top-p.
+/// The rule by which the next token is chosen, in transformers' order: temperature, top-k, top-p.
 struct Sampling {
     double temperature = 1;  ///< the logits are divided by it; 0 takes the most probable token
-    std::int64_t top_k = 0;  ///< the most probable so many; 0: all
-    /// The fewest of the most probable that together have this probability (Holtzman et al.
-    /// 2020, "The Curious Case of Neural Text Degeneration").
+    std::int64_t top_k = 0;  ///< number of most probable tokens to draw from; 0: all
+    /// The choice is among the fewest of the most probable tokens that together have this
+    /// probability (Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration").
     double top_p = 1;
     std::uint64_t seed = 0;
 };
 
-/// The token that `uniform`, in [0, 1), falls on. Of equal logits the lower token comes first.
-/// Throws InputError if a logit is no number.
+/// The token at `uniform`, in [0, 1), of the distribution. Of equal logits the lower token comes
+/// first. Throws InputError if a logit is not a number.
 std::int32_t choose_token(std::span<const float> logits, const Sampling& how, double uniform);
 
 /// The random number of the `index`-th token, in [0, 1).

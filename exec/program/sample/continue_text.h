@@ -12,18 +12,19 @@
 namespace debubble::exec {
 
 struct Continuation {
-    std::int64_t tokens = 100;  ///< at most
+    std::int64_t tokens = 100;  ///< most tokens to add
     Sampling sampling;
-    std::optional<std::int32_t> end_of_text;  ///< ends it, and is not told
-    std::int64_t entries = 0;                 ///< of the vocabulary that may be chosen; 0: all
+    std::optional<std::int32_t> end_of_text;  ///< ends the text, and is not reported
+    /// Tokens of the vocabulary that may be chosen; 0: all.
+    std::int64_t entries = 0;
 };
 
-/// The prompt's tokens; an empty prompt is the beginning of a document. Throws InputError if
-/// the network does not know one of them.
+/// The prompt's tokens; an empty prompt means the start of a document. Throws InputError if the
+/// network does not know one of them.
 std::vector<std::int32_t> prompt_tokens(std::string_view prompt, const NetworkTokenizer& tokenizer,
                                         std::int64_t vocab);
 
-/// Tells the tokens that follow `text`, each as soon as it is chosen.
+/// Reports the tokens that follow `text`, each as soon as it is chosen.
 void continue_text(LanguageModel& model, std::vector<std::int32_t> text, const Continuation& how,
                    const std::function<void(std::int32_t)>& tell);
 

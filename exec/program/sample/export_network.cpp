@@ -19,25 +19,25 @@ void check_room(const fs::path& folder) {
         throw InputError(fmt::format("{} is a file; --out names a folder", folder.string()));
     if (!fs::is_empty(folder))
         throw InputError(
-            fmt::format("{} is not empty; nothing of it is overwritten", folder.string()));
+            fmt::format("{} is not empty; none of its files is overwritten", folder.string()));
 }
 
-/// Without a slash at the end.
+/// The path without a slash at the end.
 fs::path plain(const fs::path& folder) {
     const fs::path path = folder.lexically_normal();
     return path.has_filename() ? path : path.parent_path();
 }
 
-/// What the optimizer steps: fp32 masters where there are some.
+/// The type of the weights that the optimizer steps: fp32 where there are main parameters.
 DataType trained_type(const SavedNetwork& network) {
     const models::Parameter first = models::whole_parameters(network.architecture).front();
     const StoredTensor* stored =
         network.weights.find(kinds::kParameter, stored_name(first), DataType::Fp32);
-    if (stored == nullptr || stored->pieces.empty()) return DataType::Fp32;  // load() complains
+    if (stored == nullptr || stored->pieces.empty()) return DataType::Fp32;  // load() reports it
     return data_type(stored->pieces.front().type).value_or(DataType::Fp32);
 }
 
-/// The tokenizer's files: a path may name one of them, or their folder.
+/// The tokenizer's files. The path may name one of them, or their folder.
 std::vector<fs::path> tokenizer_files(const SavedNetwork& network) {
     const auto found = network.settings.find("data.tokenizer");
     fs::path where = network.folder;
@@ -78,7 +78,7 @@ ExportedNetwork export_network(const SavedNetwork& network, std::optional<DataTy
     const std::vector<fs::path> tokenizer = tokenizer_files(network);
     ExportedNetwork exported{type.value_or(trained_type(network)),
                              {"config.json", "model.safetensors"}};
-    // A folder of that name appears once all of it is there.
+    // A folder of that name appears once all its files are there.
     const fs::path partial = plain(folder).string() + ".partial";
     struct Removed {
         fs::path path;

@@ -15,9 +15,10 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr std::int64_t kChunk = 64;            ///< rows of a pass that reads a prompt, at most
-constexpr std::int64_t kWorthAChunk = 4;       ///< tokens; fewer are read one by one
-constexpr std::int64_t kWorkspace = 64 << 20;  ///< of operators, beyond the graph's tensors
+constexpr std::int64_t kChunk = 64;       ///< most rows of a pass that reads a prompt
+constexpr std::int64_t kWorthAChunk = 4;  ///< tokens; fewer are read one by one
+/// Bytes that operators need beyond the graph's tensors.
+constexpr std::int64_t kWorkspace = 64 << 20;
 
 void check_continues_text(const SavedNetwork& network) {
     const models::Architecture& model = network.architecture;
@@ -28,7 +29,7 @@ void check_continues_text(const SavedNetwork& network) {
                         network.folder.string()));
     if (!model.causal)
         throw InputError(
-            fmt::format("{} is a network whose tokens see those behind them; only a causal "
+            fmt::format("{} is a network whose tokens see the tokens after them; only a causal "
                         "language model continues a text",
                         network.folder.string()));
 }
@@ -40,7 +41,7 @@ void check_heads(const SavedNetwork& network, const Device* device) {
                                      width, device->name(), device->widest_head()));
 }
 
-/// A text of `window` tokens in slices of `rows`.
+/// The execution of a text of `window` tokens in slices of `rows`.
 models::Execution execution_of(std::int64_t window, std::int64_t rows) {
     models::Execution how;
     how.seq_length = window;
@@ -51,14 +52,14 @@ models::Execution execution_of(std::int64_t window, std::int64_t rows) {
     return how;
 }
 
-/// The greatest number of rows, `most` at most, that cuts the window into equal slices.
+/// The greatest number of rows, up to `most`, that cuts the window into equal slices.
 std::int64_t rows_that_divide(std::int64_t window, std::int64_t most) {
     std::int64_t rows = std::min(window, most);
     while (window % rows != 0) --rows;
     return rows;
 }
 
-/// The least, such that a MicroBatch can number the slices.
+/// The least number of rows with which a MicroBatch can number the slices.
 std::int64_t fewest_rows(std::int64_t window) {
     std::int64_t rows = 1;
     while (window % rows != 0 || window / rows > std::numeric_limits<std::int16_t>::max()) ++rows;
@@ -78,8 +79,8 @@ private:
     std::vector<TensorView> views_;
 };
 
-/// The text that is read, filled up with zeros, and the keys and values of its tokens in every
-/// layer: what passes over pieces of it share.
+/// The text that is read, padded with zeros, and the keys and values of its tokens in every layer:
+/// the state that passes over pieces of the text share.
 struct Memory {
     Arena arena;
     Tensor tokens;
@@ -92,7 +93,7 @@ struct Memory {
           tokens({1, window}, DataType::Int32),
           targets({1, window}, DataType::Int32) {}
 
-    /// Those of one more layer are copied for the attention that looks at them.
+    /// The bytes include the copy of one layer's keys for the attention that reads them.
     static std::int64_t bytes_of_keys(const models::Architecture& model, std::int64_t window) {
         const std::int64_t row = model.kv_heads * model.head_dim * size_of(DataType::Fp32);
         return 2 * (model.layers + 1) * window * row;
@@ -101,12 +102,12 @@ struct Memory {
 
 std::int64_t bytes_of(const models::StageGraph& graph) {
     std::int64_t bytes = graph.execution.seq_length * graph.architecture.head_dim *
-                         size_of(DataType::Fp32);  // of rotary positions
+                         size_of(DataType::Fp32);  // tables of rotary positions
     for (const models::Tensor& tensor : graph.tensors) bytes += 2 * tensor.bytes.count;
     return bytes;
 }
 
-/// The network without its head, over slices of some length.
+/// The network without its head, for slices of one length.
 class Layers {
 public:
     Layers(const models::StageGraph& graph, const NetworkWeights& weights, Kernels& kernels,
@@ -118,9 +119,9 @@ public:
 
     std::int64_t rows() const { return rows_; }
 
-    /// The residual stream behind the last layer, [rows, hidden]. The keys of all tokens before
-    /// the slice are there; those of the slice are made, whether they were or not. What stands
-    /// behind a token does not change it: the network is causal.
+    /// Returns the residual stream after the last layer, [rows, hidden]. The keys of all tokens
+    /// before the slice must be there; those of the slice are made, even if they were there. The
+    /// tokens after a token do not change it, since the network is causal.
     ArenaTensor run(std::int64_t slice) {
         StepInputs inputs;
         inputs.training = false;
@@ -144,7 +145,7 @@ private:
     std::unique_ptr<StageRunner> stage_;
 };
 
-/// Final norm and product of one row.
+/// The final norm and the product of one row.
 class Head {
 public:
     Head(const models::StageGraph& whole, const NetworkWeights& weights, Arena& arena)
@@ -190,10 +191,10 @@ private:
     double eps_;
     TensorView gain_, shift_, weight_;
     ArenaTensor normed_, statistics_, logits_;
-    Tensor told_;  ///< on the host
+    Tensor told_;  ///< logits on the host
 };
 
-/// Where the kernels compute.
+/// The weights in the memory in which the kernels compute.
 NetworkWeights placed(NetworkWeights weights, Kernels& kernels, Arena& arena) {
     if (!kernels.on_host()) weights.move_to(kernels, arena);
     return weights;
@@ -226,7 +227,7 @@ struct LanguageModel::Body {
     Head head;
     Layers by_chunk;
     Layers by_token;
-    std::vector<std::int32_t> read;  ///< whose keys and values are there
+    std::vector<std::int32_t> read;  ///< tokens whose keys and values are there
 
     Body(const SavedNetwork& network, Kernels& computing, Device* device)
         : window(window_of(network)),
@@ -243,16 +244,16 @@ struct LanguageModel::Body {
           by_chunk(chunk, weights, kernels, memory),
           by_token(token, weights, kernels, memory) {}
 
-    /// Reads what of the text was not read yet, its last token in any case. Returns the logits
-    /// behind that.
+    /// Reads the tokens of the text that were not read yet, and in any case the last one. Returns
+    /// the logits after that.
     std::span<const float> logits(std::span<const std::int32_t> text) {
         const auto known = std::ranges::mismatch(read, text).in2 - text.begin();
         const std::int64_t count = std::ssize(text);
         const View<std::int32_t> all = memory.tokens.as<std::int32_t>();
         std::fill(std::ranges::copy(text, all.begin()).out, all.end(), 0);
-        read.clear();  // until all has been read
+        read.clear();  // stays empty until everything has been read
         ArenaTensor stream;
-        std::int64_t first = 0;  ///< token of the stream
+        std::int64_t first = 0;  ///< position of the stream's first token
         for (std::int64_t at = std::min<std::int64_t>(known, count - 1); at < count;) {
             Layers& layers = count - at < kWorthAChunk ? by_token : by_chunk;
             const std::int64_t slice = at / layers.rows();

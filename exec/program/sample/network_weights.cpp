@@ -8,13 +8,13 @@ namespace debubble::exec {
 
 namespace {
 
-Shape shape_of(const Extents& extents) {
-    switch (extents.size()) {
-        case 1: return {extents[0]};
-        case 2: return {extents[0], extents[1]};
-        case 3: return {extents[0], extents[1], extents[2]};
-        case 4: return {extents[0], extents[1], extents[2], extents[3]};
-        default: assert(false && "a weight has one to four extents"); return {};
+Shape shape_of(const Dimensions& shape) {
+    switch (shape.size()) {
+        case 1: return {shape[0]};
+        case 2: return {shape[0], shape[1]};
+        case 3: return {shape[0], shape[1], shape[2]};
+        case 4: return {shape[0], shape[1], shape[2], shape[3]};
+        default: assert(false && "a weight has one to four dimensions"); return {};
     }
 }
 

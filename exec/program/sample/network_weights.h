@@ -11,15 +11,16 @@
 
 namespace debubble::exec {
 
-/// The weights of a whole network on one rank, in fp32 and at first on the host, by the name they
-/// are stored under. Those of an operator lie side by side, as StageParameters wants them.
+/// The weights of a whole network on one rank, in fp32 and at first on the host, by their stored
+/// names. Those of an operator lie side by side, as StageParameters requires.
 class NetworkWeights {
 public:
     /// `whole`: a stage with embedding, all layers and head. Throws InputError as load() does.
     NetworkWeights(const models::StageGraph& whole, const PieceSource& source);
     static Bytes size(const models::StageGraph& whole);
 
-    /// Into the memory that these kernels compute in; views that were given out mean nothing then.
+    /// Moves the weights into the memory in which these kernels compute. Earlier views become
+    /// invalid.
     void move_to(Kernels& kernels, Arena& arena);
 
     const TensorView& of(const models::Parameter& parameter) const;

@@ -33,7 +33,7 @@ const std::string* find(const std::map<std::string, std::string>& settings, cons
     return found == settings.end() || found->second.empty() ? nullptr : &found->second;
 }
 
-/// What names the tokenizer; empty for the bytes.
+/// The path of the tokenizer; empty for bytes.
 std::string tokenizer_path(const SavedNetwork& network, const std::string& asked) {
     if (asked == "bytes") return "";
     if (!asked.empty()) return asked;
@@ -78,12 +78,11 @@ NetworkTokenizer tokenizer_of(const SavedNetwork& network, const std::string& as
     const std::string path = tokenizer_path(network, asked);
     const std::int64_t vocab = network.architecture.vocab;
     NetworkTokenizer found{make_tokenizer(path), {}};
-    // A model of 256 tokens may have read bytes that hold no end-of-text.
+    // A model of 256 tokens may have read bytes, which then hold no end-of-text.
     if (!path.empty() && found.tokenizer->vocab() > vocab)
         throw InputError(
-            fmt::format("{} has {} tokens, and is for no model with a vocabulary of "
-                        "{} as {} has",
-                        path, found.tokenizer->vocab(), vocab, network.folder.string()));
+            fmt::format("{} has {} tokens, and does not fit the vocabulary of {} that {} has", path,
+                        found.tokenizer->vocab(), vocab, network.folder.string()));
     found.end_of_text = found.tokenizer->end_of_text();
     if (const std::string* chosen = find(network.settings, "data.end_of_text"))
         if (const auto token = text::parse_whole(*chosen))

@@ -14,30 +14,30 @@
 
 namespace debubble::exec {
 
-/// A network with its weights, whoever saved it.
+/// A network with its weights, from whichever program saved it.
 struct SavedNetwork {
     std::filesystem::path folder;
     models::Architecture architecture;
     PieceSource weights;
-    /// The keys of the training that made it, as `data.tokenizer`; none of Hugging Face's.
+    /// The keys of the training that made it, such as `data.tokenizer`; empty for Hugging Face's.
     std::map<std::string, std::string> settings;
-    /// Tokens of the sequences that it was trained on last, where the folder tells.
+    /// The number of tokens of the sequences that it was trained on last, if the folder states it.
     std::optional<std::int64_t> trained_length;
-    std::vector<std::string> notes;  ///< what was passed over or not taken, and why
+    std::vector<std::string> notes;  ///< checkpoints or tensors that were left out, with reasons
 };
 
-/// A checkpoint, a folder of them (the latest that is complete and undamaged), or a folder of
-/// Hugging Face's. Throws InputError.
+/// Opens a checkpoint, a folder of checkpoints (the latest that is complete and undamaged), or a
+/// folder of Hugging Face's. Throws InputError.
 SavedNetwork open_saved_network(const std::filesystem::path& folder);
 
 struct NetworkTokenizer {
     std::unique_ptr<Tokenizer> tokenizer;
-    std::optional<std::int32_t> end_of_text;  ///< if the network knows it
+    std::optional<std::int32_t> end_of_text;  ///< set if the network knows it
 };
 
-/// The one that `asked` names ("bytes", or what make_tokenizer reads), else the training's,
-/// else that of a Hugging Face folder, else the bytes. Throws InputError if it is not for the
-/// network, or if nobody says which tokens a training on token files had.
+/// The tokenizer that `asked` names ("bytes", or a path for make_tokenizer), else the training's,
+/// else that of a Hugging Face folder, else bytes. Throws InputError if it does not fit the
+/// network, or if nothing says which tokens a training on token files used.
 NetworkTokenizer tokenizer_of(const SavedNetwork& network, const std::string& asked);
 
 }  // namespace debubble::exec

@@ -5,7 +5,7 @@
 
 #include "gui/viewmodel/source.h"
 
-/// `debubble run` of the plan that is shown, as a child process.
+/// `debubble run` with the plan that is shown, as a child process.
 namespace debubble::gui {
 
 struct RunFolder {
@@ -15,22 +15,22 @@ struct RunFolder {
     std::string json() const { return folder + "/run.json"; }
 };
 
-/// The words behind `debubble`. What the text changes of its file is said by --set, so that
-/// relative paths in the file still lead where they did. Throws InputError if the file cannot be
-/// read or the text is no scenario.
+/// The words of the command line after `debubble`. Changes of the text against its file are given
+/// by --set, so that relative paths in the file keep their meaning. Throws InputError if the file
+/// cannot be read or the text is not a scenario.
 std::vector<std::string> run_words(const ScenarioText& source, const RunFolder& out, int steps);
 
-/// A step as --metrics writes it.
+/// A step in the form in which --metrics writes it.
 struct RunStep {
     std::int64_t step = 0;
     double loss = 0;
     double tokens_per_s = 0;
 };
 
-/// Reads a growing file of metrics. Lines that are no steps are passed over.
+/// Reads a growing file of metrics. Lines that are not steps are passed over.
 class MetricsReader {
 public:
-    /// More of the file; may end inside a line.
+    /// Adds the next bytes of the file, which may end inside a line.
     void add(std::string_view bytes);
     const std::vector<RunStep>& steps() const { return steps_; }
 

@@ -24,7 +24,7 @@ constexpr std::string_view kFirstGrid =
     "training.micro_batch: [1, 2, 4]\n"
     "schedule: [1f1b, gpipe, zb-h1]\n";
 
-/// For rows that nobody keeps.
+/// A folder for rows that are not kept.
 class TemporaryFolder {
 public:
     TemporaryFolder() {
@@ -45,7 +45,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// The window goes on working beside it.
+/// The number of jobs, which leaves the window a core.
 int jobs() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
 }
@@ -57,7 +57,7 @@ std::string grid_lines(const ScenarioText& source) {
     try {
         for (const auto& [key, values] : scenarios::entries_at(source.text, source.file, "sweep"))
             lines += key + ": " + values + '\n';
-    } catch (const InputError&) {  // the text's mistakes are told where it is edited
+    } catch (const InputError&) {  // mistakes of the text are shown where it is edited
     }
     return lines.empty() ? std::string(kFirstGrid) : lines;
 }
@@ -95,7 +95,8 @@ void SweepRun::set_state(State state) {
 void SweepRun::add(const sim::SweepRow& row, bool found) {
     const std::lock_guard lock(mutex_);
     rows_.push_back(row);
-    rows_.back().pareto.clear();  // of what is shown, not of what the file knew
+    // The column belongs to the rows of the table, not to those of the file.
+    rows_.back().pareto.clear();
     rows_.back().twin_of.clear();
     ++done_;
     if (found) ++found_;
@@ -115,14 +116,15 @@ void SweepRun::sweep(const sim::Grid& grid) {
         try {
             return sweep_into(results_, grid);
         } catch (const InputError&) {
-            // What the file holds is no longer true: a model, a cluster or the program has changed.
-            std::error_code error;  // if it stays, it is refused again
+            // The content of the file is out of date: a model, a cluster or the program has
+            // changed.
+            std::error_code error;  // if the file stays, it is refused again
             std::filesystem::remove(results_, error);
         }
         return sweep_into(results_, grid);
     } catch (const WorldError&) {
         const std::lock_guard lock(mutex_);
-        if (done_ > 0) throw;  // it began well: the rows so far are in the file
+        if (done_ > 0) throw;  // the start went well: the rows so far are in the file
         kept_ = false;
     }
     const TemporaryFolder folder;

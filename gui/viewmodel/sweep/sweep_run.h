@@ -15,25 +15,25 @@
 
 namespace debubble::gui {
 
-/// The grid of a scenario as lines of YAML, "parallel.tensor: [1, 2, 4]"; if it has none, one to
-/// begin with.
+/// The grid of a scenario as lines of YAML such as "parallel.tensor: [1, 2, 4]"; if the scenario
+/// has none, a grid to start with.
 std::string grid_lines(const ScenarioText& source);
 
 /// The scenario with these lines as its `sweep:`. Throws InputError.
 ScenarioText with_grid(const ScenarioText& source, const std::string& lines);
 
-/// Where the rows of a sweep are kept while it is not finished, and after: a file per grid,
+/// The file in which the rows of a sweep are kept, during the sweep and after it: one per grid,
 /// scenario, folder of shipped data and version of the program.
 std::filesystem::path results_of(const std::filesystem::path& folder, const ScenarioText& source);
 
-/// A sweep under way, on all cores but one, into a file as `debubble sweep` writes it: what an
-/// earlier one has left there is not computed again, unless the scenario now gives other results.
-/// Where that file cannot be had (another sweep writes it, the folder is locked), it goes on
-/// without. Made, asked and ended by one thread; the destructor stops it and waits for the points
-/// that are begun.
+/// A sweep that runs on all cores but one and writes a file like that of `debubble sweep`. Rows
+/// that an earlier sweep has left there are not computed again, unless the scenario now gives other
+/// results. If the file cannot be used (another sweep writes it, the folder is locked), the sweep
+/// runs without it. One thread makes, asks and ends it; the destructor stops it and waits for the
+/// points that have started.
 class SweepRun {
 public:
-    SweepRun(ScenarioText source, std::filesystem::path results);  ///< with its grid
+    SweepRun(ScenarioText source, std::filesystem::path results);  ///< the scenario with its grid
     ~SweepRun();
     SweepRun(const SweepRun&) = delete;
     SweepRun& operator=(const SweepRun&) = delete;
@@ -45,17 +45,18 @@ public:
         State state = State::Reading;
         std::size_t done = 0;
         std::size_t total = 0;
-        std::size_t found = 0;                     ///< of those done, by an earlier sweep
-        std::optional<std::chrono::seconds> left;  ///< at the pace so far
-        bool kept = true;                          ///< the rows, for a later sweep
+        /// The points of them that an earlier sweep has done.
+        std::size_t found = 0;
+        std::optional<std::chrono::seconds> left;  ///< remaining time at the current pace
+        bool kept = true;                          ///< whether the rows are kept for a later sweep
     };
     Progress progress() const;
-    /// Those that have come since the last call. The Pareto column is not filled.
+    /// Takes the rows that have come since the last call. Their Pareto column is empty.
     std::vector<sim::SweepRow> take_rows();
 
-    /// Once the progress has a total.
+    /// The grid. Precondition: the progress has a total.
     const sim::Grid& grid() const { return *grid_; }
-    /// Once it has Failed.
+    /// The mistakes. Precondition: the state is Failed.
     const std::vector<Diagnostic>& mistakes() const { return mistakes_; }
 
 private:
@@ -77,7 +78,7 @@ private:
     std::chrono::steady_clock::time_point begun_;
     std::unique_ptr<const sim::Grid> grid_;
     std::vector<Diagnostic> mistakes_;
-    std::thread thread_;  ///< last: it uses all of the above
+    std::thread thread_;  ///< last, since it uses all members above
 };
 
 }  // namespace debubble::gui

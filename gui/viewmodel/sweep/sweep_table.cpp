@@ -17,7 +17,7 @@
 namespace debubble::gui {
 namespace {
 
-/// Figures that a person chooses by; the others are in the CSV only.
+/// A figure by which a person chooses; the others are in the CSV only.
 struct Figure {
     std::string_view key;
     std::string_view title;
@@ -190,7 +190,7 @@ std::vector<std::size_t> frontier(std::span<const PlotPoint> points, Better x, B
     };
     std::ranges::stable_sort(best, {}, costs);
     double least = std::numeric_limits<double>::infinity();
-    std::erase_if(best, [&](std::size_t i) {  // by x, best first: each must be better in y
+    std::erase_if(best, [&](std::size_t i) {  // sorted by x, best first: each must be better in y
         const double of_y = cost(points[i].y, y);
         if (of_y >= least) return true;
         least = of_y;

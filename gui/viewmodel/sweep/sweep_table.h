@@ -13,8 +13,8 @@ namespace debubble::gui {
 enum class Better : std::uint8_t { Neither, Less, More };
 
 struct SweepColumn {
-    std::string key;    ///< of results.csv: "parallel.tensor", "step_time_s"
-    std::string title;  ///< "step time [s]"
+    std::string key;    ///< key in results.csv, such as "parallel.tensor" or "step_time_s"
+    std::string title;  ///< heading, such as "step time [s]"
     bool numeric = false;
     Better better = Better::Neither;
     bool swept = false;
@@ -29,25 +29,26 @@ public:
     const std::vector<sim::SweepRow>& rows() const { return rows_; }
     void add(std::vector<sim::SweepRow> rows);
 
-    /// As a person reads it.
+    /// The text of a cell for a person.
     std::string text(std::size_t row, std::size_t column) const;
-    /// Nothing where a figure has no value.
+    /// The number of a cell; nothing if the figure has no value.
     std::optional<double> number(std::size_t row, std::size_t column) const;
 
-    /// Rows that contain every word of `filter`, in any column but that of what is unvalidated,
-    /// which names much of every plan ("fits", "zb-h1"; "!word": that do not), by this column; rows
-    /// without a value come last. A stable order of row numbers.
+    /// The numbers of the rows that contain every word of `filter` ("fits", "zb-h1"; "!word": that
+    /// do not contain it), in the order of this column; rows without a value come last, and the
+    /// order is stable. Words are sought in every column except that of unvalidated figures, which
+    /// names much of every plan.
     std::vector<std::size_t> order(std::size_t column, bool descending,
                                    const std::string& filter) const;
 
-    /// results.csv of these rows, as `debubble sweep` writes it; twins and the Pareto column are
-    /// marked.
+    /// The results.csv of these rows, in the form of `debubble sweep`; twins and the Pareto column
+    /// are marked.
     std::string csv(std::span<const std::size_t> rows) const;
 
     std::size_t column_of(std::string_view key) const;
 
 private:
-    std::string field(std::size_t row, std::size_t column) const;  ///< as in the CSV
+    std::string field(std::size_t row, std::size_t column) const;  ///< in the form of the CSV
 
     std::vector<SweepColumn> columns_;  ///< swept keys, figures, fits, unvalidated, reason
     std::size_t keys_ = 0;
@@ -65,8 +66,9 @@ struct PlotPoint {
 std::vector<PlotPoint> points_of(const SweepTable& table, std::span<const std::size_t> rows,
                                  std::size_t x, std::size_t y);
 
-/// Places in `points` of those that fit and that no other fitting one beats in one figure without
-/// being worse in the other; by x. Empty if a figure is neither better when more nor when less.
+/// Indices in `points` of the fitting points that no other fitting one beats in one figure without
+/// being worse in the other, sorted by x. Empty if a figure is neither better when larger nor when
+/// smaller.
 std::vector<std::size_t> frontier(std::span<const PlotPoint> points, Better x, Better y);
 
 }  // namespace debubble::gui

@@ -16,7 +16,7 @@ ColourArea area_of(Duration length, Rgb colour) {
 }  // namespace
 
 Rgb blend(const ColourArea& area, Duration length, Rgb ground) {
-    // Several tracks painted onto one lane may cover more than there is.
+    // Several tracks painted onto one lane may cover more than its length.
     const std::int64_t whole = std::max<std::int64_t>(area.covered, length.count());
     if (whole <= 0) return ground;
     const double bare = static_cast<double>(whole - area.covered);

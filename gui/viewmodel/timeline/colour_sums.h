@@ -8,8 +8,8 @@
 
 namespace debubble::gui {
 
-/// Colour integrated over time, in whole nanoseconds and nanoseconds x channel (0..255): what a
-/// pixel that covers some bars in part looks like, without rounding.
+/// Colour integrated over time, in whole nanoseconds and nanoseconds x channel (0..255): the exact
+/// colour of a pixel that bars cover in part.
 struct ColourArea {
     std::int64_t covered = 0;
     std::int64_t red = 0;
@@ -29,22 +29,23 @@ struct ColourArea {
     }
 };
 
-/// The mean over `length`; what the bars leave uncovered shows `ground`.
+/// The mean over `length`; the part that no bar covers shows `ground`.
 Rgb blend(const ColourArea& area, Duration length, Rgb ground);
 
-/// A track's colour summed from its beginning to each bar (a summed-area table in one dimension:
-/// Crow 1984), so that the mean of any window is the difference of two look-ups. Where a mip
-/// pyramid is exact at its own steps only and blurs between them, this blends every pixel by the
-/// true area at every zoom: the same code paints a step of a million ops and a single op.
+/// A track's colour summed from its start to each bar (a summed-area table in one dimension: Crow
+/// 1984), so that the mean of any window is the difference of two look-ups. A mip pyramid would be
+/// exact at its own steps only and blur between them; this blends every pixel by the true area at
+/// every zoom, and the same code paints a step of a million operators and a single one.
 class ColourSums {
 public:
-    /// `colours`: one per bar. O(n).
+    /// `colours` has one colour per bar. O(n).
     ColourSums(const Bars& bars, const std::vector<Rgb>& colours);
 
-    /// Exact, over any window.
+    /// The exact colour of any window.
     ColourArea over(TimeRange window) const;
 
-    /// Walks to the right: the instants asked for must not descend. Constant time each, on average.
+    /// A walk to the right: the instants asked for must not descend. Each step takes constant time
+    /// on average.
     class Walk {
     public:
         explicit Walk(const ColourSums& sums) : sums_(&sums) {}
@@ -59,12 +60,12 @@ private:
     struct Entry {
         Instant begin;
         Instant end;
-        ColourArea before;  ///< of all bars to the left
+        ColourArea before;  ///< colour of all bars to the left
         Rgb colour;
     };
     ColourArea at_bar(std::size_t next, Instant at) const;
 
-    std::vector<Entry> entries_;  ///< and one behind the last bar
+    std::vector<Entry> entries_;  ///< and one after the last bar
     /// The first bar that ends after origin_ + i x 2^shift_: about one cell per bar.
     std::vector<std::uint32_t> cells_;
     Instant origin_;

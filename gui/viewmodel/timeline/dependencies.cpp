@@ -5,8 +5,8 @@ namespace {
 
 using SpanView = std::span<const std::uint32_t>;
 
-/// The compute behind a Recv; the Recv itself where the trace does not know it.
-std::uint32_t producer_behind(const TimelineDocument& document, std::uint32_t recv) {
+/// The compute that makes the message of a Recv; the Recv itself if the trace does not know it.
+std::uint32_t producer_of(const TimelineDocument& document, std::uint32_t recv) {
     for (const std::uint32_t send : document.links.needs(recv)) {
         if (!std::holds_alternative<Send>(document.span(send).action)) continue;
         for (const std::uint32_t producer : document.links.needs(send))
@@ -15,8 +15,8 @@ std::uint32_t producer_behind(const TimelineDocument& document, std::uint32_t re
     return recv;
 }
 
-/// The computes that take what a Send carries; the Send itself where nobody is known to.
-std::vector<std::uint32_t> consumers_behind(const TimelineDocument& document, std::uint32_t send) {
+/// The computes that use the message of a Send; the Send itself if none is known.
+std::vector<std::uint32_t> consumers_of(const TimelineDocument& document, std::uint32_t send) {
     std::vector<std::uint32_t> consumers;
     for (const std::uint32_t recv : document.links.needed_by(send)) {
         if (!std::holds_alternative<Recv>(document.span(recv).action)) continue;
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> direct_needs(const TimelineDocument& document, std::u
     std::vector<std::uint32_t> out;
     for (const std::uint32_t needed : needs)
         out.push_back(std::holds_alternative<Recv>(document.span(needed).action)
-                          ? producer_behind(document, needed)
+                          ? producer_of(document, needed)
                           : needed);
     return out;
 }
@@ -49,7 +49,7 @@ std::vector<std::uint32_t> direct_users(const TimelineDocument& document, std::u
             out.push_back(user);
             continue;
         }
-        const auto consumers = consumers_behind(document, user);
+        const auto consumers = consumers_of(document, user);
         out.insert(out.end(), consumers.begin(), consumers.end());
     }
     return out;

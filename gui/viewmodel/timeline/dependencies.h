@@ -7,9 +7,9 @@
 
 namespace debubble::gui {
 
-/// What a span directly waits for, and what waits for it. From compute to compute a message is
-/// followed to its other end: the arrow goes from rank to rank. Of a message or a collective, what
-/// Links say.
+/// The spans for which a span directly waits, and those that wait for it. From compute to compute a
+/// message is followed to its other end, so that the arrow goes from rank to rank. For a message or
+/// a collective they are those of Links.
 std::vector<std::uint32_t> direct_needs(const TimelineDocument& document, std::uint32_t span);
 std::vector<std::uint32_t> direct_users(const TimelineDocument& document, std::uint32_t span);
 

@@ -14,7 +14,8 @@ namespace {
 
 using Spans = std::vector<std::uint32_t>;
 
-/// Computes and optimizer steps share the row of bars; the rest goes by lane.
+/// The spans of a device by row: computes and optimizer steps share the row of bars; the others are
+/// sorted by lane.
 struct SortedSpans {
     Spans work;
     std::map<Lane, Spans> lanes;
@@ -75,12 +76,12 @@ std::vector<Device> make_devices(const SpanGraph& graph) {
     return devices;
 }
 
-/// The work of a device that ran at its peak and is named by it.
+/// The span of a device that ran at the peak and has the peak's name.
 std::optional<std::uint32_t> span_of_peak(const Trace& trace, const Device& device) {
     const auto named = [&](const Bar& bar) {
         return to_text(trace.spans[bar.span].action) == device.peak->action;
     };
-    // An action that ended at the instant of the peak may be the one.
+    // An action that ended at the instant of the peak may be the named one.
     const auto next = std::ranges::upper_bound(device.work, device.peak->at, {}, &Bar::begin);
     for (auto bar = next; bar != device.work.begin() && next - bar < 2;)
         if (named(*--bar)) return bar->span;

@@ -6,7 +6,7 @@
 namespace debubble::gui {
 namespace {
 
-constexpr double kPeakRadius = 6;  ///< pixels around the dot that count as the dot
+constexpr double kPeakRadius = 6;  ///< radius in pixels within which the pointer is on the dot
 
 bool inside(Band band, int y) {
     return band.y <= y && y < band.bottom();
@@ -17,7 +17,7 @@ Hit span_hit(const Row& row, const Bar* bar, Side side) {
     return {Hit::Part::Span, &row, SpanRef{bar->span, side}};
 }
 
-/// Messages and collectives share a strip; the one that began last is on top.
+/// Messages and collectives share a strip; the one that started last is on top.
 const Bar* top_of_streams(const Device& device, Instant at) {
     const Bar* top = nullptr;
     for (const Stream& stream : device.streams) {
@@ -27,7 +27,7 @@ const Bar* top_of_streams(const Device& device, Instant at) {
     return top;
 }
 
-/// In a comparison each side has its own lanes.
+/// The lanes of one side of a comparison.
 struct SideLanes {
     Side side = Side::A;
     Band bars;
@@ -54,7 +54,7 @@ Hit side_hit(const Scene& scene, const Row& row, const SideLanes& lanes, Instant
 
 }  // namespace
 
-std::optional<Place> place_of(const Scene& scene, const SpanRef& ref) {
+std::optional<SpanPlace> place_of(const Scene& scene, const SpanRef& ref) {
     const Layer& layer = scene.layer(ref.side);
     if (!layer || ref.index >= layer.document->trace.spans.size()) return std::nullopt;
     const Span& span = layer.document->span(ref.index);
@@ -64,19 +64,19 @@ std::optional<Place> place_of(const Scene& scene, const SpanRef& ref) {
         const Bar* bar = bar_at(bars, span.begin);
         return bar != nullptr && bar->span == ref.index;
     };
-    const Row* closed = nullptr;  // the device's own row, where its streams share a strip
+    const Row* closed = nullptr;  // the row of the device itself, where its streams share a strip
     for (const Row& row : scene.layout.rows) {
         if (scene.main.document->devices[row.device].rank != span.rank) continue;
         const Device* device = scene.device(row, ref.side);
         if (device == nullptr || device->replica != span.replica) continue;
         const Stream* stream = scene.stream(row, ref.side);
         if (row.stream ? stream != nullptr && holds(stream->bars) : holds(device->work))
-            return Place{&row, of_a ? row.bars : row.other, range};
+            return SpanPlace{&row, of_a ? row.bars : row.other, range};
         if (!row.stream && closed == nullptr) closed = &row;
     }
     if (closed == nullptr) return std::nullopt;
     const Band strip = of_a ? closed->links : closed->other_links;
-    return Place{closed, strip.height > 0 ? strip : of_a ? closed->bars : closed->other, range};
+    return SpanPlace{closed, strip.height > 0 ? strip : of_a ? closed->bars : closed->other, range};
 }
 
 const Row* row_of(const Scene& scene, const Selection& selection) {
@@ -119,7 +119,7 @@ std::vector<std::uint32_t> wide_bubbles(const TimelineDocument& document, const 
             add(static_cast<std::uint32_t>(b - bubbles.begin()));
         return wide;
     }
-    // Far more than there are pixels: few of them can be wide, and those stand in front.
+    // There are far more bubbles than pixels: few of them can be wide, and those come first.
     for (const std::uint32_t i : device.longest_bubbles) {
         if (bubbles[i].end - bubbles[i].begin < least) break;
         add(i);
@@ -127,15 +127,15 @@ std::vector<std::uint32_t> wide_bubbles(const TimelineDocument& document, const 
     return wide;
 }
 
-std::optional<Point> peak_point(const Scene& scene, const Row& row, Side side,
-                                const TimeAxis& axis) {
+std::optional<PeakPoint> peak_point(const Scene& scene, const Row& row, Side side,
+                                    const TimeAxis& axis) {
     const Band lane = side == Side::A ? row.memory : row.other_memory;
     if (row.stream || row.heat || lane.height == 0) return std::nullopt;
     const Device* device = scene.device(row, side);
     if (device == nullptr || device->peak == nullptr) return std::nullopt;
     const Instant at = device->peak->at + scene.layer(side).shift;
     const int y = scene.memory_scale().y(lane, total(device->peak->held));
-    return Point{axis.x(at), static_cast<double>(y)};
+    return PeakPoint{axis.x(at), static_cast<double>(y)};
 }
 
 Hit hit_test(const Scene& scene, const TimeAxis& axis, double x, int y) {
@@ -151,7 +151,7 @@ Hit hit_test(const Scene& scene, const TimeAxis& axis, double x, int y) {
     if (of_b)
         return side_hit(scene, *row, {Side::B, row->other, row->other_links, row->other_memory},
                         at - scene.other.shift, y);
-    Band bars = row->bars;  // the strip of errors is about A's actions
+    Band bars = row->bars;  // the strip of errors belongs to A's actions
     bars.height += row->error.height;
     return side_hit(scene, *row, {Side::A, bars, row->links, row->memory}, at - scene.main.shift,
                     y);

@@ -4,7 +4,7 @@
 
 #include "gui/viewmodel/timeline/scene.h"
 
-/// What is under the pointer.
+/// The object under the pointer.
 namespace debubble::gui {
 
 struct Hit {
@@ -12,20 +12,20 @@ struct Hit {
     Part part = Part::Nothing;
     const Row* row = nullptr;  ///< of the scene's layout
     Selection selected;        ///< the span or the bubble
-    Side side = Side::A;       ///< whose memory
+    Side side = Side::A;       ///< side of the memory lane
 };
 
-/// `x` on the axis, `y` from the top of the first row.
+/// Finds the object at `x` on the axis and `y` below the top of the first row.
 Hit hit_test(const Scene& scene, const TimeAxis& axis, double x, int y);
 
-/// Where a span is drawn: among the bars of its device, in its stream's row, or in the strip of
-/// messages while that row is closed. Nothing if its device is folded away.
-struct Place {
+/// The place where a span is drawn: among the bars of its device, in its stream's row, or in the
+/// strip of messages while that row is closed. Nothing if its device is folded away.
+struct SpanPlace {
     const Row* row = nullptr;
     Band band;
-    TimeRange range;  ///< on the axis
+    TimeRange range;  ///< range on the axis
 };
-std::optional<Place> place_of(const Scene& scene, const SpanRef& ref);
+std::optional<SpanPlace> place_of(const Scene& scene, const SpanRef& ref);
 
 /// The row that a span or a bubble is drawn on.
 const Row* row_of(const Scene& scene, const Selection& selection);
@@ -34,16 +34,17 @@ const Row* row_of(const Scene& scene, const Selection& selection);
 std::optional<std::uint32_t> bubble_at(const TimelineDocument& document, const Device& device,
                                        Instant at);
 
-/// Bubbles of a device in sight that are at least so many pixels wide; in no order.
+/// The bubbles of a device in sight that are at least `pixels` pixels wide, in no order.
 std::vector<std::uint32_t> wide_bubbles(const TimelineDocument& document, const Device& device,
                                         const TimeAxis& axis, double least_width);
 
-/// Where the peak of a device's memory is drawn; nothing without memory. Of B in a comparison only.
-struct Point {
+/// The point where the peak of a device's memory is drawn; nothing without memory. In a comparison
+/// only B has one.
+struct PeakPoint {
     double x = 0;
     double y = 0;
 };
-std::optional<Point> peak_point(const Scene& scene, const Row& row, Side side,
-                                const TimeAxis& axis);
+std::optional<PeakPoint> peak_point(const Scene& scene, const Row& row, Side side,
+                                    const TimeAxis& axis);
 
 }  // namespace debubble::gui

@@ -8,7 +8,7 @@
 
 namespace debubble::gui {
 
-/// Which spans directly wait for which, both ways, in flat arrays.
+/// The direct dependencies between spans, in both directions, in flat arrays.
 class Links {
 public:
     Links() = default;
@@ -19,7 +19,7 @@ public:
 
 private:
     struct Table {
-        std::vector<std::uint32_t> first;  ///< per span, and the end of the last
+        std::vector<std::uint32_t> first;  ///< start of each span's part, and the end of the last
         std::vector<std::uint32_t> spans;
     };
     static std::span<const std::uint32_t> of(const Table& table, std::size_t span) {

@@ -12,7 +12,7 @@
 namespace debubble::gui {
 namespace {
 
-/// What a row shows at a height, on the axis.
+/// The bars that a row shows at a height, on the axis.
 struct ShownBars {
     const Bars* bars = nullptr;
     const Layer* layer = nullptr;
@@ -30,7 +30,8 @@ ShownBars bars_at(const Scene& scene, int y) {
     return stream == nullptr ? ShownBars{} : ShownBars{&stream->bars, &scene.layer(side)};
 }
 
-/// The bars before and after an instant, and the one at it: their edges are all that can be near.
+/// Calls `visit` for the bar at an instant and those before and after it: no other edges can be
+/// near.
 template <class Visit>
 void for_each_near(const Bars& bars, Instant at, Visit&& visit) {
     const auto next = std::ranges::upper_bound(bars, at, {}, &Bar::end);
@@ -46,7 +47,7 @@ std::string edge_name(const Scene& scene, int y, Instant at) {
     const TimelineDocument& document = *shown.layer->document;
     for_each_near(*shown.bars, at - shown.layer->shift, [&](const Bar& bar) {
         const std::string action = to_text(document.span(bar.span).action);
-        if (bar.begin + shown.layer->shift == at) name = "begin of " + action;
+        if (bar.begin + shown.layer->shift == at) name = "start of " + action;
         if (bar.end + shown.layer->shift == at && name.empty()) name = "end of " + action;
     });
     return name;
@@ -110,15 +111,15 @@ std::optional<SpanRef> neighbour_of(const Scene& scene, std::optional<SpanRef> r
     }
     const TimelineDocument& document = *scene.layer(ref->side).document;
     const Device* device = document.device_of(document.span(ref->index));
-    const auto beside = [&](const Bars& bars) -> std::optional<SpanRef> {
+    const auto neighbour = [&](const Bars& bars) -> std::optional<SpanRef> {
         const auto at = std::ranges::find(bars, ref->index, &Bar::span) - bars.begin();
         if (at == std::ssize(bars) || at + by < 0 || at + by >= std::ssize(bars))
             return std::nullopt;
         return SpanRef{bars[static_cast<std::size_t>(at + by)].span, ref->side};
     };
-    if (const auto found = beside(device->work)) return found;
+    if (const auto found = neighbour(device->work)) return found;
     for (const Stream& stream : device->streams)
-        if (const auto found = beside(stream.bars)) return found;
+        if (const auto found = neighbour(stream.bars)) return found;
     return std::nullopt;
 }
 

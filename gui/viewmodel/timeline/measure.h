@@ -13,12 +13,12 @@ namespace debubble::gui {
 Instant snap(const Scene& scene, const TimeAxis& axis, double x, int y);
 inline constexpr double kSnap = 8;
 
-/// How long a stretch is, from which edge to which, and what a device did in it: busy and idle add
-/// up to it. `y` names the row.
+/// The length of a stretch, the edges between which it lies, and the activity of a device in it:
+/// busy and idle add up to the length. `y` names the row.
 std::vector<Detail> details_of_range(const Scene& scene, TimeRange range, int y);
 
-/// The span beside another one on its track, `by` = 1 or -1; the first of the first row if there
-/// is none yet. Nothing at the ends.
+/// The neighbour of a span on its track, the next if `by` is 1, the previous if it is -1; the first
+/// span of the first row if `ref` is empty. Nothing at the ends.
 std::optional<SpanRef> neighbour_of(const Scene& scene, std::optional<SpanRef> ref, int by);
 
 }  // namespace debubble::gui

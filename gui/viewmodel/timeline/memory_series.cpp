@@ -63,7 +63,7 @@ MemorySeries::Extent MemorySeries::extent(std::size_t first, std::size_t last) c
         return Extent{steps_[i].held, steps_[i].held, steps_[i].lasting};
     };
     Extent sum = of_step(first);
-    // Up the levels on the ragged edges, then across the widest blocks that fit between.
+    // Goes up the levels at the ragged edges, then across the widest blocks that fit between them.
     const auto at = [&](std::size_t level, std::size_t i) {
         return level == 0 ? of_step(i) : levels_[level - 1][i];
     };

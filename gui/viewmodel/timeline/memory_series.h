@@ -10,12 +10,12 @@
 
 namespace debubble::gui {
 
-/// What one device held over time: a step function, and its least and greatest value over any
+/// The memory of one device over time: a step function, with its least and greatest value over any
 /// window in logarithmic time.
 class MemorySeries {
 public:
     MemorySeries() = default;
-    /// `samples`: of one rank, by time.
+    /// `samples` belong to one rank and are sorted by time.
     explicit MemorySeries(std::span<const MemorySample> samples);
 
     bool empty() const { return steps_.empty(); }
@@ -28,10 +28,10 @@ public:
         Bytes lasting;  ///< greatest of what outlives the step's actions: parameters, gradients,
                         ///< optimizer state, buffers
     };
-    /// Over a window that is not empty.
+    /// The extent over a window that is not empty.
     Extent over(TimeRange window) const;
 
-    /// Walks to the right: windows that begin no earlier than those before.
+    /// A walk to the right: no window starts earlier than the one before.
     class Walk {
     public:
         explicit Walk(const MemorySeries& series) : series_(&series) {}
@@ -39,7 +39,7 @@ public:
 
     private:
         const MemorySeries* series_;
-        std::size_t next_ = 0;  ///< the first step after the window's begin
+        std::size_t next_ = 0;  ///< the first step after the window's start
     };
 
 private:
@@ -49,11 +49,11 @@ private:
         Bytes lasting;
     };
     static Extent joined(const Extent& a, const Extent& b);
-    /// Of the steps in force in a window: `next` is the first that comes after its begin.
+    /// The extent of the steps in force in a window; `next` is the first step after its start.
     Extent from(std::size_t next, Instant end) const;
-    /// The first step from `first` on that is not before `at`; fast where it is near.
+    /// The first step from `first` on that is not before `at`; fast if it is near.
     std::size_t first_from(std::size_t first, Instant at) const;
-    /// Of steps [first, last), not empty.
+    /// The extent of steps [first, last), which are not empty.
     Extent extent(std::size_t first, std::size_t last) const;
 
     std::vector<Step> steps_;

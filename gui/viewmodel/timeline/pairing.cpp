@@ -15,7 +15,7 @@ namespace {
 struct Occurrence {
     Rank rank;
     Action action;
-    int number = 0;  ///< of the spans of this action on this rank, by time
+    int number = 0;  ///< index among the spans of this action on this rank, by time
     std::uint32_t span = 0;
 
     auto what() const { return std::tie(rank, action); }
@@ -36,7 +36,7 @@ std::vector<Occurrence> occurrences_of(const TimelineDocument& document) {
     return all;
 }
 
-/// The actions of both sides in one walk.
+/// The pairs of actions of both sides, found in one walk.
 std::vector<Pair> pairs_of(const TimelineDocument& a, const TimelineDocument& b, Pairing& out) {
     const std::vector<Occurrence> of_a = occurrences_of(a);
     const std::vector<Occurrence> of_b = occurrences_of(b);
@@ -93,7 +93,7 @@ std::shared_ptr<const Pairing> pair(const TimelineDocument& a, const TimelineDoc
         out->a.partner[pair.a] = pair.b;
         out->b.partner[pair.b] = pair.a;
         const auto error = relative_error(pair.length);
-        if (!error && pair.length.simulated != Duration{}) continue;  // infinitely far off
+        if (!error && pair.length.simulated != Duration{}) continue;  // infinitely large
         (*errors_a)[pair.a] = (*errors_b)[pair.b] = static_cast<float>(error.value_or(0));
     }
     out->a.error = std::move(errors_a);

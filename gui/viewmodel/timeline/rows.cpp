@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kHighest = 130;
 constexpr int kLowest = 44;
-constexpr int kLowestOfTwo = 76;  ///< of a comparison
+constexpr int kLowestOfTwo = 76;  ///< least height of a row in a comparison
 constexpr int kLowestOfMany = 14;
 constexpr int kLowestOfManyTwo = 22;
 constexpr int kCollapsed = 11;
@@ -19,7 +19,7 @@ constexpr int kMostStripHeight = 7;
 constexpr double kMemoryShare = 0.4;
 constexpr double kGhostShare = 0.22;
 
-/// Devices with rows of their own: one of each rank, or all of its replicas.
+/// The devices that have rows of their own: one of each rank, or all of its replicas.
 std::vector<std::size_t> shown_devices(const TimelineDocument& document,
                                        const RowChoices& choices) {
     std::vector<std::size_t> shown;
@@ -35,14 +35,15 @@ std::vector<std::size_t> shown_devices(const TimelineDocument& document,
     return shown;
 }
 
-/// Cuts a band of that height off the bottom of another.
+/// Cuts a band of this height off the bottom of another.
 Band take_bottom(Band& band, int height) {
     height = std::clamp(height, 0, band.height);
     band.height -= height;
     return {band.bottom(), height};
 }
 
-/// The lower half of a band, which keeps the upper one. One line parts them where there is room.
+/// Cuts the lower half off a band, which keeps the upper one. A line separates them where there is
+/// room.
 Band take_half(Band& band) {
     const int part = band.height >= 10 ? 1 : 0;
     const Band lower = take_bottom(band, (band.height - part) / 2);
@@ -50,7 +51,7 @@ Band take_half(Band& band) {
     return lower;
 }
 
-/// Bars and what lies between and below them.
+/// Divides a row into the bars and the parts between and below them.
 void divide_bars(Row& row, const RowNeeds& needs) {
     if (needs.comparison) {
         row.other = take_bottom(row.bars, (row.bars.height - kErrorStrip) / 2);

@@ -8,38 +8,39 @@
 #include "gui/viewmodel/timeline/document.h"
 #include "gui/viewmodel/timeline/raster.h"
 
-/// Which rows a timeline has, and where.
+/// The rows of a timeline, and their places.
 namespace debubble::gui {
 
-/// Ranks, by index, that a person has opened, closed or pinned. A plan that is simulated again
-/// keeps them.
+/// The ranks, by index, that a person has opened, closed or pinned. They survive a new simulation
+/// of the plan.
 struct RowChoices {
-    std::set<int> streams = {};    ///< whose streams have rows of their own
-    std::set<int> replicas = {};   ///< whose replicas have rows of their own
-    std::set<int> collapsed = {};  ///< drawn thin
-    std::set<int> pinned = {};     ///< stay at the top
+    std::set<int> streams = {};    ///< ranks whose streams have rows of their own
+    std::set<int> replicas = {};   ///< ranks whose replicas have rows of their own
+    std::set<int> collapsed = {};  ///< ranks that are drawn thin
+    std::set<int> pinned = {};     ///< ranks that stay at the top
     friend bool operator==(const RowChoices&, const RowChoices&) = default;
 };
 
-/// What the rows have room for besides bars.
+/// The parts besides bars that the rows need room for.
 struct RowNeeds {
     bool memory = false;
-    bool ghost = false;       ///< a plan below the bars
+    bool ghost = false;       ///< a plan drawn below the bars
     bool comparison = false;  ///< two half-lanes and the error between them
 };
 
-/// In pixels of the window, from the top of the first row.
+/// A row, in pixels of the window, from the top of the first row.
 struct Row {
-    std::size_t device = 0;                  ///< in TimelineDocument::devices
-    std::optional<std::size_t> stream = {};  ///< of that device; nothing for the device's own row
-    bool heat = false;                       ///< memory is a strip of colour
+    std::size_t device = 0;  ///< index in TimelineDocument::devices
+    /// Stream of that device; nothing for the device's own row.
+    std::optional<std::size_t> stream = {};
+    bool heat = false;  ///< whether memory is a strip of colour
     bool pinned = false;
     bool collapsed = false;
     Band whole = {};
-    Band bars = {};   ///< of a comparison: A's
-    Band error = {};  ///< height 0, as of all that follow, where there is none
-    Band other = {};  ///< B's, or the ghost's; so are the other_ bands below
-    Band links = {};  ///< messages and collectives
+    Band bars = {};   ///< in a comparison those of A
+    Band error = {};  ///< height 0, as in all bands below, where there is none
+    Band other = {};  ///< bars of B, or of the ghost; the other_ bands below belong to it too
+    Band links = {};  ///< band of messages and collectives
     Band other_links = {};
     Band memory = {};
     Band other_memory = {};
@@ -51,12 +52,12 @@ struct RowLayout {
     int height = 0;
 
     const Row* row_at(int y) const;
-    /// The device's own row; nothing if it is folded away.
+    /// The row of the device itself; nothing if it is folded away.
     const Row* row_of(std::size_t device) const;
 };
 
-/// Rows as high as `available` allows, within what is readable. Above kManyDevices, memory becomes
-/// a strip of colour.
+/// Lays out rows as high as `available` allows, within readable limits. Above kManyDevices, memory
+/// becomes a strip of colour.
 RowLayout lay_out(const TimelineDocument& document, const RowChoices& choices,
                   const RowNeeds& needs, int available);
 

@@ -9,21 +9,21 @@
 #include "gui/viewmodel/timeline/document.h"
 #include "gui/viewmodel/timeline/rows.h"
 
-/// What lies on one axis of time, and how a person looks at it.
+/// The content of one time axis, and a person's view of it.
 namespace debubble::gui {
 
 /// A document on the axis.
 struct Layer {
     Document document;
     std::shared_ptr<const Colouring> colouring;
-    Duration shift{};  ///< time on the axis = the document's + shift
+    Duration shift{};  ///< time on the axis = the document's time + shift
 
     explicit operator bool() const { return document != nullptr; }
     TimeRange range() const { return {document->range.begin + shift, document->range.end + shift}; }
     TimeRange on_axis(const Span& span) const { return {span.begin + shift, span.end + shift}; }
 };
 
-/// Which of the two documents of a comparison; A where there is only one.
+/// One of the two documents of a comparison; A if there is only one.
 enum class Side : std::uint8_t { A, B };
 
 struct SpanRef {
@@ -32,35 +32,35 @@ struct SpanRef {
     friend bool operator==(const SpanRef&, const SpanRef&) = default;
 };
 struct BubbleRef {
-    std::uint32_t index = 0;  ///< in Statistics::bubbles of A
+    std::uint32_t index = 0;  ///< index in Statistics::bubbles of A
     friend bool operator==(const BubbleRef&, const BubbleRef&) = default;
 };
 using Selection = std::variant<std::monostate, SpanRef, BubbleRef>;
 
-/// How two timelines are laid on one axis.
+/// The instants at which two timelines are aligned on one axis.
 enum class Alignment : std::uint8_t {
     StepStart,      ///< the first action of both
     OptimizerStep,  ///< the first optimizer step of both
-    SelectedOp,     ///< the action that is selected
+    SelectedOp,     ///< the selected action
 };
 
 struct ComparisonChoices {
     Alignment alignment = Alignment::StepStart;
     bool only_differences = false;
-    double threshold = 0.05;  ///< of the relative error, below which two actions are alike
+    double threshold = 0.05;  ///< relative error below which two actions are alike
     friend bool operator==(const ComparisonChoices&, const ComparisonChoices&) = default;
 };
 
-/// Everything that a person has chosen; one value, so that going back is assigning the one before.
+/// All choices of a person in one value, so that going back is assigning the previous one.
 struct ViewState {
     TimeAxis axis;
-    int scroll = 0;  ///< pixels that the rows are moved up
+    int scroll = 0;  ///< pixels by which the rows are moved up
     RowChoices rows;
     ColourBy colour_by = ColourBy::Kind;
     bool critical_path = false;
     Selection selection;
     std::optional<TimeRange> measured;
-    int measured_y = 0;          ///< on the row that was measured, from the top of the first one
+    int measured_y = 0;          ///< height of the measured row, from the top of the first one
     std::vector<Instant> marks;  ///< ascending
     ComparisonChoices comparison;
     friend bool operator==(const ViewState&, const ViewState&) = default;
@@ -71,28 +71,28 @@ struct Pairing;
 struct Scene {
     Layer main;
     Layer other;              ///< B of a comparison, or the ghost of the plan before
-    bool comparison = false;  ///< else `other` is a ghost
+    bool comparison = false;  ///< otherwise `other` is a ghost
     RowLayout layout;
-    std::vector<Selection> hits;                       ///< of the last search
-    std::shared_ptr<const Pairing> pairing;            ///< of a comparison
-    std::shared_ptr<const Colouring> error_colouring;  ///< of its A
+    std::vector<Selection> hits;                       ///< hits of the last search
+    std::shared_ptr<const Pairing> pairing;            ///< pairs of a comparison
+    std::shared_ptr<const Colouring> error_colouring;  ///< colouring of its A
 
-    /// From the first begin to the last end of all that is shown.
+    /// The range from the first start to the last end of everything that is shown.
     TimeRange range() const;
     const Layer& layer(Side side) const { return side == Side::A ? main : other; }
-    /// The device of `other` that belongs to a device of `main`, if it has that rank.
+    /// The device of `other` with the rank of a device of `main`, if it has that rank.
     const Device* counterpart(const Device& device) const;
-    /// The devices of a row: A's, and B's or the ghost's.
+    /// The device of a row: A's, or B's or the ghost's.
     const Device* device(const Row& row, Side side) const;
-    /// The track that a stream's row shows of a side; nothing if it has no such stream.
+    /// The track of a side that a stream's row shows; nothing if the side has no such stream.
     const Stream* stream(const Row& row, Side side) const;
-    /// Of all memory lanes; A's limit, or B's if A has none.
+    /// The scale of all memory lanes: A's limit, or B's if A has none.
     MemoryScale memory_scale() const;
     RowNeeds needs() const;
     bool ghost() const { return other && !comparison; }
 };
 
-/// When the selected span or bubble is, on the axis.
+/// The time of the selected span or bubble, on the axis.
 std::optional<TimeRange> range_of(const Scene& scene, const Selection& selection);
 
 }  // namespace debubble::gui

@@ -15,7 +15,7 @@ namespace {
 
 struct Query {
     std::optional<Action> action;
-    std::optional<std::string> kind;  ///< as kind_of() names it
+    std::optional<std::string> kind;  ///< in the words of kind_of()
     bool bubbles = false;
     std::optional<BubbleCause> cause;
     std::optional<Rank> rank;
@@ -32,7 +32,7 @@ std::string upper(std::string_view text) {
     return out;
 }
 
-/// Words, numbers with their units, and comparisons: "bubble >5ms" is three.
+/// Splits a query into words, numbers with their units, and comparisons: "bubble >5ms" has three.
 std::vector<std::string> tokens_of(std::string_view text) {
     std::vector<std::string> tokens;
     const auto is_sign = [](char c) { return c == '<' || c == '>' || c == '='; };
@@ -67,7 +67,7 @@ std::optional<double> unit_of(std::string_view name) {
     return std::nullopt;
 }
 
-/// The peer is not part of an action's text.
+/// The action without its peer, which is not part of its text.
 Action without_peer(Action action) {
     if (auto* send = std::get_if<Send>(&action)) send->to = {};
     if (auto* recv = std::get_if<Recv>(&action)) recv->from = {};
@@ -108,17 +108,17 @@ private:
         if (const auto* action = std::get_if<Action>(&parsed))
             query_.action = without_peer(*action);
         else
-            fail(
-                fmt::format("\u201c{}\u201d is no action, kind or place; try 2F0, send, rank 3, "
-                            "bubble > 5 ms",
-                            token));
+            fail(fmt::format(
+                "\u201c{}\u201d is not an action, kind or place; try 2F0, send, rank 3, "
+                "bubble > 5 ms",
+                token));
     }
 
     void numbered(const std::string& word) {
         std::string_view rest;
         const auto value = next_ < tokens_.size() ? number_in(tokens_[next_], rest) : std::nullopt;
         if (!value || !rest.empty() || *value < 0 || *value != std::floor(*value) || *value > 1e9)
-            return void(fail(fmt::format("{} asks for a number", word)));
+            return void(fail(fmt::format("{} needs a number", word)));
         ++next_;
         const int number = static_cast<int>(*value);
         if (word == "RANK")
@@ -133,13 +133,14 @@ private:
         query_.bubbles = true;
         if (next_ == tokens_.size()) return;
         for (std::size_t c = 0; c < kBubbleCauses; ++c) {
-            // "optimizer barrier" is two words: its first is enough.
+            // A name such as "optimizer barrier" has two words: the first is enough.
             const std::string name = upper(name_of(static_cast<BubbleCause>(c)));
             const std::string first = name.substr(0, name.find(' '));
             if (upper(tokens_[next_]) != first) continue;
             if (first == "STAGE" && next_ + 1 < tokens_.size()) {
                 std::string_view rest;
-                if (number_in(tokens_[next_ + 1], rest)) return;  // "bubble stage 3" is a place
+                // In "bubble stage 3" it is a place.
+                if (number_in(tokens_[next_ + 1], rest)) return;
             }
             query_.cause = static_cast<BubbleCause>(c);
             ++next_;
@@ -150,13 +151,13 @@ private:
     void length(const std::string& sign) {
         std::string_view rest;
         const auto value = next_ < tokens_.size() ? number_in(tokens_[next_], rest) : std::nullopt;
-        if (!value) return void(fail(fmt::format("{} asks for a time, as in {} 5 ms", sign, sign)));
+        if (!value) return void(fail(fmt::format("{} needs a time, as in {} 5 ms", sign, sign)));
         std::string unit(rest);
         ++next_;
         if (unit.empty() && next_ < tokens_.size()) unit = tokens_[next_++];
         const auto size = unit_of(unit);
         if (!size || std::abs(*value) > 1e9)
-            return void(fail(fmt::format("{} {} asks for a unit: ns, us, ms or s", sign, *value)));
+            return void(fail(fmt::format("{} {} needs a unit: ns, us, ms or s", sign, *value)));
         const Duration time{std::llround(*value * *size)};
         if (sign == ">")
             query_.least = time + Duration{1};
@@ -167,7 +168,7 @@ private:
         else if (sign == "<=")
             query_.greatest = time;
         else
-            fail(fmt::format("{} is no comparison", sign));
+            fail(fmt::format("{} is not a comparison", sign));
     }
 
     std::vector<std::string> tokens_;

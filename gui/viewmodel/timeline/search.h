@@ -8,13 +8,14 @@
 
 namespace debubble::gui {
 
-/// What a search found, by time. With a mistake in the query nothing, and what is wrong with it.
+/// The hits of a search, by time. If the query has a mistake, there are no hits and the mistake is
+/// given.
 struct SearchResult {
     std::vector<Selection> hits;
     std::string mistake;
 };
 
-/// Words that all must hold, in any order and case:
+/// Finds spans and bubbles by words that must all hold, in any order and case:
 ///
 ///   2F0, 1SEND_F3, optimizer_step   an action, in its text form
 ///   F, B, I, W, recompute, send     a kind of action

@@ -6,19 +6,19 @@
 
 #include "schedule/action.h"
 
-/// What an action is about, and what kind it is of.
+/// The subject of an action, and its kind.
 namespace debubble::gui {
 
-/// Of an Overlap, its first compute's; of a message, its producer's.
+/// The subject of an action; of an Overlap it is its first compute's, of a message its producer's.
 struct Subject {
     std::optional<Stage> stage;
     std::optional<MicroBatch> micro_batch;
 };
 Subject subject_of(const Action& action);
 
-/// "F", "SEND", "REDUCE_GRAD": as the text form writes it.
+/// The kind in the words of the text form: "F", "SEND", "REDUCE_GRAD".
 const std::string& kind_of(const Action& action);
-/// All that kind_of() can say.
+/// All results of kind_of().
 std::span<const std::string> kinds();
 
 }  // namespace debubble::gui

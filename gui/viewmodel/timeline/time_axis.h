@@ -4,7 +4,7 @@
 
 namespace debubble::gui {
 
-/// From `begin` up to, but not including, `end`.
+/// The range from `begin` up to, but not including, `end`.
 struct TimeRange {
     Instant begin;
     Instant end;
@@ -15,8 +15,8 @@ struct TimeRange {
     bool meets(const TimeRange& other) const { return begin < other.end && other.begin < end; }
 };
 
-/// A linear map between whole nanoseconds and pixels. What it shows lies within `whole`,
-/// and a nanosecond is never wider than a pixel, so that rounding is not seen.
+/// A linear map between whole nanoseconds and pixels. The visible range lies within `whole`, and a
+/// nanosecond is never wider than a pixel, so that rounding is not seen.
 class TimeAxis {
 public:
     TimeAxis() : TimeAxis({Instant{}, Instant{Duration{1}}}, 1) {}
@@ -31,27 +31,27 @@ public:
     double x(Instant at) const {
         return static_cast<double>((at - shown_.begin).count()) / ns_per_pixel();
     }
-    /// The nearest nanosecond.
+    /// The nearest nanosecond at a pixel.
     Instant at(double x) const {
         const double ns = x * ns_per_pixel();
         return shown_.begin + Duration{static_cast<Duration::rep>(ns + (ns < 0 ? -0.5 : 0.5))};
     }
 
     void fit() { shown_ = whole_; }
-    /// Moved, and cut or widened, as little as the limits ask for.
+    /// Shows a range, moved, and cut or widened, as little as the limits require.
     void show(TimeRange range);
-    /// By a factor; above 1 comes closer. The time at pixel `about` stays there, unless a limit
+    /// Zooms by a factor; above 1 enlarges. The time at pixel `about` stays there, unless a limit
     /// is reached.
     void zoom(double factor, double about);
-    /// What was at pixel `pixels` comes to the left edge.
+    /// Moves the view so that pixel `pixels` comes to the left edge.
     void pan(double pixels);
     void resize(double width);
-    /// Other limits for the same view; shows all of them if all was shown before.
+    /// Sets other limits for the same view; shows everything if everything was shown before.
     void set_whole(TimeRange whole);
 
     /// The same view in other pixels: `factor` device pixels for one of these.
     TimeAxis scaled(double factor) const;
-    /// The same pixels for times that are read on a clock `by` behind this one's.
+    /// The same pixels for times that are read on a clock that lags by `by`.
     TimeAxis shifted(Duration by) const;
 
     friend bool operator==(const TimeAxis&, const TimeAxis&) = default;

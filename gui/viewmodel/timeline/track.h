@@ -21,18 +21,18 @@ struct Bar {
 
 using Bars = std::vector<Bar>;
 
-/// As few tracks as these spans need for none to overlap: each goes onto the first track that is
-/// free when it begins. Spans without length are left out, nobody can see them.
-/// Precondition: `spans` are indices of the trace, ascending.
+/// The fewest tracks on which no spans overlap: each span goes onto the first track that is free
+/// when it starts. Spans without length are left out, since they cannot be seen. Precondition:
+/// `spans` are indices of the trace, ascending.
 std::vector<Bars> tracks_of(const Trace& trace, std::span<const std::uint32_t> spans);
 
-/// The bars that meet the range, as a half-open pair of places in `bars`.
+/// The bars that meet the range, as a half-open pair of indices of `bars`.
 std::pair<std::size_t, std::size_t> bars_in(const Bars& bars, TimeRange range);
 
 /// The bar that runs at this instant.
 const Bar* bar_at(const Bars& bars, Instant at);
 
-/// A bar in pixels of an axis; may reach beyond its ends.
+/// A bar in pixels of an axis; it may reach beyond the axis.
 struct Box {
     double left = 0;
     double right = 0;

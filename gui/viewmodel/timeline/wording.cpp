@@ -67,7 +67,7 @@ std::string place_text(const Span& span) {
     return fmt::format("{} of rank {}", to_text(span.action), span.rank.index);
 }
 
-/// What ended last of all that a span waited for.
+/// The last to end of all spans for which a span waited.
 std::string reason_of_begin(const TimelineDocument& document, std::uint32_t index) {
     const Span& span = document.span(index);
     const Span* last = nullptr;
@@ -118,10 +118,12 @@ std::string describe(const Action& action) {
         Overloaded{
             [](const Compute& c) { return words_of(c); },
             [](const Recompute& r) {
-                return fmt::format("forward again of stage {}, {}", r.stage.index,
+                return fmt::format("recomputed forward of stage {}, {}", r.stage.index,
                                    words_of(r.micro_batch));
             },
-            [](const Overlap& o) { return words_of(o.first) + ", beside " + words_of(o.second); },
+            [](const Overlap& o) {
+                return words_of(o.first) + ", together with " + words_of(o.second);
+            },
             [](const Send& s) {
                 return fmt::format("sends to rank {}: {}", s.to.index, words_of(s.message));
             },
@@ -193,7 +195,7 @@ std::string cause_of(const TimelineDocument& document, const Bubble& bubble) {
         case BubbleCause::Link: return known ? "waits for a link: " + what : "waits for a link";
         case BubbleCause::Collective:
             return known ? "waits for a collective: " + what : "waits for a collective";
-        case BubbleCause::Optimizer: return "optimizer barrier: nobody computes any more";
+        case BubbleCause::Optimizer: return "optimizer barrier: no rank computes any more";
         case BubbleCause::Launch:
             return known ? "the host launches " + to_text(span->action) + " late"
                          : "the host is late";
@@ -272,7 +274,7 @@ std::string idle_summary(const TimelineDocument& document) {
 }
 
 std::vector<Tick> ticks_of(const TimeAxis& axis, Instant origin, double least_distance) {
-    // One less: tick_distance() rounds the number of ticks down.
+    // One less, since tick_distance() rounds the number of ticks down.
     const int most = std::max(1, static_cast<int>(axis.width() / least_distance) - 1);
     const Duration step = std::max(svg::tick_distance(axis.shown().length(), most), Duration{1});
     const Duration from_origin = axis.shown().begin - origin;

@@ -5,50 +5,52 @@
 
 #include "gui/viewmodel/timeline/document.h"
 
-/// What a timeline says in words. English; numbers as in the reports.
+/// The texts of a timeline, in English, with numbers as in the reports.
 namespace debubble::gui {
 
-/// What stands inside a bar: nothing, "3", "F3", "2F3".
+/// The label inside a bar: nothing, "3", "F3" or "2F3".
 enum class LabelForm : std::uint8_t { None, Number, LetterAndNumber, StageToo };
 
-/// The most that fits on average, so that a row is labelled evenly. Precondition: letter > 0.
+/// The longest form that fits on average, so that a row is labelled evenly. Precondition: letter >
+/// 0.
 LabelForm label_form(const TimelineDocument& document, const Device& device, double mean_width,
                      double letter);
-/// Empty for actions that have no label.
+/// The label of an action; empty for actions without one.
 std::string label_of(const Action& action, LabelForm form);
 
 struct Detail {
     std::string name;
     std::string value;
-    std::vector<Detail> parts = {};  ///< what it is made of
+    std::vector<Detail> parts = {};  ///< parts of the value
     friend bool operator==(const Detail&, const Detail&) = default;
 };
 
-/// "forward of stage 2, microbatch 3".
+/// An action in words, such as "forward of stage 2, microbatch 3".
 std::string describe(const Action& action);
 
-/// What a span is, when, how long, how much it moved, and why it did not begin earlier.
+/// The details of a span: its action, its time and length, the bytes that it moved, and why it did
+/// not start earlier.
 std::vector<Detail> details_of(const TimelineDocument& document, std::uint32_t span);
 
-/// Who is waited for, and for how long.
+/// The details of a bubble: what it waits for, and how long.
 std::vector<Detail> details_of(const TimelineDocument& document, const Bubble& bubble);
-/// "waits for stage 2: 2B3 of rank 2".
+/// The cause of a bubble, such as "waits for stage 2: 2B3 of rank 2".
 std::string cause_of(const TimelineDocument& document, const Bubble& bubble);
 
-/// What a device held at its peak, by class.
+/// The memory of a device at its peak, by class.
 std::vector<Detail> details_of_peak(const TimelineDocument& document, const Device& device);
 
-/// What stands beside a row.
+/// The texts next to a row.
 struct GutterText {
-    std::string name;    ///< "rank 3"
-    std::string copies;  ///< "x16 identical"; empty if it stands for itself
-    std::string idle;    ///< "idle 12.3 %"; empty if not known
-    std::string memory;  ///< "71.3/80.0 GiB", "88.0/80.0 GiB OOM"; empty if not known
+    std::string name;    ///< such as "rank 3"
+    std::string copies;  ///< such as "x16 identical"; empty if there is one only
+    std::string idle;    ///< such as "idle 12.3 %"; empty if not known
+    std::string memory;  ///< such as "71.3/80.0 GiB" or "88.0/80.0 GiB OOM"; empty if not known
     bool too_much = false;
 };
 GutterText gutter_text(const TimelineDocument& document, const Device& device);
 
-/// One line: what the whole idles, by cause, the greatest first.
+/// The idle share of the whole in one line, by cause, the greatest first.
 std::string idle_summary(const TimelineDocument& document);
 
 struct Tick {

@@ -12,7 +12,8 @@ Diagnostic without_place(const std::string& message) {
     return {{}, message, {}};
 }
 
-std::shared_ptr<const Plan> plan_of(scenarios::Scenario scenario, const std::stop_token& stop) {
+std::shared_ptr<const PredictedPlan> plan_of(scenarios::Scenario scenario,
+                                             const std::stop_token& stop) {
     sim::PredictOptions options;
     options.stop = stop;
     sim::PredictionWithTrace predicted = sim::predict(scenario, options);
@@ -20,8 +21,9 @@ std::shared_ptr<const Plan> plan_of(scenarios::Scenario scenario, const std::sto
     SvgOptions picture = sim::picture_of(scenario, predicted);
     Document document = make_document(std::move(predicted.trace), std::move(predicted.statistics),
                                       predicted.memory_limit, stop);
-    return std::make_shared<const Plan>(Plan{std::move(scenario), std::move(predicted.prediction),
-                                             std::move(document), std::move(picture)});
+    return std::make_shared<const PredictedPlan>(
+        PredictedPlan{std::move(scenario), std::move(predicted.prediction), std::move(document),
+                      std::move(picture)});
 }
 
 }  // namespace
@@ -35,7 +37,8 @@ Answer answer(const ScenarioText& source, const std::stop_token& stop) {
         answer.plan = plan_of(std::move(scenario), stop);
     } catch (const InputError& error) {
         answer.mistakes = error.diagnostics();
-    } catch (const std::exception& error) {  // an invalid schedule file, a disk that fails
+        // Such as an invalid schedule file, or a disk that fails.
+    } catch (const std::exception& error) {
         answer.mistakes = {without_place(error.what())};
     }
     return answer;

@@ -11,11 +11,11 @@
 #include "sim/predict.h"
 #include "trace/picture/svg.h"
 
-/// What became of a question that the window asked.
+/// The answer to a question of the window.
 namespace debubble::gui {
 
-/// A plan that makes sense, and what it would do. Shared, never changed.
-struct Plan {
+/// A consistent plan and its prediction. Plans are shared and never changed.
+struct PredictedPlan {
     scenarios::Scenario scenario;
     sim::Prediction prediction;
     Document document;
@@ -24,13 +24,14 @@ struct Plan {
 
 struct Answer {
     ScenarioText source;
-    std::shared_ptr<const Plan> plan;  ///< nothing if the plan is impossible
-    std::vector<Field> fields;         ///< empty if the text is no scenario
-    std::vector<Diagnostic> mistakes;  ///< why there is no plan
+    std::shared_ptr<const PredictedPlan> plan;  ///< nothing if the plan is impossible
+    std::vector<Field> fields;                  ///< empty if the text is not a scenario
+    std::vector<Diagnostic> mistakes;           ///< why there is no plan
 };
 
-/// Reads, predicts and prepares for drawing. Pure and thread-safe; mistakes of the person and of
-/// the world are part of the answer. Throws Cancelled soon after it is no longer wanted.
+/// Reads, predicts and prepares for drawing. It is pure and thread-safe; mistakes of the person and
+/// failures of the world are part of the answer. Throws Cancelled soon after the answer is no
+/// longer wanted.
 Answer answer(const ScenarioText& source, const std::stop_token& stop = {});
 
 }  // namespace debubble::gui

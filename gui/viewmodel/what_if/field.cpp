@@ -16,7 +16,7 @@ using scenarios::Scenario;
 
 constexpr int kMostSuggested = 64;
 
-/// A key by which something may be said instead, and which contradicts if both are.
+/// A key that can say the same thing, and contradicts the field if both are given.
 struct Rival {
     std::string_view key;
     std::string_view rival;
@@ -48,8 +48,8 @@ std::vector<FieldChoice> shipped(std::string_view folder) {
     return choices;
 }
 
-/// Why a row of the table cannot be had here. A number of stages per rank that only follows from
-/// the schedule of now follows from the new one.
+/// The reason why a row of the table cannot be chosen here. A number of stages per rank that
+/// follows from the present schedule is replaced by the one that follows from the new one.
 std::optional<std::string> why_not(const Generator& row, const Scenario& scenario,
                                    bool stages_are_said) {
     PipelineShape shape = scenario.pipeline_shape();
@@ -109,9 +109,9 @@ private:
         add("cluster", "Cluster", "the machine", scenario_.cluster.name).choices =
             shipped("scenarios/clusters");
         if (written("gpus"))
-            add_whole("gpus", "GPUs", "of all nodes", scenario_.gpus, 1024);
+            add_whole("gpus", "GPUs", "GPUs of all nodes", scenario_.gpus, 1024);
         else
-            add_whole("nodes", "Nodes", "of the cluster", scenario_.cluster.nodes, 128);
+            add_whole("nodes", "Nodes", "nodes of the cluster", scenario_.cluster.nodes, 128);
     }
 
     void how_it_is_cut() {
@@ -120,7 +120,7 @@ private:
         add_flag("parallel.sequence", "Sequence parallel",
                  "norms and dropout cut along the sequence, inside the tensor group",
                  parallel.sequence);
-        add_whole("parallel.pipeline", "Pipeline", "ranks that layers are dealt to (PP)",
+        add_whole("parallel.pipeline", "Pipeline", "ranks that share out the layers (PP)",
                   parallel.pipeline);
         Field& data =
             add("parallel.data", "Data", "replicas (DP); auto: all GPUs that are left", "auto");
@@ -147,7 +147,7 @@ private:
         for_experts();
     }
 
-    /// The last field, where there is nothing to say it of.
+    /// Disables the last field if the model has no experts.
     void for_experts() {
         if (scenario_.model.experts == 0)
             fields_.back().why_not = fmt::format("{} has no experts", scenario_.model.name);
@@ -172,7 +172,7 @@ private:
         const scenarios::Training& training = scenario_.training;
         add_whole("training.micro_batch", "Microbatch", "samples that pass the pipeline together",
                   training.micro_batch);
-        add_whole("training.micro_batches", "Microbatches", "per replica and step",
+        add_whole("training.micro_batches", "Microbatches", "microbatches per replica and step",
                   training.micro_batches, 1024);
         add_whole("training.global_batch", "Global batch", "samples of a step, of all replicas",
                   training.global_batch, 4096);
@@ -195,7 +195,8 @@ private:
         add_flag("training.offload_optimizer", "Offload optimizer",
                  "main parameters and moments in the host's memory", training.offload_optimizer);
         add_flag("training.offload_activations", "Offload activations",
-                 "copied to the host after their forward", training.offload_activations);
+                 "activations copied to the host after their forward",
+                 training.offload_activations);
     }
 
     const ScenarioText& source_;
@@ -230,7 +231,7 @@ ScenarioText with_change(const ScenarioText& source, const std::string& key,
     const auto says = [&](const std::string& what) {
         return scenarios::written_at(source.text, source.file, what) == value;
     };
-    // Chosen once more: what else the text says of it stays.
+    // The same value is chosen again: everything else that the text says of it stays.
     if (says(key) || (key == "schedule" && says("schedule.name"))) return source;
     ScenarioText changed = source;
     for (const scenarios::Override& change : changes_for(source, key, value))

@@ -11,7 +11,7 @@
 namespace debubble::gui {
 namespace {
 
-/// "33.1 -> 17.0 %", or "17.0 %" where both read the same.
+/// A change such as "33.1 -> 17.0 %", or "17.0 %" if both read the same.
 std::string change(const std::string& before, const std::string& now, const char* unit) {
     if (before == now) return fmt::format("{} {}", now, unit);
     return fmt::format("{} -> {} {}", before, now, unit);
@@ -22,7 +22,7 @@ std::string points(double fraction) {
 }
 
 std::string fitting(const sim::Prediction& before, const sim::Prediction& now) {
-    if (!now.fits) return before.fits ? "fits no more" : "does not fit";
+    if (!now.fits) return before.fits ? "no longer fits" : "does not fit";
     return std::string(before.fits ? "fits" : "fits now") + (now.tight ? ", but tight" : "");
 }
 
@@ -37,7 +37,7 @@ public:
         rows_.push_back({std::move(name), text::percent(of), false, of});
     }
 
-    /// Where a step goes, mean over the ranks.
+    /// Adds the parts of a step, as means over the ranks.
     void step(const Statistics& statistics) {
         Duration busy{};
         Duration exposed{};
@@ -61,7 +61,7 @@ public:
                       whole);
     }
 
-    /// `reserved`: by the allocator, 0 where that is not known.
+    /// Adds a peak. `reserved` is the allocator's memory, 0 if it is not known.
     void peak(Rank rank, Bytes held, const std::string& at, std::optional<Bytes> limit,
               Bytes reserved = {}, Bytes headroom = {}) {
         const bool over = limit && std::max(held, reserved) + headroom > *limit;
@@ -126,14 +126,15 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
     return summary.done();
 }
 
-std::vector<BesideRow> beside(const std::vector<SummaryRow>& a, const std::vector<SummaryRow>& b) {
-    std::vector<BesideRow> rows;
+std::vector<ComparedRow> compared(const std::vector<SummaryRow>& a,
+                                  const std::vector<SummaryRow>& b) {
+    std::vector<ComparedRow> rows;
     for (const SummaryRow& row : a)
         if (!row.name.empty()) rows.push_back({row.name, row.value, {}, row.value.empty()});
-    std::size_t place = 0;  // behind the row of B before this one
+    std::size_t place = 0;  // after the row of B before this one
     for (const SummaryRow& row : b) {
         if (row.name.empty()) continue;
-        const auto same = std::ranges::find(rows, row.name, &BesideRow::name);
+        const auto same = std::ranges::find(rows, row.name, &ComparedRow::name);
         if (same != rows.end()) {
             same->b = row.value;
             place = static_cast<std::size_t>(same - rows.begin()) + 1;

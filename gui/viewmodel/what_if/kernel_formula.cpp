@@ -21,7 +21,7 @@ std::string flops_text(double flops) {
                          : fmt::format("{:.4g} GFLOP", flops / 1e9);
 }
 
-/// "258 TFLOP/s, 83 % of the peak".
+/// A rate such as "258 TFLOP/s, 83 % of the peak".
 std::string rate_text(double flops, Duration takes, double peak) {
     const double rate = flops / std::max(seconds(takes), 1e-12);
     std::string text = fmt::format("{:.3g} TFLOP/s", rate / 1e12);
@@ -87,7 +87,7 @@ std::optional<sim::Flow> flow_of(const sim::CostModel& costs, const Placement& p
     return std::nullopt;
 }
 
-/// Of anything but a collective. `takes`: one of them.
+/// The formula of anything but a collective. `takes` is the time of one of them.
 std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios::Gpu& gpu,
                                    Duration takes) {
     const double flops = models::flops(kernel);
@@ -109,7 +109,7 @@ std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios
                                     bandwidth.value / 1e9, time_text(gpu.kernel_overhead))}};
 }
 
-/// `alone`: if nothing runs beside it.
+/// The formula of a collective. `alone` is its time if nothing runs at the same time.
 std::vector<Detail> exchange_formula(const models::Collective& collective, Duration alone) {
     return {{"formula",
              fmt::format("{}{} of {} in the {} group: {} alone",
@@ -117,8 +117,8 @@ std::vector<Detail> exchange_formula(const models::Collective& collective, Durat
                          word_of(collective.kind), size_text(collective.bytes),
                          word_of(collective.group), time_text(alone))},
             {"hidden", collective.hidden_by > 0
-                           ? fmt::format("beside the {} kernel(s) that follow, where the framework "
-                                         "overlaps them",
+                           ? fmt::format("at the same time as the {} kernel(s) that follow, where "
+                                         "the framework overlaps them",
                                          collective.hidden_by)
                            : "by nothing"}};
 }
@@ -134,7 +134,7 @@ std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu&
                 return kernel_formula(of.kernel, gpu, of.alone);
             },
             [](const sim::OperatorPart& of) -> std::vector<Detail> {
-                return {{"formula", of.measured ? "the median of what was measured"
+                return {{"formula", of.measured ? "the median of the measurements"
                                                 : "not measured: by the rates of the device"}};
             },
             [](const sim::InterpreterPart&) -> std::vector<Detail> {

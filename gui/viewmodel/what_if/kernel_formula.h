@@ -11,10 +11,10 @@
 /// The formulas of the cost model with their numbers.
 namespace debubble::gui {
 
-/// How one of a part comes to what it takes.
+/// The formula that gives the time of one of a part's kernels.
 std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu& gpu);
 
-/// A message, or a collective between passes: latency + bytes / bandwidth.
+/// The formula of a message, or of a collective between passes: latency + bytes / bandwidth.
 std::vector<Detail> words_of_flow(const sim::CostModel& costs, const Placement& placement,
                                   const Action& action, Rank rank);
 

@@ -17,7 +17,7 @@ namespace {
 using scenarios::Scenario;
 using text::time_text;
 
-/// Parts of one name and formula are one.
+/// A list of parts; those with one name and formula are joined.
 class Parts {
 public:
     void add(const std::string& name, int times, Duration takes, std::vector<Detail> formula) {
@@ -65,7 +65,7 @@ PassCost cost_of(Duration takes, const std::vector<sim::PricePart>& priced,
     return {takes, std::move(parts).longest_first()};
 }
 
-/// "cost": the sum, with a part per operator.
+/// The detail "cost": the sum, with a part per operator.
 Detail words_of(const PassCost& cost) {
     Detail words{"cost",
                  fmt::format("{} in {} operators", time_text(cost.takes), cost.parts.size())};

@@ -7,24 +7,25 @@
 #include "scenarios/scenario.h"
 #include "schedule/schedule.h"
 
-/// Where the time of an action comes from, as the cost model sees it.
+/// The parts of an action's time, as the cost model sees them.
 namespace debubble::gui {
 
-/// What one operator of a pass takes, in all layers of the stage.
+/// The cost of one operator of a pass, in all layers of the stage.
 struct CostPart {
-    std::string name;  ///< "mlp.c_fc"
+    std::string name;  ///< such as "mlp.c_fc"
     int times = 1;
-    Duration takes{};                  ///< all of them; of communication what nothing hides
-    std::vector<Detail> formula = {};  ///< of one of them, with its numbers
+    /// Time of all of them; of communication the part that nothing hides.
+    Duration takes{};
+    std::vector<Detail> formula = {};  ///< formula of one of them, with its numbers
 };
 
-/// The parts add up to what the pass takes when nothing stands in its way.
+/// The cost of a pass. Its parts add up to its time when nothing delays it.
 struct PassCost {
     Duration takes{};
     std::vector<CostPart> parts;  ///< the longest first
 };
 
-/// `program` is the scenario's, `action` a Compute or a Recompute of it.
+/// The cost of a pass. `program` is the scenario's, and `action` is a Compute or a Recompute of it.
 PassCost pass_cost(const scenarios::Scenario& scenario, const Program& program,
                    const Action& action);
 

@@ -25,12 +25,12 @@ ComparePanel::ComparePanel(TimelineView* timeline, QWidget* parent)
       worst_(new WorstTable) {
     alignment_ = new QComboBox;
     alignment_->setObjectName("compare-alignment");
-    alignment_->setAccessibleName(tr("What is laid on what"));
+    alignment_->setAccessibleName(tr("Instant that the traces are aligned at"));
     alignment_->addItems({tr("Start of the step"), tr("Optimizer step"), tr("Selected action")});
     only_ = new QCheckBox(tr("Only differences of at least"));
     threshold_ = new QDoubleSpinBox;
     threshold_->setObjectName("compare-threshold");
-    threshold_->setAccessibleName(tr("Least difference that is shown"));
+    threshold_->setAccessibleName(tr("Smallest difference that is shown"));
     threshold_->setRange(0, 1000);
     threshold_->setValue(100 * ComparisonChoices{}.threshold);
     threshold_->setSuffix(" %");
@@ -81,7 +81,7 @@ ComparePanel::ComparePanel(TimelineView* timeline, QWidget* parent)
 }
 
 void ComparePanel::show_comparison(const Pairing& pairing, const TimelineDocument& a,
-                                   const std::vector<BesideRow>& figures,
+                                   const std::vector<ComparedRow>& figures,
                                    const std::string& words) {
     figures_->show_rows(figures);
     errors_->show_errors(pairing);

@@ -21,19 +21,19 @@ class FiguresTable;
 class TimelineView;
 class WorstTable;
 
-/// How two timelines are laid beside each other, and their differences as tables and in words.
+/// The alignment of two timelines, and their differences as tables and in words.
 class ComparePanel : public QWidget {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::ComparePanel)
 
 public:
     explicit ComparePanel(TimelineView* timeline, QWidget* parent = nullptr);
-    /// `words`: what `debubble compare` says of them.
+    /// `words` is the output of `debubble compare` about them.
     void show_comparison(const Pairing& pairing, const TimelineDocument& a,
-                         const std::vector<BesideRow>& figures, const std::string& words);
+                         const std::vector<ComparedRow>& figures, const std::string& words);
 
 private:
     void choose();
-    void follow();  ///< what was chosen elsewhere
+    void follow();  ///< shows choices that were made elsewhere
 
     TimelineView* timeline_;
     QComboBox* alignment_ = nullptr;

@@ -22,7 +22,7 @@ QString percent_of(const std::optional<double>& error, bool signed_one) {
                                              : fmt::format("{:.1f} %", 100 * *error));
 }
 
-/// In the colour that the timeline gives this error.
+/// Writes an error in the colour that the timeline gives it.
 void paint_error(QTreeWidgetItem& item, int column, const std::optional<double>& error) {
     if (!error) return;
     const QPalette& palette = item.treeWidget()->palette();
@@ -92,11 +92,11 @@ FiguresTable::FiguresTable(QWidget* parent) : QTreeWidget(parent) {
     set_up(*this, {tr("figure"), tr("A"), tr("B")});
 }
 
-void FiguresTable::show_rows(const std::vector<BesideRow>& rows) {
+void FiguresTable::show_rows(const std::vector<ComparedRow>& rows) {
     clear();
     QFont bold = font();
     bold.setBold(true);
-    for (const BesideRow& row : rows) {
+    for (const ComparedRow& row : rows) {
         auto* item = new QTreeWidgetItem(
             this, {QString::fromStdString(row.name), QString::fromStdString(row.a),
                    QString::fromStdString(row.b)});

@@ -6,10 +6,10 @@
 #include "gui/viewmodel/timeline/pairing.h"
 #include "gui/viewmodel/what_if/figures.h"
 
-/// How far two timelines are apart, as tables.
+/// The differences of two timelines as tables.
 namespace debubble::gui {
 
-/// What actions of a kind, or of a stage, take on both sides, and how far they are apart.
+/// The times of the actions of a kind, or of a stage, on both sides, and their differences.
 class ErrorTable : public QTreeWidget {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::ErrorTable)
 
@@ -27,7 +27,7 @@ class FiguresTable : public QTreeWidget {
 
 public:
     explicit FiguresTable(QWidget* parent = nullptr);
-    void show_rows(const std::vector<BesideRow>& rows);
+    void show_rows(const std::vector<ComparedRow>& rows);
 };
 
 /// The actions that differ most, one per row.
@@ -40,7 +40,7 @@ public:
     void show_worst(const Pairing& pairing, const TimelineDocument& a);
 
 Q_SIGNALS:
-    /// A person wants to see it: the action of side A.
+    /// A person wants to see this action of side A.
     void chosen(quint32 span);
 };
 

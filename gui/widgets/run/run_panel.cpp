@@ -21,9 +21,10 @@
 namespace debubble::gui {
 namespace {
 
-constexpr int kPoll = 300;         ///< ms
+constexpr int kPoll = 300;         ///< milliseconds
 constexpr int kLongestLog = 5000;  ///< lines
-constexpr int kPatience = 3000;    ///< ms that a killed run has to go when the window closes
+/// Milliseconds that a killed run has to end when the window closes.
+constexpr int kPatience = 3000;
 
 QString new_folder(const std::string& file) {
     const QString place = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation);
@@ -37,7 +38,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     launch_ = new QLineEdit;
     launch_->setObjectName("run-launch");
     launch_->setAccessibleName(tr("Launch command"));
-    launch_->setPlaceholderText(tr("none; or as: mpirun -n 4"));
+    launch_->setPlaceholderText(tr("none, or for example mpirun -n 4"));
     launch_->setToolTip(tr("Put before 'debubble run ...'"));
     steps_ = new QSpinBox;
     steps_->setObjectName("run-steps");
@@ -82,7 +83,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     connect(&process_, &QProcess::readyRead, this, &RunPanel::read_output);
     connect(&process_, &QProcess::finished, this, &RunPanel::finish);
     connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-        if (error != QProcess::FailedToStart) return;  // the others end in finished()
+        if (error != QProcess::FailedToStart) return;  // the other errors end in finished()
         start_->setText(tr("Run"));
         Q_EMIT failed(
             tr("%1 cannot be started: %2").arg(process_.program(), process_.errorString()));
@@ -125,7 +126,7 @@ void RunPanel::start() {
     log_->clear();
     log_->appendPlainText("$ " + words.join(' '));
     start_->setText(tr("Stop"));
-    show_state(tr("Runs; its files are in %1").arg(folder));
+    show_state(tr("The run is under way; its files are in %1").arg(folder));
     const QString program = words.takeFirst();
     process_.start(program, words, QIODevice::ReadOnly);
     timer_.start();
@@ -138,7 +139,7 @@ void RunPanel::stop() {
     stopping_ = true;
     process_.terminate();
     start_->setText(tr("Kill"));
-    show_state(tr("Ends after the step that it is in"));
+    show_state(tr("The run ends after the current step"));
 }
 
 void RunPanel::read_output() {
@@ -162,7 +163,7 @@ void RunPanel::read_metrics() {
     speed_->show_values(std::move(speed));
 }
 
-/// The first line that tells an error, else the last one.
+/// The first line that reports an error, or else the last line.
 QString RunPanel::complaint() const {
     const QStringList lines = log_->toPlainText().split('\n');
     for (const QString& line : lines)
@@ -183,7 +184,7 @@ void RunPanel::finish(int code, QProcess::ExitStatus status) {
         return;
     }
     if (status == QProcess::CrashExit) {
-        show_state(stopping_ ? tr("Killed") : tr("It crashed"));
+        show_state(stopping_ ? tr("Killed") : tr("The run crashed"));
         if (!stopping_) Q_EMIT failed(tr("The run crashed; its log says more"));
         return;
     }

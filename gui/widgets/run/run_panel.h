@@ -20,8 +20,8 @@ namespace debubble::gui {
 
 class CurveView;
 
-/// Executes the plan that is shown, as a child process: `debubble run`, behind a launch command of
-/// one's own if there is one.
+/// Executes the plan that is shown as a child process: `debubble run`, after the user's launch
+/// command if there is one.
 class RunPanel : public QWidget {
     Q_OBJECT
 
@@ -31,14 +31,14 @@ public:
 
     void set_scenario(const ScenarioText& source) { source_ = source; }
     void start();
-    /// Asks the run to save and end; asked again, kills it.
+    /// Asks the run to save and end; if called again, kills it.
     void stop();
     bool is_running() const { return process_.state() != QProcess::NotRunning; }
     const std::vector<RunStep>& steps() const { return metrics_->steps(); }
 
 Q_SIGNALS:
     void started();
-    void executed(const QString& trace);  ///< it ended well and left this trace
+    void executed(const QString& trace);  ///< the run ended well and left this trace
     void failed(const QString& message);
 
 private:

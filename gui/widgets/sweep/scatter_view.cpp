@@ -14,9 +14,9 @@
 namespace debubble::gui {
 namespace {
 
-constexpr double kReach = 12;  ///< pixels from the pointer
+constexpr double kReach = 12;  ///< reach of the pointer in pixels
 
-/// 1, 2 or 5 times a power of ten, so that some five ticks lie in the range.
+/// A distance of 1, 2 or 5 times a power of ten that puts about five ticks into the range.
 double tick_distance(double length) {
     const double rough = length / 5;
     const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -93,7 +93,8 @@ void ScatterView::paintEvent(QPaintEvent*) {
     paint_frontier(painter);
 }
 
-/// Painted anew when points, size or colours are others; what is chosen is painted over it.
+/// The layer is painted again when points, size or colours change; the chosen point is painted over
+/// it.
 const QImage& ScatterView::plan_layer() {
     const double ratio = devicePixelRatioF();
     const QSize pixels = size() * ratio;
@@ -139,7 +140,7 @@ void ScatterView::paint_axes(QPainter& painter) const {
     painter.drawText(QRectF(4, 1, width() - 8, metrics.height()), Qt::AlignLeft, y_.title);
 }
 
-/// Squares of whole pixels and no antialiasing: ten thousand take a few milliseconds.
+/// Points are squares of whole pixels without antialiasing: ten thousand take a few milliseconds.
 void ScatterView::paint_points(QPainter& painter) const {
     QList<QRectF> fitting;
     QList<QLineF> crosses;

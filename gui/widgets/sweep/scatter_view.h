@@ -12,7 +12,7 @@
 namespace debubble::gui {
 
 /// Any two figures of a sweep against each other: plans that fit, plans that are out of memory
-/// (crossed out), and the frontier of those that nothing beats.
+/// (crossed out), and the frontier of those that no plan beats.
 class ScatterView : public QWidget {
     Q_OBJECT
 
@@ -22,14 +22,14 @@ public:
     struct Axis {
         QString title;
         Better better = Better::Neither;
-        double unit = 1;  ///< figures are divided by it
+        double unit = 1;  ///< unit by which figures are divided
     };
     void show_points(std::vector<PlotPoint> points, Axis x, Axis y);
     void select_row(std::optional<std::size_t> row);
     const std::vector<std::size_t>& frontier() const { return frontier_; }
     std::size_t point_count() const { return points_.size(); }
 
-    /// Where a point is drawn; for tests and for the pointer.
+    /// The position of a point, for tests and for the pointer.
     QPointF place(const PlotPoint& point) const;
 
     QSize sizeHint() const override { return {360, 240}; }
@@ -48,7 +48,7 @@ private:
         double high = 1;
     };
     QRectF plot() const;
-    std::optional<std::size_t> point_at(QPointF at) const;  ///< place in points_
+    std::optional<std::size_t> point_at(QPointF at) const;  ///< index in points_
     void paint_axes(QPainter& painter) const;
     void paint_points(QPainter& painter) const;
     const QImage& plan_layer();
@@ -61,7 +61,7 @@ private:
     Range x_range_;
     Range y_range_;
     std::optional<std::size_t> selected_;
-    QImage layer_;  ///< axes and points: ten thousand take longer than a frame may
+    QImage layer_;  ///< axes and points: painting ten thousand takes longer than a frame may
     QPalette layer_palette_;
 };
 

@@ -20,7 +20,7 @@ public:
         filter_ = filter;
         refresh();
     }
-    /// The table has other rows than before.
+    /// Tells the view that the table's rows have changed.
     void refresh();
     const std::vector<std::size_t>& order() const { return order_; }
 

@@ -27,9 +27,9 @@
 namespace debubble::gui {
 namespace {
 
-constexpr int kPoll = 150;  ///< ms; a table of 10,000 rows is sorted in a few of them
+constexpr int kPoll = 150;  ///< milliseconds; a table of 10,000 rows is sorted in a few of them
 
-/// The files of the last sweeps; older ones are removed.
+/// The folder of the last sweeps' files; older ones are removed.
 std::filesystem::path results_folder() {
     constexpr std::size_t kMostKept = 50;
     const std::filesystem::path folder =
@@ -144,7 +144,7 @@ bool SweepPanel::is_running() const {
 void SweepPanel::set_scenario(const ScenarioText& source) {
     source_ = source;
     const QString typed = grid_->toPlainText();
-    if (!typed.isEmpty() && typed != grid_shown_) return;  // somebody's own grid stays
+    if (!typed.isEmpty() && typed != grid_shown_) return;  // a grid that the person has typed stays
     grid_shown_ = QString::fromStdString(grid_lines(source));
     if (typed != grid_shown_) grid_->setPlainText(grid_shown_);
 }
@@ -177,7 +177,7 @@ void SweepPanel::poll() {
     using State = SweepRun::State;
     if (progress.state == State::Reading) return;
     const bool over = progress.state != State::Running;
-    if (progress.total > 0) {  // the grid at least was read
+    if (progress.total > 0) {  // at least the grid was read
         if (table_.columns().empty()) {
             table_ = SweepTable(run_->grid());
             model_->refresh();

@@ -22,7 +22,7 @@ namespace debubble::gui {
 class ScatterView;
 class SweepModel;
 
-/// Every plan of a grid: what to try, how far it is, a table and a plot that show the same rows.
+/// Every plan of a grid: the grid, its progress, and a table and a plot that show the same rows.
 class SweepPanel : public QWidget {
     Q_OBJECT
 
@@ -30,7 +30,7 @@ public:
     explicit SweepPanel(QWidget* parent = nullptr);
     ~SweepPanel() override;
 
-    /// The scenario that a grid is laid over; its own grid is shown if nobody has typed one.
+    /// Sets the scenario of the grid; its own grid is shown if the person has typed none.
     void set_scenario(const ScenarioText& source);
     void start();
     void stop();
@@ -39,7 +39,7 @@ public:
     void write_csv(const QString& file);
 
 Q_SIGNALS:
-    /// A plan to be shown: what it sets.
+    /// A plan is to be shown; `keys` are the values that it sets.
     void chosen(const std::vector<debubble::scenarios::Override>& keys, const QString& what);
     void failed(const std::vector<debubble::Diagnostic>& mistakes);
     void finished();
@@ -52,7 +52,7 @@ private:
     void fill_axes();
 
     ScenarioText source_;
-    QString grid_shown_;  ///< the scenario's own
+    QString grid_shown_;  ///< the scenario's own grid
     std::unique_ptr<SweepRun> run_;
     SweepTable table_;
     QTimer timer_;

@@ -53,7 +53,7 @@ void paint_hits(const Frame& frame, const QRectF& map, const TimeAxis& whole) {
     }
 }
 
-/// What is not in sight is dimmed, what is in sight has a frame.
+/// The part out of sight is dimmed, the part in sight has a frame.
 void paint_window(const Frame& frame, const QRectF& map, const TimeAxis& whole) {
     const TimeRange shown = frame.state.axis.shown();
     const double left = map.left() + whole.x(shown.begin);
@@ -102,7 +102,7 @@ void paint_ruler(const Frame& frame) {
     painter.setClipping(false);
 }
 
-/// Three lines where there is room, two or one where there is less; what is wrong comes first.
+/// Three lines where there is room, two or one where there is less; warnings come first.
 void paint_words(const Frame& frame, const GutterText& words, QRectF box) {
     const Ground& ground = frame.ground();
     const Rgb memory_ink = words.too_much ? ground.warning : ground.faint_text;
@@ -126,11 +126,11 @@ void paint_words(const Frame& frame, const GutterText& words, QRectF box) {
         frame.text(second, words.memory, memory_ink, Qt::AlignRight);
 }
 
-/// "A" and "B" beside the half-lanes of a comparison.
+/// The letters "A" and "B" next to the half-lanes of a comparison.
 void paint_sides(const Frame& frame, const Row& row) {
     if (!frame.scene.comparison) return;
     frame.painter.setFont(frame.small_font());
-    constexpr int kLeast = 9;  // of a letter
+    constexpr int kLeast = 9;  // least height of a letter
     for (const auto& [name, band] : {std::pair("A", row.bars), std::pair("B", row.other),
                                      std::pair("A", row.memory), std::pair("B", row.other_memory)})
         if (band.height >= kLeast)

@@ -4,7 +4,7 @@
 
 namespace debubble::gui {
 
-/// What surrounds the lanes: the map of the whole, the ruler, the gutter.
+/// Paints the surroundings of the lanes: the map of the whole, the ruler, the gutter.
 void paint_chrome(const Frame& frame);
 
 }  // namespace debubble::gui

@@ -13,7 +13,7 @@ inline QColor colour(Rgb c, int alpha = 255) {
     return {c.red, c.green, c.blue, alpha};
 }
 
-/// What is drawn with, and where times and rows lie in the view.
+/// The tools of drawing, and the positions of times and rows in the view.
 struct Frame {
     QPainter& painter;
     const Scene& scene;
@@ -28,14 +28,14 @@ struct Frame {
         return {QPointF(x(range.begin), y(row, band.y)),
                 QPointF(x(range.end), y(row, band.bottom()))};
     }
-    /// Where a span is drawn.
+    /// The rectangle of a span.
     std::optional<QRectF> rect(const SpanRef& ref) const {
         const auto place = place_of(scene, ref);
         if (!place) return std::nullopt;
         return rect(*place->row, place->band, place->range);
     }
 
-    /// Rows in sight; what is drawn of one that scrolls stays below the pinned ones.
+    /// Visits the rows in sight; a row that scrolls is drawn only below the pinned ones.
     template <class Visit>
     void for_each_row(Visit&& visit, double left = Geometry::kGutter) const {
         for (const Row& row : scene.layout.rows) {

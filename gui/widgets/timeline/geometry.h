@@ -7,7 +7,7 @@
 
 namespace debubble::gui {
 
-/// Where the parts of a timeline lie, in device-independent pixels:
+/// The positions of a timeline's parts, in device-independent pixels:
 ///
 ///   gutter | utilisation of the cluster, doubling as a map of the view
 ///          | ruler
@@ -29,7 +29,7 @@ struct Geometry {
         return {double{kGutter}, double{kTop}, double(lanes_width()), double(lanes_height())};
     }
 
-    /// From a row's pixels to those of the view, and back.
+    /// Converts a row's pixels to those of the view, and back.
     static int y_of(const Row& row, int y, int scroll) {
         return kTop + y - (row.pinned ? 0 : scroll);
     }
@@ -37,7 +37,7 @@ struct Geometry {
         const int below = y - kTop;
         return below < layout.pinned_height ? below : below + scroll;
     }
-    /// Some of the row is in sight.
+    /// Whether some of the row is in sight.
     bool shows(const RowLayout& layout, const Row& row, int scroll) const {
         const int top = y_of(row, row.whole.y, scroll);
         const int least = kTop + (row.pinned ? 0 : layout.pinned_height);

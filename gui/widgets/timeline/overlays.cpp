@@ -14,7 +14,7 @@
 namespace debubble::gui {
 namespace {
 
-constexpr std::size_t kMostOutlines = 600;  ///< beyond, they would cover what they point at
+constexpr std::size_t kMostOutlines = 600;  ///< more would cover the bars that they mark
 
 void paint_limit(const Frame& frame, const Row& row, Band lane, const MemoryScale& scale) {
     if (!scale.limit || lane.height == 0) return;
@@ -48,7 +48,7 @@ void paint_memory_marks(const Frame& frame) {
     });
 }
 
-/// Where the plan before ended.
+/// Marks the end of the plan before.
 void paint_ghost_end(const Frame& frame) {
     if (!frame.scene.ghost()) return;
     const double x = frame.x(frame.scene.other.range().end);
@@ -71,7 +71,7 @@ std::optional<QRectF> rect_of(const Frame& frame, const Selection& selection) {
     return frame.rect(*row, row->bars, *range);
 }
 
-/// From the end of what is needed to the begin of what needs it.
+/// Draws an arrow from the end of a span to the start of one that needs it.
 void paint_arrow(const Frame& frame, const SpanRef& from, const SpanRef& to, const QColor& pen) {
     const auto source = frame.rect(from);
     const auto target = frame.rect(to);
@@ -89,7 +89,7 @@ void paint_arrow(const Frame& frame, const SpanRef& from, const SpanRef& to, con
     frame.painter.drawPolygon(QPolygonF({end, end + QPointF(-7, -3.5), end + QPointF(-7, 3.5)}));
 }
 
-/// The same action on the other side of a comparison.
+/// Marks the same action on the other side of a comparison.
 void paint_partner(const Frame& frame, const SpanRef& ref) {
     const auto partner = partner_of(frame.scene, ref);
     const auto box = partner ? frame.rect(*partner) : std::nullopt;
@@ -122,7 +122,7 @@ void paint_hits(const Frame& frame) {
     }
 }
 
-/// The bars of the path stand out already; lines join those that lie on different ranks.
+/// The bars of the path stand out already; lines join those on different ranks.
 void paint_critical_path(const Frame& frame) {
     if (!frame.state.critical_path) return;
     const TimelineDocument& document = *frame.scene.main.document;

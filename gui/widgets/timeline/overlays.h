@@ -4,8 +4,8 @@
 
 namespace debubble::gui {
 
-/// What is drawn on top of the lanes: limits and peaks of memory, what is selected with its
-/// dependencies, what was found, the critical path, what is measured.
+/// Paints everything on top of the lanes: limits and peaks of memory, the selection with its
+/// dependencies, hits of a search, the critical path, the measured range.
 void paint_overlays(const Frame& frame);
 
 }  // namespace debubble::gui

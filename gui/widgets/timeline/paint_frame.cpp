@@ -14,9 +14,9 @@
 namespace debubble::gui {
 namespace {
 
-constexpr std::size_t kWorthSharing = 1'000'000;  ///< pixels, some 3 ms
+constexpr std::size_t kWorthSharing = 1'000'000;  ///< pixels, which take some 3 ms
 
-/// Rows cut off at a line: pinned rows hide what scrolls beneath them.
+/// Rows cut off at a line: pinned rows hide rows that scroll beneath them.
 class Rows {
 public:
     Rows(const Canvas& canvas, const Scene& scene, const ViewState& state, const Geometry& geometry,
@@ -94,7 +94,7 @@ void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look
 
 void paint_page(QPainter& painter, QSize size, const Scene& scene, const ViewState& state,
                 Look& look) {
-    constexpr double kFineness = 2;  // of what is blended
+    constexpr double kFineness = 2;  // scale of the parts that are blended
     QImage raster(size * kFineness, QImage::Format_RGB32);
     raster.setDevicePixelRatio(kFineness);
     paint_frame(raster, scene, state, look);

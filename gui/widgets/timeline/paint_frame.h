@@ -6,7 +6,7 @@
 
 namespace debubble::gui {
 
-/// The same as shapes and text, for a page; where bars are too many for that, as an image. The
+/// Paints the same as shapes and text, for a page; lanes with too many bars become an image. The
 /// painter's units are those of the view, `size` of them.
 void paint_page(QPainter& painter, QSize size, const Scene& scene, const ViewState& state,
                 Look& look);

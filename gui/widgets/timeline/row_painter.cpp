@@ -54,8 +54,8 @@ void RowPainter::paint(const Canvas& canvas, const Row& row, int dy) {
     }
 }
 
-/// Between the bands, and what of them may stay empty. A frame is as long as its pixels are written
-/// often: the rest is written once.
+/// Fills the space between the bands, and the bands that may stay empty. The time of a frame
+/// depends on how often its pixels are written, so the rest is written only once.
 void RowPainter::fill_gaps(const Canvas& canvas, const Row& row, int dy) {
     const Rgb window = ground_of(theme_).window;
     int y = scaled(row.whole, dy).y;
@@ -72,7 +72,7 @@ void RowPainter::fill_gaps(const Canvas& canvas, const Row& row, int dy) {
         fill(canvas, 0, canvas.width, scaled(band, dy), window);
 }
 
-/// A ghost is colour only: it must not be taken for the plan itself.
+/// A ghost is colour only, so that it is not taken for the plan itself.
 void RowPainter::paint_work(const Canvas& canvas, Band band, const Layer& layer,
                             const Device& device, bool full) {
     const TimelineDocument& document = *layer.document;
@@ -88,7 +88,7 @@ void RowPainter::paint_work(const Canvas& canvas, Band band, const Layer& layer,
     paint_labels(canvas, band, document, device, axis);
 }
 
-/// What A's actions are too long or too short by, between the two half-lanes.
+/// Paints how much too long or too short A's actions are, between the two half-lanes.
 void RowPainter::paint_errors(const Canvas& canvas, Band band, std::size_t device) {
     if (!scene_.error_colouring) return fill(canvas, 0, canvas.width, band, ground_of(theme_).lane);
     const ColourSums* track[] = {&scene_.error_colouring->devices[device].work};
@@ -133,7 +133,7 @@ TextMasks& RowPainter::masks_of_size(int size) {
     return fonts_.try_emplace(pixels, font).first->second;
 }
 
-/// The letter is the second channel beside the colour: rather smaller than without it.
+/// The letter repeats what the colour says: labels are rather smaller than without it.
 RowPainter::Labels RowPainter::labels_for(Band band, const TimelineDocument& document,
                                           const Device& device, const TimeAxis& axis) {
     const int preferred = std::min(static_cast<int>(band.height / scale_ * 0.62), kLargestFont);
@@ -173,7 +173,8 @@ void RowPainter::paint_labels(const Canvas& canvas, Band band, const TimelineDoc
     }
 }
 
-/// In the middle of what is in sight of a bar, in the ink that its colour there asks for.
+/// Paints a label in the middle of the visible part of a bar, in the ink that suits its colour
+/// there.
 void RowPainter::paint_label(const Canvas& canvas, Band band, const Box& box, const Action& action,
                              const Labels& labels) {
     const double left = std::max(box.left, 0.0);
@@ -199,7 +200,7 @@ void RowPainter::paint_label(const Canvas& canvas, Band band, const Box& box, co
     stamp(canvas, x, y, mask, ink({channel(16), channel(8), channel(0)}));
 }
 
-/// The strip below the bars, or a stream's own row.
+/// Paints the strip below the bars, or a stream's own row.
 void RowPainter::paint_streams(const Canvas& canvas, const Row& row, Side side, int dy) {
     const bool of_a = side == Side::A;
     const Band strip = of_a ? row.links : row.other_links;

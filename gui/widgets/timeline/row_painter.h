@@ -11,20 +11,20 @@ namespace debubble::gui {
 /// Label fonts by pixel size, kept from frame to frame.
 using LabelFonts = std::map<int, TextMasks>;
 
-/// Fills the rows of a timeline into an image: bars, bubbles, memory, labels.
+/// Paints the rows of a timeline into an image: bars, bubbles, memory, labels.
 class RowPainter {
 public:
-    /// `axis` in device pixels, of which `scale` make one of the layout's.
+    /// `axis` is in device pixels, of which `scale` make one of the layout's.
     RowPainter(const Scene& scene, const TimeAxis& axis, Theme theme, double scale,
                const QFont& font, LabelFonts& fonts);
 
-    /// `canvas`: its left edge is the axis'. `dy`: added to the layout's y.
+    /// Paints a row. The canvas's left edge is the axis's; `dy` is added to the layout's y.
     void paint(const Canvas& canvas, const Row& row, int dy);
 
 private:
     struct Labels {
         LabelForm form = LabelForm::None;
-        int size = 0;  ///< of the font, in the layout's pixels
+        int size = 0;  ///< size of the font, in the layout's pixels
     };
     Band scaled(Band band, int dy) const;
     void fill_gaps(const Canvas& canvas, const Row& row, int dy);
@@ -52,7 +52,7 @@ private:
     const TimeAxis& axis_;
     Theme theme_;
     double scale_;
-    int thin_;  ///< device pixels of a hairline
+    int thin_;  ///< width of a hairline in device pixels
     QFont font_;
     LabelFonts& fonts_;
     std::map<std::uint32_t, Rgb> inks_;

@@ -9,14 +9,14 @@
 
 namespace debubble::gui {
 
-/// Labels of bars, each rendered once: thousands of them stand in a frame, of few different texts.
+/// Labels of bars, each rendered once: a frame has thousands of them, but few different texts.
 class TextMasks {
 public:
-    /// `font`: its pixel size is in device pixels.
+    /// `font` has its pixel size in device pixels.
     explicit TextMasks(const QFont& font);
 
     const Mask& mask(const std::string& text);
-    double letter_width() const { return letter_width_; }  ///< of a digit, device pixels
+    double letter_width() const { return letter_width_; }  ///< width of a digit in device pixels
     const QFont& font() const { return font_; }
 
 private:

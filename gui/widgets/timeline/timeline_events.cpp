@@ -11,11 +11,11 @@
 #include "gui/viewmodel/timeline/measure.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
-/// Keys and the pointer.
+/// The events of keys and pointer.
 namespace debubble::gui {
 namespace {
 
-constexpr double kPanStep = 0.12;  ///< of the width
+constexpr double kPanStep = 0.12;  ///< share of the width
 constexpr double kDragStart = 4;   ///< pixels
 
 QString html_of(const std::vector<Detail>& details) {
@@ -154,7 +154,7 @@ void TimelineView::toggle(std::set<int>& ranks, int rank) {
     changed();
 }
 
-/// By a key, of the row that has the selection.
+/// If a key asks for it, the menu is that of the row with the selection.
 void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
     const bool by_key = event->reason() == QContextMenuEvent::Keyboard;
     const int y = Geometry::row_y(scene_.layout, event->y(), state_.scroll);

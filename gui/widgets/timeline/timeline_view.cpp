@@ -59,7 +59,7 @@ void TimelineView::set_comparison(Document a, Document b, std::shared_ptr<const 
     show_again();
 }
 
-/// What was chosen in another document means nothing in this one.
+/// Choices in another document mean nothing in this one.
 void TimelineView::forget_choices() {
     state_.selection = {};
     state_.measured.reset();
@@ -73,7 +73,7 @@ void TimelineView::show_again() {
     changed();
 }
 
-/// Where the other layer begins, and what the axis can show at all.
+/// Places the start of the other layer, and sets the range that the axis can show.
 void TimelineView::place_layers() {
     if (!scene_.main) return;
     const TimelineDocument& document = *scene_.main.document;
@@ -88,7 +88,7 @@ void TimelineView::place_layers() {
 
 ColourScheme TimelineView::scheme_of(Side side) const {
     ColourScheme scheme{look_.theme, state_.colour_by, nullptr, nullptr, 0};
-    // What has no pair has no error, and would be all grey.
+    // Spans without a pair have no error, and would all be grey.
     if (scheme.by == ColourBy::Error && !scene_.pairing) scheme.by = ColourBy::Kind;
     if (scene_.pairing) {
         scheme.errors = scene_.pairing->of(side).error;
@@ -139,7 +139,7 @@ void TimelineView::set_state(ViewState state) {
                                state.critical_path != state_.critical_path ||
                                state.comparison != state_.comparison;
     state_ = std::move(state);
-    // The state may be of another document, where it chose something that is not here.
+    // The state may belong to another document, and its selection may not exist here.
     if (!range_of(scene_, state_.selection)) state_.selection = {};
     place_layers();
     if (other_colours) colour_again();
@@ -161,7 +161,7 @@ void TimelineView::laid_out_for(QSize size, Paint&& paint) {
     const RowLayout layout = scene_.layout;
     const Geometry drawn{size};
     state_.axis.resize(drawn.lanes_width());
-    // A page as high as its rows leaves room for no higher ones.
+    // A page that is as high as its rows leaves no room for higher ones.
     if (scene_.main)
         scene_.layout = size == export_size() ? layout_of_page()
                                               : lay_out(*scene_.main.document, state_.rows,
@@ -234,7 +234,7 @@ void TimelineView::scrollContentsBy(int, int) {
     changed();
 }
 
-/// About the pointer where it is over the lanes, else about the middle.
+/// Zooms about the pointer if it is over the lanes, else about the middle.
 void TimelineView::zoom(double factor) {
     const bool pointed = viewport()->underMouse() && geometry().lanes().contains(pointer_);
     state_.axis.zoom(factor, pointed ? axis_x(pointer_) : state_.axis.width() / 2);
@@ -256,7 +256,8 @@ void TimelineView::fit() {
 void TimelineView::focus_selection() {
     const auto range = state_.measured ? state_.measured : range_of(scene_, state_.selection);
     if (!range) return fit();
-    // First into the middle; if it is there already, as large as the window.
+    // The first call moves the selection to the middle; if it is there already, it fills the
+    // window.
     const TimeAxis before = state_.axis;
     const Duration half = state_.axis.shown().length() / 2;
     const Instant middle = range->begin + range->length() / 2;
@@ -321,7 +322,7 @@ void TimelineView::mark() {
     changed();
 }
 
-/// First what is chosen, then the marks.
+/// Clears the selection first, then the marks.
 void TimelineView::clear() {
     const bool chosen = state_.measured || state_.selection != Selection{};
     if (!chosen) state_.marks.clear();

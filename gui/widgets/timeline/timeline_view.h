@@ -27,26 +27,27 @@ class TimelineView : public QAbstractScrollArea {
 public:
     explicit TimelineView(QWidget* parent = nullptr);
 
-    /// Another plan: the view stays where it is if it can.
+    /// Shows another plan: the view stays where it is if it can.
     void set_document(Document document);
-    /// The plan before, faint below the bars of this one; nullptr removes it.
+    /// Shows the plan before, faint below the bars of this one; nullptr removes it.
     void set_ghost(Document document);
 
-    /// A above B on one axis. `pairing`: of these two.
+    /// Shows A above B on one axis. `pairing` pairs these two.
     void set_comparison(Document a, Document b, std::shared_ptr<const Pairing> pairing);
 
     const Scene& scene() const { return scene_; }
     const ViewState& state() const { return state_; }
     void set_state(ViewState state);
 
-    /// What is measured, else what is selected, in words; empty if nothing is.
+    /// The measured range, or else the selection, in words; empty if there is neither.
     std::vector<Detail> details() const;
-    /// A picture of a size of one's own, as for an export.
+    /// A picture of any size, as for an export.
     QImage picture(QSize size, double device_pixel_ratio);
-    /// The same as shapes and text; the painter's units are those of `size`.
+    /// Paints the same as shapes and text; the painter's units are those of `size`.
     void paint_page(QPainter& painter, QSize size);
-    /// Wide enough to be read on a page, and at least as wide as the screen shows; exactly as high
-    /// as all rows, which have the room of that page. A picture of this size cuts none of them off.
+    /// The size of an export: wide enough to be read on a page and at least as wide as the screen
+    /// shows; exactly as high as all rows, which have the room of that page. A picture of this size
+    /// cuts off no row.
     QSize export_size() const;
 
 public Q_SLOTS:
@@ -55,7 +56,8 @@ public Q_SLOTS:
     void fit();
     void next_op() { step_op(1); }
     void previous_op() { step_op(-1); }
-    /// The first hit is selected; searched() says how many there are, or what is wrong.
+    /// Searches and selects the first hit; searched() reports the number of hits, or what is wrong
+    /// with the query.
     void search(const QString& query);
     void next_hit() { step_hit(1); }
     void previous_hit() { step_hit(-1); }
@@ -66,7 +68,7 @@ public Q_SLOTS:
     void mark();
     void clear();
     void select(const debubble::gui::Selection& selection);
-    /// Selected, in the middle of the view.
+    /// Selects an action and moves it to the middle of the view.
     void show_action(const debubble::gui::SpanRef& action);
 
 Q_SIGNALS:

@@ -11,19 +11,19 @@
 namespace debubble::gui {
 namespace {
 
-constexpr double kMostPerPixel = 1;  ///< bars in sight; beyond, lanes are blended
-constexpr double kLeastParted = 4;   ///< width of a bar that is parted from the next
+constexpr double kMostPerPixel = 1;  ///< bars in sight; with more, lanes are blended
+constexpr double kLeastParted = 4;   ///< width of a bar that is separated from the next
 constexpr double kGap = 1;
-constexpr double kLeastHatchedWidth = 5;  ///< as on the screen
+constexpr double kLeastHatchedWidth = 5;  ///< same as on the screen
 constexpr double kLargestPointSize = 11;
-constexpr double kSmallestPointSize = 5;  ///< a page can be enlarged
+constexpr double kSmallestPointSize = 5;  ///< small, since a page can be enlarged
 
 /// One half-lane or lane of bars.
 struct Track {
     const Layer& layer;
     const Bars& bars;
     const ColourSums& colours;
-    QRectF box;  ///< the whole width of the axis
+    QRectF box;  ///< box with the whole width of the axis
 };
 
 class VectorRows {
@@ -87,7 +87,7 @@ private:
         if (full) paint_labels(layer, device, box);
     }
 
-    /// Idle within the step, nothing outside of it.
+    /// Fills idle time within the step; nothing outside of it.
     void fill_ground(const Layer& layer, const QRectF& box) {
         frame_.painter.fillRect(box, colour(frame_.ground().lane));
         const Palette& palette = palette_of(frame_.look.theme);
@@ -95,7 +95,7 @@ private:
                                 colour(palette[static_cast<std::size_t>(Paint::Bubble)]));
     }
 
-    /// The part of a lane that a stretch of a document's time takes, within what is in sight.
+    /// The part of a lane that belongs to a stretch of a document's time, as far as it is in sight.
     QRectF stretch(const Layer& layer, TimeRange range, const QRectF& box) const {
         const double left = std::max(frame_.x(range.begin + layer.shift), box.left());
         const double right = std::min(frame_.x(range.end + layer.shift), box.right());
@@ -164,7 +164,7 @@ private:
         const QRectF box = lane(row, band);
         const Layer& layer = frame_.scene.layer(side);
         const Stream* only = frame_.scene.stream(row, side);
-        std::vector<std::size_t> shown;  // several share the strip of a closed row
+        std::vector<std::size_t> shown;  // several tracks share the strip of a closed row
         for (std::size_t s = 0; s < device.streams.size(); ++s) {
             const Stream& stream = device.streams[s];
             if (row.stream ? &stream != only : stream.lane == Lane::Compute) continue;
@@ -176,7 +176,7 @@ private:
             paint_bars({layer, device.streams[s].bars, colours_of(layer, device).streams[s], box});
     }
 
-    /// The outline of what is held, with what lasts below it; red where it is above the limit.
+    /// Draws the outline of the memory, with lasting memory below it; red above the limit.
     void paint_memory(Band band, const Row& row, Side side, const Device& device) {
         if (band.height == 0) return;
         const QRectF box = lane(row, band);

@@ -25,7 +25,7 @@ PlanSession::PlanSession(QObject* parent) : QObject(parent) {
     connect(&debounce_, &QTimer::timeout, this, [this] { worker_->ask(history_.now()); });
 }
 
-std::shared_ptr<const Plan> PlanSession::reference() const {
+std::shared_ptr<const PredictedPlan> PlanSession::reference() const {
     if (pinned_) return pinned_;
     if (history_.before() == history_.now()) return nullptr;
     for (const auto& [text, plan] : recent_)
@@ -40,7 +40,7 @@ void PlanSession::start(const ScenarioText& source) {
     last_changed_.clear();
     history_.start(source);
     busy_ = true;
-    worker_->ask(source);  // nobody is typing: at once
+    worker_->ask(source);  // not typed, so it is asked at once
     Q_EMIT text_changed();
 }
 
@@ -114,7 +114,8 @@ void PlanSession::moved() {
 }
 
 void PlanSession::take(Answer answer) {
-    if (answer.source != history_.now()) return;  // changed while the answer was on its way
+    // The text changed while the answer was on its way.
+    if (answer.source != history_.now()) return;
     busy_ = false;
     answer_ = std::move(answer);
     if (answer_.plan) {

@@ -13,33 +13,34 @@
 
 namespace debubble::gui {
 
-/// The scenario that is open, its history, and what becomes of it: every change is predicted in
-/// a worker, kDebounce after the last key stroke.
+/// The open scenario, its history and its predictions: every change is predicted in a worker,
+/// kDebounce after the last key stroke.
 class PlanSession : public QObject {
     Q_OBJECT
 
 public:
     explicit PlanSession(QObject* parent = nullptr);
 
-    static constexpr int kDebounce = 50;  ///< ms
+    static constexpr int kDebounce = 50;  ///< milliseconds
 
     const History& history() const { return history_; }
-    /// To the text as it is now; mistakes and all. Older than the text while the worker works.
+    /// The answer to the present text, including its mistakes. While the worker works, it belongs
+    /// to an older text.
     const Answer& answer() const { return answer_; }
     bool is_busy() const { return busy_; }
-    /// The plan before: the one that was pinned, or that of the last change.
-    std::shared_ptr<const Plan> reference() const;
+    /// The plan for comparison: the pinned one, or that before the last change.
+    std::shared_ptr<const PredictedPlan> reference() const;
     bool is_pinned() const { return pinned_ != nullptr; }
     const std::string& last_changed() const { return last_changed_; }
 
 public Q_SLOTS:
-    /// Another scenario; nothing of the one before stays.
+    /// Starts with another scenario; nothing of the one before stays.
     void start(const debubble::gui::ScenarioText& source);
-    /// One field of the panel.
+    /// Sets one field of the panel.
     void set_field(const QString& key, const QString& value);
-    /// The text as it was typed.
+    /// Sets the text as it was typed.
     void set_text(const QString& text);
-    /// Several keys at once, such as those of a point of a sweep.
+    /// Sets several keys at once, such as those of a point of a sweep.
     void set_keys(const std::vector<debubble::scenarios::Override>& keys, const QString& what);
     void undo();
     void redo();
@@ -58,8 +59,9 @@ private:
 
     History history_;
     Answer answer_;
-    std::deque<std::pair<std::string, std::shared_ptr<const Plan>>> recent_;  ///< by text
-    std::shared_ptr<const Plan> pinned_;
+    /// Plans by their text.
+    std::deque<std::pair<std::string, std::shared_ptr<const PredictedPlan>>> recent_;
+    std::shared_ptr<const PredictedPlan> pinned_;
     std::string last_changed_;
     bool busy_ = false;
     QTimer debounce_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kShare = Qt::UserRole;
 
-/// A bar behind the text, as long as the share of the step.
+/// Draws a bar in the background of the text, as long as the share of the step.
 class ShareDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;

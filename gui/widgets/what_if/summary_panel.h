@@ -9,14 +9,14 @@
 
 namespace debubble::gui {
 
-/// The figures of a plan, and bars for where its step goes.
+/// The figures of a plan, and bars for the parts of its step.
 class SummaryPanel : public QTreeWidget {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::SummaryPanel)
 
 public:
     explicit SummaryPanel(QWidget* parent = nullptr);
     void show_rows(const std::vector<SummaryRow>& rows);
-    /// What is shown is out of date: greyed.
+    /// Greys the figures because they are out of date.
     void set_stale(bool stale);
 };
 

@@ -19,7 +19,7 @@ QString text(const std::string& s) {
     return QString::fromStdString(s);
 }
 
-/// Tells the box nothing of what the program itself does to it.
+/// Blocks the signals of a box while the program itself changes it.
 class Silently {
 public:
     explicit Silently(QObject* object) : object_(object), before_(object->blockSignals(true)) {}
@@ -76,7 +76,7 @@ void WhatIfPanel::clear() {
 }
 
 void WhatIfPanel::show_fields(const std::vector<Field>& fields) {
-    if (fields.empty()) return;  // of a text that is no scenario: what was there stays
+    if (fields.empty()) return;  // the text is not a scenario: the fields stay as they were
     if (!same_keys(fields, fields_)) {
         clear();
         for (const Field& field : fields) rows_[field.key] = make_row(field);

@@ -14,8 +14,8 @@ class QLabel;
 
 namespace debubble::gui {
 
-/// A form with a row per field. What cannot be chosen is grey and says why; what cannot be built
-/// is explained under the field that is to blame.
+/// A form with a row per field. A value that cannot be chosen is grey and says why; the reason why
+/// a plan cannot be built is given under the field that causes it.
 class WhatIfPanel : public QScrollArea {
     Q_OBJECT
 
@@ -24,9 +24,10 @@ public:
 
     void show_fields(const std::vector<Field>& fields);
     const std::vector<Field>& fields() const { return fields_; }
-    /// Sentences by key of the field; all others are silent.
+    /// Shows sentences by key of the field; all other fields show none.
     void show_complaints(const std::map<std::string, QString>& complaints);
-    /// "step -7.3 %, ..."; `good`: 1 better, -1 worse, 0 neither.
+    /// Shows a line such as "step -7.3 %, ..."; `good` is 1 for better, -1 for worse, 0 for
+    /// neither.
     void show_delta(const QString& line, int good);
 
 Q_SIGNALS:

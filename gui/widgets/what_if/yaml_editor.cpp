@@ -13,7 +13,7 @@
 namespace debubble::gui {
 namespace {
 
-/// Keys and comments; more would say no more.
+/// Colours keys and comments; more colours would not say more.
 class YamlColours : public QSyntaxHighlighter {
 public:
     explicit YamlColours(QPlainTextEdit* editor)
@@ -57,7 +57,7 @@ YamlEditor::YamlEditor(QWidget* parent) : QPlainTextEdit(parent), gutter_(new Gu
     setAccessibleName(tr("Scenario text"));
     setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     setLineWrapMode(NoWrap);
-    setUndoRedoEnabled(false);  // one history for fields and text
+    setUndoRedoEnabled(false);  // fields and text share one history
     setTabChangesFocus(true);
     new YamlColours(this);
     connect(this, &QPlainTextEdit::blockCountChanged, this, [this] { place_gutter(); });
@@ -169,7 +169,7 @@ bool YamlEditor::event(QEvent* event) {
     if (event->type() == QEvent::ShortcutOverride) {
         const auto* key = static_cast<QKeyEvent*>(event);
         if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
-            event->ignore();  // the window's own
+            event->ignore();  // left to the window
             return false;
         }
     }

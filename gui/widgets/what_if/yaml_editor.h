@@ -8,22 +8,22 @@
 
 namespace debubble::gui {
 
-/// The scenario's text with line numbers. Mistakes are underlined where they stand and say on
-/// hover what they are. Undo is the window's.
+/// The scenario's text with line numbers. Mistakes are underlined in their place, and explained on
+/// hover. Undo belongs to the window.
 class YamlEditor : public QPlainTextEdit {
     Q_OBJECT
 
 public:
     explicit YamlEditor(QWidget* parent = nullptr);
 
-    /// Changes what differs only, so that cursor and view stay.
+    /// Changes only the lines that differ, so that cursor and view stay.
     void show_text(const QString& text);
-    /// Those of this file; the others have no place here.
+    /// Shows the mistakes of this file; the others have no place here.
     void show_mistakes(const std::vector<Diagnostic>& mistakes, const std::string& file);
     void go_to(int line, int column);
 
 Q_SIGNALS:
-    void edited(const QString& text);  ///< by the person, not by show_text()
+    void edited(const QString& text);  ///< edited by the person, not by show_text()
 
 protected:
     bool event(QEvent* event) override;

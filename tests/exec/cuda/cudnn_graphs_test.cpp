@@ -5,7 +5,7 @@
 
 #include "exec/cuda/cudnn/graphs.h"
 
-/// As far as graphs of cuDNN's front end can be looked at where there is no GPU.
+/// Graphs of cuDNN's front end, as far as they can be tested without a GPU.
 namespace debubble::exec::cuda::cudnn {
 namespace {
 
@@ -19,8 +19,8 @@ void PrintTo(const GraphCase& c, std::ostream* out) {
     *out << c.name;
 }
 
-/// Rows of heads, of queries as of keys, that begin `packed_row` elements behind each other; 0: one
-/// after the other.
+/// Rows of heads, of queries and keys alike, each starting `packed_row` elements after the one
+/// before; 0: one after the other.
 AttentionShape lying(AttentionShape shape, std::int64_t packed_row = 0) {
     shape.out_stride = shape.heads * shape.head_dim;
     shape.query_stride = packed_row > 0 ? packed_row : shape.out_stride;

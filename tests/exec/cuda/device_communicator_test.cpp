@@ -5,8 +5,8 @@
 #include "tests/exec/comm_conformance.h"
 #include "tests/exec/cuda/looked_at.h"
 
-/// What the local communicator promises holds for what lanes of devices move. The emulated GPU's
-/// reach the host's memory too, where the suite keeps its numbers.
+/// The promises of the local communicator hold for lanes of devices, too. Those of the emulated GPU
+/// also reach the host's memory, where the suite keeps its numbers.
 namespace debubble::exec {
 namespace {
 

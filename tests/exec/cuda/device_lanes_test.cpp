@@ -22,17 +22,17 @@ constexpr cuda::EmulatedPace kSlowCompute{2ms, {}};
 constexpr cuda::EmulatedPace kSlowOthers{{}, 2ms};
 
 /// A device with memory for some numbers.
-struct Place {
-    explicit Place(const cuda::EmulatedPace& pace = {})
+struct LanesOfOneDevice {
+    explicit LanesOfOneDevice(const cuda::EmulatedPace& pace = {})
         : device(cuda::make_emulated_device(kRoom, pace)),
           lanes(device->lanes()),
           kernels(device->make_kernels()),
           memory(device->reserve(kRoom)) {
         lanes.begin_step();
     }
-    ~Place() { device->release(memory); }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    ~LanesOfOneDevice() { device->release(memory); }
+    LanesOfOneDevice(const LanesOfOneDevice&) = delete;
+    LanesOfOneDevice& operator=(const LanesOfOneDevice&) = delete;
 
     TensorView floats(int index) const { return {memory + index * 1024, {4}, DataType::Fp32}; }
     std::vector<float> read(const TensorView& there) const {
@@ -56,7 +56,7 @@ Tensor numbers(float first) {
 class Lanes : public testing::TestWithParam<cuda::EmulatedPace> {};
 
 TEST_P(Lanes, WaitForMarksOfEachOther) {
-    Place place(GetParam());
+    LanesOfOneDevice place(GetParam());
     const DeviceLane other = place.lanes.lane("other");
     place.kernels->fill_zero(place.floats(1));
     for (int time = 0; time < 5; ++time) {
@@ -70,7 +70,7 @@ TEST_P(Lanes, WaitForMarksOfEachOther) {
 }
 
 TEST_P(Lanes, TellWhenMarksWereReached) {
-    Place place(GetParam());
+    LanesOfOneDevice place(GetParam());
     const auto before = std::chrono::steady_clock::now();
     const Mark first = place.lanes.mark(kComputeLane);
     place.kernels->fill_zero(place.floats(0));
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Paces, Lanes,
                          testing::Values(cuda::EmulatedPace{}, kSlowCompute, kSlowOthers));
 
 TEST(DeviceLanes, OnlyTheFirstOfEqualStepsMakesEventsAndLanes) {
-    Place place;
+    LanesOfOneDevice place;
     const auto step = [&] {
         place.lanes.begin_step();
         for (int i = 0; i < 1000; ++i)
@@ -111,7 +111,7 @@ TEST(DeviceLanes, OnlyTheFirstOfEqualStepsMakesEventsAndLanes) {
 }
 
 TEST(DeviceLanes, GiveADeviceUpThatIsNotDoneInTime) {
-    Place place({300ms, {}});
+    LanesOfOneDevice place({300ms, {}});
     place.lanes.set_patience(30ms);
     place.kernels->fill_zero(place.floats(0));
     EXPECT_THROW(place.kernels->finish(), DeviceStalled);
@@ -120,7 +120,7 @@ TEST(DeviceLanes, GiveADeviceUpThatIsNotDoneInTime) {
 }
 
 TEST(DeviceLanes, HavePatienceAsLongAsMarksAreReached) {
-    Place place({30ms, {}});
+    LanesOfOneDevice place({30ms, {}});
     place.lanes.set_patience(300ms);
     for (int i = 0; i < 25; ++i) {
         place.kernels->fill_zero(place.floats(0));
@@ -144,7 +144,7 @@ TEST(Scratch, GrowsWithoutWaitingForWorkInIt) {
 }
 
 TEST(DeviceLanes, SumTheBitsThatTheHostSums) {
-    Place place;
+    LanesOfOneDevice place;
     for (const DataType type : kAllTypes) {
         for (const Reduction reduction : {Reduction::Sum, Reduction::Max}) {
             const std::int64_t count = 1001;
@@ -173,7 +173,7 @@ TEST(DeviceLanes, SumTheBitsThatTheHostSums) {
 }
 
 TEST(HostRing, TakesMoreThanItHolds) {
-    constexpr std::int64_t kCount = 12 << 20;  // of 4 bytes: three halves
+    constexpr std::int64_t kCount = 12 << 20;  // elements of 4 bytes: three halves
     const auto device = cuda::make_emulated_device(Bytes{4 * kCount});
     const auto kernels = device->make_kernels();
     std::byte* const memory = device->reserve(Bytes{4 * kCount});
@@ -188,7 +188,7 @@ TEST(HostRing, TakesMoreThanItHolds) {
 }
 
 TEST(PinnedPool, GivesWhatCameBackToTheNext) {
-    Place place;
+    LanesOfOneDevice place;
     PinnedPool pool(place.lanes);
     const int before = cuda::counts_of(*place.device).pins;
     const std::byte* first = nullptr;

@@ -30,7 +30,7 @@ TEST_P(DeviceSample, GreedilyItGoesOnAsTransformersDoes) {
                         device.get());
     const Goldens golden(name + "/generated");
     const View<std::int32_t> texts = golden["texts"].as<std::int32_t>();
-    constexpr std::int64_t kPrompt = 3;  // of make_generated.py
+    constexpr std::int64_t kPrompt = 3;  // as in make_generated.py
     ASSERT_GT(texts.rows(), 0);
     const Tokens text(texts.row(0), texts.row(0) + texts.columns());
     Continuation how;

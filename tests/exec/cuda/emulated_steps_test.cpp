@@ -38,7 +38,7 @@ Case on(std::unique_ptr<Device> (*device)(int, int), std::string name, std::stri
 
 const std::string kOffloadedOptimizer = "offload_optimizer: true";
 
-/// Nobody takes for done what a lane has not done, and nobody is in time by chance.
+/// No work counts as done before its lane has done it, and none is in time by chance.
 class Paces : public testing::TestWithParam<Case> {};
 TEST_P(Paces, ChangeNothing) {
     expect_training_of_one_rank(GetParam(), train(GetParam(), 2));
@@ -82,8 +82,9 @@ INSTANTIATE_TEST_SUITE_P(Layouts, Staged,
 
 class Steps : public testing::TestWithParam<Case> {};
 
-/// What one rank's device had been asked to make before and after each of three steps. Events and
-/// lanes may come in the first; what can wait for all that a GPU does, comes before it.
+/// The counts of objects that one rank's device was asked to make before and after each of three
+/// steps. Events and lanes may be made in the first step; everything that can wait for all work of
+/// a GPU is made before it.
 TEST_P(Steps, MakeNothingAfterTheFirst) {
     const Job job(GetParam());
     const int ranks = job.scenario.parallel.gpus();

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-/// What the tests of kernels stand on: the emulated GPU behaves as one.
+/// The basis of the tests of kernels: the emulated GPU behaves like a GPU.
 namespace debubble::exec::cuda {
 namespace {
 

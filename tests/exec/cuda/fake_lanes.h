@@ -13,8 +13,8 @@
 
 namespace debubble::exec {
 
-/// Lanes that are threads of the host: what a lane is asked for happens in order, later, and may
-/// take for ever. For communicators whose "device" is the host's memory.
+/// Lanes that are threads of the host: a lane does its work in order, later, and may take for ever.
+/// They are for communicators whose "device" is the host's memory.
 class FakeLanes : public DeviceLanes {
 public:
     using Task = std::function<void()>;
@@ -94,13 +94,13 @@ private:
         void push(Task task) {
             const std::lock_guard lock(mutex_);
             tasks_.push_back(std::move(task));
-            bell_.notify_all();
+            changed_.notify_all();
         }
 
     private:
         void run(const std::stop_token& stop) {
             std::unique_lock lock(mutex_);
-            while (bell_.wait(lock, stop, [&] { return !tasks_.empty(); })) {
+            while (changed_.wait(lock, stop, [&] { return !tasks_.empty(); })) {
                 const Task task = std::move(tasks_.front());
                 tasks_.pop_front();
                 lock.unlock();
@@ -109,7 +109,7 @@ private:
             }
         }
         std::mutex mutex_;
-        std::condition_variable_any bell_;
+        std::condition_variable_any changed_;
         std::deque<Task> tasks_;
         std::jthread thread_;
     };

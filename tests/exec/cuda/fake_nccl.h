@@ -12,17 +12,17 @@
 
 namespace debubble::exec::nccl {
 
-/// What stands for NCCL and its GPUs, shared by the ranks of a job: an operation occupies its lane
-/// until all ranks of its communicator have come to it. As with NCCL, who comes with another
-/// operation or size, or not at all, leaves the others standing.
+/// A fake NCCL with its GPUs, shared by the ranks of a job: an operation occupies its lane until
+/// all ranks of its communicator have come to it. As with NCCL, a rank that comes with another
+/// operation or size, or not at all, lets the others wait for ever.
 class FakeLibrary {
 public:
-    struct Party {
+    struct Participant {
         ConstBuffer in;
         Buffer out;
     };
     struct Operation {
-        std::vector<Party> parties;
+        std::vector<Participant> participants;
         int here = 0;
         bool done = false;
     };
@@ -41,7 +41,8 @@ public:
     std::mutex mutex;
     std::condition_variable bell;
     std::map<Id, World> worlds;
-    std::vector<std::pair<const void*, int>> inits;  ///< who has joined which world, in order
+    /// The ranks that have joined each world, in order.
+    std::vector<std::pair<const void*, int>> inits;
     int ids = 0;
     bool stuck = false;  ///< kernels come to no end any more
 };
@@ -95,8 +96,8 @@ private:
         int rank = 0;
         int next = 0;  ///< operation
     };
-    using Work = std::function<void(std::vector<FakeLibrary::Party>&)>;
-    Answer occupy(Handle, DeviceLane lane, FakeLibrary::Party party, Work work);
+    using Work = std::function<void(std::vector<FakeLibrary::Participant>&)>;
+    Answer occupy(Handle, DeviceLane lane, FakeLibrary::Participant participant, Work work);
 
     /// No kernel starts before those that were issued earlier (NCCL_LAUNCH_ORDER_IMPLICIT).
     struct Order {

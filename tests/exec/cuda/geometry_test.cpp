@@ -6,7 +6,7 @@
 
 #include "exec/cuda/matmul.h"
 
-/// What kernels are launched with, for the shapes of large models.
+/// The launches of kernels for the shapes of large models.
 namespace debubble::exec::cuda {
 namespace {
 
@@ -35,8 +35,8 @@ TEST(Geometry, StaysWithinTheLimitsOfAGpu) {
         }
 }
 
-/// Two blocks of attention at once on a multiprocessor of compute capability 8.0 and 9.0: what
-/// their registers allow, their shared memory must.
+/// Two blocks of attention at once on a multiprocessor of compute capability 8.0 and 9.0: where
+/// their registers allow them, their shared memory must, too.
 TEST(Geometry, LeavesRoomForTwoBlocksOfAttention) {
     constexpr std::int64_t kOfMultiprocessor = 164 * 1024, kOfSystem = 1024;
     for (const std::int64_t head_dim : {64, 128})

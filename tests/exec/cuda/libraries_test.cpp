@@ -6,7 +6,7 @@
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/emulation/emulated_gpu.h"
 
-/// What is asked of libraries, and who computes what they leave.
+/// The work that libraries are asked for, and the kernels that do the rest.
 namespace debubble::exec::cuda {
 namespace {
 
@@ -46,7 +46,7 @@ private:
     std::vector<AttentionShape>& asked_;
 };
 
-/// One query that sees one key: what comes out is the value, and the query's gradient is zero.
+/// One query that sees one key: the result is the value, and the query's gradient is zero.
 class AttentionLibraryTest : public testing::Test {
 protected:
     static constexpr int kWidth = 8;
@@ -117,7 +117,7 @@ private:
     std::vector<bool>& had_bias_;
 };
 
-TEST(Products, ABiasThatTheLibraryCannotTakeIsAddedBehindTheProduct) {
+TEST(Products, ABiasThatTheLibraryCannotTakeIsAddedAfterTheProduct) {
     EmulatedGpu gpu({}, 0);
     std::byte* const memory = gpu.reserve(Bytes{1 << 16});
     const std::unique_ptr<Queue> queue = gpu.make_queue(false);

@@ -136,7 +136,7 @@ TEST(NcclPlan, AllRanksMakeTheirCommunicatorsInOneOrder) {
     }
 }
 
-/// What each rank hears when `spoil` is done by rank 1 in the middle of a training.
+/// The sentence of each rank when rank 1 calls `spoil` in the middle of a training.
 std::vector<std::string> heard_after(std::chrono::nanoseconds patience,
                                      const std::function<void(FakeLibrary&, Rank&)>& spoil) {
     FakeLibrary library;
@@ -180,7 +180,7 @@ TEST(NcclWatch, AStreamThatStandsStillIsNamedWithWhatItDidLast) {
     }
 }
 
-/// Outside a step, where nobody has told the others yet.
+/// Outside a step no rank has told the others yet.
 TEST(NcclWatch, ARankThatUnwindsWaitsForNobody) {
     FakeLibrary library;
     const auto asked = Clock::now();

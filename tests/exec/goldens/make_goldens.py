@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes what PyTorch says about operators, optimizers, and four small networks.
+"""Writes PyTorch's results of operators, optimizers, and four small networks.
 
-usage: make_goldens.py [DIRECTORY]     (default: beside this file; needs torch, numpy)
+usage: make_goldens.py [DIRECTORY]     (default: next to this file; needs torch, numpy)
 
 Inputs are float32 numbers; results are computed from them in float64 and rounded, so
 that a tolerance speaks of the operator under test alone. Each file is safetensors:
@@ -261,7 +261,7 @@ def llama_shapes():
 
 
 def llama(w, tokens, mlp=None):
-    """`mlp`: what stands in its place."""
+    """`mlp`: the module in its place."""
     norm = lambda x, name: rms_norm(x, w[name + ".weight"], 1e-6)
     turn = lambda x, heads: rope(split(x, heads).transpose(1, 2)).transpose(1, 2)
     x = F.embedding(tokens, w["model.embed_tokens.weight"])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes small image files of every kind, and what Pillow makes of them for a model of 16 x 16.
+"""Writes small image files of every kind, and the pixels that Pillow makes of them for a model of 16 x 16.
 
-usage: make_images.py     (writes images/ beside this file; needs pillow)
+usage: make_images.py     (writes images/ next to this file; needs pillow)
 
 expected.json   {file: {"3": [256 x 3 bytes, channel after channel], "1": [256 bytes]}}: the
                 shorter side resized to 16 (bilinear), the middle cut out, as torchvision's Resize

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes small byte-level BPE tokenizers, and what Hugging Face's library encodes with them.
+"""Writes small byte-level BPE tokenizers, and the encodings of Hugging Face's library with them.
 
-usage: make_tokenizers.py     (writes tokenizers/ beside this file; needs tokenizers from PyPI)
+usage: make_tokenizers.py     (writes tokenizers/ next to this file; needs tokenizers from PyPI)
 
 gpt2/     tokenizer.json, and the same as vocab.json and merges.txt: GPT-2's expression
 llama3/   tokenizer.json: Llama 3's expression as a Split, known words kept

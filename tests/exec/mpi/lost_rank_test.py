@@ -23,7 +23,7 @@ TRIES = 4
 
 class LostRank(unittest.TestCase):
     def lose_one(self, how):
-        """Sends the signal to the last rank in the middle of the table; returns what was said."""
+        """Sends the signal to the last rank in the middle of the table; returns the output."""
         job = subprocess.Popen([MPIRUN, "-n", str(RANKS), SUITE, "--gtest_repeat=20",
                                 "--gtest_fail_fast", str(PATIENCE)],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -52,7 +52,7 @@ class LostRank(unittest.TestCase):
 
     def test_stalled(self):
         self.assertRegex(self.lose_one(signal.SIGSTOP),
-                         r"rank 0 waited 3(\.\d+)? s for .*: rank 1 has not come to it")
+                         r"rank 0 waited 3(\.\d+)? s for .*: rank 1 has not reached it")
 
     def test_who_waits_for_a_rank_that_does_not_start_says_who_it_is(self):
         folder = tempfile.TemporaryDirectory()
@@ -93,7 +93,7 @@ class LostRank(unittest.TestCase):
         output += job.communicate(timeout=IN_TIME)[0]
         self.assertEqual(job.returncode, 3, output)
         self.assertRegex(output, rf"error: rank {1 - number} waited .* s for .*: (rank {number} has "
-                                 rf"not come to it|its bytes from or to rank {number} are on)")
+                                 rf"not reached it|its bytes from or to rank {number} are on)")
 
 
 if __name__ == "__main__":

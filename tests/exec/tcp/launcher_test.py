@@ -83,7 +83,7 @@ class Launcher(unittest.TestCase):
 
     def test_a_rank_that_stands_still_is_named_and_ended(self):
         _, output, _ = self.lose_one(signal.SIGSTOP, 1, patience=3)
-        self.assertRegex(output, r"rank 0 waited 3(\.\d+)? s for .*: rank 1 has not come to it")
+        self.assertRegex(output, r"rank 0 waited 3(\.\d+)? s for .*: rank 1 has not reached it")
 
     def test_a_training_whose_rank_stands_still_ends_soon_after_its_deadline(self):
         for number in range(RANKS):
@@ -110,7 +110,7 @@ class Launcher(unittest.TestCase):
                 job.send_signal(how)
                 code, output = self.end_of(job, output)
                 self.assertEqual(code, 3, output)
-                said = re.search(r"stopped by a signal behind step (\d+) of \d+, which is saved",
+                said = re.search(r"stopped by a signal after step (\d+) of \d+, which is saved",
                                  output)
                 self.assertTrue(said, output)
                 saved = sorted((self.folder / "kept").glob("step_*/manifest.json"))
@@ -157,7 +157,7 @@ class Launcher(unittest.TestCase):
         self.assertEqual(code, 2, output)
         self.assertIn("set MASTER_ADDR and MASTER_PORT", output)
 
-    def test_ranks_of_torchrun_join_beside_its_store(self):
+    def test_ranks_of_torchrun_join_next_to_its_store(self):
         with socket.create_server(("127.0.0.1", 0)) as store:
             port = store.getsockname()[1]
             how = {"MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": "True",
@@ -182,7 +182,7 @@ class Launcher(unittest.TestCase):
 
     @unittest.skipUnless(pathlib.Path(PROGRAM).with_name("debubble_mpi.so").exists(), "no MPI here")
     def test_ranks_that_mpi_does_not_join_are_told_of_tcp(self):
-        # Open MPI leaves memory behind, which is not what is asked for here.
+        # Open MPI leaves memory allocated, which this test is not about.
         code, output = self.end_of(self.join(0, "--comm", "mpi", ASAN_OPTIONS="detect_leaks=0"))
         self.assertEqual(code, 2, output)
         self.assertIn("use --comm tcp", output)
@@ -191,9 +191,9 @@ class Launcher(unittest.TestCase):
         programs = self.folder / "programs"
         programs.mkdir()
         own = pathlib.Path(shutil.copy(PROGRAM, programs))
-        beside = programs / "debubble"
-        beside.write_text(f"#!/bin/sh\ntouch {self.folder}/started\nexit 3\n")
-        beside.chmod(0o700)
+        stand_in = programs / "debubble"
+        stand_in.write_text(f"#!/bin/sh\ntouch {self.folder}/started\nexit 3\n")
+        stand_in.chmod(0o700)
         code, output = self.end_of(self.start(own, "run", self.scenario, "--comm", "tcp",
                                               "--launch", RANKS, "--steps", 2, "--resume", "never",
                                               "--set", "schedule=v-min"))

@@ -49,7 +49,7 @@ def environment(folder, hosts):
 
 
 def run_block(block, hosts, env, folder):
-    """What it printed on the hosts that it is for. It fails as its first line that does."""
+    """The output on the hosts that it is for. It fails like its first line that does."""
     on_both = "$NODE_RANK" in block or "--rdzv" in block
     where = hosts if on_both else hosts[:1]
     jobs = [subprocess.Popen([*host.enter(), "bash", "-ec", block], cwd=folder,

@@ -36,7 +36,7 @@ TEST(CommandLineOfTheWindow, takes_the_size_of_a_picture) {
     EXPECT_EQ(line.size, (PictureSize{1280, 720}));
     for (const char* wrong : {"1280", "1280x", "1280x720x3", "-5x9", "10x10", "99999x720", "axb"})
         EXPECT_THAT(complaint_about({"--export", "a.png", "--size", wrong, "x"}),
-                    HasSubstr("is no size of a picture"))
+                    HasSubstr("is not a picture size"))
             << wrong;
 }
 
@@ -47,12 +47,12 @@ TEST(CommandLineOfTheWindow, suggests_the_option_that_was_meant) {
 TEST(CommandLineOfTheWindow, tells_all_mistakes_at_once) {
     const std::string complaint = complaint_about({"--wrong", "--export", "picture.gif"});
     EXPECT_THAT(complaint, HasSubstr("'--wrong'"));
-    EXPECT_THAT(complaint, HasSubstr("wants a scenario or a trace"));
+    EXPECT_THAT(complaint, HasSubstr("needs a scenario or a trace"));
     EXPECT_THAT(complaint, HasSubstr(".svg, .csv, .json, .png, .pdf"));
 }
 
 TEST(CommandLineOfTheWindow, wants_a_value_where_one_is_missing) {
-    EXPECT_THAT(complaint_about({"a.yaml", "--export"}), HasSubstr("--export wants a value"));
+    EXPECT_THAT(complaint_about({"a.yaml", "--export"}), HasSubstr("--export needs a value"));
 }
 
 }  // namespace

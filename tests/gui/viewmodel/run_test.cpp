@@ -56,7 +56,7 @@ TEST(Opening, tells_mistakes_instead_of_throwing) {
 TEST(Opening, two_plans_of_other_programs_are_shown_and_their_errors_refused) {
     const Opened opened = open_all({"gpt2-xl-gpipe", "gpt2-xl-zb-v"}, {});
     ASSERT_EQ(opened.traces.size(), 2);
-    EXPECT_THAT(opened.comparison, HasSubstr("cannot be told"));
+    EXPECT_THAT(opened.comparison, HasSubstr("cannot be shown"));
 }
 
 class Unsaved : public testing::Test {

@@ -28,7 +28,7 @@ using State = SweepRun::State;
 constexpr const char* kSmallGrid =
     "parallel.pipeline: [1, 2, 3, 4]\nschedule: [1f1b, gpipe]\nwhere: parallel.pipeline > 1\n";
 
-/// Of a test's results.
+/// The folder of a test's results.
 class Folder {
 public:
     Folder() : path_(std::filesystem::temp_directory_path() / "debubble-sweep-XXXXXX") {
@@ -148,7 +148,7 @@ TEST(Sweep, begins_anew_where_the_file_is_no_longer_true) {
         ASSERT_EQ(wait_for(run), State::Finished);
     }
     std::string text = read_file(folder.file());
-    const std::size_t digit = text.find("gpt2-xl,0.") + 10;  // of a step's time
+    const std::size_t digit = text.find("gpt2-xl,0.") + 10;  // a digit of a step's time
     ASSERT_LT(digit, text.size());
     text[digit] = text[digit] == '9' ? '1' : '9';
     write_file(folder.file(), text);
@@ -225,7 +225,7 @@ TEST(Sweep, keeps_the_rows_of_every_grid_apart) {
     std::filesystem::current_path(here);
 }
 
-/// Ten thousand made-up plans: what the window does with each of them between two frames.
+/// Ten thousand made-up plans: the work of the window on each of them between two frames.
 TEST(SweepTable, of_ten_thousand_rows_is_sorted_filtered_and_plotted_at_once) {
     const Folder folder;
     SweepRun run(with_grid(shipped("gpt2-xl"), kSmallGrid), folder.file());

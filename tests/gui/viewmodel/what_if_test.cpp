@@ -52,7 +52,7 @@ TEST(WhatIf, greys_impossible_schedules_with_the_generators_own_reason) {
     EXPECT_EQ(schedules.choices.size(), generators().size());
     ASSERT_TRUE(answer.plan);
     for (const FieldChoice& schedule : schedules.choices) {
-        // What is offered can be had, and what is not cannot.
+        // Every offered choice can be had, and no other.
         const Answer chosen = gui::answer(with_change(source, "schedule", schedule.value));
         EXPECT_EQ(chosen.plan != nullptr, !schedule.why_not)
             << schedule.value << ": " << schedule.why_not.value_or("offered");
@@ -101,7 +101,7 @@ TEST(WhatIf, every_suggestion_of_every_field_is_understood) {
         }
 }
 
-TEST(WhatIf, explains_an_impossible_plan_beside_the_field_that_is_to_blame) {
+TEST(WhatIf, explains_an_impossible_plan_next_to_the_field_that_causes_it) {
     const ScenarioText source = with_change(shipped("gpt2-xl"), "parallel.tensor", "3");
     const Answer before = gui::answer(shipped("gpt2-xl"));
     const Answer answer = gui::answer(source);
@@ -229,10 +229,10 @@ TEST(WhatIf, a_value_that_is_chosen_once_more_changes_nothing) {
     EXPECT_NE(with_change(source, "schedule", "gpipe"), source);
 }
 
-TEST(Figures, of_two_plans_lie_beside_each_other) {
+TEST(Figures, of_two_plans_are_compared) {
     const std::vector<SummaryRow> a{{"step time", "2 s"}, {"MFU", "40 %"}, {"Peak memory", ""}};
     const std::vector<SummaryRow> b{{"step time", "3 s"}, {"program", "abc"}, {"Peak memory", ""}};
-    const std::vector<BesideRow> rows = beside(a, b);
+    const std::vector<ComparedRow> rows = compared(a, b);
     ASSERT_EQ(rows.size(), 4);
     EXPECT_EQ(rows[0].a + "|" + rows[0].b, "2 s|3 s");
     EXPECT_TRUE(rows[0].differs());
@@ -329,7 +329,8 @@ TEST(WhatIf, an_answer_that_is_no_longer_wanted_gives_up) {
             gave_up.set_value(true);
         }
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // of more than a second
+    // With a time of more than a second.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
     stop.request_stop();
     EXPECT_TRUE(gave_up.get_future().get());
 }

@@ -7,7 +7,7 @@
 #include <QTemporaryDir>
 
 int main(int argc, char** argv) {
-    const QTemporaryDir home;  // nobody's settings are read or written
+    const QTemporaryDir home;  // no user's settings are read or written
     qputenv("QT_QPA_PLATFORM", "offscreen");
     qputenv("XDG_CONFIG_HOME", home.path().toUtf8());
     qputenv("XDG_DATA_HOME", home.path().toUtf8());

@@ -86,7 +86,7 @@ TEST_F(Window, undo_brings_the_plan_before_back_and_redo_the_later_one) {
     EXPECT_EQ(field("schedule")->currentText(), "gpipe");
 }
 
-TEST_F(Window, an_impossible_plan_is_explained_beside_the_field_and_the_timeline_stays) {
+TEST_F(Window, an_impossible_plan_is_explained_next_to_the_field_and_the_timeline_stays) {
     ASSERT_TRUE(opens({"gpt2-xl"}));
     const Document before = shown().document;
     QLineEdit* tensor = field("parallel.tensor")->lineEdit();
@@ -272,7 +272,7 @@ TEST_F(Window, a_page_of_pdf_holds_shapes_and_text_and_a_picture_is_wide) {
     EXPECT_EQ(QImage(png).width(), 2 * 1920);
 }
 
-TEST_F(Window, a_run_is_watched_and_laid_beside_its_prediction) {
+TEST_F(Window, a_run_is_watched_and_compared_with_its_prediction) {
     const std::string programs = QCoreApplication::applicationDirPath().toStdString();
     for (const char* program : {"/debubble", "/debubble-exec"})
         if (!std::filesystem::exists(programs + program))

@@ -71,7 +71,7 @@ TEST(Scatter, of_ten_thousand_points_paints_those_that_fit_and_those_that_do_not
             fitting += image.pixelColor(x, y) == QColor(0x2F6FB5) ? 1 : 0;
             crosses += image.pixelColor(x, y) == QColor(0xB3261E) ? 1 : 0;
         }
-    EXPECT_GT(fitting, 20'000U);  // 3334 squares of 16 pixels, some behind others
+    EXPECT_GT(fitting, 20'000U);  // 3334 squares of 16 pixels, some covered by others
     EXPECT_GT(crosses, 10'000U);
 }
 
@@ -83,13 +83,13 @@ TEST_F(Window, a_mistake_in_the_grid_is_told_in_the_strip) {
     part<QPushButton>("sweep-start")->click();
     ASSERT_TRUE(!finished.isEmpty() || finished.wait(kDeadline));
     EXPECT_TRUE(window->message().contains("tensr"));
-    bool told = false;  // beside the grid as well
+    bool told = false;  // it is shown at the grid as well
     for (const QLabel* label : sweep->findChildren<QLabel*>())
         told = told || label->text().contains("tensr");
     EXPECT_TRUE(told);
 }
 
-TEST_F(Window, two_traces_lie_beside_each_other_with_their_errors) {
+TEST_F(Window, two_traces_are_compared_with_their_errors) {
     const QString a = folder.filePath("a.json");
     const QString b = folder.filePath("b.json");
     write_file(a.toStdString(), exported(read_exhibit("gpt2-xl", {}), ExportFormat::Json));
@@ -199,7 +199,7 @@ TEST_F(Window, the_cost_of_an_action_is_broken_down_into_its_operators) {
     QStringList explained;
     for (int i = 0; i < longest->childCount(); ++i) explained << longest->child(i)->text(0);
     EXPECT_TRUE(explained.contains("formula"));
-    // What is opened stays open while the view moves.
+    // An opened row stays open while the view moves.
     longest->setExpanded(true);
     window->findChild<TimelineView*>()->zoom_in();
     EXPECT_EQ(rows->findItems("cost", Qt::MatchExactly)[0]->child(0), longest);
@@ -211,7 +211,7 @@ TEST_F(Window, the_details_let_a_plan_go_when_traces_are_opened) {
     write_file(trace.toStdString(), exported(read_exhibit("gpt2-xl", {}), ExportFormat::Json));
     ASSERT_TRUE(opens({"gpt2-xl"}));
     part<QLineEdit>("search")->setText("1F7");  // its cost is worked out
-    const std::weak_ptr<const Plan> plan = window->session().answer().plan;
+    const std::weak_ptr<const PredictedPlan> plan = window->session().answer().plan;
     const std::weak_ptr<const TimelineDocument> document = plan.lock()->document;
     const long plan_users = plan.use_count();
     const long document_users = document.use_count();

@@ -149,13 +149,13 @@ TEST(Measured, TimeIsBusyAndGap) {
     const Document document = document_of(plan("gpipe", 2, 4));
     const Scene scene = scene_of(document);
     const int y = scene.layout.rows[0].bars.y;
-    // From the end of 0F3 to the begin of 0B0 the rank is idle for 1F3 and 1B0.
+    // From the end of 0F3 to the start of 0B0 the rank is idle for 1F3 and 1B0.
     const Bars& work = document->devices[0].work;
     const TimeRange gap{work[3].end, work[4].begin};
     const auto details = details_of_range(scene, gap, y);
     EXPECT_THAT(details,
                 testing::ElementsAre(Detail{"measured", "3 ms"}, Detail{"from", "end of 0F3"},
-                                     Detail{"to", "begin of 0B0"}, Detail{"busy", "0 ns, 0.0 %"},
+                                     Detail{"to", "start of 0B0"}, Detail{"busy", "0 ns, 0.0 %"},
                                      Detail{"gap", "3 ms, 100.0 %"}));
     const auto all = details_of_range(scene, document->range, y);
     EXPECT_EQ(all[all.size() - 2], (Detail{"busy", "12 ms, 80.0 %"}));

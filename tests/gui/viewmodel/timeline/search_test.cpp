@@ -79,13 +79,13 @@ TEST_F(Search, FindsBubblesByLengthCauseAndRank) {
 
 TEST_F(Search, SaysWhatItDoesNotUnderstand) {
     EXPECT_EQ(mistake(""), "nothing to search for");
-    EXPECT_EQ(mistake("rank"), "RANK asks for a number");
-    EXPECT_EQ(mistake("rank two"), "RANK asks for a number");
-    EXPECT_EQ(mistake("rank 1.5"), "RANK asks for a number");
-    EXPECT_EQ(mistake("> 5"), "> 5 asks for a unit: ns, us, ms or s");
-    EXPECT_EQ(mistake("bubble > x"), "> asks for a time, as in > 5 ms");
-    EXPECT_EQ(mistake("f == 5 ms"), "== is no comparison");
-    EXPECT_THAT(mistake("nonsense"), testing::StartsWith("“nonsense” is no action"));
+    EXPECT_EQ(mistake("rank"), "RANK needs a number");
+    EXPECT_EQ(mistake("rank two"), "RANK needs a number");
+    EXPECT_EQ(mistake("rank 1.5"), "RANK needs a number");
+    EXPECT_EQ(mistake("> 5"), "> 5 needs a unit: ns, us, ms or s");
+    EXPECT_EQ(mistake("bubble > x"), "> needs a time, as in > 5 ms");
+    EXPECT_EQ(mistake("f == 5 ms"), "== is not a comparison");
+    EXPECT_THAT(mistake("nonsense"), testing::StartsWith("“nonsense” is not an action"));
     EXPECT_THAT(mistake("rank 99999999999999999999"), testing::Not(IsEmpty()));
     EXPECT_THAT(mistake("> 1e300 s"), testing::Not(IsEmpty()));
 }

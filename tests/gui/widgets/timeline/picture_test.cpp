@@ -141,7 +141,7 @@ TEST(ManyDevices, HaveStripsOfHeat) {
     EXPECT_TRUE(view.scene().layout.rows[0].heat);
 }
 
-/// The image is kept from frame to frame: what is not painted would show the frame before.
+/// The image is kept from frame to frame: unpainted pixels would show the frame before.
 TEST(Frame, CoversEveryPixelWhateverIsShown) {
     constexpr Rgb kStale{255, 0, 255};
     const Document four = document_of(

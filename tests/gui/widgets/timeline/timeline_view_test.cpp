@@ -108,7 +108,7 @@ TEST_F(TimelineViewTest, ZoomsAndPansByTheKeysOfPerfetto) {
 
 TEST_F(TimelineViewTest, MeasuresADragBetweenTheEdgesThatAreNear) {
     QSignalSpy spy(&view_, &TimelineView::range_measured);
-    // From just before the end of 0F0 to just after the begin of rank 0's first backward.
+    // From just before the end of 0F0 to just after the start of rank 0's first backward.
     const Instant first_end = document_->devices[0].work[0].end;
     const auto backward = std::ranges::find_if(document_->devices[0].work, [&](const Bar& bar) {
         return to_text(document_->span(bar.span).action) == "0B0";
@@ -263,7 +263,7 @@ TEST_F(TimelineViewTest, DrawsTheDependenciesOfTheSelection) {
     const Rgb accent = ground_of(Theme::Light).accent;
     const std::size_t before = count(view_.picture({1172, 450}, 1), accent);
     view_.search("1F2");
-    view_.search("");  // what was found is outlined no more
+    view_.search("");  // the hits are no longer outlined
     EXPECT_EQ(selected(), "1F2");
     EXPECT_GT(count(view_.picture({1172, 450}, 1), accent), before + 50);
 }
@@ -280,7 +280,7 @@ TEST_F(TimelineViewTest, ExportsAllRowsWhenStreamsAreOpen) {
     const auto forwards_above = [&](int bottom, int height) {
         return count(page.copy(Geometry::kGutter, bottom - height, page.width(), height), forward);
     };
-    EXPECT_GT(forwards_above(size.height(), 60), 1000U);  // of the last rank
+    EXPECT_GT(forwards_above(size.height(), 60), 1000U);  // forwards of the last rank
     EXPECT_EQ(forwards_above(size.height(), 4), 0U);      // the gap below its bars
     EXPECT_EQ(view_.state().rows, state.rows);
 }

@@ -22,7 +22,7 @@ inline Document predicted(const std::string& scenario,
                          answer.memory_limit);
 }
 
-/// What a person with a dark desktop has.
+/// The palette of a dark desktop.
 inline QPalette dark_palette() {
     QPalette palette;
     palette.setColor(QPalette::Window, QColor(30, 33, 36));
