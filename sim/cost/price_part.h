@@ -16,6 +16,7 @@ struct KernelPart {
 };
 /// An operator on a calibrated machine.
 struct OperatorPart {
+    std::string name;      ///< name of the operator, without its layer
     bool measured = true;  ///< if false, priced by the rates of the device
 };
 /// The interpreter's own work in a pass of a calibrated machine.
@@ -26,7 +27,6 @@ struct LaunchingPart {};
 struct ShardingPart {};
 
 struct PricePart {
-    std::string name;  ///< name of the kernel or operator, without its layer; else empty
     int times = 1;
     Duration takes{};  ///< time of all of them; for communication, the part that nothing hides
     std::variant<KernelPart, OperatorPart, InterpreterPart, LaunchingPart, ShardingPart> from;

@@ -183,22 +183,22 @@ void StagePrice::keep_parts(std::span<const models::Kernel> kernels, const PassT
         const models::Kernel& kernel = kernels[i];
         const int times = kernel.layer == fold_.layer ? fold_.times : 1;
         const KernelTime& each = time.each[i];
-        keep({kernel.name, times, from_seconds(times * each.takes),
+        keep({times, from_seconds(times * each.takes),
               KernelPart{kernel, from_seconds(each.takes + each.hidden)}});
     }
-    keep({"", 1, costs_[which].host, LaunchingPart{}});
-    if (shards) keep({"", 1, rest, ShardingPart{}});
+    keep({1, costs_[which].host, LaunchingPart{}});
+    if (shards) keep({1, rest, ShardingPart{}});
 }
 
 void StagePrice::keep_parts(const MeasuredPass& pass, Duration around, std::size_t which) {
     std::vector<PricePart>& parts = parts_[which];
     parts.clear();
     for (const MeasuredVisit& visit : pass.visits)
-        parts.push_back({without_layer(graph_.operators[visit.op]), visit.times, visit.takes,
-                         OperatorPart{visit.measured}});
-    parts.push_back({"", 1, around, InterpreterPart{}});
+        parts.push_back({visit.times, visit.takes,
+                         OperatorPart{without_layer(graph_.operators[visit.op]), visit.measured}});
+    parts.push_back({1, around, InterpreterPart{}});
     const Duration sharding = costs_[which].duration - pass.duration;
-    if (sharding > Duration{}) parts.push_back({"", 1, sharding, ShardingPart{}});
+    if (sharding > Duration{}) parts.push_back({1, sharding, ShardingPart{}});
 }
 
 /// The measured times include the interpreter's host work.

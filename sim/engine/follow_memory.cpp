@@ -272,12 +272,13 @@ FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
                              bool keep_samples) {
     FollowedMemory followed;
     const PlacementIndex index(program.placement);
+    std::vector<MemoryEvent> events;
     for (int r = 0; r < program.shape.ranks; ++r) {
         const Rank rank{r};
         const ActionList& list = program.ranks[r];
         PassTable passes(program, index, rank, memory);
-        const auto changes = RankChanges(list, graph.tasks_of[r], times, passes)
-                                 .collect(memory_events(program, index, rank, memory));
+        events = memory_events(program, index, rank, memory, std::move(events));
+        const auto changes = RankChanges(list, graph.tasks_of[r], times, passes).collect(events);
         Player player(list, rank, memory.static_memory(rank),
                       keep_samples ? &followed.samples : nullptr);
         followed.peaks.push_back(player.play(changes));

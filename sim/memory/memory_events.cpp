@@ -10,14 +10,17 @@ using Edge = Moment::Edge;
 class EventWriter {
 public:
     EventWriter(const Program& program, const PlacementIndex& index, Rank rank,
-                const MemoryModel& memory)
+                const MemoryModel& memory, std::vector<MemoryEvent> storage)
         : program_(program),
           index_(index),
           memory_(memory),
           rank_(rank),
           of_stage_(program.placement.stages_of(rank).size()),
           messages_(2 * of_stage_.size() * program.shape.micro_batches * program.shape.slices),
-          gradients_(memory.gradients_in_backward(rank)) {}
+          gradients_(memory.gradients_in_backward(rank)),
+          events_(std::move(storage)) {
+        events_.clear();
+    }
 
     std::vector<MemoryEvent> write() {
         const ActionList& list = program_.ranks[rank_.index];
@@ -50,7 +53,7 @@ private:
 
     template <class What>
     Index event(What what) {
-        events_.push_back({action_, std::move(what)});
+        events_.emplace_back(action_, what);
         return static_cast<Index>(events_.size() - 1);
     }
     std::optional<Index> allocate(Moment at, Held held, MemoryClass held_as, Bytes bytes) {
@@ -150,9 +153,13 @@ private:
         return messages_[2 * (row * shape.slices + mb.slice.value_or(0)) + forward];
     }
     OfStage& of_stage(Stage stage) { return of_stage_[local(stage)]; }
-    /// Index of a stage among those of this rank.
-    std::size_t local(Stage stage) const {
-        return index_.entry_of(rank_, stage) - index_.first_of(rank_);
+    /// Index of a stage among those of this rank. Most are asked for again at once.
+    std::size_t local(Stage stage) {
+        if (stage != last_stage_) {
+            last_local_ = index_.entry_of(rank_, stage) - index_.first_of(rank_);
+            last_stage_ = stage;
+        }
+        return last_local_;
     }
 
     const Program& program_;
@@ -166,13 +173,16 @@ private:
     std::vector<MemoryEvent> copied_;  ///< tensors leaving by copies that have begun
     std::vector<MemoryEvent> events_;
     std::uint32_t action_ = 0;
+    std::optional<Stage> last_stage_;
+    std::size_t last_local_ = 0;
 };
 
 }  // namespace
 
 std::vector<MemoryEvent> memory_events(const Program& program, const PlacementIndex& index,
-                                       Rank rank, const MemoryModel& memory) {
-    return EventWriter(program, index, rank, memory).write();
+                                       Rank rank, const MemoryModel& memory,
+                                       std::vector<MemoryEvent> storage) {
+    return EventWriter(program, index, rank, memory, std::move(storage)).write();
 }
 
 }  // namespace debubble::sim

@@ -62,8 +62,14 @@ public:
         return play(graph(c.stage, c.micro_batch.slice.value_or(0)), steps(c), {}, false,
                     held_during(c));
     }
+    /// All boundaries are alike, and a rank's own graphs are there already.
     Bytes message(const Message& message) const override {
-        return graph(message.producer, 0).boundary_bytes();
+        if (!boundary_) {
+            const auto known = graphs_.begin();
+            const bool any = known != graphs_.end() && known->second;
+            boundary_ = (any ? *known->second : graph(message.producer, 0)).boundary_bytes();
+        }
+        return *boundary_;
     }
     MemoryByClass left_unreduced(const Compute& c) const override {
         if (!scenario_.parallel.shares_gradients()) return {};
@@ -77,7 +83,14 @@ public:
     }
 
 private:
-    models::StaticMemory level(Rank rank) const {
+    const models::StaticMemory& level(Rank rank) const {
+        if (level_of_ != rank) {
+            level_ = make_level(rank);
+            level_of_ = rank;
+        }
+        return level_;
+    }
+    models::StaticMemory make_level(Rank rank) const {
         const std::span<const Stage> held = placement_.stages_of(rank);
         models::ParameterCount elements;
         Stage like = held.front();
@@ -115,6 +128,9 @@ private:
     mutable std::map<std::pair<int, int>, std::optional<models::StageGraph>> graphs_;
     mutable std::map<std::tuple<int, int, int>, std::optional<models::PassSteps>> steps_;
     mutable std::map<int, std::optional<ShardedUnits>> units_;
+    mutable std::optional<Bytes> boundary_;
+    mutable std::optional<Rank> level_of_;  ///< the rank asked for last
+    mutable models::StaticMemory level_;
 };
 
 std::string_view kernel_after(const models::PassSteps& pass, std::size_t step) {
@@ -348,10 +364,11 @@ private:
     int gradients_ = MemoryLog::kNone;
 };
 
-/// Plays the list up to the rank's fullest moment.
-void play_list(const RankStages& stages, const Program& program, Rank rank, MemoryLog& log) {
+/// Plays the list up to the rank's fullest moment. Leaves its events in `events`.
+void play_list(const RankStages& stages, const Program& program, Rank rank, MemoryLog& log,
+               std::vector<MemoryEvent>& events) {
     const ActionList& list = program.ranks[rank.index];
-    const std::vector<MemoryEvent> events = memory_events(program, stages.index(), rank, stages);
+    events = memory_events(program, stages.index(), rank, stages, std::move(events));
     AllocatorPlayer(stages, list, rank, log).play(events, played_part(stages, list, events));
 }
 
@@ -362,7 +379,8 @@ PlayedMemory play_memory(const scenarios::Scenario& scenario,
                          Rank rank, std::size_t largest) {
     RankStages stages(scenario, contents, program.placement);
     MemoryLog log(scenario.framework.allocator);
-    play_list(stages, program, rank, log);
+    std::vector<MemoryEvent> events;
+    play_list(stages, program, rank, log, events);
     return log.result(largest);
 }
 
@@ -371,10 +389,11 @@ std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,
                                  const Program& program, const std::stop_token& stop) {
     RankStages stages(scenario, contents, program.placement);
     std::vector<Bytes> reserved;
+    std::vector<MemoryEvent> events;
     for (Rank rank{0}; rank.index < program.placement.ranks(); ++rank.index) {
         give_up_if(stop);
         MemoryLog log(scenario.framework.allocator, MemoryLog::Keeps::Usage);
-        play_list(stages, program, rank, log);
+        play_list(stages, program, rank, log, events);
         reserved.push_back(log.usage().peak_reserved);
     }
     return reserved;

@@ -47,7 +47,8 @@ std::string_view part_name(const sim::PricePart& part) {
             [](const sim::InterpreterPart&) -> std::string_view { return "around the operators"; },
             [](const sim::LaunchingPart&) -> std::string_view { return "launched by the host"; },
             [](const sim::ShardingPart&) -> std::string_view { return "sharded parameters"; },
-            [&](const auto&) -> std::string_view { return part.name; },
+            [](const sim::KernelPart& of) -> std::string_view { return of.kernel.name; },
+            [](const sim::OperatorPart& of) -> std::string_view { return of.name; },
         },
         part.from);
 }
