@@ -15,7 +15,7 @@ constexpr std::align_val_t kCacheLine{64};
 std::string Shape::text() const {
     std::string text = "[";
     for (int axis = 0; axis < rank_; ++axis) {
-        text += (axis > 0 ? ", " : "") + std::to_string(extents_[axis]);
+        text += (axis > 0 ? ", " : "") + std::to_string(sizes_[axis]);
     }
     return text + "]";
 }
