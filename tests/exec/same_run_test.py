@@ -300,7 +300,7 @@ class SameRun(unittest.TestCase):
         for module in program.parent.glob("debubble_*.so"):
             (self.folder / module.name).symlink_to(module)
         codes, output = self.together(Rank(), Rank(program=other))
-        self.assertRegex(output, f"rank 1.* of build {DIGITS} of debubble, and rank 0 of build "
+        self.assertRegex(output, f"rank 1.* runs build {DIGITS} of debubble, and rank 0 runs build "
                                  f"{DIGITS}")
         self.assertEqual(codes, {WORLD}, output)
 

@@ -201,7 +201,7 @@ TEST_F(Window, what_was_not_saved_is_offered_after_a_crash) {
     const auto buttons = window->findChild<QWidget*>("messages")->findChildren<QToolButton*>();
     ASSERT_TRUE(settles_after([&] {
         for (QToolButton* button : buttons)
-            if (button->text().startsWith("Take")) button->click();
+            if (button->text().startsWith("Restore")) button->click();
     }));
     EXPECT_TRUE(text().contains("schedule: gpipe"));
     EXPECT_TRUE(window->isWindowModified());
