@@ -74,8 +74,8 @@ Sharding GraphBuilder::sharding_of(const LinearParameters& parameters) {
     for (const int index : parameters.weights) {
         const Parameter& other = graph.parameters[index];
         if (other.sharding == first.sharding) continue;
-        refuse(fmt::format("'{}' is {} and '{}' is {}, but one matrix product computes both", first.name,
-                           word(first.sharding), other.name, word(other.sharding)));
+        refuse(fmt::format("'{}' is {} and '{}' is {}, but one matrix product computes both",
+                           first.name, word(first.sharding), other.name, word(other.sharding)));
     }
     return first.sharding;
 }

@@ -68,7 +68,7 @@ class Sweep(SweepTest):
             self.assertEqual((row["fits"], row["pareto"]), ("false", "false"))
             self.assertTrue(row["reason"])
             if row["parallel.tensor"] == "5":
-                self.assertIn("needs a multiple of 5 GPUs, not 8", row["reason"])
+                self.assertIn("needs a multiple of 10 GPUs, not 8", row["reason"])
 
     def test_says_which_points_are_the_same_plan(self):
         self.grid.write_text(PLAN + "sweep: {training.recompute: [none, selective, full]}\n")
