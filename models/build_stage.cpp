@@ -4,7 +4,7 @@
 
 #include "base/diagnostic.h"
 #include "models/graph_builder.h"
-#include "models/visits.h"
+#include "models/operator_runs.h"
 
 namespace debubble::models {
 
@@ -71,11 +71,11 @@ void add_attention_mask(GraphBuilder& builder) {
 /// Workspace lives inside one action, whether the backward is split or not: a tensor that one pass
 /// leaves to another is an activation, whatever it was made for.
 void class_by_life(StageGraph& graph) {
-    for (const std::vector<Visit>& pass : visits_of(graph, true)) {
+    for (const std::vector<OperatorRun>& pass : operator_runs(graph, true)) {
         std::vector<int> alive(graph.tensors.size());
-        for (const Visit& visit : pass) {
-            for (const int tensor : visit.allocates) ++alive[static_cast<std::size_t>(tensor)];
-            for (const int tensor : visit.frees) --alive[static_cast<std::size_t>(tensor)];
+        for (const OperatorRun& run : pass) {
+            for (const int tensor : run.allocates) ++alive[static_cast<std::size_t>(tensor)];
+            for (const int tensor : run.frees) --alive[static_cast<std::size_t>(tensor)];
         }
         for (std::size_t tensor = 0; tensor < alive.size(); ++tensor)
             if (alive[tensor] != 0) graph.tensors[tensor].held_as = MemoryClass::Activations;

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "models/graph.h"
-#include "models/visits.h"
+#include "models/operator_runs.h"
 
 /// The key of a measured operator.
 namespace debubble::models {

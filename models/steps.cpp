@@ -2,7 +2,7 @@
 #include <iterator>
 #include <span>
 
-#include "models/visits.h"
+#include "models/operator_runs.h"
 
 /// One rule gives all steps: the operators' passes are put into the order of execution, and a
 /// tensor lives from its first use to its last.
@@ -10,7 +10,7 @@ namespace debubble::models {
 
 namespace {
 
-/// The position of a visit, and the tensors that it uses.
+/// An operator's run, before it is known which tensors live how long.
 struct Use {
     const Operator* op;
     Part part;
@@ -41,44 +41,44 @@ bool recomputed(const StageGraph& graph, const Operator& op) {
 /// Forward, then the operators in reverse. With full recompute each layer is run
 /// forward again right before its own backward.
 std::vector<Use> uses_of(const StageGraph& graph, bool split) {
-    std::vector<Use> visits;
+    std::vector<Use> uses;
     const std::vector<Operator>& ops = graph.operators;
-    for (const Operator& op : ops) visits.push_back({&op, Part::Forward, 0});
+    for (const Operator& op : ops) uses.push_back({&op, Part::Forward, 0});
     for (std::size_t end = ops.size(); end > 0;) {
         std::size_t begin = end - 1;
         if (recomputed(graph, ops[begin])) {
             while (begin > 0 && ops[begin - 1].layer == ops[begin].layer) --begin;
-            for (std::size_t i = begin; i < end; ++i) visits.push_back({&ops[i], Part::Again, 1});
+            for (std::size_t i = begin; i < end; ++i) uses.push_back({&ops[i], Part::Again, 1});
         }
         for (std::size_t i = end; i-- > begin;) {
-            visits.push_back({&ops[i], split ? Part::Input : Part::Fused, 1});
+            uses.push_back({&ops[i], split ? Part::Input : Part::Fused, 1});
         }
         end = begin;
     }
     if (split) {
-        for (std::size_t i = ops.size(); i-- > 0;) visits.push_back({&ops[i], Part::Weight, 2});
+        for (std::size_t i = ops.size(); i-- > 0;) uses.push_back({&ops[i], Part::Weight, 2});
     }
-    return visits;
+    return uses;
 }
 
-/// The tensors that each visit allocates before its kernels and frees after them.
+/// The tensors that each operator's run allocates before its kernels and frees after them.
 struct Lifetimes {
     std::vector<std::vector<int>> born;
     std::vector<std::vector<int>> dies;
 
-    Lifetimes(const StageGraph& graph, const std::vector<Use>& visits)
-        : born(visits.size()), dies(visits.size()) {
+    Lifetimes(const StageGraph& graph, const std::vector<Use>& uses)
+        : born(uses.size()), dies(uses.size()) {
         std::vector<std::optional<std::size_t>> last(graph.tensors.size());
         const auto use = [&](int tensor, std::size_t at) {
-            if (last[tensor] == at) return;  // named twice by one visit
-            if (!last[tensor] || visits[at].begins(tensor)) {
+            if (last[tensor] == at) return;  // named twice by one operator
+            if (!last[tensor] || uses[at].begins(tensor)) {
                 if (last[tensor]) dies[*last[tensor]].push_back(tensor);
                 born[at].push_back(tensor);
             }
             last[tensor] = at;
         };
-        for (std::size_t at = 0; at < visits.size(); ++at) {
-            for (const std::span<const int> list : visits[at].tensors()) {
+        for (std::size_t at = 0; at < uses.size(); ++at) {
+            for (const std::span<const int> list : uses[at].tensors()) {
                 for (const int tensor : list) use(tensor, at);
             }
         }
@@ -117,17 +117,17 @@ void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kern
     }
 }
 
-PassSteps plan(const StageGraph& graph, const std::vector<Visit>& visits) {
+PassSteps plan(const StageGraph& graph, const std::vector<OperatorRun>& runs) {
     PassSteps pass;
-    for (const Visit& visit : visits) {
-        for (const int tensor : visit.allocates) {
+    for (const OperatorRun& run : runs) {
+        for (const int tensor : run.allocates) {
             pass.steps.push_back({Step::Kind::Allocate, tensor});
         }
-        for (Kernel& kernel : kernels_of(graph.operators[visit.op], visit.part)) {
+        for (Kernel& kernel : kernels_of(graph.operators[run.op], run.part)) {
             pass.steps.push_back({Step::Kind::Run, static_cast<std::int32_t>(pass.kernels.size())});
             pass.kernels.push_back(std::move(kernel));
         }
-        for (const int tensor : visit.frees) pass.steps.push_back({Step::Kind::Free, tensor});
+        for (const int tensor : run.frees) pass.steps.push_back({Step::Kind::Free, tensor});
     }
     return pass;
 }
@@ -149,10 +149,10 @@ std::vector<Kernel> kernels_of(const Operator& op, Part part) {
     return kernels;
 }
 
-PassVisits visits_of(const StageGraph& graph, bool split) {
+RunsByPass operator_runs(const StageGraph& graph, bool split) {
     const std::vector<Use> uses = uses_of(graph, split);
     Lifetimes lifetimes(graph, uses);
-    PassVisits passes;
+    RunsByPass passes;
     for (std::size_t at = 0; at < uses.size(); ++at) {
         passes[uses[at].pass].push_back({static_cast<int>(uses[at].op - graph.operators.data()),
                                          uses[at].part, std::move(lifetimes.born[at]),
@@ -162,24 +162,24 @@ PassVisits visits_of(const StageGraph& graph, bool split) {
 }
 
 std::array<PassSteps, 3> steps_of(const StageGraph& graph, bool split) {
-    const PassVisits visits = visits_of(graph, split);
-    return {plan(graph, visits[0]), plan(graph, visits[1]), plan(graph, visits[2])};
+    const RunsByPass runs = operator_runs(graph, split);
+    return {plan(graph, runs[0]), plan(graph, runs[1]), plan(graph, runs[2])};
 }
 
 PassSteps forward_steps(const StageGraph& graph) {
-    return plan(graph, visits_of(graph, false)[0]);
+    return plan(graph, operator_runs(graph, false)[0]);
 }
 
 PassSteps backward_steps(const StageGraph& graph) {
-    return plan(graph, visits_of(graph, false)[1]);
+    return plan(graph, operator_runs(graph, false)[1]);
 }
 
 PassSteps backward_input_steps(const StageGraph& graph) {
-    return plan(graph, visits_of(graph, true)[1]);
+    return plan(graph, operator_runs(graph, true)[1]);
 }
 
 PassSteps backward_weight_steps(const StageGraph& graph) {
-    return plan(graph, visits_of(graph, true)[2]);
+    return plan(graph, operator_runs(graph, true)[2]);
 }
 
 }  // namespace debubble::models

@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 #include "models/kernel.h"
-#include "models/visits.h"
+#include "models/operator_runs.h"
 #include "text/document.h"
 
 /// A calibrated machine: medians of measured times of operators, instead of rates from which times

@@ -7,27 +7,27 @@
 namespace debubble::sim {
 
 MeasuredPass measured_pass(const scenarios::Measured& measured, const models::StageGraph& graph,
-                           std::span<const models::Visit> visits, bool again, LayerFold fold,
+                           std::span<const models::OperatorRun> runs, bool again, LayerFold fold,
                            const PassPricer& pricer) {
     MeasuredPass pass;
     pass.duration = measured.pass_overhead;
-    for (const models::Visit& visit : visits) {
-        const models::Operator& op = graph.operators[visit.op];
-        const models::Part part = again ? models::Part::Again : visit.part;
+    for (const models::OperatorRun& run : runs) {
+        const models::Operator& op = graph.operators[run.op];
+        const models::Part part = again ? models::Part::Again : run.part;
         const std::string signature = signature_of(graph, op);
         const int times = op.layer == fold.layer ? fold.times : 1;
         if (const auto* found = measured.find(signature, part)) {
             const Duration takes = times * found->median;
             pass.duration = checked(pass.duration + takes);
-            pass.visits.push_back({static_cast<int>(visit.op), times, takes, true});
+            pass.operators.push_back({static_cast<int>(run.op), times, takes, true});
             continue;
         }
-        const std::vector<models::Kernel> kernels = kernels_of(op, visit.part);
+        const std::vector<models::Kernel> kernels = kernels_of(op, run.part);
         if (kernels.empty()) continue;  // the operator has no such part
         const PassTime priced = pricer.time(kernels, fold);
         const Duration takes = from_seconds(priced.total());
         pass.duration = checked(pass.duration + takes);
-        pass.visits.push_back({static_cast<int>(visit.op), times, takes, false});
+        pass.operators.push_back({static_cast<int>(run.op), times, takes, false});
         pass.exposed += priced.exposed;
         pass.missing.insert(fmt::format("{} ({})", signature, name_of(part)));
     }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/graph.h"
-#include "models/visits.h"
+#include "models/operator_runs.h"
 #include "scenarios/measured.h"
 #include "sim/cost/pass_time.h"
 
@@ -14,7 +14,7 @@
 namespace debubble::sim {
 
 /// The contribution of one operator's part to a pass.
-struct MeasuredVisit {
+struct OperatorTime {
     int op = 0;  ///< index into StageGraph::operators
     int times = 1;
     Duration takes{};      ///< time of all its calls
@@ -27,13 +27,13 @@ struct MeasuredPass {
     /// Operators that were not measured and are priced by the device's rates: "linear ...
     /// (backward)".
     std::set<std::string> missing;
-    std::vector<MeasuredVisit> visits;
+    std::vector<OperatorTime> operators;
 };
 
 /// `again` marks a forward that is a Recompute action. Operators of the fold's layer count as often
 /// as the fold says.
 MeasuredPass measured_pass(const scenarios::Measured& measured, const models::StageGraph& graph,
-                           std::span<const models::Visit> visits, bool again, LayerFold fold,
+                           std::span<const models::OperatorRun> runs, bool again, LayerFold fold,
                            const PassPricer& pricer);
 
 }  // namespace debubble::sim

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/visits.h"
+#include "models/operator_runs.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/measured.h"
 #include "sim/memory/pass_memory.h"
@@ -193,9 +193,9 @@ void StagePrice::keep_parts(std::span<const models::Kernel> kernels, const PassT
 void StagePrice::keep_parts(const MeasuredPass& pass, Duration around, std::size_t which) {
     std::vector<PricePart>& parts = parts_[which];
     parts.clear();
-    for (const MeasuredVisit& visit : pass.visits)
-        parts.push_back({visit.times, visit.takes,
-                         OperatorPart{without_layer(graph_.operators[visit.op]), visit.measured}});
+    for (const OperatorTime& time : pass.operators)
+        parts.push_back({time.times, time.takes,
+                         OperatorPart{without_layer(graph_.operators[time.op]), time.measured}});
     parts.push_back({1, around, InterpreterPart{}});
     const Duration sharding = costs_[which].duration - pass.duration;
     if (sharding > Duration{}) parts.push_back({1, sharding, ShardingPart{}});
@@ -204,9 +204,9 @@ void StagePrice::keep_parts(const MeasuredPass& pass, Duration around, std::size
 /// The measured times include the interpreter's host work.
 void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
                                const PassesAsked& asked) {
-    const auto take = [&](const std::vector<models::Visit>& visits, std::size_t which) {
-        MeasuredPass pass = measured_pass(*scenario.cluster.measured, graph_, visits,
-                                          which == kAgain, fold_, pricer);
+    const auto take = [&](const std::vector<models::OperatorRun>& runs, std::size_t which) {
+        MeasuredPass pass =
+            measured_pass(*scenario.cluster.measured, graph_, runs, which == kAgain, fold_, pricer);
         const Duration sharding = from_seconds(sharding_exposed_[which]);
         ComputeCost& cost = costs_[which];
         cost.duration = pass.duration + sharding;
@@ -222,12 +222,12 @@ void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPr
         unmeasured_.merge(pass.missing);
     };
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
-    const models::PassVisits fused = models::visits_of(graph_, false);
+    const models::RunsByPass fused = models::operator_runs(graph_, false);
     take(fused[0], at(Pass::Forward));
     if (asked.again) take(fused[0], kAgain);
     if (asked.fused) take(fused[1], at(Pass::Backward));
     if (!asked.split) return;
-    const models::PassVisits split = models::visits_of(graph_, true);
+    const models::RunsByPass split = models::operator_runs(graph_, true);
     take(split[1], at(Pass::BackwardInput));
     take(split[2], at(Pass::BackwardWeight));
 }

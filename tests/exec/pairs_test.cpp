@@ -15,9 +15,9 @@ namespace debubble::exec {
 namespace {
 
 using models::Execution;
-using models::PassVisits;
+using models::RunsByPass;
 using models::StageGraph;
-using Kind = VisitPair::Kind;
+using Kind = OperatorPair::Kind;
 
 models::Execution execution() {
     Execution how;
@@ -32,11 +32,11 @@ StageGraph gpt(const Execution& how) {
     return build_stage(models::gpt(3, 64, 4, 512, 64), how, {0, 3, true, true});
 }
 
-std::map<Kind, int> pairs_of(const StageGraph& graph, const std::vector<models::Visit>& visits,
+std::map<Kind, int> pairs_of(const StageGraph& graph, const std::vector<models::OperatorRun>& runs,
                              bool drops = false) {
     std::map<Kind, int> counts;
-    for (std::size_t at = 0; at < visits.size(); ++at)
-        if (const auto pair = pair_at(graph, visits, at, drops)) {
+    for (std::size_t at = 0; at < runs.size(); ++at)
+        if (const auto pair = pair_at(graph, runs, at, drops)) {
             ++counts[pair->kind];
             ++at;
         }
@@ -45,7 +45,7 @@ std::map<Kind, int> pairs_of(const StageGraph& graph, const std::vector<models::
 
 TEST(Pairs, OfAGptAreItsGelusAndTheNormsOfItsSums) {
     const StageGraph graph = gpt(execution());
-    const PassVisits fused = visits_of(graph, false), split = visits_of(graph, true);
+    const RunsByPass fused = operator_runs(graph, false), split = operator_runs(graph, true);
     const std::map<Kind, int> forward{{Kind::LinearActivation, 3}, {Kind::ResidualNorm, 6}};
     const std::map<Kind, int> backward{{Kind::ActivationLinear, 3}};
     EXPECT_EQ(pairs_of(graph, fused[0]), forward);
@@ -56,16 +56,16 @@ TEST(Pairs, OfAGptAreItsGelusAndTheNormsOfItsSums) {
 }
 
 TEST(Pairs, AreNotMadeAcrossDropoutOrASumOverRanks) {
-    EXPECT_FALSE(pairs_of(gpt(execution()), visits_of(gpt(execution()), false)[0], true)
+    EXPECT_FALSE(pairs_of(gpt(execution()), operator_runs(gpt(execution()), false)[0], true)
                      .contains(Kind::ResidualNorm));
     Execution how = execution();
     how.tensor = 2;
     const StageGraph cut = gpt(how);  // columns of the first product, rows of the second
-    EXPECT_EQ(pairs_of(cut, visits_of(cut, false)[0])[Kind::LinearActivation], 3);
-    EXPECT_EQ(pairs_of(cut, visits_of(cut, false)[1])[Kind::ActivationLinear], 3);
+    EXPECT_EQ(pairs_of(cut, operator_runs(cut, false)[0])[Kind::LinearActivation], 3);
+    EXPECT_EQ(pairs_of(cut, operator_runs(cut, false)[1])[Kind::ActivationLinear], 3);
 }
 
-/// The most bytes that a pass holds, visit by visit, with pairs or without.
+/// The most bytes that a pass holds, operator by operator, with pairs or without.
 struct Walk {
     const StageGraph& graph;
     std::set<int> live = {};
@@ -79,19 +79,19 @@ struct Walk {
     void drop(int tensor) {
         if (live.erase(tensor) > 0) bytes -= graph.tensors[tensor].bytes.count;
     }
-    void run(const std::vector<models::Visit>& visits, bool paired) {
-        for (std::size_t at = 0; at < visits.size(); ++at) {
-            const auto pair = paired ? pair_at(graph, visits, at, false) : std::nullopt;
+    void run(const std::vector<models::OperatorRun>& runs, bool paired) {
+        for (std::size_t at = 0; at < runs.size(); ++at) {
+            const auto pair = paired ? pair_at(graph, runs, at, false) : std::nullopt;
             const std::size_t last = pair ? at + 1 : at;
             for (std::size_t i = at; i <= last; ++i)
-                for (const int tensor : visits[i].allocates)
+                for (const int tensor : runs[i].allocates)
                     if (!pair || !pair->reuse || tensor != pair->reuse->becomes) add(tensor);
             if (pair && pair->reuse) {
                 drop(pair->reuse->tensor);
                 add(pair->reuse->becomes);
             }
             for (std::size_t i = at; i <= last; ++i)
-                for (const int tensor : visits[i].frees) drop(tensor);
+                for (const int tensor : runs[i].frees) drop(tensor);
             at = last;
         }
     }
@@ -109,11 +109,11 @@ TEST(Pairs, HoldWhatThePlanHoldsAndLeaveWhatItLeaves) {
                     how.split_backward = split;
                     const StageGraph graph = gpt(how);
                     Walk planned{graph}, paired{graph};
-                    for (const auto& visits : visits_of(graph, split)) {
+                    for (const auto& runs : operator_runs(graph, split)) {
                         planned.peak = paired.peak = 0;
-                        planned.run(visits, false);
-                        paired.run(visits, true);
-                        // Statistics of a norm come one visit early.
+                        planned.run(runs, false);
+                        paired.run(runs, true);
+                        // Statistics of a norm come one operator early.
                         const std::int64_t early = 8 * how.micro_batch * how.seq_length;
                         EXPECT_LE(paired.peak, planned.peak + early);
                         EXPECT_EQ(paired.live, planned.live);

@@ -51,7 +51,7 @@ protected:
     struct Told {
         std::chrono::nanoseconds operators{};
         std::chrono::nanoseconds sharding{};
-        int visits = 0;
+        int calls = 0;
     };
 
     /// A step of the whole network, whose parameters take a while at each layer's ends.
@@ -60,10 +60,10 @@ protected:
         const std::unique_ptr<Kernels> kernels = make_fixed_order_kernels();
         Arena arena(Bytes{64 << 20});
         StageTools tools{*kernels, arena, parameters};
-        tools.on_visit = [&](const models::StageGraph&, const models::Operator&, models::Part,
-                             std::chrono::nanoseconds took) {
+        tools.on_operator = [&](const models::StageGraph&, const models::Operator&, models::Part,
+                                std::chrono::nanoseconds took) {
             told.operators += took;
-            ++told.visits;
+            ++told.calls;
         };
         tools.on_sharding = [&](std::chrono::nanoseconds took) { told.sharding += took; };
         std::vector<std::unique_ptr<StageRunner>> stages;
@@ -220,7 +220,7 @@ TEST_P(StageOf, WhatIsDoneForParametersIsNoOperatorsTime) {
     const auto begin = std::chrono::steady_clock::now();
     const Told told = run_with_slow(slow, graph);
     const auto took = std::chrono::steady_clock::now() - begin;
-    EXPECT_GT(told.visits, 0);
+    EXPECT_GT(told.calls, 0);
     EXPECT_GT(slow.waited.count(), 0);
     EXPECT_EQ(told.sharding, slow.waited);
     EXPECT_LE(told.operators + told.sharding, took) << "no time is told twice";

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/visits.h"
+#include "models/operator_runs.h"
 #include "tests/models/architectures.h"
 
 /// With weight gradients in a pass of their own, what they read must outlive the input
@@ -45,11 +45,11 @@ TEST(SplitBackward, LeavesEveryOutputGradientAsTheWeightPassNeedsIt) {
 TEST(SplitBackward, HoldsEverySumOfTheStreamsGradient) {
     const auto held_between = [](const StageGraph& graph) {
         std::int64_t held = 0;
-        const PassVisits passes = visits_of(graph, true);
+        const RunsByPass passes = operator_runs(graph, true);
         for (const int pass : {0, 1}) {
-            for (const Visit& visit : passes[pass]) {
-                for (const int t : visit.allocates) held += graph.tensors[t].bytes.count;
-                for (const int t : visit.frees) held -= graph.tensors[t].bytes.count;
+            for (const OperatorRun& run : passes[pass]) {
+                for (const int t : run.allocates) held += graph.tensors[t].bytes.count;
+                for (const int t : run.frees) held -= graph.tensors[t].bytes.count;
             }
         }
         return held;
@@ -59,15 +59,15 @@ TEST(SplitBackward, HoldsEverySumOfTheStreamsGradient) {
     EXPECT_EQ(held_between(stage(true, false)) - held_between(stage(false, false)), 4 * one);
 }
 
-TEST(Visits, AllocateAndFreeEveryTensorOnce) {
+TEST(OperatorRuns, AllocateAndFreeEveryTensorOnce) {
     for (const bool split : {false, true}) {
         for (const bool dropout : {false, true}) {
             const StageGraph graph = stage(split, dropout, {0, 3, true, true});
             std::vector<int> balance(graph.tensors.size(), 0);
-            for (const auto& pass : visits_of(graph, split)) {
-                for (const Visit& visit : pass) {
-                    for (const int t : visit.allocates) EXPECT_EQ(++balance[t], 1);
-                    for (const int t : visit.frees) EXPECT_EQ(--balance[t], 0);
+            for (const auto& pass : operator_runs(graph, split)) {
+                for (const OperatorRun& run : pass) {
+                    for (const int t : run.allocates) EXPECT_EQ(++balance[t], 1);
+                    for (const int t : run.frees) EXPECT_EQ(--balance[t], 0);
                 }
             }
             EXPECT_EQ(std::count(balance.begin(), balance.end(), 0), std::ssize(balance));

@@ -128,7 +128,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
     for (const Stage stage : plan.program.placement.stages[rank().index]) {
         StageTools tools{
             *kernels_,    arena_,  training_.state_of(stage),       groups.tensor.get(),
-            how.patience, dropout, recomputes(plan.program, stage), how.on_visit};
+            how.patience, dropout, recomputes(plan.program, stage), how.on_operator};
         tools.context = groups.context.get();
         tools.stage = stage;
         tools.log = &log_;

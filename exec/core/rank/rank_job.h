@@ -21,11 +21,11 @@ struct JobOptions {
     KernelsMaker make_kernels;
     Bytes capacity;  ///< capacity of its arena; unset: as much as the machine has
     std::chrono::nanoseconds patience = std::chrono::minutes(5);
-    VisitListener on_visit = {};  ///< called on the rank's thread
+    OperatorListener on_operator = {};  ///< called on the rank's thread
     /// The device that computes instead of the processor; `make_kernels` is not called then.
     std::shared_ptr<Device> device = {};
     Bytes planned = {};                 ///< bytes of the rank at its fullest; unset: not known
-    ShardingListener on_sharding = {};  ///< called in addition to on_visit
+    ShardingListener on_sharding = {};  ///< called in addition to on_operator
 };
 
 class RankJob {

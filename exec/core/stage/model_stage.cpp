@@ -7,31 +7,31 @@
 
 #include "exec/core/stage/offloaded_tensors.h"
 #include "exec/core/stage/operator_call.h"
+#include "exec/core/stage/operator_clock.h"
 #include "exec/core/stage/pairs.h"
 #include "exec/core/stage/rope_table.h"
-#include "exec/core/stage/run_visit.h"
-#include "exec/core/stage/visit_clock.h"
-#include "models/visits.h"
+#include "exec/core/stage/run_operator.h"
+#include "models/operator_runs.h"
 
 namespace debubble::exec {
 
 namespace {
 
+using models::OperatorRun;
 using models::Part;
-using models::Visit;
 
-PassOrder order_of(const models::StageGraph& graph, const std::vector<Visit>& visits) {
+PassOrder order_of(const models::StageGraph& graph, const std::vector<OperatorRun>& runs) {
     PassOrder order;
-    for (const Visit& visit : visits) {
-        const std::optional<int> layer = graph.operators[visit.op].layer;
+    for (const OperatorRun& run : runs) {
+        const std::optional<int> layer = graph.operators[run.op].layer;
         if (order.empty() || order.back() != layer) order.push_back(layer);
     }
     return order;
 }
 
-PassReads reads_of(const std::vector<Visit>& visits) {
-    const auto is_weight = [](const Visit& visit) { return visit.part == Part::Weight; };
-    return std::ranges::all_of(visits, is_weight) ? PassReads::NoParameters : PassReads::Parameters;
+PassReads reads_of(const std::vector<OperatorRun>& runs) {
+    const auto is_weight = [](const OperatorRun& run) { return run.part == Part::Weight; };
+    return std::ranges::all_of(runs, is_weight) ? PassReads::NoParameters : PassReads::Parameters;
 }
 
 /// The pass that has run, by the parts of operators that were called; a pass that calls none is the
@@ -47,8 +47,8 @@ Pass pass_of(const std::vector<Part>& called, Pass meant) {
 /// A slice of the sequence with its graph and the order of its passes.
 struct SlicePlan {
     models::StageGraph graph;
-    models::PassVisits fused;
-    models::PassVisits split;
+    models::RunsByPass fused;
+    models::RunsByPass split;
 };
 
 class ModelStage final : public StageRunner {
@@ -56,7 +56,8 @@ public:
     ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
         : state_{tools, nullptr, {}, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
         for (models::StageGraph& graph : graphs) {
-            models::PassVisits fused = visits_of(graph, false), split = visits_of(graph, true);
+            models::RunsByPass fused = operator_runs(graph, false),
+                               split = operator_runs(graph, true);
             slices_.push_back({std::move(graph), std::move(fused), std::move(split)});
         }
         allocate_constants();
@@ -220,22 +221,23 @@ private:
     }
 
     ArenaTensor backward_pass(Pass meant, const MicroBatch& micro_batch,
-                              const std::vector<Visit>& visits, ArenaTensor output_gradient) {
+                              const std::vector<OperatorRun>& runs, ArenaTensor output_gradient) {
         const models::StageGraph& graph = slice_of(micro_batch).graph;
         if (graph.output_gradient)
             state_.live.at(micro_batch)[*graph.output_gradient] = std::move(output_gradient);
-        return run_pass(meant, micro_batch, visits, graph.input_gradient, false);
+        return run_pass(meant, micro_batch, runs, graph.input_gradient, false);
     }
 
     /// Runs the operator calls; the tensor `kept` is returned where the plan would free it.
     ArenaTensor run_pass(Pass meant, const MicroBatch& micro_batch,
-                         const std::vector<Visit>& visits, std::optional<int> kept, bool again) {
+                         const std::vector<OperatorRun>& runs, std::optional<int> kept,
+                         bool again) {
         const models::StageGraph& graph = slice_of(micro_batch).graph;
         LiveTensors& live = state_.live.at(micro_batch);
         ArenaTensor result;
         called_.clear();
         StageParameters& parameters = state_.tools.parameters;
-        parameters.begin_pass(order_of(graph, visits), reads_of(visits));
+        parameters.begin_pass(order_of(graph, runs), reads_of(runs));
         clock_.begin();
         std::chrono::nanoseconds waited = parameters.communicated();
         const auto end_sharding = [&] {
@@ -252,45 +254,45 @@ private:
             opened = &op;
             end_sharding();
         };
-        const auto call_of = [&](const Visit& visit) {
-            const bool repeated = again || visit.part == Part::Again;
+        const auto call_of = [&](const OperatorRun& run) {
+            const bool repeated = again || run.part == Part::Again;
             return OperatorCall{
-                graph,    graph.operators[visit.op],     live,      state_, micro_batch.index,
-                repeated, micro_batch.slice.value_or(0), visit.part};
+                graph,    graph.operators[run.op],       live,    state_, micro_batch.index,
+                repeated, micro_batch.slice.value_or(0), run.part};
         };
-        const auto free = [&](const Visit& visit) {
-            for (const int tensor : visit.frees) {
+        const auto free = [&](const OperatorRun& run) {
+            for (const int tensor : run.frees) {
                 if (tensor == kept) result = std::move(live[tensor]);
                 live[tensor] = {};
             }
         };
-        for (std::size_t at = 0; at < visits.size(); ++at) {
-            const Visit& visit = visits[at];
-            const OperatorCall call = call_of(visit);
-            const Part part = call.again ? Part::Again : visit.part;
+        for (std::size_t at = 0; at < runs.size(); ++at) {
+            const OperatorRun& run = runs[at];
+            const OperatorCall call = call_of(run);
+            const Part part = call.again ? Part::Again : run.part;
             const auto pair = state_.tools.kernels.makes_pairs()
-                                  ? pair_at(graph, visits, at, call.dropout() > 0)
+                                  ? pair_at(graph, runs, at, call.dropout() > 0)
                                   : std::nullopt;
             if (!pair) {
                 open_for(call.op);
-                make_room(micro_batch, graph, visit, {});
-                run_visit(call, visit.part);
-                called_.push_back(visit.part);
-                free(visit);
+                make_room(micro_batch, graph, run, {});
+                run_operator(call, run.part);
+                called_.push_back(run.part);
+                free(run);
                 clock_.end(graph, call.op, part);
                 continue;
             }
-            const Visit& next = visits[++at];
+            const OperatorRun& next = runs[++at];
             const OperatorCall second = call_of(next);
             open_for(call.op.parameters.empty() ? second.op : call.op);
-            make_room(micro_batch, graph, visit, {});
+            make_room(micro_batch, graph, run, {});
             std::optional<int> but;
             if (pair->reuse) but = pair->reuse->becomes;
             make_room(micro_batch, graph, next, but);
             if (pair->reuse) live[pair->reuse->becomes] = std::move(live[pair->reuse->tensor]);
-            run_pair(pair->kind, call, second, visit.part);
-            called_.insert(called_.end(), {visit.part, next.part});
-            free(visit);
+            run_pair(pair->kind, call, second, run.part);
+            called_.insert(called_.end(), {run.part, next.part});
+            free(run);
             free(next);
             clock_.end(graph, call.op, part);
             clock_.end(graph, second.op, part);  // next to nothing: the first has all of it
@@ -307,15 +309,15 @@ private:
 
     /// Makes room for the tensors that the call needs, except one.
     void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph,
-                   const Visit& visit, std::optional<int> but) {
-        for (const int tensor : visit.allocates)
+                   const OperatorRun& run, std::optional<int> but) {
+        for (const int tensor : run.allocates)
             if (tensor != but) make_room(micro_batch, graph, tensor);
     }
 
     StageMemory state_;
     std::vector<SlicePlan> slices_;
     OffloadedTensors offloaded_;
-    VisitClock clock_;
+    OperatorClock clock_;
     std::vector<Part> called_;  ///< parts called in the pass under way
 };
 

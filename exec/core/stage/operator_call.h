@@ -13,7 +13,7 @@
 #include "exec/core/stage/stage_tools.h"
 #include "exec/core/stage/step_inputs.h"
 #include "models/graph.h"
-#include "models/visits.h"
+#include "models/operator_runs.h"
 
 /// The pass as the code of one of its operators sees it. Private to the folder.
 namespace debubble::exec {

@@ -8,8 +8,8 @@ namespace op = models::op;
 
 namespace {
 
+using models::OperatorRun;
 using models::Part;
-using models::Visit;
 
 bool contains(const std::vector<int>& list, int tensor) {
     return std::ranges::find(list, tensor) != list.end();
@@ -34,31 +34,31 @@ bool is_fused(const op::Activation& activation) {
     return activation.function == models::Activation::GeluTanh;
 }
 
-std::optional<VisitPair> linear_activation(const models::StageGraph& graph, const Visit& first,
-                                           const Visit& second) {
+std::optional<OperatorPair> linear_activation(const models::StageGraph& graph,
+                                              const OperatorRun& first, const OperatorRun& second) {
     const auto* linear = std::get_if<op::Linear>(&graph.operators[first.op].roles);
     const auto* activation = std::get_if<op::Activation>(&graph.operators[second.op].roles);
     if (linear == nullptr || activation == nullptr || !is_fused(*activation) ||
         activation->x.tensor != linear->y.tensor || !gives_its_own(graph, *linear, false))
         return {};
     if (!first.frees.empty()) return {};  // it would live at the same time as the second's result
-    return VisitPair{VisitPair::Kind::LinearActivation};
+    return OperatorPair{OperatorPair::Kind::LinearActivation};
 }
 
 /// The nonlinearity's result overwrites the product's, which therefore need not be made.
-std::optional<VisitPair> activation_linear(const models::StageGraph& graph, const Visit& first,
-                                           const Visit& second) {
+std::optional<OperatorPair> activation_linear(const models::StageGraph& graph,
+                                              const OperatorRun& first, const OperatorRun& second) {
     const auto* linear = std::get_if<op::Linear>(&graph.operators[first.op].roles);
     const auto* activation = std::get_if<op::Activation>(&graph.operators[second.op].roles);
     if (linear == nullptr || activation == nullptr || !is_fused(*activation) ||
         activation->y.gradient != linear->x_gradient ||
         activation->x.gradient != linear->x_gradient || !gives_its_own(graph, *linear, true))
         return {};
-    return VisitPair{VisitPair::Kind::ActivationLinear};
+    return OperatorPair{OperatorPair::Kind::ActivationLinear};
 }
 
-std::optional<VisitPair> residual_norm(const models::StageGraph& graph, const Visit& first,
-                                       const Visit& second, bool drops) {
+std::optional<OperatorPair> residual_norm(const models::StageGraph& graph, const OperatorRun& first,
+                                          const OperatorRun& second, bool drops) {
     const auto* residual = std::get_if<op::Residual>(&graph.operators[first.op].roles);
     const auto* norm = std::get_if<op::Norm>(&graph.operators[second.op].roles);
     if (drops || residual == nullptr || norm == nullptr || norm->x.tensor != residual->y) return {};
@@ -67,15 +67,15 @@ std::optional<VisitPair> residual_norm(const models::StageGraph& graph, const Vi
     if (first.frees != std::vector{branch} || !contains(second.allocates, y) ||
         from.bytes != to.bytes || from.held_as != to.held_as)
         return {};
-    return VisitPair{VisitPair::Kind::ResidualNorm, VisitPair::Reuse{branch, y}};
+    return OperatorPair{OperatorPair::Kind::ResidualNorm, OperatorPair::Reuse{branch, y}};
 }
 
 }  // namespace
 
-std::optional<VisitPair> pair_at(const models::StageGraph& graph, std::span<const Visit> visits,
-                                 std::size_t at, bool drops) {
-    if (at + 1 >= visits.size() || visits[at].part != visits[at + 1].part) return {};
-    const Visit &first = visits[at], &second = visits[at + 1];
+std::optional<OperatorPair> pair_at(const models::StageGraph& graph,
+                                    std::span<const OperatorRun> runs, std::size_t at, bool drops) {
+    if (at + 1 >= runs.size() || runs[at].part != runs[at + 1].part) return {};
+    const OperatorRun &first = runs[at], &second = runs[at + 1];
     if (is_forward(first.part)) {
         if (const auto pair = linear_activation(graph, first, second)) return pair;
         return residual_norm(graph, first, second, drops);

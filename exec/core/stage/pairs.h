@@ -4,13 +4,13 @@
 #include <optional>
 #include <span>
 
-#include "models/visits.h"
+#include "models/operator_runs.h"
 
-/// Calls of two neighbouring operators that one call of the kernels can make together, within the
-/// memory that the plan has for them apart.
+/// Two operators that run one after the other and that one call of the kernels can compute
+/// together, within the memory that the plan has for them apart.
 namespace debubble::exec {
 
-struct VisitPair {
+struct OperatorPair {
     enum class Kind : std::uint8_t {
         LinearActivation,  ///< forward: bias and GELU after a product
         /// Backward of the product that reads a GELU's result, and of the GELU in place.
@@ -27,8 +27,9 @@ struct VisitPair {
     std::optional<Reuse> reuse = {};
 };
 
-/// The pair that starts at visits[at]. `drops`: this pass drops elements of residual branches.
-std::optional<VisitPair> pair_at(const models::StageGraph& graph,
-                                 std::span<const models::Visit> visits, std::size_t at, bool drops);
+/// The pair that starts at runs[at]. `drops`: this pass drops elements of residual branches.
+std::optional<OperatorPair> pair_at(const models::StageGraph& graph,
+                                    std::span<const models::OperatorRun> runs, std::size_t at,
+                                    bool drops);
 
 }  // namespace debubble::exec

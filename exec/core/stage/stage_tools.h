@@ -10,7 +10,7 @@
 #include "exec/core/kernels.h"
 #include "exec/core/stage/stage_parameters.h"
 #include "models/graph.h"
-#include "models/visits.h"
+#include "models/operator_runs.h"
 #include "trace/action_log.h"
 
 /// The objects, options and callbacks of a stage.
@@ -18,8 +18,8 @@ namespace debubble::exec {
 
 /// Called for every operator that has run, at the latest at the end of its step, with the part that
 /// ran and the time it took, including its allocations.
-using VisitListener = std::function<void(const models::StageGraph&, const models::Operator&,
-                                         models::Part, std::chrono::nanoseconds)>;
+using OperatorListener = std::function<void(const models::StageGraph&, const models::Operator&,
+                                            models::Part, std::chrono::nanoseconds)>;
 /// Called likewise with the time for which passes have waited for their parameters between the
 /// operators of one layer and the next: for gathers and reductions.
 using ShardingListener = std::function<void(std::chrono::nanoseconds)>;
@@ -42,7 +42,7 @@ struct StageTools {
     double dropout = 0;
     /// A Recompute comes before every backward, so only the input is kept.
     bool recomputed = false;
-    VisitListener on_visit = {};  ///< unset in a training; see VisitClock
+    OperatorListener on_operator = {};  ///< unset in a training; see OperatorClock
     /// The cache in which evaluations of one sample keep keys and values beyond their step, so that
     /// later ones continue the sequence, in slices of another length too; nullptr: they are not
     /// kept.
@@ -54,7 +54,7 @@ struct StageTools {
     /// The stage of the Program, and the log of what it has run; nullptr: none.
     Stage stage = {};
     ActionLog* log = nullptr;
-    ShardingListener on_sharding = {};  ///< called in addition to on_visit
+    ShardingListener on_sharding = {};  ///< called in addition to on_operator
 };
 
 }  // namespace debubble::exec

@@ -7,7 +7,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "exec/core/stage/run_visit.h"
+#include "exec/core/stage/run_operator.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/program/calibrate/device_rates.h"
 #include "exec/program/calibrate/measure_device.h"

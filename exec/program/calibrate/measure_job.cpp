@@ -32,7 +32,7 @@ void append(std::vector<double>& to, const std::vector<double>& from) {
 class Listener {
 public:
     explicit Listener(bool within_passes) : within_passes_(within_passes) {}
-    VisitListener hook() {
+    OperatorListener hook() {
         return [this](const models::StageGraph& graph, const models::Operator& op,
                       models::Part part, std::chrono::nanoseconds took) {
             if (!listening) return;

@@ -10,7 +10,7 @@
 
 #include "exec/core/rank/rank_job.h"
 #include "exec/program/calibrate/device_sweep.h"
-#include "models/visits.h"
+#include "models/operator_runs.h"
 #include "scenarios/scenario.h"
 
 /// Timings of a training as it runs: all ranks at the same time, so that they share the machine.

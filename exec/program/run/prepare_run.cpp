@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
-#include "exec/core/stage/run_visit.h"
+#include "exec/core/stage/run_operator.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/program/run/planned_memory.h"
 #include "exec/program/run/resume_notes.h"

@@ -1,4 +1,4 @@
-#include "exec/core/stage/run_visit.h"
+#include "exec/core/stage/run_operator.h"
 
 #include <cassert>
 
@@ -65,7 +65,7 @@ void check_executed(const models::Architecture& network, const scenarios::Parall
         network.name, shared ? "parallel.expert above 1" : "tensor parallelism"));
 }
 
-void run_visit(const OperatorCall& call, Part part) {
+void run_operator(const OperatorCall& call, Part part) {
     switch (part) {
         case Part::Forward:
         case Part::Again: return run_forward(call);
@@ -75,15 +75,15 @@ void run_visit(const OperatorCall& call, Part part) {
     }
 }
 
-void run_pair(VisitPair::Kind kind, const OperatorCall& first, const OperatorCall& second,
+void run_pair(OperatorPair::Kind kind, const OperatorCall& first, const OperatorCall& second,
               Part part) {
     switch (kind) {
-        case VisitPair::Kind::LinearActivation: return linear_activation_forward(first, second);
-        case VisitPair::Kind::ActivationLinear:
+        case OperatorPair::Kind::LinearActivation: return linear_activation_forward(first, second);
+        case OperatorPair::Kind::ActivationLinear:
             linear_activation_backward_input(first, second);
             if (part == Part::Fused) run_backward_weight(first);
             return;
-        case VisitPair::Kind::ResidualNorm: return residual_norm_forward(first, second);
+        case OperatorPair::Kind::ResidualNorm: return residual_norm_forward(first, second);
     }
 }
 

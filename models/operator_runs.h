@@ -6,24 +6,26 @@
 
 #include "models/graph.h"
 
-/// The passes of a stage operator by operator. The steps of graph.h are the same with an
-/// operator's kernels one by one; the executor runs operators whole.
+/// The passes of a stage as a list of operators that run one after another. The steps of graph.h
+/// are the same passes with an operator's kernels one by one; the executor runs operators whole.
 namespace debubble::models {
 
 /// The part of an operator that runs: Again is its forward under full recompute, Fused both halves
 /// of its backward, input first.
 enum class Part : std::uint8_t { Forward, Again, Fused, Input, Weight };
 
-struct Visit {
+/// One operator's part in a pass, and the tensors that begin and end their lives with it.
+struct OperatorRun {
     int op = 0;  ///< index into StageGraph::operators
     Part part{};
     std::vector<int> allocates;  ///< allocated before it runs; indices into StageGraph::tensors
     std::vector<int> frees;      ///< freed after it has run
 };
 
-/// The visits of the forward, the backward (backward-input if `split`), and the backward-weight.
-using PassVisits = std::array<std::vector<Visit>, 3>;
-PassVisits visits_of(const StageGraph& graph, bool split);
+/// The operators as they run in the forward, in the backward (backward-input if `split`), and in
+/// the backward-weight, which is empty unless `split`.
+using RunsByPass = std::array<std::vector<OperatorRun>, 3>;
+RunsByPass operator_runs(const StageGraph& graph, bool split);
 
 /// The steps of the same passes, planned together: what forward_steps and the others give.
 std::array<PassSteps, 3> steps_of(const StageGraph& graph, bool split);

@@ -1,8 +1,8 @@
-#include "exec/core/stage/visit_clock.h"
+#include "exec/core/stage/operator_clock.h"
 
 namespace debubble::exec {
 
-void VisitClock::begin() {
+void OperatorClock::begin() {
     if (!tell_) return;
     if (lanes_ != nullptr)
         begin_mark_ = lanes_->mark(kComputeLane);
@@ -10,8 +10,8 @@ void VisitClock::begin() {
         begin_ = Clock::now();
 }
 
-void VisitClock::end(const models::StageGraph& graph, const models::Operator& op,
-                     models::Part part) {
+void OperatorClock::end(const models::StageGraph& graph, const models::Operator& op,
+                        models::Part part) {
     if (!tell_) return;
     if (lanes_ != nullptr) {
         const Mark end = lanes_->mark(kComputeLane);
@@ -23,7 +23,7 @@ void VisitClock::end(const models::StageGraph& graph, const models::Operator& op
     begin_ = Clock::now();  // the listener's time counts for no operator
 }
 
-void VisitClock::end_sharding(std::chrono::nanoseconds waited) {
+void OperatorClock::end_sharding(std::chrono::nanoseconds waited) {
     if (!tell_) return;
     if (lanes_ != nullptr) {
         const Mark end = lanes_->mark(kComputeLane);
@@ -35,7 +35,7 @@ void VisitClock::end_sharding(std::chrono::nanoseconds waited) {
     begin_ = Clock::now();
 }
 
-void VisitClock::end_step() {
+void OperatorClock::end_step() {
     for (const Timed& it : timed_) {
         const auto took = lanes_->time_of(it.when.end) - lanes_->time_of(it.when.begin);
         if (it.op != nullptr)

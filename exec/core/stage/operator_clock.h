@@ -10,10 +10,10 @@ namespace debubble::exec {
 /// A processor computes within the call and is timed by the host's clock. A device's operators are
 /// timed by marks on its compute lane, with the host ahead as in a training: the time of a launch
 /// counts only where the device waits for it.
-class VisitClock {
+class OperatorClock {
 public:
-    explicit VisitClock(const StageTools& tools)
-        : lanes_(tools.lanes), tell_(tools.on_visit), tell_of_sharding_(tools.on_sharding) {}
+    explicit OperatorClock(const StageTools& tools)
+        : lanes_(tools.lanes), tell_(tools.on_operator), tell_of_sharding_(tools.on_sharding) {}
 
     /// The next operator call starts at this moment.
     void begin();
@@ -34,7 +34,7 @@ private:
     };
 
     DeviceLanes* lanes_;
-    VisitListener tell_;
+    OperatorListener tell_;
     ShardingListener tell_of_sharding_;
     Clock::time_point begin_;
     Mark begin_mark_;

@@ -11,10 +11,10 @@ namespace debubble::exec {
 /// share or cut.
 void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel);
 
-void run_visit(const OperatorCall& call, models::Part part);
+void run_operator(const OperatorCall& call, models::Part part);
 
 /// Runs two calls together; `part` is the first one's.
-void run_pair(VisitPair::Kind kind, const OperatorCall& first, const OperatorCall& second,
+void run_pair(OperatorPair::Kind kind, const OperatorCall& first, const OperatorCall& second,
               models::Part part);
 
 }  // namespace debubble::exec
