@@ -10,7 +10,9 @@
 /// The network itself, as published, without anything about GPUs, batches or pipelines.
 namespace debubble::models {
 
-enum class Family { Gpt2, Llama, Vit };  ///< decides the canonical (Hugging Face) tensor names
+/// Decides only which tensors a checkpoint has and their (Hugging Face's) names: weight_format.h,
+/// layer_names.h. All else is a property of the architecture.
+enum class Family { Gpt2, Llama, Vit };
 enum class Norm { LayerNorm, RmsNorm };
 enum class Activation { Gelu, GeluTanh, Relu, Swiglu };
 enum class Positions { None, Learned, Rope };
@@ -48,6 +50,9 @@ struct Architecture {
     friend bool operator==(const Architecture&, const Architecture&) = default;
 
     bool gated() const { return activation == Activation::Swiglu; }
+    /// The inputs are images, cut into patches, and the network tells classes of them apart. Other
+    /// networks read tokens.
+    bool sees_images() const { return image_size.has_value(); }
 };
 
 }  // namespace debubble::models

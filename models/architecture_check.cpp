@@ -1,10 +1,12 @@
 #include "models/architecture_check.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "models/architecture_limits.h"
+#include "models/weight_format.h"
 
 namespace debubble::models {
 namespace {
@@ -37,24 +39,19 @@ void check_architecture(const Architecture& a, text::MappingReader& map) {
     if (a.heads % a.kv_heads != 0)
         map.complain("kv_heads",
                      fmt::format("{} key-value heads do not divide {} heads", a.kv_heads, a.heads));
-    if (a.experts > 0 && (a.family != Family::Llama || a.linear_bias))
-        map.complain("experts", "experts are those of a llama, without biases");
     if (a.experts > 0 && a.experts_per_token > a.experts)
         map.complain("experts_per_token", fmt::format("a token cannot go to {} of {} experts",
                                                       a.experts_per_token, a.experts));
     if (a.experts * a.layers > kMostExpertsOfAll)
         map.complain("experts", fmt::format("{} experts in each of {} layers are more than {}",
                                             a.experts, a.layers, kMostExpertsOfAll));
-    if (a.experts > 0 && !a.sharding.empty())
-        map.complain("sharding", "a sharding table and experts are not supported together");
-    if (a.family == Family::Gpt2 && a.kv_heads != a.heads)
-        map.complain("kv_heads",
-                     "the packed c_attn of a GPT-2 layout cannot hold grouped key-value heads");
+    for (FormatMistake& mistake : format_mistakes(a))
+        map.complain(mistake.key, std::move(mistake.sentence));
     if (a.positions == Positions::Rope && a.head_dim % 2 != 0)
         map.complain("head_dim", fmt::format("rotary positions turn pairs, and a head dimension "
                                              "of {} is odd",
                                              a.head_dim));
-    if (a.family != Family::Vit) return;
+    if (!a.sees_images()) return;
     if (*a.image_size % *a.patch_size != 0)
         map.complain("patch_size", fmt::format("patches of {} pixels do not tile an image of {}",
                                                *a.patch_size, *a.image_size));

@@ -9,6 +9,7 @@
 #include "models/architecture_words.h"
 #include "models/graph.h"
 #include "models/hf_config_reader.h"
+#include "models/weight_format.h"
 #include "text/mapping_reader.h"
 
 namespace debubble::models {
@@ -21,18 +22,22 @@ constexpr std::size_t kLongestPattern = 128;  ///< in characters
 Architecture of_family(Family family) {
     Architecture a;
     a.family = family;
-    if (family == Family::Llama) {
-        a.norm = Norm::RmsNorm;
-        a.activation = Activation::Swiglu;
-        a.positions = Positions::Rope;
-        a.linear_bias = false;
-        a.tied_embedding = false;
-    } else if (family == Family::Vit) {
-        a.activation = Activation::Gelu;
-        a.tied_embedding = false;
-        a.causal = false;
-        a.norm_eps = 1e-12;
-        a.channels = 3;
+    switch (family) {
+        case Family::Gpt2: break;
+        case Family::Llama:
+            a.norm = Norm::RmsNorm;
+            a.activation = Activation::Swiglu;
+            a.positions = Positions::Rope;
+            a.linear_bias = false;
+            a.tied_embedding = false;
+            break;
+        case Family::Vit:
+            a.activation = Activation::Gelu;
+            a.tied_embedding = false;
+            a.causal = false;
+            a.norm_eps = 1e-12;
+            a.channels = 3;
+            break;
     }
     return a;
 }
@@ -68,7 +73,7 @@ void read_image(text::MappingReader& in, Architecture& a) {
     optional_size("image_size", a.image_size);
     optional_size("patch_size", a.patch_size);
     optional_size("channels", a.channels);
-    if (a.family != Family::Vit) {
+    if (!weight_format(a.family).patches) {
         for (const std::string_view key : {"image_size", "patch_size", "channels"})
             if (in.has(key)) in.complain(key, fmt::format("only a vit has '{}'", key));
         in.demand("max_positions");

@@ -5,6 +5,7 @@
 #include "base/diagnostic.h"
 #include "models/graph_builder.h"
 #include "models/operator_runs.h"
+#include "models/weight_format.h"
 
 namespace debubble::models {
 
@@ -27,25 +28,17 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
         refuse(fmt::format("layers {} to {} are not all among the model's {}", content.first_layer,
                            content.first_layer + content.layers - 1, model.layers));
     }
-    if (model.family == Family::Gpt2 && model.kv_heads != model.heads) {
-        refuse("the packed c_attn of a GPT-2 layout cannot hold grouped key-value heads");
-    }
+    for (FormatMistake& mistake : format_mistakes(model)) refuse(std::move(mistake.sentence));
     if (how.context > 1 && how.slices > 1 &&
         how.kernels.context_communication == ContextCommunication::AllToAll) {
         refuse("slices of a sequence are not exchanged for heads; p2p and all-gather take them");
     }
-    if (model.experts > 0 && (model.family != Family::Llama || model.linear_bias)) {
-        refuse("experts are those of a llama, without biases");
-    }
-    if (model.experts > 0 && !model.sharding.empty()) {
-        refuse("a sharding table and experts are not supported together");
-    }
-    if (model.positions == Positions::Learned && model.family != Family::Vit &&
+    if (model.positions == Positions::Learned && !model.sees_images() &&
         how.seq_length > model.max_positions) {
         refuse(fmt::format("{} tokens are more than the {} learned positions", how.seq_length,
                            model.max_positions));
     }
-    if (model.family == Family::Vit) {
+    if (model.sees_images()) {
         if (how.seq_length != model.max_positions) {
             refuse(fmt::format(
                 "the sequence of a ViT is all of its {} patches and class token, not {}",
@@ -93,7 +86,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     builder.graph.execution = execution;
     builder.graph.content = content;
     StageGraph& graph = builder.graph;
-    const bool vit = architecture.family == Family::Vit;
+    const bool images = architecture.sees_images();
     // One gradient of the residual stream, added to in place all the way down; only the gradient
     // that arrives from the next stage is a buffer of its own. But where a projection's weight
     // gradient waits for it too, each sum is a new one.
@@ -105,8 +98,8 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     };
     Value x{0, stream_gradient};
     if (content.embedding) {
-        x = vit ? patch_embedding(builder, stream_gradient)
-                : token_embedding(builder, stream_gradient);
+        x = images ? patch_embedding(builder, stream_gradient)
+                   : token_embedding(builder, stream_gradient);
     } else {
         x.tensor = builder.tensor("input", stream_bytes);
         graph.input = x.tensor;
@@ -121,7 +114,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     if (!content.head) {
         graph.output = x.tensor;
         graph.output_gradient = x.gradient;
-    } else if (vit) {
+    } else if (images) {
         classifier(builder, x);
     } else {
         head_and_loss(builder, x);

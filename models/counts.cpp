@@ -8,7 +8,7 @@ namespace {
 StageGraph uncut(Architecture architecture, const StageContent& content) {
     architecture.sharding.clear();
     Execution execution;
-    execution.seq_length = architecture.family == Family::Vit ? architecture.max_positions : 1;
+    execution.seq_length = architecture.sees_images() ? architecture.max_positions : 1;
     execution.kernels.vocabulary_multiple = 1;
     return build_stage(architecture, execution, content);
 }
@@ -70,7 +70,7 @@ double model_flops_per_sample(const Architecture& model, std::int64_t seq_length
     const double layer = 6 * layer_weights * tokens + 12 * query_width * tokens * tokens;
     const auto classes = static_cast<double>(model.vocab);
     double ends = 6 * hidden * classes * tokens;
-    if (model.family == Family::Vit) {
+    if (model.sees_images()) {
         const auto side = static_cast<double>(model.patch_size.value_or(16));
         const double pixels = static_cast<double>(model.channels.value_or(3)) * side * side;
         ends = 6 * hidden * (classes + pixels * (tokens - 1));

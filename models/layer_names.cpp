@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "models/weight_format.h"
+
 namespace debubble::models {
 
 namespace {
@@ -17,10 +19,9 @@ struct ParameterNamer {
         const Sharding other = usual == Sharding::Row ? Sharding::Column : Sharding::Row;
         const Sharding sharding =
             builder.sharding_of(name + ".weight", {usual, other, Sharding::Replicated});
-        const bool transposed = builder.model().family == Family::Gpt2;
         const bool column = sharding == Sharding::Column;
         Parameter weight{name + ".weight", {outputs, inputs}, sharding, column ? 0 : 1, parts, {}};
-        if (transposed) {
+        if (weight_format(builder.model().family).transposed) {
             weight.shape = {inputs, outputs};
             weight.cut_dimension = column ? 1 : 0;
             weight.transposed = true;
@@ -44,35 +45,43 @@ struct ParameterNamer {
 LayerNames layer_names(const Architecture& model, int layer) {
     switch (model.family) {
         case Family::Gpt2:
-            return {fmt::format("h.{}.", layer),
-                    "ln_1",
-                    "attn",
-                    "attn.c_attn",
-                    "attn.c_proj",
-                    "ln_2",
-                    "mlp",
-                    "mlp.c_fc",
-                    "mlp.c_proj"};
+            return {.prefix = fmt::format("h.{}.", layer),
+                    .norm1 = "ln_1",
+                    .attention = "attn",
+                    .qkv = "attn.c_attn",
+                    .queries_keys_values = {},
+                    .projection = "attn.c_proj",
+                    .norm2 = "ln_2",
+                    .mlp = "mlp",
+                    .fc1 = "mlp.c_fc",
+                    .gate = "",
+                    .fc2 = "mlp.c_proj"};
         case Family::Llama:
-            return {fmt::format("model.layers.{}.", layer),
-                    "input_layernorm",
-                    "self_attn",
-                    "self_attn.qkv_proj",
-                    "self_attn.o_proj",
-                    "post_attention_layernorm",
-                    "mlp",
-                    "mlp.up_proj",
-                    "mlp.down_proj"};
+            return {
+                .prefix = fmt::format("model.layers.{}.", layer),
+                .norm1 = "input_layernorm",
+                .attention = "self_attn",
+                .qkv = "self_attn.qkv_proj",
+                .queries_keys_values = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
+                .projection = "self_attn.o_proj",
+                .norm2 = "post_attention_layernorm",
+                .mlp = "mlp",
+                .fc1 = "mlp.up_proj",
+                .gate = "mlp.gate_proj",
+                .fc2 = "mlp.down_proj"};
         case Family::Vit:
-            return {fmt::format("vit.encoder.layer.{}.", layer),
-                    "layernorm_before",
-                    "attention",
-                    "attention.attention",
-                    "attention.output.dense",
-                    "layernorm_after",
-                    "mlp",
-                    "intermediate.dense",
-                    "output.dense"};
+            return {.prefix = fmt::format("vit.encoder.layer.{}.", layer),
+                    .norm1 = "layernorm_before",
+                    .attention = "attention",
+                    .qkv = "attention.attention",
+                    .queries_keys_values = {"attention.attention.query", "attention.attention.key",
+                                            "attention.attention.value"},
+                    .projection = "attention.output.dense",
+                    .norm2 = "layernorm_after",
+                    .mlp = "mlp",
+                    .fc1 = "intermediate.dense",
+                    .gate = "",
+                    .fc2 = "output.dense"};
     }
     return {};
 }
@@ -104,17 +113,12 @@ LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names) 
     const std::int64_t queries = model.heads * model.head_dim;
     const std::int64_t keys = model.kv_heads * model.head_dim;
     ParameterNamer parameters{builder, {}};
-    if (model.family == Family::Gpt2) {
+    if (names.queries_keys_values.empty())
         parameters.add(names.prefix + names.qkv, model.hidden, queries + 2 * keys, Sharding::Column,
                        3);
-        return parameters.indices;
-    }
-    const bool llama = model.family == Family::Llama;
-    const std::string base = names.prefix + (llama ? "self_attn." : "attention.attention.");
-    for (const char* name :
-         {llama ? "q_proj" : "query", llama ? "k_proj" : "key", llama ? "v_proj" : "value"}) {
+    for (const std::string& name : names.queries_keys_values) {
         const std::int64_t outputs = parameters.indices.weights.empty() ? queries : keys;
-        parameters.add(base + name, model.hidden, outputs, Sharding::Column);
+        parameters.add(names.prefix + name, model.hidden, outputs, Sharding::Column);
     }
     return parameters.indices;
 }
@@ -130,9 +134,9 @@ LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& 
 LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names) {
     const Architecture& model = builder.model();
     ParameterNamer parameters{builder, {}};
-    if (model.gated() && model.family == Family::Llama) {
-        parameters.add(names.prefix + "mlp.gate_proj", model.hidden, model.ffn, Sharding::Column);
-        parameters.add(names.prefix + "mlp.up_proj", model.hidden, model.ffn, Sharding::Column);
+    if (model.gated() && !names.gate.empty()) {
+        parameters.add(names.prefix + names.gate, model.hidden, model.ffn, Sharding::Column);
+        parameters.add(names.prefix + names.fc1, model.hidden, model.ffn, Sharding::Column);
         return parameters.indices;
     }
     const int parts = model.gated() ? 2 : 1;

@@ -13,11 +13,14 @@ struct LayerNames {
     std::string prefix;  ///< "h.3."
     std::string norm1;
     std::string attention;
-    std::string qkv;  ///< name of the packed operator; its parameters may be three
+    std::string qkv;  ///< name of the packed operator, and of its one parameter if it has one
+    /// Names of the three parameters of `qkv`; empty if they are one tensor.
+    std::vector<std::string> queries_keys_values;
     std::string projection;
     std::string norm2;
     std::string mlp;
     std::string fc1;
+    std::string gate;  ///< the gate of a gated MLP; empty if it is in the tensor of `fc1`
     std::string fc2;
 };
 LayerNames layer_names(const Architecture& model, int layer);

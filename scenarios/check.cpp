@@ -29,12 +29,12 @@ void need_divides(Draft& draft, std::int64_t whole, std::int64_t parts, std::str
 /// The graph gets sequences that always divide, since these are checked elsewhere.
 void check_sharding_table(Draft& draft) {
     const Scenario& s = draft.scenario;
-    const bool vit = s.model.family == models::Family::Vit;
+    const bool images = s.model.sees_images();
     models::Execution execution = execution_of(s);
     execution.micro_batch = s.parallel.tensor;
-    execution.seq_length = vit ? s.model.max_positions : 1;
+    execution.seq_length = images ? s.model.max_positions : 1;
     execution.slices = execution.context = 1;
-    execution.sequence_parallel = execution.sequence_parallel && !vit;
+    execution.sequence_parallel = execution.sequence_parallel && !images;
     try {
         models::build_stage(s.model, execution,
                             {0, std::min(s.model.layers, kMostLayersOfTable), true, true});
@@ -121,7 +121,7 @@ void check_sequence(Draft& draft) {
     const auto complain = [&](std::string sentence) {
         draft.training.complain("seq_length", std::move(sentence));
     };
-    if (s.model.family == models::Family::Vit) {
+    if (s.model.sees_images()) {
         if (length != s.model.max_positions)
             complain(fmt::format(
                 "the sequence of a ViT is all of its {} patches and class token, not {}",

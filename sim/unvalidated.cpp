@@ -37,6 +37,12 @@ std::string assumed_rates(const scenarios::Scenario& scenario) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// True for networks of GPT-2's kind: the measured steps of dense models are theirs.
+bool is_measured_network(const models::Architecture& model) {
+    return model.norm == models::Norm::LayerNorm && !model.gated() &&
+           model.positions == models::Positions::Learned && !model.sees_images();
+}
+
 }  // namespace
 
 std::vector<std::string> unvalidated_features(const scenarios::Scenario& scenario) {
@@ -67,7 +73,7 @@ std::vector<std::string> unvalidated_features(const scenarios::Scenario& scenari
     say(scenario.parallel.context > 1, "context parallelism");
     say(scenario.model.experts > 0, "mixtures of experts");
     say(scenario.training.offload_optimizer || scenario.training.offload_activations, "offloading");
-    say(scenario.model.family != models::Family::Gpt2, "this family of models");
+    say(!is_measured_network(scenario.model), "this family of models");
     say(scenario.training.precision.compute == models::DataType::Fp32, "fp32 arithmetic");
     return features;
 }

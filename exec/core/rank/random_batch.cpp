@@ -7,7 +7,7 @@ namespace debubble::exec {
 RandomBatch::RandomBatch(const scenarios::Scenario& scenario) {
     const models::Architecture& model = scenario.model;
     const scenarios::Training& training = scenario.training;
-    const bool images = model.family == models::Family::Vit;
+    const bool images = model.sees_images();
     const std::int64_t samples = training.micro_batch;
     const std::int64_t side = model.image_size.value_or(1);
     const Shape tokens{samples, training.seq_length};

@@ -105,7 +105,7 @@ ImageRules image_rules(const DataOptions& data, const models::Architecture& mode
 
 [[noreturn]] void refuse_source(const scenarios::Scenario& scenario) {
     throw InputError(
-        scenario.model.family == models::Family::Vit
+        scenario.model.sees_images()
             ? fmt::format("{} learns from images: give 'training.data.images'", scenario.model.name)
             : fmt::format("{} learns from tokens: give 'training.data' with one of "
                           "'tokens', 'text' and 'jsonl'",
@@ -126,7 +126,7 @@ TrainingData open_training_data(const scenarios::Scenario& scenario) {
         return data;
     };
 
-    const bool sees = scenario.model.family == models::Family::Vit;
+    const bool sees = scenario.model.sees_images();
     if (const std::string& images = asked.images; sees && !images.empty()) {
         const ImageRules rules = image_rules(asked, scenario.model);
         const std::vector<std::string> classes = image_classes(images);

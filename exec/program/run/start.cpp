@@ -71,7 +71,7 @@ std::vector<std::string> load_weights(const PieceSource& weights,
                                       const scenarios::Scenario& scenario, RankTraining& training) {
     std::vector<WantedPiece> wanted = training.pieces_to_load(Wanted::Weights);
     std::vector<std::string> notes;
-    if (scenario.model.family == models::Family::Vit) {
+    if (scenario.model.sees_images()) {
         for (const Mismatch& mismatch : mismatches(weights, wanted)) {
             if (!mismatch.tensor.starts_with("classifier.")) continue;
             std::erase_if(

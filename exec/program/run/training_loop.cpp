@@ -126,8 +126,7 @@ public:
             ->wait(within(job_.request.patience));
         const auto targets = static_cast<double>(std::max<std::int64_t>(evaluation.targets, 1));
         evaluation.loss = sums[0] / targets;
-        const bool whole_rows =
-            job_.grid.tensor == 1 || job_.scenario.model.family == models::Family::Vit;
+        const bool whole_rows = job_.grid.tensor == 1 || job_.scenario.model.sees_images();
         if (whole_rows) evaluation.accuracy = sums[1] / targets;
         evaluation.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         return evaluation;

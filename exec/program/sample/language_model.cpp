@@ -22,7 +22,7 @@ constexpr std::int64_t kWorkspace = 64 << 20;
 
 void check_continues_text(const SavedNetwork& network) {
     const models::Architecture& model = network.architecture;
-    if (model.family == models::Family::Vit)
+    if (model.sees_images())
         throw InputError(
             fmt::format("{} is a Vision Transformer, which tells images apart; only a language "
                         "model continues a text",

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/architecture.h"
+
+/// The properties of a family's checkpoints that limit which networks they can store. The names of
+/// their tensors are in layer_names.h.
+namespace debubble::models {
+
+struct WeightFormat {
+    /// A product's weight is [inputs, outputs], as in Hugging Face's Conv1D; else [outputs,
+    /// inputs].
+    bool transposed = false;
+    bool packed_qkv = false;  ///< queries, keys and values are three equal parts of one tensor
+    bool experts = false;     ///< layers may have experts and a router
+    /// Images come in through a patch embedding; else tokens through a token embedding.
+    bool patches = false;
+};
+WeightFormat weight_format(Family family);
+
+struct FormatMistake {
+    std::string_view key;  ///< of the architecture's map
+    std::string sentence;
+};
+/// The reasons why the family's checkpoints cannot store this network; empty if they can.
+std::vector<FormatMistake> format_mistakes(const Architecture& architecture);
+
+}  // namespace debubble::models
