@@ -3,21 +3,12 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_formats.h"
 
 namespace debubble::gui {
-namespace {
-
-/// The longest trace that is read; a step of a million actions takes some 300 bytes for each.
-constexpr std::size_t kLongestTrace = std::size_t{2} << 30U;
-
-}  // namespace
-
 Source open_source(const std::string& name_or_path) {
-    const std::filesystem::path given = name_or_path;
-    if (given.extension() == ".json")
-        return TraceFile{read_chrome_trace(read_file(given, kLongestTrace), name_or_path),
-                         name_or_path};
+    if (trace_format_named(name_or_path) != nullptr)
+        return TraceFile{read_trace(name_or_path), name_or_path};
     const std::filesystem::path path = scenarios::find_scenario(name_or_path);
     return ScenarioText{read_file(path), path.string()};
 }

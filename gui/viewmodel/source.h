@@ -26,8 +26,9 @@ struct TraceFile {
 
 using Source = std::variant<ScenarioText, TraceFile>;
 
-/// Opens a file or the name of a shipped scenario. A file that ends in .json is a trace. Throws
-/// InputError if it cannot be read; the scenario itself is not checked yet.
+/// Opens a file or the name of a shipped scenario. A file is a trace if its name has the ending of
+/// a trace format (trace/io/trace_formats.h). Throws InputError if it cannot be read; the scenario
+/// itself is not checked yet.
 Source open_source(const std::string& name_or_path);
 
 /// The title of a file: "gpt2-xl" for ".../gpt2-xl.yaml".

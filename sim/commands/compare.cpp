@@ -5,14 +5,13 @@
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
-#include "base/file.h"
+#include "base/exit_status.h"
 #include "base/outputs.h"
 #include "base/printable.h"
-#include "sim/commands/commands.h"
 #include "sim/commands/output.h"
 #include "sim/report/compare_report.h"
 #include "text/wording.h"
-#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_formats.h"
 #include "trace/picture/svg.h"
 #include "trace/steps.h"
 
@@ -20,18 +19,12 @@
 namespace debubble::sim {
 namespace {
 
-constexpr std::size_t kLongestTrace = 2UL << 30U;  ///< in bytes: some ten million actions
-
 struct CompareArguments {
     std::string simulated;
     std::string executed;
     std::string json;
     std::string svg;
 };
-
-Trace read(const std::string& file) {
-    return read_chrome_trace(read_file(file, kLongestTrace), file);
-}
 
 SvgOptions caption(const Trace& trace, const StepFigures& step, const std::string& file) {
     return {fmt::format("{}: step {}, bubble {}", trace.header.source,
@@ -53,8 +46,8 @@ std::string picture(const Trace& simulated, const Trace& executed, const Compare
 }
 
 ExitStatus carry_out(const CompareArguments& args) {
-    const Trace simulated = read(args.simulated);
-    const Trace executed = read(args.executed);
+    const Trace simulated = read_trace(args.simulated);
+    const Trace executed = read_trace(args.executed);
     if (const auto reason = swapped_reason(simulated, executed))
         throw InputError(
             fmt::format("{}: debubble compare {} {}", *reason, args.executed, args.simulated));

@@ -9,17 +9,17 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
+#include "base/exit_status.h"
 #include "base/file.h"
 #include "base/outputs.h"
-#include "sim/commands/commands.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/output.h"
 #include "sim/grid/parallel.h"
 #include "sim/predict.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
-#include "trace/io/chrome_trace.h"
 #include "trace/io/trace_csv.h"
+#include "trace/io/trace_formats.h"
 #include "trace/picture/svg.h"
 
 /// `debubble simulate`: the prediction of one training step of each scenario.
@@ -119,12 +119,6 @@ std::string svg_of(const scenarios::Scenario& scenario, const PredictionWithTrac
 std::string spans_of(const PredictionWithTrace& answer) {
     std::ostringstream out;
     write_trace_csv(answer.trace, out);
-    return out.str();
-}
-
-std::string trace_of(const PredictionWithTrace& answer) {
-    std::ostringstream out;
-    write_chrome_trace(answer.trace, out);
     return std::move(out).str();
 }
 
@@ -136,13 +130,14 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
         write_output(args.json, (answers.size() == 1 ? json[0] : json).dump(2) + "\n");
     }
     if (!args.svg.empty()) write_output(args.svg, svg_of(scenarios.front(), answers.front()));
-    if (!args.trace.empty()) write_output(args.trace, trace_of(answers.front()));
+    if (!args.trace.empty())
+        write_output(args.trace, trace_text(answers.front().trace, args.trace));
     if (!args.csv.empty()) write_output(args.csv, spans_of(answers.front()));
     if (args.out.empty()) return;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         const std::vector<std::string> files = files_in_folder(args, scenarios[i]);
         write_file(files[0], svg_of(scenarios[i], answers[i]));
-        write_file(files[1], trace_of(answers[i]));
+        write_file(files[1], trace_text(answers[i].trace, files[1]));
     }
 }
 
@@ -187,7 +182,7 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
         ->allow_extra_args(false);
     verb->add_option("--out", args->out, "folder for the picture and the trace of each scenario");
     verb->add_option("--json", args->json, "write the figures; - is standard output");
-    verb->add_option("--trace", args->trace, "write the trace for Perfetto (Chrome JSON)");
+    verb->add_option("--trace", args->trace, "write the trace; by its ending: " + trace_endings());
     verb->add_option("--csv", args->csv, "write the trace as a table, one row per action");
     verb->add_option("--svg", args->svg, "write the picture");
     verb->footer(kSimulateFooter);

@@ -1,5 +1,6 @@
 #include "trace/io/chrome_trace.h"
 
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -8,11 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
+#include "base/file.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "tests/schedule/trace_of.h"
 #include "trace/io/json_cursor.h"
 #include "trace/io/trace_csv.h"
+#include "trace/io/trace_formats.h"
 
 namespace debubble {
 namespace {
@@ -299,6 +302,43 @@ TEST(TraceCsv, WritesARowPerSpanAndPerSample) {
     EXPECT_EQ(memory.str(),
               "rank,at_ns,class,bytes\n3,-5,activations,1099511627776\n"
               "3,9007199254740991,workspace,3\n5,0,buffers,0\n");
+}
+
+std::string in_temporary_folder(const std::string& name) {
+    return (std::filesystem::path(testing::TempDir()) / name).string();
+}
+
+TEST(EveryTraceFormat, IsKnownByItsEndingAndByItsFirstCharacters) {
+    const Trace trace = every_action();
+    for (const TraceFormat& format : trace_formats()) {
+        const std::string name = "step" + std::string(format.ending);
+        EXPECT_EQ(trace_format_named(name), &format);
+        const std::string text = trace_text(trace, name);
+        for (const TraceFormat& other : trace_formats())
+            EXPECT_EQ(other.begins(text), &other == &format) << format.ending << other.ending;
+        EXPECT_THAT(trace_endings(), HasSubstr(std::string(format.ending)));
+    }
+    EXPECT_EQ(trace_format_named("step"), nullptr);
+    EXPECT_EQ(trace_text(trace, "-"), chrome(trace));
+}
+
+TEST(EveryTraceFormat, IsReadByItsContentWhateverTheFileIsCalled) {
+    const Trace trace = every_action();
+    const std::string file = in_temporary_folder("every_trace_format.txt");
+    for (const TraceFormat& format : trace_formats()) {
+        write_file(file, trace_text(trace, std::string(format.ending)));
+        if (format.read != nullptr) {
+            EXPECT_EQ(read_trace(file).spans, trace.spans) << format.ending;
+            continue;
+        }
+        try {
+            read_trace(file);
+            ADD_FAILURE() << format.ending << " was read";
+        } catch (const InputError& error) {
+            EXPECT_THAT(error.what(), HasSubstr("is written and not read"));
+        }
+    }
+    std::filesystem::remove(file);
 }
 
 }  // namespace

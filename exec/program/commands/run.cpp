@@ -1,17 +1,16 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
+#include "base/exit_status.h"
 #include "base/file.h"
 #include "base/number_option.h"
 #include "base/outputs.h"
 #include "exec/io/checkpoint/folder_lock.h"
-#include "exec/program/commands/commands.h"
 #include "exec/program/run/device_world.h"
 #include "exec/program/run/launch.h"
 #include "exec/program/run/local_launcher.h"
@@ -20,7 +19,7 @@
 #include "exec/program/run/run_facts.h"
 #include "exec/program/run/run_report.h"
 #include "exec/program/run/share_plan.h"
-#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_formats.h"
 
 /// `debubble run`: trains with the same Program that `debubble simulate` prices.
 namespace debubble::exec {
@@ -95,11 +94,8 @@ std::string ending(const RunJob& job, const RunOutcome& outcome) {
 void write_results(const RunJob& job, const RunOutcome& outcome, std::FILE* out) {
     const RunRequest& request = job.request;
     if (!request.json.empty()) write_output(request.json, run_report(job, outcome).dump(2) + "\n");
-    if (!request.trace.empty()) {
-        std::ostringstream trace;
-        write_chrome_trace(outcome.trace, trace);
-        write_output(request.trace, std::move(trace).str());
-    }
+    if (!request.trace.empty())
+        write_output(request.trace, trace_text(outcome.trace, request.trace));
     if (!outcome.disorder.empty())
         throw WorldError(fmt::format("the executed order differs from the program:\n{}",
                                      fmt::join(outcome.disorder, "\n")));
@@ -268,7 +264,8 @@ void add_run(CLI::App& program, ExitStatus& answer) {
         ->check(CLI::PositiveNumber);
     verb->add_option("--resume", request.resume, "auto, never, or a checkpoint's folder");
     verb->add_option("--json", request.json, "write the figures; - is standard output");
-    verb->add_option("--trace", request.trace, "write the median step's trace (Chrome JSON)");
+    verb->add_option("--trace", request.trace,
+                     "write the median step's trace; by its ending: " + trace_endings());
     verb->add_option("--metrics", request.metrics, "write a line of JSON per step");
     verb->add_option("--threads", request.threads, "threads of each rank")
         ->check(CLI::Range(1, 1024));
