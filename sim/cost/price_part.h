@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/units.h"
@@ -19,17 +20,24 @@ struct OperatorPart {
     std::string name;      ///< name of the operator, without its layer
     bool measured = true;  ///< if false, priced by the rates of the device
 };
-/// The interpreter's own work in a pass of a calibrated machine.
-struct InterpreterPart {};
+/// A term of the pass's time that belongs to no kernel and no operator.
+struct CostTerm {
+    std::string_view name;
+    std::string_view formula;  ///< in words
+};
+inline constexpr CostTerm kInterpreter{"around the operators",
+                                       "measured: the interpreter's own work in a pass"};
 /// The host launches kernels more slowly than the device carries them out.
-struct LaunchingPart {};
+inline constexpr CostTerm kLaunching{
+    "launched by the host", "the fourth root of device^4 + host^4, less the device's own time"};
 /// The exchange of parameters and gradients between replicas, inside the pass.
-struct ShardingPart {};
+inline constexpr CostTerm kSharding{
+    "sharded parameters", "gathered and reduced between replicas, as far as nothing hides it"};
 
 struct PricePart {
     int times = 1;
     Duration takes{};  ///< time of all of them; for communication, the part that nothing hides
-    std::variant<KernelPart, OperatorPart, InterpreterPart, LaunchingPart, ShardingPart> from;
+    std::variant<KernelPart, OperatorPart, CostTerm> from;
 };
 
 }  // namespace debubble::sim

@@ -186,8 +186,8 @@ void StagePrice::keep_parts(std::span<const models::Kernel> kernels, const PassT
         keep({times, from_seconds(times * each.takes),
               KernelPart{kernel, from_seconds(each.takes + each.hidden)}});
     }
-    keep({1, costs_[which].host, LaunchingPart{}});
-    if (shards) keep({1, rest, ShardingPart{}});
+    keep({1, costs_[which].host, kLaunching});
+    if (shards) keep({1, rest, kSharding});
 }
 
 void StagePrice::keep_parts(const MeasuredPass& pass, Duration around, std::size_t which) {
@@ -196,9 +196,9 @@ void StagePrice::keep_parts(const MeasuredPass& pass, Duration around, std::size
     for (const OperatorTime& time : pass.operators)
         parts.push_back({time.times, time.takes,
                          OperatorPart{without_layer(graph_.operators[time.op]), time.measured}});
-    parts.push_back({1, around, InterpreterPart{}});
+    parts.push_back({1, around, kInterpreter});
     const Duration sharding = costs_[which].duration - pass.duration;
-    if (sharding > Duration{}) parts.push_back({1, sharding, ShardingPart{}});
+    if (sharding > Duration{}) parts.push_back({1, sharding, kSharding});
 }
 
 /// The measured times include the interpreter's host work.

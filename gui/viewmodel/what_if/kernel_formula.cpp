@@ -137,16 +137,8 @@ std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu&
                 return {{"formula", of.measured ? "the median of the measurements"
                                                 : "not measured: by the rates of the device"}};
             },
-            [](const sim::InterpreterPart&) -> std::vector<Detail> {
-                return {{"formula", "measured: the interpreter's own work in a pass"}};
-            },
-            [](const sim::LaunchingPart&) -> std::vector<Detail> {
-                return {{"formula",
-                         "the fourth root of device^4 + host^4, less the device's own time"}};
-            },
-            [](const sim::ShardingPart&) -> std::vector<Detail> {
-                return {{"formula",
-                         "gathered and reduced between replicas, as far as nothing hides it"}};
+            [](const sim::CostTerm& term) -> std::vector<Detail> {
+                return {{"formula", std::string(term.formula)}};
             },
         },
         part.from);

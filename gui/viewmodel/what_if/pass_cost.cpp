@@ -44,9 +44,7 @@ private:
 std::string_view part_name(const sim::PricePart& part) {
     return std::visit(
         Overloaded{
-            [](const sim::InterpreterPart&) -> std::string_view { return "around the operators"; },
-            [](const sim::LaunchingPart&) -> std::string_view { return "launched by the host"; },
-            [](const sim::ShardingPart&) -> std::string_view { return "sharded parameters"; },
+            [](const sim::CostTerm& term) -> std::string_view { return term.name; },
             [](const sim::KernelPart& of) -> std::string_view { return of.kernel.name; },
             [](const sim::OperatorPart& of) -> std::string_view { return of.name; },
         },
