@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "text/yaml_document_reader.h"
+#include "text/document_source.h"
 
 namespace debubble::text {
 namespace {
@@ -125,9 +125,8 @@ private:
     }
 
     bool attach(NodePtr node) {
-        if (++nodes_ > kMostYamlNodes) {
-            mistakes_->add(node->place,
-                           fmt::format("the text has more than {} values", kMostYamlNodes));
+        if (++nodes_ > kMostValues) {
+            mistakes_->add(node->place, too_many_values());
             return false;
         }
         if (stack_.empty()) {
@@ -148,9 +147,8 @@ private:
     bool open(Node::Kind kind) {
         Open top;
         top.node = make(kind);
-        if (stack_.size() >= static_cast<std::size_t>(kDeepestYaml)) {
-            mistakes_->add(top.node->place,
-                           fmt::format("lists and maps are nested deeper than {}", kDeepestYaml));
+        if (stack_.size() >= kDeepestDocument) {
+            mistakes_->add(top.node->place, too_deep());
             return false;
         }
         stack_.push_back(std::move(top));
@@ -179,13 +177,7 @@ private:
 }  // namespace
 
 NodePtr parse_json(std::string text, const std::string& file) {
-    if (text.size() > kLongestYaml)
-        throw InputError(
-            {{{file, 0, 0},
-              fmt::format("too long: {} bytes, the limit is {}", text.size(), kLongestYaml),
-              {}}});
-    const auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text)});
-    check_characters(source);
+    const auto source = checked_source(std::move(text), file);
     Mistakes mistakes;
     JsonTreeBuilder builder(source, mistakes);
     const char* const begin = source->text.data();
@@ -197,7 +189,7 @@ NodePtr parse_json(std::string text, const std::string& file) {
 }
 
 NodePtr read_json(const std::filesystem::path& path) {
-    return parse_json(read_file(path, kLongestYaml), path.string());
+    return parse_json(read_file(path, kLongestDocument), path.string());
 }
 
 }  // namespace debubble::text

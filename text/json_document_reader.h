@@ -7,8 +7,8 @@
 
 namespace debubble::text {
 
-/// JSON as the same tree that YAML gives, with a place for every value; the bounds on length, depth
-/// and number of values are YAML's. Throws InputError with the line and column of a syntax error, a
+/// JSON as the same tree that YAML gives, with a place for every value; with the same bounds
+/// (document_source.h). Throws InputError with the line and column of a syntax error, a
 /// duplicate key or an exceeded bound.
 NodePtr parse_json(std::string text, const std::string& file);
 NodePtr read_json(const std::filesystem::path& path);

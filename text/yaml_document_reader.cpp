@@ -10,6 +10,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "base/file.h"
+#include "text/document_source.h"
 
 namespace debubble::text {
 namespace {
@@ -90,8 +91,7 @@ private:
     }
 
     std::shared_ptr<Node> leaf(const YAML::Mark& mark) {
-        if (++nodes_ > kMostYamlNodes)
-            stop(mark, fmt::format("the text has more than {} values", kMostYamlNodes));
+        if (++nodes_ > kMostValues) stop(mark, too_many_values());
         auto node = std::make_shared<Node>();
         node->place = place(mark);
         return node;
@@ -99,8 +99,7 @@ private:
 
     void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
               Node::Kind kind) {
-        if (stack_.size() >= static_cast<std::size_t>(kDeepestYaml))
-            stop(mark, fmt::format("lists and maps are nested deeper than {}", kDeepestYaml));
+        if (stack_.size() >= kDeepestDocument) stop(mark, too_deep());
         check_tag(mark, tag);
         Open open;
         open.node = leaf(mark);
@@ -147,9 +146,9 @@ private:
 
     void grow(Open& top, std::size_t by, const SourcePosition& where) {
         top.node->expanded_size += by;
-        if (top.node->expanded_size <= kMostYamlNodes) return;
-        mistakes_->add(
-            where, fmt::format("aliases expand the text to more than {} values", kMostYamlNodes));
+        if (top.node->expanded_size <= kMostValues) return;
+        mistakes_->add(where,
+                       fmt::format("aliases expand the text to more than {} values", kMostValues));
         throw Stop{};
     }
 
@@ -218,13 +217,7 @@ NodePtr parse_checked(const std::string& text, const std::shared_ptr<const Sourc
 }  // namespace
 
 NodePtr parse_yaml(std::string text, const std::string& file) {
-    if (text.size() > kLongestYaml)
-        throw InputError(
-            {{{file, 0, 0},
-              fmt::format("too long: {} bytes, the limit is {}", text.size(), kLongestYaml),
-              {}}});
-    const auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text)});
-    check_characters(source);
+    const auto source = checked_source(std::move(text), file);
     return parse_checked(source->text, source);
 }
 
@@ -240,7 +233,7 @@ NodePtr parse_yaml_value(const std::string& value, const SourcePosition& place) 
 }
 
 NodePtr read_yaml(const std::filesystem::path& path) {
-    return parse_yaml(read_file(path, kLongestYaml), path.string());
+    return parse_yaml(read_file(path, kLongestDocument), path.string());
 }
 
 }  // namespace debubble::text

@@ -1,6 +1,8 @@
-#include <fmt/format.h>
+#include "text/document_source.h"
 
-#include "text/yaml_document_reader.h"
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace debubble::text {
 namespace {
@@ -30,6 +32,25 @@ std::size_t length_at(std::string_view text, std::size_t i) {
 }
 
 }  // namespace
+
+std::shared_ptr<const SourceText> checked_source(std::string text, const std::string& file) {
+    if (text.size() > kLongestDocument)
+        throw InputError(
+            {{{file, 0, 0},
+              fmt::format("too long: {} bytes, the limit is {}", text.size(), kLongestDocument),
+              {}}});
+    auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text)});
+    check_characters(source);
+    return source;
+}
+
+std::string too_many_values() {
+    return fmt::format("the text has more than {} values", kMostValues);
+}
+
+std::string too_deep() {
+    return fmt::format("lists and maps are nested deeper than {}", kDeepestDocument);
+}
 
 void check_characters(const std::shared_ptr<const SourceText>& source) {
     int line = 1;

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "text/document.h"
+
+/// The bounds of a YAML or JSON text, which may be hostile.
+namespace debubble::text {
+
+inline constexpr std::size_t kLongestDocument = 1 << 20;  ///< in bytes
+inline constexpr std::size_t kMostValues = 100'000;       ///< counted with aliases expanded
+inline constexpr std::size_t kDeepestDocument = 64;       ///< lists and maps inside each other
+
+/// The text of a file, ready to be read. Throws InputError if it is longer than kLongestDocument,
+/// or as check_characters() does.
+std::shared_ptr<const SourceText> checked_source(std::string text, const std::string& file);
+
+/// Throws InputError, with its place, for a NUL or another control character and for bytes that are
+/// not UTF-8.
+void check_characters(const std::shared_ptr<const SourceText>& source);
+
+/// The sentences about a text that passes a bound.
+std::string too_many_values();
+std::string too_deep();
+
+}  // namespace debubble::text
