@@ -24,10 +24,7 @@ ExitStatus run(int argc, char** argv) {
     program.require_subcommand(1);
     program.get_formatter()->column_width(34);
     ExitStatus answer = ExitStatus::Done;
-    add_calibrate(program, answer);
-    add_run(program, answer);
-    add_sample(program, answer);
-    add_export(program, answer);
+    add_verbs(program, answer);
     try {
         program.parse(argc, argv);
     } catch (const CLI::Success& help_or_version) {

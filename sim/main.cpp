@@ -25,17 +25,10 @@ constexpr const char* kFooter =
 Exit codes: 0 done, 1 the answer is no (does not fit, invalid schedule), 2 the input is wrong,
 3 the world failed (no device, disk full, a run that a signal ended early).)";
 
-void add_verbs(CLI::App& program, ExitStatus& answer) {
+void add_all_verbs(CLI::App& program, ExitStatus& answer) {
     program.set_version_flag("--version", "debubble " DEBUBBLE_VERSION);
     program.require_subcommand(1);
-    add_simulate(program, answer);
-    add_sweep(program, answer);
-    add_search(program, answer);
-    add_schedule(program, answer);
-    add_validate(program, answer);
-    add_validate_cost(program, answer);
-    add_model(program, answer);
-    add_compare(program, answer);
+    add_verbs(program, answer);
     for (const SiblingVerb& verb : sibling_verbs())  // for the help only: main() runs them
         program.add_subcommand(std::string(verb.name), std::string(verb.summary));
 }
@@ -61,7 +54,7 @@ ExitStatus run(int argc, char** argv) {
     program.footer(kFooter);
     program.get_formatter()->column_width(34);
     ExitStatus answer = ExitStatus::Done;
-    add_verbs(program, answer);
+    add_all_verbs(program, answer);
     if (argc < 2) {
         fmt::print("{}", program.help());
         return ExitStatus::BadInput;

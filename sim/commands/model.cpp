@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
+#include "base/exit_status.h"
 #include "base/outputs.h"
 #include "base/units.h"
 #include "models/architecture_reader.h"
-#include "sim/commands/commands.h"
 #include "sim/commands/model_table.h"
 #include "sim/commands/output.h"
 

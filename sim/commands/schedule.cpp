@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
+#include "base/exit_status.h"
 #include "base/number_option.h"
 #include "schedule/csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/replay.h"
-#include "sim/commands/commands.h"
 #include "sim/commands/cost_units.h"
 #include "sim/commands/output.h"
 

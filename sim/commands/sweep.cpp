@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
+#include "base/exit_status.h"
 #include "base/outputs.h"
-#include "sim/commands/commands.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/grid_table.h"
 #include "sim/commands/interruption.h"

@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
+#include "base/exit_status.h"
 #include "base/file.h"
 #include "base/outputs.h"
 #include "base/printable.h"
 #include "schedule/csv.h"
 #include "schedule/validate.h"
-#include "sim/commands/commands.h"
 #include "sim/commands/output.h"
 
 /// `debubble validate`: checks that an order finishes, and lists its violations.

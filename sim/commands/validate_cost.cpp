@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/exit_status.h"
 #include "base/file.h"
 #include "base/outputs.h"
 #include "base/printable.h"
-#include "sim/commands/commands.h"
 #include "sim/commands/output.h"
 #include "sim/report/measured_table.h"
 #include "sim/report/validate_cost.h"

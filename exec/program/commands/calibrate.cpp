@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
+#include "base/exit_status.h"
 #include "base/file.h"
 #include "base/number_option.h"
 #include "base/outputs.h"
@@ -13,7 +14,6 @@
 #include "exec/cuda/load_module.h"
 #include "exec/program/calibrate/calibrate.h"
 #include "exec/program/calibrate/noise.h"
-#include "exec/program/commands/commands.h"
 #include "exec/program/run/planned_memory.h"
 
 /// `debubble calibrate`: measures this machine and writes a cluster for `debubble simulate`.

@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
-#include "exec/program/commands/commands.h"
+#include "base/exit_status.h"
 #include "exec/program/sample/export_network.h"
 #include "models/graph.h"
 

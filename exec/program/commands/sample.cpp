@@ -10,9 +10,9 @@
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
+#include "base/exit_status.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cuda/load_module.h"
-#include "exec/program/commands/commands.h"
 #include "exec/program/sample/continue_text.h"
 
 /// `debubble sample`: continues a text with a trained network.
