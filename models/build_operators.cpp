@@ -16,9 +16,9 @@ Operator start(const OperatorPlace& place, Value x) {
 }
 
 Kernel gemm(const GraphBuilder& builder, const std::string& name, std::optional<int> layer,
-            Gemm extents) {
-    extents.element_bytes = static_cast<int>(builder.size.element);
-    return {name, layer.value_or(-1), extents};
+            Gemm shape) {
+    shape.element_bytes = static_cast<int>(builder.size.element);
+    return {name, layer.value_or(-1), shape};
 }
 
 Kernel moves(const std::string& name, std::optional<int> layer, std::int64_t read,

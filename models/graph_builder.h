@@ -84,7 +84,7 @@ Operator start(const OperatorPlace& place);
 /// An operator whose forward reads one value.
 Operator start(const OperatorPlace& place, Value x);
 Kernel gemm(const GraphBuilder& builder, const std::string& name, std::optional<int> layer,
-            Gemm extents);
+            Gemm shape);
 Kernel moves(const std::string& name, std::optional<int> layer, std::int64_t read,
              std::int64_t written);
 /// The kernels of a collective; empty when the group has one rank.
