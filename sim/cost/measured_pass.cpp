@@ -10,7 +10,6 @@ MeasuredPass measured_pass(const scenarios::Measured& measured, const models::St
                            std::span<const models::OperatorRun> runs, bool again, LayerFold fold,
                            const PassPricer& pricer) {
     MeasuredPass pass;
-    pass.duration = measured.pass_overhead;
     for (const models::OperatorRun& run : runs) {
         const models::Operator& op = graph.operators[run.op];
         const models::Part part = again ? models::Part::Again : run.part;

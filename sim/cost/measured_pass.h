@@ -10,7 +10,7 @@
 #include "scenarios/measured.h"
 #include "sim/cost/pass_time.h"
 
-/// The time of a pass on a calibrated machine: the sum of its operators' medians.
+/// The time of a pass's operators on a calibrated machine: the sum of their medians.
 namespace debubble::sim {
 
 /// The contribution of one operator's part to a pass.
@@ -22,7 +22,7 @@ struct OperatorTime {
 };
 
 struct MeasuredPass {
-    Duration duration{};  ///< of the operators, and the pass's own overhead
+    Duration duration{};  ///< of the operators
     double exposed = 0;   ///< seconds of it from operators that were priced by rates
     /// Operators that were not measured and are priced by the device's rates: "linear ...
     /// (backward)".

@@ -31,7 +31,8 @@ double hidden_by_kernels(const PassWork& one, const PassWork& other,
 /// The longer of device and host time decides; the other still contributes where both are nearly
 /// equal.
 double length_of(const PassWork& work) {
-    return std::pow(std::pow(work.kernels + work.exposed, 4) + std::pow(work.host, 4), 0.25);
+    return std::pow(std::pow(work.kernels + work.exposed, 4) + std::pow(work.host, 4), 0.25) +
+           work.added;
 }
 
 PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Exchanges& hides) {
@@ -40,6 +41,7 @@ PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Ex
     both.exposed = one.exposed + other.exposed - hidden_by_kernels(one, other, hides) -
                    hidden_by_kernels(other, one, hides);
     both.host = one.host + other.host;
+    both.added = one.added + other.added;
     return both;
 }
 

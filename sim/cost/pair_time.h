@@ -11,12 +11,14 @@ struct PassWork {
     double kernels = 0;
     double exposed = 0;  ///< communication during which no kernel runs
     double host = 0;
-    double free = 0;  ///< time of kernels during which their own pass exchanges nothing
+    double free = 0;   ///< time of kernels during which their own pass exchanges nothing
+    double added = 0;  ///< time of the terms that nothing hides (added_terms.h)
     int layers = 0;
     ExposedByKind exchanges{};
 };
 
-/// The length of the pass, in which device and host work at the same time.
+/// The length of the pass, in which device and host work at the same time, and after which the
+/// added terms come.
 double length_of(const PassWork& work);
 
 /// Both passes together: their kernels run one after the other, and the exchanges of each half that

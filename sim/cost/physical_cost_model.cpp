@@ -169,7 +169,7 @@ ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
             pair_of(first.work(action.first.pass), second.work(action.second.pass), hides);
         both.duration = from_seconds(length_of(work));
         both.exposed = from_seconds(work.exposed);
-        both.host = both.duration - from_seconds(work.kernels + work.exposed);
+        both.host = both.duration - from_seconds(work.kernels + work.exposed + work.added);
     }
     sends(both, busy, rank);
     return both;

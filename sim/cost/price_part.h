@@ -25,8 +25,6 @@ struct CostTerm {
     std::string_view name;
     std::string_view formula;  ///< in words
 };
-inline constexpr CostTerm kInterpreter{"around the operators",
-                                       "measured: the interpreter's own work in a pass"};
 /// The host launches kernels more slowly than the device carries them out.
 inline constexpr CostTerm kLaunching{
     "launched by the host", "the fourth root of device^4 + host^4, less the device's own time"};

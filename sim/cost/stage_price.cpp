@@ -161,17 +161,25 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     work.layers = layers_;
     work.exchanges = time.exchanges;
     const double length = length_of(work);
+    const std::vector<AddedTerm> terms = terms_of(scenario, which);
+    work.added = seconds(sum_of(terms));
     ComputeCost& cost = costs_[which];
-    cost.duration = from_seconds(length);
+    cost.duration = from_seconds(length) + sum_of(terms);
     cost.exposed = from_seconds(std::min(time.exposed, length));
     cost.host = from_seconds(length - time.total());
     sharding_exposed_[which] = time.exposed - inside;
     busy_[which] = time.busy;
-    keep_parts(steps.kernels, time, which, scenario.parallel.gathers_in_passes());
+    keep_parts(steps.kernels, time, terms, which, scenario.parallel.gathers_in_passes());
+}
+
+std::vector<AddedTerm> StagePrice::terms_of(const scenarios::Scenario& scenario,
+                                            std::size_t which) const {
+    return added_terms(scenario, graph_,
+                       which == kAgain ? std::nullopt : std::optional(static_cast<Pass>(which)));
 }
 
 void StagePrice::keep_parts(std::span<const models::Kernel> kernels, const PassTime& time,
-                            std::size_t which, bool shards) {
+                            const std::vector<AddedTerm>& terms, std::size_t which, bool shards) {
     std::vector<PricePart>& parts = parts_[which];
     parts.reserve(kernels.size() + 2);
     Duration rest = costs_[which].duration;
@@ -187,17 +195,19 @@ void StagePrice::keep_parts(std::span<const models::Kernel> kernels, const PassT
               KernelPart{kernel, from_seconds(each.takes + each.hidden)}});
     }
     keep({1, costs_[which].host, kLaunching});
+    for (const AddedTerm& added : terms) keep({1, added.takes, added.term});
     if (shards) keep({1, rest, kSharding});
 }
 
-void StagePrice::keep_parts(const MeasuredPass& pass, Duration around, std::size_t which) {
+void StagePrice::keep_parts(const MeasuredPass& pass, const std::vector<AddedTerm>& terms,
+                            std::size_t which) {
     std::vector<PricePart>& parts = parts_[which];
     parts.clear();
     for (const OperatorTime& time : pass.operators)
         parts.push_back({time.times, time.takes,
                          OperatorPart{without_layer(graph_.operators[time.op]), time.measured}});
-    parts.push_back({1, around, kInterpreter});
-    const Duration sharding = costs_[which].duration - pass.duration;
+    for (const AddedTerm& added : terms) parts.push_back({1, added.takes, added.term});
+    const Duration sharding = costs_[which].duration - pass.duration - sum_of(terms);
     if (sharding > Duration{}) parts.push_back({1, sharding, kSharding});
 }
 
@@ -208,17 +218,19 @@ void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPr
         MeasuredPass pass =
             measured_pass(*scenario.cluster.measured, graph_, runs, which == kAgain, fold_, pricer);
         const Duration sharding = from_seconds(sharding_exposed_[which]);
+        const std::vector<AddedTerm> terms = terms_of(scenario, which);
         ComputeCost& cost = costs_[which];
-        cost.duration = pass.duration + sharding;
+        cost.duration = pass.duration + sum_of(terms) + sharding;
         cost.exposed = std::min(cost.duration, from_seconds(pass.exposed) + sharding);
         cost.host = {};
         // The measurement does not tell which part is communication that a pair could hide.
         work_[which] = {};
-        work_[which].kernels = seconds(cost.duration - cost.exposed);
+        work_[which].added = seconds(sum_of(terms));
+        work_[which].kernels = seconds(cost.duration - sum_of(terms) - cost.exposed);
         work_[which].exposed = seconds(cost.exposed);
         // The measured time contains its communication, however long that is by the rates.
         for (double& busy : busy_[which]) busy = std::min(busy, seconds(cost.duration));
-        keep_parts(pass, scenario.cluster.measured->pass_overhead, which);
+        keep_parts(pass, terms, which);
         unmeasured_.merge(pass.missing);
     };
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };

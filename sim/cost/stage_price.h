@@ -9,6 +9,7 @@
 #include "models/graph.h"
 #include "scenarios/scenario.h"
 #include "schedule/action.h"
+#include "sim/cost/added_terms.h"
 #include "sim/cost/measured_pass.h"
 #include "sim/cost/pair_time.h"
 #include "sim/cost/pass_time.h"
@@ -89,8 +90,10 @@ private:
     double host_seconds(const scenarios::Scenario& scenario, std::size_t which,
                         int collectives) const;
     void keep_parts(std::span<const models::Kernel> kernels, const PassTime& time,
-                    std::size_t which, bool shards);
-    void keep_parts(const MeasuredPass& pass, Duration around, std::size_t which);
+                    const std::vector<AddedTerm>& terms, std::size_t which, bool shards);
+    void keep_parts(const MeasuredPass& pass, const std::vector<AddedTerm>& terms,
+                    std::size_t which);
+    std::vector<AddedTerm> terms_of(const scenarios::Scenario& scenario, std::size_t which) const;
     void take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const PassesAsked& asked);
 

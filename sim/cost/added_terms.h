@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "models/graph.h"
+#include "scenarios/scenario.h"
+#include "schedule/action.h"
+#include "sim/cost/price_part.h"
+
+/// The terms of a pass's time that come on top of its kernels and exchanges and that nothing hides.
+namespace debubble::sim {
+
+struct AddedTerm {
+    CostTerm term;
+    Duration takes{};
+};
+
+/// The terms of one pass of a stage; without a `pass`, those of a Recompute. StagePrice adds them
+/// to every price, of calibrated machines and of pairs too, and lists them among its parts.
+std::vector<AddedTerm> added_terms(const scenarios::Scenario& scenario,
+                                   const models::StageGraph& stage, std::optional<Pass> pass);
+
+Duration sum_of(const std::vector<AddedTerm>& terms);
+
+}  // namespace debubble::sim
