@@ -44,8 +44,8 @@ class Mistakes(unittest.TestCase):
     def test_what_is_right_is_not_refused(self):
         self.assertEqual("", self.found(
             "`debubble schedule --list` lists `--anything`.", "```console", "$ debubble validate none.csv",
-            "...none.csv...", "$ echo $?", "2", "$ debubble schedule --name 1f1b \\", "    --ranks 1 --micro-batches 2 --format text",
-            "0F0 ... 0B1", "```"))
+            "...none.csv...", "$ echo $?", "2", "$ debubble schedule --name 1f1b \\",
+            "    --ranks 1 --micro-batches 2 --format text", "0F0 ... 0B1", "```"))
 
     def test_an_unknown_flag_of_a_command_that_runs(self):
         self.assertIn("takes no '--lost'", self.found("```sh", "debubble schedule --lost", "```"))
