@@ -17,10 +17,13 @@ class Help:
 
     @functools.lru_cache(None)
     def flags(self, verb):
-        return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", self.ask(verb, "--help"))) | {"--help", "-h"}
+        """None where this build lacks the verb's program."""
+        text = self.ask(verb, "--help")
+        return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text)) | {"--help", "-h"} if text else None
 
     def ask(self, *words):
-        return subprocess.run([self.program, *words], capture_output=True, text=True, timeout=60).stdout
+        asked = subprocess.run([self.program, *words], capture_output=True, text=True, timeout=60)
+        return asked.stdout if asked.returncode == 0 else ""
 
     def mistakes(self, text):
         """Sentences about the `debubble VERB ...` in a line or a script."""
@@ -32,9 +35,10 @@ class Help:
             if verb not in self.verbs:
                 found.append(f"there is no verb '{verb}'")
                 continue
-            for word in words[1:]:
+            flags = self.flags(verb)
+            for word in words[1:] if flags else []:
                 flag = word.split("=")[0]
-                if re.match(r"--?[a-z]", flag) and flag not in self.flags(verb):
+                if re.match(r"--?[a-z]", flag) and flag not in flags:
                     found.append(f"debubble {verb} takes no '{flag}'")
         return found
 

@@ -138,6 +138,9 @@ class PageCheck:
 
     def check_table(self, table, folder):
         path = folder / table.file
+        if not path.exists():
+            self.complain(table.line, f"no command of the page has written {table.file}")
+            return
         names = columns(path) if table.kind == "columns" else keys(path)
         listed = {name: re.compile(re.escape(name).replace(r"\*", ".+")) for name in table.names}
         for name in sorted(names):
