@@ -131,7 +131,7 @@ struct Heads {
         Apart,   ///< all queries, then all keys, then all values
     };
     Layout layout{};
-    Value queries;              ///< or all three
+    Value queries;              ///< queries alone if `keys` is set, else queries, keys and values
     std::optional<Value> keys;  ///< keys, then values, where slices of the sequence share them
     std::int64_t heads = 1;     ///< on this rank
     std::int64_t kv_heads = 1;

@@ -21,11 +21,11 @@ struct Sizes {
     std::int64_t kv_heads = 1;
     std::int64_t query_width = 1;    ///< [q] heads x head dimension
     std::int64_t key_width = 1;      ///< [kv]
-    std::int64_t ffn = 1;            ///< [f] as heads
+    std::int64_t ffn = 1;            ///< [f], or [f / t] where a layer's MLP is cut
     std::int64_t gates = 1;          ///< [g] 2 if gated
-    std::int64_t vocab = 1;          ///< [V], padded and cut where the vocabulary is
+    std::int64_t vocab = 1;          ///< [V] with padding, or [V / t] where it is cut
     std::int64_t experts = 0;        ///< on this rank
-    std::int64_t expert_rows = 0;    ///< that come to each of them
+    std::int64_t expert_rows = 0;    ///< rows that come to each of these experts
     std::int64_t expert_ffn = 0;     ///< [f] of one expert on this rank
     std::int64_t queries = 1;        ///< per sample
     std::int64_t keys = 1;           ///< keys per sample that any query of this pass may see

@@ -35,8 +35,8 @@ struct Framework {
     bool overlap_grad_reduce = false;     ///< DP buckets reduced during the last backward
     bool reduces_by_layer = false;        ///< a bucket is a layer, and the embeddings are one piece
     bool overlap_param_gather = false;
-    Exchanges pair_hides{};  ///< exchanges of either half of an Overlap, behind the other half's
-                             ///< kernels
+    /// The exchanges of either half of an Overlap that run during the other half's kernels.
+    Exchanges pair_hides{};
     PointToPoint point_to_point = PointToPoint::ScatterGather;
     bool point_to_point_blocks = false;  ///< the sender waits for its send
     Bytes grad_bucket{40'000'000L * 4};  ///< bytes of gradients reduced at once, when overlapped

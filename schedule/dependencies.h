@@ -8,8 +8,8 @@
 
 #include "schedule/schedule.h"
 
-/// Who needs whose result. Replay, validation and the placing of sends and
-/// receives all read the data flow of a pipeline from here.
+/// The data flow of a pipeline: the results that each compute needs. Replay, validation and the
+/// placing of sends and receives all read it from here.
 ///
 ///   F(s)   needs F(s-1), and F(s) of the slice before it (keys and values)
 ///   I, B   need F(s), I or B of s+1, and I or B of the slice after it (dK, dV)

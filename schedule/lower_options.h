@@ -12,7 +12,7 @@ enum class ReceivePlacement {
     Early,  ///< before the compute ahead of that one, so that the link works meanwhile
 };
 
-/// How the step ends.
+/// The actions at the end of a step.
 enum class OptimizerPlacement {
     None,           ///< compute and communication only
     Synchronized,   ///< GradNorm, then OptimizerStep
@@ -23,7 +23,7 @@ struct LowerOptions {
     ReceivePlacement receive = ReceivePlacement::Early;
     OptimizerPlacement optimizer = OptimizerPlacement::Synchronized;
     bool data_parallel = false;    ///< gradients are shared over data x context ranks, or holders
-    int zero_stage = 0;            ///< 0..3; see the design of data parallelism in ARCHITECTURE.md
+    int zero_stage = 0;            ///< 0 to 3 (Rajbhandari et al. 2020)
     bool shard_by_stage = false;   ///< ZeRO-3 by Unshard, Reshard and ReduceGrad (`wrap: stage`);
                                    ///< otherwise all three happen inside the computes
     std::vector<Stage> tied;       ///< the stages that hold a copy of a tied tensor

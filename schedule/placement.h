@@ -10,8 +10,8 @@
 
 namespace debubble {
 
-/// How stages lie on ranks: row r names the stages of rank r. A stage may lie
-/// on several ranks (bidirectional schedules hold two copies of it).
+/// The assignment of stages to ranks: row r names the stages of rank r. Several ranks may hold a
+/// stage (bidirectional schedules have two copies of it).
 ///
 ///   loop, p=3, v=2:   0 3 | 1 4 | 2 5
 ///   v, p=3:           0 5 | 1 4 | 2 3

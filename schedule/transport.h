@@ -2,7 +2,7 @@
 
 namespace debubble {
 
-/// How a send completes.
+/// The moment at which a send is complete.
 enum class Transport {
     Buffered,      ///< at once
     Rendezvous,    ///< with its receive

@@ -9,7 +9,7 @@
 
 #include "text/document.h"
 
-/// Where shipped files lie, and how a name leads to one.
+/// The files that are shipped with the program, and the way from a name to one of them.
 namespace debubble::text {
 
 /// The root of shipped data, laid out as the sources are (models/zoo/*.yaml, scenarios/*.yaml,

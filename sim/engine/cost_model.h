@@ -48,8 +48,8 @@ public:
     /// The flow of an Unshard or a ReduceGrad while no compute hides it; the rest of it is hidden.
     virtual Flow unshard(Stage, Rank) const { return {}; }
     virtual Flow reduce_grad(Stage, std::span<const Rank> /*holders*/) const { return {}; }
-    /// The part of the Unshard that ended the step before which runs during the stage's first
-    /// forward of a step.
+    /// The step before ends with an Unshard: the part of it that runs during the stage's first
+    /// forward of this step.
     virtual HiddenPart unshard_hidden(Stage, Rank) const { return {}; }
     /// The part of a ReduceGrad that runs during the backward before it.
     virtual HiddenPart reduce_grad_hidden(Stage, std::span<const Rank> /*holders*/) const {

@@ -65,7 +65,7 @@ struct MemoryEvent {
 /// to the host) comes after the compute that follows its action, as on a device that does nothing
 /// else between the two: it belongs to an earlier action than the events around it. An Overlap is
 /// two passes, the second after all of the first. `index` is that of the program's placement.
-/// `storage` is a list that nobody needs: its memory is used again.
+/// The result takes over the memory of `storage`, whose content is dropped.
 std::vector<MemoryEvent> memory_events(const Program& program, const PlacementIndex& index,
                                        Rank rank, const MemoryModel& memory,
                                        std::vector<MemoryEvent> storage = {});

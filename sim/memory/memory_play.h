@@ -20,7 +20,7 @@ PlayedMemory play_memory(const scenarios::Scenario& scenario,
                          const std::vector<models::StageContent>& stages, const Program& program,
                          Rank rank, std::size_t largest = 10);
 
-/// PlayedMemory::peak_reserved of every rank alone, which is faster.
+/// Only PlayedMemory::peak_reserved, of every rank, which is faster.
 std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,
                                  const std::vector<models::StageContent>& stages,
                                  const Program& program, const std::stop_token& stop = {});

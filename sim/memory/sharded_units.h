@@ -24,7 +24,8 @@
 /// head's, where a chunked loss makes them in a backward-input.
 namespace debubble::sim {
 
-/// The numbers of elements that a rank has of a stage whole.
+/// The elements of a stage that a rank computes with, in the units in which data-parallel ranks
+/// gather and reduce them.
 struct ShardedUnits {
     int layers = 0;
     std::int64_t layer = 0;      ///< of each layer
@@ -37,7 +38,7 @@ struct ShardedUnits {
     std::int64_t root() const { return embedding + head + tied; }
 };
 
-/// The units of a stage with this many layers, of which the graph has one for all, or all.
+/// The units of a stage with this many layers. In the graph, one layer may stand for all of them.
 ShardedUnits sharded_units(const models::StageGraph& graph, int layers);
 
 /// The share of the elements whose gradients a backward completes at its end: those of the
@@ -52,7 +53,7 @@ struct PassUse {
     bool several_holders = false;  ///< several ranks hold the stage
 };
 PassUse use_of(Pass pass, bool several_holders);
-/// True if any two ranks, other than those that share data, are holders of one stage.
+/// True if two pipeline ranks hold the same stage.
 bool has_several_holders(const Placement& placement);
 
 /// The place in a pass: in embedding or head before its layers, in a layer, or after them.

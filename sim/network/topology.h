@@ -40,7 +40,7 @@ private:
         Link node_in = 0;
         Link nic_out = 0;
         Link nic_in = 0;
-        std::optional<Link> leaf_up;  ///< and down: where leaves are described
+        std::optional<Link> leaf_up;  ///< this and leaf_down: set if the cluster has leaves
         std::optional<Link> leaf_down;
         Link host = 0;
     };
