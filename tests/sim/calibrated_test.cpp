@@ -7,7 +7,10 @@
 #include "scenarios/measured.h"
 #include "scenarios/plan.h"
 #include "scenarios/read_scenario.h"
+#include "sim/cost/added_terms.h"
 #include "sim/cost/measured_pass.h"
+#include "sim/cost/pair_time.h"
+#include "sim/cost/schedule_prices.h"
 #include "sim/predict.h"
 
 /// Promises of predictions on a calibrated machine, whose figures are made up.
@@ -95,6 +98,27 @@ TEST(Calibrated, APartedBackwardTakesItsParts) {
     const models::StageContent last{4, 4, false, true};
     EXPECT_EQ(length(trace, Pass::BackwardInput, 1), sum(job, last, Part::Input));
     EXPECT_EQ(length(trace, Pass::BackwardWeight, 1), sum(job, last, Part::Weight));
+}
+
+TEST(Calibrated, TermsThatNothingHidesAreAmongThePartsAndStayInPairs) {
+    const Scenario scenario = small_job("1f1b");
+    const Scenario job = calibrated(scenario, invented(scenario));
+    const scenarios::Plan plan = scenarios::make_plan(job);
+    const SchedulePrices prices(job, plan.stages, plan.schedule);
+    const StagePrice& stage = prices.of(Compute{Pass::Forward, Stage{0}, MicroBatch{}});
+    ASSERT_EQ(sum_of(added_terms(job, stage.graph(), Pass::Forward)), Duration{333});
+    Duration parts{}, terms{};
+    for (const PricePart& part : stage.parts(Pass::Forward)) {
+        parts += part.takes;
+        if (std::holds_alternative<CostTerm>(part.from)) terms += part.takes;
+    }
+    EXPECT_EQ(parts, stage.of(Pass::Forward).duration);
+    EXPECT_EQ(terms, Duration{333});
+    const PassWork pair = pair_of(stage.work(Pass::Forward), stage.work(Pass::Backward), {});
+    EXPECT_DOUBLE_EQ(pair.added, 2 * 333e-9);
+    EXPECT_NEAR(length_of(pair),
+                seconds(stage.of(Pass::Forward).duration + stage.of(Pass::Backward).duration),
+                1e-12);
 }
 
 /// (m + p - 1)(F + B) for equal stages, and messages and the step that take no time.
