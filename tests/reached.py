@@ -3,9 +3,9 @@
 
     reached.py BUILD FILE...       files by their paths from the project's root
 
-A source or header reaches the programs that are linked from what includes it, and a Python test the entry that
-runs it. Any other file (scenarios, goldens, CMake) may be read by any test, and reaches all; a document reaches none.
-Entries with the label `release` are left out: that preset builds what they run."""
+A source or header reaches the programs that are linked from what includes it, a file of cases the entries of its folder
+alone, and a Python test the entry that runs it. Any other file (scenarios, goldens, CMake) may be read by any test, and
+reaches all; a document reaches none. Entries with the label `release` are left out: that preset builds what they run."""
 
 import json
 import pathlib
@@ -45,13 +45,15 @@ def entries(build):
 def main(words):
     build = pathlib.Path(words[0]).resolve()
     changed = [pathlib.Path(word) for word in words[1:]]
-    code = {(ROOT / file).resolve() for file in changed if file.suffix in CODE}
+    cases = {file for file in changed if file.name.endswith("_test.cpp")}
+    folders = {f"--folder={file.parent}" for file in cases}
+    code = {(ROOT / file).resolve() for file in changed if file.suffix in CODE and file not in cases}
     scripts = {(ROOT / file).resolve() for file in changed if file.suffix == ".py"}
     anything = any(file.suffix not in CODE | NOTHING for file in changed)
     objects = objects_that_include(build, code) if code else set()
     reached = {}
     for name, command in entries(build):
-        yes = anything or any(word.resolve() in scripts for word in command)
+        yes = anything or any(str(word) in folders or word.resolve() in scripts for word in command)
         for word in command:
             if yes or build not in word.resolve().parents or not word.is_file():
                 continue

@@ -1,5 +1,5 @@
-#include "tests/exec/cuda/tested_device.h"
-#include "tests/exec/kernels_twins.h"
+#include "tests/exec/kernels/kernels_twins.h"
+#include "tests/exec/support/tested_device.h"
 
 namespace debubble::exec {
 

@@ -1,6 +1,6 @@
 #include "base/diagnostic.h"
 #include "exec/cuda/load_module.h"
-#include "tests/exec/cuda/tested_device.h"
+#include "tests/exec/support/tested_device.h"
 
 namespace debubble::exec {
 

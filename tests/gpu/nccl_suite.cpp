@@ -15,8 +15,8 @@
 #include "exec/cuda/nccl/load_nccl.h"
 #include "exec/program/run/local_launcher.h"
 #include "exec/program/run/process_place.h"
-#include "tests/exec/comm_checks.h"
-#include "tests/exec/comm_conformance.h"
+#include "tests/exec/support/comm_checks.h"
+#include "tests/exec/support/comm_conformance.h"
 
 /// The promises of communicators, kept by NCCL: as many processes as it is told, which may share a
 /// GPU. The suite's numbers lie on the host, so each buffer goes to the device and back.

@@ -6,7 +6,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/read_scenario.h"
-#include "tests/source_folder.h"
+#include "tests/support/source_folder.h"
 
 /// Every file of rejects/ holds the mistake that its name says; beside it lies all that
 /// the program says of it. DEBUBBLE_WRITE_REJECTS=1 writes the texts anew, to be read

@@ -7,7 +7,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "schedule/generators/writer.h"
-#include "tests/source_folder.h"
+#include "tests/support/source_folder.h"
 
 namespace debubble {
 namespace {

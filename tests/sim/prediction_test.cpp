@@ -9,7 +9,7 @@
 #include "scenarios/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "sim/unvalidated.h"
-#include "tests/sim/random_plans.h"
+#include "tests/sim/engine/random_plans.h"
 #include "tests/sim/scenarios.h"
 
 namespace debubble::sim {

@@ -2,8 +2,8 @@
 
 #include "exec/comm/local.h"
 #include "exec/cuda/emulation/emulated_device.h"
-#include "tests/exec/comm_conformance.h"
 #include "tests/exec/cuda/looked_at.h"
+#include "tests/exec/support/comm_conformance.h"
 
 /// The promises of the local communicator hold for lanes of devices, too. Those of the emulated GPU
 /// also reach the host's memory, where the suite keeps its numbers.

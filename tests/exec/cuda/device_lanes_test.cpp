@@ -11,7 +11,7 @@
 #include "exec/cuda/emulation/emulated_device.h"
 #include "exec/cuda/emulation/emulated_gpu.h"
 #include "exec/cuda/lanes.h"
-#include "tests/exec/comm_checks.h"
+#include "tests/exec/support/comm_checks.h"
 
 /// Lanes of a device and the marks between them, on the emulated GPU.
 namespace debubble::exec {

@@ -1,5 +1,5 @@
 #include "exec/cuda/emulation/emulated_device.h"
-#include "tests/exec/kernels_twins.h"
+#include "tests/exec/kernels/kernels_twins.h"
 
 namespace debubble::exec {
 

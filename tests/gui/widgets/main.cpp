@@ -1,4 +1,3 @@
-#include <gtest/gtest.h>
 #include <QApplication>
 #include <QFont>
 #include <QLocale>
@@ -6,18 +5,21 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 
+#include "tests/support/run_tests.h"
+
+/// Without a display (the offscreen platform), in Qt's own style and one known font.
 int main(int argc, char** argv) {
     const QTemporaryDir home;  // no user's settings are read or written
     qputenv("QT_QPA_PLATFORM", "offscreen");
     qputenv("XDG_CONFIG_HOME", home.path().toUtf8());
     qputenv("XDG_DATA_HOME", home.path().toUtf8());
-    testing::InitGoogleTest(&argc, argv);
-    const QApplication application(argc, argv);
+    int qt_count = 1;  // the options are GoogleTest's
+    const QApplication application(qt_count, argv);
     QApplication::setApplicationName("debubble");
     QApplication::setOrganizationName("debubble");
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QLocale::setDefault(QLocale::c());
     QApplication::setStyle("Fusion");
     QApplication::setFont(QFont("DejaVu Sans", 9));
-    return RUN_ALL_TESTS();
+    return debubble::run_tests(argc, argv);
 }

@@ -22,7 +22,7 @@
 #include "gui/widgets/colours.h"
 #include "gui/widgets/run/run_panel.h"
 #include "tests/gui/widgets/window.h"
-#include "tests/source_folder.h"
+#include "tests/support/source_folder.h"
 
 namespace debubble::gui {
 namespace {

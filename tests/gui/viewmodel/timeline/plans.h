@@ -5,7 +5,7 @@
 
 #include "gui/viewmodel/timeline/document.h"
 #include "schedule/generators/generators.h"
-#include "tests/schedule/trace_of.h"
+#include "tests/trace/trace_of.h"
 
 /// Small timelines whose every instant is known.
 namespace debubble::gui {

@@ -1,0 +1,111 @@
+# How programs of tests and the entries of ctest are made.
+
+# debubble_test_code(<target> USES ...): flags, precompiled headers and libraries of code that only tests have.
+function(debubble_test_code target)
+    target_link_libraries(${target} PRIVATE debubble_options PUBLIC debubble_test_support ${ARGN})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    if(DEBUBBLE_PRECOMPILE)
+        target_precompile_headers(${target} REUSE_FROM precompiled_test_headers)
+    endif()
+endfunction()
+
+# debubble_suite(<folder> USES ...): cases that several programs hold, compiled once.
+function(debubble_suite folder)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES")
+    string(REPLACE / _ suite ${folder}_suite)
+    debubble_sources(sources headers ${folder})
+    set_property(GLOBAL APPEND PROPERTY debubble_compiled_tests ${sources})
+    debubble_batches(units ${suite} ${sources})
+    add_library(${suite} OBJECT ${units})
+    debubble_test_code(${suite} ${arg_USES})
+endfunction()
+
+# debubble_entry(<program> <entry> <folder> [SHARDS <n>] [LABELS ...] [ENVIRONMENT ...]): one entry of ctest, or several
+# that share the cases of a folder. Those that share go first, since they are long.
+function(debubble_entry program entry folder)
+    cmake_parse_arguments(PARSE_ARGV 3 arg "" "SHARDS" "LABELS;ENVIRONMENT")
+    if(NOT arg_SHARDS)
+        set(arg_SHARDS 1)
+    endif()
+    set(timeout 600)
+    if(DEBUBBLE_SANITIZE MATCHES "thread")
+        set(timeout 2400)
+    endif()
+    foreach(shard RANGE 1 ${arg_SHARDS})
+        set(name ${entry})
+        set(environment ${arg_ENVIRONMENT})
+        if(arg_SHARDS GREATER 1)
+            set(name ${entry}_${shard})
+            math(EXPR index "${shard} - 1")
+            list(APPEND environment GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
+        endif()
+        add_test(NAME ${name} COMMAND ${program} --folder=tests/${folder})
+        set_tests_properties(${name} PROPERTIES
+            TIMEOUT ${timeout} COST ${arg_SHARDS} LABELS "${arg_LABELS}" ENVIRONMENT "${environment}")
+    endforeach()
+endfunction()
+
+# debubble_tests(<name> FOLDERS ... [EXCEPT ...] [SUITES ...] [SHARDS <folder>:<n>...] [THREADS <folder>...] USES ...)
+#
+# The program <name>_tests of all sources in these folders of tests/ and below, but for what EXCEPT names, and of the
+# SUITES, folders too. Every folder with cases is an entry of ctest, named by its path (a suite's by the program's name
+# and its own), or as many as SHARDS says. THREADS: its cases run on several threads, so that thread sanitizer shall
+# see them (the label `threads` and the target threads_tests).
+add_custom_target(threads_tests)
+function(debubble_tests name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;EXCEPT;SUITES;SHARDS;THREADS;USES")
+    set(target ${name}_tests)
+    debubble_sources(sources headers ${arg_FOLDERS} EXCEPT ${arg_EXCEPT})
+    debubble_batches(units ${target} ${sources})
+    foreach(suite ${arg_SUITES})
+        string(REPLACE / _ objects ${suite}_suite)
+        list(APPEND units $<TARGET_OBJECTS:${objects}>)
+    endforeach()
+    add_executable(${target} ${units})
+    debubble_test_code(${target} ${arg_USES})
+    target_link_libraries(${target} PRIVATE debubble_test_main)
+    add_dependencies(unit_tests ${target})
+    if(arg_THREADS)
+        add_dependencies(threads_tests ${target})
+    endif()
+    debubble_entries(${name} "${sources}")
+endfunction()
+
+# The entries of debubble_tests, whose arguments it sees.
+function(debubble_entries name sources)
+    set_property(GLOBAL APPEND PROPERTY debubble_compiled_tests ${sources})
+    set(folders ${arg_SUITES})
+    foreach(source ${sources})
+        if(source MATCHES "^(.*)/[^/]*_test[.]cpp$")
+            list(APPEND folders ${CMAKE_MATCH_1})
+        endif()
+    endforeach()
+    list(REMOVE_DUPLICATES folders)
+    foreach(folder ${folders})
+        string(REPLACE / _ entry ${folder})
+        if(folder IN_LIST arg_SUITES)
+            cmake_path(GET folder FILENAME entry)
+            set(entry ${name}_${entry})
+        endif()
+        set(shards 1)
+        foreach(shared ${arg_SHARDS})
+            if(shared MATCHES "^${folder}:([0-9]+)$")
+                set(shards ${CMAKE_MATCH_1})
+            endif()
+        endforeach()
+        set(labels)
+        if(folder IN_LIST arg_THREADS)
+            set(labels threads)
+        endif()
+        debubble_entry(${name}_tests ${entry} ${folder} SHARDS ${shards} LABELS ${labels})
+    endforeach()
+endfunction()
+
+# debubble_script(<entry> <script> [ARGUMENTS ...] [ENVIRONMENT ...]): a Python test. One that prints "Skipped" first is
+# skipped.
+function(debubble_script entry script)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ARGUMENTS;ENVIRONMENT")
+    add_test(NAME ${entry} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${arg_ARGUMENTS})
+    set_tests_properties(${entry} PROPERTIES TIMEOUT 600 SKIP_REGULAR_EXPRESSION "^Skipped"
+        ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/python;${arg_ENVIRONMENT}")
+endfunction()

@@ -1,0 +1,77 @@
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "tests/exec/support/training_job.h"
+
+/// State that one layout saves is state that another goes on from.
+namespace debubble::exec {
+namespace {
+
+class SavedState : public testing::TestWithParam<Layout> {
+protected:
+    void SetUp() override {
+        folder_ = std::filesystem::temp_directory_path() /
+                  ("debubble-pieces-" + std::to_string(::getpid()));
+        std::filesystem::create_directories(folder_);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+    std::filesystem::path folder_;
+};
+
+Layout as(const Layout& like, const std::string& parallel, const std::string& schedule) {
+    Layout layout = like;
+    layout.parallel = parallel;
+    layout.schedule = schedule;
+    return layout;
+}
+
+TEST_P(SavedState, GoesOnToTheBitUnderOtherLayouts) {
+    const Layout& layout = GetParam();
+    JobCheckpoint saved;
+    saved.save_to = folder_.string();
+    run_job(layout, 2, saved);
+    const GlobalTensors through = run_job(layout, 4).weights;
+    JobCheckpoint loaded;
+    loaded.load_from = folder_.string();
+    loaded.first_step = 2;
+    for (const Layout& other :
+         {layout, as(layout, "{data: 1}", "1f1b"), as(layout, "{data: 4, zero_stage: 3}", "1f1b"),
+          as(layout, "{tensor: 2, pipeline: 2, data: 2, zero_stage: 1}", "zb-v")}) {
+        const JobResult result = run_job(other, 2, loaded);
+        EXPECT_EQ(result.weights, through) << testing::PrintToString(other);
+        EXPECT_TRUE(result.copies_agree);
+    }
+}
+
+TEST_P(SavedState, GivesItsWeightsToATrainingThatStartsAnew) {
+    JobCheckpoint saved;
+    saved.save_to = folder_.string();
+    const GlobalTensors weights = run_job(GetParam(), 2, saved).weights;
+    JobCheckpoint loaded;
+    loaded.load_from = folder_.string();
+    loaded.wanted = Wanted::Weights;
+    const JobResult result = run_job(as(GetParam(), "{data: 2, zero_stage: 2}", "1f1b"), 0, loaded);
+    EXPECT_EQ(result.weights, weights);
+    EXPECT_TRUE(result.copies_agree);
+}
+
+std::vector<Layout> saved_layouts() {
+    std::vector<Layout> all;
+    for (const char* precision : {"fp32", "bf16", "fp16"}) {
+        all.push_back(
+            {"{tensor: 2, pipeline: 2, data: 2, zero_stage: 2}", "gpt2", "1f1b", precision});
+        all.push_back({"{pipeline: 2, data: 2}", "gpt2", "chimera", precision});
+    }
+    for (Layout& layout : all)
+        layout.training =
+            "clip_norm: 2\n  optimizer: {name: adamw, lr: 1e-2}\n"
+            "  lr_schedule: {name: cosine, warmup_steps: 1, total_steps: 5}";
+    return all;
+}
+INSTANTIATE_TEST_SUITE_P(All, SavedState, testing::ValuesIn(saved_layouts()));
+
+}  // namespace
+}  // namespace debubble::exec

@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include "tests/exec/support/parity_cases.h"
+#include "tests/exec/support/parity_checks.h"
+#include "tests/exec/support/tested_device.h"
+
+/// Whole jobs on the CUDA back end: the training of the processor, whatever the layout and the
+/// schedule.
+namespace debubble::exec::parity {
+namespace {
+
+Case on_device(std::string name, std::string model, std::string schedule = "1f1b",
+               std::string parallel = "{data: 1}", std::string training = {}) {
+    Case c;
+    c.name = std::move(name);
+    c.model = std::move(model);
+    c.schedule = std::move(schedule);
+    c.parallel = std::move(parallel);
+    c.training = std::move(training);
+    c.device = tested_device;
+    return c;
+}
+
+class DeviceParity : public testing::TestWithParam<Case> {
+protected:
+    void SetUp() override {
+        if (const std::string reason = why_no_device(); !reason.empty()) GTEST_SKIP() << reason;
+    }
+};
+std::string name_of_case(const testing::TestParamInfo<Case>& info) {
+    return info.param.name;
+}
+
+class AgainstTheProcessor : public DeviceParity {};
+TEST_P(AgainstTheProcessor, TrainsTheSameNetwork) {
+    expect_training_of_the_processor(GetParam());
+}
+Case adamw(Case c) {
+    c.name += "_adamw";
+    c.optimizer = "{name: adamw, lr: 0.001, eps: 0.01}";  // at eps 1e-8 noise has steps of its own
+    return c;
+}
+Case momentum(Case c) {
+    c.name += "_momentum";
+    c.optimizer = "{name: sgd, lr: 0.1, momentum: 0.9}";
+    return c;
+}
+INSTANTIATE_TEST_SUITE_P(
+    Networks, AgainstTheProcessor,
+    testing::Values(on_device("gpt2", "gpt2"), adamw(on_device("gpt2", "gpt2")),
+                    on_device("gpt2_dropout", "gpt2-dropout"), on_device("llama", "llama"),
+                    on_device("vit", "vit"), on_device("experts", "mixtral"),
+                    on_device("gpt2_clipped", "gpt2", "1f1b", "{data: 1}", "clip_norm: 0.1"),
+                    momentum(on_device("gpt2", "gpt2"))),
+    name_of_case);
+
+/// Main parameters and moments in the host's memory, from where they pass through the device's.
+class OffloadedOptimizer : public DeviceParity {};
+TEST_P(OffloadedOptimizer, LeavesTheBitsOfTheResidentOne) {
+    Case offloaded = GetParam();
+    offloaded.training += "\n  offload_optimizer: true";
+    const Result there = train(offloaded, 3), here = train(GetParam(), 3);
+    EXPECT_EQ(there.losses, here.losses);
+    EXPECT_EQ(there.weights, here.weights);
+    for (std::size_t rank = 0; rank < there.static_memory.size(); ++rank) {
+        const auto optimizer = [&](const Result& result) {
+            return result.static_memory[rank][static_cast<std::size_t>(MemoryClass::Optimizer)];
+        };
+        EXPECT_EQ(optimizer(there), Bytes{});
+        EXPECT_GT(optimizer(here), Bytes{});
+    }
+}
+Case in_slices(Case c) {
+    c.name += "_in_slices";
+    c.framework += ", offload_buffer: 16 KiB";
+    return c;
+}
+/// Steps that are taken before the norm is known, and undone.
+Case post_validated(Case c) {
+    c.name += "_post_validated";
+    c.framework += ", post_validation: true";
+    return c;
+}
+const Case kLlamaOnFour =
+    adamw(on_device("llama_pp2_dp2_zero1", "llama", "zb-h1",
+                    "{pipeline: 2, data: 2, zero_stage: 1}", "clip_norm: 0.1"));
+INSTANTIATE_TEST_SUITE_P(Trainings, OffloadedOptimizer,
+                         testing::Values(adamw(on_device("gpt2", "gpt2")),
+                                         in_slices(adamw(on_device("gpt2", "gpt2"))), kLlamaOnFour,
+                                         in_slices(post_validated(kLlamaOnFour)),
+                                         momentum(on_device("vit_dp2_zero3", "vit", "1f1b",
+                                                            "{data: 2, zero_stage: 3}"))),
+                         name_of_case);
+
+class AgainstOneRank : public DeviceParity {};
+TEST_P(AgainstOneRank, IsTheSameTraining) {
+    // Ranks have parts of the GPU, and a library's product on a part may sum in another order.
+    constexpr bool kToTheBit = false;
+    expect_training_of_one_rank(GetParam(), train(GetParam(), 2), kToTheBit);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, AgainstOneRank,
+    testing::Values(
+        on_device("gpipe_pp4", "gpt2", "gpipe", "{pipeline: 4, data: 1}"),
+        on_device("zb_h1_pp4", "gpt2", "zb-h1", "{pipeline: 4, data: 1}"),
+        on_device("zb_v_pp2", "gpt2", "zb-v", "{pipeline: 2, data: 1}"),
+        on_device("interleaved_pp2", "gpt2", "interleaved-1f1b",
+                  "{pipeline: 2, data: 1, stages_per_rank: 2}"),
+        on_device("slices_pp2", "gpt2", "{name: seq-1f1b, slices: 2}", "{pipeline: 2, data: 1}"),
+        on_device("tp2_sp", "gpt2", "1f1b", "{tensor: 2, data: 1, sequence: true}"),
+        on_device("cp2_pp2", "gpt2", "zb-h1", "{context: 2, pipeline: 2, data: 1}"),
+        on_device("cp2_slices", "gpt2", "{name: seq-1f1b, slices: 2}",
+                  "{context: 2, pipeline: 2, data: 1}"),
+        on_device("llama_cp2_tp2", "llama", "1f1b", "{context: 2, tensor: 2, data: 1}"),
+        on_device("llama_tp2_pp2", "llama", "zb-h1", "{tensor: 2, data: 1, pipeline: 2}"),
+        on_device("vit_pp2_dp2", "vit", "gpipe", "{pipeline: 2, data: 2}"),
+        on_device("dp2_zero1", "gpt2", "1f1b", "{data: 2, zero_stage: 1}"),
+        on_device("dp2_zero3", "gpt2", "1f1b", "{data: 2, zero_stage: 3}"),
+        on_device("pp2_zero2", "gpt2", "1f1b",
+                  "{pipeline: 2, data: 2, zero_stage: 2, wrap: stage}"),
+        on_device("experts_pp2_dp2", "mixtral", "zb-h1",
+                  "{pipeline: 2, data: 2, zero_stage: 2, wrap: stage}"),
+        on_device("dropout_pp2", "gpt2-dropout", "zb-h1", "{pipeline: 2, data: 1}"),
+        on_device("recompute_pp2", "gpt2", "zb-h1", "{pipeline: 2, data: 1}", "recompute: full"),
+        on_device("offload_pp2", "gpt2", "1f1b", "{pipeline: 2, data: 1}",
+                  "offload_activations: true")),
+    name_of_case);
+
+}  // namespace
+}  // namespace debubble::exec::parity

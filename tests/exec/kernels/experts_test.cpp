@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include "tests/exec/kernels/kernels_twins.h"
+
+namespace debubble::exec {
+namespace {
+
+using Side = Twins::Side;
+
+struct ExpertsCase {
+    std::int64_t tokens, experts, chosen, hidden;
+};
+/// Few and many experts, more than a warp has lanes, all of them chosen; more tokens than a block
+/// counts at once; rows that are not a multiple of eight.
+TEST_P(KernelsTest, Experts) {
+    for (const ExpertsCase& test : std::vector<ExpertsCase>{
+             {300, 8, 2, 24}, {7, 1, 1, 16}, {21, 70, 5, 300}, {33, 4, 4, 13}, {9, 1100, 3, 8}}) {
+        const auto rows = test.tokens * test.chosen;
+        const Twins logits = random({test.tokens, test.experts});
+        const Twins x = random({test.tokens, test.hidden}), dy = random({test.tokens, test.hidden});
+        const Twins weights = fp32({test.tokens, test.experts}),
+                    dweights = fp32({test.tokens, test.experts});
+        const Twins dlogits = fp32({test.tokens, test.experts});
+        const Twins permuted = random({rows, test.hidden}), made = random({rows, test.hidden});
+        const Twins drows = random({rows, test.hidden});
+        const Twins y = random({test.tokens, test.hidden}), dx = random({test.tokens, test.hidden});
+        std::vector<std::vector<std::int64_t>> first;
+        both([&](Kernels& kernels, Side side) {
+            kernels.route_forward(test.chosen, side(logits), side(weights));
+            first.push_back(kernels.first_rows_of_experts(side(weights)));
+            kernels.permute_forward(side(weights), side(x), side(permuted));
+            kernels.combine_forward(side(weights), side(made), side(y));
+            kernels.combine_backward_input(side(weights), side(dy), side(made), side(drows),
+                                           side(dweights));
+            kernels.permute_backward_input(side(weights), side(drows), side(dx));
+            kernels.route_backward_input(side(dweights), side(weights), side(dlogits));
+        });
+        const std::string name = fmt::format("{} experts: ", test.experts);
+        ASSERT_EQ(first.size(), 2u);
+        EXPECT_EQ(first[0], first[1]);
+        EXPECT_EQ(first[0].back(), rows);
+        expect_alike(weights, name + "weights");
+        expect_alike(permuted, name + "rows");
+        expect_alike(y, name + "y");
+        expect_alike(drows, name + "drows");
+        expect_alike(dx, name + "dx");
+        expect_alike(dweights, name + "dweights");
+        if (test.chosen > 1) expect_alike(dlogits, name + "dlogits", 2);  // else it is zero
+    }
+}
+
+/// Experts with many rows, one and none, and the same product again with other rows: what a back
+/// end keeps for one number of rows must not reach the next.
+TEST_P(KernelsTest, ExpertsMultiplyTheirOwnRows) {
+    const std::int64_t experts = 5, inputs = 24, outputs = 16;
+    for (const std::vector<std::int64_t>& first : std::vector<std::vector<std::int64_t>>{
+             {0, 40, 41, 41, 58, 66}, {0, 0, 0, 66, 66, 66}, {0, 7, 23, 24, 57, 66}}) {
+        const Twins x = random({66, inputs}), dy = random({66, outputs});
+        const Twins weights = random({experts * outputs, inputs});
+        const Twins y = random({66, outputs}), dx = random({66, inputs});
+        const Twins dweights = fp32({experts * outputs, inputs});
+        both([&](Kernels& kernels, Side side) {
+            kernels.experts_forward(first, side(x), side(weights), side(y));
+            kernels.experts_backward_input(first, side(dy), side(weights), side(dx));
+            kernels.experts_backward_weight(first, side(x), side(dy), side(dweights));
+        });
+        const std::string name = fmt::format("the first with {} rows: ", first[1]);
+        expect_alike(y, name + "y");
+        expect_alike(dx, name + "dx");
+        expect_alike(dweights, name + "dweights");
+    }
+}
+
+}  // namespace
+}  // namespace debubble::exec

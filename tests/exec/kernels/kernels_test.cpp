@@ -1,0 +1,383 @@
+#include "exec/core/kernels.h"
+
+#include <array>
+#include <cstring>
+
+#include "exec/cpu/convert.h"
+#include "exec/cpu/pieces.h"
+#include "tests/exec/kernels/kernels_twins.h"
+
+namespace debubble::exec {
+namespace {
+
+using Side = Twins::Side;
+constexpr std::array kLayouts = {WeightLayout::OutputsInputs, WeightLayout::InputsOutputs};
+
+TEST_P(KernelsTest, LinearLayers) {
+    for (const auto& [tokens, inputs, outputs] : std::vector<std::array<std::int64_t, 3>>{
+             {1, 1, 1}, {7, 33, 50}, {65, 128, 31}, {130, 257, 96}}) {
+        for (const WeightLayout layout : kLayouts) {
+            const bool conv = layout == WeightLayout::InputsOutputs;
+            const Shape shape = conv ? Shape{inputs, outputs} : Shape{outputs, inputs};
+            const Twins x = random({tokens, inputs}), dy = random({tokens, outputs});
+            const Twins weight = random(shape), bias = random({outputs});
+            const Twins y = random({tokens, outputs}), plain = random({tokens, outputs});
+            const Twins dx = random({tokens, inputs}), more = random({tokens, inputs});
+            const Twins dweight = fp32(shape), dbias = fp32({outputs});
+            const Twins narrow_dweight = random(shape), narrow_dbias = random({outputs});
+            both([&](Kernels& kernels, Side side) {
+                kernels.linear_forward(layout, side(x), side(weight), side(bias), side(y));
+                kernels.linear_forward(layout, side(x), side(weight), {}, side(plain));
+                kernels.add_bias(side(bias), side(plain));
+                kernels.linear_backward_input(layout, side(dy), side(weight), side(dx),
+                                              Write::Overwrite);
+                kernels.linear_backward_input(layout, side(dy), side(weight), side(more),
+                                              Write::Add);
+                kernels.linear_backward_weight(layout, side(x), side(dy), side(dweight),
+                                               side(dbias));
+                kernels.linear_backward_weight(layout, side(x), side(dy), side(dweight), {});
+                kernels.linear_backward_weight(layout, side(x), side(dy), side(narrow_dweight),
+                                               side(narrow_dbias));
+            });
+            expect_alike(y, "y");
+            expect_alike(plain, "y whose bias comes later", 2);  // rounded twice
+            expect_alike(dx, "dx");
+            expect_alike(more, "dx added");
+            expect_alike(dweight, "dweight");
+            expect_alike(dbias, "dbias");
+            expect_alike(narrow_dweight, "dweight in the compute type");
+            expect_alike(narrow_dbias, "dbias in the compute type");
+        }
+    }
+}
+
+TEST_P(KernelsTest, ProductsWithTheirActivation) {
+    for (const auto layout : {WeightLayout::InputsOutputs, WeightLayout::OutputsInputs})
+        for (const auto kind : {Nonlinearity::GeluTanh, Nonlinearity::Gelu})
+            for (const std::int64_t ffn : {72, 37}) {  // not all fill whole vectors
+                const std::int64_t hidden = 33, tokens = 19;
+                const auto weight_of = [&](std::int64_t inputs, std::int64_t outputs) {
+                    return layout == WeightLayout::InputsOutputs ? Shape{inputs, outputs}
+                                                                 : Shape{outputs, inputs};
+                };
+                const Twins x = random({tokens, hidden}), bias = random({ffn});
+                const Twins up = random(weight_of(hidden, ffn));
+                const Twins down = random(weight_of(ffn, hidden));
+                const Twins wide = random({tokens, ffn}), y = random({tokens, ffn});
+                const Twins dy = random({tokens, hidden}), dwide = random({tokens, ffn});
+                both([&](Kernels& kernels, Side side) {
+                    kernels.linear_activation_forward(layout, kind, side(x), side(up), side(bias),
+                                                      side(wide), side(y));
+                    kernels.linear_activation_backward_input(layout, kind, side(dy), side(down),
+                                                             side(wide), side(dwide));
+                });
+                expect_alike(wide, "wide");
+                expect_alike(y, "y", 2);  // its input may be rounded
+                expect_alike(dwide, "dwide", 4);
+            }
+}
+
+TEST_P(KernelsTest, ProjectionsOfAFewRowsOfMany) {
+    // The weight [outputs, inputs] of a head, with a vocabulary beyond one block of columns.
+    const Twins x = random({5, 40}), weight = random({1101, 40}), y = random({5, 1101});
+    const Twins dweight = fp32({1101, 40});
+    both([&](Kernels& kernels, Side side) {
+        kernels.linear_forward(WeightLayout::OutputsInputs, side(x), side(weight), {}, side(y));
+        kernels.linear_backward_weight(WeightLayout::OutputsInputs, side(x), side(y), side(dweight),
+                                       {});
+    });
+    expect_alike(y, "y");
+    expect_alike(dweight, "dweight", 2);  // its y was rounded
+}
+
+TEST_P(KernelsTest, Embeddings) {
+    const Twins tokens = integers({3, 9, 0, 4, 4, 11, 2, 5});
+    const Twins table = random({7, 33}), y = random({2, 4, 33}), dtable = fp32({7, 33});
+    const Twins positions = random({9, 33}), dpositions = fp32({9, 33});
+    const Twins both_embeddings = random({2, 4, 33}), dy = random({2, 4, 33});
+    both([&](Kernels& kernels, Side side) {
+        kernels.token_embedding_forward(side(tokens), 3, side(table), side(y));
+        kernels.position_embedding_forward(2, side(y), side(positions), side(both_embeddings));
+        kernels.token_embedding_backward_weight(side(tokens), 3, side(dy), side(dtable));
+        kernels.position_embedding_backward_weight(2, side(dy), side(dpositions));
+    });
+    expect_alike(y, "tokens");
+    expect_alike(both_embeddings, "with positions");
+    expect_alike(dtable, "dtable");
+    expect_alike(dpositions, "dpositions");
+}
+
+/// The sum of a residual and its norm at once, and the norm's whole backward.
+TEST_P(KernelsTest, NormsOfSums) {
+    for (const std::int64_t hidden : {1, 31, 64, 770, 4104, 8200, 16400}) {
+        const std::int64_t rows = hidden > 1000 ? 2 : 19;
+        const Shape shape{2, rows, hidden};
+        const Twins x = random(shape), weight = random({hidden}), bias = random({hidden});
+        const Twins layer_branch = random(shape), layer_sum = random(shape);
+        const Twins layer_statistics = fp32({2, rows, 2});
+        const Twins rms_branch = random(shape), rms_sum = random(shape), rms_y = random(shape);
+        const Twins rms_statistics = fp32({2, rows});
+        const Twins dy = random(shape), through = random(shape), dx = random(shape);
+        const Twins in_place = random(shape), alone = random(shape);
+        const Twins dweight = fp32({hidden}), dbias = fp32({hidden}), dgain = fp32({hidden});
+        both([&](Kernels& kernels, Side side) {
+            kernels.residual_layer_norm_forward(1e-2, side(x), side(layer_branch), side(weight),
+                                                side(bias), side(layer_sum), side(layer_branch),
+                                                side(layer_statistics));
+            kernels.residual_rms_norm_forward(1e-2, side(x), side(rms_branch), side(weight),
+                                              side(rms_sum), side(rms_y), side(rms_statistics));
+            kernels.layer_norm_backward(side(dy), side(layer_sum), side(weight),
+                                        side(layer_statistics), side(through), side(dx),
+                                        side(dweight), side(dbias));
+            kernels.rms_norm_backward(side(dy), side(rms_sum), side(weight), side(rms_statistics),
+                                      side(in_place), side(in_place), side(dgain));
+            kernels.rms_norm_backward(side(dy), side(rms_sum), side(weight), side(rms_statistics),
+                                      {}, side(alone), side(dgain));
+        });
+        expect_alike(layer_sum, "sum");
+        expect_alike(rms_sum, "sum");
+        expect_alike(layer_branch, "LayerNorm", 4);  // its sum was rounded
+        expect_alike(rms_y, "RMSNorm", 4);
+        expect_alike(layer_statistics, "statistics of LayerNorm", 4);
+        expect_alike(rms_statistics, "statistics of RMSNorm", 4);
+        expect_alike(dx, "dx of LayerNorm", 4);
+        expect_alike(in_place, "dx of RMSNorm, in place", 4);
+        expect_alike(alone, "dx of RMSNorm alone", 4);
+        expect_alike(dweight, "dweight", 4);
+        expect_alike(dbias, "dbias");
+        expect_alike(dgain, "dweight of RMSNorm", 4);
+    }
+}
+
+TEST_P(KernelsTest, LayerNorm) {
+    for (const std::int64_t hidden : {1, 31, 64, 770}) {
+        const Shape shape{3, 37, hidden};
+        const Twins x = random(shape), dy = random(shape), weight = random({hidden});
+        const Twins bias = random({hidden}), y = random(shape), statistics = fp32({3, 37, 2});
+        const Twins dx = random(shape), more = random(shape);
+        const Twins dweight = fp32({hidden}), dbias = fp32({hidden});
+        both([&](Kernels& kernels, Side side) {
+            kernels.layer_norm_forward(1e-2, side(x), side(weight), side(bias), side(y),
+                                       side(statistics));
+            kernels.layer_norm_backward_input(side(dy), side(x), side(weight), side(statistics),
+                                              side(dx), Write::Overwrite);
+            kernels.layer_norm_backward_input(side(dy), side(x), side(weight), side(statistics),
+                                              side(more), Write::Add);
+            kernels.layer_norm_backward_weight(side(dy), side(x), side(statistics), side(dweight),
+                                               side(dbias));
+        });
+        expect_alike(y, "y");
+        expect_alike(statistics, "statistics");
+        if (hidden > 1) expect_alike(dx, "dx");
+        expect_alike(more, "dx added");
+        if (hidden > 1) expect_alike(dweight, "dweight");
+        expect_alike(dbias, "dbias");
+    }
+}
+
+TEST_P(KernelsTest, RmsNorm) {
+    for (const std::int64_t hidden : {1, 31, 64, 770}) {
+        const Shape shape{3, 37, hidden};
+        const Twins x = random(shape), dy = random(shape), weight = random({hidden});
+        const Twins y = random(shape), statistics = fp32({3, 37});
+        const Twins dx = random(shape), more = random(shape), dweight = fp32({hidden});
+        both([&](Kernels& kernels, Side side) {
+            kernels.rms_norm_forward(1e-2, side(x), side(weight), side(y), side(statistics));
+            kernels.rms_norm_backward_input(side(dy), side(x), side(weight), side(statistics),
+                                            side(dx), Write::Overwrite);
+            kernels.rms_norm_backward_input(side(dy), side(x), side(weight), side(statistics),
+                                            side(more), Write::Add);
+            kernels.rms_norm_backward_weight(side(dy), side(x), side(statistics), side(dweight));
+        });
+        expect_alike(y, "y");
+        expect_alike(statistics, "statistics");
+        expect_alike(dx, "dx");
+        expect_alike(more, "dx added");
+        expect_alike(dweight, "dweight");
+    }
+}
+
+TEST_P(KernelsTest, Heads) {
+    const Twins packed = random({2, 5, 12 + 2 * 6}), dpacked = random({2, 5, 24});
+    const Twins q = random({2, 5, 2, 6}), k = random({2, 8, 1, 6}), v = random({2, 8, 1, 6});
+    const Twins cosines = fp32({9, 3}), sines = fp32({9, 3}), turned = random({2, 5, 2, 6});
+    const Twins half = random({2, 5, 4, 6});  // only its first heads turn
+    both([&](Kernels& kernels, Side side) {
+        kernels.split_heads_forward(3, side(packed), side(q), side(k), side(v));
+        kernels.rope_forward(3, 2, side(cosines), side(sines), side(q));
+        kernels.rope_backward_input(4, 2, side(cosines), side(sines), side(turned));
+        kernels.rope_forward(2, 3, side(cosines), side(sines), side(half));
+        kernels.rope_backward_input(0, 1, side(cosines), side(sines), side(half));
+        kernels.split_heads_backward_input(3, side(q), side(k), side(v), side(dpacked));
+    });
+    expect_alike(q, "q");
+    expect_alike(k, "k");
+    expect_alike(v, "v");
+    expect_alike(turned, "turned back");
+    expect_alike(half, "turned in part");
+    expect_alike(dpacked, "dpacked");
+}
+
+TEST_P(KernelsTest, ElementsOneByOne) {
+    for (const auto kind : {Nonlinearity::Gelu, Nonlinearity::GeluTanh, Nonlinearity::Relu}) {
+        const Twins x = random({7, 331}), y = random({7, 331});
+        const Twins dy = random({7, 331}), dx = random({7, 331});
+        both([&](Kernels& kernels, Side side) {
+            kernels.scale(4, side(x));  // where the nonlinearity bends
+            kernels.activation_forward(kind, side(x), side(y));
+            kernels.activation_backward_input(kind, side(dy), side(x), side(dx));
+        });
+        expect_alike(y, "y");
+        expect_alike(dx, "dx");
+    }
+    const Twins gate_up = random({7, 2 * 53}), dgate_up = random({7, 2 * 53});
+    const Twins y = random({7, 53}), dy = random({7, 53}), total = fp32({7, 53});
+    const Twins residual = random({7, 53});
+    both([&](Kernels& kernels, Side side) {
+        kernels.swiglu_forward(side(gate_up), side(y));
+        kernels.swiglu_backward_input(side(dy), side(gate_up), side(dgate_up));
+        kernels.residual_forward(side(residual), side(y), side(residual));
+        kernels.add(side(dy), side(total));
+    });
+    expect_alike(y, "swiglu");
+    expect_alike(dgate_up, "dgate_up");
+    expect_alike(residual, "residual");
+    expect_alike(total, "sum into fp32");
+}
+
+TEST_P(KernelsTest, DropoutOfAWindow) {
+    const Dropout how{0.3, stream_of(7, "dropout")};
+    const Window window{11, 64, 3, 2, 5};
+    const Twins x = random({2, 5, 37}), y = random({2, 5, 37});
+    both([&](Kernels& kernels, Side side) { kernels.dropout(how, window, side(x), side(y)); });
+    expect_alike(y, "y");
+}
+
+TEST_P(KernelsTest, CrossEntropy) {
+    const CrossEntropy loss{
+        .first_entry = 10, .ignore_index = -1, .gradient_scale = 0.125, .entries = 1003};
+    std::vector<std::int32_t> ids(21);
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 51);
+    ids[4] = loss.ignore_index;
+    ids[5] = 10 + 1005;  // a padding column cannot be a target
+    const Twins targets = integers(ids), logits = random({21, 1009});
+    const std::int64_t of_row_two = 2 * 1009 + ids[2] - 10;
+    const Tensor winner({1}, DataType::Fp32);
+    winner.as<float>()[0] = 1.5;
+    convert(winner.view(), piece(logits.tested.view(), of_row_two, 1));
+    logits.expected.as<double>()[of_row_two] = 1.5;
+    const Twins largest = fp32({21}), sum = fp32({21}), target = fp32({21});
+    const Twins total = totals(), correct = totals();
+    both([&](Kernels& kernels, Side side) {
+        kernels.scale(4, side(logits));
+        kernels.count_correct(loss, side(targets), side(logits), side(correct));
+        kernels.cross_entropy_softmax(loss, side(targets), side(logits), side(largest), side(sum),
+                                      side(target));
+        kernels.cross_entropy_loss(loss, side(targets), side(sum), side(target), side(total));
+        kernels.cross_entropy_gradient(loss, side(targets), {}, side(largest), side(sum),
+                                       side(logits));
+    });
+    expect_alike(sum, "sum");
+    expect_alike(target, "target");
+    expect_alike(total, "loss");
+    expect_alike(logits, "gradient");
+    EXPECT_EQ(correct.tested.as<double>()[0], 1);
+}
+
+TEST_P(KernelsTest, EndsOfAVisionTransformer) {
+    const Twins images = fp32({2, 3, 8, 12}), patches = random({2, 6, 48});
+    const Twins class_token = random({48}), positions = random({7, 48}), y = random({2, 7, 48});
+    const Twins dpatches = random({2, 6, 48}), dclass = fp32({48}), dpositions = fp32({7, 48});
+    const Twins first = random({2, 48}), dfirst = random({2, 7, 48});
+    both([&](Kernels& kernels, Side side) {
+        kernels.cut_patches(4, side(images), side(patches));
+        kernels.class_token_forward(side(patches), side(class_token), side(positions), side(y));
+        kernels.class_token_backward_input(side(y), side(dpatches));
+        kernels.class_token_backward_weight(side(y), side(dclass), side(dpositions));
+        kernels.first_row_forward(side(y), side(first));
+        kernels.first_row_backward_input(side(first), side(dfirst));
+    });
+    for (const Twins* twins : {&patches, &y, &dpatches, &dclass, &dpositions, &first, &dfirst}) {
+        expect_alike(*twins, twins->tested.shape().text());
+    }
+}
+
+TEST_P(KernelsTest, Moves) {
+    const Twins gathered = random({3, 5, 7}), joined = random({5, 21}), part = random({5, 7});
+    const Twins wide = fp32({5, 7}), bf16 = random({5, 7}, DataType::Bf16);
+    const Twins fp16 = random({5, 7}, DataType::Fp16);
+    // Rows 1, 2 of blocks 0, 1, 2 to rows 0, 1 of blocks 2, 1, 0.
+    const Twins blocks = random({3, 4, 8}), turned = random({3, 2, 8});
+    const Blocks backwards{3, 2, 8, 4 * 8, -2 * 8};
+    const auto part_of = [](TensorView x, std::int64_t first) {
+        return TensorView{x.data + first * size_of(x.type), {2, 8}, x.type};
+    };
+    both([&](Kernels& kernels, Side side) {
+        kernels.copy_blocks(backwards, part_of(side(blocks), 8), part_of(side(turned), 2 * 2 * 8));
+        kernels.join_columns(3, side(gathered), side(joined));
+        kernels.take_columns(1, 3, side(joined), side(part));
+        kernels.copy(side(part), side(wide));
+        kernels.copy(side(wide), side(bf16));
+        kernels.copy(side(bf16), side(fp16));
+        kernels.fill_zero(side(gathered));
+    });
+    for (const std::int64_t block : {0, 1, 2})
+        EXPECT_EQ(std::memcmp(blocks.tested.view().data + (block * 4 + 1) * 8 * size_of(type()),
+                              turned.tested.view().data + (2 - block) * 2 * 8 * size_of(type()),
+                              static_cast<std::size_t>(2 * 8 * size_of(type()))),
+                  0);
+    expect_alike(joined, "joined");
+    expect_alike(part, "part");
+    expect_alike(wide, "widened");
+    const Tensor through_both({5, 7});
+    convert(fp16.tested.view(), through_both.view());
+    EXPECT_LT(relative_difference(through_both, wide.tested), 1e-2);
+    EXPECT_TRUE(same_bits(gathered.tested, Tensor(gathered.tested.shape(), type())));
+}
+
+TEST_P(KernelsTest, OptimizersStepMainAndItsCopy) {
+    const AdamOptions adam{0.01, 0.9, 0.95, 1e-8, 0.1, true};
+    const SgdOptions sgd{0.1, 0.9, 0.2, 0.01, true};
+    const Twins gradient = random({3, 111}), main = fp32({3, 111}), copy = random({3, 111});
+    const Twins first = random({3, 111}), second = random({3, 111}), velocity = fp32({3, 111});
+    const Twins total = totals();
+    both([&](Kernels& kernels, Side side) {
+        kernels.sum_of_squares(side(gradient), side(total));
+        kernels.fill_zero(side(first));
+        kernels.fill_zero(side(second));
+        for (const std::int64_t step : {1, 2}) {
+            kernels.adam_step(adam, step, 0.5, side(gradient), side(main), side(first),
+                              side(second), side(copy));
+        }
+        kernels.sgd_step(sgd, 2, 0.5, side(gradient), side(main), side(velocity), side(copy));
+        kernels.sgd_step(sgd, 3, 0.5, side(gradient), side(main), side(velocity), {});
+    });
+    expect_alike(total, "norm");
+    expect_alike(main, "main");
+    expect_alike(copy, "its copy");
+    expect_alike(first, "first moment");
+    expect_alike(second, "second moment");
+    expect_alike(velocity, "velocity");
+}
+
+TEST_P(KernelsTest, SumOfSquaresShowsWhatIsNotFinite) {
+    for (const float bad :
+         {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::quiet_NaN()}) {
+        const Twins gradient = fp32({1000}), total = totals();
+        gradient.tested.as<float>()[777] = bad;
+        gradient.expected.as<double>()[777] = static_cast<double>(bad);
+        both([&](Kernels& kernels, Side side) {
+            kernels.sum_of_squares(side(gradient), side(total));
+        });
+        EXPECT_FALSE(std::isfinite(total.tested.as<double>()[0]));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelsTest,
+                         testing::Combine(testing::ValuesIn(back_ends()),
+                                          testing::Values(DataType::Fp32, DataType::Bf16,
+                                                          DataType::Fp16)),
+                         name_of);
+
+}  // namespace
+}  // namespace debubble::exec

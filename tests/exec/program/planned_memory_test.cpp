@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "sim/memory/memory_play.h"
+#include "sim/predict.h"
+#include "tests/exec/support/parity_cases.h"
+
+/// A rank holds, when the Program runs, the memory that the simulator predicts for it.
+namespace debubble::exec::parity {
+namespace {
+
+class PlannedMemory : public testing::TestWithParam<Case> {};
+
+TEST_P(PlannedMemory, IsWhatTheExecutorAllocates) {
+    const Case& c = GetParam();
+    scenarios::Scenario scenario = scenario_of(c);
+    scenario.cluster.gpu.threads = 1;  // ranks are threads of a processor
+    const Result result = train(c, 1);
+    const sim::Prediction predicted = sim::predict(scenario).prediction;
+    for (const StepRecord& record : result.records) {
+        const sim::PlayedMemory planned =
+            sim::play_memory(scenario, result.plan.stages, result.plan.program, record.rank);
+        const auto executed = static_cast<double>(total(record.peak.held).count);
+        const auto expected = static_cast<double>(planned.peak_allocated.count);
+        EXPECT_NEAR(executed, expected, 0.01 * expected)
+            << "rank " << record.rank.index << ": executed at " << record.peak.action << " "
+            << record.peak.op << ", planned at " << planned.action << " " << planned.op;
+        EXPECT_NEAR(static_cast<double>(predicted.ranks[record.rank.index].peak_memory.count),
+                    executed, 0.01 * expected)
+            << "by the event engine";
+        for (std::size_t kind = 0; kind < kMemoryClasses; ++kind)
+            RecordProperty(
+                fmt::format("rank_{}_{}", record.rank.index,
+                            name_of(static_cast<MemoryClass>(kind))),
+                fmt::format("{} of {}", record.peak.held[kind].count, planned.at_peak[kind].count));
+    }
+}
+
+Case wide(std::string name, std::string parallel, std::string schedule = "1f1b",
+          std::string model = "gpt2-wide", std::string training = {}) {
+    Case c = layout(std::move(name), std::move(parallel), std::move(schedule), std::move(model),
+                    std::move(training));
+    c.micro_batches = 8;
+    c.seq_length = 64;
+    c.optimizer = "adamw";
+    return c;
+}
+
+/// Whose peak is the step, since there is one short sample in flight.
+Case stepped(std::string name, std::string parallel, std::string model, std::string training,
+             std::string framework = ", post_validation: true") {
+    Case c =
+        wide(std::move(name), std::move(parallel), "zb-h1", std::move(model), std::move(training));
+    c.micro_batches = 4;
+    c.seq_length = 4;
+    c.framework = std::move(framework);
+    return c;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Steps, PlannedMemory,
+    testing::Values(
+        stepped("post_validated", "{pipeline: 2, data: 1}", "gpt2-wide", "clip_norm: 0.1"),
+        stepped("post_validated_zero1", "{pipeline: 2, data: 2, zero_stage: 1}", "llama-wide",
+                "clip_norm: 0.1"),
+        stepped("post_validated_without_clipping", "{pipeline: 2, data: 1}", "gpt2-wide", ""),
+        stepped("synchronized", "{pipeline: 2, data: 1}", "gpt2-wide", "clip_norm: 0.1", "")),
+    [](const auto& each) { return each.param.name; });
+
+/// Whose loss makes the head's gradients, of a vocabulary that counts.
+Case chunked(std::string name, std::string parallel, std::string schedule) {
+    Case c = wide(std::move(name), std::move(parallel), std::move(schedule), "llama-vocabulary");
+    c.seq_length = 16;
+    c.framework = ", loss: chunked";
+    return c;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, PlannedMemory,
+    testing::Values(
+        wide("alone", "{data: 1}"), wide("gpipe", "{pipeline: 2, data: 1}", "gpipe"),
+        wide("one_f_one_b", "{pipeline: 4, data: 1}"),
+        wide("interleaved", "{pipeline: 2, data: 1, stages_per_rank: 2}", "interleaved-1f1b"),
+        wide("zb_h1", "{pipeline: 4, data: 1}", "zb-h1"),
+        wide("zb_v", "{pipeline: 2, data: 1}", "zb-v"),
+        wide("tp2_sp", "{tensor: 2, data: 1, sequence: true}"),
+        wide("dp2_zero1", "{data: 2, zero_stage: 1}"),
+        wide("dp2_zero2", "{data: 2, zero_stage: 2}"),
+        wide("pp2_dp2_zero2", "{pipeline: 2, data: 2, zero_stage: 2}"),
+        wide("pp2_dp2_zero2_zb_h1", "{pipeline: 2, data: 2, zero_stage: 2}", "zb-h1"),
+        wide("pp2_dp2_zero2_interleaved",
+             "{pipeline: 2, data: 2, zero_stage: 2, stages_per_rank: 2}", "interleaved-1f1b",
+             "llama-wide"),
+        wide("dp2_zero3", "{data: 2, zero_stage: 3}"),
+        wide("dp2_zero3_llama", "{data: 2, zero_stage: 3}", "1f1b", "llama-wide"),
+        wide("dp2_zero3_by_stage", "{data: 2, zero_stage: 3, wrap: stage}"),
+        wide("pp2_dp2_zero3_by_stage", "{pipeline: 2, data: 2, zero_stage: 3, stages_per_rank: 2}",
+             "interleaved-1f1b"),
+        wide("pp2_dp2_zero3_dualpipe_v", "{pipeline: 2, data: 2, zero_stage: 3, wrap: layer}",
+             "dualpipe-v"),
+        wide("chimera_zero2", "{pipeline: 2, data: 2, zero_stage: 2}", "chimera"),
+        wide("chimera_zero2_llama", "{pipeline: 2, data: 2, zero_stage: 2}", "chimera",
+             "llama-wide"),
+        wide("dualpipe_zero2", "{pipeline: 2, data: 2, zero_stage: 2}", "dualpipe"),
+        wide("dualpipe_zero3_by_stage", "{pipeline: 2, data: 2, zero_stage: 3, wrap: stage}",
+             "dualpipe", "llama-wide"),
+        wide("chimera_zero2_narrow_wire",
+             "{pipeline: 2, data: 2, zero_stage: 2, communication_dtype: bf16}", "chimera"),
+        chunked("chunked_zero2_zb_h1", "{pipeline: 2, data: 2, zero_stage: 2}", "zb-h1"),
+        chunked("chunked_zero2_zb_h2", "{pipeline: 2, data: 2, zero_stage: 2}", "zb-h2"),
+        chunked("chunked_zero2", "{pipeline: 2, data: 2, zero_stage: 2}", "1f1b"),
+        chunked("chunked_zero3_zb_h1", "{pipeline: 2, data: 2, zero_stage: 3, wrap: layer}",
+                "zb-h1"),
+        wide("zb_h2_zero2_narrow_wire",
+             "{pipeline: 2, data: 2, zero_stage: 2, communication_dtype: bf16}", "zb-h2"),
+        wide("dp2_zero2_recompute", "{data: 2, zero_stage: 2}", "1f1b", "llama-wide",
+             "recompute: full"),
+        wide("dp2_zero2_slices", "{data: 2, zero_stage: 2}", "{name: seq-1f1b, slices: 2}"),
+        wide("dp2_zero3_narrow_wire", "{data: 2, zero_stage: 3, communication_dtype: bf16}"),
+        wide("cp2_dp2_zero2", "{context: 2, data: 2, zero_stage: 2}"),
+        wide("pp2_dp2_zero3_zb_h1", "{pipeline: 2, data: 2, zero_stage: 3, wrap: layer}", "zb-h1",
+             "llama-wide"),
+        wide("recompute", "{pipeline: 2, data: 1}", "1f1b", "gpt2-wide", "recompute: full"),
+        wide("llama", "{pipeline: 2, data: 1}", "zb-h1", "llama-wide"),
+        wide("experts", "{pipeline: 2, data: 1}", "zb-h1", "mixtral-wide"),
+        wide("many_experts", "{pipeline: 2, data: 1}", "1f1b", "mixtral-many"),
+        wide("many_experts_recompute", "{pipeline: 2, data: 1}", "zb-h1", "mixtral-many",
+             "recompute: full"),
+        wide("offload", "{pipeline: 2, data: 1}", "1f1b", "gpt2-wide", "offload_activations: true"),
+        wide("cp2", "{context: 2, data: 1}"),
+        wide("cp4_grouped", "{context: 4, pipeline: 2, data: 1}", "zb-h1", "llama-wide"),
+        wide("cp2_recompute", "{context: 2, pipeline: 2, data: 1}", "1f1b", "gpt2-wide",
+             "recompute: full"),
+        wide("cp2_tp2_sp", "{context: 2, tensor: 2, data: 1, sequence: true}", "1f1b",
+             "llama-wide"),
+        wide("slices", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 4}"),
+        wide("cp2_slices", "{context: 2, pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 4}",
+             "llama-wide"),
+        wide("cp4_slices_recompute", "{context: 4, data: 1}", "{name: seq-1f1b, slices: 2}",
+             "gpt2-wide", "recompute: full"),
+        wide("slices_alone", "{data: 1}", "{name: seq-1f1b, slices: 2}"),
+        wide("slices_recompute", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 4}",
+             "gpt2-wide", "recompute: full"),
+        wide("slices_offload", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 4}", "gpt2-wide",
+             "offload_activations: true"),
+        wide("slices_grouped", "{pipeline: 4, data: 1}", "{name: seq-1f1b, slices: 4}",
+             "llama-wide"),
+        wide("slices_grouped_recompute", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 8}",
+             "llama-wide", "recompute: full"),
+        wide("slices_tp2_sp", "{tensor: 2, pipeline: 2, data: 1, sequence: true}",
+             "{name: seq-1f1b, slices: 2}", "llama-wide")),
+    [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace debubble::exec::parity

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "tests/exec/support/parity_job.h"
+
+/// The trainings that are run in every layout.
+namespace debubble::exec::parity {
+
+/// A layout `parallel` of the training of `model`; `training`: more keys of it.
+Case layout(std::string name, std::string parallel, std::string schedule = "1f1b",
+            std::string model = "gpt2", std::string training = {});
+
+/// Every generator, on 2 and 4 ranks, with p, 2p and 2p + 1 microbatches where it can.
+std::vector<Case> generator_cases();
+
+/// Every kind of parallelism and their combinations, on 2 to 8 ranks.
+std::vector<Case> layout_cases();
+
+}  // namespace debubble::exec::parity

@@ -1,0 +1,178 @@
+#include <functional>
+
+#include <gmock/gmock.h>
+
+#include "base/diagnostic.h"
+#include "schedule/generators/generators.h"
+#include "tests/schedule/generators/search_cases.h"
+
+namespace debubble {
+namespace {
+
+GeneratorOptions with(const PipelineCosts& costs, double limit) {
+    GeneratorOptions options;
+    options.costs = costs;
+    options.memory_limit = limit;
+    return options;
+}
+
+TEST(ZbAuto, TakesTheCheckedTimes) {
+    for (const auto& [link, makespan] : {std::pair{0.0, 27.0}, {0.1, 27.3}}) {
+        const PipelineCosts costs = share_costs(1, link);
+        const Replay r = replay(generate("zb-auto", {4, 1, 8}, with(costs, 6)), costs);
+        EXPECT_LE(seconds(r.makespan), makespan + 1e-9);
+        EXPECT_LE(peak(r, 1), 6);
+    }
+}
+
+/// Measured on A100 (ms), and the bubbles of ZB-H1 and ZB-H2 there: 2401.10241, tables 4 and 5.
+struct MeasuredPasses {
+    int ranks, micro_batches;
+    double f, i, w, link, h1, h2;
+};
+constexpr MeasuredPasses kMeasuredPasses[] = {
+    {8, 24, 18.522, 18.086, 9.337, 0.601, 0.1585, 0.1083},
+    {8, 32, 18.513, 18.086, 9.331, 0.626, 0.1242, 0.0837},
+    {8, 64, 18.546, 18.097, 9.321, 0.762, 0.0674, 0.0444},
+    {16, 48, 11.347, 11.248, 8.132, 0.377, 0.1397, 0.0672},
+    {16, 64, 11.307, 11.254, 8.101, 0.379, 0.1088, 0.0516},
+    {16, 128, 11.325, 11.308, 8.109, 0.378, 0.0576, 0.0266}};
+
+TEST(ZbAuto, IsAtOrUnderTheHandmadeOrdersAtPublishedCosts) {
+    for (const MeasuredPasses& q : kMeasuredPasses) {
+        const PipelineShape shape{q.ranks, 1, q.micro_batches};
+        const PipelineCosts costs = share_costs(1, q.link, q.f, q.i, q.w);
+        const auto found = [&](double limit) {
+            return replay(generate("zb-auto", shape, with(costs, limit)), costs);
+        };
+        const Replay one = found(q.ranks);
+        EXPECT_LE(one.makespan, replay(generate("zb-h1", shape), costs).makespan);
+        EXPECT_LE(one.span_bubble, q.h1 + 0.00005);
+        EXPECT_LE(peak(one, 1), q.ranks);
+        const Replay two = found(2 * q.ranks);
+        EXPECT_LE(two.makespan, replay(generate("zb-h2", shape), costs).makespan);
+        EXPECT_LE(two.span_bubble, q.h2 + 0.00005);
+        EXPECT_LE(peak(two, 1), 2 * q.ranks);
+    }
+}
+
+TEST(ZbAuto, IsAtOrUnderTheHandmadeOrdersAtRandomCosts) {
+    std::mt19937 random(2401);
+    for (int i = 0; i < 30; ++i) {
+        const int p = 1 + i % 7;
+        const PipelineShape shape{p, 1, 2 * p + static_cast<int>(random() % 12)};
+        const PipelineCosts costs = random_costs(random, p);
+        const auto found = [&](double limit) {
+            return replay(generate("zb-auto", shape, with(costs, limit)), costs).makespan;
+        };
+        EXPECT_LE(found(p), replay(generate("zb-h1", shape), costs).makespan);
+        EXPECT_LE(found(2 * p - 1), replay(generate("zb-h2", shape), costs).makespan);
+    }
+}
+
+TEST(ZbAuto, KeepsTheMemoryLimitAtAnyCosts) {
+    std::mt19937 random(10241);
+    for (int i = 0; i < 80; ++i) {
+        const PipelineShape shape{1 + i % 7, 1, 1 + static_cast<int>(random() % 14)};
+        const double limit = 1 + 0.5 * static_cast<double>(random() % 30);
+        const PipelineCosts costs = random_costs(random, shape.ranks);
+        const Schedule schedule = generate("zb-auto", shape, with(costs, limit));
+        const Replay r = replay(schedule, costs);
+        EXPECT_LE(peak(r, 1), limit);
+        EXPECT_GE(r.makespan, lower_bound(schedule, costs));
+    }
+}
+
+/// Every order of one rank's F, I and W in which each kind takes the microbatches in turn.
+std::vector<ActionList> all_orders(int rank, int micro_batches, int limit) {
+    std::vector<ActionList> orders;
+    ActionList order;
+    const auto with_next = [&](Pass pass, int mb, const std::function<void()>& go_on) {
+        order.push_back(Compute{pass, Stage{rank}, {mb, {}}});
+        go_on();
+        order.pop_back();
+    };
+    const std::function<void(int, int, int)> extend = [&](int f, int i, int w) {
+        if (w == micro_batches) return orders.push_back(order);
+        if (f < micro_batches && f - w < limit)
+            with_next(Pass::Forward, f, [&] { extend(f + 1, i, w); });
+        if (i < f) with_next(Pass::BackwardInput, i, [&] { extend(f, i + 1, w); });
+        if (w < i) with_next(Pass::BackwardWeight, w, [&] { extend(f, i, w + 1); });
+    };
+    extend(0, 0, 0);
+    return orders;
+}
+
+Duration shortest(const PipelineShape& shape, int limit, const PipelineCosts& costs) {
+    std::vector<std::vector<ActionList>> orders;
+    for (int rank = 0; rank < shape.ranks; ++rank)
+        orders.push_back(all_orders(rank, shape.micro_batches, limit));
+    Schedule schedule = generate("zb-auto", shape, with(costs, limit));
+    Duration best = Duration::max();
+    const std::function<void(int)> choose = [&](int rank) {
+        if (rank == shape.ranks) {
+            try {
+                best = std::min(best, replay(schedule, costs).makespan);
+            } catch (const InputError&) {  // these orders wait for each other
+            }
+            return;
+        }
+        for (const ActionList& order : orders[rank]) {
+            schedule.ranks[rank] = order;
+            choose(rank + 1);
+        }
+    };
+    choose(0);
+    return best;
+}
+
+TEST(ZbAuto, IsOptimalWhereEveryOrderCanBeTried) {
+    std::mt19937 random(1);
+    for (const auto& [p, m] : {std::pair{2, 2}, {2, 3}, {3, 2}}) {
+        for (int limit = 1; limit <= m; ++limit) {
+            for (int i = 0; i < 8; ++i) {
+                const PipelineCosts costs = i == 0 ? unit_costs() : random_costs(random, p);
+                const PipelineShape shape{p, 1, m};
+                const Replay r = replay(generate("zb-auto", shape, with(costs, limit)), costs);
+                EXPECT_EQ(r.makespan, shortest(shape, limit, costs))
+                    << p << " ranks, " << m << " microbatches, limit " << limit << ", case " << i;
+            }
+        }
+    }
+}
+
+TEST(ZbAuto, ShortensTheSpanWhereThatIsAsked) {
+    for (const double link : {0.0, 0.1, 0.5}) {
+        GeneratorOptions options = with(share_costs(1, link), 6);
+        const Replay by_makespan = replay(generate("zb-auto", {5, 1, 14}, options), options.costs);
+        options.values["objective"] = "span";
+        const Replay by_span = replay(generate("zb-auto", {5, 1, 14}, options), options.costs);
+        EXPECT_LE(by_span.span_bubble, by_makespan.span_bubble);
+        EXPECT_GE(by_span.makespan, by_makespan.makespan);
+    }
+    GeneratorOptions options;
+    options.values["objective"] = "speed";
+    EXPECT_EQ(find_generator("zb-auto")->why_not({4, 1, 8}, options),
+              "objective must be makespan or span, not 'speed'");
+}
+
+TEST(ZbAuto, GivesTheSameOrderTwice) {
+    const GeneratorOptions options = with(share_costs(1, 0.3, 1.1, 0.9, 0.7), 6);
+    EXPECT_EQ(generate("zb-auto", {5, 1, 12}, options), generate("zb-auto", {5, 1, 12}, options));
+}
+
+TEST(ZbAuto, SaysWhyALimitIsTooSmall) {
+    const auto reason = [](double limit) {
+        return find_generator("zb-auto")
+            ->why_not({4, 1, 8}, with(unit_costs(), limit))
+            .value_or("");
+    };
+    EXPECT_EQ(reason(0.5), "a rank holds at least one microbatch, and the memory limit is 0.5");
+    EXPECT_EQ(reason(std::nan("")),
+              "a rank holds at least one microbatch, and the memory limit is nan");
+    EXPECT_EQ(reason(1), "");
+    EXPECT_EQ(reason(1e300), "");
+}
+
+}  // namespace
+}  // namespace debubble

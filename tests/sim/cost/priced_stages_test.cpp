@@ -1,0 +1,69 @@
+#include "sim/cost/priced_stages.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/sim/scenarios.h"
+
+namespace debubble::sim {
+namespace {
+
+constexpr PassesAsked kAllPasses{true, true, true};
+
+void expect_same(const StagePrice& a, const StagePrice& b) {
+    for (const Pass pass :
+         {Pass::Forward, Pass::Backward, Pass::BackwardInput, Pass::BackwardWeight}) {
+        EXPECT_EQ(a.of(pass).duration, b.of(pass).duration);
+        EXPECT_EQ(a.of(pass).host, b.of(pass).host);
+        EXPECT_EQ(a.memory(pass).held_after, b.memory(pass).held_after);
+        EXPECT_EQ(a.memory(pass).at_peak, b.memory(pass).at_peak);
+        EXPECT_EQ(a.memory(pass).op_at_peak, b.memory(pass).op_at_peak);
+    }
+    EXPECT_EQ(a.parameters().all, b.parameters().all);
+}
+
+/// Jobs that differ in one thing each: whatever is kept must not be taken for another's.
+std::vector<scenarios::Scenario> jobs() {
+    std::vector<scenarios::Scenario> jobs(8, gpt_job(2, 2, 1));
+    jobs[1].training.micro_batch = 2;
+    jobs[2].training.recompute = models::Recompute::Full;
+    jobs[3].parallel.sequence = true;
+    jobs[4].framework.host_forward_layer += std::chrono::milliseconds(5);
+    jobs[5].cluster.gpu.memory_bandwidth = BytesPerSecond{1e12};
+    jobs[6].model.ffn *= 2;
+    jobs[7].training.precision.compute = models::DataType::Fp32;
+    return jobs;
+}
+
+TEST(PricedStages, AreThoseOfStagesPricedAnewWhoeverAsked) {
+    const auto asked = jobs();
+    const std::vector<models::StageContent> contents{
+        {0, 4, true, false}, {4, 4, false, false}, {4, 5, false, false}, {20, 4, false, true}};
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 3; ++t)
+        threads.emplace_back([&] {
+            for (const scenarios::Scenario& job : asked) {
+                const PassPricer pricer(job);
+                const PricedStages prices(job, pricer);
+                for (const models::StageContent& content : contents)
+                    expect_same(*prices.get(content, 0, kAllPasses),
+                                StagePrice(job, pricer, content, 0, kAllPasses));
+            }
+        });
+}
+
+TEST(PricedStages, AreKept) {
+    const scenarios::Scenario job = gpt_job(4, 1, 1);
+    const PassPricer pricer(job);
+    const models::StageContent content{0, 4, true, false};
+    const auto first = PricedStages(job, pricer).get(content, 0, kAllPasses);
+    scenarios::Scenario other = job;
+    other.training.micro_batches = 64;
+    other.schedule.name = "gpipe";
+    const PassPricer again(other);
+    EXPECT_EQ(PricedStages(other, again).get(content, 0, kAllPasses), first);
+}
+
+}  // namespace
+}  // namespace debubble::sim

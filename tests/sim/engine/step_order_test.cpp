@@ -1,0 +1,224 @@
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "base/diagnostic.h"
+#include "base/exit_status.h"
+#include "base/file.h"
+#include "models/graph.h"
+#include "scenarios/plan.h"
+#include "schedule/csv.h"
+#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_memory_model.h"
+#include "sim/engine/build_task_graph.h"
+#include "sim/predict.h"
+#include "tests/sim/engine/random_plans.h"
+
+/// Properties of steps that hold whatever the job, tried on jobs drawn at random.
+/// DEBUBBLE_RANDOM_JOBS sets how many, DEBUBBLE_RANDOM_SEED where the dice begin.
+namespace debubble::sim {
+namespace {
+
+int number_from(const char* variable, int otherwise) {
+    const char* text = std::getenv(variable);
+    return text == nullptr ? otherwise : std::atoi(text);
+}
+
+std::optional<PredictionWithTrace> try_predict(const RandomJob& job, bool keep_trace) {
+    PredictOptions options;
+    options.keep_trace = keep_trace;
+    options.play_allocator = false;
+    try {
+        return predict(scenario_of(job), options);
+    } catch (const InputError&) {
+    } catch (const NegativeAnswer&) {
+    }
+    return std::nullopt;
+}
+
+std::string placement_text(const Placement& placement) {
+    std::string text = "[";
+    for (const auto& row : placement.stages) {
+        text += text.size() > 1 ? ", [" : "[";
+        for (std::size_t i = 0; i < row.size(); ++i)
+            text += fmt::format("{}{}", i > 0 ? ", " : "", row[i].index);
+        text += "]";
+    }
+    return text + "]";
+}
+
+/// The computes of a Program as a file, so that its order holds whatever computes cost.
+class HeldOrder {
+public:
+    explicit HeldOrder(const Program& program)
+        : path_(std::filesystem::temp_directory_path() /
+                fmt::format("held-order-{}.csv", getpid())) {
+        Schedule computes = program;
+        for (ActionList& list : computes.ranks)
+            std::erase_if(list, [](const Action& action) {
+                bool is_compute = false;
+                for_each_compute(action, [&](const Compute&) { is_compute = true; });
+                return !is_compute;
+            });
+        write_file(path_, write_csv(computes));
+    }
+    ~HeldOrder() { std::filesystem::remove(path_); }
+    HeldOrder(const HeldOrder&) = delete;
+    HeldOrder& operator=(const HeldOrder&) = delete;
+    std::string path() const { return path_.string(); }
+
+private:
+    std::filesystem::path path_;
+};
+
+struct Longer {
+    double by = 0;
+    std::string what;
+};
+
+class StepOrder : public testing::Test {
+protected:
+    /// A possible job, whose order is held where its schedule searches for one.
+    std::optional<RandomJob> next_job(Dice& dice) {
+        RandomJob job = random_job(dice);
+        order_.reset();
+        std::optional<PredictionWithTrace> predicted = try_predict(job, searches_its_order(job));
+        if (!predicted) return std::nullopt;
+        if (searches_its_order(job)) {
+            order_.emplace(predicted->trace.program);
+            job.csv = order_->path();
+            job.placement = placement_text(predicted->trace.program.placement);
+        }
+        return job;
+    }
+
+    static int wanted() { return number_from("DEBUBBLE_RANDOM_JOBS", 300); }
+    static Dice dice() {
+        return Dice(static_cast<std::uint64_t>(number_from("DEBUBBLE_RANDOM_SEED", 1)));
+    }
+    std::optional<HeldOrder> order_;
+};
+
+TEST_F(StepOrder, LessWorkAndBetterMachinesNeverLengthenAStep) {
+    Dice random = dice();
+    int tried = 0;
+    int compared = 0;
+    std::vector<Longer> longer;
+    while (tried < wanted()) {
+        const std::optional<RandomJob> job = next_job(random);
+        if (!job) continue;
+        ++tried;
+        const auto predicted = try_predict(*job, false);
+        ASSERT_TRUE(predicted) << to_text(*job);
+        const double step = predicted->prediction.step_time_s;
+        for (const Easier& easier : easier_jobs(*job)) {
+            const auto there = try_predict(easier.job, false);
+            if (!there) continue;
+            ++compared;
+            const double by = there->prediction.step_time_s / step - 1;
+            if (by > 0.005)
+                longer.push_back(
+                    {by, fmt::format("{} makes {:.4f} s {:.4f} s:\n{}", easier.what, step,
+                                     there->prediction.step_time_s, to_text(*job))});
+        }
+    }
+    std::ranges::sort(longer, {}, [](const Longer& l) { return -l.by; });
+    fmt::print("{} jobs, {} compared, {} longer\n", tried, compared, longer.size());
+    for (const Longer& l : longer)
+        ADD_FAILURE() << fmt::format("{:.2f} % longer: {}", 100 * l.by, l.what);
+}
+
+TEST_F(StepOrder, EveryNanosecondOfARankIsAccountedFor) {
+    Dice random = dice();
+    for (int tried = 0; tried < wanted();) {
+        const std::optional<RandomJob> job = next_job(random);
+        if (!job) continue;
+        ++tried;
+        const auto predicted = try_predict(*job, false);
+        ASSERT_TRUE(predicted) << to_text(*job);
+        for (const RankPrediction& rank : predicted->prediction.ranks) {
+            const double idle = seconds(
+                predicted->statistics.ranks[static_cast<std::size_t>(rank.rank.index)].idle);
+            EXPECT_NEAR(rank.busy_s + rank.exposed_comm_s + rank.optimizer_s + idle,
+                        predicted->prediction.step_time_s, 1e-8)
+                << to_text(*job);
+        }
+    }
+}
+
+/// Bytes that cross each link in a step, and what they take at least.
+struct Crossing {
+    std::vector<double> bytes;
+    double seconds = 0;
+};
+
+Crossing crossing(const scenarios::Scenario& scenario) {
+    const scenarios::Plan plan = scenarios::make_plan(scenario);
+    const auto prices =
+        std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
+    const auto costs = make_cost_model(prices);
+    const auto memory = make_memory_model(prices);
+    const TaskGraph graph = build_task_graph(plan.program, *costs, *memory, {});
+    Crossing sum;
+    sum.bytes.resize(costs->links().size());
+    for (const Task& task : graph.tasks) {
+        if (!task.is_flow) continue;
+        const Flow& flow = graph.flows[static_cast<std::size_t>(task.cost)];
+        for (const Link link : flow.links)
+            sum.bytes[static_cast<std::size_t>(link)] += static_cast<double>(flow.bytes.count);
+    }
+    for (std::size_t link = 0; link < sum.bytes.size(); ++link)
+        sum.seconds = std::max(sum.seconds, sum.bytes[link] / costs->links()[link].value);
+    return sum;
+}
+
+TEST_F(StepOrder, NoStepIsShorterThanItsBytesNeedOnAnyLinkHiddenOrNot) {
+    Dice random = dice();
+    for (int tried = 0; tried < wanted();) {
+        std::optional<RandomJob> job = next_job(random);
+        if (!job) continue;
+        ++tried;
+        const auto predicted = try_predict(*job, false);
+        ASSERT_TRUE(predicted) << to_text(*job);
+        const Crossing bytes = crossing(scenario_of(*job));
+        EXPECT_GE(predicted->prediction.step_time_s * (1 + 1e-9), bytes.seconds) << to_text(*job);
+        job->nothing_hidden = true;
+        const Crossing in_the_open = crossing(scenario_of(*job));
+        for (std::size_t link = 0; link < bytes.bytes.size(); ++link)
+            EXPECT_NEAR(bytes.bytes[link], in_the_open.bytes[link], 1e-6 * bytes.bytes[link] + 100)
+                << "hiding moves no byte less, link " << link << " of\n"
+                << to_text(*job);
+    }
+}
+
+/// Llama 3 8B, ZeRO-2 over four DGX A100 with cards of 100 Gb/s.
+scenarios::Scenario reduces_after_every_backward(int seq_length) {
+    return scenarios::parse_scenario(
+        fmt::format("model: llama3-8b\ncluster: dgx-a100-80gb\nnodes: 4\n"
+                    "parallel: {{tensor: 8, data: 4, zero_stage: 2}}\nschedule: 1f1b\n"
+                    "training: {{micro_batches: 8, micro_batch: 1, global_batch: 32, "
+                    "seq_length: {}}}\nframework: megatron-2024\n",
+                    seq_length),
+        "zero-2.yaml", {{"cluster.network.nic_bandwidth", "100 Gb/s"}});
+}
+
+TEST_F(StepOrder, WhatHidesBesideTheNextMicrobatchIsOnTheWireAllTheSame) {
+    const auto step = [](int seq_length) {
+        return predict(reduces_after_every_backward(seq_length)).prediction.step_time_s;
+    };
+    // A GPU sums its eighth of the gradients in fp32 over a ring of four, eight times, by a card.
+    const scenarios::Scenario job = reduces_after_every_backward(256);
+    const auto elements = static_cast<double>(models::parameter_count(job.model)) / 8;
+    const double wire = 8 * elements * 4 * (3.0 / 4) / (12.5e9 * job.cluster.network.efficiency);
+    EXPECT_GT(wire, 2.2);
+    EXPECT_GT(step(256), wire);
+    EXPECT_GE(step(4096), step(256)) << "more work";
+}
+
+}  // namespace
+}  // namespace debubble::sim

@@ -1,0 +1,192 @@
+#include "trace/picture/svg.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "schedule/generators/generators.h"
+#include "tests/trace/trace_of.h"
+#include "trace/picture/palette.h"
+
+namespace debubble {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Trace pipeline(const char* name, const PipelineShape& shape) {
+    PipelineCosts costs = unit_costs(std::chrono::milliseconds(10));
+    costs.link = std::chrono::microseconds(300);
+    return trace_of(generate(name, shape), costs);
+}
+
+std::string svg(const Trace& trace, const SvgOptions& options = {}) {
+    std::ostringstream out;
+    write_svg(trace, statistics(trace), options, out);
+    return out.str();
+}
+
+std::size_t count(const std::string& text, const std::string& word) {
+    std::size_t n = 0;
+    for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
+    return n;
+}
+
+/// Every element is closed in order; nothing but text and entities between.
+bool is_well_formed(const std::string& xml) {
+    std::vector<std::string> open;
+    for (std::size_t at = xml.find('<'); at != std::string::npos; at = xml.find('<', at + 1)) {
+        const std::size_t end = xml.find('>', at);
+        if (end == std::string::npos) return false;
+        const std::string tag = xml.substr(at + 1, end - at - 1);
+        if (tag.find('<') != std::string::npos) return false;
+        const std::string name = tag.substr(0, tag.find_first_of(" /\n", 1));
+        if (tag[0] == '/') {
+            if (open.empty() || open.back() != tag.substr(1)) return false;
+            open.pop_back();
+        } else if (tag.back() != '/') {
+            open.push_back(name);
+        }
+    }
+    return open.empty();
+}
+
+TEST(Svg, NamesEverySpanAndEveryBubbleOfASmallTrace) {
+    const Trace trace = pipeline("1f1b", {4, 1, 8});
+    const std::string picture = svg(trace);
+    ASSERT_TRUE(is_well_formed(picture));
+    for (const Span& span : trace.spans)
+        EXPECT_THAT(picture, HasSubstr("<title>" + to_text(span.action) + " "));
+    EXPECT_EQ(count(picture, "<title>bubble: "), statistics(trace).bubbles.size());
+    EXPECT_THAT(picture, HasSubstr("<title>bubble: warm-up, "));
+    EXPECT_THAT(picture, HasSubstr(">F7</text>")) << "letter and number are the second channel";
+}
+
+TEST(Svg, ShowsInTheLegendWhatOccursAndNothingElse) {
+    const std::string picture = svg(pipeline("1f1b", {4, 1, 8}));
+    EXPECT_THAT(picture, HasSubstr(">forward (F)<"));
+    EXPECT_THAT(picture, Not(HasSubstr("weight gradient")));
+    EXPECT_THAT(picture, Not(HasSubstr(">live<"))) << "memory was not followed";
+    EXPECT_THAT(svg(pipeline("zb-h1", {4, 1, 8})), HasSubstr("weight gradient"));
+}
+
+Trace with_memory(Trace trace, std::int64_t gib) {
+    const Bytes held{gib << 30};
+    trace.memory.push_back({trace.spans.front().begin, held, Rank{0}, MemoryClass::Activations});
+    MemoryPeak peak{trace.spans.front().begin, {}, "0F0", "gelu"};
+    peak.held[static_cast<std::size_t>(MemoryClass::Activations)] = held;
+    trace.peaks = {peak};
+    return trace;
+}
+
+TEST(Svg, SaysWhichRankIsOverTheLimitAndWhereItPeaks) {
+    const SvgOptions options{"", "", Bytes{80LL << 30}};
+    const std::string over = svg(with_memory(pipeline("1f1b", {1, 1, 2}), 88), options);
+    EXPECT_THAT(over, HasSubstr("88.0 / 80 GiB"));
+    EXPECT_THAT(over, HasSubstr(">does not fit<"));
+    EXPECT_THAT(over, HasSubstr("<title>peak 88.00 GiB at 0F0, gelu\n"));
+    const std::string under = svg(with_memory(pipeline("1f1b", {1, 1, 2}), 80), options);
+    EXPECT_THAT(under, Not(HasSubstr("does not fit"))) << "exactly the limit fits";
+    EXPECT_THAT(under, HasSubstr(">at 0F0<"));
+    EXPECT_TRUE(is_well_formed(over));
+}
+
+TEST(Svg, WritesAnyTitleAsValidXml) {
+    const std::string picture =
+        svg({}, {"<a & \"b\">\x01\xff\xed\xa0\x80 \u00e9", "</text>", std::nullopt});
+    EXPECT_TRUE(is_well_formed(picture));
+    EXPECT_THAT(picture, HasSubstr("&lt;a &amp; &quot;b&quot;&gt;????? \u00e9<"));
+}
+
+TEST(Svg, StaysBelowThreeMegabytesHoweverManySpans) {
+    for (const PipelineShape shape :
+         {PipelineShape{8, 1, 350}, PipelineShape{8, 1, 5000}, PipelineShape{64, 1, 900}}) {
+        const Trace trace = pipeline("1f1b", shape);
+        EXPECT_LT(svg(trace).size(), 3'000'000U) << trace.spans.size() << " spans";
+    }
+}
+
+TEST(Svg, BlendsThinBarsByArea) {
+    // F and B alternate far below a pixel, in equal parts: one even colour.
+    Trace trace;
+    for (int i = 0; i < 40'000; ++i) {
+        const Instant begin{std::chrono::microseconds(i)};
+        const Pass pass = i % 2 == 0 ? Pass::Forward : Pass::Backward;
+        trace.spans.push_back({Rank{0},
+                               0,
+                               Lane::Compute,
+                               Compute{pass, Stage{0}, {i / 2, {}}},
+                               begin,
+                               begin + std::chrono::microseconds(1),
+                               {},
+                               {}});
+    }
+    const std::string picture = svg(trace);
+    const auto mean = [](int a, int b) { return static_cast<std::uint8_t>((a + b + 1) / 2); };
+    const Rgb f = kLightPalette[static_cast<std::size_t>(Paint::Forward)];
+    const Rgb b = kLightPalette[static_cast<std::size_t>(Paint::Backward)];
+    const Rgb both{mean(f.red, b.red), mean(f.green, b.green), mean(f.blue, b.blue)};
+    EXPECT_EQ(count(picture, "<path fill=\"" + hex(both)), 1U);
+    EXPECT_EQ(count(picture, "<title>0F"), 0U);
+}
+
+TEST(Svg, LabelsBothComputesOfAnOverlap) {
+    Trace trace;
+    const Overlap both{{Pass::Forward, Stage{1}, {4, {}}}, {Pass::Backward, Stage{2}, {3, {}}}};
+    trace.spans.push_back({Rank{0},
+                           0,
+                           Lane::Compute,
+                           both,
+                           Instant{},
+                           Instant{std::chrono::milliseconds(5)},
+                           {},
+                           {}});
+    const std::string picture = svg(trace);
+    EXPECT_THAT(picture, HasSubstr(">1F4</text>"));
+    EXPECT_THAT(picture, HasSubstr(">2B3</text>"));
+    EXPECT_EQ(count(picture, "<title>(1F4;2B3)OVERLAP_F_B "), 2U) << "one for each half";
+}
+
+TEST(Svg, IsTheSameBytesForTheSameTrace) {
+    EXPECT_EQ(svg(pipeline("zb-h1", {4, 1, 8})), svg(pipeline("zb-h1", {4, 1, 8})));
+}
+
+TEST(Svg, LaysTwoTimelinesOnOneScale) {
+    const Trace slow = pipeline("1f1b", {4, 1, 8});
+    Trace fast = slow;
+    for (Span& span : fast.spans) {
+        span.begin = Instant{span.begin.time_since_epoch() / 2};
+        span.end = Instant{span.end.time_since_epoch() / 2};
+    }
+    const Statistics of_slow = statistics(slow);
+    const Statistics of_fast = statistics(fast);
+    SvgPanel above{&slow, &of_slow, {}};
+    SvgPanel below{&fast, &of_fast, {}};
+    above.options.title = "slow";
+    below.options.title = "fast";
+    std::ostringstream out;
+    write_svg_pair(above, below, out);
+    const std::string both = out.str();
+    ASSERT_TRUE(is_well_formed(both));
+    EXPECT_EQ(count(both, "<svg "), 3U);
+    EXPECT_EQ(count(both, ">300 ms</text>"), 2U) << "beyond the end of the fast one";
+    EXPECT_EQ(count(svg(fast), ">300 ms</text>"), 0U);
+    EXPECT_LT(both.find("slow"), both.find("fast"));
+}
+
+TEST(Svg, DrawsTheFirstRanksOfVeryManyAndSaysSo) {
+    const std::string picture = svg(pipeline("gpipe", {130, 1, 1}));
+    EXPECT_THAT(picture, HasSubstr("the first 128 of 130 ranks are drawn"));
+    EXPECT_THAT(picture, Not(HasSubstr(">rank 128<")));
+}
+
+TEST(Palette, InkCanBeReadOnEveryColour) {
+    const auto paints = {Paint::Forward, Paint::Backward, Paint::Weight, Paint::Optimizer};
+    std::string ink;
+    for (const Paint paint : paints)
+        ink += hex(ink_on(kLightPalette[static_cast<std::size_t>(paint)])) + " ";
+    EXPECT_EQ(ink, "#000000 #000000 #FFFFFF #000000 ");
+}
+
+}  // namespace
+}  // namespace debubble
