@@ -1,6 +1,9 @@
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -57,7 +60,7 @@ class HeldOrder {
 public:
     explicit HeldOrder(const Program& program)
         : path_(std::filesystem::temp_directory_path() /
-                fmt::format("held-order-{}.csv", getpid())) {
+                fmt::format("held-order-{}-{}.csv", getpid(), number())) {
         Schedule computes = program;
         for (ActionList& list : computes.ranks)
             std::erase_if(list, [](const Action& action) {
@@ -73,6 +76,10 @@ public:
     std::string path() const { return path_.string(); }
 
 private:
+    static int number() {
+        static int made = 0;
+        return ++made;
+    }
     std::filesystem::path path_;
 };
 
@@ -81,42 +88,50 @@ struct Longer {
     std::string what;
 };
 
-class StepOrder : public testing::Test {
-protected:
-    /// A possible job, whose order is held where its schedule searches for one.
-    std::optional<RandomJob> next_job(Dice& dice) {
-        RandomJob job = random_job(dice);
-        order_.reset();
-        std::optional<PredictionWithTrace> predicted = try_predict(job, searches_its_order(job));
-        if (!predicted) return std::nullopt;
-        if (searches_its_order(job)) {
-            order_.emplace(predicted->trace.program);
-            job.csv = order_->path();
-            job.placement = placement_text(predicted->trace.program.placement);
-        }
-        return job;
-    }
-
-    static int wanted() { return number_from("DEBUBBLE_RANDOM_JOBS", 300); }
-    static Dice dice() {
-        return Dice(static_cast<std::uint64_t>(number_from("DEBUBBLE_RANDOM_SEED", 1)));
-    }
-    std::optional<HeldOrder> order_;
+/// A possible job, whose order is held where its schedule searches for one, and its prediction
+/// without a trace.
+struct TriedJob {
+    RandomJob job;
+    std::unique_ptr<const HeldOrder> order;
+    PredictionWithTrace predicted;
 };
 
-TEST_F(StepOrder, LessWorkAndBetterMachinesNeverLengthenAStep) {
-    Dice random = dice();
-    int tried = 0;
+std::optional<TriedJob> next_job(Dice& dice) {
+    TriedJob tried{random_job(dice), nullptr, {}};
+    std::optional<PredictionWithTrace> predicted =
+        try_predict(tried.job, searches_its_order(tried.job));
+    if (!predicted) return std::nullopt;
+    if (searches_its_order(tried.job)) {
+        tried.order = std::make_unique<const HeldOrder>(predicted->trace.program);
+        tried.job.csv = tried.order->path();
+        tried.job.placement = placement_text(predicted->trace.program.placement);
+        predicted = try_predict(tried.job, false);
+        EXPECT_TRUE(predicted) << to_text(tried.job);
+        if (!predicted) return std::nullopt;
+    }
+    tried.predicted = std::move(*predicted);
+    return tried;
+}
+
+/// All properties are tried on the same jobs.
+const std::vector<TriedJob>& tried_jobs() {
+    static const std::vector<TriedJob> all = [] {
+        const auto wanted = static_cast<std::size_t>(number_from("DEBUBBLE_RANDOM_JOBS", 300));
+        Dice dice(static_cast<std::uint64_t>(number_from("DEBUBBLE_RANDOM_SEED", 1)));
+        std::vector<TriedJob> tried;
+        while (tried.size() < wanted)
+            if (std::optional<TriedJob> job = next_job(dice)) tried.push_back(std::move(*job));
+        return tried;
+    }();
+    return all;
+}
+
+TEST(StepOrder, LessWorkAndBetterMachinesNeverLengthenAStep) {
     int compared = 0;
     std::vector<Longer> longer;
-    while (tried < wanted()) {
-        const std::optional<RandomJob> job = next_job(random);
-        if (!job) continue;
-        ++tried;
-        const auto predicted = try_predict(*job, false);
-        ASSERT_TRUE(predicted) << to_text(*job);
-        const double step = predicted->prediction.step_time_s;
-        for (const Easier& easier : easier_jobs(*job)) {
+    for (const TriedJob& tried : tried_jobs()) {
+        const double step = tried.predicted.prediction.step_time_s;
+        for (const Easier& easier : easier_jobs(tried.job)) {
             const auto there = try_predict(easier.job, false);
             if (!there) continue;
             ++compared;
@@ -124,31 +139,24 @@ TEST_F(StepOrder, LessWorkAndBetterMachinesNeverLengthenAStep) {
             if (by > 0.005)
                 longer.push_back(
                     {by, fmt::format("{} makes {:.4f} s {:.4f} s:\n{}", easier.what, step,
-                                     there->prediction.step_time_s, to_text(*job))});
+                                     there->prediction.step_time_s, to_text(tried.job))});
         }
     }
     std::ranges::sort(longer, {}, [](const Longer& l) { return -l.by; });
-    fmt::print("{} jobs, {} compared, {} longer\n", tried, compared, longer.size());
+    fmt::print("{} jobs, {} compared, {} longer\n", tried_jobs().size(), compared, longer.size());
     for (const Longer& l : longer)
         ADD_FAILURE() << fmt::format("{:.2f} % longer: {}", 100 * l.by, l.what);
 }
 
-TEST_F(StepOrder, EveryNanosecondOfARankIsAccountedFor) {
-    Dice random = dice();
-    for (int tried = 0; tried < wanted();) {
-        const std::optional<RandomJob> job = next_job(random);
-        if (!job) continue;
-        ++tried;
-        const auto predicted = try_predict(*job, false);
-        ASSERT_TRUE(predicted) << to_text(*job);
-        for (const RankPrediction& rank : predicted->prediction.ranks) {
+TEST(StepOrder, EveryNanosecondOfARankIsAccountedFor) {
+    for (const TriedJob& tried : tried_jobs())
+        for (const RankPrediction& rank : tried.predicted.prediction.ranks) {
             const double idle = seconds(
-                predicted->statistics.ranks[static_cast<std::size_t>(rank.rank.index)].idle);
+                tried.predicted.statistics.ranks[static_cast<std::size_t>(rank.rank.index)].idle);
             EXPECT_NEAR(rank.busy_s + rank.exposed_comm_s + rank.optimizer_s + idle,
-                        predicted->prediction.step_time_s, 1e-8)
-                << to_text(*job);
+                        tried.predicted.prediction.step_time_s, 1e-8)
+                << to_text(tried.job);
         }
-    }
 }
 
 /// Bytes that cross each link in a step, and what they take at least.
@@ -177,22 +185,18 @@ Crossing crossing(const scenarios::Scenario& scenario) {
     return sum;
 }
 
-TEST_F(StepOrder, NoStepIsShorterThanItsBytesNeedOnAnyLinkHiddenOrNot) {
-    Dice random = dice();
-    for (int tried = 0; tried < wanted();) {
-        std::optional<RandomJob> job = next_job(random);
-        if (!job) continue;
-        ++tried;
-        const auto predicted = try_predict(*job, false);
-        ASSERT_TRUE(predicted) << to_text(*job);
-        const Crossing bytes = crossing(scenario_of(*job));
-        EXPECT_GE(predicted->prediction.step_time_s * (1 + 1e-9), bytes.seconds) << to_text(*job);
-        job->nothing_hidden = true;
-        const Crossing in_the_open = crossing(scenario_of(*job));
+TEST(StepOrder, NoStepIsShorterThanItsBytesNeedOnAnyLinkHiddenOrNot) {
+    for (const TriedJob& tried : tried_jobs()) {
+        const Crossing bytes = crossing(scenario_of(tried.job));
+        EXPECT_GE(tried.predicted.prediction.step_time_s * (1 + 1e-9), bytes.seconds)
+            << to_text(tried.job);
+        RandomJob unhidden = tried.job;
+        unhidden.nothing_hidden = true;
+        const Crossing in_the_open = crossing(scenario_of(unhidden));
         for (std::size_t link = 0; link < bytes.bytes.size(); ++link)
             EXPECT_NEAR(bytes.bytes[link], in_the_open.bytes[link], 1e-6 * bytes.bytes[link] + 100)
                 << "hiding moves no byte less, link " << link << " of\n"
-                << to_text(*job);
+                << to_text(tried.job);
     }
 }
 
@@ -207,7 +211,7 @@ scenarios::Scenario reduces_after_every_backward(int seq_length) {
         "zero-2.yaml", {{"cluster.network.nic_bandwidth", "100 Gb/s"}});
 }
 
-TEST_F(StepOrder, WhatHidesBesideTheNextMicrobatchIsOnTheWireAllTheSame) {
+TEST(StepOrder, WhatHidesBesideTheNextMicrobatchIsOnTheWireAllTheSame) {
     const auto step = [](int seq_length) {
         return predict(reduces_after_every_backward(seq_length)).prediction.step_time_s;
     };
