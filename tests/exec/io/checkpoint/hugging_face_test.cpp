@@ -1,6 +1,7 @@
 #include <cstring>
 #include <map>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
