@@ -21,7 +21,7 @@ Value patch_embedding(GraphBuilder& builder, int stream_gradient) {
     const LinearParameters projection = {
         {builder.whole_parameter(names.token_embedding + ".weight",
                                  {model.hidden, channels, side, side})},
-        {builder.whole_parameter(names.token_embedding + ".bias", {model.hidden})}};
+        {builder.whole_parameter(names.token_embedding + ".bias", {model.hidden}, Initial::Zeros)}};
     const LinearShape shape{pixels, model.hidden, Sharding::Replicated, true, false, patches};
     const Value patch = linear(builder, {names.token_embedding, "embedding.patch", {}}, shape,
                                projection, {image, image});
@@ -74,7 +74,7 @@ void classifier(GraphBuilder& builder, Value x) {
     builder.graph.operators.push_back(std::move(pick));
     const LinearParameters parameters = {
         {builder.whole_parameter(names.head + ".weight", {model.vocab, model.hidden})},
-        {builder.whole_parameter(names.head + ".bias", {model.vocab})}};
+        {builder.whole_parameter(names.head + ".bias", {model.vocab}, Initial::Zeros)}};
     const LinearShape shape{model.hidden, model.vocab, Sharding::Replicated,
                             true,         true,        size.samples};
     const Value logits = linear(builder, {names.head, "head", {}}, shape, parameters, first);

@@ -80,9 +80,11 @@ Sharding GraphBuilder::sharding_of(const LinearParameters& parameters) {
     return first.sharding;
 }
 
-int GraphBuilder::whole_parameter(const std::string& name, std::vector<std::int64_t> shape) {
-    const Sharding sharding = sharding_of(name, {Sharding::Replicated});
-    return parameter({name, std::move(shape), sharding, 0, 1, {}});
+int GraphBuilder::whole_parameter(const std::string& name, std::vector<std::int64_t> shape,
+                                  Initial initial) {
+    Parameter whole{name, std::move(shape), sharding_of(name, {Sharding::Replicated}), 0, 1, {}};
+    whole.initial = initial;
+    return parameter(std::move(whole));
 }
 
 void GraphBuilder::cut_heads(bool cut) {

@@ -17,6 +17,15 @@
 /// executor runs it.
 namespace debubble::models {
 
+/// The values of a parameter before the first step.
+enum class Initial : std::uint8_t {
+    Normal,    ///< normal around 0: weights and embeddings
+    Residual,  ///< the same, narrower the more layers add to the residual stream: GPT-2's
+               ///< projections into it
+    Zeros,     ///< biases
+    Ones,      ///< weights of norms
+};
+
 struct Parameter {
     std::string name;                 ///< canonical name: Hugging Face's
     std::vector<std::int64_t> shape;  ///< shape of the whole tensor, as stored by Hugging Face
@@ -27,6 +36,7 @@ struct Parameter {
     std::string tied_to;      ///< the parameter of which this is a copy, if it is one
     bool expert = false;      ///< belongs to one expert: expert parallelism decides who has it
     bool transposed = false;  ///< stored [inputs, outputs], as GPT-2's Conv1D does
+    Initial initial = Initial::Normal;
     std::int64_t elements() const;  ///< elements of the whole tensor
     std::int64_t elements_of_rank(const Execution& execution) const;
 };

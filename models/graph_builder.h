@@ -62,7 +62,8 @@ struct GraphBuilder {
     /// The cut of a product that may have several weights, which must be cut alike.
     Sharding sharding_of(const LinearParameters& parameters);
     /// A parameter that every rank has whole.
-    int whole_parameter(const std::string& name, std::vector<std::int64_t> shape);
+    int whole_parameter(const std::string& name, std::vector<std::int64_t> shape,
+                        Initial initial = Initial::Normal);
     void cut_heads(bool cut);
     void cut_ffn(bool cut);
     void cut_vocabulary(bool cut);

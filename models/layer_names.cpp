@@ -12,7 +12,8 @@ namespace {
 /// with its bias if the model has biases.
 struct ParameterNamer {
     GraphBuilder& builder;
-    LinearParameters indices;
+    Initial weights = Initial::Normal;
+    LinearParameters indices = {};
 
     void add(const std::string& name, std::int64_t inputs, std::int64_t outputs, Sharding usual,
              int parts = 1) {
@@ -26,6 +27,7 @@ struct ParameterNamer {
             weight.cut_dimension = column ? 1 : 0;
             weight.transposed = true;
         }
+        weight.initial = weights;
         indices.weights.push_back(builder.parameter(std::move(weight)));
         if (!builder.model().linear_bias) return;
         // A bias is cut like the outputs; a line that names it together with its weight means this.
@@ -35,10 +37,16 @@ struct ParameterNamer {
             builder.refuse(fmt::format("'{}.bias' cannot be {} with a weight that is {}", name,
                                        word(asked), word(sharding)));
         }
-        indices.biases.push_back(
-            builder.parameter({name + ".bias", {outputs}, along, 0, parts, {}}));
+        Parameter bias{name + ".bias", {outputs}, along, 0, parts, {}};
+        bias.initial = Initial::Zeros;
+        indices.biases.push_back(builder.parameter(std::move(bias)));
     }
 };
+
+/// The weights that lead back into the residual stream.
+Initial into_stream(const Architecture& model) {
+    return model.family == Family::Gpt2 ? Initial::Residual : Initial::Normal;
+}
 
 }  // namespace
 
@@ -101,9 +109,9 @@ StageNames stage_names(const Architecture& model) {
 
 std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name) {
     const std::int64_t hidden = builder.model().hidden;
-    std::vector<int> indices = {builder.whole_parameter(name + ".weight", {hidden})};
+    std::vector<int> indices = {builder.whole_parameter(name + ".weight", {hidden}, Initial::Ones)};
     if (builder.model().norm == Norm::LayerNorm) {
-        indices.push_back(builder.whole_parameter(name + ".bias", {hidden}));
+        indices.push_back(builder.whole_parameter(name + ".bias", {hidden}, Initial::Zeros));
     }
     return indices;
 }
@@ -112,7 +120,7 @@ LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names) 
     const Architecture& model = builder.model();
     const std::int64_t queries = model.heads * model.head_dim;
     const std::int64_t keys = model.kv_heads * model.head_dim;
-    ParameterNamer parameters{builder, {}};
+    ParameterNamer parameters{builder};
     if (names.queries_keys_values.empty())
         parameters.add(names.prefix + names.qkv, model.hidden, queries + 2 * keys, Sharding::Column,
                        3);
@@ -125,7 +133,7 @@ LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names) 
 
 LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& names) {
     const Architecture& model = builder.model();
-    ParameterNamer parameters{builder, {}};
+    ParameterNamer parameters{builder, into_stream(model)};
     parameters.add(names.prefix + names.projection, model.heads * model.head_dim, model.hidden,
                    Sharding::Row);
     return parameters.indices;
@@ -133,7 +141,7 @@ LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& 
 
 LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names) {
     const Architecture& model = builder.model();
-    ParameterNamer parameters{builder, {}};
+    ParameterNamer parameters{builder};
     if (model.gated() && !names.gate.empty()) {
         parameters.add(names.prefix + names.gate, model.hidden, model.ffn, Sharding::Column);
         parameters.add(names.prefix + names.fc1, model.hidden, model.ffn, Sharding::Column);
@@ -146,7 +154,7 @@ LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names) 
 }
 
 LinearParameters fc2_parameters(GraphBuilder& builder, const LayerNames& names) {
-    ParameterNamer parameters{builder, {}};
+    ParameterNamer parameters{builder, into_stream(builder.model())};
     parameters.add(names.prefix + names.fc2, builder.model().ffn, builder.model().hidden,
                    Sharding::Row);
     return parameters.indices;

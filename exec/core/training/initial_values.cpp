@@ -68,15 +68,16 @@ void for_each_by_threads(std::span<const Run> runs, const std::function<void(con
 
 }  // namespace
 
-InitialValue initial_value(const models::Architecture& architecture,
-                           const models::Parameter& parameter, bool norm) {
+InitialValue initial_value(const models::Architecture& architecture, models::Initial initial) {
     constexpr double kInitializerRange = 0.02;
-    if (parameter.name.ends_with(".bias")) return {0, 0};
-    if (norm) return {0, 1};
-    const bool residual =
-        architecture.family == models::Family::Gpt2 && parameter.name.ends_with("c_proj.weight");
-    return {residual ? kInitializerRange / std::sqrt(2.0 * architecture.layers) : kInitializerRange,
-            0};
+    switch (initial) {
+        case models::Initial::Normal: return {kInitializerRange, 0};
+        case models::Initial::Residual:
+            return {kInitializerRange / std::sqrt(2.0 * architecture.layers), 0};
+        case models::Initial::Zeros: return {0, 0};
+        case models::Initial::Ones: return {0, 1};
+    }
+    return {};
 }
 
 void fill_initial(const InitialValue& value, const models::Parameter& parameter, std::uint64_t seed,

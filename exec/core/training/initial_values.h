@@ -23,8 +23,7 @@ struct InitialValue {
 /// * GPT-2's projections into the residual stream (`c_proj`): 0.02 / sqrt(2 layers)
 ///   (transformers, GPT2PreTrainedModel._init_weights, after the GPT-2 paper, section 2.3).
 /// * Biases 0, weights of norms 1.
-InitialValue initial_value(const models::Architecture& architecture,
-                           const models::Parameter& parameter, bool norm);
+InitialValue initial_value(const models::Architecture& architecture, models::Initial initial);
 
 /// Fills the elements of these slices of a parameter in a rank's buffer, and no others. Each is a
 /// function of the seed, the parameter's stored name and the element's index in the whole tensor.

@@ -56,7 +56,7 @@ std::vector<ParameterUnit> units_of(const models::StageGraph& graph, bool norms_
                 unit = std::prev(units.end());
             }
             const std::int64_t elements = parameter.elements_of_rank(graph.execution);
-            unit->slots.push_back({index, {unit->elements, elements}, is_norm});
+            unit->slots.push_back({index, {unit->elements, elements}});
             unit->elements += elements;
         }
     }

@@ -18,7 +18,6 @@ FlatRange intersection(const FlatRange& a, const FlatRange& b);
 struct UnitSlot {
     int parameter = 0;  ///< index into StageGraph::parameters
     FlatRange range;    ///< range in the unit's buffer
-    bool norm = false;  ///< whether it is the weight or bias of a normalisation
 };
 
 /// The unit of gathering, dropping and reduction: the parameters of one layer, of the embedding, of

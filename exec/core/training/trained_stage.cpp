@@ -172,7 +172,7 @@ void TrainedStage::initialise(const models::Architecture& architecture, std::uin
         for (const UnitSlot& slot : state.unit().slots) {
             const models::Parameter& parameter =
                 parameters_[static_cast<std::size_t>(slot.parameter)];
-            const InitialValue value = initial_value(architecture, parameter, slot.norm);
+            const InitialValue value = initial_value(architecture, parameter.initial);
             const FlatRange held = intersection(slot.range, state.values_held());
             for (std::int64_t done = 0; done < held.count; done += kDrawnAtOnce) {
                 const FlatRange piece{held.first + done, std::min(kDrawnAtOnce, held.count - done)};
