@@ -6,7 +6,7 @@
 
 namespace debubble::exec {
 
-TrainingOptions read_training_options(const scenarios::Scenario& scenario) {
+TrainingOptions training_options(const scenarios::Scenario& scenario) {
     TrainingOptions options = scenario.training.run;
     LrSchedule& schedule = options.lr_schedule;
     if (schedule.total_steps == 0) schedule.total_steps = options.steps.value_or(0);

@@ -16,6 +16,6 @@ using TrainingOptions = scenarios::RunOptions;
 /// The scenario's options; the learning rate ends after its `steps` unless the scenario says
 /// otherwise. Throws InputError if a rate needs an end and has none, or ends before its warm-up
 /// does.
-TrainingOptions read_training_options(const scenarios::Scenario& scenario);
+TrainingOptions training_options(const scenarios::Scenario& scenario);
 
 }  // namespace debubble::exec

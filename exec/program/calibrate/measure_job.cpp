@@ -173,7 +173,7 @@ void JobTimings::add(JobTimings&& other) {
 JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& how) {
     const scenarios::Scenario scenario = with_known_rate(asked);
     const scenarios::Plan plan = scenarios::make_plan(scenario);
-    const TrainingOptions options = read_training_options(scenario);
+    const TrainingOptions options = training_options(scenario);
     const std::optional<TrainingData> data = data_of(scenario);
     std::vector<RankTimings> ranks(static_cast<std::size_t>(scenario.parallel.gpus()));
     run_local(static_cast<int>(ranks.size()), Transport::Buffered, [&](Communicator& world) {

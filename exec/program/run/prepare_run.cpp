@@ -113,7 +113,7 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
                {}};
     if (prices || !needs_costs(asked)) job.program_hash = program_hash(job.plan.program);
     say_where_rates_end(job.scenario.training.run, request, job.data.train);
-    job.options = read_training_options(job.scenario);
+    job.options = training_options(job.scenario);
     job.grid = {parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
     job.last_step = last_step_of(job.options, request, job.data.train);
     const int ranks_here = place.size == 1 ? job.grid.size() : 1;

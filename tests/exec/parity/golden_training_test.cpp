@@ -99,7 +99,7 @@ double targets_that_count(const Tensor& targets) {
 Outcome train_on(Communicator& world, const Case& c, const Goldens& golden) {
     const scenarios::Scenario scenario = scenario_of(c, golden["inputs"].shape()[0]);
     const scenarios::Plan plan = scenarios::make_plan(scenario);
-    const TrainingOptions options = read_training_options(scenario);
+    const TrainingOptions options = training_options(scenario);
     RankJob rank(scenario, plan, options, world,
                  {cpu_kernels_maker(c.kernels, 1), Bytes{1 << 26}, std::chrono::seconds(60)});
     load(weights_of(golden), rank.state().pieces_to_load(Wanted::Weights));

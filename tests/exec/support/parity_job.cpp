@@ -181,7 +181,7 @@ training:
 Job::Job(const Case& c)
     : scenario(scenario_of(c)),
       plan(scenarios::make_plan(scenario)),
-      options(read_training_options(scenario)),
+      options(training_options(scenario)),
       patience(c.patience),
       device(c.device) {}
 

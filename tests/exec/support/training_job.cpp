@@ -272,7 +272,7 @@ training:
 JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoint) {
     const scenarios::Scenario scenario = as_executed(scenario_of(layout));
     const scenarios::Plan plan = scenarios::make_plan(scenario);
-    const TrainingOptions options = read_training_options(scenario);
+    const TrainingOptions options = training_options(scenario);
     JobResult result;
     result.held.resize(scenario.parallel.gpus());
     std::mutex mutex;  // guards result

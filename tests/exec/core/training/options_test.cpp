@@ -11,7 +11,7 @@ TrainingOptions read(const std::string& training, const std::string& precision =
     Layout layout{"{data: 1}"};
     layout.training = training;
     layout.precision = precision;
-    return read_training_options(scenario_of(layout));
+    return training_options(scenario_of(layout));
 }
 
 std::string refusal(const std::string& training, const std::string& precision = "fp32") {

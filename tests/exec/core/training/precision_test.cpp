@@ -112,8 +112,8 @@ TEST(OptimizerStep, IsPyTorchs) {
             const auto kernels = make_fixed_order_kernels();
             Arena arena(Bytes{1 << 26});
             RankTraining training =
-                make_rank_training(as_executed(scenario), plan, read_training_options(scenario),
-                                   world, *kernels, arena, std::chrono::seconds(60));
+                make_rank_training(as_executed(scenario), plan, training_options(scenario), world,
+                                   *kernels, arena, std::chrono::seconds(60));
             TrainedStage& state = training.state_of(Stage{0});
             const View<float> value{state.value(0).as<float>().data, {40}};
             std::ranges::copy(golden["start"].as<float>(), value.begin());

@@ -67,7 +67,7 @@ parallel: {pipeline: 2}
 training: {global_batch: 4, micro_batch: 1, seq_length: 16, )" + training +
                                                                        "}\n",
                                                                    "tiny.yaml");
-    return scenario_facts(scenario, read_training_options(scenario));
+    return scenario_facts(scenario, training_options(scenario));
 }
 
 TEST(TheFactsOfAScenario, HaveNoPathsAndNoNames) {
