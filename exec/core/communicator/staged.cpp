@@ -1,7 +1,7 @@
 #include "exec/core/communicator/staged.h"
 
+#include <optional>
 #include <utility>
-#include <vector>
 
 #include "exec/core/communicator/forwarding.h"
 
@@ -37,7 +37,8 @@ private:
 /// The copies are destroyed last: the request over the host's communicator needs them until it is
 /// gone.
 struct Staged {
-    std::vector<HostCopy> copies;
+    std::optional<HostCopy> read;
+    std::optional<HostCopy> written;  ///< also read, by an operation in place
     Pending request;
 };
 
@@ -45,14 +46,13 @@ class StagedRequest final : public Request {
 public:
     StagedRequest(Staged staged, Kernels& kernels)
         : staged_(std::move(staged)), kernels_(kernels) {}
-    /// The content of the last stage is copied here once it is done.
+    /// Once the operation is done, `written` is copied to the target.
     StagedRequest(Staged staged, Kernels& kernels, const Buffer& target)
         : staged_(std::move(staged)), kernels_(kernels), target_(target) {}
 
     Interval wait(Deadline deadline) override {
         const Interval when = staged_.request->wait(deadline);
-        if (!target_.bytes.empty())
-            staged_.copies.back().copy_to(std::exchange(target_, {}), kernels_);
+        if (!target_.bytes.empty()) staged_.written->copy_to(std::exchange(target_, {}), kernels_);
         return when;
     }
     bool done() override { return staged_.request->done(); }
@@ -70,39 +70,35 @@ public:
         : ForwardingCommunicator(std::forward<Inner>(inner)), kernels_(kernels), pinned_(pinned) {}
 
     Pending send(const Channel& to, ConstBuffer data, std::string_view label) override {
-        Staged staged = filled(data);
-        staged.request = inner().send(to, staged.copies[0].buffer(), label);
+        Staged staged{filled(data), {}, {}};
+        staged.request = inner().send(to, staged.read->buffer(), label);
         return std::make_unique<StagedRequest>(std::move(staged), kernels_);
     }
     Pending receive(const Channel& from, Buffer data, std::string_view label) override {
-        Staged staged;
-        staged.copies.emplace_back(data, pinned_);
-        staged.request = inner().receive(from, staged.copies[0].buffer(), label);
+        Staged staged{{}, HostCopy(data, pinned_), {}};
+        staged.request = inner().receive(from, staged.written->buffer(), label);
         return into(data, std::move(staged));
     }
     Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) override {
-        Staged staged = filled(data);
-        staged.request = inner().all_reduce(staged.copies[0].buffer(), reduction, label);
+        Staged staged{{}, filled(data), {}};
+        staged.request = inner().all_reduce(staged.written->buffer(), reduction, label);
         return into(data, std::move(staged));
     }
     Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) override {
-        Staged staged = filled(mine);
-        staged.copies.emplace_back(all, pinned_);
-        staged.request =
-            inner().all_gather(staged.copies[0].buffer(), staged.copies[1].buffer(), label);
+        Staged staged{filled(mine), HostCopy(all, pinned_), {}};
+        staged.request = inner().all_gather(staged.read->buffer(), staged.written->buffer(), label);
         return into(all, std::move(staged));
     }
     Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
                            std::string_view label) override {
-        Staged staged = filled(all);
-        staged.copies.emplace_back(mine, pinned_);
-        staged.request = inner().reduce_scatter(staged.copies[0].buffer(),
-                                                staged.copies[1].buffer(), reduction, label);
+        Staged staged{filled(all), HostCopy(mine, pinned_), {}};
+        staged.request = inner().reduce_scatter(staged.read->buffer(), staged.written->buffer(),
+                                                reduction, label);
         return into(mine, std::move(staged));
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
-        Staged staged = filled(data);
-        staged.request = inner().broadcast(staged.copies[0].buffer(), root, label);
+        Staged staged{{}, filled(data), {}};
+        staged.request = inner().broadcast(staged.written->buffer(), root, label);
         return into(data, std::move(staged));
     }
     std::unique_ptr<Communicator> group(std::span<const int> global_ranks) override {
@@ -110,12 +106,10 @@ public:
     }
 
 private:
-    Staged filled(const ConstBuffer& data) const {
-        Staged staged;
-        staged.copies.reserve(2);  // buffers of the first must keep their place
-        staged.copies.emplace_back(data, pinned_);
-        staged.copies[0].fill_from(data, kernels_);
-        return staged;
+    HostCopy filled(const ConstBuffer& data) const {
+        HostCopy copy(data, pinned_);
+        copy.fill_from(data, kernels_);
+        return copy;
     }
     Pending into(const Buffer& target, Staged staged) const {
         return std::make_unique<StagedRequest>(std::move(staged), kernels_, target);

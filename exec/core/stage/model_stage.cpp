@@ -132,8 +132,8 @@ public:
         did(Reload{state_.tools.stage, micro_batch});
     }
 
-    double loss_total() const override { return totals()[0]; }
-    double correct_total() const override { return totals()[1]; }
+    double loss_total() const override { return total(StepTotal::Loss); }
+    double correct_total() const override { return total(StepTotal::Correct); }
     std::chrono::nanoseconds communicated() const override {
         return state_.communicated + state_.tools.parameters.communicated();
     }
@@ -144,10 +144,10 @@ private:
             tensors.second, [](const ArenaTensor& tensor) { return static_cast<bool>(tensor); });
     }
 
-    std::array<double, 2> totals() const {
-        const Tensor host({2}, DataType::Fp64);
+    double total(StepTotal which) const {
+        const Tensor host({kStepTotals}, DataType::Fp64);
         state_.tools.kernels.download(state_.totals.view(), host.view());
-        return {host.as<double>()[0], host.as<double>()[1]};
+        return host.as<double>()[static_cast<std::int64_t>(which)];
     }
 
     /// Memory for a graph's tensor, in elements of the compute type; its operators decide what it
@@ -160,7 +160,8 @@ private:
 
     void allocate_constants() {
         Arena& arena = state_.tools.arena;
-        state_.totals = arena.allocate({2}, DataType::Fp64, MemoryClass::Buffers, "totals");
+        state_.totals =
+            arena.allocate({kStepTotals}, DataType::Fp64, MemoryClass::Buffers, "totals");
         state_.tools.kernels.fill_zero(state_.totals.view());
         const models::StageGraph& graph = slices_.front().graph;
         if (graph.architecture.positions != models::Positions::Rope) return;

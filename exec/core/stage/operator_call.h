@@ -23,11 +23,15 @@ namespace op = models::op;
 /// The tensors of one microbatch (slice), by their index in the graph; empty if not alive.
 using LiveTensors = std::vector<ArenaTensor>;
 
+/// What a step adds up in StageMemory::totals.
+enum class StepTotal : std::uint8_t { Loss, Correct };
+inline constexpr std::int64_t kStepTotals = 2;
+
 /// The memory that belongs to the stage, not to a pass.
 struct StageMemory {
     StageTools tools;
     const StepInputs* step = nullptr;
-    ArenaTensor totals;   ///< fp64 [2]: loss, correct predictions
+    ArenaTensor totals;   ///< fp64, by StepTotal
     ArenaTensor cosines;  ///< tables of rotary positions
     ArenaTensor sines;
     std::map<MicroBatch, LiveTensors> live;  ///< live tensors of a step

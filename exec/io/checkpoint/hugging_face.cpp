@@ -35,11 +35,6 @@ bool there(const fs::path& path) {
     return fs::exists(path, unreadable);
 }
 
-/// Whether a tensor belongs to a head, which is stored next to the base model.
-bool is_head(std::string_view name) {
-    return name.starts_with("lm_head.") || name.starts_with("classifier.");
-}
-
 /// The file of each tensor; all files are in the folder itself.
 using WeightMap = std::map<std::string, std::string>;
 
@@ -121,6 +116,10 @@ PieceSource weights_of(const fs::path& folder, Family family) {
 }
 
 }  // namespace
+
+bool is_head(std::string_view name) {
+    return name.starts_with("lm_head.") || name.starts_with("classifier.");
+}
 
 std::string canonical_name(Family family, std::string_view stored) {
     const std::string_view prefix = base_prefix(family);

@@ -25,6 +25,10 @@ HuggingFaceModel open_hugging_face(const std::filesystem::path& folder);
 /// The name under which models/graph.h knows a tensor of a Hugging Face file.
 std::string canonical_name(models::Family family, std::string_view stored);
 
+/// Whether a tensor of this name, canonical or in a file, belongs to a head, which is stored next
+/// to the base model.
+bool is_head(std::string_view name);
+
 /// The name under which transformers saves a parameter.
 std::string hugging_face_name(models::Family family, std::string_view canonical);
 

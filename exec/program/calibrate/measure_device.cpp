@@ -4,9 +4,14 @@
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <unistd.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "exec/comm/local.h"
 #include "exec/cpu/cpu_kernels.h"
@@ -57,13 +62,16 @@ std::string cpuinfo(const std::string& key) {
     return {};
 }
 
+constexpr const char* kAvx512Bf16 = "avx512_bf16";
+constexpr const char* kAmxBf16 = "amx_bf16";
+
 /// The processor's features on which the kernels depend.
-std::string features() {
+std::vector<std::string> features() {
     std::istringstream all(cpuinfo("flags"));
-    std::string found;
+    std::vector<std::string> found;
     for (std::string flag; all >> flag;)
-        for (const char* wanted : {"avx2", "fma", "avx512f", "avx512_bf16", "amx_bf16"})
-            if (flag == wanted) found += (found.empty() ? "" : " ") + flag;
+        for (const char* wanted : {"avx2", "fma", "avx512f", kAvx512Bf16, kAmxBf16})
+            if (flag == wanted) found.push_back(flag);
     return found;
 }
 
@@ -85,9 +93,11 @@ DeviceFigures measure_device(int ranks, const MeasureOptions& how) {
     });
     figures.processor = cpuinfo("model name");
     if (figures.processor.empty()) figures.processor = "processor";
-    figures.features = features();
+    const std::vector<std::string> found = features();
+    figures.features = fmt::format("{}", fmt::join(found, " "));
     figures.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    figures.bf16 = figures.features.find("bf16") != std::string::npos;
+    figures.bf16 = std::ranges::any_of(
+        found, [](const std::string& flag) { return flag == kAvx512Bf16 || flag == kAmxBf16; });
     figures.memory = Bytes{std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE) / ranks};
     return figures;
 }

@@ -73,7 +73,7 @@ std::vector<std::string> load_weights(const PieceSource& weights,
     std::vector<std::string> notes;
     if (scenario.model.sees_images()) {
         for (const Mismatch& mismatch : mismatches(weights, wanted)) {
-            if (!mismatch.tensor.starts_with("classifier.")) continue;
+            if (!is_head(mismatch.tensor)) continue;
             std::erase_if(
                 wanted, [&](const WantedPiece& piece) { return piece.tensor == mismatch.tensor; });
             notes.push_back(sentence(mismatch) + ": it is initialised at random");
