@@ -57,10 +57,11 @@ private:
     cublasLtMatrixLayout_t layout_ = nullptr;
 };
 
-/// The plan by which one kind of product is made.
-class Plan {
+/// One kind of product as the library makes it: its descriptor, the layouts of its matrices, and
+/// the algorithm that the library's heuristic chose.
+class MatmulConfiguration {
 public:
-    Plan(cublasLtHandle_t library, const Product& p, int multiprocessors)
+    MatmulConfiguration(cublasLtHandle_t library, const Product& p, int multiprocessors)
         : by_(by_columns(p)),
           first_(p.b.elements.type, by_.first),
           second_(p.a.elements.type, by_.second),
@@ -79,9 +80,9 @@ public:
         point(p);
         choose(library, p);
     }
-    ~Plan() { cublasLtMatmulDescDestroy(how_); }
-    Plan(const Plan&) = delete;
-    Plan& operator=(const Plan&) = delete;
+    ~MatmulConfiguration() { cublasLtMatmulDescDestroy(how_); }
+    MatmulConfiguration(const MatmulConfiguration&) = delete;
+    MatmulConfiguration& operator=(const MatmulConfiguration&) = delete;
 
     bool is_possible() const { return possible_; }
 
@@ -144,7 +145,7 @@ public:
         workspace_ = queue_.allocate(kWorkspace);
     }
     ~CublasLt() override {
-        plans_.clear();
+        configurations_.clear();
         queue_.free(workspace_);
         cublasLtDestroy(library_);
     }
@@ -163,12 +164,13 @@ public:
         // used.
         if (product.epilogue != Epilogue::None && product.c.type == Type::Fp32) return false;
         if (product.k == 0) return false;
-        constexpr std::size_t kMostKept = 4096;  // plans kept: experts have any number of rows
-        if (plans_.size() >= kMostKept) plans_.clear();
-        std::unique_ptr<Plan>& plan = plans_[kind_of(product)];
-        if (!plan) plan = std::make_unique<Plan>(library_, product, multiprocessors_);
-        if (!plan->is_possible()) return false;
-        plan->run(library_, product, workspace_, queue_.stream());
+        constexpr std::size_t kMostKept = 4096;  // experts have any number of rows
+        if (configurations_.size() >= kMostKept) configurations_.clear();
+        std::unique_ptr<MatmulConfiguration>& known = configurations_[kind_of(product)];
+        if (!known)
+            known = std::make_unique<MatmulConfiguration>(library_, product, multiprocessors_);
+        if (!known->is_possible()) return false;
+        known->run(library_, product, workspace_, queue_.stream());
         return true;
     }
 
@@ -177,7 +179,7 @@ private:
     int multiprocessors_;
     cublasLtHandle_t library_ = nullptr;
     void* workspace_ = nullptr;
-    std::map<ProductKind, std::unique_ptr<Plan>> plans_;
+    std::map<ProductKind, std::unique_ptr<MatmulConfiguration>> configurations_;
 };
 
 }  // namespace
