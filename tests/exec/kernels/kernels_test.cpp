@@ -284,6 +284,40 @@ TEST_P(KernelsTest, CrossEntropy) {
     EXPECT_EQ(correct.tested.as<double>()[0], 1);
 }
 
+/// Between the steps, tensor-parallel ranks reduce the largest logits and the sums: here those of
+/// all shares are chosen.
+TEST_P(KernelsTest, CrossEntropyOfAShareOfTheVocabulary) {
+    for (const std::int64_t entries : {29, 0}) {  // of 32 columns; the rest is padding
+        const CrossEntropy loss{.first_entry = 40, .gradient_scale = 0.5, .entries = entries};
+        const Twins targets = integers({40, 68, 69, 39, 7, -100, 55});
+        const Twins logits = random({7, 32}), own = fp32({7}), sum = fp32({7}), target = fp32({7});
+        const Twins largest = fp32({7}), all_sums = fp32({7});
+        for (std::int64_t token = 0; token < 7; ++token) {
+            const float peak = 1 + 0.25F * static_cast<float>(token), total = 20 + peak;
+            largest.tested.as<float>()[token] = peak;
+            largest.expected.as<double>()[token] = peak;
+            all_sums.tested.as<float>()[token] = total;
+            all_sums.expected.as<double>()[token] = total;
+        }
+        both([&](Kernels& kernels, Side side) {
+            kernels.cross_entropy_softmax(loss, side(targets), side(logits), side(own), side(sum),
+                                          side(target));
+            kernels.cross_entropy_rescale(loss, side(targets), side(own), side(largest), side(sum),
+                                          side(target));
+            kernels.cross_entropy_gradient(loss, side(targets), side(own), side(largest),
+                                           side(all_sums), side(logits));
+        });
+        if (entries > 0) {
+            expect_alike(sum, "sum");
+            expect_alike(target, "target");
+            expect_alike(logits, "gradient");
+            continue;
+        }
+        for (const Twins* zero : {&sum, &target, &logits})
+            EXPECT_TRUE(same_bits(zero->tested, Tensor(zero->tested.shape(), zero->tested.type())));
+    }
+}
+
 TEST_P(KernelsTest, EndsOfAVisionTransformer) {
     const Twins images = fp32({2, 3, 8, 12}), patches = random({2, 6, 48});
     const Twins class_token = random({48}), positions = random({7, 48}), y = random({2, 7, 48});
