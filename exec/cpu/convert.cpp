@@ -5,13 +5,11 @@
 #include <cstring>
 
 #include "exec/core/half.h"
-#include "exec/cpu/fixed_order/vectorise.h"
+#include "exec/cpu/vectorise.h"
 
 namespace debubble::exec {
 
 namespace {
-
-using fixed_order::vectorised;
 
 template <class Half>
 void widen_run(const std::byte* from, std::int64_t count, float* to) {

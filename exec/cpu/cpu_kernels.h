@@ -6,18 +6,10 @@
 #include <utility>
 
 #include "exec/core/kernels.h"
+#include "exec/cpu/back_end.h"
 
 /// The back ends that compute on the processor.
 namespace debubble::exec {
-
-/// Whether this build has oneDNN.
-bool has_onednn();
-std::string onednn_version();  ///< such as "2.6.3"; empty without oneDNN
-/// The widest instructions that oneDNN uses in this process, in its own words ("avx512_core"): they
-/// decide the bits of its products. They are the least of those that the processor has, that
-/// ONEDNN_MAX_CPU_ISA allows, and that DEBUBBLE_VECTOR_UNIT allows: sse41 for baseline, avx2, or
-/// avx512_core for avx512. Empty without oneDNN.
-std::string onednn_instructions();
 
 /// Matrix products by oneDNN, attention on blocks of it, everything else vectorised in blocks that
 /// stay in the cache; on `threads` threads, the caller's among them. bf16 is multiplied directly
@@ -30,13 +22,8 @@ std::string onednn_instructions();
 /// Throws InputError if this build has no oneDNN.
 std::unique_ptr<Kernels> make_onednn_kernels(int threads);
 
-/// Whether kernels of this name are those of fixed order, which are also called reference.
-inline bool is_fixed_order(std::string_view name) {
-    return name == "fixed-order" || name == "reference";
-}
-
-/// Makes kernels by name: fixed-order, onednn, or auto, which is the fastest that this build has.
-/// Only onednn uses more than one thread. Throws InputError for another name, or no thread.
+/// Makes the kernels of the back end that has this name, of which only onednn uses more than one
+/// thread. Throws InputError as cpu_back_end() does, or if there is no thread.
 std::unique_ptr<Kernels> make_cpu_kernels(std::string_view name, int threads);
 /// A function that makes the same kernels later.
 inline KernelsMaker cpu_kernels_maker(std::string name, int threads) {

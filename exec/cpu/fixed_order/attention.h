@@ -1,9 +1,6 @@
 #pragma once
 
-#include <optional>
-
-#include "exec/cpu/fixed_order/dropout.h"
-#include "exec/cpu/fixed_order/operands.h"
+#include "exec/cpu/loops/operands.h"
 
 /// Scaled dot-product attention, multi-head or grouped-query, without a matrix of queries by keys:
 /// an online softmax (Milakov and Gimelshein 2018) over blocks of keys, and a backward that
@@ -16,14 +13,14 @@
 /// under a causal mask sees keys 0 .. first_query + i.
 namespace debubble::exec::fixed_order {
 
-template <Real T>
-void attention_forward(const Attention& attention, In<T> q, In<T> k, In<T> v, Out<T> out,
-                       Out<T> log_sum);
+using loops::In;
+using loops::Out;
+
+void attention_forward(const Attention& attention, In q, In k, In v, Out out, Out log_sum);
 
 /// Writes dq and adds into dk and dv, which gather over the slices of a sequence: zero
 /// them before the last slice, whose backward comes first.
-template <Real T>
-void attention_backward_input(const Attention& attention, In<T> dout, In<T> q, In<T> k, In<T> v,
-                              In<T> out, In<T> log_sum, Out<T> dq, Out<T> dk, Out<T> dv);
+void attention_backward_input(const Attention& attention, In dout, In q, In k, In v, In out,
+                              In log_sum, Out dq, Out dk, Out dv);
 
 }  // namespace debubble::exec::fixed_order

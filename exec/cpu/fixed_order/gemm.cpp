@@ -4,7 +4,7 @@
 #include <cassert>
 #include <memory>
 
-#include "exec/cpu/fixed_order/vectorise.h"
+#include "exec/cpu/vectorise.h"
 
 // Goto and van de Geijn 2008, "Anatomy of High-Performance Matrix Multiplication": blocks of
 // a and b are packed in the order in which the innermost kernel reads them, sized so that
@@ -21,6 +21,8 @@ constexpr std::int64_t kBlockRows = 16 * kTileRows;
 constexpr std::int64_t kBlockColumns = 1024;
 constexpr std::int64_t kBlockDepth = 256;
 
+/// T is float. It stays a parameter: without it, GCC 12 loaded rows that are not aligned as if they
+/// were.
 template <class T, int Bytes>
 struct Vector {
     typedef T type __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias));
@@ -193,7 +195,7 @@ struct Product {
 
 }  // namespace
 
-template <Real T>
+template <class T>
 void multiply(const ProductSizes& sizes, const Matrix<const std::type_identity_t<T>>& a,
               const Matrix<const std::type_identity_t<T>>& b, const Matrix<T>& c, Write write) {
     assert(c.column_stride == 1 && "the product writes whole rows");
@@ -209,7 +211,5 @@ void multiply(const ProductSizes& sizes, const Matrix<const std::type_identity_t
 
 template void multiply(const ProductSizes&, const Matrix<const float>&, const Matrix<const float>&,
                        const Matrix<float>&, Write);
-template void multiply(const ProductSizes&, const Matrix<const double>&,
-                       const Matrix<const double>&, const Matrix<double>&, Write);
 
 }  // namespace debubble::exec::fixed_order

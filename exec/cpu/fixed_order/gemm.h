@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
-#include "exec/cpu/fixed_order/operands.h"
+#include "exec/core/operator_options.h"
 
 /// The matrix product of linear layers and attention.
 namespace debubble::exec::fixed_order {
@@ -16,6 +17,11 @@ struct Matrix {
     std::int64_t column_stride = 1;
 };
 
+template <class T>
+Matrix<T> transposed(const Matrix<T>& matrix) {
+    return {matrix.data, matrix.column_stride, matrix.row_stride};
+}
+
 /// c [m, n] = or += a [m, k] b [k, n]; the columns of c are contiguous.
 struct ProductSizes {
     std::int64_t m = 0;
@@ -26,7 +32,7 @@ struct ProductSizes {
 /// Each element of c is summed in ascending k, one fused term after the other, starting from the
 /// content of c under Write::Add. So its bits depend neither on m and n nor on how the rows of k
 /// are spread over successive calls.
-template <Real T>
+template <class T>
 void multiply(const ProductSizes& sizes, const Matrix<const std::type_identity_t<T>>& a,
               const Matrix<const std::type_identity_t<T>>& b, const Matrix<T>& c, Write write);
 

@@ -1,5 +1,6 @@
-#include "exec/cpu/fixed_order/attention_block.h"
-#include "exec/cpu/fixed_order/exponential.h"
+#include "exec/cpu/loops/attention_block.h"
+#include "exec/cpu/loops/exponential.h"
+#include "exec/cpu/loops/sums.h"
 #include "exec/cpu/onednn/attention.h"
 #include "exec/cpu/onednn/attention_rows.h"
 #include "exec/cpu/workers.h"
@@ -8,11 +9,10 @@ namespace debubble::exec::onednn {
 
 namespace {
 
-using fixed_order::AttentionShape;
-using fixed_order::Block;
-using fixed_order::exponential;
-using fixed_order::sum_of;
-using fixed_order::vectorised;
+using loops::AttentionShape;
+using loops::Block;
+using loops::exponential;
+using loops::sum_of;
 
 struct Backward {
     const Attention& attention;
@@ -30,10 +30,8 @@ struct Backward {
         std::ranges::fill(worker.dv, 0.F);
         for (std::int64_t head = kv_head * group; head < (kv_head + 1) * group; ++head) {
             for (std::int64_t query = 0; query < shape.queries; query += kQueriesAtOnce) {
-                Block block{attention, shape, sample,
-                            head,      query, std::min(kQueriesAtOnce, shape.queries - query)};
-                block.keys_at_once = kKeysAtOnce;
-                query_block(worker, block);
+                const std::int64_t queries = std::min(kQueriesAtOnce, shape.queries - query);
+                query_block(worker, {attention, shape, sample, head, query, queries, kKeysAtOnce});
             }
         }
         for (std::int64_t key = 0; key < shape.keys; ++key) {

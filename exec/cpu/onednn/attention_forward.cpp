@@ -1,8 +1,9 @@
 #include <cmath>
 #include <limits>
 
-#include "exec/cpu/fixed_order/attention_block.h"
-#include "exec/cpu/fixed_order/exponential.h"
+#include "exec/cpu/loops/attention_block.h"
+#include "exec/cpu/loops/exponential.h"
+#include "exec/cpu/loops/sums.h"
 #include "exec/cpu/onednn/attention.h"
 #include "exec/cpu/onednn/attention_rows.h"
 #include "exec/cpu/workers.h"
@@ -11,12 +12,11 @@ namespace debubble::exec::onednn {
 
 namespace {
 
-using fixed_order::AttentionShape;
-using fixed_order::Block;
-using fixed_order::exponential;
-using fixed_order::largest_of;
-using fixed_order::sum_of;
-using fixed_order::vectorised;
+using loops::AttentionShape;
+using loops::Block;
+using loops::exponential;
+using loops::largest_of;
+using loops::sum_of;
 
 struct Forward {
     const Attention& attention;
@@ -135,11 +135,9 @@ void BlockedAttention::forward(const Attention& attention, ConstTensorView q, Co
         const Share mine = share_of(heads, which, std::max(workers, 1));
         for (std::int64_t head = mine.first; head < mine.end; ++head) {
             for (std::int64_t query = 0; query < shape.queries; query += kQueriesAtOnce) {
-                Block block{
-                    attention,          shape, head / shape.heads,
-                    head % shape.heads, query, std::min(kQueriesAtOnce, shape.queries - query)};
-                block.keys_at_once = kKeysAtOnce;
-                task.query_block(worker, block);
+                const std::int64_t queries = std::min(kQueriesAtOnce, shape.queries - query);
+                task.query_block(worker, {attention, shape, head / shape.heads, head % shape.heads,
+                                          query, queries, kKeysAtOnce});
             }
         }
     });

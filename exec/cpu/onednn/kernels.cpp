@@ -1,5 +1,5 @@
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/cpu/fixed_order/linear.h"
+#include "exec/cpu/loops/bias.h"
 #include "exec/cpu/onednn/attention.h"
 #include "exec/cpu/onednn/matmul.h"
 #include "exec/cpu/operators/cpu_operators.h"
@@ -31,7 +31,7 @@ class OneDnnKernels final : public CpuOperators {
 public:
     explicit OneDnnKernels(int threads)
         : CpuOperators(RowWalk(threads, kElementsAtOnce)), matmul_(threads), attention_(threads) {}
-    std::string_view name() const override { return "onednn"; }
+    std::string_view name() const override { return name_of(CpuBackEnd::OneDnn); }
 
     void linear_forward(WeightLayout layout, ConstTensorView x, ConstTensorView weight,
                         ConstTensorView bias, TensorView y) override {
@@ -65,7 +65,7 @@ public:
         Fp32Operands whole(scratch_);
         const View<float> sum = whole.changed(dbias);
         walk_.in_order(rows_of(dy), dy.shape.columns(), [&](Fp32Operands& use, Rows rows) {
-            fixed_order::add_rows<float>(use.in(rows.of(dy)), sum);
+            loops::add_rows(use.in(rows.of(dy)), sum);
         });
     }
 
@@ -198,10 +198,6 @@ private:
 };
 
 }  // namespace
-
-bool has_onednn() {
-    return true;
-}
 
 std::unique_ptr<Kernels> make_onednn_kernels(int threads) {
     return std::make_unique<OneDnnKernels>(threads);

@@ -8,8 +8,8 @@
 #include <map>
 #include <string_view>
 
-#include "exec/cpu/cpu_kernels.h"
-#include "exec/cpu/fixed_order/vectorise.h"
+#include "exec/cpu/back_end.h"
+#include "exec/cpu/vectorise.h"
 
 #include "base/diagnostic.h"
 
@@ -27,11 +27,11 @@ dnnl::memory::desc matrix(std::int64_t rows, std::int64_t columns, DataType type
     return {{rows, columns}, type_of(type), {row_stride, column_stride}};
 }
 
-dnnl::cpu_isa instructions_of(fixed_order::VectorUnit unit) {
+dnnl::cpu_isa instructions_of(VectorUnit unit) {
     switch (unit) {
-        case fixed_order::VectorUnit::Baseline: return dnnl::cpu_isa::sse41;
-        case fixed_order::VectorUnit::Avx2: return dnnl::cpu_isa::avx2;
-        case fixed_order::VectorUnit::Avx512: return dnnl::cpu_isa::avx512_core;
+        case VectorUnit::Baseline: return dnnl::cpu_isa::sse41;
+        case VectorUnit::Avx2: return dnnl::cpu_isa::avx2;
+        case VectorUnit::Avx512: return dnnl::cpu_isa::avx512_core;
     }
     return dnnl::cpu_isa::all;
 }
@@ -43,7 +43,7 @@ void hold_to_vector_unit() {
         for (const char* own : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"})
             if (std::getenv(own)) return false;
         if (!std::getenv("DEBUBBLE_VECTOR_UNIT")) return false;
-        const auto status = dnnl::set_max_cpu_isa(instructions_of(fixed_order::vector_unit()));
+        const auto status = dnnl::set_max_cpu_isa(instructions_of(vector_unit()));
         if (status != dnnl::status::success && status != dnnl::status::unimplemented)
             throw WorldError("oneDNN cannot be held to the instructions of DEBUBBLE_VECTOR_UNIT");
         return true;

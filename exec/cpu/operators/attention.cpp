@@ -1,9 +1,7 @@
-#include "exec/cpu/fixed_order/attention.h"
 #include "exec/core/packed_rows.h"
 #include "exec/cpu/convert.h"
-#include "exec/cpu/fixed_order/rope.h"
+#include "exec/cpu/loops/rope.h"
 #include "exec/cpu/operators/cpu_operators.h"
-#include "exec/cpu/packed_heads.h"
 
 namespace debubble::exec {
 
@@ -56,9 +54,9 @@ void CpuOperators::rope_forward(std::int64_t first_position, std::int64_t heads,
     walk_(x.shape[0] * x.shape[1], width, [&](Fp32Operands& use, Rows rows) {
         const View<float> block = use.changed(rows.of(x));
         for (std::int64_t i = 0; i < rows.count; ++i) {
-            fixed_order::rope_forward<float>(first_position + (rows.first + i) % x.shape[1],
-                                             cosines.as<float>(), sines.as<float>(),
-                                             View<float>{block.row(i), {1, 1, heads, x.shape[3]}});
+            loops::rope_forward(first_position + (rows.first + i) % x.shape[1], cosines.as<float>(),
+                                sines.as<float>(),
+                                View<float>{block.row(i), {1, 1, heads, x.shape[3]}});
         }
     });
 }
@@ -71,32 +69,11 @@ void CpuOperators::rope_backward_input(std::int64_t first_position, std::int64_t
     walk_(dx.shape[0] * dx.shape[1], width, [&](Fp32Operands& use, Rows rows) {
         const View<float> block = use.changed(rows.of(dx));
         for (std::int64_t i = 0; i < rows.count; ++i) {
-            fixed_order::rope_backward_input<float>(
-                first_position + (rows.first + i) % dx.shape[1], cosines.as<float>(),
-                sines.as<float>(), View<float>{block.row(i), {1, 1, heads, dx.shape[3]}});
+            loops::rope_backward_input(first_position + (rows.first + i) % dx.shape[1],
+                                       cosines.as<float>(), sines.as<float>(),
+                                       View<float>{block.row(i), {1, 1, heads, dx.shape[3]}});
         }
     });
-}
-
-void CpuOperators::attention_forward(const Attention& attention, ConstTensorView q,
-                                     ConstTensorView k, ConstTensorView v, TensorView out,
-                                     TensorView log_sum) {
-    Fp32Operands use(scratch_);
-    const auto heads = heads_in(use, attention, q, k, v);
-    fixed_order::attention_forward<float>(attention, heads.q, heads.k, heads.v, use.out(out),
-                                          use.out(log_sum));
-}
-
-void CpuOperators::attention_backward_input(const Attention& attention, ConstTensorView dout,
-                                            ConstTensorView q, ConstTensorView k, ConstTensorView v,
-                                            ConstTensorView out, ConstTensorView log_sum,
-                                            TensorView dq, TensorView dk, TensorView dv) {
-    Fp32Operands use(scratch_);
-    const auto heads = heads_in(use, attention, q, k, v);
-    const auto gradients = heads_out(use, attention, dq, dk, dv);
-    fixed_order::attention_backward_input<float>(attention, use.in(dout), heads.q, heads.k, heads.v,
-                                                 use.in(out), use.in(log_sum), gradients.q,
-                                                 gradients.k, gradients.v);
 }
 
 }  // namespace debubble::exec

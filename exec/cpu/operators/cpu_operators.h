@@ -1,9 +1,11 @@
 #pragma once
 
 #include "exec/core/kernels.h"
+#include "exec/core/kernels/overrides.h"
 #include "exec/cpu/row_walk.h"
 
-/// The operators of Kernels on those of exec/cpu/fixed_order, of which oneDNN replaces some.
+/// The operators of Kernels that every back end of the processor computes by the loops of
+/// exec/cpu/loops: all but matrix products and attention.
 namespace debubble::exec {
 
 /// Every operator computes in fp32, whatever the type of its operands: a walk cuts its rows into
@@ -12,58 +14,7 @@ class CpuOperators : public Kernels {
 public:
     explicit CpuOperators(RowWalk walk) : walk_(std::move(walk)) {}
 
-    DEBUBBLE_OVERRIDE(Kernels, linear_forward);
-    DEBUBBLE_OVERRIDE(Kernels, linear_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, linear_backward_weight);
-    DEBUBBLE_OVERRIDE(Kernels, add_bias);
-    DEBUBBLE_OVERRIDE(Kernels, bias_backward_weight);
-    DEBUBBLE_OVERRIDE(Kernels, token_embedding_forward);
-    DEBUBBLE_OVERRIDE(Kernels, token_embedding_backward_weight);
-    DEBUBBLE_OVERRIDE(Kernels, layer_norm_forward);
-    DEBUBBLE_OVERRIDE(Kernels, layer_norm_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, layer_norm_backward_weight);
-    DEBUBBLE_OVERRIDE(Kernels, rms_norm_forward);
-    DEBUBBLE_OVERRIDE(Kernels, rms_norm_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, rms_norm_backward_weight);
-    DEBUBBLE_OVERRIDE(Kernels, split_heads_forward);
-    DEBUBBLE_OVERRIDE(Kernels, split_heads_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, rope_forward);
-    DEBUBBLE_OVERRIDE(Kernels, rope_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, attention_forward);
-    DEBUBBLE_OVERRIDE(Kernels, attention_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, activation_forward);
-    DEBUBBLE_OVERRIDE(Kernels, activation_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, swiglu_forward);
-    DEBUBBLE_OVERRIDE(Kernels, swiglu_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, residual_forward);
-    DEBUBBLE_OVERRIDE(Kernels, add);
-    DEBUBBLE_OVERRIDE(Kernels, dropout);
-    DEBUBBLE_OVERRIDE(Kernels, route_forward);
-    DEBUBBLE_OVERRIDE(Kernels, route_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, first_rows_of_experts);
-    DEBUBBLE_OVERRIDE(Kernels, permute_forward);
-    DEBUBBLE_OVERRIDE(Kernels, permute_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, combine_forward);
-    DEBUBBLE_OVERRIDE(Kernels, combine_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, cross_entropy_softmax);
-    DEBUBBLE_OVERRIDE(Kernels, cross_entropy_rescale);
-    DEBUBBLE_OVERRIDE(Kernels, cross_entropy_loss);
-    DEBUBBLE_OVERRIDE(Kernels, cross_entropy_gradient);
-    DEBUBBLE_OVERRIDE(Kernels, count_correct);
-    DEBUBBLE_OVERRIDE(Kernels, cut_patches);
-    DEBUBBLE_OVERRIDE(Kernels, class_token_forward);
-    DEBUBBLE_OVERRIDE(Kernels, class_token_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, class_token_backward_weight);
-    DEBUBBLE_OVERRIDE(Kernels, first_row_forward);
-    DEBUBBLE_OVERRIDE(Kernels, first_row_backward_input);
-    DEBUBBLE_OVERRIDE(Kernels, join_columns);
-    DEBUBBLE_OVERRIDE(Kernels, take_columns);
-    DEBUBBLE_OVERRIDE(Kernels, fill_zero);
-    DEBUBBLE_OVERRIDE(Kernels, copy);
-    DEBUBBLE_OVERRIDE(Kernels, scale);
-    DEBUBBLE_OVERRIDE(Kernels, adam_step);
-    DEBUBBLE_OVERRIDE(Kernels, sgd_step);
-    DEBUBBLE_OVERRIDE(Kernels, sum_of_squares);
+    DEBUBBLE_OVERRIDE_ALL_BUT_PRODUCTS;
     void finish() override {}
 
 protected:

@@ -1,4 +1,4 @@
-#include "exec/cpu/fixed_order/cross_entropy.h"
+#include "exec/cpu/loops/cross_entropy.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {
@@ -9,35 +9,33 @@ void CpuOperators::cross_entropy_softmax(const CrossEntropy& loss, ConstTensorVi
     each_row(logits, [&](Fp32Operands& use, Rows rows) {
         const View<float> changed = use.changed(rows.of(logits));
         const View<float> own = rows.of(largest).as<float>();
-        fixed_order::cross_entropy_largest<float>(loss, changed, own);
-        fixed_order::cross_entropy_exponentials<float>(loss, rows.of(targets).as<std::int32_t>(),
-                                                       own, changed, rows.of(sum).as<float>(),
-                                                       rows.of(target).as<float>());
+        loops::cross_entropy_largest(loss, changed, own);
+        loops::cross_entropy_exponentials(loss, rows.of(targets).as<std::int32_t>(), own, changed,
+                                          rows.of(sum).as<float>(), rows.of(target).as<float>());
     });
 }
 
 void CpuOperators::cross_entropy_rescale(const CrossEntropy& loss, ConstTensorView targets,
                                          ConstTensorView own_largest, ConstTensorView largest,
                                          TensorView sum, TensorView target) {
-    fixed_order::cross_entropy_rescale<float>(loss, targets.as<std::int32_t>(),
-                                              own_largest.as<float>(), largest.as<float>(),
-                                              sum.as<float>(), target.as<float>());
+    loops::cross_entropy_rescale(loss, targets.as<std::int32_t>(), own_largest.as<float>(),
+                                 largest.as<float>(), sum.as<float>(), target.as<float>());
 }
 
 void CpuOperators::cross_entropy_loss(const CrossEntropy& loss, ConstTensorView targets,
                                       ConstTensorView sum, ConstTensorView target,
                                       TensorView total) {
-    total.as<double>()[0] += fixed_order::cross_entropy_loss<float>(
-        loss, targets.as<std::int32_t>(), sum.as<float>(), target.as<float>());
+    total.as<double>()[0] += loops::cross_entropy_loss(loss, targets.as<std::int32_t>(),
+                                                       sum.as<float>(), target.as<float>());
 }
 
 void CpuOperators::cross_entropy_gradient(const CrossEntropy& loss, ConstTensorView targets,
                                           ConstTensorView own_largest, ConstTensorView largest,
                                           ConstTensorView sum, TensorView logits) {
     each_row(logits, [&](Fp32Operands& use, Rows rows) {
-        fixed_order::cross_entropy_gradient<float>(
-            loss, rows.of(targets).as<std::int32_t>(), use.in(rows.of(own_largest)),
-            use.in(rows.of(largest)), use.in(rows.of(sum)), use.changed(rows.of(logits)));
+        loops::cross_entropy_gradient(loss, rows.of(targets).as<std::int32_t>(),
+                                      use.in(rows.of(own_largest)), use.in(rows.of(largest)),
+                                      use.in(rows.of(sum)), use.changed(rows.of(logits)));
     });
 }
 
@@ -45,7 +43,7 @@ void CpuOperators::count_correct(const CrossEntropy& loss, ConstTensorView targe
                                  ConstTensorView logits, TensorView total) {
     total.as<double>()[0] +=
         walk_.sum(rows_of(logits), logits.shape.columns(), [&](Fp32Operands& use, Rows rows) {
-            return static_cast<double>(fixed_order::correct_predictions<float>(
+            return static_cast<double>(loops::correct_predictions(
                 loss, rows.of(targets).as<std::int32_t>(), use.in(rows.of(logits))));
         });
 }

@@ -1,49 +1,48 @@
-#include "exec/cpu/fixed_order/activation.h"
-#include "exec/cpu/fixed_order/dropout.h"
-#include "exec/cpu/fixed_order/optimizer.h"
-#include "exec/cpu/fixed_order/residual.h"
+#include "exec/cpu/loops/activation.h"
+#include "exec/cpu/loops/dropout.h"
+#include "exec/cpu/loops/optimizer.h"
+#include "exec/cpu/loops/residual.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {
 
 void CpuOperators::activation_forward(Nonlinearity kind, ConstTensorView x, TensorView y) {
     each_element(y, [&](Fp32Operands& use, Rows part) {
-        fixed_order::activation_forward<float>(kind, use.in(part.of(x)), use.out(part.of(y)));
+        loops::activation_forward(kind, use.in(part.of(x)), use.out(part.of(y)));
     });
 }
 
 void CpuOperators::activation_backward_input(Nonlinearity kind, ConstTensorView dy,
                                              ConstTensorView x, TensorView dx) {
     each_element(dx, [&](Fp32Operands& use, Rows part) {
-        fixed_order::activation_backward_input<float>(kind, use.in(part.of(dy)), use.in(part.of(x)),
-                                                      use.out(part.of(dx)));
+        loops::activation_backward_input(kind, use.in(part.of(dy)), use.in(part.of(x)),
+                                         use.out(part.of(dx)));
     });
 }
 
 void CpuOperators::swiglu_forward(ConstTensorView gate_up, TensorView y) {
     each_row(y, [&](Fp32Operands& use, Rows rows) {
-        fixed_order::swiglu_forward<float>(use.in(rows.of(gate_up)), use.out(rows.of(y)));
+        loops::swiglu_forward(use.in(rows.of(gate_up)), use.out(rows.of(y)));
     });
 }
 
 void CpuOperators::swiglu_backward_input(ConstTensorView dy, ConstTensorView gate_up,
                                          TensorView dgate_up) {
     each_row(dy, [&](Fp32Operands& use, Rows rows) {
-        fixed_order::swiglu_backward_input<float>(use.in(rows.of(dy)), use.in(rows.of(gate_up)),
-                                                  use.out(rows.of(dgate_up)));
+        loops::swiglu_backward_input(use.in(rows.of(dy)), use.in(rows.of(gate_up)),
+                                     use.out(rows.of(dgate_up)));
     });
 }
 
 void CpuOperators::residual_forward(ConstTensorView x, ConstTensorView branch, TensorView y) {
     each_element(y, [&](Fp32Operands& use, Rows part) {
-        fixed_order::residual_forward<float>(use.in(part.of(x)), use.in(part.of(branch)),
-                                             use.out(part.of(y)));
+        loops::residual_forward(use.in(part.of(x)), use.in(part.of(branch)), use.out(part.of(y)));
     });
 }
 
 void CpuOperators::add(ConstTensorView term, TensorView total) {
     each_element(total, [&](Fp32Operands& use, Rows part) {
-        fixed_order::add<float>(use.in(part.of(term)), use.changed(part.of(total)));
+        loops::add(use.in(part.of(term)), use.changed(part.of(total)));
     });
 }
 
@@ -57,15 +56,14 @@ void CpuOperators::dropout(const Dropout& dropout, const Window& window, ConstTe
         for (std::int64_t i = 0; i < rows.count; ++i) {
             const std::int64_t line = rows.first + i;
             const std::uint64_t element = window.element(line / x.shape[1], line % x.shape[1], 0);
-            fixed_order::drop_run<float>(dropout, element, columns, from.row(i), to.row(i));
+            loops::drop_run(dropout, element, columns, from.row(i), to.row(i));
         }
     });
 }
 
 void CpuOperators::scale(double factor, TensorView x) {
-    each_element(x, [&](Fp32Operands& use, Rows part) {
-        fixed_order::scale<float>(factor, use.changed(part.of(x)));
-    });
+    each_element(
+        x, [&](Fp32Operands& use, Rows part) { loops::scale(factor, use.changed(part.of(x))); });
 }
 
 }  // namespace debubble::exec

@@ -1,5 +1,5 @@
 #include "exec/cpu/convert.h"
-#include "exec/cpu/fixed_order/embedding.h"
+#include "exec/cpu/loops/embedding.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {
@@ -27,8 +27,8 @@ void CpuOperators::token_embedding_backward_weight(ConstTensorView tokens, std::
     const View<float> sum = whole.changed(dtable);
     const std::int64_t count = tokens.shape.elements();
     walk_.in_order(count, dy.shape.columns(), [&](Fp32Operands& use, Rows rows) {
-        fixed_order::token_embedding_backward_weight<float>(rows.of(tokens).as<std::int32_t>(),
-                                                            first_entry, use.in(rows.of(dy)), sum);
+        loops::token_embedding_backward_weight(rows.of(tokens).as<std::int32_t>(), first_entry,
+                                               use.in(rows.of(dy)), sum);
     });
 }
 

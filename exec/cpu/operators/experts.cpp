@@ -1,4 +1,4 @@
-#include "exec/cpu/fixed_order/experts.h"
+#include "exec/cpu/loops/experts.h"
 
 #include <cstring>
 
@@ -8,8 +8,8 @@ namespace debubble::exec {
 
 namespace {
 
-using fixed_order::ExpertRows;
-using fixed_order::TokenRange;
+using loops::ExpertRows;
+using loops::TokenRange;
 
 /// Tokens do not depend on each other, but their rows may lie anywhere: operands are available as a
 /// whole.
@@ -25,15 +25,13 @@ void each_token(int workers, const ExpertRows& rows, const Body& body) {
 
 void CpuOperators::route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) {
     each_row(logits, [&](Fp32Operands& use, Rows rows) {
-        fixed_order::route_forward<float>(chosen, use.in(rows.of(logits)),
-                                          rows.of(weights).as<float>());
+        loops::route_forward(chosen, use.in(rows.of(logits)), rows.of(weights).as<float>());
     });
 }
 
 void CpuOperators::route_backward_input(ConstTensorView dweights, ConstTensorView weights,
                                         TensorView dlogits) {
-    fixed_order::route_backward<float>(dweights.as<float>(), weights.as<float>(),
-                                       dlogits.as<float>());
+    loops::route_backward(dweights.as<float>(), weights.as<float>(), dlogits.as<float>());
 }
 
 std::vector<std::int64_t> CpuOperators::first_rows_of_experts(ConstTensorView weights) {
@@ -59,9 +57,8 @@ void CpuOperators::permute_backward_input(ConstTensorView weights, ConstTensorVi
     Fp32Operands use(scratch_);
     const View<const float> from = use.in(drows);
     const View<float> to = use.out(dx);
-    each_token(walk_.workers(), places, [&](TokenRange tokens) {
-        fixed_order::permute_backward<float>(places, tokens, from, to);
-    });
+    each_token(walk_.workers(), places,
+               [&](TokenRange tokens) { loops::permute_backward(places, tokens, from, to); });
 }
 
 void CpuOperators::combine_forward(ConstTensorView weights, ConstTensorView rows, TensorView y) {
@@ -70,7 +67,7 @@ void CpuOperators::combine_forward(ConstTensorView weights, ConstTensorView rows
     const View<const float> from = use.in(rows);
     const View<float> to = use.out(y);
     each_token(walk_.workers(), places, [&](TokenRange tokens) {
-        fixed_order::combine_forward<float>(places, tokens, weights.as<float>(), from, to);
+        loops::combine_forward(places, tokens, weights.as<float>(), from, to);
     });
 }
 
@@ -82,8 +79,8 @@ void CpuOperators::combine_backward_input(ConstTensorView weights, ConstTensorVi
     const View<const float> above = use.in(dy), from = use.in(rows);
     const View<float> to = use.out(drows);
     each_token(walk_.workers(), places, [&](TokenRange tokens) {
-        fixed_order::combine_backward<float>(places, tokens, weights.as<float>(), above, from, to,
-                                             dweights.as<float>());
+        loops::combine_backward(places, tokens, weights.as<float>(), above, from, to,
+                                dweights.as<float>());
     });
 }
 

@@ -1,19 +1,19 @@
 #include <cstring>
 
 #include "exec/cpu/convert.h"
-#include "exec/cpu/fixed_order/columns.h"
+#include "exec/cpu/loops/columns.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {
 
 void CpuOperators::join_columns(int parts, ConstTensorView gathered, TensorView x) {
     Fp32Operands use(scratch_);
-    fixed_order::join_columns<float>(parts, use.in(gathered), use.out(x));
+    loops::join_columns(parts, use.in(gathered), use.out(x));
 }
 
 void CpuOperators::take_columns(int part, int parts, ConstTensorView x, TensorView y) {
     Fp32Operands use(scratch_);
-    fixed_order::take_columns<float>(part, parts, use.in(x), use.out(y));
+    loops::take_columns(part, parts, use.in(x), use.out(y));
 }
 
 void CpuOperators::fill_zero(TensorView x) {

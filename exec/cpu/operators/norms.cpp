@@ -1,5 +1,5 @@
-#include "exec/cpu/fixed_order/layer_norm.h"
-#include "exec/cpu/fixed_order/rms_norm.h"
+#include "exec/cpu/loops/layer_norm.h"
+#include "exec/cpu/loops/rms_norm.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {
@@ -10,8 +10,8 @@ void CpuOperators::layer_norm_forward(double eps, ConstTensorView x, ConstTensor
     const auto w = whole.in(weight);
     const auto b = whole.in(bias);
     each_row(x, [&](Fp32Operands& use, Rows rows) {
-        fixed_order::layer_norm_forward<float>(eps, use.in(rows.of(x)), w, b, use.out(rows.of(y)),
-                                               use.out(rows.of(statistics)));
+        loops::layer_norm_forward(eps, use.in(rows.of(x)), w, b, use.out(rows.of(y)),
+                                  use.out(rows.of(statistics)));
     });
 }
 
@@ -21,9 +21,9 @@ void CpuOperators::layer_norm_backward_input(ConstTensorView dy, ConstTensorView
     Fp32Operands whole(scratch_);
     const auto w = whole.in(weight);
     each_row(x, [&](Fp32Operands& use, Rows rows) {
-        fixed_order::layer_norm_backward_input<float>(use.in(rows.of(dy)), use.in(rows.of(x)), w,
-                                                      use.in(rows.of(statistics)),
-                                                      use.out(rows.of(dx), write), write);
+        loops::layer_norm_backward_input(use.in(rows.of(dy)), use.in(rows.of(x)), w,
+                                         use.in(rows.of(statistics)), use.out(rows.of(dx), write),
+                                         write);
     });
 }
 
@@ -34,8 +34,8 @@ void CpuOperators::layer_norm_backward_weight(ConstTensorView dy, ConstTensorVie
     const auto sum = whole.changed(dweight);
     const auto bias_sum = whole.changed(dbias);
     walk_.in_order(rows_of(x), x.shape.columns(), [&](Fp32Operands& use, Rows rows) {
-        fixed_order::layer_norm_backward_weight<float>(use.in(rows.of(dy)), use.in(rows.of(x)),
-                                                       use.in(rows.of(statistics)), sum, bias_sum);
+        loops::layer_norm_backward_weight(use.in(rows.of(dy)), use.in(rows.of(x)),
+                                          use.in(rows.of(statistics)), sum, bias_sum);
     });
 }
 
@@ -44,8 +44,8 @@ void CpuOperators::rms_norm_forward(double eps, ConstTensorView x, ConstTensorVi
     Fp32Operands whole(scratch_);
     const auto w = whole.in(weight);
     each_row(x, [&](Fp32Operands& use, Rows rows) {
-        fixed_order::rms_norm_forward<float>(eps, use.in(rows.of(x)), w, use.out(rows.of(y)),
-                                             use.out(rows.of(statistics)));
+        loops::rms_norm_forward(eps, use.in(rows.of(x)), w, use.out(rows.of(y)),
+                                use.out(rows.of(statistics)));
     });
 }
 
@@ -55,9 +55,9 @@ void CpuOperators::rms_norm_backward_input(ConstTensorView dy, ConstTensorView x
     Fp32Operands whole(scratch_);
     const auto w = whole.in(weight);
     each_row(x, [&](Fp32Operands& use, Rows rows) {
-        fixed_order::rms_norm_backward_input<float>(use.in(rows.of(dy)), use.in(rows.of(x)), w,
-                                                    use.in(rows.of(statistics)),
-                                                    use.out(rows.of(dx), write), write);
+        loops::rms_norm_backward_input(use.in(rows.of(dy)), use.in(rows.of(x)), w,
+                                       use.in(rows.of(statistics)), use.out(rows.of(dx), write),
+                                       write);
     });
 }
 
@@ -66,8 +66,8 @@ void CpuOperators::rms_norm_backward_weight(ConstTensorView dy, ConstTensorView 
     Fp32Operands whole(scratch_);
     const auto sum = whole.changed(dweight);
     walk_.in_order(rows_of(x), x.shape.columns(), [&](Fp32Operands& use, Rows rows) {
-        fixed_order::rms_norm_backward_weight<float>(use.in(rows.of(dy)), use.in(rows.of(x)),
-                                                     use.in(rows.of(statistics)), sum);
+        loops::rms_norm_backward_weight(use.in(rows.of(dy)), use.in(rows.of(x)),
+                                        use.in(rows.of(statistics)), sum);
     });
 }
 

@@ -1,4 +1,4 @@
-#include "exec/cpu/fixed_order/optimizer.h"
+#include "exec/cpu/loops/optimizer.h"
 #include "exec/cpu/convert.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
@@ -9,9 +9,8 @@ void CpuOperators::adam_step(const AdamOptions& options, std::int64_t step, doub
                              TensorView second_moment, TensorView parameter) {
     each_element(main, [&](Fp32Operands& use, Rows part) {
         const auto stepped = use.changed(part.of(main));
-        fixed_order::adam_step<float>(options, step, gradient_factor, use.in(part.of(gradient)),
-                                      stepped, use.changed(part.of(first_moment)),
-                                      use.changed(part.of(second_moment)));
+        loops::adam_step(options, step, gradient_factor, use.in(part.of(gradient)), stepped,
+                         use.changed(part.of(first_moment)), use.changed(part.of(second_moment)));
         if (parameter) narrow(stepped.data, part.of(parameter));
     });
 }
@@ -21,8 +20,8 @@ void CpuOperators::sgd_step(const SgdOptions& options, std::int64_t step, double
                             TensorView parameter) {
     each_element(main, [&](Fp32Operands& use, Rows part) {
         const auto stepped = use.changed(part.of(main));
-        fixed_order::sgd_step<float>(options, step, gradient_factor, use.in(part.of(gradient)),
-                                     stepped, use.changed(part.of(velocity)));
+        loops::sgd_step(options, step, gradient_factor, use.in(part.of(gradient)), stepped,
+                        use.changed(part.of(velocity)));
         if (parameter) narrow(stepped.data, part.of(parameter));
     });
 }
@@ -30,7 +29,7 @@ void CpuOperators::sgd_step(const SgdOptions& options, std::int64_t step, double
 void CpuOperators::sum_of_squares(ConstTensorView gradient, TensorView total) {
     total.as<double>()[0] +=
         walk_.sum(gradient.shape.elements(), 1, [&](Fp32Operands& use, Rows part) {
-            return fixed_order::sum_of_squares<float>(use.in(part.of(gradient)));
+            return loops::sum_of_squares(use.in(part.of(gradient)));
         });
 }
 

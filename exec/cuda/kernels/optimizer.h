@@ -3,7 +3,7 @@
 #include "exec/cuda/kernels/operands.h"
 
 /// Steps of optimizers on flat shards: one kernel for all parameters that lie side by side. The
-/// numbers are those of exec/cpu/fixed_order/optimizer.cpp, made once per step.
+/// numbers are those of exec/cpu/loops/optimizer.cpp, made once per step.
 namespace debubble::exec::cuda {
 
 struct AdamNumbers {

@@ -65,11 +65,11 @@ std::string software(const GpuFigures& gpu, int ranks) {
 }
 
 std::string software(const MeasureOptions& how, int ranks) {
-    const auto kernels = make_cpu_kernels(how.kernels, how.threads);
+    const CpuBackEnd back_end = cpu_back_end(how.kernels);
     const std::string version =
-        kernels->name() == "onednn" ? fmt::format(" {}", onednn_version()) : "";
+        back_end == CpuBackEnd::OneDnn ? fmt::format(" {}", onednn_version()) : "";
     return fmt::format("{}{} kernels, {} thread{} per rank, {} ranks as threads at once",
-                       kernels->name(), version, how.threads, how.threads == 1 ? "" : "s", ranks);
+                       name_of(back_end), version, how.threads, how.threads == 1 ? "" : "s", ranks);
 }
 
 void put_device(const DeviceFigures& device, int threads, Cluster& cluster) {

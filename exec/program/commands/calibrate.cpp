@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/number_option.h"
 #include "base/outputs.h"
-#include "exec/cpu/cpu_kernels.h"
+#include "exec/cpu/back_end.h"
 #include "exec/cuda/load_module.h"
 #include "exec/program/calibrate/calibrate.h"
 #include "exec/program/calibrate/noise.h"
@@ -32,7 +32,7 @@ struct CalibrateArguments {
 void check(const CalibrateArguments& args) {
     if (args.device != "cpu" && args.device != "cuda")
         throw InputError(fmt::format("--device is '{}'; it can be cpu or cuda", args.device));
-    make_cpu_kernels(args.request.how.kernels, 1);  // throws if the name is unknown
+    cpu_back_end(args.request.how.kernels);  // throws if there is none
     if (std::filesystem::is_directory(args.out))
         throw InputError(fmt::format("{} is a folder; --out names a file", args.out));
     check_can_write(args.out);
@@ -107,7 +107,7 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
         ->check(CLI::Range(1, 1024));
     verb->add_option("--threads", request.how.threads, "threads of each rank")
         ->check(CLI::Range(1, 1024));
-    verb->add_option("--kernels", request.how.kernels, "auto, onednn or fixed-order");
+    verb->add_option("--kernels", request.how.kernels, cpu_back_end_names());
     verb->add_option("--steps", request.how.steps,
                      "timed steps of each kind (10; 30 of a mixture of experts)")
         ->check(CLI::Range(10, 100'000));

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/number_option.h"
 #include "base/outputs.h"
+#include "exec/cpu/back_end.h"
 #include "exec/io/checkpoint/folder_lock.h"
 #include "exec/program/run/device_world.h"
 #include "exec/program/run/launch.h"
@@ -269,7 +270,7 @@ void add_run(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--metrics", request.metrics, "write a line of JSON per step");
     verb->add_option("--threads", request.threads, "threads of each rank")
         ->check(CLI::Range(1, 1024));
-    verb->add_option("--kernels", request.kernels, "auto, onednn or fixed-order");
+    verb->add_option("--kernels", request.kernels, cpu_back_end_names());
     verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another (300)")
         ->check(real_number(0.001, 1e6));
     verb->footer(kRunFooter);

@@ -99,7 +99,7 @@ void add_sample(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--tokenizer", args->tokenizer,
                      "tokenizer.json, vocab.json, a folder, or bytes; else the training's");
     verb->add_option("--device", args->device, "cpu, or cuda: the first GPU");
-    verb->add_option("--kernels", args->kernels, "auto, onednn or fixed-order");
+    verb->add_option("--kernels", args->kernels, cpu_back_end_names());
     verb->add_option("--threads", args->threads, "all cores if not given")
         ->check(CLI::Range(1, 1024));
     verb->footer(kSampleFooter);

@@ -14,7 +14,7 @@
 
 #include "base/diagnostic.h"
 #include "exec/core/stage/run_operator.h"
-#include "exec/cpu/cpu_kernels.h"
+#include "exec/cpu/back_end.h"
 #include "exec/program/run/planned_memory.h"
 #include "exec/program/run/resume_notes.h"
 #include "scenarios/read_scenario.h"
@@ -100,7 +100,7 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     std::optional<CudaModule> cuda;
     const bool several = place.size > 1 && (request.comm == "auto" || request.comm == "nccl");
     if (request.device == "cuda") cuda = CudaModule::load(several);
-    make_cpu_kernels(request.kernels, 1);  // throws if the name is unknown
+    cpu_back_end(request.kernels);  // throws if there is none
     const scenarios::Parallel& parallel = asked.parallel;
     const bool prices = place.rank == 0;
     RunJob job{request,

@@ -7,7 +7,7 @@
 
 #include "base/sha256.h"
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/cpu/fixed_order/vectorise.h"
+#include "exec/cpu/vectorise.h"
 #include "exec/io/checkpoint/fingerprint.h"
 #include "exec/program/run/resume_notes.h"
 
@@ -41,15 +41,16 @@ std::string beginning_of(const Start& start) {
 }
 
 std::string kernels_of(const std::string& asked) {
-    if (is_fixed_order(asked) || !has_onednn()) return "fixed-order";
-    return "onednn " + onednn_version();
+    const CpuBackEnd back_end = cpu_back_end(asked);
+    const std::string name(name_of(back_end));
+    return back_end == CpuBackEnd::OneDnn ? name + " " + onednn_version() : name;
 }
 
-const char* word(fixed_order::VectorUnit unit) {
+const char* word(VectorUnit unit) {
     switch (unit) {
-        case fixed_order::VectorUnit::Baseline: return "baseline";
-        case fixed_order::VectorUnit::Avx2: return "avx2";
-        case fixed_order::VectorUnit::Avx512: return "avx512";
+        case VectorUnit::Baseline: return "baseline";
+        case VectorUnit::Avx2: return "avx2";
+        case VectorUnit::Avx512: return "avx512";
     }
     return "";
 }
@@ -72,10 +73,9 @@ bool gradients_are_made_twice(const RunJob& job) {
 
 void add_rounding(RunFacts& facts, const RunJob& job) {
     if (copies_step_by_themselves(job))
-        facts.push_back({"the widest vector unit (DEBUBBLE_VECTOR_UNIT)",
-                         word(fixed_order::vector_unit()),
+        facts.push_back({"the widest vector unit (DEBUBBLE_VECTOR_UNIT)", word(vector_unit()),
                          "set DEBUBBLE_VECTOR_UNIT to the narrowest of them on all ranks"});
-    if (!gradients_are_made_twice(job) || is_fixed_order(job.request.kernels) || !has_onednn())
+    if (!gradients_are_made_twice(job) || cpu_back_end(job.request.kernels) != CpuBackEnd::OneDnn)
         return;
     facts.push_back({"oneDNN's instruction set", onednn_instructions(),
                      "set DEBUBBLE_VECTOR_UNIT, or ONEDNN_MAX_CPU_ISA, to what all processors have "

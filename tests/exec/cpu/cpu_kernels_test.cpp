@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/diagnostic.h"
-#include "exec/cpu/fixed_order/vectorise.h"
+#include "exec/cpu/vectorise.h"
 #include "tests/exec/support/tensors.h"
 
 namespace debubble::exec {
@@ -25,17 +25,32 @@ TEST(CpuKernels, GoByTheirNames) {
     }
 }
 
+TEST(CpuKernels, AreNamedWithoutBeingMade) {
+    EXPECT_EQ(cpu_back_end("fixed-order"), CpuBackEnd::FixedOrder);
+    EXPECT_EQ(cpu_back_end("reference"), CpuBackEnd::FixedOrder) << "its other name";
+    EXPECT_EQ(cpu_back_end("auto"), has_onednn() ? CpuBackEnd::OneDnn : CpuBackEnd::FixedOrder);
+    EXPECT_THROW(cpu_back_end(""), InputError);
+    for (const CpuBackEnd each : {CpuBackEnd::FixedOrder, CpuBackEnd::OneDnn}) {
+        if (each == CpuBackEnd::OneDnn && !has_onednn()) {
+            EXPECT_THROW(cpu_back_end(name_of(each)), InputError);
+            continue;
+        }
+        EXPECT_EQ(cpu_back_end(name_of(each)), each);
+        EXPECT_EQ(make_cpu_kernels(name_of(each), 1)->name(), name_of(each));
+    }
+}
+
 TEST(CpuKernels, RunOnOneThreadAtLeast) {
     EXPECT_THROW(make_cpu_kernels("auto", 0), InputError);
 }
 
 /// Whether oneDNN's name of instructions is within a width of vectors.
-bool is_within(const std::string& instructions, fixed_order::VectorUnit unit) {
+bool is_within(const std::string& instructions, VectorUnit unit) {
     const bool sse = instructions == "sse41", wide = instructions.starts_with("avx512");
     switch (unit) {
-        case fixed_order::VectorUnit::Baseline: return sse;
-        case fixed_order::VectorUnit::Avx2: return !wide;
-        case fixed_order::VectorUnit::Avx512: return true;
+        case VectorUnit::Baseline: return sse;
+        case VectorUnit::Avx2: return !wide;
+        case VectorUnit::Avx512: return true;
     }
     return false;
 }
@@ -44,7 +59,7 @@ TEST(CpuKernels, OfOneDnnUseNoWiderInstructionsThanTheVectorUnitAllows) {
     if (!has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
     if (!std::getenv("DEBUBBLE_VECTOR_UNIT")) GTEST_SKIP() << "DEBUBBLE_VECTOR_UNIT is not set";
     if (std::getenv("ONEDNN_MAX_CPU_ISA")) GTEST_SKIP() << "ONEDNN_MAX_CPU_ISA decides";
-    EXPECT_PRED2(is_within, onednn_instructions(), fixed_order::vector_unit());
+    EXPECT_PRED2(is_within, onednn_instructions(), vector_unit());
 }
 
 /// Weight gradients, attention and a norm of gradients: the kernels that sum over many rows.

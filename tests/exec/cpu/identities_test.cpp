@@ -1,21 +1,26 @@
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <gmock/gmock.h>
 
-#include "exec/cpu/fixed_order/columns.h"
-#include "exec/cpu/fixed_order/cross_entropy.h"
-#include "exec/cpu/fixed_order/embedding.h"
-#include "exec/cpu/fixed_order/experts.h"
-#include "exec/cpu/fixed_order/exponential.h"
 #include "exec/cpu/fixed_order/gemm.h"
+#include "exec/cpu/fixed_order/kernels.h"
 #include "exec/cpu/fixed_order/linear.h"
-#include "exec/cpu/fixed_order/normal.h"
-#include "exec/cpu/fixed_order/residual.h"
+#include "exec/cpu/loops/columns.h"
+#include "exec/cpu/loops/experts.h"
+#include "exec/cpu/loops/exponential.h"
+#include "exec/cpu/loops/normal.h"
+#include "exec/cpu/loops/residual.h"
 #include "tests/exec/support/tensors.h"
+#include "tests/exec/support/whole_loss.h"
 
-namespace debubble::exec::fixed_order {
+namespace debubble::exec::loops {
 namespace {
+
+using fixed_order::linear_backward_weight;
+using fixed_order::Matrix;
+using fixed_order::multiply;
 
 /// The definition, in double.
 double product_at(const Tensor& a, const Tensor& b, std::int64_t i, std::int64_t j) {
@@ -85,10 +90,9 @@ TEST(WeightGradients, OfMicrobatchesInTurnAreTheBitsOfOneBatch) {
         const Tensor parts(shape), bias_parts({kOutputs});
         for (std::int64_t first = 0; first < kTokens; first += 200) {
             const std::int64_t count = std::min<std::int64_t>(200, kTokens - first);
-            linear_backward_weight<float>(layout,
-                                          View<float>{x.as<float>().row(first), {count, kInputs}},
-                                          View<float>{dy.as<float>().row(first), {count, kOutputs}},
-                                          parts.as<float>(), bias_parts.as<float>());
+            linear_backward_weight(layout, View<float>{x.as<float>().row(first), {count, kInputs}},
+                                   View<float>{dy.as<float>().row(first), {count, kOutputs}},
+                                   parts.as<float>(), bias_parts.as<float>());
         }
         EXPECT_TRUE(same_bits(once, parts));
         EXPECT_TRUE(same_bits(bias, bias_parts));
@@ -99,10 +103,9 @@ TEST(CrossEntropy, OfVocabularySharesIsThatOfTheWhole) {
     constexpr std::int64_t kTokens = 9, kVocab = 40;
     const Tensor logits = random_tensor<float>({kTokens, kVocab}, 1);
     const Tensor targets = integers({0, 13, 39, -100, 12, 25, 26, 31, 7});
-    const Tensor whole = logits.clone(), scratch({3, kTokens});
+    const Tensor whole = logits.clone();
     const auto ids = targets.as<std::int32_t>();
-    const double loss =
-        cross_entropy({.gradient_scale = 0.125}, ids, whole.as<float>(), scratch.as<float>());
+    const double loss = whole_loss({.gradient_scale = 0.125}, ids, whole.as<float>());
 
     const std::vector<std::int64_t> cuts = {0, 13, 26, kVocab};
     std::vector<Tensor> shares;
@@ -123,27 +126,25 @@ TEST(CrossEntropy, OfVocabularySharesIsThatOfTheWhole) {
                         shares[rank].as<float>().row(i));
         }
         for (std::vector<Tensor>* each : {&own, &sums, &mine}) each->emplace_back(Shape{kTokens});
-        cross_entropy_largest<float>({}, shares[rank].as<float>(), own[rank].as<float>());
-        cross_entropy_exponentials<float>(share_of(rank), ids, own[rank].as<float>(),
-                                          shares[rank].as<float>(), sums[rank].as<float>(),
-                                          mine[rank].as<float>());
+        cross_entropy_largest({}, shares[rank].as<float>(), own[rank].as<float>());
+        cross_entropy_exponentials(share_of(rank), ids, own[rank].as<float>(),
+                                   shares[rank].as<float>(), sums[rank].as<float>(),
+                                   mine[rank].as<float>());
         for (std::int64_t i = 0; i < kTokens; ++i) {  // an all-reduce by maximum
             largest.as<float>()[i] = std::max(largest.as<float>()[i], own[rank].as<float>()[i]);
         }
     }
     for (int rank = 0; rank < 3; ++rank) {
-        cross_entropy_rescale<float>(share_of(rank), ids, own[rank].as<float>(),
-                                     largest.as<float>(), sums[rank].as<float>(),
-                                     mine[rank].as<float>());
-        add<float>(sums[rank].as<float>(), sum.as<float>());
-        add<float>(mine[rank].as<float>(), target.as<float>());
+        cross_entropy_rescale(share_of(rank), ids, own[rank].as<float>(), largest.as<float>(),
+                              sums[rank].as<float>(), mine[rank].as<float>());
+        add(sums[rank].as<float>(), sum.as<float>());
+        add(mine[rank].as<float>(), target.as<float>());
     }
-    EXPECT_NEAR(cross_entropy_loss<float>({}, ids, sum.as<float>(), target.as<float>()), loss,
+    EXPECT_NEAR(cross_entropy_loss({}, ids, sum.as<float>(), target.as<float>()), loss,
                 1e-6 * loss);
     for (int rank = 0; rank < 3; ++rank) {
-        cross_entropy_gradient<float>(share_of(rank), ids, own[rank].as<float>(),
-                                      largest.as<float>(), sum.as<float>(),
-                                      shares[rank].as<float>());
+        cross_entropy_gradient(share_of(rank), ids, own[rank].as<float>(), largest.as<float>(),
+                               sum.as<float>(), shares[rank].as<float>());
         for (std::int64_t i = 0; i < kTokens; ++i) {
             for (std::int64_t j = cuts[rank]; j < cuts[rank + 1]; ++j) {
                 EXPECT_NEAR(shares[rank].as<float>().row(i)[j - cuts[rank]],
@@ -155,7 +156,7 @@ TEST(CrossEntropy, OfVocabularySharesIsThatOfTheWhole) {
 
 TEST(CrossEntropy, OfAPaddedVocabularyIsThatOfItsEntries) {
     constexpr std::int64_t kTokens = 5, kVocab = 21, kPadded = 24;
-    const Tensor logits = random_tensor<float>({kTokens, kVocab}, 1), scratch({3, kTokens});
+    const Tensor logits = random_tensor<float>({kTokens, kVocab}, 1);
     const Tensor targets = integers({3, 20, -100, 0, 7});
     const Tensor padded({kTokens, kPadded});
     for (std::int64_t i = 0; i < kTokens; ++i) {
@@ -164,10 +165,10 @@ TEST(CrossEntropy, OfAPaddedVocabularyIsThatOfItsEntries) {
     }
     const auto ids = targets.as<std::int32_t>();
     const CrossEntropy entries{.entries = kVocab};
-    EXPECT_EQ(correct_predictions<float>(entries, ids, padded.as<float>()),
-              correct_predictions<float>({}, ids, logits.as<float>()));
-    const double loss = cross_entropy({}, ids, logits.as<float>(), scratch.as<float>());
-    EXPECT_EQ(cross_entropy(entries, ids, padded.as<float>(), scratch.as<float>()), loss);
+    EXPECT_EQ(correct_predictions(entries, ids, padded.as<float>()),
+              correct_predictions({}, ids, logits.as<float>()));
+    const double loss = whole_loss({}, ids, logits.as<float>());
+    EXPECT_EQ(whole_loss(entries, ids, padded.as<float>()), loss);
     for (std::int64_t i = 0; i < kTokens; ++i) {
         const float* row = padded.as<float>().row(i);
         EXPECT_TRUE(std::equal(row, row + kVocab, logits.as<float>().row(i)));
@@ -179,28 +180,30 @@ TEST(CrossEntropy, CountsCorrectPredictions) {
     const Tensor logits({3, 3});
     for (const std::int64_t at : {1, 3, 8}) logits.as<float>()[at] = 1;
     const Tensor targets = integers({1, 2, 2});
-    EXPECT_EQ(correct_predictions<float>({}, targets.as<std::int32_t>(), logits.as<float>()), 2);
+    EXPECT_EQ(correct_predictions({}, targets.as<std::int32_t>(), logits.as<float>()), 2);
 }
 
 TEST(Columns, OfAnAllGatherAreJoinedAndTakenAgain) {
     const Tensor whole = random_tensor<float>({5, 12}, 1), gathered({3, 5, 4}), joined({5, 12});
     for (int part = 0; part < 3; ++part) {
         const View<float> mine{gathered.as<float>().data + part * 20, {5, 4}};
-        take_columns<float>(part, 3, whole.as<float>(), mine);
+        take_columns(part, 3, whole.as<float>(), mine);
         EXPECT_EQ(mine.row(2)[1], whole.as<float>().row(2)[4 * part + 1]);
     }
-    join_columns<float>(3, gathered.as<float>(), joined.as<float>());
+    join_columns(3, gathered.as<float>(), joined.as<float>());
     EXPECT_TRUE(same_bits(whole, joined));
 }
 
 TEST(TokenEmbedding, OfVocabularySharesAddsUpToTheWhole) {
     const Tensor tokens = integers({3, 0, 9, 5, 3}), table = random_tensor<float>({10, 4}, 1);
     const Tensor whole({5, 4}), total({5, 4}), part({5, 4});
-    token_embedding_forward(tokens.as<std::int32_t>(), 0, table.as<float>(), whole.as<float>());
+    const auto kernels = make_fixed_order_kernels();
+    kernels->token_embedding_forward(tokens.view(), 0, table.view(), whole.view());
     for (const std::int64_t first : {0, 5}) {
-        const View<const float> share{table.as<float>().row(first), {5, 4}};
-        token_embedding_forward(tokens.as<std::int32_t>(), first, share, part.as<float>());
-        add<float>(part.as<float>(), total.as<float>());
+        const auto* row = reinterpret_cast<const std::byte*>(table.as<float>().row(first));
+        kernels->token_embedding_forward(tokens.view(), first, {row, {5, 4}, DataType::Fp32},
+                                         part.view());
+        add(part.as<float>(), total.as<float>());
     }
     EXPECT_TRUE(same_bits(whole, total));
 }
@@ -224,7 +227,7 @@ TEST(Exponential, IsGoodToTheLastPlaces) {
 TEST(Normal, IsHalfOfErfcToTheLastPlaces) {
     double worst = 0, worst_of_tail = 0;
     for (float x = -13; x < 13; x += 0.00137F) {
-        const double exact = normal_below(static_cast<double>(x), 0.0);
+        const double exact = 0.5 * std::erfc(static_cast<double>(-x) / std::numbers::sqrt2);
         const double error = std::abs(static_cast<double>(normal_below(x, bell(x))) - exact);
         worst = std::max(worst, error);
         if (x < 0 && bell(x) > 0) worst_of_tail = std::max(worst_of_tail, error / exact);
@@ -242,7 +245,7 @@ TEST(Experts, AreThoseOfTheLargestLogitsByTheSoftmaxOverThem) {
     const Tensor logits({2, 4}), weights({2, 4});
     const std::vector<float> those = {0, 3, 1, 3, -1e30F, -200, -90, -1e30F};
     std::ranges::copy(those, logits.as<float>().begin());
-    route_forward<float>(2, logits.as<float>(), weights.as<float>());
+    route_forward(2, logits.as<float>(), weights.as<float>());
     const auto w = weights.as<float>();
     EXPECT_THAT(std::vector(w.begin(), w.begin() + 4), testing::ElementsAre(0, 0.5F, 0, 0.5F));
     EXPECT_GT(w[5], 0) << "chosen, however little it weighs";
@@ -258,7 +261,7 @@ TEST(Experts, AreThoseOfTheLargestLogitsByTheSoftmaxOverThem) {
 TEST(Experts, TakeTheFirstOfEqualLogitsAndPassOnNaN) {
     const Tensor logits({2, 3}), weights({2, 3});
     logits.as<float>()[4] = std::numeric_limits<float>::quiet_NaN();
-    route_forward<float>(2, logits.as<float>(), weights.as<float>());
+    route_forward(2, logits.as<float>(), weights.as<float>());
     const auto w = weights.as<float>();
     EXPECT_THAT(std::vector(w.begin(), w.begin() + 3), testing::ElementsAre(0.5F, 0.5F, 0));
     EXPECT_EQ(ExpertRows{View<const float>(w)}.first().back(), 4) << "two rows for each token";
@@ -266,4 +269,4 @@ TEST(Experts, TakeTheFirstOfEqualLogitsAndPassOnNaN) {
 }
 
 }  // namespace
-}  // namespace debubble::exec::fixed_order
+}  // namespace debubble::exec::loops

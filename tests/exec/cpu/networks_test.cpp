@@ -1,9 +1,9 @@
-#include "exec/cpu/fixed_order/cross_entropy.h"
-#include "exec/cpu/fixed_order/optimizer.h"
+#include "exec/cpu/loops/optimizer.h"
 #include "tests/exec/support/golden_networks.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/tensors.h"
 #include "tests/exec/support/transformer.h"
+#include "tests/exec/support/whole_loss.h"
 
 namespace debubble::exec {
 namespace {
@@ -11,8 +11,7 @@ namespace {
 class Network : public testing::TestWithParam<std::string> {
 protected:
     Goldens golden_{GetParam()};
-    std::int64_t counted_ =
-        fixed_order::counted_targets(golden_["targets"].as<std::int32_t>(), -100);
+    std::int64_t counted_ = counted_targets(golden_["targets"]);
 
     Transformer network() const {
         std::map<std::string, Tensor> weights;
@@ -72,9 +71,9 @@ TEST_P(Network, FollowsPyTorchThroughTenStepsOfAdamW) {
         transformer.zero_gradients();
         transformer.backward(Transformer::Order::Fused);
         for (auto& [name, weight] : transformer.weights) {
-            fixed_order::adam_step(adamw, step, 1, transformer.gradients.at(name).as<float>(),
-                                   weight.as<float>(), first.at(name).as<float>(),
-                                   second.at(name).as<float>());
+            loops::adam_step(adamw, step, 1, transformer.gradients.at(name).as<float>(),
+                             weight.as<float>(), first.at(name).as<float>(),
+                             second.at(name).as<float>());
         }
     }
     record_error("worst_loss", worst);

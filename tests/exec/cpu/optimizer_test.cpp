@@ -1,4 +1,4 @@
-#include "exec/cpu/fixed_order/optimizer.h"
+#include "exec/cpu/loops/optimizer.h"
 #include "exec/core/training/clip_factor.h"
 
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/tensors.h"
 
-namespace debubble::exec::fixed_order {
+namespace debubble::exec::loops {
 namespace {
 
 struct Case {
@@ -100,7 +100,7 @@ TEST(Clipping, IsPyTorchsOverPartsOfOneGlobalNorm) {
     const Tensor gradients = golden["clip.before"].clone();
     double squares = 0;
     for (std::int64_t part = 0; part < 3; ++part) {
-        squares += sum_of_squares<float>({gradients.as<float>().row(part), {8}});
+        squares += sum_of_squares({gradients.as<float>().row(part), {8}});
     }
     const double norm = std::sqrt(squares);
     EXPECT_NEAR(norm, golden["clip.norm"].as<float>()[0], 1e-6 * norm);
@@ -110,4 +110,4 @@ TEST(Clipping, IsPyTorchsOverPartsOfOneGlobalNorm) {
 }
 
 }  // namespace
-}  // namespace debubble::exec::fixed_order
+}  // namespace debubble::exec::loops

@@ -1,9 +1,9 @@
 #include "exec/core/random_stream.h"
 #include "exec/core/training/fill_normal.h"
-#include "exec/cpu/fixed_order/dropout.h"
+#include "exec/cpu/fixed_order/kernels.h"
 #include "tests/exec/support/tensors.h"
 
-namespace debubble::exec::fixed_order {
+namespace debubble::exec {
 namespace {
 
 // The known answers of Random123's kat_vectors, philox 4x32 10.
@@ -20,7 +20,7 @@ static_assert(stream_of(1, "foobar").id == 0x85944171f73967e8);
 Tensor dropped(const Dropout& dropout, const Window& window, const Shape& shape) {
     Tensor ones(shape);
     std::ranges::fill(ones.as<float>(), 1.F);
-    dropout_forward(dropout, window, ones.as<float>(), ones.as<float>());
+    make_fixed_order_kernels()->dropout(dropout, window, ones.view(), ones.view());
     return ones;
 }
 
@@ -88,4 +88,4 @@ TEST(Initialisation, GivesASliceTheBitsOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace debubble::exec::fixed_order
+}  // namespace debubble::exec

@@ -5,23 +5,25 @@
 #include <fmt/format.h>
 
 #include "exec/core/stage/rope_table.h"
-#include "exec/cpu/fixed_order/activation.h"
 #include "exec/cpu/fixed_order/attention.h"
-#include "exec/cpu/fixed_order/cross_entropy.h"
-#include "exec/cpu/fixed_order/embedding.h"
-#include "exec/cpu/fixed_order/experts.h"
-#include "exec/cpu/fixed_order/heads.h"
-#include "exec/cpu/fixed_order/layer_norm.h"
+#include "exec/cpu/fixed_order/kernels.h"
 #include "exec/cpu/fixed_order/linear.h"
-#include "exec/cpu/fixed_order/patches.h"
-#include "exec/cpu/fixed_order/residual.h"
-#include "exec/cpu/fixed_order/rms_norm.h"
-#include "exec/cpu/fixed_order/rope.h"
+#include "exec/cpu/loops/activation.h"
+#include "exec/cpu/loops/embedding.h"
+#include "exec/cpu/loops/experts.h"
+#include "exec/cpu/loops/layer_norm.h"
+#include "exec/cpu/loops/patches.h"
+#include "exec/cpu/loops/residual.h"
+#include "exec/cpu/loops/rms_norm.h"
+#include "exec/cpu/loops/rope.h"
+#include "exec/cpu/loops/sample_rows.h"
 #include "models/layer_names.h"
+#include "tests/exec/support/whole_loss.h"
 
 namespace debubble::exec {
 
 using namespace fixed_order;
+using namespace loops;
 
 namespace {
 
@@ -37,7 +39,7 @@ View<float> flat(const Tensor& tensor, std::int64_t width) {
 }  // namespace
 
 Transformer::Transformer(const models::Architecture& model, std::map<std::string, Tensor> start)
-    : weights(std::move(start)), model_(model) {
+    : weights(std::move(start)), model_(model), kernels_(make_fixed_order_kernels()) {
     for (const auto& [name, tensor] : weights) gradients.emplace(name, Tensor(tensor.shape()));
     if (model_.positions != models::Positions::Rope) return;
     cosines_ = Tensor({model_.max_positions, model_.head_dim / 2});
@@ -89,10 +91,9 @@ double Transformer::forward(const Tensor& inputs, const Tensor& targets, double 
     logits = out->data.clone();
     out->gradient = out->data.clone();
     const std::int64_t tokens = targets.shape().elements();
-    const Tensor scratch({3, tokens});
-    return cross_entropy({.gradient_scale = gradient_scale},
-                         targets.as<std::int32_t>().reshaped({tokens}),
-                         flat(out->gradient, model_.vocab), of(scratch));
+    return whole_loss({.gradient_scale = gradient_scale},
+                      targets.as<std::int32_t>().reshaped({tokens}),
+                      flat(out->gradient, model_.vocab));
 }
 
 Transformer::Handle Transformer::embed(const Tensor& tokens) {
@@ -100,7 +101,8 @@ Transformer::Handle Transformer::embed(const Tensor& tokens) {
     const auto y =
         std::make_shared<Value>(Shape{tokens.shape()[0], tokens.shape()[1], model_.hidden});
     const auto ids = std::make_shared<Tensor>(tokens.clone());
-    token_embedding_forward(ids->as<std::int32_t>(), 0, weight(names.token_embedding), of(y->data));
+    kernels_->token_embedding_forward(ids->view(), 0, weights.at(names.token_embedding).view(),
+                                      y->data.view());
     const bool positions = model_.positions == models::Positions::Learned;
     if (positions) {
         position_embedding_forward(0, of(y->data), weight(names.position_embedding), of(y->data));
@@ -204,12 +206,12 @@ std::vector<Transformer::Handle> Transformer::heads(const Handle& x, int layer) 
         const std::int64_t width = (model_.heads + 2 * model_.kv_heads) * dim;
         const Handle packed = linear(x, names.prefix + names.qkv, width);
         const Shape shape{samples, rows, width};
-        split_heads_forward(0, of(packed->data).reshaped(shape), of(parts[0]->data),
-                            of(parts[1]->data), of(parts[2]->data));
-        done([=] {
-            split_heads_backward_input(0, of(parts[0]->gradient), of(parts[1]->gradient),
-                                       of(parts[2]->gradient),
-                                       of(packed->gradient).reshaped(shape));
+        kernels_->split_heads_forward(0, packed->data.view().reshaped(shape), parts[0]->data.view(),
+                                      parts[1]->data.view(), parts[2]->data.view());
+        done([=, this] {
+            kernels_->split_heads_backward_input(
+                0, parts[0]->gradient.view(), parts[1]->gradient.view(), parts[2]->gradient.view(),
+                packed->gradient.view().reshaped(shape));
         });
         return parts;
     }
@@ -287,11 +289,8 @@ Transformer::Handle Transformer::experts(const Handle& x, const std::string& blo
     const Handle gate = linear(x, block + "gate", model_.experts);
     const std::int64_t tokens = gate->data.shape()[0], hidden = model_.hidden;
     const auto share = std::make_shared<Value>(gate->data.shape());
-    fixed_order::route_forward<float>(model_.experts_per_token, of(gate->data), of(share->data));
-    done([=] {
-        fixed_order::route_backward<float>(of(share->gradient), of(share->data),
-                                           of(gate->gradient));
-    });
+    route_forward(model_.experts_per_token, of(gate->data), of(share->data));
+    done([=] { route_backward(of(share->gradient), of(share->data), of(gate->gradient)); });
     const auto y = std::make_shared<Value>(Shape{tokens, hidden});
     for (std::int64_t e = 0; e < model_.experts; ++e) {
         const std::string at = fmt::format("{}experts.{}.", block, e);
@@ -319,8 +318,8 @@ Transformer::Handle Transformer::add(const Handle& x, const Handle& branch) {
     const auto y = std::make_shared<Value>(x->data.shape());
     residual_forward(of(x->data), of(branch->data), of(y->data));
     done([=] {
-        fixed_order::add(of(y->gradient), of(x->gradient));
-        fixed_order::add(of(y->gradient), of(branch->gradient));
+        loops::add(of(y->gradient), of(x->gradient));
+        loops::add(of(y->gradient), of(branch->gradient));
     });
     return y;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/core/kernels.h"
 #include "exec/core/tensor.h"
 #include "models/architecture.h"
 
@@ -64,6 +65,7 @@ private:
     View<float> gradient(const std::string& name) const;
 
     models::Architecture model_;
+    std::shared_ptr<Kernels> kernels_;  ///< shared, so that a copy of the network can be made
     std::vector<Step> tape_;
     Tensor cosines_, sines_;
 };

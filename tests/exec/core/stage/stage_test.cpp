@@ -2,13 +2,13 @@
 #include <thread>
 
 #include "exec/core/stage/model_stage.h"
-#include "exec/cpu/fixed_order/cross_entropy.h"
 #include "exec/cpu/fixed_order/kernels.h"
 #include "tests/exec/support/golden_networks.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/stage_parameters.h"
 #include "tests/exec/support/tensors.h"
 #include "tests/exec/support/transformer.h"
+#include "tests/exec/support/whole_loss.h"
 
 /// Stages of real networks, run pass by pass, against PyTorch and against the network that
 /// knows nothing of stages.
@@ -28,8 +28,7 @@ struct StageLayout {
 class StageOf : public testing::TestWithParam<std::string> {
 protected:
     StageOf() {
-        const std::int32_t ignored = -100;
-        counted_ = fixed_order::counted_targets(golden_["targets"].as<std::int32_t>(), ignored);
+        counted_ = counted_targets(golden_["targets"]);
         for (const auto& [name, tensor] : golden_.all())
             if (golden_.has("d_" + name)) weights_.emplace(name, tensor.clone());
     }

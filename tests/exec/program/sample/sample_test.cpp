@@ -144,8 +144,9 @@ INSTANTIATE_TEST_SUITE_P(Networks, Sample,
                                          Case{"llama_tied", "fixed-order"},
                                          Case{"mixtral", "fixed-order"}, Case{"mixtral", "auto"}),
                          [](const auto& each) {
-                             return each.param.network +
-                                    (is_fixed_order(each.param.kernels) ? "_fixed_order" : "_auto");
+                             return each.param.network + ((each.param.kernels == "fixed-order")
+                                                              ? "_fixed_order"
+                                                              : "_auto");
                          });
 
 /// The logits after the last token, from the network that knows no stages.

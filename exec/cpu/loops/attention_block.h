@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+
+#include "exec/cpu/loops/dropout.h"
+
+/// The sizes of an attention, and one block of its queries and keys.
+namespace debubble::exec::loops {
+
+/// The sizes on which all operands of attention agree.
+struct AttentionShape {
+    std::int64_t samples, queries, keys, heads, kv_heads, head_dim;
+
+    AttentionShape(const Shape& q, const Shape& k)
+        : samples(q[0]), queries(q[1]), keys(k[1]), heads(q[2]), kv_heads(k[2]), head_dim(q[3]) {
+        assert(k == (Shape{samples, keys, kv_heads, head_dim}) && heads % kv_heads == 0 &&
+               "q [samples, queries, heads, head_dim], k [samples, keys, kv_heads, head_dim]");
+    }
+};
+
+/// A block of queries of one head, and the stretch of keys that it visits next.
+struct Block {
+    const Attention& attention;
+    const AttentionShape& shape;
+    std::int64_t sample, head, first_query, queries, keys_at_once;
+    std::int64_t first_key = 0;
+    std::int64_t keys = 0;
+
+    std::int64_t kv_head() const { return head / (shape.heads / shape.kv_heads); }
+    std::int64_t position(std::int64_t query) const {
+        return attention.first_query + first_query + query;
+    }
+    /// Keys that some query of the block sees.
+    std::int64_t seen_keys() const {
+        return attention.causal ? std::min(shape.keys, position(queries)) : shape.keys;
+    }
+    void meet(std::int64_t key) {
+        first_key = key;
+        keys = std::min(keys_at_once, seen_keys() - key);
+    }
+    /// The number of keys of the block that this query sees: they come first.
+    std::int64_t visible(std::int64_t query) const {
+        if (!attention.causal) return keys;
+        return std::clamp<std::int64_t>(position(query) - first_key + 1, 0, keys);
+    }
+    /// Scales a row over the block's keys by 0 or the dropout's scale.
+    void drop(std::int64_t query, float* row) const {
+        if (!attention.dropout) return;
+        const AttentionDropout& how = *attention.dropout;
+        const std::int64_t line =
+            (how.first_sample + sample) * how.all_heads + how.first_head + head;
+        const std::int64_t element =
+            (line * how.all_positions + position(query)) * how.all_positions + first_key;
+        drop_run(how.dropout, static_cast<std::uint64_t>(element), visible(query), row, row);
+    }
+};
+
+}  // namespace debubble::exec::loops

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "exec/cpu/loops/operands.h"
+
+/// A mixture of experts whose router chooses k experts for every token (Shazeer et al. 2017,
+/// arXiv:1701.06538; Mixtral, Jiang et al. 2024, arXiv:2401.04088, section 2.1). No token is
+/// dropped: there are k rows for each token.
+///
+/// weights [tokens, experts]: the softmax over a token's k largest logits, zero for experts that it
+/// does not go to. They alone tell which rows belong to which expert.
+namespace debubble::exec::loops {
+
+/// Computes weights from logits; of equal logits the first is taken. A weight below the smallest
+/// normal number becomes that number, so that it still shows the choice.
+void route_forward(std::int64_t chosen, In logits, Out weights);
+/// dlogits = w (dw - the sum of w dw over the token's experts); may be dweights.
+void route_backward(In dweights, In weights, Out dlogits);
+
+/// The rows of the experts, one expert's after the other's, each in the order of its tokens.
+class ExpertRows {
+public:
+    explicit ExpertRows(In weights);
+
+    std::int64_t tokens() const { return tokens_; }
+    /// Row [experts + 1] at which each expert's rows start, and at which all end.
+    std::span<const std::int64_t> first() const { return first_; }
+    /// The rows of a token, in the order of its experts.
+    std::span<const std::int64_t> rows_of(std::int64_t token) const {
+        return std::span(rows_).subspan(static_cast<std::size_t>(token * chosen_),
+                                        static_cast<std::size_t>(chosen_));
+    }
+    std::span<const std::int64_t> experts_of(std::int64_t token) const {
+        return std::span(experts_).subspan(static_cast<std::size_t>(token * chosen_),
+                                           static_cast<std::size_t>(chosen_));
+    }
+
+private:
+    std::int64_t tokens_ = 0;
+    std::int64_t chosen_ = 0;
+    std::vector<std::int64_t> first_;
+    std::vector<std::int64_t> rows_;     ///< [tokens, chosen]
+    std::vector<std::int64_t> experts_;  ///< [tokens, chosen]
+};
+
+/// The tokens that a call works on; x, y and weights are available as a whole.
+struct TokenRange {
+    std::int64_t first = 0;
+    std::int64_t end = 0;
+};
+
+/// dx [tokens, hidden] = the sum over each token's rows of dy [rows, hidden], in the order of its
+/// experts. Its forward copies rows (CpuOperators).
+void permute_backward(const ExpertRows& rows, TokenRange tokens, In dy, Out dx);
+
+/// y [tokens, hidden] = the sum of each token's rows of x [rows, hidden] by their weights.
+void combine_forward(const ExpertRows& rows, TokenRange tokens, In weights, In x, Out y);
+/// Computes dx and dweights; the latter is zero for experts that a token does not go to.
+void combine_backward(const ExpertRows& rows, TokenRange tokens, In weights, In dy, In x, Out dx,
+                      Out dweights);
+
+}  // namespace debubble::exec::loops
