@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace debubble::models {
 
@@ -76,7 +77,23 @@ void CachingAllocator::split(int index, std::int64_t size) {
     if (whole.after >= 0) blocks_[whole.after].before = rest;
     blocks_[index].size = size;
     blocks_[index].after = rest;
-    pool_of(whole).insert({whole.size - size, whole.address + size, rest});
+    put(pool_of(whole), {whole.size - size, whole.address + size, rest});
+}
+
+void CachingAllocator::put(Pool& pool, const FreeBlock& block) {
+    if (spare_.empty()) {
+        pool.insert(block);
+        return;
+    }
+    spare_.back().value() = block;
+    pool.insert(std::move(spare_.back()));
+    spare_.pop_back();
+}
+
+int CachingAllocator::take(Pool& pool, Pool::const_iterator at) {
+    const int index = std::get<2>(*at);
+    spare_.push_back(pool.extract(at));
+    return index;
 }
 
 void CachingAllocator::merge_with_next(int index) {
@@ -96,8 +113,7 @@ int CachingAllocator::allocate(Bytes asked) {
     int index = 0;
     const auto fit = pool.lower_bound({size, 0, 0});
     if (fit != pool.end()) {
-        index = std::get<2>(*fit);
-        pool.erase(fit);
+        index = take(pool, fit);
     } else {
         index = new_segment(segment_size(size), small);
     }
@@ -115,7 +131,8 @@ void CachingAllocator::free(int handle) {
     usage_.allocated -= Bytes{blocks_[index].size};
     const auto take_out = [&](int neighbour) {
         const Block& block = blocks_[neighbour];
-        pool_of(block).erase({block.size, block.address, neighbour});
+        Pool& pool = pool_of(block);
+        take(pool, pool.find({block.size, block.address, neighbour}));
     };
     if (const int after = blocks_[index].after; after >= 0 && !blocks_[after].used) {
         take_out(after);
@@ -127,7 +144,7 @@ void CachingAllocator::free(int handle) {
         index = before;
     }
     const Block& block = blocks_[index];
-    pool_of(block).insert({block.size, block.address, index});
+    put(pool_of(block), {block.size, block.address, index});
 }
 
 }  // namespace debubble::models

@@ -52,18 +52,22 @@ private:
         bool small = false;
         bool used = false;
     };
-    using Pool = std::set<std::tuple<std::int64_t, std::int64_t, int>>;  ///< size, address, block
+    using FreeBlock = std::tuple<std::int64_t, std::int64_t, int>;  ///< size, address, block
+    using Pool = std::set<FreeBlock>;
 
     int new_block(Block block);
     int new_segment(std::int64_t size, bool small);
     void split(int index, std::int64_t size);
     void merge_with_next(int index);
+    void put(Pool& pool, const FreeBlock& block);
+    int take(Pool& pool, Pool::const_iterator at);
     Pool& pool_of(const Block& block) { return block.small ? small_ : large_; }
 
     std::vector<Block> blocks_;
     std::vector<int> unused_;
     Pool small_;
     Pool large_;
+    std::vector<Pool::node_type> spare_;  ///< nodes taken out of a pool, to be used again
     std::int64_t next_address_ = 0;
     MemoryUsage usage_;
 };

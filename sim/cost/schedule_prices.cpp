@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "sim/cost/priced_stages.h"
+#include "sim/memory/alike_stages.h"
 
 namespace debubble::sim {
 namespace {
@@ -29,10 +30,6 @@ std::vector<bool> recomputed_stages(const Schedule& schedule) {
             if (const auto* again = std::get_if<Recompute>(&action))
                 recomputed[static_cast<std::size_t>(again->stage.index)] = true;
     return recomputed;
-}
-
-bool alike(const models::StageContent& a, const models::StageContent& b) {
-    return a.layers == b.layers && a.embedding == b.embedding && a.head == b.head;
 }
 
 }  // namespace

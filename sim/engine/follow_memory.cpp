@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/overloaded.h"
+#include "sim/memory/local_stages.h"
 #include "sim/memory/memory_events.h"
 
 namespace debubble::sim {
@@ -48,6 +49,21 @@ struct ChangeKey {
     }
 };
 
+/// Sorts keys that are almost in order, each past the few greater ones before it; keys that turn
+/// out to be in another order are sorted from scratch.
+void sort_almost_sorted(std::vector<ChangeKey>& keys) {
+    constexpr std::size_t kMostMoves = 8;  // of a key on average
+    std::size_t moves = 0;
+    for (std::size_t i = 1; i < keys.size(); ++i) {
+        const ChangeKey key = keys[i];
+        std::size_t to = i;
+        for (; to > 0 && key < keys[to - 1]; --to) keys[to] = keys[to - 1];
+        keys[to] = key;
+        moves += i - to;
+        if (moves > kMostMoves * keys.size()) return std::sort(keys.begin(), keys.end());
+    }
+}
+
 std::vector<ChangeKey> in_order_of_time(const std::vector<Change>& changes) {
     std::vector<ChangeKey> keys;
     keys.reserve(changes.size());
@@ -56,7 +72,7 @@ std::vector<ChangeKey> in_order_of_time(const std::vector<Change>& changes) {
         keys.push_back({change.when, allocates | change.action << 2 | change.turn(),
                         static_cast<std::uint32_t>(keys.size())});
     }
-    std::sort(keys.begin(), keys.end());
+    sort_almost_sorted(keys);
     return keys;
 }
 
@@ -66,8 +82,8 @@ public:
     PassTable(const Program& program, const PlacementIndex& index, Rank rank,
               const MemoryModel& memory)
         : memory_(memory),
-          index_(index),
           rank_(rank),
+          local_(index, rank),
           slices_(program.shape.slices),
           known_(kKinds * slices_ * program.placement.stages_of(rank).size()) {}
 
@@ -100,13 +116,12 @@ private:
     static constexpr std::size_t kAgain = 4;  // index after those of the four passes
     static constexpr std::size_t kKinds = 5;
     std::optional<PassMemory>& slot(std::size_t kind, Stage stage, MicroBatch mb) {
-        const std::size_t local = index_.entry_of(rank_, stage) - index_.first_of(rank_);
-        return known_[(local * kKinds + kind) * slices_ + mb.slice.value_or(0)];
+        return known_[(local_.index_of(stage) * kKinds + kind) * slices_ + mb.slice.value_or(0)];
     }
 
     const MemoryModel& memory_;
-    const PlacementIndex& index_;
     Rank rank_;
+    LocalStages local_;
     std::size_t slices_;
     std::vector<std::optional<PassMemory>> known_;  // stage of the rank x kind x slice
     std::map<std::pair<Compute, Compute>, PassMemory> overlaps_;  // microbatch cleared
@@ -198,40 +213,50 @@ public:
         : list_(list),
           rank_(rank),
           held_(held),
+          sum_(total(held)),
           samples_(samples),
-          peak_{Instant{}, held, "", "static"} {
+          peak_{Instant{}, held, "", "static"},
+          peak_sum_(sum_) {
+        if (samples_ == nullptr) return;
         for (std::size_t c = 0; c < kMemoryClasses; ++c)
             sample(Instant{}, static_cast<MemoryClass>(c), held[c]);
     }
 
     MemoryPeak play(const std::vector<Change>& changes) {
-        peak_sum_ = total(held_);
         for (const ChangeKey& key : in_order_of_time(changes)) apply(changes[key.index]);
-        if (peak_action_ != nullptr) peak_.action = to_text(*peak_action_);
+        if (peak_change_ == nullptr) return peak_;
+        peak_.action = to_text(list_[peak_change_->action]);
+        peak_.op = "";
+        if (peak_inside_ == nullptr) return peak_;
+        peak_.op = peak_inside_->op_at_peak;
+        for (std::size_t c = 0; c < kMemoryClasses; ++c) peak_.held[c] += peak_inside_->at_peak[c];
         return peak_;
     }
 
 private:
     void apply(const Change& change) {
         held_[at(change.held_as)] += change.delta;
+        sum_ += change.delta;
         if (change.inside != nullptr) inside_ = change.inside;
         if (change.after != nullptr) inside_ = nullptr;
-        if (change.quiet) unseen_ = true;
-        if (!change.quiet) show(change);
+        if (samples_ != nullptr) show(change);
         // The instant at which a message is sent says little about the time when its buffer is
         // requested.
         const PassMemory* running = change.quiet ? nullptr : inside_;
-        const Bytes sum = total(held_) + (running != nullptr ? running->peak_above : Bytes{});
+        const Bytes sum = sum_ + (running != nullptr ? running->peak_above : Bytes{});
         if (sum <= peak_sum_) return;
         peak_sum_ = sum;
-        peak_ = {change.when, held_, "", ""};
-        peak_action_ = &list_[change.action];
-        if (running == nullptr) return;
-        peak_.op = running->op_at_peak;
-        for (std::size_t c = 0; c < kMemoryClasses; ++c) peak_.held[c] += running->at_peak[c];
+        peak_.at = change.when;
+        peak_.held = held_;
+        peak_change_ = &change;
+        peak_inside_ = running;
     }
     /// A compute shows the memory at its greatest level, and returns to the level that it leaves.
     void show(const Change& change) {
+        if (change.quiet) {
+            unseen_ = true;
+            return;
+        }
         const PassMemory* of = change.inside != nullptr ? change.inside : change.after;
         for (std::size_t c = 0; c < kMemoryClasses; ++c) {
             const bool changes = c == at(change.held_as) ||
@@ -244,7 +269,6 @@ private:
         unseen_ = false;
     }
     void sample(Instant when, MemoryClass held_as, Bytes value) {
-        if (samples_ == nullptr) return;
         const bool same_instant = !samples_->empty() && samples_->back().rank == rank_ &&
                                   samples_->back().at == when &&
                                   samples_->back().held_as == held_as;
@@ -257,12 +281,14 @@ private:
     const ActionList& list_;
     Rank rank_;
     MemoryByClass held_;
-    std::vector<MemorySample>* samples_;
+    Bytes sum_;                           ///< of `held_`
+    std::vector<MemorySample>* samples_;  ///< nullptr: none are wanted
     MemoryPeak peak_;
     Bytes peak_sum_;
-    const PassMemory* inside_ = nullptr;  ///< the compute that is running
-    bool unseen_ = false;                 ///< true if buffers of messages have changed
-    const Action* peak_action_ = nullptr;
+    const Change* peak_change_ = nullptr;      ///< nullptr: the rank is fullest at the start
+    const PassMemory* peak_inside_ = nullptr;  ///< the compute that runs at the peak
+    const PassMemory* inside_ = nullptr;       ///< the compute that is running
+    bool unseen_ = false;                      ///< true if buffers of messages have changed
 };
 
 }  // namespace

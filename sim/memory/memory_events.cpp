@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sim/memory/local_stages.h"
+
 namespace debubble::sim {
 namespace {
 
@@ -12,9 +14,9 @@ public:
     EventWriter(const Program& program, const PlacementIndex& index, Rank rank,
                 const MemoryModel& memory, std::vector<MemoryEvent> storage)
         : program_(program),
-          index_(index),
           memory_(memory),
           rank_(rank),
+          local_(index, rank),
           of_stage_(program.placement.stages_of(rank).size()),
           messages_(2 * of_stage_.size() * program.shape.micro_batches * program.shape.slices),
           gradients_(memory.gradients_in_backward(rank)),
@@ -149,23 +151,15 @@ private:
 
     AtStage& at_stage(bool forward, Stage stage, MicroBatch mb) {
         const PipelineShape& shape = program_.shape;
-        const std::size_t row = local(stage) * shape.micro_batches + mb.index;
+        const std::size_t row = local_.index_of(stage) * shape.micro_batches + mb.index;
         return messages_[2 * (row * shape.slices + mb.slice.value_or(0)) + forward];
     }
-    OfStage& of_stage(Stage stage) { return of_stage_[local(stage)]; }
-    /// Index of a stage among those of this rank. Most are asked for again at once.
-    std::size_t local(Stage stage) {
-        if (stage != last_stage_) {
-            last_local_ = index_.entry_of(rank_, stage) - index_.first_of(rank_);
-            last_stage_ = stage;
-        }
-        return last_local_;
-    }
+    OfStage& of_stage(Stage stage) { return of_stage_[local_.index_of(stage)]; }
 
     const Program& program_;
-    const PlacementIndex& index_;
     const MemoryModel& memory_;
     Rank rank_;
+    LocalStages local_;
     std::vector<OfStage> of_stage_;
     std::vector<AtStage> messages_;
     Bytes gradients_;                  ///< bytes that no backward has made yet
@@ -173,8 +167,6 @@ private:
     std::vector<MemoryEvent> copied_;  ///< tensors leaving by copies that have begun
     std::vector<MemoryEvent> events_;
     std::uint32_t action_ = 0;
-    std::optional<Stage> last_stage_;
-    std::size_t last_local_ = 0;
 };
 
 }  // namespace

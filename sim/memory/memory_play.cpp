@@ -8,13 +8,9 @@
 
 #include "base/cancelled.h"
 #include "base/overloaded.h"
-#include "models/static_memory.h"
-#include "scenarios/execution_of.h"
 #include "sim/memory/memory_events.h"
 #include "sim/memory/memory_log.h"
-#include "sim/memory/pass_memory.h"
-#include "sim/memory/sharded_units.h"
-#include "sim/memory/static_level.h"
+#include "sim/memory/rank_stages.h"
 
 namespace debubble::sim {
 namespace {
@@ -22,116 +18,6 @@ namespace {
 using models::Step;
 
 constexpr int kComputesBeyondPeak = 6;
-
-/// The stages of a program with the steps of their passes, built once, and the memory that they
-/// hold by themselves.
-class RankStages final : public MemoryModel {
-public:
-    RankStages(const scenarios::Scenario& scenario,
-               const std::vector<models::StageContent>& contents, const Placement& placement)
-        : scenario_(scenario), contents_(contents), placement_(placement), index_(placement) {}
-
-    const PlacementIndex& index() const { return index_; }
-    const models::StageGraph& graph(Stage stage, int slice) const {
-        auto& graph = graphs_[{stage.index, slice}];
-        if (!graph) {
-            models::Execution execution = scenarios::execution_of(scenario_);
-            execution.slice = slice;
-            graph = models::build_stage(scenario_.model, execution, contents_[stage.index]);
-        }
-        return *graph;
-    }
-    const models::PassSteps& steps(const Compute& c) const {
-        const int slice = c.micro_batch.slice.value_or(0);
-        auto& steps = steps_[{c.stage.index, slice, static_cast<int>(c.pass)}];
-        if (!steps) steps = make(graph(c.stage, slice), c.pass);
-        return *steps;
-    }
-    /// The memory that is gathered and reduced inside a pass.
-    HeldByPlace held_during(const Compute& c) const {
-        if (!scenario_.parallel.shares_gradients()) return {};
-        return held_by_place(scenario_, units(c.stage), use_of(c));
-    }
-
-    MemoryByClass static_memory(Rank rank) const override { return level(rank).held; }
-    Bytes gradients_in_backward(Rank rank) const override {
-        return level(rank).gradients_in_backward;
-    }
-    Bytes optimizer_transient(Rank rank) const override { return level(rank).optimizer_step; }
-    PassMemory compute(const Compute& c) const override {
-        return play(graph(c.stage, c.micro_batch.slice.value_or(0)), steps(c), {}, false,
-                    held_during(c));
-    }
-    /// All boundaries are alike, and a rank's own graphs are there already.
-    Bytes message(const Message& message) const override {
-        if (!boundary_) {
-            const auto known = graphs_.begin();
-            const bool any = known != graphs_.end() && known->second;
-            boundary_ = (any ? *known->second : graph(message.producer, 0)).boundary_bytes();
-        }
-        return *boundary_;
-    }
-    MemoryByClass left_unreduced(const Compute& c) const override {
-        if (!scenario_.parallel.shares_gradients()) return {};
-        return sim::left_unreduced(scenario_, units(c.stage), use_of(c));
-    }
-    /// All parameters except the rank's own part.
-    Bytes unsharded_bytes(Stage stage) const override {
-        if (scenario_.parallel.zero_stage < 3) return {};
-        return Bytes{graph(stage, 0).parameter_elements() *
-                     models::size_of(scenario_.training.precision.compute)};
-    }
-
-private:
-    const models::StaticMemory& level(Rank rank) const {
-        if (level_of_ != rank) {
-            level_ = make_level(rank);
-            level_of_ = rank;
-        }
-        return level_;
-    }
-    models::StaticMemory make_level(Rank rank) const {
-        const std::span<const Stage> held = placement_.stages_of(rank);
-        models::ParameterCount elements;
-        Stage like = held.front();
-        for (const Stage stage : held) {
-            elements += graph(stage, 0).parameter_count();
-            if (graph(stage, 0).content.head) like = stage;
-        }
-        return models::static_memory(graph(like, 0), static_policy(scenario_), elements);
-    }
-    PassUse use_of(const Compute& c) const {
-        return sim::use_of(c.pass, index_.has_several_holders());
-    }
-    const ShardedUnits& units(Stage stage) const {
-        auto& units = units_[stage.index];
-        if (!units) {
-            const models::StageGraph& whole = graph(stage, 0);
-            units = sharded_units(whole, whole.content.layers);
-        }
-        return *units;
-    }
-    static models::PassSteps make(const models::StageGraph& graph, Pass pass) {
-        switch (pass) {
-            case Pass::Forward: return models::forward_steps(graph);
-            case Pass::Backward: return models::backward_steps(graph);
-            case Pass::BackwardInput: return models::backward_input_steps(graph);
-            case Pass::BackwardWeight: return models::backward_weight_steps(graph);
-        }
-        return {};
-    }
-    const scenarios::Scenario& scenario_;
-    const std::vector<models::StageContent>& contents_;
-    const Placement& placement_;
-    PlacementIndex index_;
-    // The stages are built at their first use, by one thread only.
-    mutable std::map<std::pair<int, int>, std::optional<models::StageGraph>> graphs_;
-    mutable std::map<std::tuple<int, int, int>, std::optional<models::PassSteps>> steps_;
-    mutable std::map<int, std::optional<ShardedUnits>> units_;
-    mutable std::optional<Bytes> boundary_;
-    mutable std::optional<Rank> level_of_;  ///< the rank asked for last
-    mutable models::StaticMemory level_;
-};
 
 std::string_view kernel_after(const models::PassSteps& pass, std::size_t step) {
     for (std::size_t i = step; i < pass.steps.size(); ++i)
@@ -154,7 +40,6 @@ std::size_t played_part(const RankStages& stages, const ActionList& list,
     Bytes fullest;
     std::size_t end = 0;
     int beyond = 0;
-    std::map<const models::PassSteps*, PassMemory> memory;
     std::optional<std::uint32_t> last;
     const auto change = [&](const Allocation& of, std::int64_t sign) {
         if (of.held == Held::Unreduced || of.held == Held::Gradients)
@@ -166,16 +51,15 @@ std::size_t played_part(const RankStages& stages, const ActionList& list,
         } else if (const auto* release = std::get_if<Release>(&event.what)) {
             change(std::get<Allocation>(events[release->allocation].what), -1);
         } else if (const auto* runs = std::get_if<PassRuns>(&event.what)) {
-            const auto [at, is_new] = memory.try_emplace(&stages.steps(runs->pass));
-            if (is_new) at->second = stages.compute(runs->pass);
+            const PassMemory& pass = stages.memory_of(runs->pass);
             if (last != event.action && ++beyond <= kComputesBeyondPeak) end = event.action + 1;
             last = event.action;
-            if (level + at->second.peak_above > fullest) {
-                fullest = level + at->second.peak_above;
+            if (level + pass.peak_above > fullest) {
+                fullest = level + pass.peak_above;
                 beyond = 0;
                 end = event.action + 1;
             }
-            level += at->second.held_after;
+            level += pass.held_after;
         }
     }
     return end;
@@ -377,7 +261,7 @@ void play_list(const RankStages& stages, const Program& program, Rank rank, Memo
 PlayedMemory play_memory(const scenarios::Scenario& scenario,
                          const std::vector<models::StageContent>& contents, const Program& program,
                          Rank rank, std::size_t largest) {
-    RankStages stages(scenario, contents, program.placement);
+    const RankStages stages(scenario, contents, program, RankStages::Names::OfEachStage);
     MemoryLog log(scenario.framework.allocator);
     std::vector<MemoryEvent> events;
     play_list(stages, program, rank, log, events);
@@ -387,7 +271,7 @@ PlayedMemory play_memory(const scenarios::Scenario& scenario,
 std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,
                                  const std::vector<models::StageContent>& contents,
                                  const Program& program, const std::stop_token& stop) {
-    RankStages stages(scenario, contents, program.placement);
+    const RankStages stages(scenario, contents, program, RankStages::Names::OfOneAlike);
     std::vector<Bytes> reserved;
     std::vector<MemoryEvent> events;
     for (Rank rank{0}; rank.index < program.placement.ranks(); ++rank.index) {

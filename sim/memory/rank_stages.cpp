@@ -1,0 +1,129 @@
+#include "sim/memory/rank_stages.h"
+
+#include <algorithm>
+#include <span>
+
+#include "scenarios/execution_of.h"
+#include "sim/memory/alike_stages.h"
+#include "sim/memory/pass_memory.h"
+#include "sim/memory/static_level.h"
+
+namespace debubble::sim {
+namespace {
+
+models::PassSteps steps_of(const models::StageGraph& graph, Pass pass) {
+    switch (pass) {
+        case Pass::Forward: return models::forward_steps(graph);
+        case Pass::Backward: return models::backward_steps(graph);
+        case Pass::BackwardInput: return models::backward_input_steps(graph);
+        case Pass::BackwardWeight: return models::backward_weight_steps(graph);
+    }
+    return {};
+}
+
+std::vector<std::size_t> built_as(const std::vector<models::StageContent>& contents,
+                                  RankStages::Names names) {
+    std::vector<std::size_t> first;
+    for (const models::StageContent& content : contents) {
+        std::size_t like = first.size();
+        if (names == RankStages::Names::OfOneAlike)
+            like = static_cast<std::size_t>(
+                std::ranges::find_if(contents, [&](const auto& c) { return alike(c, content); }) -
+                contents.begin());
+        first.push_back(like);
+    }
+    return first;
+}
+
+}  // namespace
+
+RankStages::RankStages(const scenarios::Scenario& scenario,
+                       const std::vector<models::StageContent>& contents, const Program& program,
+                       Names names)
+    : scenario_(scenario),
+      contents_(contents),
+      placement_(program.placement),
+      index_(program.placement),
+      slices_(static_cast<std::size_t>(program.shape.slices)),
+      built_as_(built_as(contents, names)),
+      graphs_(contents.size() * slices_),
+      passes_(graphs_.size() * kPasses),
+      units_(contents.size()) {}
+
+const models::StageGraph& RankStages::graph(Stage stage, int slice) const {
+    std::optional<models::StageGraph>& graph = graphs_[at(stage, slice)];
+    if (!graph) {
+        models::Execution execution = scenarios::execution_of(scenario_);
+        execution.slice = slice;
+        graph = models::build_stage(scenario_.model, execution, contents_[built_as_[stage.index]]);
+    }
+    return *graph;
+}
+
+RankStages::KnownPass& RankStages::known(const Compute& c) const {
+    const int slice = c.micro_batch.slice.value_or(0);
+    std::optional<KnownPass>& known =
+        passes_[at(c.stage, slice) * kPasses + static_cast<std::size_t>(c.pass)];
+    if (!known) known = KnownPass{steps_of(graph(c.stage, slice), c.pass), {}};
+    return *known;
+}
+
+const PassMemory& RankStages::memory_of(const Compute& c) const {
+    KnownPass& pass = known(c);
+    if (!pass.memory)
+        pass.memory = play(graph(c.stage, c.micro_batch.slice.value_or(0)), pass.steps, {}, false,
+                           held_during(c));
+    return *pass.memory;
+}
+
+HeldByPlace RankStages::held_during(const Compute& c) const {
+    if (!scenario_.parallel.shares_gradients()) return {};
+    return held_by_place(scenario_, units(c.stage), use_of(c));
+}
+
+/// A graph that is there already serves as well as the producer's.
+Bytes RankStages::message(const Message& message) const {
+    if (!boundary_) {
+        const auto known =
+            std::ranges::find_if(graphs_, [](const auto& g) { return g.has_value(); });
+        boundary_ =
+            (known != graphs_.end() ? **known : graph(message.producer, 0)).boundary_bytes();
+    }
+    return *boundary_;
+}
+
+MemoryByClass RankStages::left_unreduced(const Compute& c) const {
+    if (!scenario_.parallel.shares_gradients()) return {};
+    return sim::left_unreduced(scenario_, units(c.stage), use_of(c));
+}
+
+Bytes RankStages::unsharded_bytes(Stage stage) const {
+    if (scenario_.parallel.zero_stage < 3) return {};
+    return Bytes{graph(stage, 0).parameter_elements() *
+                 models::size_of(scenario_.training.precision.compute)};
+}
+
+const models::StaticMemory& RankStages::level(Rank rank) const {
+    if (level_of_ == rank) return level_;
+    const std::span<const Stage> held = placement_.stages_of(rank);
+    models::ParameterCount elements;
+    Stage like = held.front();
+    for (const Stage stage : held) {
+        elements += graph(stage, 0).parameter_count();
+        if (graph(stage, 0).content.head) like = stage;
+    }
+    level_ = models::static_memory(graph(like, 0), static_policy(scenario_), elements);
+    level_of_ = rank;
+    return level_;
+}
+
+const ShardedUnits& RankStages::units(Stage stage) const {
+    std::optional<ShardedUnits>& units = units_[built_as_[stage.index]];
+    if (!units) {
+        const models::StageGraph& whole = graph(stage, 0);
+        units = sharded_units(whole, whole.content.layers);
+    }
+    return *units;
+}
+
+}  // namespace debubble::sim

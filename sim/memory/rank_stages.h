@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "models/graph.h"
+#include "models/static_memory.h"
+#include "scenarios/scenario.h"
+#include "schedule/schedule.h"
+#include "sim/memory/memory_model.h"
+#include "sim/memory/sharded_units.h"
+
+namespace debubble::sim {
+
+/// The stages of a program with the steps of their passes, built once, and the memory that they
+/// hold by themselves. Everything is built at its first use, by one thread only.
+class RankStages final : public MemoryModel {
+public:
+    /// Stages that differ only in the names of their layers can have one graph, which is faster.
+    enum class Names { OfEachStage, OfOneAlike };
+
+    /// The arguments outlive it. `contents` has one entry per stage.
+    RankStages(const scenarios::Scenario& scenario,
+               const std::vector<models::StageContent>& contents, const Program& program,
+               Names names);
+
+    const PlacementIndex& index() const { return index_; }
+    const models::StageGraph& graph(Stage stage, int slice) const;
+    const models::PassSteps& steps(const Compute& c) const { return known(c).steps; }
+    /// The same as compute(c), played once for all microbatches.
+    const PassMemory& memory_of(const Compute& c) const;
+    /// The memory that is gathered and reduced inside a pass.
+    HeldByPlace held_during(const Compute& c) const;
+
+    MemoryByClass static_memory(Rank rank) const override { return level(rank).held; }
+    Bytes gradients_in_backward(Rank rank) const override {
+        return level(rank).gradients_in_backward;
+    }
+    Bytes optimizer_transient(Rank rank) const override { return level(rank).optimizer_step; }
+    PassMemory compute(const Compute& c) const override { return memory_of(c); }
+    /// All boundaries are alike.
+    Bytes message(const Message& message) const override;
+    MemoryByClass left_unreduced(const Compute& c) const override;
+    /// All parameters except the rank's own part.
+    Bytes unsharded_bytes(Stage stage) const override;
+
+private:
+    struct KnownPass {
+        models::PassSteps steps;
+        std::optional<PassMemory> memory;
+    };
+    static constexpr std::size_t kPasses = 4;
+
+    /// Index of a stage's slice in a table of all.
+    std::size_t at(Stage stage, int slice) const {
+        return built_as_[stage.index] * slices_ + static_cast<std::size_t>(slice);
+    }
+    KnownPass& known(const Compute& c) const;
+    const ShardedUnits& units(Stage stage) const;
+    PassUse use_of(const Compute& c) const {
+        return sim::use_of(c.pass, index_.has_several_holders());
+    }
+    const models::StaticMemory& level(Rank rank) const;
+
+    const scenarios::Scenario& scenario_;
+    const std::vector<models::StageContent>& contents_;
+    const Placement& placement_;
+    PlacementIndex index_;
+    std::size_t slices_;
+    std::vector<std::size_t> built_as_;  ///< by stage: the index of the one whose graph it has
+    mutable std::vector<std::optional<models::StageGraph>> graphs_;  ///< stage x slice
+    mutable std::vector<std::optional<KnownPass>> passes_;           ///< stage x slice x pass
+    mutable std::vector<std::optional<ShardedUnits>> units_;         ///< by stage
+    mutable std::optional<Bytes> boundary_;
+    mutable std::optional<Rank> level_of_;  ///< the rank asked for last
+    mutable models::StaticMemory level_;
+};
+
+}  // namespace debubble::sim
