@@ -1,7 +1,8 @@
 #include "models/optimizer_pieces.h"
 
 #include <algorithm>
-#include <cassert>
+
+#include "base/check.h"
 
 namespace debubble::models {
 
@@ -25,8 +26,8 @@ void cut_bucket(const std::vector<std::int64_t>& bucket, int shards,
 
 std::vector<std::int64_t> optimizer_pieces(const StageGraph& graph, int shards,
                                            std::int64_t bucket_elements, bool experts) {
-    assert(shards >= 1 && bucket_elements >= 1 &&
-           "a bucket has elements, and at least one rank has them");
+    DEBUBBLE_CHECK(shards >= 1 && bucket_elements >= 1,
+                   "a bucket has elements, and at least one rank has them");
     std::vector<std::int64_t> pieces, bucket;
     std::int64_t filled = 0;
     const auto close = [&] {

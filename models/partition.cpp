@@ -1,13 +1,13 @@
 #include "models/partition.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/check.h"
 #include "base/diagnostic.h"
 
 namespace debubble::models {
@@ -76,7 +76,7 @@ Table fill(const std::vector<double>& sum, double head, int stages) {
 }  // namespace
 
 std::vector<std::vector<LayerRange>> partition_uniform(int layers, int ranks, int chunks) {
-    assert(layers >= 0 && ranks > 0 && chunks > 0 && "a partition needs ranks and chunks");
+    DEBUBBLE_CHECK(layers >= 0 && ranks > 0 && chunks > 0, "a partition needs ranks and chunks");
     std::vector<std::vector<LayerRange>> parts(ranks);
     int start = 0;
     for (int chunk = 0; chunk < chunks; ++chunk) {

@@ -1,9 +1,10 @@
 #include "models/static_memory.h"
 
 #include <algorithm>
-#include <cassert>
 #include <set>
 #include <utility>
+
+#include "base/check.h"
 
 namespace debubble::models {
 
@@ -46,7 +47,7 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy) 
 
 StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
                            const ParameterCount& parameters) {
-    assert(policy.shards >= 1 && policy.expert_shards >= 1 && "a parameter is on some rank");
+    DEBUBBLE_CHECK(policy.shards >= 1 && policy.expert_shards >= 1, "a parameter is on some rank");
     const Execution& how = graph.execution;
     const auto part = [](std::int64_t elements, int shards) {
         return (elements + shards - 1) / shards;

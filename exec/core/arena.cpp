@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "exec/core/device.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -218,7 +219,7 @@ std::byte* Arena::take(std::int64_t size) {
 }
 
 void Arena::lend(ArenaTensor tensor, std::function<bool()> is_over) {
-    assert(tensor.arena_ == this && "a tensor of this arena");
+    DEBUBBLE_CHECK(tensor.arena_ == this, "a tensor of this arena");
     const std::int64_t bytes = tensor.view_.bytes();
     held_[index_of(tensor.held_as_)] -= Bytes{bytes};
     lent_.push_back({tensor.view_.data, padded(bytes), std::move(is_over)});
@@ -235,7 +236,7 @@ void Arena::take_back_what_is_over() {
 
 void Arena::take_back() {
     take_back_what_is_over();
-    assert(lent_.empty() && "lent memory is used no longer than the arena");
+    DEBUBBLE_CHECK(lent_.empty(), "lent memory is used no longer than the arena");
 }
 
 /// AddressSanitizer's records of untouched addresses would take memory for all of them.

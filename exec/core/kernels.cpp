@@ -1,6 +1,6 @@
 #include "exec/core/kernels.h"
 
-#include <cassert>
+#include "base/check.h"
 
 /// Operators that are composed of others where a back end has nothing better.
 namespace debubble::exec {
@@ -49,7 +49,7 @@ Write begin_gradient(Kernels& kernels, const ConstTensorView& through, const Ten
 }  // namespace
 
 void Kernels::copy_blocks(const Blocks& blocks, ConstTensorView from, TensorView to) {
-    assert(from.type == to.type && "blocks keep their type");
+    DEBUBBLE_CHECK(from.type == to.type, "blocks keep their type");
     const std::int64_t bytes = size_of(from.type);
     const Shape each{blocks.rows, blocks.width};
     for (std::int64_t i = 0; i < blocks.count; ++i)
@@ -59,9 +59,9 @@ void Kernels::copy_blocks(const Blocks& blocks, ConstTensorView from, TensorView
 
 void Kernels::position_embedding_forward(std::int64_t first_position, ConstTensorView x,
                                          ConstTensorView table, TensorView y) {
-    assert(x.shape.rank() == 3 && "x, y [samples, rows, hidden]");
-    assert((first_position + x.shape[1]) * x.shape[2] <= table.shape.elements() &&
-           "the table has all positions");
+    DEBUBBLE_CHECK(x.shape.rank() == 3, "x, y [samples, rows, hidden]");
+    DEBUBBLE_CHECK((first_position + x.shape[1]) * x.shape[2] <= table.shape.elements(),
+                   "the table has all positions");
     const std::int64_t size = x.shape[1] * x.shape[2];
     const ConstTensorView positions = piece(table, first_position * x.shape[2], size);
     for (std::int64_t sample = 0; sample < x.shape[0]; ++sample)
@@ -70,9 +70,9 @@ void Kernels::position_embedding_forward(std::int64_t first_position, ConstTenso
 
 void Kernels::position_embedding_backward_weight(std::int64_t first_position, ConstTensorView dy,
                                                  TensorView dtable) {
-    assert(dy.shape.rank() == 3 && "dy [samples, rows, hidden]");
-    assert((first_position + dy.shape[1]) * dy.shape[2] <= dtable.shape.elements() &&
-           "the table has all positions");
+    DEBUBBLE_CHECK(dy.shape.rank() == 3, "dy [samples, rows, hidden]");
+    DEBUBBLE_CHECK((first_position + dy.shape[1]) * dy.shape[2] <= dtable.shape.elements(),
+                   "the table has all positions");
     const std::int64_t size = dy.shape[1] * dy.shape[2];
     const TensorView positions = piece(dtable, first_position * dy.shape[2], size);
     for (std::int64_t sample = 0; sample < dy.shape[0]; ++sample)

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cassert>
 #include <cstdint>
 
+#include "base/check.h"
 #include "exec/core/tensor.h"
 
 namespace debubble::exec {
@@ -20,7 +20,7 @@ struct PackedRows {
           first_row(first),
           query(q.shape.elements() / (samples * rows)),
           key(k.shape.elements() / (samples * all_rows)) {
-        assert(k.shape[0] == samples && first + rows <= all_rows && "keys have all rows");
+        DEBUBBLE_CHECK(k.shape[0] == samples && first + rows <= all_rows, "keys have all rows");
     }
     std::int64_t width() const { return query + 2 * key; }  ///< elements of a packed row
 };

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
 
+#include "base/check.h"
 #include "exec/core/tensor.h"
 
 /// The content of a communication: elements of one type, contiguous in host memory.
@@ -18,8 +18,8 @@ struct BasicBuffer {
 
     BasicBuffer() = default;
     BasicBuffer(std::span<Byte> memory, DataType element) : bytes(memory), type(element) {
-        assert(memory.size() % static_cast<std::size_t>(size_of(element)) == 0 &&
-               "a buffer holds whole elements");
+        DEBUBBLE_CHECK(memory.size() % static_cast<std::size_t>(size_of(element)) == 0,
+                       "a buffer holds whole elements");
     }
     BasicBuffer(const TensorView& tensor)
         : BasicBuffer({tensor.data, static_cast<std::size_t>(tensor.bytes())}, tensor.type) {}
@@ -31,7 +31,7 @@ struct BasicBuffer {
     std::size_t elements() const { return bytes.size() / static_cast<std::size_t>(size_of(type)); }
     /// Part `index` of `count` equal ones.
     BasicBuffer part(int index, int count) const {
-        assert(elements() % static_cast<std::size_t>(count) == 0 && "the parts are equal");
+        DEBUBBLE_CHECK(elements() % static_cast<std::size_t>(count) == 0, "the parts are equal");
         const std::size_t size = bytes.size() / static_cast<std::size_t>(count);
         return {bytes.subspan(static_cast<std::size_t>(index) * size, size), type};
     }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cstring>
 #include <span>
 #include <string>
 #include <type_traits>
 
+#include "base/check.h"
 #include "exec/core/interpreter/clock_offset.h"
 
 namespace debubble::exec {
@@ -67,7 +67,7 @@ public:
 
 private:
     void take(void* to, std::size_t size) {
-        assert(size <= bytes_.size() && "a record is read as it was written");
+        DEBUBBLE_CHECK(size <= bytes_.size(), "a record is read as it was written");
         if (size > 0) std::memcpy(to, bytes_.data(), size);
         bytes_ = bytes_.subspan(size);
     }

@@ -1,7 +1,10 @@
 #include "exec/core/interpreter/messages.h"
 
-#include <cassert>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
 
 namespace debubble::exec {
 
@@ -16,7 +19,7 @@ Buffer bytes_of(const ArenaTensor& tensor) {
 }  // namespace
 
 void Messages::put(const Message& message, ArenaTensor tensor) {
-    assert(tensor && "a stage hands over what its neighbour waits for");
+    DEBUBBLE_CHECK(tensor, "a stage hands over what its neighbour waits for");
     here_.insert_or_assign(message, std::move(tensor));
 }
 
@@ -51,7 +54,10 @@ void Messages::await(const Message& message) {
 
 ArenaTensor Messages::take(const Message& message) {
     const auto here = here_.find(message);
-    assert(here != here_.end() && "a valid program makes or receives a result before its use");
+    DEBUBBLE_CHECK(here != here_.end(),
+                   fmt::format("a valid program makes or receives the result of stage {} and "
+                               "microbatch {} before its use",
+                               message.producer.index, message.micro_batch.index));
     ArenaTensor tensor = std::move(here->second);
     here_.erase(here);
     if (log_ != nullptr) log_->results.push_back(message);
@@ -72,7 +78,7 @@ void Messages::free_sent() {
 
 void Messages::finish() {
     for (; !going_.empty(); going_.pop_front()) sent(going_.front());
-    assert(here_.empty() && coming_.empty() && "a valid program leaves no result behind");
+    DEBUBBLE_CHECK(here_.empty() && coming_.empty(), "a valid program leaves no result behind");
 }
 
 void Messages::sent(const UnderWay<Send>& send) {

@@ -1,13 +1,14 @@
 #include "exec/core/interpreter/run_step.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <map>
-#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "exec/core/interpreter/collectives.h"
 #include "exec/core/interpreter/messages.h"
 #include "schedule/dependencies.h"
@@ -71,10 +72,11 @@ private:
         side_.arena.take_back();
         for (const MemoryClass of_step : {MemoryClass::Activations, MemoryClass::Workspace}) {
             const auto c = static_cast<std::size_t>(of_step);
-            if (held[c] == level_before_[c]) continue;
-            throw std::logic_error(fmt::format(
-                "rank {} holds {} bytes of {} after the step, {} before it", side_.rank.index,
-                held[c].count, name_of(of_step), level_before_[c].count));
+            DEBUBBLE_CHECK(
+                held[c] == level_before_[c],
+                fmt::format(
+                    "rank {} holds as much of {} after the step ({} bytes) as before it ({})",
+                    side_.rank.index, name_of(of_step), held[c].count, level_before_[c].count));
         }
         const ArenaPeak& peak = side_.arena.peak();
         return std::move(recorder_).finish({instant_of(peak.at), peak.held, peak.during, peak.op});
@@ -82,10 +84,11 @@ private:
 
     StageRunner& stage(Stage stage) const {
         const auto held = side_.program.placement.stages_of(side_.rank);
-        for (std::size_t i = 0; i < held.size(); ++i)
-            if (held[i] == stage) return *side_.stages[i];
-        throw std::logic_error(
-            fmt::format("rank {} does not hold stage {}", side_.rank.index, stage.index));
+        const auto at = std::ranges::find(held, stage);
+        DEBUBBLE_CHECK(at != held.end(),
+                       fmt::format("rank {} holds stage {}, of which it has an action",
+                                   side_.rank.index, stage.index));
+        return *side_.stages[static_cast<std::size_t>(at - held.begin())];
     }
 
     static bool is_on_compute_lane(const Action& action) {

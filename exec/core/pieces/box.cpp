@@ -1,10 +1,11 @@
 #include "exec/core/pieces/box.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "base/check.h"
 
 namespace debubble::exec {
 namespace {
@@ -85,7 +86,7 @@ std::string text(const Box& box) {
 }
 
 std::optional<Box> intersection(const Box& a, const Box& b) {
-    assert(a.begin.size() == b.begin.size() && "boxes of one tensor have its dimensions");
+    DEBUBBLE_CHECK(a.begin.size() == b.begin.size(), "boxes of one tensor have its dimensions");
     Box common = a;
     for (std::size_t d = 0; d < a.begin.size(); ++d) {
         common.begin[d] = std::max(a.begin[d], b.begin[d]);
@@ -119,7 +120,8 @@ std::vector<Box> difference(const Box& from, const Box& taken) {
 }
 
 std::vector<Box> boxes_of_range(const Dimensions& shape, std::int64_t first, std::int64_t count) {
-    assert(first >= 0 && count >= 0 && first + count <= elements_of(shape) && "a range inside");
+    DEBUBBLE_CHECK(first >= 0 && count >= 0 && first + count <= elements_of(shape),
+                   "a range inside");
     RangeCover range(shape);
     range.cover(0, first, first + count);
     return std::move(range.boxes);

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "base/check.h"
 #include "exec/core/half.h"
 
 namespace debubble::exec {
@@ -113,7 +114,7 @@ bool can_convert(DataType from, DataType to) {
 
 void copy_box(const Box& what, const Slice& from, DataType from_type, const std::byte* from_data,
               const Slice& to, DataType to_type, std::byte* to_data) {
-    assert(can_convert(from_type, to_type) && "integers are not converted");
+    DEBUBBLE_CHECK(can_convert(from_type, to_type), "integers are not converted");
     if (what.elements() == 0) return;
     Dimensions index = what.begin;
     const bool scalar = index.empty();

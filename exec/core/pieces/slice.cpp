@@ -1,7 +1,8 @@
 #include "exec/core/pieces/slice.h"
 
 #include <algorithm>
-#include <cassert>
+
+#include "base/check.h"
 
 namespace debubble::exec {
 namespace {
@@ -45,9 +46,9 @@ Dimensions local_shape(const Parameter& parameter, const Execution& execution) {
     if (parameter.sharding == Sharding::Replicated) return shape;
     std::int64_t& cut = shape[parameter.cut_dimension];
     const std::int64_t others = parameter.elements() / cut;
-    assert((parameter.sharding == Sharding::Vocabulary ||
-            cut % (std::int64_t{parameter.parts} * execution.tensor) == 0) &&
-           "a graph's parameters can be cut");
+    DEBUBBLE_CHECK(parameter.sharding == Sharding::Vocabulary ||
+                       cut % (std::int64_t{parameter.parts} * execution.tensor) == 0,
+                   "a graph's parameters can be cut");
     cut = parameter.elements_of_rank(execution) / others;
     return shape;
 }

@@ -1,12 +1,12 @@
 #include "exec/core/rank/rank_job.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/diagnostic.h"
 #include "exec/core/communicator/muted.h"
 #include "exec/core/communicator/staged.h"
@@ -162,7 +162,7 @@ StepRecord RankJob::step(const StepInputs& inputs) {
 }
 
 void RankJob::evaluate(const StepInputs& inputs) {
-    assert(!inputs.training && "an evaluation does not train");
+    DEBUBBLE_CHECK(!inputs.training, "an evaluation does not train");
     run(forward_, inputs);
 }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <utility>
 
+#include "base/check.h"
 #include "exec/core/stage/offloaded_tensors.h"
 #include "exec/core/stage/operator_call.h"
 #include "exec/core/stage/operator_clock.h"
@@ -81,7 +81,8 @@ public:
     void end_step() override {
         state_.tools.kernels.finish();
         clock_.end_step();
-        assert(std::ranges::all_of(state_.live, is_empty) && "a step leaves no activation behind");
+        DEBUBBLE_CHECK(std::ranges::all_of(state_.live, is_empty),
+                       "a step leaves no activation behind");
         state_.live.clear();
         state_.first_rows.clear();
         state_.step = nullptr;
@@ -326,7 +327,7 @@ private:
 
 std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
                                               const StageTools& tools) {
-    assert(!graphs.empty() && "a stage has a graph");
+    DEBUBBLE_CHECK(!graphs.empty(), "a stage has a graph");
     return std::make_unique<ModelStage>(std::move(graphs), tools);
 }
 

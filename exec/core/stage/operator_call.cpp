@@ -1,9 +1,10 @@
 #include "exec/core/stage/operator_call.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include <fmt/format.h>
+
+#include "base/check.h"
 
 namespace debubble::exec {
 
@@ -87,9 +88,9 @@ void OperatorCall::upload_tokens(const ConstTensorView& all, TensorView mine) co
 namespace {
 
 TensorView viewed(const LiveTensors& live, int index, const Shape& shape, DataType type) {
-    assert(index >= 0 && live[index] && "the plan has allocated what an operator uses");
+    DEBUBBLE_CHECK(index >= 0 && live[index], "the plan has allocated what an operator uses");
     const TensorView& memory = live[index].view();
-    assert(shape.elements() * size_of(type) <= memory.bytes() && "the plan has room for it");
+    DEBUBBLE_CHECK(shape.elements() * size_of(type) <= memory.bytes(), "the plan has room for it");
     return {memory.data, shape, type};
 }
 
@@ -110,7 +111,7 @@ bool OperatorCall::is_planned(int index) const {
 }
 
 TensorView OperatorCall::tensor(int index, const Shape& shape, DataType type) const {
-    assert(is_planned(index) && "an operator touches what its plan names");
+    DEBUBBLE_CHECK(is_planned(index), "an operator touches what its plan names");
     return viewed(live, index, shape, type);
 }
 

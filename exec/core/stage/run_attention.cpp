@@ -1,6 +1,6 @@
-#include <cassert>
 #include <cmath>
 
+#include "base/check.h"
 #include "exec/core/stage/seen_keys.h"
 
 /// Splits heads from the packed product, rotates them, and computes their attention. Queries, keys
@@ -101,7 +101,7 @@ void rotate_packed(const OperatorCall& call, const op::Heads& roles, Turn turn, 
 
 TensorView log_sums_of(const OperatorCall& call, const op::Attention& roles, const Heads& heads) {
     const auto* flash = std::get_if<op::FlashKernel>(&roles.kernel);
-    assert(flash != nullptr && "what is executed never writes the scores");
+    DEBUBBLE_CHECK(flash != nullptr, "what is executed never writes the scores");
     return call.tensor(flash->log_sum_exp, {heads.samples, heads.queries, heads.rows},
                        DataType::Fp32);
 }

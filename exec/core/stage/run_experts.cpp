@@ -1,3 +1,4 @@
+#include "base/check.h"
 #include "exec/core/stage/linear_call.h"
 
 /// A mixture of experts whose rank has all of them: rows are sorted by expert, and every expert
@@ -116,7 +117,7 @@ void backward_weight(const OperatorCall& call, const op::ExpertProducts& roles) 
 }
 
 void forward(const OperatorCall& call, const op::Combine& roles) {
-    assert(roles.weighed && "the executor weighs rows where it combines them");
+    DEBUBBLE_CHECK(roles.weighed, "the executor weighs rows where it combines them");
     call.kernels().combine_forward(weights_at(call, roles.weighed->weights.tensor),
                                    rows_of(call, roles.rows.tensor, call.model().hidden),
                                    call.stream(roles.y.tensor));

@@ -1,5 +1,5 @@
-#include <cassert>
 
+#include "base/check.h"
 #include "exec/core/stage/linear_call.h"
 
 /// Products with weights, cut by tensor parallelism as Megatron-LM cuts them.
@@ -13,8 +13,8 @@ void append(TensorView& all, const TensorView& one) {
         all = one;
         return;
     }
-    assert((!one || one.data == all.data + all.bytes()) &&
-           "an operator's weights lie side by side");
+    DEBUBBLE_CHECK(!one || one.data == all.data + all.bytes(),
+                   "an operator's weights lie side by side");
     const std::int64_t rows = all.shape[0] + one.shape[0];
     all.shape = all.shape.rank() > 1 ? Shape{rows, one.shape.columns()} : Shape{rows};
 }
@@ -48,7 +48,8 @@ LinearCall::LinearCall(const OperatorCall& operator_call, const op::Linear& role
       bias(values_side_by_side(call, roles.biases)),
       cuts_inputs(call.how().tensor > 1 && roles.cuts_inputs()),
       cuts_outputs(call.how().tensor > 1 && roles.cuts_outputs()) {
-    assert(weight.shape.elements() == roles.inputs * roles.outputs && "a weight is as was planned");
+    DEBUBBLE_CHECK(weight.shape.elements() == roles.inputs * roles.outputs,
+                   "a weight is as was planned");
 }
 
 TensorView LinearCall::weight_gradient() const {

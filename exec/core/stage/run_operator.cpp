@@ -1,9 +1,8 @@
 #include "exec/core/stage/run_operator.h"
 
-#include <cassert>
-
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/diagnostic.h"
 #include "base/overloaded.h"
 
@@ -15,7 +14,8 @@ using models::Part;
 
 /// Called for an operator that as_executed never plans.
 void refuse_unplanned() {
-    assert(false && "nothing executes this kind of operator, and no plan that is executed has it");
+    DEBUBBLE_CHECK(false,
+                   "nothing executes this kind of operator, and no plan that is executed has it");
 }
 
 void run_forward(const OperatorCall& call) {

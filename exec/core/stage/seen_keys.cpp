@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/check.h"
+
 namespace debubble::exec {
 
 namespace {
@@ -116,7 +118,7 @@ KeysAndValues gathered(const OperatorCall& call, const op::Attention& roles, con
 
 /// The first rows of the keys and values that an evaluation keeps of its one sample.
 KeysAndValues kept(const OperatorCall& call, const Heads& heads, const Shape& shape) {
-    assert(heads.samples == 1 && "keys are kept of one sample");
+    DEBUBBLE_CHECK(heads.samples == 1, "keys are kept of one sample");
     KeptKeys& kept = (*call.state.tools.keys)[call.op.layer.value_or(0)];
     if (!kept.keys) {
         const Shape whole{1, call.how().seq_length, heads.keys, heads.head_dim};

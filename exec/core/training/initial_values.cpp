@@ -1,12 +1,12 @@
 #include "exec/core/training/initial_values.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <functional>
 #include <thread>
 #include <vector>
 
+#include "base/check.h"
 #include "exec/core/pieces/piece.h"
 #include "exec/core/training/fill_normal.h"
 
@@ -20,7 +20,7 @@ template <class Run>
 void for_each_row(const Slice& slice, const Dimensions& shape, Run&& run) {
     const Dimensions strides = row_major_strides(shape);
     const std::size_t last = shape.size() - 1;
-    assert(slice.strides[last] == 1 && "a rank's tensors are row-major");
+    DEBUBBLE_CHECK(slice.strides[last] == 1, "a rank's tensors are row-major");
     Dimensions at(shape.size(), 0);
     const std::int64_t rows =
         slice.box.elements() / std::max<std::int64_t>(1, slice.box.extent[last]);

@@ -1,10 +1,10 @@
 #include "exec/core/training/parameter_units.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "models/outside_layers.h"
 
 namespace debubble::exec {
@@ -60,7 +60,8 @@ std::vector<ParameterUnit> units_of(const models::StageGraph& graph, bool norms_
             unit->elements += elements;
         }
     }
-    assert(std::ranges::find(placed, false) == placed.end() && "some operator uses a parameter");
+    DEBUBBLE_CHECK(std::ranges::find(placed, false) == placed.end(),
+                   "some operator uses a parameter");
     return units;
 }
 

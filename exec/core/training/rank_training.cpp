@@ -1,8 +1,8 @@
 #include "exec/core/training/rank_training.h"
 
 #include <algorithm>
-#include <cassert>
 
+#include "base/check.h"
 #include "base/diagnostic.h"
 #include "scenarios/execution_of.h"
 
@@ -29,7 +29,7 @@ void check_norm(const Program& program, const TrainingOptions& options) {
 
 TrainedStage& RankTraining::state_of(Stage stage) {
     const auto local = std::ranges::find(stages, stage, &LocalStage::stage);
-    assert(local != stages.end() && "the rank holds the stage");
+    DEBUBBLE_CHECK(local != stages.end(), "the rank holds the stage");
     return *local->state;
 }
 
@@ -64,7 +64,7 @@ RankTraining make_rank_training(const scenarios::Scenario& scenario, const scena
                                 Kernels& kernels, Arena& arena, std::chrono::nanoseconds patience) {
     const scenarios::Parallel& parallel = scenario.parallel;
     const RankGrid grid{parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
-    assert(grid.size() == world.size() && "the job has the scenario's ranks");
+    DEBUBBLE_CHECK(grid.size() == world.size(), "the job has the scenario's ranks");
     check_norm(plan.program, options);
     const models::Execution execution = scenarios::execution_of(scenario);
     const StatePolicy policy = state_policy(scenario, moments_of(options.optimizer));

@@ -1,9 +1,9 @@
 #include "exec/core/training/state_stream.h"
 
 #include <algorithm>
-#include <cassert>
 #include <deque>
 
+#include "base/check.h"
 #include "exec/core/training/held_tensor.h"
 
 namespace debubble::exec {
@@ -30,7 +30,7 @@ std::int64_t bytes_of(const HostState& unit, std::int64_t count) {
 std::int64_t elements_of_a_slice(const HostState& unit, std::int64_t bytes) {
     std::int64_t width = 0;
     for (const TensorView& tensor : unit.tensors) width += size_of(tensor.type);
-    assert(width > 0 && "a unit has some state");
+    DEBUBBLE_CHECK(width > 0, "a unit has some state");
     return std::max(kAligned, bytes / width / kAligned * kAligned);
 }
 
@@ -44,7 +44,7 @@ public:
 
     /// Takes room to which `lane` will write once its last use is over.
     std::byte* take(std::int64_t bytes, DeviceLanes& lanes, DeviceLane lane) {
-        assert(bytes <= size_ && "a slice is a part of the buffer");
+        DEBUBBLE_CHECK(bytes <= size_, "a slice is a part of the buffer");
         if (end_ + bytes > size_) end_ = 0;
         const TakenRange place{end_, end_ + bytes, {}};
         const auto overlaps = [&](const TakenRange& other) {

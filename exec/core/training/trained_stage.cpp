@@ -1,10 +1,10 @@
 #include "exec/core/training/trained_stage.h"
 
 #include <algorithm>
-#include <cassert>
 #include <span>
 #include <utility>
 
+#include "base/check.h"
 #include "exec/core/training/initial_values.h"
 
 namespace debubble::exec {
@@ -57,8 +57,8 @@ TensorView TrainedStage::value(int parameter) {
     const Address& address = addresses_[static_cast<std::size_t>(parameter)];
     const UnitState& unit = states_[address.unit];
     if (!unit.values()) {
-        assert(policy_.gathers_in_passes && !pass_gathers_ &&
-               "what is read is there between Unshard and Reshard, or open and close");
+        DEBUBBLE_CHECK(policy_.gathers_in_passes && !pass_gathers_,
+                       "what is read is there between Unshard and Reshard, or open and close");
         return {nullptr, address.shape, policy_.compute};
     }
     return at(unit.values(), address);

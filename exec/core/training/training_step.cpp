@@ -1,10 +1,10 @@
 #include "exec/core/training/training_step.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <utility>
 
+#include "base/check.h"
 #include "exec/core/training/clip_factor.h"
 #include "exec/core/training/optimizer_pass.h"
 
@@ -27,7 +27,7 @@ TrainingStep::TrainingStep(TrainingGroups& groups, std::vector<LocalStage> stage
 
 TrainedStage& TrainingStep::state(Stage stage) const {
     const auto local = std::ranges::find(stages_, stage, &LocalStage::stage);
-    assert(local != stages_.end() && "a Program names the stages of its rank");
+    DEBUBBLE_CHECK(local != stages_.end(), "a Program names the stages of its rank");
     return *local->state;
 }
 
@@ -43,7 +43,7 @@ void TrainingStep::complete(Deadline deadline) {
 }
 
 void TrainingStep::begin_step(std::int64_t step) {
-    assert(!stepped_ && "a GradNorm follows a post-validated OptimizerStep");
+    DEBUBBLE_CHECK(!stepped_, "a GradNorm follows a post-validated OptimizerStep");
     complete(within(patience_));
     norm_.reset();
     gradients_complete_ = false;

@@ -1,8 +1,8 @@
 #include "exec/core/training/unit_state.h"
 
-#include <cassert>
-
 #include <fmt/format.h>
+
+#include "base/check.h"
 
 namespace debubble::exec {
 
@@ -39,13 +39,13 @@ UnitState::UnitState(const ParameterUnit& unit, const StatePolicy& policy, int s
 }
 
 void UnitState::have_values() {
-    assert(!values_ && "the parameters are not there yet");
+    DEBUBBLE_CHECK(!values_, "the parameters are not there yet");
     values_ = arena_->allocate({padded_}, policy_->compute, MemoryClass::Parameters,
                                unit_->name + " parameters");
 }
 
 void UnitState::have_gradients() {
-    assert(!gradients_ && "the gradients are not there yet");
+    DEBUBBLE_CHECK(!gradients_, "the gradients are not there yet");
     gradients_ = arena_->allocate({padded_}, policy_->gradients, MemoryClass::Gradients,
                                   unit_->name + " gradients");
 }

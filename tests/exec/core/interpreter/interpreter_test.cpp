@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/check.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/validate.h"
@@ -332,6 +333,23 @@ TEST_P(EveryTransport, AStageThatThrowsEndsAllRanksWithItsSentence) {
         FAIL() << "the run ends";
     } catch (const WorldError& error) {
         EXPECT_STREQ(error.what(), "the disk of stage 1 is full");
+    }
+}
+
+TEST_P(EveryTransport, ADefectThatOneRankMeetsEndsAllRanksWithItsSentence) {
+    Job job{gpipe_of_two(), {1, 1, 1, 2}, GetParam()};
+    Program deaf = job.program;
+    std::erase_if(deaf.ranks[1],
+                  [](const Action& action) { return std::holds_alternative<Recv>(action); });
+    job.instead[0] = deaf;
+    try {
+        fake::run(job);
+        FAIL() << "the run ends";
+    } catch (const Defect& defect) {
+        EXPECT_THAT(defect.what(),
+                    MatchesRegex("debubble has a defect at exec/core/interpreter/messages.cpp:"
+                                 "[0-9]+: .* the result of stage 0 and microbatch 0 before its "
+                                 "use, but `here != here_.end\\(\\)` is false"));
     }
 }
 
