@@ -55,7 +55,7 @@ struct Prediction {
     Bytes memory_left;   ///< on the fullest rank, headroom taken off; below zero if it does not fit
     bool fits = true;    ///< memory that the allocator reserves and the headroom fit into a device
     bool tight = false;  ///< fits, but the memory left is within the error of predictions (kTight)
-    std::string reason;  ///< why it does not fit: rank, op, by how much
+    std::string reason;  ///< why it does not fit: rank, op, by how much; empty only if it fits
     std::string schedule_hash;
     std::vector<ProvenanceNote> provenance;
     std::vector<std::string> notes;

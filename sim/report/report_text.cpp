@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "text/wording.h"
 
 namespace debubble::sim {
@@ -93,15 +94,8 @@ private:
                       14, p_.tight ? Ink::Plain : Ink::Good);
             return;
         }
-        std::string words = fmt::format("  {:<12}does not fit: ", "memory");
-        if (!p_.reason.empty())
-            words += p_.reason;
-        else
-            words +=
-                fmt::format("rank {} holds {} of {} GiB at {}, {} GiB too much", worst.rank.index,
-                            text::gib_text(worst.peak_memory), limit, worst.peak_op,
-                            text::gib_text(worst.peak_memory - answer_.memory_limit));
-        paragraph(words, 14, Ink::Bad);
+        DEBUBBLE_CHECK(!p_.reason.empty(), "a prediction that does not fit says why");
+        paragraph(fmt::format("  {:<12}does not fit: {}", "memory", p_.reason), 14, Ink::Bad);
     }
 
     /// The words after the peak: the memory that the allocator reserves, and the headroom; empty if

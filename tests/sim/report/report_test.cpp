@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "base/check.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
 #include "text/wording.h"
@@ -123,13 +124,13 @@ GiB = 2^30 bytes.
 )");
 }
 
-TEST(ReportText, SaysWhichRankDoesNotFitAtWhichOpAndByHowMuch) {
+TEST(ReportText, SaysWhyAPlanDoesNotFit) {
     PredictionWithTrace a = answer(false);
-    EXPECT_THAT(report_text(two_stages(), a),
-                HasSubstr("memory      does not fit: rank 0 holds 47.00 of 44.00 GiB at 0F1, gelu, "
-                          "3.00 GiB too much\n"));
     a.prediction.reason = "rank 7 is full";
-    EXPECT_THAT(report_text(two_stages(), a), HasSubstr("does not fit: rank 7 is full\n"));
+    EXPECT_THAT(report_text(two_stages(), a),
+                HasSubstr("memory      does not fit: rank 7 is full\n"));
+    a.prediction.reason.clear();
+    EXPECT_THROW(report_text(two_stages(), a), Defect) << "predict always says why";
 }
 
 TEST(ReportText, SaysWhatIsReservedAndLeftAndWhereThatIsLittle) {
@@ -157,6 +158,7 @@ TEST(ReportText, SaysThatMfuIsUnknownInsteadOfInventingOne) {
 TEST(ReportText, KeepsToOneHundredColumnsWhateverTheNames) {
     PredictionWithTrace a = answer(false);
     a.prediction.scenario = std::string(300, 'x');
+    a.prediction.reason = "rank 0 needs 47.00 GiB at " + std::string(200, 'p');
     a.prediction.notes.push_back(std::string(150, 'y') + " " + std::string(90, 'z'));
     for (RankPrediction& r : a.prediction.ranks) {
         r.peak_op = std::string(200, 'p');
