@@ -11,7 +11,7 @@ namespace debubble::models {
 
 namespace {
 
-constexpr int kMostLayers = 4096;
+constexpr int kMostLayersOfAStage = 4096;
 
 void refuse_what_is_not_modelled(const Architecture& model, const Execution& how,
                                  const StageContent& content) {
@@ -19,9 +19,9 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
     const auto refuse = [&](std::string sentence) {
         mistakes.push_back({{}, std::move(sentence), {}});
     };
-    if (content.layers > kMostLayers) {
+    if (content.layers > kMostLayersOfAStage) {
         refuse(fmt::format("{} layers are more than the {} that a stage may hold", content.layers,
-                           kMostLayers));
+                           kMostLayersOfAStage));
     }
     if (content.first_layer < 0 || content.layers < 0 ||
         content.layers > model.layers - content.first_layer) {

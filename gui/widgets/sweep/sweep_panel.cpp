@@ -27,7 +27,7 @@
 namespace debubble::gui {
 namespace {
 
-constexpr int kPoll = 150;  ///< milliseconds; a table of 10,000 rows is sorted in a few of them
+constexpr int kResultsPoll = 150;  ///< milliseconds; a table of 10,000 rows is sorted in a few of them
 
 /// The folder of the last sweeps' files; older ones are removed.
 std::filesystem::path results_folder() {
@@ -112,7 +112,7 @@ SweepPanel::SweepPanel(QWidget* parent) : QWidget(parent), model_(new SweepModel
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(splitter);
 
-    timer_.setInterval(kPoll);
+    timer_.setInterval(kResultsPoll);
     connect(&timer_, &QTimer::timeout, this, &SweepPanel::poll);
     connect(start_, &QPushButton::clicked, this, [this] { is_running() ? stop() : start(); });
     connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
