@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "gui/viewmodel/source.h"
 #include "sim/report/report_text.h"
-#include "text/wording.h"
 #include "trace/io/chrome_trace.h"
 #include "trace/io/trace_csv.h"
 
@@ -30,13 +29,7 @@ std::string pair_of(const CommandLine& line) {
 Exhibit exhibit_of(Trace trace, const std::string& file) {
     Exhibit exhibit{std::move(trace), {}, {}};
     exhibit.statistics = statistics(exhibit.trace);
-    const TraceHeader& header = exhibit.trace.header;
-    exhibit.picture.title = fmt::format(
-        "{} ({}): step {}, bubble {}", header.scenario.empty() ? title_of(file) : header.scenario,
-        header.source,
-        text::time_text(
-            seconds(header.step_time > Duration{} ? header.step_time : exhibit.statistics.step)),
-        text::percent(exhibit.statistics.bubble));
+    exhibit.picture.title = caption_of(exhibit.trace, exhibit.statistics, file).title;
     return exhibit;
 }
 

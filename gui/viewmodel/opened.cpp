@@ -6,6 +6,7 @@
 #include "scenarios/edit.h"
 #include "sim/predict.h"
 #include "sim/report/compare_report.h"
+#include "sim/report/report_text.h"
 #include "trace/compare.h"
 
 namespace debubble::gui {
@@ -19,11 +20,19 @@ ScenarioText with_overrides(ScenarioText source, const std::vector<std::string>&
 }
 
 Shown predicted(const ScenarioText& source) {
-    sim::PredictionWithTrace answer =
-        sim::predict(scenarios::parse_scenario(source.text, source.file));
-    return {
-        make_document(std::move(answer.trace), std::move(answer.statistics), answer.memory_limit),
-        source.file};
+    const scenarios::Scenario scenario = scenarios::parse_scenario(source.text, source.file);
+    sim::PredictionWithTrace answer = sim::predict(scenario);
+    const SvgOptions picture = sim::picture_of(scenario, answer);
+    return {make_document(std::move(answer.trace), std::move(answer.statistics),
+                          answer.memory_limit, {}, {picture.title, picture.subtitle}),
+            source.file};
+}
+
+Shown shown(TraceFile file) {
+    Statistics of_trace = statistics(file.trace);
+    Caption caption = caption_of(file.trace, of_trace, file.file);
+    return {make_document(std::move(file.trace), std::move(of_trace), {}, {}, std::move(caption)),
+            file.file};
 }
 
 Opened open_each(const std::vector<std::string>& files, const std::vector<std::string>& set) {
@@ -35,7 +44,7 @@ Opened open_each(const std::vector<std::string>& files, const std::vector<std::s
         if (auto* trace = std::get_if<TraceFile>(&source)) {
             if (!set.empty() && files.size() == 1)
                 throw InputError(fmt::format("--set changes a scenario, and {} is a trace", file));
-            opened.traces.push_back({make_document(std::move(trace->trace), {}), file});
+            opened.traces.push_back(shown(std::move(*trace)));
             continue;
         }
         ScenarioText scenario = with_overrides(std::get<ScenarioText>(std::move(source)), set);

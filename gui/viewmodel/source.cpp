@@ -2,7 +2,10 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
+#include "text/wording.h"
 #include "trace/io/trace_formats.h"
 
 namespace debubble::gui {
@@ -17,6 +20,16 @@ std::string title_of(const std::string& file) {
     std::string title = std::filesystem::path(file).stem().string();
     if (title.ends_with(".trace")) title.resize(title.size() - 6);
     return title;
+}
+
+picture::Caption caption_of(const Trace& trace, const Statistics& statistics,
+                            const std::string& file) {
+    const TraceHeader& header = trace.header;
+    const Duration step = header.step_time > Duration{} ? header.step_time : statistics.step;
+    return {fmt::format("{} ({}): step {}, bubble {}",
+                        header.scenario.empty() ? title_of(file) : header.scenario, header.source,
+                        text::time_text(seconds(step)), text::percent(statistics.bubble)),
+            {}};
 }
 
 }  // namespace debubble::gui

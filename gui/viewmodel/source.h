@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/read_scenario.h"
+#include "trace/picture/document.h"
 #include "trace/trace.h"
 
 /// The files that a person opens: a scenario, kept as its text, or a trace.
@@ -33,5 +34,9 @@ Source open_source(const std::string& name_or_path);
 
 /// The title of a file: "gpt2-xl" for ".../gpt2-xl.yaml".
 std::string title_of(const std::string& file);
+
+/// The texts at the head of a trace's picture: "gpt2-xl (executed): step 1.2 s, bubble 12.3 %".
+picture::Caption caption_of(const Trace& trace, const Statistics& statistics,
+                            const std::string& file);
 
 }  // namespace debubble::gui

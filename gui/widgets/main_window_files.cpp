@@ -159,7 +159,7 @@ void MainWindow::export_to(const QString& file) {
         const ExportFormat format = export_format_of(file.toStdString());
         const Layer& shown = timeline_->scene().main;
         if (!shown) throw InputError("nothing is open that could be exported");
-        if (!is_text_format(format)) {
+        if (!is_text_format(format) || format == ExportFormat::Svg) {
             write_picture(*timeline_, file, format, {});
         } else if (plan_open_ && session_.answer().plan) {
             const PredictedPlan& plan = *session_.answer().plan;

@@ -45,6 +45,7 @@ void write_pdf(TimelineView& timeline, QSize size, QIODevice& out) {
 
 void write_picture(TimelineView& timeline, const QString& file, ExportFormat format, QSize size) {
     if (size.isEmpty()) size = timeline.export_size();
+    if (format == ExportFormat::Svg) return write_file(file.toStdString(), timeline.svg(size));
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);

@@ -1,5 +1,6 @@
 #include "trace/picture/palette.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -70,11 +71,16 @@ std::string hex(Rgb c) {
     return fmt::format("#{:02X}{:02X}{:02X}", c.red, c.green, c.blue);
 }
 
+double contrast(Rgb a, Rgb b) {
+    const double one = luminance(a) + 0.05;
+    const double other = luminance(b) + 0.05;
+    return std::max(one, other) / std::min(one, other);
+}
+
 Rgb ink_on(Rgb colour) {
-    const double l = luminance(colour);
-    const double on_black = (l + 0.05) / 0.05;
-    const double on_white = 1.05 / (l + 0.05);
-    return on_white > on_black ? Rgb{255, 255, 255} : Rgb{0, 0, 0};
+    constexpr Rgb kWhite{255, 255, 255};
+    constexpr Rgb kBlack{0, 0, 0};
+    return contrast(colour, kWhite) > contrast(colour, kBlack) ? kWhite : kBlack;
 }
 
 }  // namespace debubble

@@ -39,7 +39,8 @@ extern const Palette kDarkPalette;
 Paint paint_of(const Action& action);
 std::string_view name_of(Paint paint);  ///< word for a legend: "forward", ...
 
-std::string hex(Rgb colour);  ///< "#74C2F5"
+double contrast(Rgb a, Rgb b);  ///< WCAG 2, 1 to 21
+std::string hex(Rgb colour);    ///< "#74C2F5"
 /// Black or white, whichever is easier to read on it (WCAG 2 contrast).
 Rgb ink_on(Rgb colour);
 

@@ -17,11 +17,10 @@ struct SvgOptions {
     int width = 1600;                   ///< in pixels
 };
 
-/// Per rank a row of bars, a strip of its communication and its memory over time: dashed limit, red
-/// above it, a dot at the peak. Bubbles are hatched and show on hover what they wait for. Bars are
-/// labelled where there is room. With more than kMergeAbove spans, bars thinner than a pixel are
-/// blended by area, so that the file stays below 3 MB and shows no false patterns. Draws the
-/// replica of `statistics`, at most kMostRows ranks. The same arguments give the same bytes.
+/// The picture that the window shows of this trace at first, in its light theme: see page_shapes.h.
+/// Bars and bubbles show on hover what they are. Lanes with too many bars are blended by area, so
+/// that the file stays below 3 MB and shows no false patterns. Draws the replica of `statistics`,
+/// at most kMostRows ranks. The same arguments give the same bytes.
 void write_svg(const Trace& trace, const Statistics& statistics, const SvgOptions& options,
                std::ostream& out);
 

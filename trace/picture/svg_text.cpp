@@ -68,11 +68,4 @@ std::string shortened(std::string_view text, double width, double font_size) {
     return std::string(text) + "...";
 }
 
-Duration tick_distance(Duration length, int most) {
-    for (Duration::rep unit = 1; unit <= 100'000'000'000'000'000; unit *= 10)
-        for (const Duration::rep step : {1, 2, 5})
-            if (length.count() / (step * unit) <= most) return Duration{step * unit};
-    return length;
-}
-
 }  // namespace debubble::svg

@@ -3,8 +3,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/units.h"
-
 /// Numbers and words as they are written in an SVG file.
 namespace debubble::svg {
 
@@ -16,8 +14,5 @@ double text_width(std::string_view text, double font_size);
 
 /// The text, or as much of its beginning as fits into `width` pixels, followed by dots.
 std::string shortened(std::string_view text, double width, double font_size);
-
-/// The distance of axis ticks: 1, 2 or 5 times a power of ten, with at most `most` ticks.
-Duration tick_distance(Duration length, int most);
 
 }  // namespace debubble::svg

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/picture/page_shapes.h"
+
 namespace debubble::gui {
 namespace {
 
@@ -98,44 +100,6 @@ std::optional<std::uint32_t> bubble_at(const TimelineDocument& document, const D
     const auto next = std::ranges::upper_bound(first, last, at, std::ranges::less{}, &Bubble::end);
     if (next == last || next->begin > at) return std::nullopt;
     return static_cast<std::uint32_t>(next - document.statistics.bubbles.begin());
-}
-
-std::vector<std::uint32_t> wide_bubbles(const TimelineDocument& document, const Device& device,
-                                        const TimeAxis& axis, double least_width) {
-    const auto& bubbles = document.statistics.bubbles;
-    const Duration least{static_cast<Duration::rep>(std::ceil(least_width * axis.ns_per_pixel()))};
-    const auto first = bubbles.begin() + device.first_bubble;
-    const auto last = bubbles.begin() + device.last_bubble;
-    const TimeRange shown = axis.shown();
-    const auto in_sight = std::ranges::upper_bound(first, last, shown.begin, {}, &Bubble::end);
-    const auto beyond = std::ranges::lower_bound(in_sight, last, shown.end, {}, &Bubble::begin);
-    std::vector<std::uint32_t> wide;
-    const auto add = [&](std::uint32_t i) {
-        const Bubble& b = bubbles[i];
-        if (b.end - b.begin >= least && TimeRange{b.begin, b.end}.meets(shown)) wide.push_back(i);
-    };
-    if (static_cast<double>(beyond - in_sight) < 4 * axis.width()) {
-        for (auto b = in_sight; b != beyond; ++b)
-            add(static_cast<std::uint32_t>(b - bubbles.begin()));
-        return wide;
-    }
-    // There are far more bubbles than pixels: few of them can be wide, and those come first.
-    for (const std::uint32_t i : device.longest_bubbles) {
-        if (bubbles[i].end - bubbles[i].begin < least) break;
-        add(i);
-    }
-    return wide;
-}
-
-std::optional<PeakPoint> peak_point(const Scene& scene, const Row& row, Side side,
-                                    const TimeAxis& axis) {
-    const Band lane = side == Side::A ? row.memory : row.other_memory;
-    if (row.stream || row.heat || lane.height == 0) return std::nullopt;
-    const Device* device = scene.device(row, side);
-    if (device == nullptr || device->peak == nullptr) return std::nullopt;
-    const Instant at = device->peak->at + scene.layer(side).shift;
-    const int y = scene.memory_scale().y(lane, total(device->peak->held));
-    return PeakPoint{axis.x(at), static_cast<double>(y)};
 }
 
 Hit hit_test(const Scene& scene, const TimeAxis& axis, double x, int y) {

@@ -34,17 +34,4 @@ const Row* row_of(const Scene& scene, const Selection& selection);
 std::optional<std::uint32_t> bubble_at(const TimelineDocument& document, const Device& device,
                                        Instant at);
 
-/// The bubbles of a device in sight that are at least `pixels` pixels wide, in no order.
-std::vector<std::uint32_t> wide_bubbles(const TimelineDocument& document, const Device& device,
-                                        const TimeAxis& axis, double least_width);
-
-/// The point where the peak of a device's memory is drawn; nothing without memory. In a comparison
-/// only B has one.
-struct PeakPoint {
-    double x = 0;
-    double y = 0;
-};
-std::optional<PeakPoint> peak_point(const Scene& scene, const Row& row, Side side,
-                                    const TimeAxis& axis);
-
 }  // namespace debubble::gui

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "gui/viewmodel/timeline/subject.h"
 #include "text/wording.h"
+#include "trace/picture/subject.h"
 
 namespace debubble::gui {
 namespace {

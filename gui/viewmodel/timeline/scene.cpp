@@ -1,49 +1,6 @@
 #include "gui/viewmodel/timeline/scene.h"
 
-#include <algorithm>
-
 namespace debubble::gui {
-
-TimeRange Scene::range() const {
-    if (!main) return {};
-    TimeRange all = main.range();
-    if (other)
-        all = {std::min(all.begin, other.range().begin), std::max(all.end, other.range().end)};
-    return all;
-}
-
-const Device* Scene::counterpart(const Device& device) const {
-    return other ? other.document->device_of(device.rank) : nullptr;
-}
-
-const Device* Scene::device(const Row& row, Side side) const {
-    const Device& device = main.document->devices[row.device];
-    return side == Side::A ? &device : counterpart(device);
-}
-
-const Stream* Scene::stream(const Row& row, Side side) const {
-    const Device* found = row.stream ? device(row, side) : nullptr;
-    if (found == nullptr) return nullptr;
-    const Stream& of_a = main.document->devices[row.device].streams[*row.stream];
-    const auto same = std::ranges::find(found->streams, of_a.name, &Stream::name);
-    return same == found->streams.end() ? nullptr : &*same;
-}
-
-MemoryScale Scene::memory_scale() const {
-    MemoryScale scale{main.document->memory_top, main.document->memory_limit};
-    if (!comparison) return scale;
-    scale.top = std::max(scale.top, other.document->memory_top);
-    if (!scale.limit) scale.limit = other.document->memory_limit;
-    return scale;
-}
-
-RowNeeds Scene::needs() const {
-    const auto holds = [](const Layer& layer) {
-        return layer && std::ranges::any_of(layer.document->devices,
-                                            [](const Device& d) { return !d.memory.empty(); });
-    };
-    return {holds(main) || (comparison && holds(other)), ghost(), comparison};
-}
 
 std::optional<TimeRange> range_of(const Scene& scene, const Selection& selection) {
     if (const auto* ref = std::get_if<SpanRef>(&selection)) {

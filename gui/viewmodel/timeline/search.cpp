@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "gui/viewmodel/timeline/subject.h"
 #include "schedule/csv.h"
+#include "trace/picture/subject.h"
 
 namespace debubble::gui {
 namespace {

@@ -1,12 +1,10 @@
 #include "gui/viewmodel/timeline/wording.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "text/wording.h"
-#include "trace/picture/svg_text.h"
 
 namespace debubble::gui {
 namespace {
@@ -40,33 +38,6 @@ std::string words_of(const Message& m) {
                        m.producer.index, words_of(m.micro_batch));
 }
 
-/// Digits of the greatest microbatch of a device's first and last bars, enough for all.
-std::size_t digits_of(const TimelineDocument& document, const Device& device) {
-    int greatest = 9;
-    const auto note = [&](const Bar& bar) {
-        for_each_compute(document.span(bar.span).action, [&](const Compute& c) {
-            greatest = std::max(greatest, c.micro_batch.index);
-        });
-    };
-    const std::size_t sampled = std::min<std::size_t>(device.work.size(), 8);
-    for (std::size_t i = 0; i < sampled; ++i) {
-        note(device.work[i]);
-        note(device.work[device.work.size() - 1 - i]);
-    }
-    return std::to_string(greatest).size();
-}
-
-std::string label_of(const Compute& c, LabelForm form) {
-    const std::string number = to_text(c.micro_batch);
-    if (form == LabelForm::Number) return number;
-    const std::string text = letter_of(c.pass) + number;
-    return form == LabelForm::StageToo ? std::to_string(c.stage.index) + text : text;
-}
-
-std::string place_text(const Span& span) {
-    return fmt::format("{} of rank {}", to_text(span.action), span.rank.index);
-}
-
 /// The last to end of all spans for which a span waited.
 std::string reason_of_begin(const TimelineDocument& document, std::uint32_t index) {
     const Span& span = document.span(index);
@@ -81,34 +52,6 @@ std::string reason_of_begin(const TimelineDocument& document, std::uint32_t inde
 }
 
 }  // namespace
-
-LabelForm label_form(const TimelineDocument& document, const Device& device, double mean_width,
-                     double letter) {
-    const std::size_t digits = digits_of(document, device);
-    const auto fits = [&](std::size_t letters) {
-        return static_cast<double>(letters) * letter + 3 <= mean_width;
-    };
-    const std::size_t stage_digits =
-        device.stages.empty() ? 1 : std::to_string(device.stages.back().index).size();
-    if (device.stages.size() > 1 && fits(digits + 1 + stage_digits)) return LabelForm::StageToo;
-    if (fits(digits + 1)) return LabelForm::LetterAndNumber;
-    return fits(digits) ? LabelForm::Number : LabelForm::None;
-}
-
-std::string label_of(const Action& action, LabelForm form) {
-    if (form == LabelForm::None) return {};
-    const bool full = form != LabelForm::Number;
-    return std::visit(Overloaded{
-                          [&](const Compute& c) { return label_of(c, form); },
-                          [&](const Overlap& o) { return label_of(o.first, form); },
-                          [&](const Recompute& r) {
-                              return fmt::format("{}{}", full ? "R" : "", to_text(r.micro_batch));
-                          },
-                          [&](const OptimizerStep&) { return std::string(full ? "opt" : ""); },
-                          [](const auto&) { return std::string(); },
-                      },
-                      action);
-}
 
 std::string describe(const Action& action) {
     const auto of_stage = [](std::string_view what, Stage stage) {
@@ -174,35 +117,6 @@ std::vector<Detail> details_of(const TimelineDocument& document, std::uint32_t i
     return details;
 }
 
-std::string cause_of(const TimelineDocument& document, const Bubble& bubble) {
-    const bool known = bubble.waited_for < document.trace.spans.size();
-    const Span* span = known ? &document.span(bubble.waited_for) : nullptr;
-    const std::string what = known ? place_text(*span) : std::string();
-    switch (bubble.cause) {
-        case BubbleCause::WarmUp:
-            return known ? "warm-up: before its first compute, " + to_text(span->action)
-                         : "warm-up: before its first compute";
-        case BubbleCause::CoolDown: return "cool-down: other ranks still compute";
-        case BubbleCause::OtherStage: {
-            if (!known) return "waits for another stage";
-            std::optional<Stage> stage;
-            for_each_compute(span->action, [&](const Compute& c) {
-                if (!stage) stage = c.stage;
-            });
-            return stage ? fmt::format("waits for stage {}: {}", stage->index, what)
-                         : "waits for " + what;
-        }
-        case BubbleCause::Link: return known ? "waits for a link: " + what : "waits for a link";
-        case BubbleCause::Collective:
-            return known ? "waits for a collective: " + what : "waits for a collective";
-        case BubbleCause::Optimizer: return "optimizer barrier: no rank computes any more";
-        case BubbleCause::Launch:
-            return known ? "the host launches " + to_text(span->action) + " late"
-                         : "the host is late";
-    }
-    return {};
-}
-
 std::vector<Detail> details_of(const TimelineDocument& document, const Bubble& bubble) {
     const Duration length = bubble.end - bubble.begin;
     const Duration step = document.range.length();
@@ -236,23 +150,6 @@ std::vector<Detail> details_of_peak(const TimelineDocument& document, const Devi
     return details;
 }
 
-GutterText gutter_text(const TimelineDocument& document, const Device& device) {
-    GutterText text;
-    text.name = device.name;
-    if (document.copies > 1) text.copies = fmt::format("\u00d7{} identical", document.copies);
-    if (device.statistics != nullptr && document.statistics.step > Duration{})
-        text.idle = fmt::format("idle {:.1f} %", 100 * seconds(device.statistics->idle) /
-                                                     seconds(document.statistics.step));
-    if (device.peak == nullptr) return text;
-    const Bytes held = total(device.peak->held);
-    text.too_much = document.memory_limit && held > *document.memory_limit;
-    text.memory = document.memory_limit
-                      ? fmt::format("{:.1f}/{:.1f} GiB{}", gib(held), gib(*document.memory_limit),
-                                    text.too_much ? " OOM" : "")
-                      : fmt::format("{:.1f} GiB", gib(held));
-    return text;
-}
-
 std::string idle_summary(const TimelineDocument& document) {
     const auto sums = idle_by_cause(document.statistics);
     const double all =
@@ -271,21 +168,6 @@ std::string idle_summary(const TimelineDocument& document) {
                             name_of(static_cast<BubbleCause>(causes[i])),
                             100 * seconds(sums[causes[i]]) / all);
     return text;
-}
-
-std::vector<Tick> ticks_of(const TimeAxis& axis, Instant origin, double least_distance) {
-    // One less, since tick_distance() rounds the number of ticks down.
-    const int most = std::max(1, static_cast<int>(axis.width() / least_distance) - 1);
-    const Duration step = std::max(svg::tick_distance(axis.shown().length(), most), Duration{1});
-    const Duration from_origin = axis.shown().begin - origin;
-    std::int64_t number = from_origin / step;
-    if (origin + number * step < axis.shown().begin) ++number;
-    const text::TickFormat format(std::max(axis.shown().end - origin, origin - axis.shown().begin),
-                                  step);
-    std::vector<Tick> ticks;
-    for (Instant at = origin + number * step; at <= axis.shown().end; at += step)
-        ticks.push_back({at, format.text(at - origin)});
-    return ticks;
 }
 
 }  // namespace debubble::gui

@@ -19,8 +19,9 @@ std::shared_ptr<const PredictedPlan> plan_of(scenarios::Scenario scenario,
     sim::PredictionWithTrace predicted = sim::predict(scenario, options);
     give_up_if(stop);
     SvgOptions picture = sim::picture_of(scenario, predicted);
-    Document document = make_document(std::move(predicted.trace), std::move(predicted.statistics),
-                                      predicted.memory_limit, stop);
+    Document document =
+        make_document(std::move(predicted.trace), std::move(predicted.statistics),
+                      predicted.memory_limit, stop, {picture.title, picture.subtitle});
     return std::make_shared<const PredictedPlan>(
         PredictedPlan{std::move(scenario), std::move(predicted.prediction), std::move(document),
                       std::move(picture)});

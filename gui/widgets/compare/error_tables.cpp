@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <QHeaderView>
 
-#include "gui/viewmodel/timeline/colours.h"
 #include "gui/widgets/colours.h"
 #include "text/wording.h"
+#include "trace/picture/colours.h"
 
 namespace debubble::gui {
 namespace {

@@ -1,15 +1,19 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include <QFont>
 
 #include "gui/viewmodel/timeline/scene.h"
-#include "gui/widgets/timeline/row_painter.h"
+#include "gui/widgets/timeline/text_masks.h"
 
 namespace debubble::gui {
+
+/// Label fonts by pixel size, kept from frame to frame.
+using LabelFonts = std::map<int, TextMasks>;
 
 /// The look of a timeline, and the objects that are kept from one frame to the next.
 struct Look {

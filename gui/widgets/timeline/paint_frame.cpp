@@ -1,81 +1,115 @@
 #include "gui/widgets/timeline/paint_frame.h"
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <thread>
 #include <vector>
 
+#include <QFontMetricsF>
 #include <QPainter>
 
-#include "gui/widgets/timeline/chrome.h"
-#include "gui/widgets/timeline/frame.h"
-#include "gui/widgets/timeline/overlays.h"
-#include "gui/widgets/timeline/vector_rows.h"
+#include "gui/viewmodel/timeline/overlays.h"
+#include "gui/widgets/timeline/geometry.h"
+#include "gui/widgets/timeline/raster_painter.h"
+#include "gui/widgets/timeline/shape_painter.h"
+#include "trace/picture/page_shapes.h"
+#include "trace/picture/row_shapes.h"
+#include "trace/picture/svg_painter.h"
 
 namespace debubble::gui {
 namespace {
 
 constexpr std::size_t kWorthSharing = 1'000'000;  ///< pixels, which take some 3 ms
+constexpr double kPageColumns = 2;      ///< columns of blended lanes for each unit of a page
+constexpr int kSmallestOnPage = 5;      ///< small, since a page can be enlarged
+constexpr double kMostOnPage = 40'000;  ///< bars of all rows that are drawn one by one
+
+const std::vector<float>& utilisation_for(const Scene& scene, const TimeAxis& whole, Look& look) {
+    const Layer& main = scene.main;
+    const auto columns = static_cast<std::size_t>(std::lround(whole.width()));
+    if (look.utilisation_of != main.colouring || look.utilisation.size() != columns ||
+        look.utilisation_range != whole.whole()) {
+        look.utilisation = utilisation(*main.document, *main.colouring, whole.shifted(main.shift));
+        look.utilisation_of = main.colouring;
+        look.utilisation_range = whole.whole();
+    }
+    return look.utilisation;
+}
+
+/// Width of a digit in font sizes.
+double digit_of(const QFont& font) {
+    constexpr int kSize = 100;
+    QFont large = font;
+    large.setPixelSize(kSize);
+    return QFontMetricsF(large).horizontalAdvance(QLatin1Char('0')) / kSize;
+}
+
+View view_of(QSize size, const Scene& scene, const ViewState& state, Look& look) {
+    View view{Geometry(size), state.axis, state.scroll, look.theme, state.colour_by};
+    // Without pairs there are no errors.
+    if (view.colour_by == ColourBy::Error && !scene.pairing) view.colour_by = ColourBy::Kind;
+    view.means.labels.digit = digit_of(look.font);
+    if (scene.main) {
+        const TimeAxis whole(state.axis.whole(), view.geometry.lanes_width());
+        view.utilisation = &utilisation_for(scene, whole, look);
+    }
+    return view;
+}
+
+View view_of_page(QSize size, const Scene& scene, const ViewState& state, Look& look) {
+    View view = view_of(size, scene, state, look);
+    view.means.columns = kPageColumns;
+    const double rows = std::max<double>(static_cast<double>(scene.layout.rows.size()), 1);
+    view.means.most_boxes =
+        static_cast<std::size_t>(std::min(view.axis.width(), kMostOnPage / rows));
+    view.means.labels.smallest = kSmallestOnPage;
+    return view;
+}
 
 /// Rows cut off at a line: pinned rows hide rows that scroll beneath them.
 class Rows {
 public:
-    Rows(const Canvas& canvas, const Scene& scene, const ViewState& state, const Geometry& geometry,
-         double ratio)
-        : scroll_(-state.scroll - scene.layout.pinned_height) {
-        const auto below = [&](int y) {
+    Rows(const Canvas& canvas, const Scene& scene, const View& view, double ratio)
+        : scene_(scene), view_(view), ratio_(ratio), labels_(label_style(scene, view)) {
+        const auto below = [&](double y) {
             const int cut = std::min(static_cast<int>(std::lround(y * ratio)), canvas.height);
             return Canvas{canvas.line(cut), canvas.width, canvas.height - cut, canvas.stride};
         };
-        pinned_ = below(Geometry::kTop);
-        scrolled_ = below(Geometry::kTop + scene.layout.pinned_height);
+        pinned_ = below(PageGeometry::kTop);
+        scrolled_ = below(PageGeometry::kTop + scene.layout.pinned_height);
         for (const Row& row : scene.layout.rows)
-            if (geometry.shows(scene.layout, row, state.scroll)) shown_.push_back(&row);
+            if (view.shows(scene, row)) shown_.push_back(&row);
     }
 
     std::size_t count() const { return shown_.size(); }
 
-    /// Every `step`th row from `first` on. No two rows share a pixel.
-    void paint(RowPainter& painter, std::size_t first, std::size_t step) const {
+    /// Paints every `step`th row from `first` on. No two rows share a pixel.
+    void paint(RasterPainter painter, std::size_t first, std::size_t step) const {
+        RowShapes shapes(scene_, view_, labels_);
         for (std::size_t i = first; i < shown_.size(); i += step) {
             const Row& row = *shown_[i];
-            if (row.pinned)
-                painter.paint(pinned_, row, 0);
-            else
-                painter.paint(scrolled_, row, scroll_);
+            const int scroll = -view_.scroll - scene_.layout.pinned_height;
+            painter.paint(row.pinned ? pinned_ : scrolled_, shapes.of(row),
+                          row.pinned ? 0 : scroll);
         }
     }
 
 private:
-    int scroll_;
+    const Scene& scene_;
+    const View& view_;
+    double ratio_;
+    LabelStyle labels_;
     Canvas pinned_;
     Canvas scrolled_;
     std::vector<const Row*> shown_;
 };
 
-}  // namespace
-
-void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look& look) {
-    const double ratio = image.devicePixelRatio();
-    const Geometry geometry{(image.deviceIndependentSize()).toSize()};
-    const Ground& ground = ground_of(look.theme);
-    Canvas canvas{reinterpret_cast<std::uint32_t*>(image.bits()), image.width(), image.height(),
-                  image.bytesPerLine() / 4};
-    const int left = static_cast<int>(std::lround(Geometry::kGutter * ratio));
-    fill(canvas, 0, left, {0, canvas.height}, ground.gutter);
-    // The rows cover the rest, down to the last one.
-    const int rows_height = scene.main ? scene.layout.height - state.scroll : 0;
-    const int rows_end = Geometry::kTop + rows_height;
-    const int below = std::max(static_cast<int>(std::lround(rows_end * ratio)) - 1, 0);
-    const int covered_from = static_cast<int>(std::lround(Geometry::kTop * ratio));
-    fill(canvas, left, canvas.width, {0, covered_from}, ground.window);
-    fill(canvas, left, canvas.width, {below, canvas.height - below}, ground.window);
-    if (!scene.main || left >= canvas.width) return;
-
-    const TimeAxis axis = state.axis.scaled(ratio);
-    const Rows rows(canvas.from(left), scene, state, geometry, ratio);
+void paint_rows(const Canvas& canvas, const Scene& scene, const View& view, double ratio,
+                Look& look) {
+    const Rows rows(canvas, scene, view, ratio);
     const auto paint = [&](std::size_t part, std::size_t parts) {
-        RowPainter painter(scene, axis, look.theme, ratio, look.font, look.label_fonts[part]);
-        rows.paint(painter, part, parts);
+        rows.paint(RasterPainter(ratio, look.font, look.label_fonts[part]), part, parts);
     };
     const auto pixels =
         static_cast<std::size_t>(canvas.width) * static_cast<std::size_t>(canvas.height);
@@ -85,29 +119,57 @@ void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look
     } else {
         paint(0, 1);
     }
+}
+
+/// Fills what the rows do not cover.
+void paint_ground(const Canvas& canvas, const Scene& scene, const View& view, double ratio) {
+    const auto pixels = [&](double of) { return static_cast<int>(std::lround(of * ratio)); };
+    const int left = pixels(PageGeometry::kGutter);
+    const int head = pixels(PageGeometry::kMapTop);
+    const Rgb window = view.ground().window;
+    fill(canvas, 0, canvas.width, {0, head}, window);
+    fill(canvas, 0, left, {head, canvas.height - head}, view.ground().gutter);
+    const int rows_height = scene.main ? scene.layout.height - view.scroll : 0;
+    const int below = std::max(pixels(PageGeometry::kTop + rows_height) - 1, head);
+    fill(canvas, left, canvas.width, {head, pixels(PageGeometry::kTop) - head}, window);
+    fill(canvas, left, canvas.width, {below, canvas.height - below}, window);
+}
+
+}  // namespace
+
+void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look& look) {
+    const double ratio = image.devicePixelRatio();
+    View view = view_of(image.deviceIndependentSize().toSize(), scene, state, look);
+    view.means.columns = ratio;
+    view.means.background = true;
+    const Canvas canvas{reinterpret_cast<std::uint32_t*>(image.bits()), image.width(),
+                        image.height(), image.bytesPerLine() / 4};
+    paint_ground(canvas, scene, view, ratio);
+    const int left = static_cast<int>(std::lround(PageGeometry::kGutter * ratio));
+    if (!scene.main || left >= canvas.width) return;
+    paint_rows(canvas.from(left), scene, view, ratio, look);
     QPainter painter(&image);
     painter.setFont(look.font);
-    const Frame frame{painter, scene, state, geometry, look};
-    paint_overlays(frame);
-    paint_chrome(frame);
+    paint_sheets(painter, memory_marks(scene, view));
+    paint_sheets(painter, overlays(scene, state, view));
+    paint_sheets(painter, surroundings(scene, view));
+    paint_sheets(painter, marks_above(scene, state, view));
 }
 
 void paint_page(QPainter& painter, QSize size, const Scene& scene, const ViewState& state,
                 Look& look) {
-    constexpr double kFineness = 2;  // scale of the parts that are blended
-    QImage raster(size * kFineness, QImage::Format_RGB32);
-    raster.setDevicePixelRatio(kFineness);
-    paint_frame(raster, scene, state, look);
-    const Geometry geometry{size};
-    const Ground& ground = ground_of(look.theme);
-    painter.fillRect(QRectF(QPointF(), QSizeF(size)), colour(ground.window));
-    painter.fillRect(QRectF(0, 0, Geometry::kGutter, size.height()), colour(ground.gutter));
-    if (!scene.main) return;
     painter.setFont(look.font);
-    const Frame frame{painter, scene, state, geometry, look};
-    paint_vector_rows(frame, raster);
-    paint_overlays(frame);
-    paint_chrome(frame);
+    paint_sheets(painter, picture_of(scene, state, view_of_page(size, scene, state, look)));
+}
+
+std::string svg_of(QSize size, const Scene& scene, const ViewState& state, Look& look) {
+    View view = view_of_page(size, scene, state, look);
+    view.means.tips = true;
+    view.means.columns = 1;
+    view.means.labels.digit = LabelFont().digit;  // the file names its own font
+    std::ostringstream out;
+    write_svg(picture_of(scene, state, view), size.width(), size.height(), out);
+    return std::move(out).str();
 }
 
 }  // namespace debubble::gui

@@ -1,18 +1,23 @@
 #pragma once
 
+#include <string>
+
 #include <QImage>
 
 #include "gui/widgets/timeline/look.h"
 
 namespace debubble::gui {
 
+/// Paints a whole timeline. The image has Format_RGB32 and a device pixel ratio; its size is the
+/// view's.
+void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look& look);
+
 /// Paints the same as shapes and text, for a page; lanes with too many bars become an image. The
 /// painter's units are those of the view, `size` of them.
 void paint_page(QPainter& painter, QSize size, const Scene& scene, const ViewState& state,
                 Look& look);
 
-/// Paints a whole timeline. The image has Format_RGB32 and a device pixel ratio; its size is the
-/// view's.
-void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look& look);
+/// The same as the text of an SVG file.
+std::string svg_of(QSize size, const Scene& scene, const ViewState& state, Look& look);
 
 }  // namespace debubble::gui

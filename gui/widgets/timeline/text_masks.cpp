@@ -34,8 +34,7 @@ Mask render(const std::string& text, const QFont& font) {
 
 }  // namespace
 
-TextMasks::TextMasks(const QFont& font)
-    : font_(font), letter_width_(QFontMetricsF(font).horizontalAdvance(QLatin1Char('0'))) {}
+TextMasks::TextMasks(const QFont& font) : font_(font) {}
 
 const Mask& TextMasks::mask(const std::string& text) {
     if (masks_.size() > kMostMasks) masks_.clear();

@@ -5,7 +5,8 @@
 
 #include <QFont>
 
-#include "gui/viewmodel/timeline/raster.h"
+#include "gui/viewmodel/timeline/document.h"
+#include "trace/picture/raster.h"
 
 namespace debubble::gui {
 
@@ -16,12 +17,10 @@ public:
     explicit TextMasks(const QFont& font);
 
     const Mask& mask(const std::string& text);
-    double letter_width() const { return letter_width_; }  ///< width of a digit in device pixels
     const QFont& font() const { return font_; }
 
 private:
     QFont font_;
-    double letter_width_ = 1;
     std::unordered_map<std::string, Mask> masks_;
 };
 

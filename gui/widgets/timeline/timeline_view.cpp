@@ -184,6 +184,12 @@ void TimelineView::paint_page(QPainter& painter, QSize size) {
     laid_out_for(size, [&] { gui::paint_page(painter, size, scene_, state_, look_); });
 }
 
+std::string TimelineView::svg(QSize size) {
+    std::string text;
+    laid_out_for(size, [&] { text = svg_of(size, scene_, state_, look_); });
+    return text;
+}
+
 QSize TimelineView::least_page() const {
     return viewport()->size().expandedTo({1920, 1080});
 }

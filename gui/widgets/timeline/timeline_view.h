@@ -45,6 +45,8 @@ public:
     QImage picture(QSize size, double device_pixel_ratio);
     /// Paints the same as shapes and text; the painter's units are those of `size`.
     void paint_page(QPainter& painter, QSize size);
+    /// The same as the text of an SVG file.
+    std::string svg(QSize size);
     /// The size of an export: wide enough to be read on a page and at least as wide as the screen
     /// shows; exactly as high as all rows, which have the room of that page. A picture of this size
     /// cuts off no row.

@@ -1,4 +1,4 @@
-#include "gui/viewmodel/timeline/colour_sums.h"
+#include "trace/picture/colour_sums.h"
 
 #include <gmock/gmock.h>
 

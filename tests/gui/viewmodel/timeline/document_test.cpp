@@ -1,4 +1,4 @@
-#include "gui/viewmodel/timeline/document.h"
+#include "trace/picture/document.h"
 
 #include <gmock/gmock.h>
 

@@ -5,6 +5,7 @@
 #include "gui/viewmodel/timeline/measure.h"
 #include "gui/viewmodel/timeline/wording.h"
 #include "tests/gui/viewmodel/timeline/plans.h"
+#include "trace/picture/bubbles.h"
 
 namespace debubble::gui {
 namespace {

@@ -1,4 +1,4 @@
-#include "gui/viewmodel/timeline/memory_series.h"
+#include "trace/picture/memory_series.h"
 
 #include <gmock/gmock.h>
 

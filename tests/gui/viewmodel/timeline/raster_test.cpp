@@ -1,4 +1,4 @@
-#include "gui/viewmodel/timeline/raster.h"
+#include "trace/picture/raster.h"
 
 #include <gmock/gmock.h>
 
@@ -82,23 +82,6 @@ TEST(Hatch, MovesWithWhatItFills) {
     for (int y = 0; y < 12; ++y)
         for (int x = 0; x < 29; ++x) EXPECT_EQ(here.at(x, y), there.at(x + 11, y));
     EXPECT_EQ(here.count({255, 255, 255}), there.count({255, 255, 255}));
-}
-
-TEST(Memory, IsRedOnlyAboveTheLimit) {
-    const std::vector<MemorySample> samples{
-        {at(0), Bytes{50}, Rank{0}, MemoryClass::Parameters},
-        {at(500), Bytes{45}, Rank{0}, MemoryClass::Activations}};
-    const MemorySeries series(samples);
-    const TimeAxis axis({at(0), at(1000)}, 100);
-    const MemoryScale scale{Bytes{100}, Bytes{80}};
-    const Ground& ground = ground_of(Theme::Light);
-    Image image(100, 100);
-    paint_memory(image.canvas(), {0, 100}, series, axis, scale, ground);
-    EXPECT_EQ(image.count(ground.warning), 50U * 15);  // half of the time, 80 to 95
-    EXPECT_EQ(image.at(75, 5), pixel(ground.warning));
-    EXPECT_EQ(image.at(75, 25), pixel(ground.memory_live));
-    EXPECT_EQ(image.at(75, 75), pixel(ground.memory_lasting));
-    EXPECT_EQ(image.at(25, 25), 0U);
 }
 
 TEST(Utilisation, OfGPipeIsThatOfItsClosedForm) {

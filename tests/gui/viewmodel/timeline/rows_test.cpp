@@ -1,4 +1,4 @@
-#include "gui/viewmodel/timeline/rows.h"
+#include "trace/picture/rows.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "gui/viewmodel/timeline/time_axis.h"
+#include "trace/picture/time_axis.h"
 
 #include <random>
 

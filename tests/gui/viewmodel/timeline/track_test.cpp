@@ -1,4 +1,4 @@
-#include "gui/viewmodel/timeline/track.h"
+#include "trace/picture/track.h"
 
 #include <numeric>
 

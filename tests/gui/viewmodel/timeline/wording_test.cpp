@@ -64,21 +64,6 @@ TEST(IdleSummary, AddsUpByCause) {
     EXPECT_EQ(idle_summary(*document), "idle 20.0 %: stage 10.0 %, cool-down 6.7 %, warm-up 3.3 %");
 }
 
-TEST(Labels, AreAsFullAsTheRoomAllows) {
-    const Document plain = document_of(plan("1f1b", 2, 12));
-    const Device& device = plain->devices[0];
-    EXPECT_EQ(label_form(*plain, device, 10, 7), LabelForm::None);
-    EXPECT_EQ(label_form(*plain, device, 18, 7), LabelForm::Number);
-    EXPECT_EQ(label_form(*plain, device, 80, 7), LabelForm::LetterAndNumber);
-    const Document chunked = document_of(plan("zb-v", 2, 12, milliseconds(1), {}, 2));
-    EXPECT_EQ(label_form(*chunked, chunked->devices[0], 80, 7), LabelForm::StageToo);
-    const Action action = Compute{Pass::BackwardWeight, Stage{2}, {7, {}}};
-    EXPECT_EQ(label_of(action, LabelForm::None), "");
-    EXPECT_EQ(label_of(action, LabelForm::Number), "7");
-    EXPECT_EQ(label_of(action, LabelForm::LetterAndNumber), "W7");
-    EXPECT_EQ(label_of(action, LabelForm::StageToo), "2W7");
-}
-
 TEST(Ticks, TellNeighboursApartHoweverCloseOneComes) {
     TimeAxis axis({at(0), at(20'000'000'000)}, 1000);
     for (int i = 0; i < 60; ++i) {

@@ -4,6 +4,7 @@
 
 #include "tests/gui/viewmodel/timeline/plans.h"
 #include "tests/gui/widgets/timeline/views.h"
+#include "trace/picture/bubbles.h"
 
 /// Frames as a person sees them. With DEBUBBLE_PICTURES=FOLDER they are kept there to be looked at.
 namespace debubble::gui {
@@ -21,6 +22,14 @@ void keep(const QImage& image, const std::string& name) {
     EXPECT_TRUE(image.save(QString::fromStdString(std::string(folder) + "/" + name + ".png")));
 }
 
+/// Pixels of the grounds of bubbles, whatever their cause.
+std::size_t count_bubbles(const QImage& image, Theme theme) {
+    std::size_t pixels = 0;
+    for (std::size_t c = 0; c < kBubbleCauses; ++c)
+        pixels += count(image, bubble_colours(static_cast<BubbleCause>(c), theme).ground);
+    return pixels;
+}
+
 class Picture : public testing::TestWithParam<Case> {};
 
 TEST_P(Picture, HasBarsAndTextInBothThemesAndSizes) {
@@ -34,9 +43,10 @@ TEST_P(Picture, HasBarsAndTextInBothThemesAndSizes) {
             const QImage image = view.picture({1280, 640}, ratio);
             EXPECT_EQ(image.size(), QSize(1280, 640) * ratio);
             const Palette& palette = palette_of(theme);
-            for (const Paint paint : {Paint::Forward, Paint::Backward, Paint::Bubble})
+            for (const Paint paint : {Paint::Forward, Paint::Backward})
                 EXPECT_GT(count(image, palette[static_cast<std::size_t>(paint)]), 200U)
                     << name_of(paint);
+            EXPECT_GT(count_bubbles(image, theme), 200U);
             EXPECT_GT(count(image, ground_of(theme).text), 20U);
             keep(image, std::string(GetParam().name) + (theme == Theme::Dark ? "-dark" : "-light") +
                             (ratio == 2 ? "-200" : "-100"));
@@ -112,6 +122,24 @@ TEST(InteractionPicture, HasArrowsMarksAndMeasures) {
     view.clear();
     view.toggle_critical_path();
     keep(view.picture({1280, 640}, 1), "critical-path");
+}
+
+TEST(SvgPicture, IsWhatTheScreenShows) {
+    TimelineView view;
+    view.resize(1280, 640);
+    view.set_document(predicted("gpt2-xl-zb-h1"));
+    const std::string all = view.svg({1280, 640});
+    EXPECT_THAT(all, testing::HasSubstr("<title>0F0 "));
+    EXPECT_THAT(all, testing::Not(testing::HasSubstr(hex(ground_of(Theme::Light).accent))));
+    ViewState state = view.state();
+    state.axis.zoom(8, 700);
+    const TimeRange shown = state.axis.shown();
+    state.measured = {shown.begin, shown.begin + std::chrono::milliseconds(12)};
+    view.set_state(state);
+    const std::string part = view.svg({1280, 640});
+    EXPECT_THAT(part, testing::HasSubstr(">12 ms</text>"));
+    EXPECT_THAT(part, testing::Not(testing::HasSubstr("<title>0F0 "))) << "it is out of sight";
+    EXPECT_EQ(view.state().axis, state.axis);
 }
 
 /// Overlaps are two halves of one bar; memory above the limit is red.

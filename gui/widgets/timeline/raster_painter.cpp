@@ -1,0 +1,60 @@
+#include "gui/widgets/timeline/raster_painter.h"
+
+#include <cmath>
+
+#include "base/overloaded.h"
+
+namespace debubble::gui {
+
+int RasterPainter::x(double of) const {
+    return static_cast<int>(std::lround(of * scale_));
+}
+
+Band RasterPainter::band(Rect rect, double dy) const {
+    const int top = x(rect.y + dy);
+    return {top, x(rect.bottom() + dy) - top};
+}
+
+TextMasks& RasterPainter::masks_of_size(double size) {
+    const int pixels = x(size);
+    if (const auto found = fonts_.find(pixels); found != fonts_.end()) return found->second;
+    QFont font = font_;
+    font.setPixelSize(pixels);
+    return fonts_.try_emplace(pixels, font).first->second;
+}
+
+void RasterPainter::paint(const Canvas& canvas, const Shapes& shapes, double dy) {
+    const auto width_of_line = [&](double width) { return std::max(x(width), 1); };
+    for (const Shape& shape : shapes)
+        std::visit(Overloaded{
+                       [&](const Area& area) {
+                           fill(canvas, x(area.rect.x), x(area.rect.right()), band(area.rect, dy),
+                                area.fill);
+                       },
+                       [&](const Hatch& lines) {
+                           hatch(canvas, lines.rect.x * scale_, lines.rect.right() * scale_,
+                                 band(lines.rect, dy), lines.ink, width_of_line(kHatchPeriod),
+                                 width_of_line(lines.thickness));
+                       },
+                       [&](const Columns& columns) {
+                           fill_columns(canvas, band(columns.rect, dy), columns.colours);
+                       },
+                       [&](const Steps& steps) {
+                           tops_.clear();
+                           for (const float top : steps.tops) tops_.push_back(x(top + dy));
+                           const Band lane = band(steps.rect, dy);
+                           if (steps.fill) fill_steps(canvas, lane, tops_, *steps.fill);
+                           if (steps.edge) draw_edge(canvas, lane, tops_, *steps.edge);
+                       },
+                       [&](const Text& text) {
+                           const Mask& mask = masks_of_size(text.size).mask(text.words);
+                           stamp(canvas, static_cast<int>(text.at.x * scale_ - mask.width / 2.0),
+                                 static_cast<int>((text.at.y + dy) * scale_ - mask.height / 2.0),
+                                 mask, text.ink);
+                       },
+                       [](const auto&) {},  // no row has them
+                   },
+                   shape);
+}
+
+}  // namespace debubble::gui

@@ -1,0 +1,192 @@
+#include <array>
+#include <cctype>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "tests/gui/viewmodel/timeline/plans.h"
+#include "trace/picture/bubbles.h"
+#include "trace/picture/page_shapes.h"
+#include "trace/picture/row_shapes.h"
+#include "trace/picture/svg_painter.h"
+
+/// The one description of what is drawn, which every painter translates.
+namespace debubble::gui {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::Each;
+using testing::Not;
+
+constexpr std::array kThemes{Theme::Light, Theme::Dark};
+
+TEST(Labels, DropTheNumberBeforeTheLetter) {
+    const LabelNumbers numbers{2, 1};  // "12" and "3"
+    const LabelFont font{0.64, 7, 11};
+    std::vector<LabelForm> forms;
+    for (int width = 1; width < 80; ++width) {
+        std::vector<double> widths(20, width);
+        const LabelForm form = label_style(widths, numbers, font).form;
+        if (forms.empty() || form != forms.back()) forms.push_back(form);
+    }
+    EXPECT_THAT(forms, testing::ElementsAre(LabelForm::None, LabelForm::Letter,
+                                            LabelForm::LetterAndNumber, LabelForm::StageToo));
+    const Action action = Compute{Pass::BackwardWeight, Stage{2}, {7, {}}};
+    EXPECT_EQ(label_of(action, LabelForm::None), "");
+    EXPECT_EQ(label_of(action, LabelForm::Letter), "W");
+    EXPECT_EQ(label_of(action, LabelForm::LetterAndNumber), "W7");
+    EXPECT_EQ(label_of(action, LabelForm::StageToo), "2W7");
+    EXPECT_EQ(label_of(Recompute{Stage{2}, {7, {}}}, LabelForm::StageToo), "2R7");
+}
+
+TEST(Labels, HaveTheLargestFontThatFits) {
+    const LabelNumbers numbers{1, 0};
+    int before = 7;
+    for (int width = 18; width < 60; ++width) {
+        std::vector<double> widths{static_cast<double>(width)};
+        const LabelStyle style = label_style(widths, numbers, {0.64, 7, 11});
+        ASSERT_EQ(style.form, LabelForm::LetterAndNumber) << width;
+        EXPECT_GE(style.size, before);
+        before = style.size;
+    }
+    EXPECT_EQ(before, 11);
+}
+
+TEST(Bubbles, AreSeenInBothThemesAndDifferByCause) {
+    for (const Theme theme : kThemes) {
+        std::vector<Rgb> lines;
+        for (std::size_t c = 0; c < kBubbleCauses; ++c) {
+            const BubbleColours colours = bubble_colours(static_cast<BubbleCause>(c), theme);
+            EXPECT_GE(contrast(colours.line, colours.ground), 3) << c;
+            EXPECT_GE(contrast(colours.line, ground_of(theme).window), 3) << c;
+            EXPECT_THAT(lines, Each(Not(colours.line)));
+            lines.push_back(colours.line);
+        }
+    }
+}
+
+struct Drawn {
+    explicit Drawn(Document document, int width = 1000) {
+        timeline.main = {std::move(document), nullptr, {}};
+        timeline.main.colouring = colour(*timeline.main.document, {});
+        timeline.layout = lay_out(*timeline.main.document, {}, timeline.needs(), 400);
+        view.geometry = {width, page_height(timeline)};
+        view.axis = TimeAxis(timeline.range(), view.geometry.lanes_width());
+    }
+    Sheets rows() const { return row_sheets(timeline, view); }
+    template <class Kind>
+    std::vector<Kind> all() const {
+        std::vector<Kind> found;
+        for (const Sheet& sheet : rows())
+            for (const Shape& shape : sheet.shapes)
+                if (const auto* kind = std::get_if<Kind>(&shape)) found.push_back(*kind);
+        return found;
+    }
+
+    Timeline timeline;
+    View view;
+};
+
+TEST(RowShapes, HaveOneFormOfLabel) {
+    Drawn shown(document_of(plan("zb-h1", 4, 12)));
+    for (const int width : {400, 700, 1000, 1600, 3000}) {
+        shown.view.geometry.width = width;
+        shown.view.axis.resize(shown.view.geometry.lanes_width());
+        const LabelStyle style = label_style(shown.timeline, shown.view);
+        for (const Text& text : shown.all<Text>()) {
+            if (text.words == "opt") continue;
+            EXPECT_EQ(text.size, style.size);
+            EXPECT_TRUE(std::isalpha(text.words.front())) << text.words;
+            EXPECT_EQ(text.words.size() > 1, style.form >= LabelForm::LetterAndNumber);
+        }
+    }
+    EXPECT_EQ(label_style(shown.timeline, shown.view).form, LabelForm::LetterAndNumber);
+}
+
+TEST(RowShapes, OfBarsOneByOneCoverWhatBlendedOnesCover) {
+    Drawn blended(document_of(plan("1f1b", 4, 8)));
+    Drawn boxes(blended.timeline.main.document);
+    boxes.view.means.most_boxes = 1000;
+    EXPECT_TRUE(boxes.all<Columns>().empty());
+    ASSERT_EQ(blended.all<Columns>().size(), 4U);
+    for (const Area& area : boxes.all<Area>()) {
+        const bool is_bar = area.fill == paint(Paint::Forward, Theme::Light) ||
+                            area.fill == paint(Paint::Backward, Theme::Light);
+        if (!is_bar) continue;
+        const auto middle = static_cast<std::size_t>(area.rect.x + area.rect.width / 2);
+        for (const Columns& columns : blended.all<Columns>())
+            if (columns.rect.y == area.rect.y) {
+                EXPECT_EQ(columns.colours[middle], pixel(area.fill));
+            }
+    }
+}
+
+TEST(RowShapes, HatchEveryWideBubbleInTheColourOfItsCause) {
+    const Drawn shown(document_of(plan("1f1b", 4, 8)));
+    const TimelineDocument& document = *shown.timeline.main.document;
+    std::vector<Rgb> expected;
+    for (const Bubble& bubble : document.statistics.bubbles)
+        if (shown.view.axis.x(bubble.end) - shown.view.axis.x(bubble.begin) >= 5)
+            expected.push_back(bubble_colours(bubble.cause, Theme::Light).line);
+    std::vector<Rgb> drawn;
+    for (const Hatch& hatch : shown.all<Hatch>()) drawn.push_back(hatch.ink);
+    EXPECT_THAT(drawn, testing::UnorderedElementsAreArray(expected));
+    EXPECT_FALSE(drawn.empty());
+}
+
+TEST(RowShapes, ShowMemoryRedOnlyAboveTheLimit) {
+    Trace trace = plan("gpipe", 1, 4);  // 4 F and 4 B of 3 ms in all: 12 ms
+    trace.memory = {{at(0), Bytes{50}, Rank{0}, MemoryClass::Parameters},
+                    {at(6'000'000), Bytes{45}, Rank{0}, MemoryClass::Activations}};
+    Drawn shown(make_document(trace, Bytes{80}), 272);
+    const Band lane = shown.timeline.layout.rows[0].memory;
+    std::vector<std::uint32_t> pixels(100 * 400);
+    const Canvas canvas{pixels.data(), 100, 400, 100};
+    for (const Steps& steps : shown.all<Steps>()) {
+        std::vector<int> tops;
+        for (const float top : steps.tops) tops.push_back(static_cast<int>(std::lround(top)));
+        const int y = static_cast<int>(steps.rect.y);
+        if (!steps.fill) continue;
+        fill_steps(canvas, {y, static_cast<int>(std::lround(steps.rect.bottom())) - y}, tops,
+                   *steps.fill);
+    }
+    const Ground& ground = ground_of(Theme::Light);
+    const auto at_share = [&](int x, double share) {  // share of 95 bytes, the top
+        const int y = lane.bottom() - 1 - static_cast<int>(lane.height * share);
+        return canvas.line(y)[x];
+    };
+    EXPECT_EQ(at_share(75, 0.92), pixel(ground.warning));
+    EXPECT_EQ(at_share(75, 0.7), pixel(ground.memory_live));
+    EXPECT_EQ(at_share(75, 0.3), pixel(ground.memory_lasting));
+    EXPECT_EQ(at_share(25, 0.3), pixel(ground.memory_lasting));
+    EXPECT_EQ(at_share(25, 0.7), 0U);
+    const auto red = std::ranges::count(pixels, pixel(ground.warning));
+    EXPECT_NEAR(static_cast<double>(red), 50 * lane.height * 15.0 / 95, 50);
+}
+
+TEST(Legend, NamesWhatOccursAndTheShareOfEveryCause) {
+    const Drawn shown(document_of(plan("gpipe", 2, 4)));
+    std::ostringstream out;
+    write_svg(page(shown.timeline, shown.view), shown.view.geometry.width,
+              shown.view.geometry.height, out);
+    const std::string text = out.str();
+    for (const char* words : {">forward (F)<", ">backward (B, I)<", ">idle 20.0 %:<",
+                              ">stage 10.0 %<", ">cool-down 6.7 %<", ">warm-up 3.3 %<"})
+        EXPECT_THAT(text, testing::HasSubstr(words));
+    for (const char* words : {"weight gradient", ">live<", ">link "})
+        EXPECT_THAT(text, Not(testing::HasSubstr(words)));
+}
+
+TEST(Legend, IsNeverWiderThanThePicture) {
+    for (const int width : {220, 400, 800, 1600}) {
+        const Drawn shown(document_of(plan("zb-h1", 4, 8)), width);
+        for (const Sheet& sheet : surroundings(shown.timeline, shown.view))
+            for (const Shape& shape : sheet.shapes)
+                if (const auto* area = std::get_if<Area>(&shape)) {
+                    EXPECT_LE(area->rect.right(), width);
+                }
+    }
+}
+
+}  // namespace
+}  // namespace debubble::gui

@@ -1,0 +1,69 @@
+#include "trace/picture/bubbles.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace debubble::picture {
+namespace {
+
+using Lines = std::array<Rgb, kBubbleCauses>;  // indexed by BubbleCause
+
+/// Waits for messages and collectives have the hue of what is waited for.
+constexpr Lines kLightLines{{{0x3F, 0x6E, 0x94},
+                             {0x6E, 0x6A, 0x86},
+                             {0xC0, 0x39, 0x2B},
+                             {0x9B, 0x3F, 0x85},
+                             {0x53, 0x09, 0x3A},
+                             {0x85, 0x6B, 0x00},
+                             {0x0F, 0x76, 0x6E}}};
+constexpr Lines kDarkLines{{{0x7F, 0xA8, 0xCC},
+                            {0xA6, 0xA1, 0xC4},
+                            {0xFF, 0x7B, 0x6B},
+                            {0xF8, 0xA2, 0xB8},
+                            {0xC7, 0x6B, 0xB9},
+                            {0xD9, 0xC5, 0x4A},
+                            {0x4C, 0xC3, 0xB5}}};
+constexpr double kTint = 0.1;  ///< share of the lines' colour in the ground
+
+}  // namespace
+
+BubbleColours bubble_colours(BubbleCause cause, Theme theme) {
+    const Lines& lines = theme == Theme::Light ? kLightLines : kDarkLines;
+    const Rgb line = lines[static_cast<std::size_t>(cause)];
+    return {mix(paint(Paint::Bubble, theme), line, kTint), line};
+}
+
+Hatch recompute_hatch(Theme theme) {
+    constexpr double kThickness = 2;
+    return {{}, mix(paint(Paint::Forward, theme), ground_of(theme).window, 0.6), kThickness};
+}
+
+std::vector<std::uint32_t> wide_bubbles(const TimelineDocument& document, const Device& device,
+                                        const TimeAxis& axis, double least_width) {
+    const auto& bubbles = document.statistics.bubbles;
+    const Duration least{static_cast<Duration::rep>(std::ceil(least_width * axis.ns_per_pixel()))};
+    const auto first = bubbles.begin() + device.first_bubble;
+    const auto last = bubbles.begin() + device.last_bubble;
+    const TimeRange shown = axis.shown();
+    const auto in_sight = std::ranges::upper_bound(first, last, shown.begin, {}, &Bubble::end);
+    const auto beyond = std::ranges::lower_bound(in_sight, last, shown.end, {}, &Bubble::begin);
+    std::vector<std::uint32_t> wide;
+    const auto add = [&](std::uint32_t i) {
+        const Bubble& b = bubbles[i];
+        if (b.end - b.begin >= least && TimeRange{b.begin, b.end}.meets(shown)) wide.push_back(i);
+    };
+    if (static_cast<double>(beyond - in_sight) < 4 * axis.width()) {
+        for (auto b = in_sight; b != beyond; ++b)
+            add(static_cast<std::uint32_t>(b - bubbles.begin()));
+        return wide;
+    }
+    // There are far more bubbles than pixels: few of them can be wide, and those come first.
+    for (const std::uint32_t i : device.longest_bubbles) {
+        if (bubbles[i].end - bubbles[i].begin < least) break;
+        add(i);
+    }
+    return wide;
+}
+
+}  // namespace debubble::picture

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "trace/picture/colour_sums.h"
+#include "trace/picture/document.h"
+#include "trace/picture/palette.h"
+
+/// The colours of a timeline.
+namespace debubble::picture {
+
+enum class Theme : std::uint8_t { Light, Dark };
+
+enum class ColourBy : std::uint8_t { Kind, MicroBatch, Stage, Error };
+
+/// Colours of everything that is drawn besides bars.
+struct Ground {
+    Rgb window;  ///< background of the rows
+    Rgb gutter;
+    Rgb lane;   ///< part of a row where nothing runs and nothing is idle
+    Rgb hatch;  ///< hatching of bubbles
+    Rgb grid;
+    Rgb text;
+    Rgb faint_text;
+    Rgb accent;   ///< selection, critical path
+    Rgb warning;  ///< memory above the limit
+    Rgb memory_lasting;
+    Rgb memory_live;
+    Rgb memory_varying;  ///< between the least and the greatest value of a column
+    Rgb memory_edge;
+};
+const Ground& ground_of(Theme theme);
+const Palette& palette_of(Theme theme);
+inline Rgb paint(Paint of, Theme theme) {
+    return palette_of(theme)[static_cast<std::size_t>(of)];
+}
+
+Rgb mix(Rgb a, Rgb b, double share_of_b);
+
+struct ColourScheme {
+    Theme theme = Theme::Light;
+    ColourBy by = ColourBy::Kind;
+    /// Relative error of each span, for ColourBy::Error; spans without one are grey.
+    std::shared_ptr<const std::vector<std::optional<float>>> errors = nullptr;
+    /// Whether each span is drawn, or faded into the ground because other spans are meant. Empty:
+    /// all are drawn.
+    std::shared_ptr<const std::vector<bool>> meant = nullptr;
+    double faded = 0;  ///< how much everything is faded; the plan before is a ghost
+};
+
+/// The colour of a relative error: blue for too short, red for too long, the ground's grey for
+/// equal; full at 30 %.
+Rgb colour_of_error(double error, Theme theme);
+
+/// The colour sums of all tracks of a document.
+struct DeviceColours {
+    ColourSums work;
+    std::optional<ColourSums> lower_half;  ///< where the device has Overlaps: their second computes
+    std::vector<ColourSums> streams;
+};
+struct Colouring {
+    std::vector<DeviceColours> devices;
+};
+
+/// Colours a document. O(n): some 20 ns a span.
+std::shared_ptr<const Colouring> colour(const TimelineDocument& document,
+                                        const ColourScheme& scheme);
+
+}  // namespace debubble::picture

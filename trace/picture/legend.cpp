@@ -1,0 +1,160 @@
+#include "trace/picture/legend.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "text/wording.h"
+#include "trace/picture/bubbles.h"
+#include "trace/picture/svg_text.h"
+
+namespace debubble::picture {
+namespace {
+
+constexpr double kHeadMargin = 8;
+constexpr double kSwatch = 15;
+constexpr double kSwatchHeight = 10;
+constexpr double kApart = 8;
+constexpr double kTitleSize = 13;
+constexpr double kNarrow = 0.92;  ///< width of legends' words, of what svg::text_width() allows for
+
+/// Writes entries from left to right until the line is full; no entry is cut off.
+class LegendLine {
+public:
+    LegendLine(Shapes& out, const View& view, double middle)
+        : out_(out), view_(view), middle_(middle) {}
+
+    /// `draw` gets the rectangle of the swatch.
+    template <class Draw>
+    void entry(const std::string& words, Draw&& draw) {
+        const double width = kSwatch + 5 + svg::text_width(words, view_.means.letter * kNarrow);
+        if (x_ + width > view_.geometry.width - kHeadMargin) return;
+        draw(Rect{x_, middle_ - kSwatchHeight / 2, kSwatch, kSwatchHeight});
+        text({x_ + kSwatch + 5, middle_}, words);
+        x_ += width + kApart;
+    }
+    void area(const std::string& words, Rgb fill) {
+        entry(words, [&](Rect swatch) { out_.emplace_back(Area{swatch, fill}); });
+    }
+    void hatched(const std::string& words, Rgb fill, Hatch hatch) {
+        entry(words, [&](Rect swatch) {
+            hatch.rect = swatch;
+            out_.emplace_back(Area{swatch, fill});
+            out_.emplace_back(hatch);
+        });
+    }
+    void words(const std::string& words) {
+        text({x_, middle_}, words);
+        x_ += svg::text_width(words, view_.means.letter * kNarrow) + kApart;
+    }
+
+private:
+    void text(Point at, const std::string& words) {
+        out_.emplace_back(Text{at, words, view_.means.letter, view_.ground().text});
+    }
+
+    Shapes& out_;
+    const View& view_;
+    double middle_;
+    double x_ = kHeadMargin;
+};
+
+void add_title(Shapes& out, const Caption& caption, const View& view) {
+    const double middle = PageGeometry::kTitle / 2.0 + 1;
+    const double room = view.geometry.width - 2 * kHeadMargin;
+    const std::string title = svg::shortened(caption.title, room, kTitleSize);
+    out.emplace_back(
+        Text{{kHeadMargin, middle}, title, kTitleSize, view.ground().text, Anchor::Start, true});
+    const double used = svg::text_width(title, kTitleSize) * kNarrow + 24;
+    if (caption.subtitle.empty() || room - used < 100) return;
+    out.emplace_back(Text{{kHeadMargin + used, middle},
+                          svg::shortened(caption.subtitle, room - used, view.means.letter),
+                          view.means.letter,
+                          view.ground().faint_text});
+}
+
+void add_kinds(LegendLine& line, const TimelineDocument& document, const View& view) {
+    for (std::size_t p = 0; p < kPaints; ++p) {
+        const auto of = static_cast<Paint>(p);
+        if (!document.paints[p] || of == Paint::Bubble) continue;
+        const Rgb fill = paint(of, view.theme);
+        if (of == Paint::Recompute)
+            line.hatched(std::string(name_of(of)), fill, recompute_hatch(view.theme));
+        else
+            line.area(std::string(name_of(of)), fill);
+    }
+}
+
+void add_errors(LegendLine& line, const View& view) {
+    line.area("30 % too short", colour_of_error(-1, view.theme));
+    line.area("equal", colour_of_error(0, view.theme));
+    line.area("30 % too long", colour_of_error(1, view.theme));
+}
+
+void add_memory(LegendLine& line, Shapes& out, const Timeline& timeline, const View& view) {
+    const Ground& ground = view.ground();
+    if (!timeline.needs().memory) return;
+    line.area("memory held throughout", ground.memory_lasting);
+    line.area("live", ground.memory_live);
+    if (const auto limit = timeline.memory_scale().limit)
+        line.entry(fmt::format("limit {:.4g} GiB", gib(*limit)), [&](Rect swatch) {
+            const double y = swatch.y + swatch.height / 2;
+            out.emplace_back(
+                Line{{swatch.x, y}, {swatch.right(), y}, ground.warning, 1, Dash::Dashed});
+        });
+    if (!timeline.main.document->trace.peaks.empty())
+        line.entry("peak", [&](Rect swatch) {
+            out.emplace_back(Dot{{swatch.x + swatch.width / 2, swatch.y + swatch.height / 2},
+                                 3.5,
+                                 ground.text,
+                                 ground.window});
+        });
+}
+
+/// The causes of idle time, each with its tint.
+void add_causes(LegendLine& line, const TimelineDocument& document, const View& view) {
+    const Statistics& statistics = document.statistics;
+    const double all = seconds(statistics.step) * static_cast<double>(statistics.ranks.size());
+    if (all <= 0) return;
+    const auto sums = idle_by_cause(statistics);
+    std::vector<std::size_t> causes;
+    Duration idle{};
+    for (std::size_t c = 0; c < kBubbleCauses; ++c) {
+        idle += sums[c];
+        if (sums[c] > Duration{}) causes.push_back(c);
+    }
+    std::ranges::stable_sort(causes, std::ranges::greater{},
+                             [&](std::size_t c) { return sums[c]; });
+    line.words(
+        fmt::format("idle {}{}", text::percent(seconds(idle) / all), causes.empty() ? "" : ":"));
+    for (const std::size_t c : causes) {
+        const auto cause = static_cast<BubbleCause>(c);
+        const BubbleColours colours = bubble_colours(cause, view.theme);
+        line.hatched(fmt::format("{} {}", name_of(cause), text::percent(seconds(sums[c]) / all)),
+                     colours.ground, Hatch{{}, colours.line});
+    }
+}
+
+}  // namespace
+
+Shapes head_shapes(const Timeline& timeline, const View& view) {
+    Shapes out;
+    const TimelineDocument& document = *timeline.main.document;
+    Caption caption = document.caption;
+    if (timeline.comparison && !caption.title.empty())
+        caption = {"A: " + caption.title, "B: " + timeline.other.document->caption.title};
+    add_title(out, caption, view);
+    LegendLine line(out, view, PageGeometry::kTitle + PageGeometry::kLegend / 2.0);
+    add_causes(line, document, view);
+    switch (view.colour_by) {
+        case ColourBy::Kind: add_kinds(line, document, view); break;
+        case ColourBy::MicroBatch: line.words("a colour for each microbatch"); break;
+        case ColourBy::Stage: line.words("a colour for each stage"); break;
+        case ColourBy::Error: add_errors(line, view); break;
+    }
+    add_memory(line, out, timeline, view);
+    return out;
+}
+
+}  // namespace debubble::picture

@@ -1,0 +1,248 @@
+#include "trace/picture/page_shapes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "trace/picture/legend.h"
+#include "trace/picture/row_shapes.h"
+#include "trace/picture/wording.h"
+
+namespace debubble::picture {
+namespace {
+
+constexpr double kTickDistance = 90;
+constexpr double kVeil = 0.67;  ///< opacity over the part of the map that is out of sight
+constexpr double kNameSize = 12;
+constexpr double kSideSize = 11;
+constexpr double kLine = 14;  ///< distance of the lines of text beside a row
+
+Rect whole_of(const View& view) {
+    return {0, 0, double(view.geometry.width), double(view.geometry.height)};
+}
+
+Sheet map_sheet(const Timeline& timeline, const View& view) {
+    const Rect map = view.geometry.map();
+    const Ground& ground = view.ground();
+    Sheet sheet{map, {}, {Area{map, ground.gutter}}};
+    const TimeAxis whole(view.axis.whole(), map.width);
+    const std::vector<float> shares =
+        view.utilisation != nullptr ? *view.utilisation
+                                    : utilisation(*timeline.main.document, *timeline.main.colouring,
+                                                  whole.shifted(timeline.main.shift));
+    const Rect curve{map.x, map.y + 3, map.width, map.height - 5};
+    Steps steps{curve, {}, ground.memory_lasting, ground.memory_edge};
+    for (const float share : shares)
+        steps.tops.push_back(static_cast<float>(curve.bottom() - curve.height * share));
+    sheet.shapes.emplace_back(std::move(steps));
+
+    const TimeRange shown = view.axis.shown();
+    if (shown == view.axis.whole()) return sheet;
+    // The part out of sight is dimmed, the part in sight has a frame.
+    const double left = map.x + whole.x(shown.begin);
+    const double right = std::max(map.x + whole.x(shown.end), left + 3);
+    sheet.shapes.emplace_back(Area{{map.x, map.y, left - map.x, map.height}, ground.gutter, kVeil});
+    sheet.shapes.emplace_back(
+        Area{{right, map.y, map.right() - right, map.height}, ground.gutter, kVeil});
+    sheet.shapes.emplace_back(Frame{{left, map.y, right - left, map.height}, ground.accent});
+    return sheet;
+}
+
+Sheet ruler_sheet(const Timeline& timeline, const View& view) {
+    const Rect ruler = view.geometry.ruler();
+    const Ground& ground = view.ground();
+    Sheet sheet{ruler, {}, {Area{ruler, ground.gutter}}};
+    const Instant origin = timeline.main.range().begin;
+    for (const Tick& tick : ticks_of(view.axis, origin, kTickDistance)) {
+        const double x = std::floor(view.x(tick.at)) + 0.5;
+        sheet.shapes.emplace_back(
+            Line{{x, ruler.bottom() - 6}, {x, ruler.bottom()}, ground.faint_text});
+        sheet.shapes.emplace_back(
+            Text{{x + 4, ruler.bottom() - 9}, tick.text, view.means.letter, ground.faint_text});
+    }
+    return sheet;
+}
+
+class Gutter {
+public:
+    Gutter(const Timeline& timeline, const View& view)
+        : timeline_(timeline),
+          view_(view),
+          right_(PageGeometry::kGutter - (timeline.comparison ? 18.0 : 6.0)) {}
+
+    Shapes of(const Row& row) {
+        out_.clear();
+        const TimelineDocument& document = *timeline_.main.document;
+        const Device& device = document.devices[row.device];
+        const double y = view_.y(row, row.whole.y);
+        if (row.stream) {
+            text({right_, y + row.whole.height / 2.0}, device.streams[*row.stream].name,
+                 view_.ground().faint_text, Anchor::End);
+        } else {
+            words(gutter_text(document, device), y, row.whole.height);
+            sides(row);
+        }
+        return std::move(out_);
+    }
+
+private:
+    void text(Point at, std::string words, Rgb ink, Anchor anchor, double size = 0) {
+        if (!words.empty())
+            out_.emplace_back(
+                Text{at, std::move(words), size > 0 ? size : view_.means.letter, ink, anchor});
+    }
+
+    /// Three lines where there is room, two or one where there is less; warnings come first.
+    void words(const GutterText& words, double y, int height) {
+        const Ground& ground = view_.ground();
+        const Rgb memory_ink = words.too_much ? ground.warning : ground.faint_text;
+        const bool two = height >= 30;
+        const double first = two ? y + 1 + kLine / 2 : y + height / 2.0;
+        const double small = std::min(view_.means.letter, std::max(height - 1.0, 6.0));
+        text({kLeft, first}, words.name, ground.text, Anchor::Start, two ? kNameSize : small);
+        if (!two)
+            return text({right_, first}, words.too_much ? words.memory : words.idle, memory_ink,
+                        Anchor::End, small);
+        text({right_, first}, words.copies, ground.faint_text, Anchor::End);
+        text({kLeft, first + kLine}, words.idle, ground.faint_text, Anchor::Start);
+        if (height >= 44)
+            text({kLeft, first + 2 * kLine}, words.memory, memory_ink, Anchor::Start);
+        else
+            text({right_, first + kLine}, words.memory, memory_ink, Anchor::End);
+    }
+
+    /// The letters "A" and "B" next to the half-lanes of a comparison.
+    void sides(const Row& row) {
+        if (!timeline_.comparison) return;
+        constexpr int kLeast = 9;  // least height of a letter
+        for (const auto& [name, band] :
+             {std::pair("A", row.bars), std::pair("B", row.other), std::pair("A", row.memory),
+              std::pair("B", row.other_memory)})
+            if (band.height >= kLeast)
+                out_.emplace_back(
+                    Text{{PageGeometry::kGutter - 6.0, view_.y(row, band.y + band.height / 2.0)},
+                         name,
+                         kSideSize,
+                         view_.ground().accent,
+                         Anchor::End,
+                         true});
+    }
+
+    static constexpr double kLeft = 8;
+    const Timeline& timeline_;
+    const View& view_;
+    double right_;
+    Shapes out_;
+};
+
+/// Calls shapes_of(row) for the rows in sight, and puts the pinned ones and the others on a sheet
+/// each.
+template <class ShapesOf>
+void add_rows(Sheets& sheets, const Timeline& timeline, const View& view, double left,
+              Point pinned_origin, Point origin, ShapesOf&& shapes_of) {
+    for (const bool pinned : {true, false}) {
+        Sheet sheet{view.clip(timeline, pinned, left), pinned ? pinned_origin : origin, {}};
+        for (const Row& row : timeline.layout.rows) {
+            if (row.pinned != pinned || !view.shows(timeline, row)) continue;
+            std::ranges::move(shapes_of(row), std::back_inserter(sheet.shapes));
+        }
+        if (!sheet.shapes.empty()) sheets.push_back(std::move(sheet));
+    }
+}
+
+void mark_memory(Shapes& out, const Timeline& timeline, const View& view, const Row& row) {
+    const MemoryScale scale = timeline.memory_scale();
+    const Ground& ground = view.ground();
+    for (const Band lane : {row.memory, row.other_memory}) {
+        if (!scale.limit || lane.height == 0) continue;
+        const double y = std::floor(view.y(row, scale.y(lane, *scale.limit))) + 0.5;
+        out.emplace_back(Line{{PageGeometry::kGutter, y},
+                              {double(view.geometry.width), y},
+                              ground.warning,
+                              1,
+                              Dash::Dashed});
+    }
+    for (const Side side : {Side::A, Side::B}) {
+        const auto at = peak_point(timeline, row, side, view.axis);
+        if (!at) continue;
+        const MemoryPeak& peak = *timeline.device(row, side)->peak;
+        const bool too_much = scale.limit && total(peak.held) > *scale.limit;
+        out.emplace_back(Dot{{PageGeometry::kGutter + at->x, view.y(row, at->y)},
+                             3.5,
+                             too_much ? ground.warning : ground.text,
+                             ground.window,
+                             view.means.tips ? tip_of(peak) : std::string()});
+    }
+}
+
+}  // namespace
+
+std::optional<Point> peak_point(const Timeline& timeline, const Row& row, Side side,
+                                const TimeAxis& axis) {
+    const Band lane = side == Side::A ? row.memory : row.other_memory;
+    if (row.stream || row.heat || lane.height == 0) return std::nullopt;
+    const Device* device = timeline.device(row, side);
+    if (device == nullptr || device->peak == nullptr) return std::nullopt;
+    const Instant at = device->peak->at + timeline.layer(side).shift;
+    return Point{axis.x(at), timeline.memory_scale().y(lane, total(device->peak->held))};
+}
+
+Sheets memory_marks(const Timeline& timeline, const View& view) {
+    Sheets sheets;
+    add_rows(sheets, timeline, view, PageGeometry::kGutter, {}, {}, [&](const Row& row) {
+        Shapes marks;
+        if (!row.heat) mark_memory(marks, timeline, view, row);
+        return marks;
+    });
+    return sheets;
+}
+
+Sheets surroundings(const Timeline& timeline, const View& view) {
+    const Ground& ground = view.ground();
+    Sheets sheets{map_sheet(timeline, view), ruler_sheet(timeline, view)};
+    Gutter gutter(timeline, view);
+    add_rows(sheets, timeline, view, 0, {}, {}, [&](const Row& row) { return gutter.of(row); });
+    Sheet head{whole_of(view), {}, head_shapes(timeline, view)};
+    const double edge = PageGeometry::kGutter - 0.5;
+    head.shapes.emplace_back(
+        Line{{edge, PageGeometry::kMapTop}, {edge, double(view.geometry.height)}, ground.grid});
+    head.shapes.emplace_back(Text{{8, PageGeometry::kMapTop + PageGeometry::kMap / 2.0},
+                                  "utilisation",
+                                  view.means.letter,
+                                  ground.faint_text});
+    sheets.push_back(std::move(head));
+    return sheets;
+}
+
+Sheets row_sheets(const Timeline& timeline, const View& view) {
+    RowShapes rows(timeline, view, label_style(timeline, view));
+    const Point origin{PageGeometry::kGutter, PageGeometry::kTop};
+    Sheets sheets;
+    add_rows(sheets, timeline, view, PageGeometry::kGutter, origin,
+             {origin.x, origin.y - view.scroll}, [&](const Row& row) { return rows.of(row); });
+    return sheets;
+}
+
+Sheets page_ground(const View& view) {
+    const Rect whole = whole_of(view);
+    const Rect gutter{0, PageGeometry::kMapTop, PageGeometry::kGutter,
+                      whole.height - PageGeometry::kMapTop};
+    Sheet sheet{whole, {}, {}};
+    sheet.shapes.emplace_back(Area{whole, view.ground().window});
+    sheet.shapes.emplace_back(Area{gutter, view.ground().gutter});
+    return {std::move(sheet)};
+}
+
+Sheets page(const Timeline& timeline, const View& view) {
+    Sheets sheets = page_ground(view);
+    for (Sheets part :
+         {row_sheets(timeline, view), memory_marks(timeline, view), surroundings(timeline, view)})
+        std::ranges::move(part, std::back_inserter(sheets));
+    return sheets;
+}
+
+int page_height(const Timeline& timeline) {
+    return PageGeometry::kTop + timeline.layout.height;
+}
+
+}  // namespace debubble::picture

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+
+#include "trace/picture/view.h"
+
+namespace debubble::picture {
+
+/// The one form and size of label of all bars in sight.
+LabelStyle label_style(const Timeline& timeline, const View& view);
+
+/// Draws the rows of a timeline: bars, bubbles, labels, messages, errors, memory.
+class RowShapes {
+public:
+    RowShapes(const Timeline& timeline, const View& view, LabelStyle labels);
+
+    /// The shapes of a row. Their origin is the axis's left edge at the top of the first row.
+    Shapes of(const Row& row);
+
+private:
+    /// One lane of bars.
+    struct Lane {
+        const Layer& layer;
+        const Device& device;
+        Band band;
+        TimeAxis axis;  ///< the axis on the layer's clock
+    };
+    Lane lane(Side side, const Device& device, Band band) const;
+    void background(const Row& row);
+    void work(const Lane& lane, bool full);
+    void work_blended(const Lane& lane, bool full);
+    void work_boxes(const Lane& lane, bool full);
+    void bubbles(const Lane& lane, double least_width);
+    void recomputes(const Lane& lane);
+    void separators(const Bars& bars, const Lane& lane, Rgb ground);
+    void labels(const Lane& lane);
+    void label(const Action& action, Rgb under, Rect bar);
+    void streams(const Row& row, Side side);
+    void errors(const Row& row);
+    void memory(const Row& row, Side side);
+    void memory_heat(const Lane& lane);
+    void memory_curve(const Lane& lane);
+
+    bool are_few(const Bars& bars, const TimeAxis& axis) const;
+    void box(Rect rect, Rgb fill) { out_.emplace_back(Area{rect, fill}); }
+    void bar(const Lane& lane, const Bar& bar, Rgb fill, Band band);
+    void columns(Band band, std::vector<std::uint32_t> colours);
+    /// The part of a stretch that is in sight.
+    Rect rect(TimeRange range, const TimeAxis& axis, Band band) const;
+    Rgb ink(Rgb under);
+
+    const Timeline& timeline_;
+    const View& view_;
+    LabelStyle labels_;
+    double width_;
+    Shapes out_;
+    std::map<std::uint32_t, Rgb> inks_;
+};
+
+}  // namespace debubble::picture

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "trace/picture/document.h"
+#include "trace/picture/raster.h"
+
+/// The rows of a timeline, and their places.
+namespace debubble::picture {
+
+/// The ranks, by index, that a person has opened, closed or pinned. They survive a new simulation
+/// of the plan.
+struct RowChoices {
+    std::set<int> streams = {};    ///< ranks whose streams have rows of their own
+    std::set<int> replicas = {};   ///< ranks whose replicas have rows of their own
+    std::set<int> collapsed = {};  ///< ranks that are drawn thin
+    std::set<int> pinned = {};     ///< ranks that stay at the top
+    friend bool operator==(const RowChoices&, const RowChoices&) = default;
+};
+
+/// The parts besides bars that the rows need room for.
+struct RowNeeds {
+    bool memory = false;
+    bool ghost = false;       ///< a plan drawn below the bars
+    bool comparison = false;  ///< two half-lanes and the error between them
+};
+
+/// A row, in pixels of the window, from the top of the first row.
+struct Row {
+    std::size_t device = 0;  ///< index in TimelineDocument::devices
+    /// Stream of that device; nothing for the device's own row.
+    std::optional<std::size_t> stream = {};
+    bool heat = false;  ///< whether memory is a strip of colour
+    bool pinned = false;
+    bool collapsed = false;
+    Band whole = {};
+    Band bars = {};   ///< in a comparison those of A
+    Band error = {};  ///< height 0, as in all bands below, where there is none
+    Band other = {};  ///< bars of B, or of the ghost; the other_ bands below belong to it too
+    Band links = {};  ///< band of messages and collectives
+    Band other_links = {};
+    Band memory = {};
+    Band other_memory = {};
+};
+
+struct RowLayout {
+    std::vector<Row> rows;  ///< the pinned ones first
+    int pinned_height = 0;
+    int height = 0;
+
+    const Row* row_at(int y) const;
+    /// The row of the device itself; nothing if it is folded away.
+    const Row* row_of(std::size_t device) const;
+};
+
+/// Lays out rows as high as `available` allows, within readable limits. Above kManyDevices, memory
+/// becomes a strip of colour.
+RowLayout lay_out(const TimelineDocument& document, const RowChoices& choices,
+                  const RowNeeds& needs, int available);
+
+inline constexpr std::size_t kManyDevices = 32;
+
+}  // namespace debubble::picture

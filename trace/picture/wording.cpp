@@ -1,0 +1,112 @@
+#include "trace/picture/wording.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "text/wording.h"
+
+namespace debubble::picture {
+namespace {
+
+/// The distance of ticks: 1, 2 or 5 times a power of ten, with at most `most` ticks.
+Duration tick_distance(Duration length, int most) {
+    for (Duration::rep unit = 1; unit <= 100'000'000'000'000'000; unit *= 10)
+        for (const Duration::rep step : {1, 2, 5})
+            if (length.count() / (step * unit) <= most) return Duration{step * unit};
+    return length;
+}
+
+}  // namespace
+
+std::string place_text(const Span& span) {
+    return fmt::format("{} of rank {}", to_text(span.action), span.rank.index);
+}
+
+std::string cause_of(const TimelineDocument& document, const Bubble& bubble) {
+    const bool known = bubble.waited_for < document.trace.spans.size();
+    const Span* span = known ? &document.span(bubble.waited_for) : nullptr;
+    const std::string what = known ? place_text(*span) : std::string();
+    switch (bubble.cause) {
+        case BubbleCause::WarmUp:
+            return known ? "warm-up: before its first compute, " + to_text(span->action)
+                         : "warm-up: before its first compute";
+        case BubbleCause::CoolDown: return "cool-down: other ranks still compute";
+        case BubbleCause::OtherStage: {
+            if (!known) return "waits for another stage";
+            std::optional<Stage> stage;
+            for_each_compute(span->action, [&](const Compute& c) {
+                if (!stage) stage = c.stage;
+            });
+            return stage ? fmt::format("waits for stage {}: {}", stage->index, what)
+                         : "waits for " + what;
+        }
+        case BubbleCause::Link: return known ? "waits for a link: " + what : "waits for a link";
+        case BubbleCause::Collective:
+            return known ? "waits for a collective: " + what : "waits for a collective";
+        case BubbleCause::Optimizer: return "optimizer barrier: no rank computes any more";
+        case BubbleCause::Launch:
+            return known ? "the host launches " + to_text(span->action) + " late"
+                         : "the host is late";
+    }
+    return {};
+}
+
+std::string tip_of(const TimelineDocument& document, const Span& span) {
+    std::string text =
+        fmt::format("{} \u00b7 {} from {}", to_text(span.action), text::time_text(span.length()),
+                    text::time_text(span.begin - document.range.begin));
+    if (span.exposed > Duration{})
+        text += " \u00b7 exposed communication " + text::time_text(span.exposed);
+    if (span.bytes.count > 0) text += " \u00b7 " + text::size_text(span.bytes);
+    return text;
+}
+
+std::string tip_of(const TimelineDocument& document, const Bubble& bubble) {
+    return fmt::format("bubble \u00b7 {} \u00b7 {}", text::time_text(bubble.end - bubble.begin),
+                       cause_of(document, bubble));
+}
+
+std::string tip_of(const MemoryPeak& peak) {
+    std::string text =
+        fmt::format("peak {} GiB at {}", text::gib_text(total(peak.held)), peak.action);
+    if (!peak.op.empty()) text += ", " + peak.op;
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        text += fmt::format("\n{} {} GiB", name_of(static_cast<MemoryClass>(c)),
+                            text::gib_text(peak.held[c]));
+    return text;
+}
+
+GutterText gutter_text(const TimelineDocument& document, const Device& device) {
+    GutterText text;
+    text.name = device.name;
+    if (document.copies > 1) text.copies = fmt::format("\u00d7{} identical", document.copies);
+    if (device.statistics != nullptr && document.statistics.step > Duration{})
+        text.idle = fmt::format("idle {:.1f} %", 100 * seconds(device.statistics->idle) /
+                                                     seconds(document.statistics.step));
+    if (device.peak == nullptr) return text;
+    const Bytes held = total(device.peak->held);
+    text.too_much = document.memory_limit && held > *document.memory_limit;
+    text.memory = document.memory_limit
+                      ? fmt::format("{:.1f}/{:.1f} GiB{}", gib(held), gib(*document.memory_limit),
+                                    text.too_much ? " OOM" : "")
+                      : fmt::format("{:.1f} GiB", gib(held));
+    return text;
+}
+
+std::vector<Tick> ticks_of(const TimeAxis& axis, Instant origin, double least_distance) {
+    // One less, since tick_distance() rounds the number of ticks down.
+    const int most = std::max(1, static_cast<int>(axis.width() / least_distance) - 1);
+    const Duration step = std::max(tick_distance(axis.shown().length(), most), Duration{1});
+    const Duration from_origin = axis.shown().begin - origin;
+    std::int64_t number = from_origin / step;
+    if (origin + number * step < axis.shown().begin) ++number;
+    const text::TickFormat format(std::max(axis.shown().end - origin, origin - axis.shown().begin),
+                                  step);
+    std::vector<Tick> ticks;
+    for (Instant at = origin + number * step; at <= axis.shown().end; at += step)
+        ticks.push_back({at, format.text(at - origin)});
+    return ticks;
+}
+
+}  // namespace debubble::picture

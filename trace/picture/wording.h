@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/picture/document.h"
+
+/// The texts of a timeline, in English, with numbers as in the reports.
+namespace debubble::picture {
+
+/// The place of a span, such as "2B3 of rank 2".
+std::string place_text(const Span& span);
+
+/// The cause of a bubble, such as "waits for stage 2: 2B3 of rank 2".
+std::string cause_of(const TimelineDocument& document, const Bubble& bubble);
+
+/// The texts that are shown while the pointer rests on something.
+std::string tip_of(const TimelineDocument& document, const Span& span);
+std::string tip_of(const TimelineDocument& document, const Bubble& bubble);
+std::string tip_of(const MemoryPeak& peak);
+
+/// The texts next to a row.
+struct GutterText {
+    std::string name;    ///< such as "rank 3"
+    std::string copies;  ///< such as "x16 identical"; empty if there is one only
+    std::string idle;    ///< such as "idle 12.3 %"; empty if not known
+    std::string memory;  ///< such as "71.3/80.0 GiB" or "88.0/80.0 GiB OOM"; empty if not known
+    bool too_much = false;
+};
+GutterText gutter_text(const TimelineDocument& document, const Device& device);
+
+struct Tick {
+    Instant at;
+    std::string text;  ///< time since the origin
+};
+/// Ticks of an axis at 1, 2 or 5 times a power of ten, at least `least_distance` pixels apart.
+std::vector<Tick> ticks_of(const TimeAxis& axis, Instant origin, double least_distance);
+
+}  // namespace debubble::picture
