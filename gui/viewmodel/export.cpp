@@ -1,5 +1,6 @@
 #include "gui/viewmodel/export.h"
 
+#include <algorithm>
 #include <cassert>
 #include <sstream>
 
@@ -8,20 +9,71 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "gui/viewmodel/source.h"
+#include "sim/report/compare_report.h"
 #include "sim/report/report_text.h"
+#include "text/csv_row.h"
+#include "trace/compare.h"
 #include "trace/io/chrome_trace.h"
 #include "trace/io/trace_csv.h"
 
 namespace debubble::gui {
 namespace {
 
-std::string pair_of(const CommandLine& line) {
-    const Exhibit upper = read_exhibit(line.files[0], line.set);
-    const Exhibit lower = read_exhibit(line.files[1], line.set);
+std::string svg_of_pair(const Exhibit& upper, const Exhibit& lower) {
     std::ostringstream out;
     write_svg_pair({&upper.trace, &upper.statistics, upper.picture},
                    {&lower.trace, &lower.statistics, lower.picture}, out);
     return std::move(out).str();
+}
+
+std::string pair_of(const CommandLine& line) {
+    const Exhibit upper = read_exhibit(line.files[0], line.set);
+    const Exhibit lower = read_exhibit(line.files[1], line.set);
+    return svg_of_pair(upper, lower);
+}
+
+/// The exhibit of a trace on the screen; a plan that was predicted says more of itself.
+Exhibit shown_exhibit(const Shown& shown) {
+    const TimelineDocument& document = *shown.document;
+    if (shown.plan) return {document.trace, document.statistics, shown.plan->picture};
+    return exhibit_of(document.trace, shown.file);
+}
+
+/// One table of both traces: each row begins with the trace that it belongs to.
+std::string csv_of_pair(const Shown& upper, const Shown& lower) {
+    std::string table;
+    const auto add = [&](const Shown& shown, bool with_header) {
+        std::string name = text::write_csv_row({shown.file});
+        name.pop_back();  // the end of the row
+        const std::string rows = exported(shown_exhibit(shown), ExportFormat::Csv);
+        std::string_view rest = rows;
+        for (bool header = true; !rest.empty(); header = false) {
+            const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
+            if (!header || with_header) {
+                table += header ? "trace" : name;
+                table += ',';
+                table += rest.substr(0, end + 1);
+            }
+            rest.remove_prefix(end + 1);
+        }
+    };
+    add(upper, true);
+    add(lower, false);
+    return table;
+}
+
+std::string json_of_pair(const Shown& upper, const Shown& lower) {
+    const Trace& a = upper.document->trace;
+    const Trace& b = lower.document->trace;
+    if (const auto why_not = why_not_comparable(a, b))
+        throw InputError(fmt::format("this comparison cannot be written as JSON: {}", *why_not));
+    return sim::to_json(sim::compare_report(a, b, {upper.file, lower.file}));
+}
+
+std::string exported_pair(const on_screen::Comparison& both, ExportFormat format) {
+    if (format == ExportFormat::Csv) return csv_of_pair(both.a, both.b);
+    if (format == ExportFormat::Json) return json_of_pair(both.a, both.b);
+    return svg_of_pair(shown_exhibit(both.a), shown_exhibit(both.b));
 }
 
 }  // namespace
@@ -61,6 +113,25 @@ std::string exported(const Exhibit& exhibit, ExportFormat format) {
     else
         write_chrome_trace(exhibit.trace, out);
     return std::move(out).str();
+}
+
+std::string exported(const Screen& screen, ExportFormat format) {
+    if (!document_of(screen)) throw InputError("nothing is open that could be exported");
+    if (const auto* both = std::get_if<on_screen::Comparison>(&screen))
+        return exported_pair(*both, format);
+    if (const auto* trace = std::get_if<on_screen::Trace>(&screen))
+        return exported(shown_exhibit(trace->trace), format);
+    const auto& plan = std::get<on_screen::Plan>(screen);
+    return exported(shown_exhibit(Shown{plan.plan->document, plan.file, plan.plan}), format);
+}
+
+std::vector<ExportChoice> export_choices(const Screen& screen) {
+    const bool pair = std::holds_alternative<on_screen::Comparison>(screen);
+    return {{ExportFormat::Svg, "Vector picture", "svg"},
+            {ExportFormat::Png, "Picture", "png"},
+            {ExportFormat::Pdf, "Document", "pdf"},
+            {ExportFormat::Json, pair ? "Comparison in figures" : "Trace for Perfetto", "json"},
+            {ExportFormat::Csv, pair ? "Table of the actions of both" : "Table of actions", "csv"}};
 }
 
 void export_text(const CommandLine& line) {

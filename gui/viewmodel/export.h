@@ -3,6 +3,7 @@
 #include <string>
 
 #include "gui/viewmodel/command_line.h"
+#include "gui/viewmodel/screen.h"
 #include "sim/predict.h"
 #include "trace/picture/svg.h"
 
@@ -25,6 +26,21 @@ Exhibit read_exhibit(const std::string& file, const std::vector<std::string>& se
 
 /// The text of an exhibit in a format. Precondition: is_text_format(format).
 std::string exported(const Exhibit& exhibit, ExportFormat format);
+
+/// The text of what is on the screen. Of a comparison both traces: SVG has two panels on one axis,
+/// CSV a first column `trace` with the names of both, JSON is the output of `debubble compare`.
+/// Throws InputError if there is nothing to write, or two traces of which there is no comparison.
+/// Precondition: is_text_format(format).
+std::string exported(const Screen& screen, ExportFormat format);
+
+/// The formats that the screen can be exported to, each as a filter of a file dialog: its name, and
+/// in brackets its ending.
+struct ExportChoice {
+    ExportFormat format{};
+    std::string name;    ///< such as "Table of actions"
+    std::string ending;  ///< such as "csv"
+};
+std::vector<ExportChoice> export_choices(const Screen& screen);
 
 /// Carries out `--export` to a text format; two files make one picture of two panels.
 void export_text(const CommandLine& line);

@@ -91,6 +91,7 @@ Opened open_both(const Shown& a, const Shown& b) {
     return attempted([&] {
         Opened opened;
         opened.traces = {a, b};
+        opened.compares = Compares::Plans;
         compare_both(opened);
         return opened;
     });
@@ -100,6 +101,7 @@ Opened open_run(const Shown& predicted, const std::string& executed) {
     return attempted([&] {
         Opened opened = open_each({executed}, {});
         opened.traces.insert(opened.traces.begin(), predicted);
+        opened.compares = Compares::Run;
         compare_both(opened);
         return opened;
     });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,10 +10,20 @@
 
 namespace debubble::gui {
 
+struct PredictedPlan;
+
 /// A trace to look at, with the name of its origin.
 struct Shown {
     Document document;
-    std::string file;
+    std::string file;                                ///< a file, or words such as "this plan"
+    std::shared_ptr<const PredictedPlan> plan = {};  ///< the plan that it predicts, if it is known
+};
+
+/// The origin of two traces that are compared.
+enum class Compares {
+    Files,  ///< files that were opened together
+    Plans,  ///< the open plan and another one
+    Run,    ///< a plan and what was executed of it
 };
 
 /// The result of opening files. One scenario is a plan to experiment with; traces are looked at,
@@ -20,6 +31,7 @@ struct Shown {
 struct Opened {
     std::optional<ScenarioText> scenario;
     std::vector<Shown> traces;
+    Compares compares = Compares::Files;
     std::shared_ptr<const Pairing> pairing;  ///< pairs of two traces
     /// Comparison of two traces in words: the output of `debubble compare`.
     std::string comparison;

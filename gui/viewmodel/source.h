@@ -32,6 +32,9 @@ using Source = std::variant<ScenarioText, TraceFile>;
 /// itself is not checked yet.
 Source open_source(const std::string& name_or_path);
 
+/// The shipped scenario that a person sees first: its bubbles are plain.
+inline constexpr const char* kFirstExample = "gpt2-xl-1f1b";
+
 /// The title of a file: "gpt2-xl" for ".../gpt2-xl.yaml".
 std::string title_of(const std::string& file);
 

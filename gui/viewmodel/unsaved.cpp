@@ -1,9 +1,12 @@
 #include "gui/viewmodel/unsaved.h"
 
-#include <charconv>
-#include <csignal>
-#include <vector>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <utility>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -19,28 +22,21 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "unsaved-";
 constexpr std::size_t kLongest = std::size_t{4} << 20U;
 
-/// The process number in a name such as "unsaved-123.json"; nothing for any other name.
-std::optional<int> process_of(const fs::path& file) {
-    const std::string stem = file.stem().string();
-    if (file.extension() != ".json" || !stem.starts_with(kPrefix)) return std::nullopt;
-    int process = 0;
-    const char* end = stem.data() + stem.size();
-    const auto read = std::from_chars(stem.data() + kPrefix.size(), end, process);
-    if (read.ec != std::errc{} || read.ptr != end || process <= 0) return std::nullopt;
-    return process;
+fs::path lock_of(fs::path file) {
+    return file.replace_extension(".lock");
 }
 
-bool is_alive(int process) {
-    return ::kill(process, 0) == 0 || errno == EPERM;
+bool keeps_a_text(const fs::path& file) {
+    return file.extension() == ".json" && file.filename().string().starts_with(kPrefix);
 }
 
-std::vector<fs::path> files_left(const fs::path& folder) {
-    std::vector<fs::path> files;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error))
-        if (const auto process = process_of(entry.path()); process && !is_alive(*process))
-            files.push_back(entry.path());
-    return files;
+/// Whether the window that keeps this file still runs. A file without a lock has no window.
+bool is_held(const fs::path& file) {
+    const int lock = ::open(lock_of(file).c_str(), O_RDWR | O_CLOEXEC);
+    if (lock < 0) return errno != ENOENT;
+    const bool held = ::flock(lock, LOCK_EX | LOCK_NB) != 0;
+    ::close(lock);
+    return held;
 }
 
 std::optional<ScenarioText> read(const fs::path& file) {
@@ -52,45 +48,71 @@ std::optional<ScenarioText> read(const fs::path& file) {
     }
 }
 
-}  // namespace
-
-fs::path UnsavedFolder::own_file() const {
-    return folder_ / fmt::format("{}{}.json", kPrefix, ::getpid());
+void remove_kept(const fs::path& file) {
+    std::error_code ignored;
+    fs::remove(file, ignored);
+    fs::remove(lock_of(file), ignored);
 }
 
-void UnsavedFolder::keep(const ScenarioText& source) const {
+}  // namespace
+
+/// The name is never used again: a process number alone would be, after a reboot.
+UnsavedFolder::UnsavedFolder(fs::path folder)
+    : folder_(std::move(folder)),
+      own_file_(folder_ /
+                fmt::format("{}{}-{}.json", kPrefix, ::getpid(),
+                            std::chrono::system_clock::now().time_since_epoch().count())) {}
+
+UnsavedFolder::~UnsavedFolder() {
+    unlock();
+}
+
+void UnsavedFolder::keep(const ScenarioText& source) {
+    if (lock_ < 0) {
+        std::error_code ignored;  // opening says what is wrong
+        fs::create_directories(folder_, ignored);
+        lock_ = ::open(lock_of(own_file_).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (lock_ < 0 || ::flock(lock_, LOCK_EX | LOCK_NB) != 0)
+            throw WorldError(fmt::format("{} cannot be locked", lock_of(own_file_).string()));
+    }
     const nlohmann::json json{{"file", source.file}, {"text", source.text}};
-    write_file(own_file(),
+    write_file(own_file_,
                json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
 }
 
-void UnsavedFolder::forget() const {
+void UnsavedFolder::forget() {
     std::error_code ignored;
-    fs::remove(own_file(), ignored);
+    fs::remove(own_file_, ignored);
+    unlock();
 }
 
-std::optional<ScenarioText> UnsavedFolder::find_left() const {
-    std::optional<ScenarioText> newest;
-    fs::file_time_type newest_time{};
-    for (const fs::path& file : files_left(folder_)) {
-        std::error_code error;
-        const auto time = fs::last_write_time(file, error);
-        auto source = read(file);
-        if (!source) {
-            fs::remove(file, error);
-        } else if (!newest || time > newest_time) {
-            newest = std::move(source);
-            newest_time = time;
-        }
-    }
-    return newest;
+void UnsavedFolder::unlock() {
+    if (lock_ < 0) return;
+    std::error_code ignored;
+    fs::remove(lock_of(own_file_), ignored);
+    ::close(std::exchange(lock_, -1));
 }
 
-void UnsavedFolder::forget_left() const {
-    for (const fs::path& file : files_left(folder_)) {
-        std::error_code ignored;
-        fs::remove(file, ignored);
+std::vector<UnsavedFolder::Left> UnsavedFolder::find_left() const {
+    std::vector<std::pair<fs::file_time_type, Left>> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder_, error)) {
+        const fs::path& file = entry.path();
+        if (!keeps_a_text(file) || is_held(file)) continue;
+        std::error_code unknown;  // the time is then the oldest
+        if (auto source = read(file))
+            found.emplace_back(fs::last_write_time(file, unknown), Left{*std::move(source), file});
+        else
+            remove_kept(file);
     }
+    std::ranges::sort(found, std::ranges::greater{}, [](const auto& left) { return left.first; });
+    std::vector<Left> left;
+    for (auto& [time, text] : found) left.push_back(std::move(text));
+    return left;
+}
+
+void UnsavedFolder::forget_left(const Left& left) {
+    remove_kept(left.file);
 }
 
 }  // namespace debubble::gui

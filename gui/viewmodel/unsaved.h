@@ -1,31 +1,43 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
+#include <vector>
 
 #include "gui/viewmodel/source.h"
 
 /// Unsaved what-ifs, kept on the disk so that neither a crash nor closing the window loses them.
-/// Each process has one file, which is written under another name and then renamed.
+/// Each window has one file, which is written under another name and then renamed, and beside it a
+/// lock that the kernel gives back when the window's process ends, also by a crash or a reboot.
 namespace debubble::gui {
 
 class UnsavedFolder {
 public:
-    explicit UnsavedFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+    explicit UnsavedFolder(std::filesystem::path folder);
+    /// The kept text stays, as one that is left.
+    ~UnsavedFolder();
+    UnsavedFolder(const UnsavedFolder&) = delete;
+    UnsavedFolder& operator=(const UnsavedFolder&) = delete;
 
-    /// Keeps the text of this process. Throws WorldError.
-    void keep(const ScenarioText& source) const;
-    void forget() const;
+    /// Keeps the text of this window. Throws WorldError.
+    void keep(const ScenarioText& source);
+    void forget();
 
-    /// The newest text that a process which no longer runs has left. Damaged files are passed over
-    /// and removed.
-    std::optional<ScenarioText> find_left() const;
-    /// Removes all texts that processes which no longer run have left.
-    void forget_left() const;
+    struct Left {
+        ScenarioText source;
+        std::filesystem::path file;  ///< the file that keeps it
+    };
+    /// The texts that windows which no longer run have left, the newest first. Damaged files are
+    /// passed over and removed.
+    std::vector<Left> find_left() const;
+    /// Removes one of them; the others stay.
+    static void forget_left(const Left& left);
 
 private:
-    std::filesystem::path own_file() const;
+    void unlock();
+
     std::filesystem::path folder_;
+    std::filesystem::path own_file_;
+    int lock_ = -1;  ///< descriptor of the lock's file, while a text is kept
 };
 
 }  // namespace debubble::gui

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <QApplication>
 #include <QLocale>
+#include <QScreen>
 #include <QSettings>
 
 #include "base/diagnostic.h"
@@ -76,7 +77,12 @@ int show_window(const CommandLine& line, int& argc, char** argv) {
     if (!state_file.empty()) check_can_write(state_file);
     MainWindow window;
     if (!state_file.empty()) new StateFile(window, state_file);  // a child of the window
-    window.show();
+    constexpr int kWide = 1700;  // on a narrower screen, a first window takes all of it
+    const bool first_start = !QSettings().contains("window/geometry");
+    if (first_start && window.screen()->availableSize().width() < kWide)
+        window.showMaximized();
+    else
+        window.show();
     window.open(line);
     return QApplication::exec();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include <QMainWindow>
@@ -7,14 +8,16 @@
 
 #include "gui/viewmodel/command_line.h"
 #include "gui/viewmodel/latest_wins.h"
-#include "gui/viewmodel/opened.h"
+#include "gui/viewmodel/screen.h"
 #include "gui/viewmodel/timeline/scene.h"
 #include "gui/viewmodel/unsaved.h"
-#include "gui/viewmodel/what_if/figures.h"
 #include "gui/widgets/what_if/plan_session.h"
 
 class QLabel;
 class QMenu;
+class QStackedWidget;
+class QTabBar;
+class QToolBar;
 
 namespace debubble::gui {
 
@@ -52,10 +55,14 @@ public Q_SLOTS:
     void choose_export();
     void execute();
     void show_current_plan();
+    /// Shows the trace or the comparison again that the plan took from the screen.
+    void show_aside();
     /// Shows the plan above the pinned one, or above the one before.
     void compare_plans();
     void show_commands();
     void show_help();
+    /// Arranges tool bar and docks as at the first start.
+    void lay_out_afresh();
 
 Q_SIGNALS:
     /// The timeline shows the last question's answer, or the strip says why not.
@@ -75,10 +82,13 @@ private:
         std::optional<Shown> below = {};      ///< another plan, which is shown below `predicted`
     };
 
+    void build_centre();
     void build_docks();
-    QDockWidget* add_dock(const char* name, const QString& title, Qt::DockWidgetArea area,
-                          QWidget* widget);
+    QDockWidget* add_dock(const char* name, const QString& title, QWidget* widget);
+    void build_tool_bar();
     void build_menus();
+    void build_arrangement_menu(QMenu* menu);
+    void build_theme_menu(QMenu* menu);
     void build_file_menu();
     void build_view_menu();
     void build_colour_menu(QMenu* menu);
@@ -86,35 +96,44 @@ private:
     QAction* action(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip);
 
     void take(const Opened& opened);
+    void open_scenario(const ScenarioText& source);
     void show_text();
     void show_answer();
     void show_mistakes();
-    void show_plan(const std::shared_ptr<const PredictedPlan>& plan);
-    void show_comparison(const Opened& opened);
-    void show_traces(const Opened& opened);
-    void show_instead_of_plan(const Opened& opened, const QString& what);
-    std::vector<SummaryRow> figures_of(const Document& document) const;
+    void show_place(const SourceLocation& where);
+    /// Shows desk_.screen() and everything that follows from it.
+    void show_screen();
+    void put(const on_screen::Nothing& nothing);
+    void put(const on_screen::Plan& plan);
+    void put(const on_screen::Trace& trace);
+    void put(const on_screen::Comparison& both);
+    void show_title_and_commands();
+    void offer_way_back();
+    QString what_covers_the_plan() const;
     void raise_dock(const QString& name);
-    void show_title();
-    void set_plan_open(bool open);
+    void show_page(const QWidget* page);
+    /// Hides the open ones of these docks, or shows them again.
+    void fold(const QList<QDockWidget*>& docks);
+    void give_height(QDockWidget* dock);
     void fill_recent();
     void add_recent(const QString& file);
     void restore();
     void remember();
-    void look_at(const QString& name);
     void remember_view();
     void recall_view();
     ViewState fresh_view() const;
     void keep_unsaved();
     void offer_unsaved();
-    void take_up(const ScenarioText& left);
+    void take_up(const UnsavedFolder::Left& left);
+    bool may_discard();
+    bool may_end_run();
 
     PlanSession session_;
-    bool plan_open_ = false;  ///< otherwise traces are looked at
-    std::vector<Shown> traces_;
-    QString looked_at_;    ///< the file whose view is remembered; empty until it is shown
-    bool recall_ = false;  ///< recall the view when it is shown for the first time
+    Desk desk_;
+    QString looked_at_;  ///< the name under which the view on the screen is kept; may be empty
+    QString way_back_;   ///< the message that offers to show the plan again
     UnsavedFolder unsaved_;
+    bool quits_after_run_ = false;
     QTimer unsaved_timer_;
 
     TimelineView* timeline_ = nullptr;
@@ -126,15 +145,30 @@ private:
     RunPanel* run_ = nullptr;
     ComparePanel* compare_ = nullptr;
     DetailsPanel* details_ = nullptr;
-    std::shared_ptr<const PredictedPlan> executing_;  ///< the plan of the run under way
-    std::shared_ptr<const PredictedPlan> below_;      ///< the lower one of two compared plans
+    QStackedWidget* pages_ = nullptr;
+    QTabBar* page_tabs_ = nullptr;
+    QToolBar* tool_bar_ = nullptr;
+    QList<QDockWidget*> beside_;  ///< the docks of the column beside the timeline
+    QList<QDockWidget*> below_;   ///< the docks below the timeline
+    /// The docks that were folded together, by the first one of their place.
+    std::map<const QDockWidget*, QList<QDockWidget*>> folded_;
+    bool below_has_size_ = false;  ///< chosen by the person, or given once
     QLabel* status_ = nullptr;
     QMenu* recent_ = nullptr;
     QAction* undo_ = nullptr;
     QAction* redo_ = nullptr;
+    QAction* open_ = nullptr;
     QAction* save_ = nullptr;
     QAction* pin_ = nullptr;
     QAction* run_action_ = nullptr;
+    QAction* schedule_ = nullptr;
+    QAction* show_plan_ = nullptr;
+    QAction* show_aside_ = nullptr;
+    QAction* compare_plans_ = nullptr;
+    QAction* save_as_ = nullptr;
+    QAction* export_ = nullptr;
+    QAction* fold_beside_ = nullptr;
+    QAction* fold_below_ = nullptr;
     std::unique_ptr<LatestWins<OpenRequest, Opened>> opener_;  ///< last, since it calls back
 };
 

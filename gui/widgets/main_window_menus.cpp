@@ -10,8 +10,10 @@
 #include "gui/widgets/help_sheet.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/sweep/sweep_panel.h"
+#include "gui/widgets/theme.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/what_if_panel.h"
+#include "gui/widgets/what_if/yaml_editor.h"
 #include "scenarios/read_scenario.h"
 
 /// The menus. Every command is an action of the window, so that the palette finds it.
@@ -36,16 +38,14 @@ void MainWindow::build_menus() {
     redo_ = action(edit, tr("&Redo the what-if"), {}, tr("Apply the change again"));
     redo_->setShortcuts({QKeySequence("Ctrl+Y"), QKeySequence("Ctrl+Shift+Z")});
     connect(redo_, &QAction::triggered, &session_, &PlanSession::redo);
-    undo_->setEnabled(false);
-    redo_->setEnabled(false);
     pin_ = action(edit, tr("&Compare with this plan from now on"), QKeySequence("Ctrl+K"),
                   tr("The ghost and the differences are of this plan, not of the one before"));
     pin_->setCheckable(true);
     connect(pin_, &QAction::triggered, &session_, &PlanSession::pin);
     QMenu* plan = menuBar()->addMenu(tr("&Plan"));
-    QAction* schedule = action(plan, tr("Change the sche&dule"), QKeySequence("Ctrl+D"),
-                               tr("Opens the list of schedules"));
-    connect(schedule, &QAction::triggered, this, [this] {
+    schedule_ = action(plan, tr("Change the sche&dule"), QKeySequence("Ctrl+D"),
+                       tr("Opens the list of schedules"));
+    connect(schedule_, &QAction::triggered, this, [this] {
         auto* box = what_if_->findChild<QComboBox*>("schedule");
         if (box == nullptr || !box->isEnabled()) return;
         raise_dock("what-if");
@@ -56,18 +56,21 @@ void MainWindow::build_menus() {
     run_action_ = action(plan, tr("E&xecute the plan"), QKeySequence("F5"),
                          tr("Train on this machine, and compare what ran with what was predicted"));
     connect(run_action_, &QAction::triggered, this, &MainWindow::execute);
-    QAction* shown =
-        action(plan, tr("Show the &plan"), QKeySequence("Ctrl+1"), tr("Instead of a comparison"));
-    connect(shown, &QAction::triggered, this, &MainWindow::show_current_plan);
-    QAction* both = action(plan, tr("&Lay it above the pinned plan"), QKeySequence("Ctrl+2"),
-                           tr("On one axis, with the differences; without a pin, above the one "
-                              "before"));
-    connect(both, &QAction::triggered, this, &MainWindow::compare_plans);
+    show_plan_ = action(plan, tr("Show the &plan"), QKeySequence("Ctrl+1"),
+                        tr("Instead of a trace or a comparison, which can be shown again"));
+    connect(show_plan_, &QAction::triggered, this, &MainWindow::show_current_plan);
+    compare_plans_ = action(plan, tr("&Lay it above the pinned plan"), QKeySequence("Ctrl+2"),
+                            tr("On one axis, with the differences; without a pin, above the one "
+                               "before"));
+    connect(compare_plans_, &QAction::triggered, this, &MainWindow::compare_plans);
+    show_aside_ = action(plan, tr("Show the &trace again"), QKeySequence("Ctrl+3"),
+                         tr("The trace or the comparison that the plan took from the screen"));
+    connect(show_aside_, &QAction::triggered, this, &MainWindow::show_aside);
     QAction* sweep = action(plan, tr("&Sweep the grid"), QKeySequence("Ctrl+G"),
                             tr("Predict every plan of the grid"));
     connect(sweep, &QAction::triggered, this, [this] {
-        raise_dock("sweep");
-        if (plan_open_ && !sweep_->is_running()) sweep_->start();
+        show_page(sweep_);
+        if (desk_.has_plan() && !sweep_->is_running()) sweep_->start();
     });
     build_view_menu();
     QMenu* help = menuBar()->addMenu(tr("&Help"));
@@ -81,9 +84,9 @@ void MainWindow::build_menus() {
 
 void MainWindow::build_file_menu() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
-    QAction* open = action(file, tr("&Open..."), QKeySequence::Open,
-                           tr("A scenario, a trace, or two to compare"));
-    connect(open, &QAction::triggered, this, &MainWindow::choose_file);
+    open_ = action(file, tr("&Open..."), QKeySequence::Open,
+                   tr("A scenario, a trace, or two to compare"));
+    connect(open_, &QAction::triggered, this, &MainWindow::choose_file);
     recent_ = file->addMenu(tr("Open &recent"));
     connect(recent_, &QMenu::aboutToShow, this, &MainWindow::fill_recent);
     QMenu* shipped = file->addMenu(tr("Open a &shipped scenario"));
@@ -96,12 +99,12 @@ void MainWindow::build_file_menu() {
     file->addSeparator();
     save_ = action(file, tr("&Save the scenario"), QKeySequence::Save, tr("As YAML"));
     connect(save_, &QAction::triggered, this, &MainWindow::save);
-    QAction* as = action(file, tr("Save the scenario &as..."), QKeySequence("Ctrl+Shift+S"),
-                         tr("Under another name"));
-    connect(as, &QAction::triggered, this, &MainWindow::save_as);
-    QAction* write = action(file, tr("&Export the timeline..."), QKeySequence("Ctrl+E"),
-                            tr("SVG, PNG, PDF, Chrome JSON or CSV"));
-    connect(write, &QAction::triggered, this, &MainWindow::choose_export);
+    save_as_ = action(file, tr("Save the scenario &as..."), QKeySequence("Ctrl+Shift+S"),
+                      tr("Under another name"));
+    connect(save_as_, &QAction::triggered, this, &MainWindow::save_as);
+    export_ = action(file, tr("&Export the timeline..."), QKeySequence("Ctrl+E"),
+                     tr("SVG, PNG, PDF, Chrome JSON or CSV"));
+    connect(export_, &QAction::triggered, this, &MainWindow::choose_export);
     file->addSeparator();
     QAction* quit = action(file, tr("&Quit"), QKeySequence("Ctrl+Q"),
                            tr("Unsaved changes are kept and offered at the next start"));
@@ -130,11 +133,56 @@ void MainWindow::build_view_menu() {
         details_->focus_search();
     });
     build_colour_menu(view->addMenu(tr("Colour &by")));
+    build_theme_menu(view->addMenu(tr("&Theme")));
     view->addSeparator();
-    for (QDockWidget* dock : findChildren<QDockWidget*>()) {
-        view->addAction(dock->toggleViewAction());
-        addAction(dock->toggleViewAction());
-    }
+    build_arrangement_menu(view);
+}
+
+void MainWindow::build_arrangement_menu(QMenu* menu) {
+    const auto add = [&](const QString& text, const char* keys, const QString& tip, auto act) {
+        QAction* made = action(menu, text, QKeySequence(keys), tip);
+        connect(made, &QAction::triggered, this, act);
+        return made;
+    };
+    add(tr("Show the ti&meline"), "Alt+1", tr("In the middle of the window"),
+        [this] { show_page(timeline_); });
+    add(tr("Show the s&weep"), "Alt+2", tr("In the middle of the window"),
+        [this] { show_page(sweep_); });
+    add(tr("Edit the scenario's te&xt"), "Ctrl+T", tr("Below the timeline"), [this] {
+        raise_dock("text");
+        text_->setFocus();
+    });
+    fold_beside_ = add(tr("Fold the pane&ls beside"), "Ctrl+B",
+                       tr("Hides them, or shows them again"), [this] { fold(beside_); });
+    fold_below_ = add(tr("Fold the panels &below"), "Ctrl+J", tr("Hides them, or shows them again"),
+                      [this] { fold(below_); });
+    add(tr("F&ull screen"), "F11", tr("Without the frame of the window, or with it again"),
+        [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
+    add(tr("&Reset the layout"), "", tr("Tool bar and panels as at the first start"),
+        [this] { lay_out_afresh(); });
+    menu->addSeparator();
+    for (const auto& docks : {beside_, below_})
+        for (QDockWidget* dock : docks) {
+            menu->addAction(dock->toggleViewAction());
+            addAction(dock->toggleViewAction());
+        }
+}
+
+void MainWindow::build_theme_menu(QMenu* menu) {
+    auto* group = new QActionGroup(menu);
+    const auto add = [&](const QString& text, WindowTheme theme) {
+        QAction* made = action(menu, text, {}, tr("The colours of the window"));
+        made->setCheckable(true);
+        made->setChecked(remembered_theme() == theme);
+        group->addAction(made);
+        connect(made, &QAction::triggered, this, [theme] {
+            remember_theme(theme);
+            use_theme(theme);
+        });
+    };
+    add(tr("Theme of the &system"), WindowTheme::System);
+    add(tr("&Light theme"), WindowTheme::Light);
+    add(tr("&Dark theme"), WindowTheme::Dark);
 }
 
 void MainWindow::build_colour_menu(QMenu* menu) {

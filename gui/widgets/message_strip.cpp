@@ -45,7 +45,8 @@ MessageStrip::MessageStrip(QWidget* parent) : QFrame(parent) {
     label_->setWordWrap(true);
     row->addWidget(label_, 1);
     next_ = button(tr("Next"), row);
-    act_button_ = button({}, row);
+    first_button_ = button({}, row);
+    second_button_ = button({}, row);
     auto* close = button(QString(QChar(0x2715)), row);
     close->setAccessibleName(tr("Close the message"));
     close->setToolTip(tr("Close the message"));
@@ -54,28 +55,31 @@ MessageStrip::MessageStrip(QWidget* parent) : QFrame(parent) {
         at_ = (at_ + 1) % mistakes_.size();
         show_mistake();
     });
-    connect(act_button_, &QToolButton::clicked, this, [this] {
-        if (const auto act = act_) act();  // a copy, since the action may clear the strip
+    // A copy is called, since the action may clear the strip.
+    connect(first_button_, &QToolButton::clicked, this, [this] {
+        if (const auto act = first_.act) act();
+    });
+    connect(second_button_, &QToolButton::clicked, this, [this] {
+        if (const auto act = second_.act) act();
     });
     hide();
 }
 
 void MessageStrip::say(const QString& message) {
-    mistakes_.clear();
-    act_ = nullptr;
-    show(message, Tone::Plain, {});
+    clear();
+    show(message, Tone::Plain);
 }
 
 void MessageStrip::warn(const QString& message) {
-    mistakes_.clear();
-    act_ = nullptr;
-    show(message, Tone::Bad, {});
+    clear();
+    show(message, Tone::Bad);
 }
 
-void MessageStrip::offer(const QString& message, const QString& action, std::function<void()> act) {
-    mistakes_.clear();
-    act_ = std::move(act);
-    show(message, Tone::Plain, action);
+void MessageStrip::offer(const QString& message, Offer first, Offer second) {
+    clear();
+    first_ = std::move(first);
+    second_ = std::move(second);
+    show(message, Tone::Plain);
 }
 
 void MessageStrip::show_mistakes(const std::vector<Diagnostic>& mistakes) {
@@ -86,19 +90,22 @@ void MessageStrip::show_mistakes(const std::vector<Diagnostic>& mistakes) {
 
 void MessageStrip::show_mistake() {
     const Diagnostic& mistake = mistakes_[at_];
-    const bool placed = mistake.where.line > 0 && on_place;
-    act_ = placed ? std::function<void()>([this, where = mistake.where] { on_place(where); })
-                  : nullptr;
+    const bool placed = mistake.where.line > 0 && on_place && has_place && has_place(mistake.where);
+    first_ = {};
+    second_ = {};
+    if (placed) first_ = {tr("Show the place"), [this, where = mistake.where] { on_place(where); }};
     QString line = sentence(mistake);
     if (mistakes_.size() > 1) line += tr("  (%1 of %2)").arg(at_ + 1).arg(mistakes_.size());
-    show(line, Tone::Bad, placed ? tr("Show the place") : QString());
+    show(line, Tone::Bad);
 }
 
-void MessageStrip::show(const QString& message, Tone tone, const QString& action) {
+void MessageStrip::show(const QString& message, Tone tone) {
     label_->setText(message);
     next_->setVisible(mistakes_.size() > 1);
-    act_button_->setVisible(!action.isEmpty());
-    act_button_->setText(action);
+    first_button_->setVisible(!first_.name.isEmpty());
+    first_button_->setText(first_.name);
+    second_button_->setVisible(!second_.name.isEmpty());
+    second_button_->setText(second_.name);
     const QPalette& system = parentWidget() != nullptr ? parentWidget()->palette() : palette();
     const QColor ground = system.color(QPalette::Window);
     const QColor tint = tone == Tone::Bad ? QColor(0xC03028) : system.color(QPalette::Highlight);
@@ -112,7 +119,8 @@ void MessageStrip::show(const QString& message, Tone tone, const QString& action
 
 void MessageStrip::clear() {
     mistakes_.clear();
-    act_ = nullptr;
+    first_ = {};
+    second_ = {};
     label_->clear();
     hide();
 }

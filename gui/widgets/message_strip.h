@@ -24,8 +24,13 @@ public:
     void say(const QString& message);
     void warn(const QString& message);
     void show_mistakes(const std::vector<Diagnostic>& mistakes);
-    /// Shows a message next to a button that acts on it.
-    void offer(const QString& message, const QString& action, std::function<void()> act);
+    /// A button beside a message.
+    struct Offer {
+        QString name;
+        std::function<void()> act;
+    };
+    /// Shows a message next to a button that acts on it, or two.
+    void offer(const QString& message, Offer first, Offer second = {});
     void clear();
     void clear_mistakes();  ///< other messages stay
 
@@ -33,18 +38,22 @@ public:
 
     /// Called when the person wants to see the place.
     std::function<void(const SourceLocation&)> on_place;
+    /// Whether a place can be shown: that of a mistake in another file cannot.
+    std::function<bool(const SourceLocation&)> has_place;
 
 private:
     enum class Tone { Plain, Bad };
-    void show(const QString& message, Tone tone, const QString& action);
+    void show(const QString& message, Tone tone);
     void show_mistake();
 
     QLabel* label_ = nullptr;
     QToolButton* next_ = nullptr;
-    QToolButton* act_button_ = nullptr;
+    QToolButton* first_button_ = nullptr;
+    QToolButton* second_button_ = nullptr;
     std::vector<Diagnostic> mistakes_;
     std::size_t at_ = 0;
-    std::function<void()> act_;
+    Offer first_;
+    Offer second_;
 };
 
 }  // namespace debubble::gui

@@ -12,7 +12,6 @@
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/sweep/scatter_view.h"
 #include "gui/widgets/timeline/timeline_view.h"
-#include "gui/widgets/what_if/yaml_editor.h"
 #include "schedule/action.h"
 
 namespace debubble::gui {
@@ -87,11 +86,6 @@ std::string StateFile::state() const {
     state["popup"] = name_of(QApplication::activePopupWidget());
     if (const auto* plot = window_.findChild<ScatterView*>())
         state["sweep_points"] = plot->point_count();
-    if (const auto* text = window_.findChild<YamlEditor*>()) {
-        const QPoint middle =
-            (text->mapToGlobal(text->rect().center()) * text->devicePixelRatioF());
-        state["text_at"] = {middle.x(), middle.y()};
-    }
     return state.dump() + "\n";
 }
 

@@ -24,7 +24,7 @@ class TimelineView;
 /// the main document (how many computes of each pass it has); `painted`, whether the timeline was
 /// painted since the document came; `focus` and `popup`, the object names of the widget that keys
 /// go to and of the list that is open, or the class of one without a name; `sweep_points`, drawn
-/// in the plot; `text_at`, the middle of the scenario's text on the screen, in the screen's pixels.
+/// in the plot.
 class StateFile : public QObject {
     Q_OBJECT
 

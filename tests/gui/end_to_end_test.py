@@ -133,8 +133,8 @@ class EndToEnd(unittest.TestCase):
         window = self.start("plan.yaml")
         handle = self.window_named("^plan - debubble$")
         self.xdotool("windowfocus", "--sync", handle)
-        x, y = self.wait_for_state("a plan on the screen", view="single", painted=True)["text_at"]
-        self.xdotool("mousemove", str(x), str(y), "click", "1")
+        self.wait_for_state("a plan on the screen", view="single", painted=True)
+        self.xdotool("key", "ctrl+t")
         self.wait_for_state("the cursor in the text", focus=YAML_EDITOR)
         self.xdotool("key", "ctrl+End")
         self.xdotool("type", "--delay", "20", "schedule: gpipe")

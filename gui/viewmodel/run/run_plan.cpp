@@ -6,14 +6,24 @@
 #include "scenarios/edit.h"
 
 namespace debubble::gui {
+namespace {
+
+constexpr const char* kCheckpoints = "training.checkpoint.dir";
+
+}  // namespace
 
 std::vector<std::string> run_words(const ScenarioText& source, const RunFolder& out, int steps) {
     std::vector<std::string> words{"run",       source.file, "--metrics", out.metrics(), "--trace",
                                    out.trace(), "--json",    out.json(),  "--resume",    "never"};
     if (steps > 0) words.insert(words.end(), {"--steps", std::to_string(steps)});
+    const auto set = [&](const std::string& key, const std::string& value) {
+        words.insert(words.end(), {"--set", key + '=' + value});
+    };
     for (const auto& [key, value] :
          scenarios::changes_between(read_file(source.file), source.text, source.file))
-        words.insert(words.end(), {"--set", key + '=' + value});
+        if (key != kCheckpoints) set(key, value);
+    if (scenarios::written_at(source.text, source.file, kCheckpoints))
+        set(kCheckpoints, nlohmann::json(out.checkpoints()).dump());  // quoted, as YAML has it too
     return words;
 }
 

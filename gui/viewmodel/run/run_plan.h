@@ -13,11 +13,14 @@ struct RunFolder {
     std::string metrics() const { return folder + "/metrics.jsonl"; }
     std::string trace() const { return folder + "/executed.trace.json"; }
     std::string json() const { return folder + "/run.json"; }
+    std::string checkpoints() const { return folder + "/checkpoints"; }
 };
 
 /// The words of the command line after `debubble`. Changes of the text against its file are given
-/// by --set, so that relative paths in the file keep their meaning. Throws InputError if the file
-/// cannot be read or the text is not a scenario.
+/// by --set, so that relative paths in the file keep their meaning. Checkpoints are saved in the
+/// run's own folder: a run of the window begins anew, and would replace and delete those of a
+/// training in the scenario's. Throws InputError if the file cannot be read or the text is not a
+/// scenario.
 std::vector<std::string> run_words(const ScenarioText& source, const RunFolder& out, int steps);
 
 /// A step in the form in which --metrics writes it.

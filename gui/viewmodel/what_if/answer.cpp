@@ -12,7 +12,7 @@ Diagnostic without_place(const std::string& message) {
     return {{}, message, {}};
 }
 
-std::shared_ptr<const PredictedPlan> plan_of(scenarios::Scenario scenario,
+std::shared_ptr<const PredictedPlan> plan_of(scenarios::Scenario scenario, const std::string& file,
                                              const std::stop_token& stop) {
     sim::PredictOptions options;
     options.stop = stop;
@@ -24,24 +24,25 @@ std::shared_ptr<const PredictedPlan> plan_of(scenarios::Scenario scenario,
                       predicted.memory_limit, stop, {picture.title, picture.subtitle});
     return std::make_shared<const PredictedPlan>(
         PredictedPlan{std::move(scenario), std::move(predicted.prediction), std::move(document),
-                      std::move(picture)});
+                      std::move(picture), file});
 }
 
 }  // namespace
 
 Answer answer(const ScenarioText& source, const std::stop_token& stop) {
-    Answer answer{source, nullptr, {}, {}};
+    Answer answer{source, nullptr, {}, {}, {}};
     try {
         scenarios::Scenario scenario = scenarios::parse_scenario(source.text, source.file);
         answer.fields = fields_of(source, scenario);
         give_up_if(stop);
-        answer.plan = plan_of(std::move(scenario), stop);
+        answer.plan = plan_of(std::move(scenario), source.file, stop);
     } catch (const InputError& error) {
         answer.mistakes = error.diagnostics();
         // Such as an invalid schedule file, or a disk that fails.
     } catch (const std::exception& error) {
         answer.mistakes = {without_place(error.what())};
     }
+    if (answer.fields.empty()) answer.written = written_fields(source);
     return answer;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -20,13 +21,16 @@ struct PredictedPlan {
     sim::Prediction prediction;
     Document document;
     SvgOptions picture;
+    std::string file = {};  ///< the scenario's file
 };
 
 struct Answer {
     ScenarioText source;
     std::shared_ptr<const PredictedPlan> plan;  ///< nothing if the plan is impossible
     std::vector<Field> fields;                  ///< empty if the text is not a scenario
-    std::vector<Diagnostic> mistakes;           ///< why there is no plan
+    /// The values of fields, by key, that are written in a text which is not a scenario.
+    std::map<std::string, std::string> written;
+    std::vector<Diagnostic> mistakes;  ///< why there is no plan
 };
 
 /// Reads, predicts and prepares for drawing. It is pure and thread-safe; mistakes of the person and

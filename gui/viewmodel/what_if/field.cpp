@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/partition.h"
 #include "scenarios/edit.h"
 #include "schedule/generators/generators.h"
 #include "text/shipped_files.h"
@@ -15,6 +16,7 @@ namespace {
 using scenarios::Scenario;
 
 constexpr int kMostSuggested = 64;
+constexpr const char* kStages = "parallel.stages_per_rank";
 
 /// A key that can say the same thing, and contradicts the field if both are given.
 struct Rival {
@@ -48,16 +50,62 @@ std::vector<FieldChoice> shipped(std::string_view folder) {
     return choices;
 }
 
-/// The reason why a row of the table cannot be chosen here. A number of stages per rank that
-/// follows from the present schedule is replaced by the one that follows from the new one.
+/// The reason why the layers cannot be cut into so many stages per rank.
+std::optional<std::string> why_not_cut(const Scenario& scenario, int stages_per_rank) {
+    const scenarios::Parallel& parallel = scenario.parallel;
+    const int layers = scenario.model.layers;
+    try {
+        if (parallel.partition == scenarios::Partition::Explicit)
+            models::explicit_stages(parallel.layers_per_stage, layers,
+                                    parallel.pipeline * stages_per_rank);
+        else
+            models::uniform_stages(layers, parallel.pipeline, stages_per_rank);
+    } catch (const InputError& error) {
+        return error.diagnostics().front().message;
+    }
+    return std::nullopt;
+}
+
+/// The reason why a row of the table cannot be chosen here. The number of stages per rank becomes
+/// the only one that the schedule takes, if there is just one; otherwise a written one stays.
 std::optional<std::string> why_not(const Generator& row, const Scenario& scenario,
                                    bool stages_are_said) {
     PipelineShape shape = scenario.pipeline_shape();
-    if (!stages_are_said) shape.stages_per_rank = row.stages_per_rank.value_or(1);
+    const int before = shape.stages_per_rank;
+    shape.stages_per_rank = row.stages_per_rank.value_or(stages_are_said ? before : 1);
     GeneratorOptions options;
     options.memory_limit = scenario.schedule.memory_limit;
-    return row.why_not(shape, options);
+    if (auto reason = row.why_not(shape, options)) return reason;
+    return shape.stages_per_rank == before ? std::nullopt
+                                           : why_not_cut(scenario, shape.stages_per_rank);
 }
+
+/// The keys of all fields whose value is a word or a number.
+constexpr std::array kKeys{"model",
+                           "cluster",
+                           "gpus",
+                           "nodes",
+                           "parallel.tensor",
+                           "parallel.sequence",
+                           "parallel.pipeline",
+                           "parallel.data",
+                           "parallel.zero_stage",
+                           "parallel.context",
+                           "parallel.expert",
+                           "parallel.expert_tensor",
+                           "training.expert_load",
+                           "schedule",
+                           "schedule.stages_per_rank",
+                           "parallel.stages_per_rank",
+                           "training.micro_batch",
+                           "training.micro_batches",
+                           "training.global_batch",
+                           "training.seq_length",
+                           "training.precision",
+                           "training.recompute",
+                           "training.attention",
+                           "training.offload_optimizer",
+                           "training.offload_activations"};
 
 class Builder {
 public:
@@ -210,6 +258,20 @@ std::vector<Field> fields_of(const ScenarioText& source, const Scenario& scenari
     return Builder(source, scenario).build();
 }
 
+std::map<std::string, std::string> written_fields(const ScenarioText& source) {
+    std::map<std::string, std::string> values;
+    try {
+        for (const std::string key : kKeys) {
+            const std::string where = key == "schedule" ? "schedule.name" : key;
+            if (auto value = scenarios::written_at(source.text, source.file, where))
+                values[key] = *std::move(value);
+        }
+    } catch (const InputError&) {  // no value can be told from a text that is not YAML
+        values.clear();
+    }
+    return values;
+}
+
 std::vector<scenarios::Override> changes_for(const ScenarioText& source, const std::string& key,
                                              const std::string& value) {
     std::vector<scenarios::Override> changes;
@@ -219,6 +281,9 @@ std::vector<scenarios::Override> changes_for(const ScenarioText& source, const s
     for (const Rival& rival : kRivals)
         if (rival.key == key && is_written(rival.rival))
             changes.emplace_back(std::string(rival.rival), "~");
+    const Generator* schedule = key == "schedule" ? find_generator(value) : nullptr;
+    if (schedule != nullptr && schedule->stages_per_rank && is_written(kStages))
+        changes.emplace_back(kStages, std::to_string(*schedule->stages_per_rank));
     if (key == "training.micro_batch" && is_written("training.global_batch") &&
         is_written("training.micro_batches"))
         changes.emplace_back("training.micro_batches", "~");

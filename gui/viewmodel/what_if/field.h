@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +32,13 @@ struct Field {
 /// InputError if the text is not YAML.
 std::vector<Field> fields_of(const ScenarioText& source, const scenarios::Scenario& scenario);
 
+/// The values of fields, by key, that a text states, even if they cannot be had together; empty if
+/// it is not YAML.
+std::map<std::string, std::string> written_fields(const ScenarioText& source);
+
 /// The changes of the text that a new value of a field requires: written keys that would contradict
-/// it are removed (`gpus` when `nodes` is set).
+/// it are removed (`gpus` when `nodes` is set), and a written number of stages per rank becomes the
+/// only one that a chosen schedule takes.
 std::vector<scenarios::Override> changes_for(const ScenarioText& source, const std::string& key,
                                              const std::string& value);
 

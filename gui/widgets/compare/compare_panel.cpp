@@ -41,6 +41,7 @@ ComparePanel::ComparePanel(TimelineView* timeline, QWidget* parent)
     text_->setObjectName("compare-text");
     text_->setAccessibleName(tr("Differences in words"));
     text_->setReadOnly(true);
+    text_->setTabChangesFocus(true);
     text_->setLineWrapMode(QPlainTextEdit::NoWrap);
     text_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     text_->setPlaceholderText(

@@ -26,10 +26,16 @@ constexpr int kLongestLog = 5000;  ///< lines
 /// Milliseconds that a killed run has to end when the window closes.
 constexpr int kPatience = 3000;
 
-QString new_folder(const std::string& file) {
-    const QString place = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation);
+/// The folder of all runs, unless the person names another one.
+QString usual_folder() {
+    return QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation) + "/runs";
+}
+
+QString new_folder(const QString& place, const std::string& file) {
     const QString time = QDateTime::currentDateTime().toString("yyyyMMdd-hhmmss-zzz");
-    return QString("%1/runs/%2-%3").arg(place, QString::fromStdString(title_of(file)), time);
+    return QString("%1/%2-%3")
+        .arg(place.isEmpty() ? usual_folder() : place, QString::fromStdString(title_of(file)),
+             time);
 }
 
 }  // namespace
@@ -45,10 +51,19 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     steps_->setAccessibleName(tr("Training steps"));
     steps_->setRange(0, 1'000'000'000);
     steps_->setSpecialValueText(tr("as the scenario says"));
+    folder_ = new QLineEdit;
+    folder_->setObjectName("run-folder");
+    folder_->setAccessibleName(tr("Folder of the runs"));
+    folder_->setPlaceholderText(QDir::toNativeSeparators(usual_folder()));
+    folder_->setToolTip(
+        tr("Each run has a folder of its own in here, with its trace, metrics and "
+           "checkpoints; ranks on several hosts must all see it"));
     start_ = new QPushButton(tr("Run"));
     start_->setObjectName("run-start");
     start_->setAccessibleName(tr("Run or stop"));
-    state_ = new QLabel(tr("Trains on this machine by the plan that is shown"));
+    state_ =
+        new QLabel(tr("Trains on this machine by the plan that is shown, from the beginning; "
+                      "the scenario's own checkpoints stay as they are"));
     state_->setWordWrap(true);
     loss_ = new CurveView(tr("loss"));
     speed_ = new CurveView(tr("tokens/s"));
@@ -56,12 +71,14 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     log_->setObjectName("run-log");
     log_->setAccessibleName(tr("Log of the run"));
     log_->setReadOnly(true);
+    log_->setTabChangesFocus(true);
     log_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     log_->setMaximumBlockCount(kLongestLog);
 
     auto* form = new QFormLayout;
     form->addRow(tr("Steps"), steps_);
     form->addRow(tr("Launch"), launch_);
+    form->addRow(tr("Files in"), folder_);
     form->addRow(start_);
     form->addRow(state_);
     auto* curves = new QVBoxLayout;
@@ -76,10 +93,12 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     const QSettings settings;
     steps_->setValue(settings.value("run/steps").toInt());
     launch_->setText(settings.value("run/launch").toString());
+    folder_->setText(settings.value("run/folder").toString());
     timer_.setInterval(kPoll);
     process_.setProcessChannelMode(QProcess::MergedChannels);
     connect(&timer_, &QTimer::timeout, this, &RunPanel::read_metrics);
-    connect(start_, &QPushButton::clicked, this, [this] { is_running() ? stop() : start(); });
+    connect(start_, &QPushButton::clicked, this,
+            [this] { is_running() ? stop() : Q_EMIT wanted(); });
     connect(&process_, &QProcess::readyRead, this, &RunPanel::read_output);
     connect(&process_, &QProcess::finished, this, &RunPanel::finish);
     connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
@@ -102,17 +121,19 @@ void RunPanel::show_state(const QString& state) {
     state_->setText(state);
 }
 
-void RunPanel::start() {
+void RunPanel::start(const ScenarioText& source, std::shared_ptr<const PredictedPlan> plan) {
     if (is_running()) return;
+    plan_ = std::move(plan);
     QSettings settings;
     settings.setValue("run/steps", steps_->value());
     settings.setValue("run/launch", launch_->text());
-    const QString folder = new_folder(source_.file);
+    settings.setValue("run/folder", folder_->text());
+    const QString folder = new_folder(folder_->text(), source.file);
     out_ = {folder.toStdString()};
     QStringList words = QProcess::splitCommand(launch_->text());
     words << QCoreApplication::applicationDirPath() + "/debubble";
     try {
-        for (const std::string& word : run_words(source_, out_, steps_->value()))
+        for (const std::string& word : run_words(source, out_, steps_->value()))
             words << QString::fromStdString(word);
     } catch (const InputError& error) {
         Q_EMIT failed(QString::fromStdString(error.diagnostics().front().message));
@@ -126,11 +147,10 @@ void RunPanel::start() {
     log_->clear();
     log_->appendPlainText("$ " + words.join(' '));
     start_->setText(tr("Stop"));
-    show_state(tr("The run is under way; its files are in %1").arg(folder));
+    show_state(tr("The run is under way; its files and checkpoints are in %1").arg(folder));
     const QString program = words.takeFirst();
     process_.start(program, words, QIODevice::ReadOnly);
     timer_.start();
-    Q_EMIT started();
 }
 
 void RunPanel::stop() {
@@ -171,25 +191,32 @@ QString RunPanel::complaint() const {
     return lines.back();
 }
 
+/// Ended by the person, or by itself with success.
+bool RunPanel::ended_well(int code, QProcess::ExitStatus status) const {
+    const bool has_trace = QFile::exists(QString::fromStdString(out_.trace()));
+    const bool stopped = stopping_ && code == int(ExitStatus::World) && has_trace;
+    return status == QProcess::NormalExit && (code == 0 || stopped);
+}
+
 void RunPanel::finish(int code, QProcess::ExitStatus status) {
     timer_.stop();
     read_output();
     read_metrics();
     start_->setText(tr("Run"));
-    const QString trace = QString::fromStdString(out_.trace());
-    const bool stopped = stopping_ && code == int(ExitStatus::World) && QFile::exists(trace);
-    if (status == QProcess::NormalExit && (code == 0 || stopped)) {
-        show_state(tr("Done: %n step(s)", nullptr, int(metrics_->steps().size())));
-        if (QFile::exists(trace)) Q_EMIT executed(trace);
-        return;
-    }
-    if (status == QProcess::CrashExit) {
+    if (ended_well(code, status)) {
+        show_state(
+            tr("Done: %n step(s); the files are in %1", nullptr, int(metrics_->steps().size()))
+                .arg(QString::fromStdString(out_.folder)));
+        const QString trace = QString::fromStdString(out_.trace());
+        if (QFile::exists(trace)) Q_EMIT executed(plan_, trace);
+    } else if (status == QProcess::CrashExit) {
         show_state(stopping_ ? tr("Killed") : tr("The run crashed"));
         if (!stopping_) Q_EMIT failed(tr("The run crashed; its log says more"));
-        return;
+    } else {
+        show_state(tr("Ended with code %1").arg(code));
+        Q_EMIT failed(tr("The run ended with code %1: %2").arg(code).arg(complaint()));
     }
-    show_state(tr("Ended with code %1").arg(code));
-    Q_EMIT failed(tr("The run ended with code %1: %2").arg(code).arg(complaint()));
+    Q_EMIT ended();
 }
 
 }  // namespace debubble::gui

@@ -9,6 +9,7 @@
 #include <QWidget>
 
 #include "gui/viewmodel/run/run_plan.h"
+#include "gui/viewmodel/what_if/answer.h"
 
 class QLabel;
 class QLineEdit;
@@ -29,26 +30,31 @@ public:
     explicit RunPanel(QWidget* parent = nullptr);
     ~RunPanel() override;
 
-    void set_scenario(const ScenarioText& source) { source_ = source; }
-    void start();
+    /// Executes a scenario, of which `plan` is the prediction.
+    void start(const ScenarioText& source, std::shared_ptr<const PredictedPlan> plan);
     /// Asks the run to save and end; if called again, kills it.
     void stop();
+    bool is_stopping() const { return is_running() && stopping_; }
     bool is_running() const { return process_.state() != QProcess::NotRunning; }
     const std::vector<RunStep>& steps() const { return metrics_->steps(); }
 
 Q_SIGNALS:
-    void started();
-    void executed(const QString& trace);  ///< the run ended well and left this trace
+    void wanted();  ///< the button was pressed: the plan that is shown is to be executed
+    /// The run of this plan ended well and left this trace.
+    void executed(const std::shared_ptr<const debubble::gui::PredictedPlan>& plan,
+                  const QString& trace);
     void failed(const QString& message);
+    void ended();  ///< however it did, and after executed() or failed()
 
 private:
+    bool ended_well(int code, QProcess::ExitStatus status) const;
     void finish(int code, QProcess::ExitStatus status);
     QString complaint() const;
     void read_output();
     void read_metrics();
     void show_state(const QString& state);
 
-    ScenarioText source_;
+    std::shared_ptr<const PredictedPlan> plan_;  ///< the plan of the run
     RunFolder out_;
     QProcess process_;
     QTimer timer_;
@@ -57,6 +63,7 @@ private:
     bool stopping_ = false;
 
     QLineEdit* launch_ = nullptr;
+    QLineEdit* folder_ = nullptr;
     QSpinBox* steps_ = nullptr;
     QPushButton* start_ = nullptr;
     QLabel* state_ = nullptr;

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include <QComboBox>
-#include <QFileDialog>
 #include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -21,6 +20,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "gui/widgets/save_dialog.h"
 #include "gui/widgets/sweep/scatter_view.h"
 #include "gui/widgets/sweep/sweep_model.h"
 
@@ -67,6 +67,7 @@ QWidget* column_of(std::initializer_list<QWidget*> widgets, QHBoxLayout* top) {
 SweepPanel::SweepPanel(QWidget* parent) : QWidget(parent), model_(new SweepModel(table_, this)) {
     grid_ = named(new QPlainTextEdit, "sweep-grid", tr("Grid: a key and its values per line"));
     grid_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    grid_->setTabChangesFocus(true);
     grid_->setLineWrapMode(QPlainTextEdit::NoWrap);
     grid_->setToolTip(tr("A key and its values per line; 'where' holds conditions"));
     start_ = named(new QPushButton(tr("Sweep")), "sweep-start", tr("Start or stop the sweep"));
@@ -80,6 +81,7 @@ SweepPanel::SweepPanel(QWidget* parent) : QWidget(parent), model_(new SweepModel
     csv_ = named(new QPushButton(tr("CSV...")), "sweep-csv", tr("Write the table as CSV"));
     view_ = named(new QTableView, "sweep-table", tr("Plans of the sweep"));
     view_->setModel(model_);
+    view_->setTabKeyNavigation(false);
     view_->setSortingEnabled(true);
     view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
     view_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -101,13 +103,17 @@ SweepPanel::SweepPanel(QWidget* parent) : QWidget(parent), model_(new SweepModel
     axes->addWidget(y_, 1);
     axes->addWidget(new QLabel(tr("across")));
     axes->addWidget(x_, 1);
+    auto* results = new QSplitter(Qt::Vertical);
+    results->addWidget(column_of({plot_}, axes));
+    results->addWidget(column_of({view_}, find));
+    results->setStretchFactor(0, 3);
+    results->setStretchFactor(1, 2);
+    results->setSizes({600, 400});
     auto* splitter = new QSplitter;
     splitter->addWidget(column_of({state_, grid_}, run));
-    splitter->addWidget(column_of({view_}, find));
-    splitter->addWidget(column_of({plot_}, axes));
-    splitter->setStretchFactor(1, 3);
-    splitter->setStretchFactor(2, 2);
-    splitter->setSizes({240, 520, 380});
+    splitter->addWidget(results);
+    splitter->setStretchFactor(1, 1);
+    splitter->setSizes({240, 900});
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(splitter);
@@ -120,8 +126,8 @@ SweepPanel::SweepPanel(QWidget* parent) : QWidget(parent), model_(new SweepModel
         refresh();
     });
     connect(csv_, &QPushButton::clicked, this, [this] {
-        const QString file = QFileDialog::getSaveFileName(this, tr("Write the table"),
-                                                          "results.csv", tr("CSV (*.csv)"));
+        const QString file =
+            ask_where_to_save(this, tr("Write the table"), "results.csv", {{tr("Table"), "csv"}});
         if (!file.isEmpty()) write_csv(file);
     });
     connect(view_, &QTableView::clicked, this, [this](const QModelIndex& index) {
@@ -129,6 +135,7 @@ SweepPanel::SweepPanel(QWidget* parent) : QWidget(parent), model_(new SweepModel
     });
     connect(view_, &QTableView::activated, this, [this](const QModelIndex& index) {
         choose_row(model_->order()[std::size_t(index.row())]);
+        Q_EMIT opened();
     });
     connect(plot_, &ScatterView::chosen, this, &SweepPanel::choose_row);
     for (QComboBox* axis : {x_, y_})

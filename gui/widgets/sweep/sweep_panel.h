@@ -41,6 +41,7 @@ public:
 Q_SIGNALS:
     /// A plan is to be shown; `keys` are the values that it sets.
     void chosen(const std::vector<debubble::scenarios::Override>& keys, const QString& what);
+    void opened();  ///< the chosen plan is to be looked at in the timeline
     void failed(const std::vector<debubble::Diagnostic>& mistakes);
     void finished();
 

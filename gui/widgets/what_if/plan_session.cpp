@@ -27,7 +27,7 @@ PlanSession::PlanSession(QObject* parent) : QObject(parent) {
 
 std::shared_ptr<const PredictedPlan> PlanSession::reference() const {
     if (pinned_) return pinned_;
-    if (history_.before() == history_.now()) return nullptr;
+    if (history_.before().text == history_.now().text) return nullptr;
     for (const auto& [text, plan] : recent_)
         if (text == history_.before().text) return plan;
     return nullptr;
@@ -40,6 +40,7 @@ void PlanSession::start(const ScenarioText& source) {
     last_changed_.clear();
     history_.start(source);
     busy_ = true;
+    debounce_.stop();
     worker_->ask(source);  // not typed, so it is asked at once
     Q_EMIT text_changed();
 }
@@ -95,6 +96,9 @@ void PlanSession::saved(const QString& file) {
     if (source.file != file.toStdString()) {
         source.file = file.toStdString();
         history_.change(std::move(source), "file");
+        history_.saved();
+        moved();  // paths in the text now start in another folder
+        return;
     }
     history_.saved();
     Q_EMIT text_changed();

@@ -3,6 +3,7 @@
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QFormLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QRegularExpressionValidator>
@@ -51,7 +52,6 @@ bool same_keys(const std::vector<Field>& a, const std::vector<Field>& b) {
 WhatIfPanel::WhatIfPanel(QWidget* parent) : QScrollArea(parent) {
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     auto* page = new QWidget;
     auto* column = new QVBoxLayout(page);
     delta_ = new QLabel;
@@ -61,13 +61,12 @@ WhatIfPanel::WhatIfPanel(QWidget* parent) : QScrollArea(parent) {
     delta_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(delta_);
     form_ = new QFormLayout;
-    form_->setRowWrapPolicy(QFormLayout::DontWrapRows);
+    form_->setRowWrapPolicy(QFormLayout::WrapLongRows);
     form_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     form_->setVerticalSpacing(3);
     column->addLayout(form_);
     column->addStretch();
     setWidget(page);
-    setMinimumWidth(250);
 }
 
 void WhatIfPanel::clear() {
@@ -82,7 +81,7 @@ void WhatIfPanel::show_fields(const std::vector<Field>& fields) {
         for (const Field& field : fields) rows_[field.key] = make_row(field);
     }
     fields_ = fields;
-    for (const Field& field : fields) fill(rows_[field.key], field);
+    refill();
 }
 
 WhatIfPanel::Row WhatIfPanel::make_row(const Field& field) {
@@ -100,6 +99,7 @@ WhatIfPanel::Row WhatIfPanel::make_row(const Field& field) {
         row.box->setInsertPolicy(QComboBox::NoInsert);
         row.box->setCompleter(nullptr);
         static const QRegularExpression number("auto|[1-9][0-9]{0,8}");
+        row.box->lineEdit()->installEventFilter(this);
         row.box->lineEdit()->setValidator(new QRegularExpressionValidator(number, row.box));
         connect(row.box->lineEdit(), &QLineEdit::textEdited, this, [this, key, box = row.box] {
             if (box->lineEdit()->hasAcceptableInput()) Q_EMIT changed(key, box->lineEdit()->text());
@@ -172,11 +172,41 @@ void WhatIfPanel::show_delta(const QString& line, int good) {
     delta_->setPalette(palette);
 }
 
+void WhatIfPanel::show_written(const std::map<std::string, std::string>& values) {
+    for (Field& field : fields_) {
+        const auto written = values.find(field.key);
+        if (written == values.end()) continue;
+        field.value = written->second;
+        field.follows = false;
+    }
+    refill();
+}
+
+void WhatIfPanel::refill() {
+    for (const Field& field : fields_) fill(rows_[field.key], field);
+}
+
+/// What was typed and is no value is not in the text either: the field goes back to what is.
+void WhatIfPanel::leave(const QLineEdit* editor) {
+    if (editor->hasAcceptableInput()) return;
+    for (const Field& field : fields_)
+        if (rows_[field.key].box->lineEdit() == editor) fill(rows_[field.key], field);
+}
+
 bool WhatIfPanel::eventFilter(QObject* object, QEvent* event) {
     // Scrolling the form must not change the plan under the pointer.
     if (event->type() == QEvent::Wheel && !static_cast<QWidget*>(object)->hasFocus()) {
         event->ignore();
         return true;
+    }
+    const auto* editor = qobject_cast<QLineEdit*>(object);
+    if (editor != nullptr && event->type() == QEvent::FocusOut) leave(editor);
+    if (event->type() == QEvent::ShortcutOverride) {  // a box passes it on to its editor
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
+            event->ignore();  // left to the window, whose history fields and text share
+            return true;
+        }
     }
     return QScrollArea::eventFilter(object, event);
 }

@@ -11,6 +11,7 @@
 class QComboBox;
 class QFormLayout;
 class QLabel;
+class QLineEdit;
 
 namespace debubble::gui {
 
@@ -23,6 +24,10 @@ public:
     explicit WhatIfPanel(QWidget* parent = nullptr);
 
     void show_fields(const std::vector<Field>& fields);
+    /// Shows the values, by key, that are written in a text which is not a possible scenario.
+    void show_written(const std::map<std::string, std::string>& values);
+    /// Shows the fields' values again after one of them was chosen and refused.
+    void refill();
     const std::vector<Field>& fields() const { return fields_; }
     /// Shows sentences by key of the field; all other fields show none.
     void show_complaints(const std::map<std::string, QString>& complaints);
@@ -45,6 +50,7 @@ private:
     Row make_row(const Field& field);
     void fill(const Row& row, const Field& field);
     void clear();
+    void leave(const QLineEdit* editor);
 
     QFormLayout* form_ = nullptr;
     QLabel* delta_ = nullptr;

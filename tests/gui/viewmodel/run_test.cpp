@@ -1,3 +1,4 @@
+#include <chrono>
 #include <filesystem>
 
 #include <unistd.h>
@@ -28,6 +29,24 @@ TEST(RunWords, name_the_file_and_what_the_text_changes_of_it) {
     EXPECT_THAT(words, Contains("parallel.tensor=4"));
     EXPECT_THAT(words, Contains("/out/metrics.jsonl"));
     EXPECT_THAT(run_words(shipped("gpt2-xl"), {"/out"}, 0), Not(Contains("--set")));
+}
+
+/// A run of the window begins anew: in the folder of a real training it would replace what is
+/// there.
+TEST(RunWords, save_checkpoints_in_the_folder_of_the_run) {
+    const ScenarioText source{
+        "include: two-rank-gpt\ntraining: {checkpoint: {dir: mine, every: 5}}\n",
+        (fs::temp_directory_path() / "debubble-run-words.yaml").string()};
+    write_file(source.file, source.text);
+    const std::string own = "training.checkpoint.dir=\"/out/checkpoints\"";
+    EXPECT_THAT(run_words(source, {"/out"}, 0), Contains(own));
+    // A folder that only the text names does not come back by its change.
+    const auto changed = with_change(source, "training.checkpoint.dir", "other");
+    const auto words = run_words(changed, {"/out"}, 0);
+    EXPECT_THAT(words, Contains(own));
+    EXPECT_THAT(words, Not(Contains(HasSubstr("other"))));
+    fs::remove(source.file);
+    EXPECT_THAT(run_words(shipped("gpt2-xl"), {"/out"}, 0), Not(Contains(HasSubstr("checkpoint"))));
 }
 
 TEST(Metrics, are_read_however_the_file_is_cut) {
@@ -63,31 +82,63 @@ class Unsaved : public testing::Test {
 protected:
     void SetUp() override { fs::remove_all(place); }
     void TearDown() override { fs::remove_all(place); }
+    /// A text as a window leaves it whose process has ended.
+    void leave(const std::string& name, const std::string& text) const {
+        write_file(place / name, "{\"file\": \"/a/b.yaml\", \"text\": \"" + text + "\"}");
+    }
     const fs::path place =
         fs::temp_directory_path() / ("debubble-unsaved-" + std::to_string(::getpid()));
     UnsavedFolder folder{place};
 };
 
-TEST_F(Unsaved, of_a_living_process_is_nobody_elses) {
+TEST_F(Unsaved, of_a_window_that_runs_is_nobody_elses) {
     folder.keep({"text", "a.yaml"});
-    EXPECT_FALSE(folder.find_left());
+    EXPECT_THAT(folder.find_left(), IsEmpty());
+    EXPECT_THAT(UnsavedFolder(place).find_left(), IsEmpty());
     folder.forget();
     EXPECT_TRUE(fs::is_empty(place));
 }
 
-TEST_F(Unsaved, of_a_dead_process_is_found_and_what_is_damaged_is_removed) {
-    folder.keep({"text: \"quoted\"\n", "/a/b.yaml"});
-    for (const auto& file : fs::directory_iterator(place))
-        fs::rename(file.path(), place / "unsaved-2147483646.json");
-    write_file(place / "unsaved-2147483645.json", "{\"text\": 7");
-    write_file(place / "notes.json", "somebody's");
+TEST_F(Unsaved, of_a_window_that_ended_is_found_whole) {
+    const ScenarioText source{"text: \"quoted\"\n", "/a/b.yaml"};
+    {
+        UnsavedFolder window(place);
+        window.keep(source);
+    }
     const auto left = folder.find_left();
-    ASSERT_TRUE(left);
-    EXPECT_EQ(*left, (ScenarioText{"text: \"quoted\"\n", "/a/b.yaml"}));
-    EXPECT_FALSE(fs::exists(place / "unsaved-2147483645.json"));
-    folder.forget_left();
-    EXPECT_FALSE(folder.find_left());
+    ASSERT_EQ(left.size(), 1);
+    EXPECT_EQ(left[0].source, source);
+    UnsavedFolder::forget_left(left[0]);
+    EXPECT_TRUE(fs::is_empty(place));
+}
+
+/// After a reboot, another process has the number of the one that kept the text. Process 1 runs.
+TEST_F(Unsaved, is_left_whatever_process_has_the_number_now) {
+    leave("unsaved-1.json", "old");
+    write_file(place / "unsaved-1.lock", "");
+    ASSERT_EQ(folder.find_left().size(), 1);
+    EXPECT_EQ(folder.find_left()[0].source.text, "old");
+}
+
+TEST_F(Unsaved, that_is_damaged_is_removed_and_somebody_elses_file_stays) {
+    write_file(place / "unsaved-2.json", "{\"text\": 7");
+    write_file(place / "notes.json", "somebody's");
+    EXPECT_THAT(folder.find_left(), IsEmpty());
+    EXPECT_FALSE(fs::exists(place / "unsaved-2.json"));
     EXPECT_TRUE(fs::exists(place / "notes.json"));
+}
+
+TEST_F(Unsaved, recovering_one_text_leaves_the_others) {
+    leave("unsaved-1.json", "older");
+    leave("unsaved-2.json", "newer");
+    fs::last_write_time(place / "unsaved-1.json",
+                        fs::last_write_time(place / "unsaved-2.json") - std::chrono::hours(1));
+    const auto left = folder.find_left();
+    ASSERT_EQ(left.size(), 2);
+    EXPECT_EQ(left[0].source.text, "newer");
+    UnsavedFolder::forget_left(left[0]);
+    ASSERT_EQ(folder.find_left().size(), 1);
+    EXPECT_EQ(folder.find_left()[0].source.text, "older");
 }
 
 }  // namespace

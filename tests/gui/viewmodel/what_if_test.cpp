@@ -45,6 +45,13 @@ TEST(WhatIf, every_field_shows_what_the_scenario_says) {
     EXPECT_FALSE(field(answer, "training.micro_batches").follows);
 }
 
+TEST(WhatIf, the_first_plan_that_is_shown_is_1f1b_with_plain_bubbles) {
+    const Answer answer = gui::answer(shipped(kFirstExample));
+    ASSERT_TRUE(answer.plan);
+    EXPECT_EQ(field(answer, "schedule").value, "1f1b");
+    EXPECT_GT(answer.plan->prediction.bubble, 0.15);
+}
+
 TEST(WhatIf, greys_impossible_schedules_with_the_generators_own_reason) {
     const ScenarioText source = with_change(shipped("gpt2-xl"), "training.micro_batches", "1");
     const Answer answer = gui::answer(source);
@@ -58,6 +65,55 @@ TEST(WhatIf, greys_impossible_schedules_with_the_generators_own_reason) {
             << schedule.value << ": " << schedule.why_not.value_or("offered");
     }
     EXPECT_TRUE(choice(schedules, "dualpipe").why_not);
+}
+
+/// Typing the stages first would be a plan that is impossible on the way.
+TEST(WhatIf, a_schedule_in_v_shape_is_offered_whatever_is_written_and_sets_its_stages_per_rank) {
+    const ScenarioText source = with_change(shipped("gpt2-xl"), "parallel.stages_per_rank", "1");
+    const Answer before = gui::answer(source);
+    ASSERT_TRUE(before.plan);
+    for (const char* name : {"1f1b-v", "zb-v", "v-half", "v-min", "dualpipe-v"}) {
+        const auto grey = choice(field(before, "schedule"), name).why_not;
+        EXPECT_FALSE(grey) << name << ": " << *grey;
+        const ScenarioText chosen = with_change(source, "schedule", name);
+        const Answer answer = gui::answer(chosen);
+        ASSERT_TRUE(answer.plan) << name << ": " << answer.mistakes.front().message;
+        EXPECT_EQ(field(answer, "parallel.stages_per_rank").value, "2");
+        // And back: a schedule of one stage per rank sets one.
+        const ScenarioText back = with_change(chosen, "schedule", "1f1b");
+        EXPECT_EQ(field(gui::answer(back), "parallel.stages_per_rank").value, "1");
+        EXPECT_TRUE(gui::answer(back).plan);
+    }
+}
+
+TEST(WhatIf, a_schedule_that_needs_more_stages_than_there_are_layers_is_grey) {
+    const ScenarioText source{"include: gpt2-xl\nparallel: {partition: [24, 24]}\n", "a.yaml"};
+    const Answer before = gui::answer(source);
+    ASSERT_TRUE(before.plan) << before.mistakes.front().message;
+    EXPECT_TRUE(choice(field(before, "schedule"), "zb-v").why_not);
+    EXPECT_FALSE(gui::answer(with_change(source, "schedule", "zb-v")).plan);
+}
+
+TEST(WhatIf, values_are_told_from_a_text_that_is_not_a_possible_scenario) {
+    const ScenarioText source = with_change(shipped("gpt2-xl"), "parallel.tensor", "3");
+    const Answer answer = gui::answer(with_change(source, "schedule", "{name: gpipe}"));
+    ASSERT_FALSE(answer.plan);
+    EXPECT_EQ(answer.written.at("parallel.tensor"), "3");
+    EXPECT_EQ(answer.written.at("schedule"), "gpipe");
+    EXPECT_FALSE(answer.written.contains("parallel.context"));
+    EXPECT_TRUE(gui::answer({"model: [gpt2\n", "broken.yaml"}).written.empty());
+}
+
+TEST(WhatIf, every_field_that_is_written_is_told_from_the_text) {
+    for (const char* name : {"gpt2-xl", "mixtral-8x22b", "gpt3-175b"}) {
+        const ScenarioText source = shipped(name);
+        const auto written = written_fields(source);
+        for (const Field& field : gui::answer(source).fields) {
+            if (field.follows) continue;
+            ASSERT_TRUE(written.contains(field.key)) << name << ' ' << field.key;
+            EXPECT_EQ(written.at(field.key), field.value) << name << ' ' << field.key;
+        }
+    }
 }
 
 TEST(WhatIf, expert_parallelism_is_for_models_with_experts) {

@@ -5,15 +5,16 @@
 #include <fmt/format.h>
 #include <QAction>
 #include <QDialog>
+#include <QDir>
 #include <QDragEnterEvent>
 #include <QDropEvent>
+#include <QFileInfo>
 #include <QFontInfo>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
 #include <QPlainTextEdit>
 #include <QSpinBox>
-#include <QStandardPaths>
 #include <QTest>
 #include <QToolButton>
 
@@ -182,30 +183,69 @@ TEST_F(Window, exports_the_timeline_in_every_format) {
     EXPECT_TRUE(window->message().contains(".svg"));
 }
 
-TEST_F(Window, what_was_not_saved_is_offered_after_a_crash) {
-    const UnsavedFolder left(
-        QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation).toStdString());
+TEST_F(Window, a_trace_over_a_plan_has_no_ghost_and_undo_waits_until_the_plan_is_back) {
+    const QString trace = folder.filePath("a.json");
+    write_file(trace.toStdString(), exported(read_exhibit("gpt2-xl", {}), ExportFormat::Json));
     ASSERT_TRUE(opens({"gpt2-xl"}));
     ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
-    window->close();  // keeps what is not saved
-    const std::filesystem::path place =
-        QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation).toStdString();
-    for (const auto& file : std::filesystem::directory_iterator(place))
-        if (file.path().filename().string().starts_with("unsaved-"))
-            // As if written by a process that is gone.
-            std::filesystem::rename(file.path(), place / "unsaved-2147483646.json");
-    window = std::make_unique<MainWindow>();
-    window->show();
-    ASSERT_TRUE(settles_after([&] { window->open({}); }));
-    ASSERT_TRUE(window->message().contains("not saved"));
-    const auto buttons = window->findChild<QWidget*>("messages")->findChildren<QToolButton*>();
-    ASSERT_TRUE(settles_after([&] {
-        for (QToolButton* button : buttons)
-            if (button->text().startsWith("Restore")) button->click();
-    }));
-    EXPECT_TRUE(text().contains("schedule: gpipe"));
-    EXPECT_TRUE(window->isWindowModified());
-    EXPECT_FALSE(left.find_left());
+    const Document changed = shown().document;
+    ASSERT_TRUE(opens({trace}));
+    EXPECT_FALSE(ghost());
+    EXPECT_FALSE(command("Undo the what-if")->isEnabled());
+    const QString before = text();
+    QTest::keyClick(window.get(), Qt::Key_Z, Qt::ControlModifier);
+    EXPECT_EQ(text(), before);
+    EXPECT_TRUE(window->windowTitle().startsWith("a - ")) << window->windowTitle().toStdString();
+
+    QTest::keyClick(window.get(), Qt::Key_1, Qt::ControlModifier);
+    EXPECT_EQ(shown().document, changed);
+    EXPECT_TRUE(ghost());
+    EXPECT_TRUE(window->windowTitle().startsWith("gpt2-xl"));
+    EXPECT_TRUE(command("Undo the what-if")->isEnabled());
+    QTest::keyClick(window.get(), Qt::Key_3, Qt::ControlModifier);
+    EXPECT_TRUE(window->windowTitle().startsWith("a - "));
+    EXPECT_FALSE(ghost());
+}
+
+TEST_F(Window, the_place_of_a_mistake_in_a_trace_is_not_looked_for_in_the_scenario) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    const QString trace = folder.filePath("damaged.json");
+    write_file(trace.toStdString(), "{\"traceEvents\": [\n {\"ph\": }\n]}\n");
+    ASSERT_TRUE(opens({trace}));
+    EXPECT_TRUE(window->message().contains("damaged.json:2:")) << window->message().toStdString();
+    const auto offers_place = [&] {
+        for (const QToolButton* button :
+             window->findChild<QWidget*>("messages")->findChildren<QToolButton*>())
+            if (button->text() == "Show the place" && button->isVisibleTo(window.get()))
+                return true;
+        return false;
+    };
+    EXPECT_FALSE(offers_place());
+    ASSERT_TRUE(settles_after(
+        [&] { window->findChild<YamlEditor*>()->setPlainText(text().replace("1f1b", "2f2b")); }));
+    EXPECT_TRUE(offers_place());
+}
+
+TEST_F(Window, a_comparison_is_exported_with_both_of_its_traces) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    ASSERT_TRUE(settles_after([&] { window->compare_plans(); }));
+    const QString svg = folder.filePath("both.svg");
+    window->export_to(svg);
+    const std::string picture = read_file(svg.toStdString());
+    EXPECT_NE(picture.find("gpipe"), std::string::npos);
+    EXPECT_NE(picture.find("1f1b"), std::string::npos);
+}
+
+TEST_F(Window, a_scenario_that_is_impossible_shows_nothing_of_the_one_before) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    const QString file = folder.filePath("broken.yaml");
+    write_file(file.toStdString(), "include: gpt2-xl\nschedule: no-such\n");
+    ASSERT_TRUE(opens({file}));
+    EXPECT_TRUE(window->windowTitle().startsWith("broken"));
+    EXPECT_FALSE(shown());
+    window->export_to(folder.filePath("nothing.csv"));
+    EXPECT_TRUE(window->message().contains("nothing is open"));
 }
 
 TEST_F(Window, starts_whatever_the_settings_file_holds) {
@@ -279,12 +319,14 @@ TEST_F(Window, a_run_is_watched_and_compared_with_its_prediction) {
             GTEST_SKIP() << programs << program << " is not built";
     const QString plan = folder.filePath("plan.yaml");
     write_file(plan.toStdString(),
-               "include: two-rank-gpt\ntraining: {seq_length: 64, data: {text: " +
+               "include: two-rank-gpt\ntraining: {seq_length: 64, checkpoint: {dir: " +
+                   folder.filePath("mine").toStdString() + "}, data: {text: " +
                    (source_folder() / "scenarios/data/tales.txt").string() + "}}\n");
     ASSERT_TRUE(opens({plan}));
     ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));  // not what the file says
     auto* run = window->findChild<RunPanel*>();
     part<QSpinBox>("run-steps")->setValue(3);
+    part<QLineEdit>("run-folder")->setText(folder.filePath("runs"));
     QSignalSpy failed(run, &RunPanel::failed);
     QSignalSpy settled(window.get(), &MainWindow::settled);
     window->execute();
@@ -293,6 +335,11 @@ TEST_F(Window, a_run_is_watched_and_compared_with_its_prediction) {
         << part<QPlainTextEdit>("run-log")->toPlainText().toStdString();
     ASSERT_TRUE(failed.isEmpty()) << failed[0][0].toString().toStdString();
     EXPECT_EQ(run->steps().size(), 3);
+    EXPECT_FALSE(QFileInfo::exists(folder.filePath("mine"))) << "where a real training saves";
+    const auto runs =
+        QDir(folder.filePath("runs")).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot);
+    ASSERT_EQ(runs.size(), 1);
+    EXPECT_TRUE(QFileInfo::exists(runs[0].filePath() + "/checkpoints"));
     const Scene& scene = window->findChild<TimelineView*>()->scene();
     EXPECT_TRUE(scene.comparison);
     EXPECT_EQ(scene.main.document->trace.header.source, "simulated");

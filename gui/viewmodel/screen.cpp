@@ -1,0 +1,144 @@
+#include "gui/viewmodel/screen.h"
+
+#include <cassert>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/overloaded.h"
+
+namespace debubble::gui {
+
+std::string title_of(const Screen& screen) {
+    return std::visit(
+        Overloaded{
+            [](const on_screen::Nothing&) { return std::string(); },
+            [](const on_screen::Plan& plan) { return title_of(plan.file); },
+            [](const on_screen::Trace& trace) { return title_of(trace.trace.file); },
+            [](const on_screen::Comparison& both) {
+                if (both.compares == Compares::Files)
+                    return fmt::format("{} and {}", title_of(both.a.file), title_of(both.b.file));
+                const std::string plan = both.a.plan ? title_of(both.a.plan->file) : both.a.file;
+                return both.compares == Compares::Run
+                           ? fmt::format("{}, predicted and executed", plan)
+                           : fmt::format("{}, two plans", plan);
+            },
+        },
+        screen);
+}
+
+Document document_of(const Screen& screen) {
+    return std::visit(
+        Overloaded{
+            [](const on_screen::Nothing&) { return Document(); },
+            [](const on_screen::Plan& plan) { return plan.plan ? plan.plan->document : nullptr; },
+            [](const on_screen::Trace& trace) { return trace.trace.document; },
+            [](const on_screen::Comparison& both) { return both.a.document; },
+        },
+        screen);
+}
+
+std::string view_name_of(const Screen& screen) {
+    return std::visit(Overloaded{
+                          [](const on_screen::Nothing&) { return std::string(); },
+                          [](const on_screen::Plan& plan) { return plan.file; },
+                          [](const on_screen::Trace& trace) { return trace.trace.file; },
+                          [](const on_screen::Comparison& both) {
+                              // Rows and colours of a comparison with the plan are neither the
+                              // plan's nor kept.
+                              return both.compares == Compares::Files
+                                         ? both.a.file + '|' + both.b.file
+                                         : std::string();
+                          },
+                      },
+                      screen);
+}
+
+std::vector<SummaryRow> figures_of(const Shown& shown) {
+    const TimelineDocument& document = *shown.document;
+    if (shown.plan)
+        return summary_of(shown.plan->prediction, document.statistics, document.memory_limit);
+    return summary_of(document.trace, document.statistics, document.memory_limit);
+}
+
+void Desk::open_plan(std::string file) {
+    lay_aside();
+    plan_ = on_screen::Plan{std::move(file), nullptr, nullptr};
+    screen_ = *plan_;
+}
+
+void Desk::predicted(std::shared_ptr<const PredictedPlan> plan,
+                     std::shared_ptr<const PredictedPlan> ghost) {
+    if (!plan_) return;
+    if (plan) {
+        plan_->plan = std::move(plan);
+        plan_->ghost = std::move(ghost);
+    }
+    if (edits()) show_plan();
+}
+
+void Desk::renamed(std::string file) {
+    if (!plan_) return;
+    plan_->file = std::move(file);
+    if (std::holds_alternative<on_screen::Plan>(screen_)) screen_ = *plan_;
+}
+
+bool Desk::show(const Opened& opened) {
+    if (opened.traces.size() == 1) {
+        lay_aside();
+        screen_ = on_screen::Trace{opened.traces[0]};
+        return true;
+    }
+    if (opened.traces.size() != 2) return false;
+    const Shown& a = opened.traces[0];
+    const bool changed = !plan_ || plan_->plan != a.plan;
+    if (opened.compares == Compares::Plans && changed) return false;
+    lay_aside();
+    screen_ = on_screen::Comparison{opened.compares,   a,
+                                    opened.traces[1],  opened.pairing,
+                                    opened.comparison, is_of_open_plan(a)};
+    return true;
+}
+
+void Desk::show_plan() {
+    assert(plan_ && "no scenario is open");
+    lay_aside();
+    screen_ = *plan_;
+}
+
+void Desk::show_aside() {
+    assert(aside_ && "nothing was laid aside");
+    Screen front = *std::exchange(aside_, std::nullopt);
+    lay_aside();
+    screen_ = std::move(front);
+    if (auto* both = std::get_if<on_screen::Comparison>(&screen_))
+        both->of_open_plan = is_of_open_plan(both->a);
+}
+
+/// Keeps what is about to leave the screen. Two plans are not kept: they are compared anew.
+void Desk::lay_aside() {
+    const auto* both = std::get_if<on_screen::Comparison>(&screen_);
+    const bool compares_plans = both != nullptr && both->compares == Compares::Plans;
+    if (std::holds_alternative<on_screen::Trace>(screen_) || (both != nullptr && !compares_plans))
+        aside_ = std::move(screen_);
+}
+
+bool Desk::is_of_open_plan(const Shown& shown) const {
+    return plan_ && shown.plan && shown.plan->file == plan_->file;
+}
+
+bool Desk::edits() const {
+    if (std::holds_alternative<on_screen::Plan>(screen_)) return true;
+    const auto* both = std::get_if<on_screen::Comparison>(&screen_);
+    return both != nullptr && both->of_open_plan;
+}
+
+bool Desk::can_show_plan() const {
+    return plan_ && !std::holds_alternative<on_screen::Plan>(screen_);
+}
+
+bool Desk::shows_text_of(const std::string& file) const {
+    return plan_ && !file.empty() && plan_->file == file;
+}
+
+}  // namespace debubble::gui

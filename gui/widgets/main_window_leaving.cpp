@@ -1,0 +1,101 @@
+#include <QCloseEvent>
+#include <QMessageBox>
+#include <QPushButton>
+
+#include "gui/widgets/main_window.h"
+#include "gui/widgets/message_strip.h"
+#include "gui/widgets/run/run_panel.h"
+
+/// Nothing is lost: unsaved changes are kept, and questions come before a plan or a run ends.
+namespace debubble::gui {
+
+void MainWindow::keep_unsaved() {
+    if (!desk_.has_plan()) return;
+    try {
+        if (session_.history().is_saved())
+            unsaved_.forget();
+        else
+            unsaved_.keep(session_.history().now());
+    } catch (const std::exception& error) {  // worth a warning, but the window goes on
+        messages_->warn(tr("Unsaved changes cannot be kept: %1").arg(error.what()));
+    }
+}
+
+void MainWindow::offer_unsaved() {
+    const std::vector<UnsavedFolder::Left> all = unsaved_.find_left();
+    if (all.empty()) return;
+    const UnsavedFolder::Left& newest = all.front();
+    QString sentence = tr("Changes of %1 were not saved when the window closed.")
+                           .arg(QString::fromStdString(title_of(newest.source.file)));
+    if (all.size() > 1) sentence += tr("  (1 of %1)").arg(all.size());
+    messages_->offer(sentence, {tr("Restore them"), [this, newest] { take_up(newest); }},
+                     {tr("Throw them away"), [this, newest] {
+                          UnsavedFolder::forget_left(newest);
+                          messages_->clear();
+                          offer_unsaved();
+                      }});
+}
+
+/// What is left goes only after this window keeps it itself.
+void MainWindow::take_up(const UnsavedFolder::Left& left) {
+    if (!may_discard()) return;
+    ScenarioText on_disk{{}, left.source.file};
+    try {
+        on_disk = std::get<ScenarioText>(open_source(left.source.file));
+    } catch (const std::exception&) {  // the file is gone, and the kept text is saved nowhere
+    }
+    opener_->forget();
+    messages_->clear();
+    open_scenario(on_disk);
+    session_.set_text(QString::fromStdString(left.source.text));
+    keep_unsaved();
+    UnsavedFolder::forget_left(left);
+    offer_unsaved();
+}
+
+/// Asks what becomes of changes that opening another scenario would discard.
+bool MainWindow::may_discard() {
+    if (!desk_.has_plan() || session_.history().is_saved()) return true;
+    QMessageBox box(QMessageBox::Question, tr("Unsaved changes"),
+                    tr("%1 has changes that are not saved.")
+                        .arg(QString::fromStdString(title_of(session_.history().now().file))),
+                    QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+    box.setInformativeText(tr("Another scenario takes its place."));
+    box.setDefaultButton(QMessageBox::Save);
+    const int answer = box.exec();
+    if (answer == QMessageBox::Save) return save();
+    if (answer != QMessageBox::Discard) return false;
+    unsaved_.forget();
+    return true;
+}
+
+/// Asks before a run ends with the window. A run that is to end saves first, and the window closes
+/// when it is over; only a run that is ending already can be killed.
+bool MainWindow::may_end_run() {
+    if (!run_->is_running()) return true;
+    const bool again = run_->is_stopping();
+    QMessageBox box(QMessageBox::Question, tr("A run is under way"),
+                    again ? tr("The run is still ending.") : tr("A training run is under way."),
+                    QMessageBox::NoButton, this);
+    box.setInformativeText(again ? tr("Killed now, it loses what it has not saved.")
+                                 : tr("It ends with the window, after its current step."));
+    const QPushButton* end = box.addButton(again ? tr("Kill it and quit") : tr("End it and quit"),
+                                           QMessageBox::DestructiveRole);
+    box.setDefaultButton(box.addButton(again ? tr("Wait") : tr("Go on"), QMessageBox::RejectRole));
+    box.exec();
+    if (!run_->is_running()) return true;  // it ended while the question was asked
+    if (box.clickedButton() != end) return false;
+    run_->stop();
+    quits_after_run_ = true;
+    return again;
+}
+
+/// Unsaved changes are kept and offered at the next start: no question about them on the way out.
+void MainWindow::closeEvent(QCloseEvent* event) {
+    keep_unsaved();
+    if (!may_end_run()) return event->ignore();
+    remember();
+    QMainWindow::closeEvent(event);
+}
+
+}  // namespace debubble::gui

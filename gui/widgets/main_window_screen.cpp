@@ -1,0 +1,251 @@
+#include <map>
+
+#include <QAction>
+#include <QLabel>
+#include <QSettings>
+
+#include "base/overloaded.h"
+#include "base/sha256.h"
+#include "gui/viewmodel/remembered_view.h"
+#include "gui/widgets/compare/compare_panel.h"
+#include "gui/widgets/details_panel.h"
+#include "gui/widgets/main_window.h"
+#include "gui/widgets/message_strip.h"
+#include "gui/widgets/run/run_panel.h"
+#include "gui/widgets/sweep/sweep_panel.h"
+#include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/what_if/summary_panel.h"
+#include "gui/widgets/what_if/what_if_panel.h"
+#include "gui/widgets/what_if/yaml_editor.h"
+
+/// The window follows the value of its desk: every part shows what is on the screen.
+namespace debubble::gui {
+namespace {
+
+constexpr int kMostViews = 100;
+
+/// A key that settings can have.
+QString view_key(const QString& name) {
+    return QString::fromStdString(sha256(name.toStdString()).substr(0, 24));
+}
+
+}  // namespace
+
+void MainWindow::show_screen() {
+    const Document document = document_of(desk_.screen());
+    const QString name =
+        document ? QString::fromStdString(view_name_of(desk_.screen())) : QString();
+    const bool other = name != looked_at_;
+    if (other) remember_view();  // as long as the timeline still has it
+    std::visit([this](const auto& screen) { put(screen); }, desk_.screen());
+    looked_at_ = name;
+    if (other) recall_view();
+    show_title_and_commands();
+    offer_way_back();
+}
+
+void MainWindow::put(const on_screen::Nothing&) {
+    timeline_->set_ghost(nullptr);
+    timeline_->set_document(nullptr);
+    details_->set_plan(nullptr);
+    summary_->show_rows({});
+    what_if_->show_delta({}, 0);
+    status_->clear();
+    status_->setToolTip({});
+}
+
+void MainWindow::put(const on_screen::Plan& screen) {
+    if (!screen.plan) return put(on_screen::Nothing{});
+    const PredictedPlan& plan = *screen.plan;
+    timeline_->set_document(plan.document);
+    timeline_->set_ghost(screen.ghost ? screen.ghost->document : nullptr);
+    details_->set_plan(screen.plan);
+    summary_->show_rows(figures_of(Shown{plan.document, plan.file, screen.plan}));
+    QString delta;
+    int good = 0;
+    if (screen.ghost) {
+        delta = QString::fromStdString(delta_line(screen.ghost->prediction, plan.prediction));
+        const double step = plan.prediction.step_time_s - screen.ghost->prediction.step_time_s;
+        good = !plan.prediction.fits ? -1 : step < 0 ? 1 : step > 0 ? -1 : 0;
+    }
+    what_if_->show_delta(delta, good);
+    status_->setText(QString::fromStdString(plan.picture.title));
+    status_->setToolTip(QString::fromStdString(plan.picture.subtitle));
+}
+
+void MainWindow::put(const on_screen::Trace& screen) {
+    timeline_->set_ghost(nullptr);
+    timeline_->set_document(screen.trace.document);
+    details_->set_plan(nullptr);
+    summary_->show_rows(figures_of(screen.trace));
+    what_if_->show_delta({}, 0);
+    status_->setText(tr("%n action(s)", nullptr, int(screen.trace.document->trace.spans.size())));
+    status_->setToolTip({});
+    messages_->clear_mistakes();
+}
+
+void MainWindow::put(const on_screen::Comparison& screen) {
+    timeline_->set_comparison(screen.a.document, screen.b.document, screen.pairing);
+    const std::vector<SummaryRow> figures = figures_of(screen.a);
+    compare_->show_comparison(*screen.pairing, *screen.a.document,
+                              compared(figures, figures_of(screen.b)), screen.words);
+    details_->set_plan(screen.a.plan);
+    summary_->show_rows(figures);
+    what_if_->show_delta({}, 0);
+    status_->setText(tr("A has %1 actions, B %2")
+                         .arg(screen.a.document->trace.spans.size())
+                         .arg(screen.b.document->trace.spans.size()));
+    status_->setToolTip({});
+    messages_->clear_mistakes();
+    raise_dock("compare");
+}
+
+void MainWindow::show_title_and_commands() {
+    const bool edits = desk_.edits();
+    const History& history = session_.history();
+    const QString title = QString::fromStdString(title_of(desk_.screen()));
+    setWindowTitle(title.isEmpty() ? tr("debubble")
+                   : edits         ? tr("%1[*] - debubble").arg(title)
+                                   : tr("%1 - debubble").arg(title));
+    setWindowModified(edits && !history.is_saved());
+    what_if_->setEnabled(edits);
+    text_->setReadOnly(!edits);
+    summary_->set_stale(edits && (session_.is_busy() || !session_.answer().plan));
+    sweep_->setEnabled(desk_.has_plan());
+    run_->setEnabled(desk_.has_plan());
+    for (QAction* action : {run_action_, schedule_, save_, save_as_, pin_, compare_plans_})
+        action->setEnabled(edits);
+    undo_->setEnabled(edits && history.can_undo());
+    redo_->setEnabled(edits && history.can_redo());
+    show_plan_->setEnabled(desk_.can_show_plan());
+    show_aside_->setEnabled(desk_.can_show_aside());
+    export_->setEnabled(desk_.can_export());
+}
+
+QString MainWindow::what_covers_the_plan() const {
+    const auto* both = std::get_if<on_screen::Comparison>(&desk_.screen());
+    if (both != nullptr && both->compares == Compares::Run)
+        return tr("Above what was simulated, below what was executed");
+    if (both != nullptr && both->compares == Compares::Plans)
+        return session_.is_pinned() ? tr("Above this plan, below the one that was pinned")
+                                    : tr("Above this plan, below the one before");
+    return tr("%1 stays open behind this")
+        .arg(QString::fromStdString(title_of(session_.history().now().file)));
+}
+
+void MainWindow::offer_way_back() {
+    if (!desk_.can_show_plan()) {
+        if (!way_back_.isEmpty() && messages_->message() == way_back_) messages_->clear();
+        way_back_.clear();
+        return;
+    }
+    way_back_ = what_covers_the_plan();
+    messages_->offer(way_back_, {tr("Back to the plan"), [this] { show_current_plan(); }});
+}
+
+void MainWindow::show_text() {
+    const History& history = session_.history();
+    text_->show_text(QString::fromStdString(history.now().text));
+    sweep_->set_scenario(history.now());
+    unsaved_timer_.start();
+    show_title_and_commands();
+}
+
+void MainWindow::show_answer() {
+    const Answer& answer = session_.answer();
+    const bool showed_plan = std::holds_alternative<on_screen::Plan>(desk_.screen());
+    what_if_->show_fields(answer.fields);
+    what_if_->show_written(answer.written);
+    pin_->setChecked(session_.is_pinned());
+    desk_.predicted(answer.plan, answer.plan ? session_.reference() : nullptr);
+    // Of an impossible plan the last possible one stays, with the action that is selected in it.
+    if (desk_.edits() && (answer.plan || !showed_plan))
+        show_screen();
+    else
+        show_title_and_commands();
+    if (desk_.edits()) show_mistakes();
+    Q_EMIT settled();
+}
+
+void MainWindow::show_mistakes() {
+    const Answer& answer = session_.answer();
+    text_->show_mistakes(answer.mistakes, answer.source.file);
+    std::map<std::string, QString> complaints;
+    for (const Diagnostic& mistake : answer.mistakes) {
+        const std::string key =
+            field_of(mistake, answer.source, what_if_->fields(), session_.last_changed());
+        QString& sentence = complaints[key];
+        if (!sentence.isEmpty()) sentence += '\n';
+        sentence += QString::fromStdString(mistake.message);
+    }
+    what_if_->show_complaints(complaints);
+    if (answer.mistakes.empty())
+        messages_->clear_mistakes();
+    else
+        messages_->show_mistakes(answer.mistakes);
+}
+
+void MainWindow::show_place(const SourceLocation& where) {
+    if (desk_.can_show_plan()) show_current_plan();
+    raise_dock("text");
+    text_->go_to(where.line, where.column);
+}
+
+void MainWindow::compare_plans() {
+    const std::shared_ptr<const PredictedPlan> plan = session_.answer().plan;
+    const std::shared_ptr<const PredictedPlan> below = session_.reference();
+    if (!desk_.edits() || session_.is_busy() || !plan || !below || below == plan)
+        return messages_->warn(
+            tr("There is no other plan to compare with: pin one (Ctrl+K) and change something"));
+    OpenRequest request;
+    request.predicted = Shown{plan->document, tr("this plan").toStdString(), plan};
+    request.below = Shown{below->document, tr("the plan before").toStdString(), below};
+    opener_->ask(std::move(request));
+}
+
+void MainWindow::show_current_plan() {
+    if (!desk_.can_show_plan()) return;
+    desk_.show_plan();
+    show_screen();
+    show_page(timeline_);
+    if (!session_.is_busy()) show_mistakes();
+}
+
+void MainWindow::show_aside() {
+    if (!desk_.can_show_aside()) return;
+    desk_.show_aside();
+    show_screen();
+    show_page(timeline_);
+}
+
+/// While a comparison covers an open plan, its rows and colours are not the plan's.
+void MainWindow::remember_view() {
+    if (looked_at_.isEmpty() || !timeline_->scene().main) return;
+    const QString key = view_key(looked_at_);
+    QSettings settings;
+    QStringList order = settings.value("views/order").toStringList();
+    order.removeAll(key);
+    order.prepend(key);
+    while (order.size() > kMostViews) settings.remove("views/" + order.takeLast());
+    settings.setValue("views/order", order);
+    settings.setValue("views/" + key, QString::fromStdString(remembered(timeline_->state())));
+}
+
+void MainWindow::recall_view() {
+    if (looked_at_.isEmpty()) return;
+    const QString kept = QSettings().value("views/" + view_key(looked_at_)).toString();
+    timeline_->set_state(recalled(kept.toStdString(), fresh_view()));
+}
+
+/// A file that is new to this person is shown as a whole, whatever was chosen in the one before.
+/// The options of a comparison are kept for all files, since the compare panel goes on showing
+/// them.
+ViewState MainWindow::fresh_view() const {
+    ViewState state;
+    state.axis = timeline_->state().axis;
+    state.axis.fit();
+    state.comparison = timeline_->state().comparison;
+    return state;
+}
+
+}  // namespace debubble::gui
