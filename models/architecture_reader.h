@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/architecture.h"
+#include "text/key.h"
 #include "text/shipped_files.h"
 
 namespace debubble::models {
@@ -20,6 +22,9 @@ Architecture read_own_architecture(const text::NodePtr& map, text::Mistakes& mis
 
 /// The architecture of a name or path given on the command line. Throws InputError.
 Architecture read_model(const std::string& name_or_path);
+
+/// The description of an architecture's keys.
+std::vector<text::Key> architecture_keys();
 
 /// The names in the zoo, sorted.
 std::vector<std::string> zoo();

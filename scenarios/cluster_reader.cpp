@@ -1,25 +1,42 @@
 #include "scenarios/cluster_reader.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
 #include "scenarios/measured.h"
+#include "text/fields.h"
 #include "text/mapping_reader.h"
 #include "text/quantity.h"
 
 namespace debubble::scenarios {
 namespace {
 
+using text::bytes;
+using text::custom;
+using text::described;
+using text::duration;
+using text::Fields;
+using text::flag;
+using text::flop_rate;
+using text::Form;
+using text::free_text;
 using text::MappingReader;
 using text::Mistakes;
 using text::Node;
 using text::NodePtr;
+using text::rate;
+using text::read_fields;
+using text::real;
+using text::required;
+using text::section;
+using text::whole;
+using text::word;
 
 constexpr int kMostNodes = 1'000'000;
 constexpr int kMostGpusPerNode = 1024;
 constexpr int kMostNics = 1024;
+constexpr double kLeastShare = 0.001;
 
 constexpr std::pair<std::string_view, Provenance> kProvenances[] = {
     {"datasheet", Provenance::Datasheet},
@@ -32,97 +49,136 @@ constexpr std::pair<std::string_view, NodeLink::Kind> kLinkKinds[] = {
     {"pairs", NodeLink::Kind::Pairs},
     {"pcie", NodeLink::Kind::Pcie}};
 
-/// Keys of the three parts, all of which are constants with an origin; `name` is not.
-constexpr std::array<std::string_view, 14> kGpuKeys{"sms",
-                                                    "bf16",
-                                                    "fp16_flops",
-                                                    "fp32_flops",
-                                                    "memory",
-                                                    "memory_bandwidth",
-                                                    "gemm_efficiency",
-                                                    "attention_forward_efficiency",
-                                                    "attention_backward_efficiency",
-                                                    "memory_efficiency",
-                                                    "gemm_overhead",
-                                                    "kernel_overhead",
-                                                    "host_link",
-                                                    "threads"};
-constexpr std::array<std::string_view, 8> kLinkKeys{
-    "kind",    "bandwidth",    "efficiency",          "group_efficiency",
-    "latency", "base_latency", "half_bandwidth_size", "in_network_reduction"};
-constexpr std::array<std::string_view, 7> kNetworkKeys{
-    "nics_per_node", "nic_bandwidth",    "efficiency",    "latency",
-    "p2p_latency",   "oversubscription", "nodes_per_leaf"};
-
-Gpu read_gpu(const NodePtr& map, Mistakes& mistakes) {
-    MappingReader in(map, "gpu", mistakes);
-    Gpu gpu;
-    for (const std::string_view key : {"sms", "memory", "memory_bandwidth"}) in.demand(key);
-    in.text("name", gpu.name);
-    in.whole("sms", gpu.sms, 1, 100'000);
-    in.flop_rate("fp16_flops", gpu.fp16_flops_per_s);
-    in.flop_rate("fp32_flops", gpu.fp32_flops_per_s);
-    in.flag("bf16", gpu.bf16);
-    in.bytes("memory", gpu.memory);
-    in.rate("memory_bandwidth", gpu.memory_bandwidth);
-    in.real("gemm_efficiency", gpu.gemm_efficiency, 0.001, 1);
-    in.real("attention_forward_efficiency", gpu.attention_forward_efficiency, 0.001, 1);
-    in.real("attention_backward_efficiency", gpu.attention_backward_efficiency, 0.001, 1);
-    in.real("memory_efficiency", gpu.memory_efficiency, 0.001, 1);
-    in.duration("gemm_overhead", gpu.gemm_overhead);
-    in.duration("kernel_overhead", gpu.kernel_overhead);
-    in.rate("host_link", gpu.host_link);
-    if (int threads = 0; in.whole("threads", threads, 1, 100'000)) gpu.threads = threads;
-    in.finish();
-    return gpu;
+const Fields<Gpu>& gpu_fields() {
+    static const Fields<Gpu> kFields{
+        {"name", free_text(&Gpu::name), "The device's name.", "NVIDIA A100-SXM4-80GB", "none"},
+        {"sms", required(whole(&Gpu::sms, 1, 100'000)),
+         "Streaming multiprocessors: the tiles of a matrix product run in waves of these.", "108"},
+        {"fp16_flops", flop_rate(&Gpu::fp16_flops_per_s),
+         "The dense peak rate of fp16 and bf16; 0 FLOP/s: not known.", "312 TFLOP/s"},
+        {"fp32_flops", flop_rate(&Gpu::fp32_flops_per_s),
+         "The rate of fp32 matrix products; 0 FLOP/s: not known.", "19.5 TFLOP/s"},
+        {"bf16", flag(&Gpu::bf16), "The device has matrix units for bf16.", "false"},
+        {"memory", required(bytes(&Gpu::memory)), "The bytes that a process can allocate.",
+         "79.15 GiB"},
+        {"memory_bandwidth", required(rate(&Gpu::memory_bandwidth)),
+         "The rate of the device's memory, from the datasheet.", "2039 GB/s"},
+        {"gemm_efficiency", real(&Gpu::gemm_efficiency, kLeastShare, 1, "share"),
+         "The share of the peak that a very large matrix product reaches.", "0.8"},
+        {"attention_forward_efficiency",
+         real(&Gpu::attention_forward_efficiency, kLeastShare, 1, "share"),
+         "The share of the peak that flash attention reaches in the forward, on long sequences.",
+         "0.7"},
+        {"attention_backward_efficiency",
+         real(&Gpu::attention_backward_efficiency, kLeastShare, 1, "share"),
+         "The share of the peak that flash attention reaches in the backward, on long sequences.",
+         "0.6"},
+        {"memory_efficiency", real(&Gpu::memory_efficiency, kLeastShare, 1, "share"),
+         "The share of the memory's bandwidth that elementwise kernels reach on average.", "0.8"},
+        {"gemm_overhead", duration(&Gpu::gemm_overhead), "Time added for each matrix product.",
+         "3 us"},
+        {"kernel_overhead", duration(&Gpu::kernel_overhead),
+         "Time added for each memory-bound kernel.", "2 us"},
+        {"host_link", rate(&Gpu::host_link),
+         "The rate from the device to pinned memory of the host, in one direction.", "25 GB/s"},
+        {"threads", whole(&Gpu::threads, 1, 100'000, "threads"),
+         "The threads of a processor that make up one such device.", "4",
+         "none: the device is a real GPU"}};
+    return kFields;
 }
 
 /// Reads a map such as {2: 0.647, 4: 0.747}: the efficiency of groups of that many GPUs and more.
-void read_group_efficiency(const NodePtr& map, NodeLink& link, Mistakes& mistakes) {
+void read_group_efficiency(MappingReader& link_in, std::string_view key, NodeLink& link) {
+    const NodePtr map = link_in.value(key);
     if (!map) return;
-    MappingReader in(map, "group_efficiency", mistakes);
+    MappingReader in(map, key, link_in.mistakes());
     for (const Node::Entry& entry : in.mapping()->entries) {
         const auto members = text::parse_whole(entry.key);
         if (!members || *members < 2 || *members > kMostGpusPerNode) {
-            mistakes.add(entry.place, fmt::format("'{}' is not a number of GPUs from 2 to {}",
-                                                  entry.key, kMostGpusPerNode));
+            in.mistakes().add(entry.place, fmt::format("'{}' is not a number of GPUs from 2 to {}",
+                                                       entry.key, kMostGpusPerNode));
             continue;
         }
         double efficiency = 1;
-        if (in.real(entry.key, efficiency, 0.001, 1))
+        if (in.real(entry.key, efficiency, kLeastShare, 1))
             link.group_efficiency[static_cast<int>(*members)] = efficiency;
     }
 }
 
-NodeLink read_link(const NodePtr& map, Mistakes& mistakes) {
-    MappingReader in(map, "node_link", mistakes);
-    NodeLink link;
-    in.demand("bandwidth");
-    in.word("kind", link.kind, kLinkKinds);
-    in.rate("bandwidth", link.bandwidth);
-    in.real("efficiency", link.efficiency, 0.001, 1);
-    read_group_efficiency(in.value("group_efficiency"), link, mistakes);
-    in.duration("latency", link.latency);
-    in.duration("base_latency", link.base_latency);
-    in.bytes("half_bandwidth_size", link.half_bandwidth_size);
-    in.flag("in_network_reduction", link.in_network_reduction);
-    in.finish();
-    return link;
+const Fields<NodeLink>& link_fields() {
+    static const Fields<NodeLink> kFields{
+        {"kind", word(&NodeLink::kind, kLinkKinds),
+         "How the GPUs of a node are linked: by switches, a mesh of links in a ring, in pairs, or "
+         "over PCIe.",
+         "ring"},
+        {"bandwidth", required(rate(&NodeLink::bandwidth)),
+         "The rate of one GPU's links together, in one direction.", "300 GB/s"},
+        {"efficiency", real(&NodeLink::efficiency, kLeastShare, 1, "share"),
+         "The share of the bandwidth that the collective library reaches (bus bandwidth).", "0.9"},
+        {"group_efficiency",
+         custom(read_group_efficiency,
+                {Form{text::TableForm{
+                    "GPUS", "^[1-9][0-9]*$", {Form{text::RealForm{kLeastShare, 1, "share"}}}}}}),
+         "The share for groups of so many GPUs and more, where it differs.",
+         "{2: 0.647, 4: 0.747, 8: 0.770}", "efficiency, for groups of any size"},
+        {"latency", duration(&NodeLink::latency), "Time added for each hop of a collective.",
+         "2.8 us"},
+        {"base_latency", duration(&NodeLink::base_latency), "Time added for every collective.",
+         "29 us"},
+        {"half_bandwidth_size", bytes(&NodeLink::half_bandwidth_size),
+         "The size of a message that reaches half of the bandwidth.", "307 KB"},
+        {"in_network_reduction", flag(&NodeLink::in_network_reduction),
+         "The switches add up reductions (NVLink SHARP).", "true"}};
+    return kFields;
 }
 
-NodeNetwork read_network(const NodePtr& map, Mistakes& mistakes) {
-    MappingReader in(map, "network", mistakes);
-    NodeNetwork network;
-    in.demand("nic_bandwidth");
-    in.whole("nics_per_node", network.nics_per_node, 1, kMostNics);
-    in.rate("nic_bandwidth", network.nic_bandwidth);
-    in.real("efficiency", network.efficiency, 0.001, 1);
-    in.duration("latency", network.latency);
-    in.duration("p2p_latency", network.p2p_latency);
-    in.real("oversubscription", network.oversubscription, 1, 1000);
-    in.whole("nodes_per_leaf", network.nodes_per_leaf, 0, kMostNodes);
-    in.finish();
-    return network;
+const Fields<NodeNetwork>& network_fields() {
+    static const Fields<NodeNetwork> kFields{
+        {"nics_per_node", whole(&NodeNetwork::nics_per_node, 1, kMostNics, "NICs"),
+         "Network interfaces of a node.", "8"},
+        {"nic_bandwidth", required(rate(&NodeNetwork::nic_bandwidth)),
+         "The rate of one of them, in one direction.", "200 Gb/s"},
+        {"efficiency", real(&NodeNetwork::efficiency, kLeastShare, 1, "share"),
+         "The share of that rate which large messages reach.", "0.84"},
+        {"latency", duration(&NodeNetwork::latency), "Time added for each hop of a collective.",
+         "20 us"},
+        {"p2p_latency", duration(&NodeNetwork::p2p_latency),
+         "The time of one point-to-point message of no size, software included.", "120 us"},
+        {"oversubscription", real(&NodeNetwork::oversubscription, 1, 1000, "ratio"),
+         "The bandwidth into the leaf switches, relative to that from leaf to spine.", "2"},
+        {"nodes_per_leaf", whole(&NodeNetwork::nodes_per_leaf, 0, kMostNodes, "nodes"),
+         "Nodes of a leaf switch; 0: one leaf for all nodes.", "32"}};
+    return kFields;
+}
+
+/// The constants of the three parts, which all have an origin; a `name` is none.
+template <class T>
+void add_constants(std::vector<std::string>& all, std::string_view part, const Fields<T>& fields) {
+    for (const text::Field<T>& field : fields)
+        if (field.name != "name") all.push_back(fmt::format("{}.{}", part, field.name));
+}
+
+/// An entry of `origins`.
+struct OriginOfConstants {
+    Provenance provenance = Provenance::Assumed;
+    std::string source;
+    std::vector<std::string> of;
+};
+
+void read_constants(MappingReader& in, std::string_view key, OriginOfConstants& origin) {
+    in.texts(key, origin.of);
+}
+
+const Fields<OriginOfConstants>& origin_fields() {
+    static const Form constant{text::WordForm{cluster_constants()}};
+    static const Fields<OriginOfConstants> kFields{
+        {"provenance", required(word(&OriginOfConstants::provenance, kProvenances)),
+         "The kind of source.", "datasheet"},
+        {"source", required(free_text(&OriginOfConstants::source)), "The source, as a sentence.",
+         "NVIDIA A100 datasheet (June 2021)"},
+        {"of", required(custom(read_constants, {constant, Form{text::ListForm{{constant}, {}}}})),
+         "The constants that come from it.", "[gpu.sms, gpu.memory]"}};
+    return kFields;
 }
 
 struct Origins {
@@ -141,18 +197,14 @@ Origins read_origins(const NodePtr& list, Mistakes& mistakes) {
     const std::vector<std::string> known = cluster_constants();
     for (const NodePtr& item : list->items) {
         MappingReader in(item, "origins", mistakes);
-        Cluster::Origin origin;
-        std::vector<std::string> constants;
-        for (const std::string_view key : {"provenance", "source", "of"}) in.demand(key);
-        in.word("provenance", origin.provenance, kProvenances);
-        in.text("source", origin.source);
-        in.texts("of", constants);
+        OriginOfConstants origin;
+        read_fields(in, origin_fields(), origin);
         in.finish();
-        for (const std::string& constant : constants) {
+        for (const std::string& constant : origin.of) {
             if (!std::ranges::binary_search(known, constant))
                 in.complain_unknown("of", "constant", constant, known);
             else
-                origins.of[constant] = origin;
+                origins.of[constant] = {origin.provenance, origin.source};
         }
     }
     return origins;
@@ -178,10 +230,56 @@ void mark_foreign(const NodePtr& part, std::string_view name, const Origins& ori
     }
 }
 
-template <std::size_t N>
-void add_constants(std::vector<std::string>& all, std::string_view part,
-                   const std::array<std::string_view, N>& keys) {
-    for (const std::string_view key : keys) all.push_back(fmt::format("{}.{}", part, key));
+/// What the table of a cluster reads into.
+struct ClusterDraft {
+    Cluster cluster;
+    Origins origins;
+};
+
+void read_origins_key(MappingReader& in, std::string_view key, ClusterDraft& draft) {
+    draft.origins = read_origins(in.value(key), in.mistakes());
+}
+
+void read_measured_key(MappingReader& in, std::string_view key, ClusterDraft& draft) {
+    if (const NodePtr measured = in.value(key))
+        draft.cluster.measured = read_measured(measured, in.mistakes());
+}
+
+auto in_cluster(auto member) {
+    return [member](ClusterDraft& draft) -> decltype(auto) { return (draft.cluster.*member); };
+}
+
+const Fields<ClusterDraft>& cluster_fields() {
+    static const Fields<ClusterDraft> kFields{
+        {"name", free_text(in_cluster(&Cluster::name)), "The cluster's name.", "my-cluster",
+         "inline"},
+        {"source", free_text(in_cluster(&Cluster::source)),
+         "Where the figures come from, as a sentence.", "Datasheets of the vendor", "none"},
+        {"gpus_per_node",
+         required(whole(in_cluster(&Cluster::gpus_per_node), 1, kMostGpusPerNode, "GPUs")),
+         "GPUs of a node.", "8"},
+        {"nodes", whole(in_cluster(&Cluster::nodes), 1, kMostNodes, "nodes"),
+         "Nodes of a scenario that gives no number itself.", "4"},
+        {"host_adam_parameters_per_s",
+         real(in_cluster(&Cluster::host_adam_parameters_per_s), 1, 1e15, "parameters/s"),
+         "The rate of Adam on all processors of a node together.", "4.2e9"},
+        {"gpu", required(section(in_cluster(&Cluster::gpu), gpu_fields())),
+         "The device: its peak rates, and the shares of them that kernels reach.",
+         "{sms: 108, memory: 80 GiB, memory_bandwidth: 2039 GB/s}"},
+        {"node_link", required(section(in_cluster(&Cluster::node_link), link_fields())),
+         "The links between the GPUs of a node.", "{kind: switched, bandwidth: 300 GB/s}"},
+        {"network", required(section(in_cluster(&Cluster::network), network_fields())),
+         "The network between nodes.", "{nics_per_node: 8, nic_bandwidth: 200 Gb/s}"},
+        {"origins",
+         custom(read_origins_key,
+                {Form{text::ListForm{{Form{text::MapForm{described(origin_fields())}}}, {}}}}),
+         "The sources of the constants.",
+         "[{provenance: measured, source: our bench, of: [gpu.memory]}]", "none is stated"},
+        {"measured", custom(read_measured_key, {Form{text::MapForm{measured_keys()}}}),
+         "Times measured on this machine; `debubble calibrate` writes them.",
+         "{optimizer_seconds_per_element: 1e-9, operators: []}",
+         "none: times follow from the rates"}};
+    return kFields;
 }
 
 }  // namespace
@@ -194,41 +292,31 @@ std::string_view name_of(Provenance provenance) {
 
 std::vector<std::string> cluster_constants() {
     std::vector<std::string> all;
-    add_constants(all, "gpu", kGpuKeys);
-    add_constants(all, "node_link", kLinkKeys);
-    add_constants(all, "network", kNetworkKeys);
+    add_constants(all, "gpu", gpu_fields());
+    add_constants(all, "node_link", link_fields());
+    add_constants(all, "network", network_fields());
     std::ranges::sort(all);
     return all;
 }
 
+std::vector<text::Key> cluster_keys() {
+    return described(cluster_fields());
+}
+
 Cluster read_cluster(const NodePtr& value, text::ShippedFiles& shipped, Mistakes& mistakes) {
     const NodePtr map = shipped.resolve(value, "cluster", "scenarios/clusters", mistakes);
-    Cluster cluster;
-    if (!map) return cluster;
+    if (!map) return {};
     MappingReader in(map, "cluster", mistakes);
-    for (const std::string_view key : {"gpu", "node_link", "network", "gpus_per_node"})
-        in.demand(key);
+    ClusterDraft draft;
+    Cluster& cluster = draft.cluster;
     cluster.name = "inline";
-    in.text("name", cluster.name);
-    in.text("source", cluster.source);
-    in.whole("gpus_per_node", cluster.gpus_per_node, 1, kMostGpusPerNode);
-    in.whole("nodes", cluster.nodes, 1, kMostNodes);
-    in.real("host_adam_parameters_per_s", cluster.host_adam_parameters_per_s, 1, 1e15);
-    const NodePtr gpu = in.value("gpu");
-    const NodePtr link = in.value("node_link");
-    const NodePtr network = in.value("network");
-    if (gpu) cluster.gpu = read_gpu(gpu, mistakes);
-    if (link) cluster.node_link = read_link(link, mistakes);
-    if (network) cluster.network = read_network(network, mistakes);
-    const Origins origins = read_origins(in.value("origins"), mistakes);
-    mark_foreign(gpu, "gpu", origins, cluster);
-    mark_foreign(link, "node_link", origins, cluster);
-    mark_foreign(network, "network", origins, cluster);
+    read_fields(in, cluster_fields(), draft);
+    in.finish();
+    mark_foreign(in.value("gpu"), "gpu", draft.origins, cluster);
+    mark_foreign(in.value("node_link"), "node_link", draft.origins, cluster);
+    mark_foreign(in.value("network"), "network", draft.origins, cluster);
     if (const NodePtr adam = in.value("host_adam_parameters_per_s"))
         cluster.origins["host_adam_parameters_per_s"] = said_in(adam->place);
-    if (const NodePtr measured = in.value("measured"))
-        cluster.measured = read_measured(measured, mistakes);
-    in.finish();
     return cluster;
 }
 

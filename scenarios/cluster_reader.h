@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "scenarios/cluster.h"
+#include "text/key.h"
 #include "text/shipped_files.h"
 
 namespace debubble::scenarios {
@@ -22,5 +23,8 @@ Cluster read_cluster(const std::string& name_or_path);
 
 /// The dotted keys of a cluster's constants, which are those that have an origin.
 std::vector<std::string> cluster_constants();
+
+/// The description of a cluster's keys.
+std::vector<text::Key> cluster_keys();
 
 }  // namespace debubble::scenarios

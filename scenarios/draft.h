@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "scenarios/scenario.h"
+#include "text/fields.h"
 #include "text/mapping_reader.h"
 #include "text/shipped_files.h"
 
@@ -17,6 +18,8 @@ inline constexpr int kMostChunks = 1024;
 inline constexpr int kMostSamples = 100'000'000;
 inline constexpr int kMostMicroBatches = 1'000'000;
 inline constexpr std::int64_t kLongestSequence = 100'000'000;
+inline constexpr std::int64_t kMostSteps = 1'000'000'000'000;
+inline constexpr double kHuge = 1e18;
 
 struct Draft {
     Draft(const text::NodePtr& root, text::ShippedFiles& shipped, text::Mistakes& mistakes);
@@ -27,6 +30,7 @@ struct Draft {
     std::optional<int> data;  ///< unset for `auto`
     std::optional<int> expert_tensor;
     std::optional<int> stages_per_rank;  ///< the value given under `parallel`
+    std::optional<int> stages_per_rank_of_schedule;
     std::optional<int> global_batch;
     std::optional<int> micro_batch;
     std::optional<int> micro_batches;
@@ -42,10 +46,21 @@ struct Draft {
     text::Mistakes& mistakes() const { return top.mistakes(); }
 };
 
+/// The tables of the scenario's parts, and their descriptions; `fresh` is a draft of an empty map.
+const text::Fields<Draft>& run_fields();
+std::vector<text::Key> parallel_keys(Draft& fresh);
+std::vector<text::Key> schedule_keys(Draft& fresh);
+std::vector<text::Key> training_keys(Draft& fresh);
+
+/// The rows of `training` for the optimizer and its learning rate.
+std::vector<text::Form> optimizer_forms();
+std::vector<text::Form> lr_schedule_forms();
+void read_optimizer(text::MappingReader& training, std::string_view key, Draft& draft);
+/// Precondition: `steps` and the optimizer have been read.
+void read_lr_schedule(text::MappingReader& training, std::string_view key, Draft& draft);
+
 void read_parallel(Draft& draft);
 void read_training(Draft& draft);
-/// Reads the keys of `training` that only a run needs. Precondition: the precision has been read.
-void read_run_keys(Draft& draft);
 /// Precondition: parallel has been read, since a schedule may set stages_per_rank.
 void read_schedule(Draft& draft);
 

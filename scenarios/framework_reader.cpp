@@ -2,13 +2,27 @@
 
 #include <algorithm>
 
+#include "text/fields.h"
 #include "text/mapping_reader.h"
 
 namespace debubble::scenarios {
 namespace {
 
 using models::LossKernel;
+using text::bytes;
+using text::custom;
+using text::described;
+using text::duration;
+using text::Fields;
+using text::flag;
+using text::Form;
+using text::free_text;
 using text::MappingReader;
+using text::names_of;
+using text::read_fields;
+using text::real;
+using text::whole;
+using text::word;
 
 constexpr std::pair<std::string_view, LossKernel> kLosses[] = {
     {"unfused", LossKernel::Unfused},
@@ -31,27 +45,9 @@ constexpr std::pair<std::string_view, AllocatorModel> kAllocators[] = {
     {"pytorch-caching", AllocatorModel::PyTorchCaching},
     {"arena", AllocatorModel::Arena}};
 
-void read_kernels(MappingReader& in, models::KernelOptions& kernels) {
-    in.flag("gradient_accumulation_fusion", kernels.gradient_accumulation_fusion);
-    in.flag("fused_bias_activation", kernels.fused_bias_activation);
-    in.flag("fused_bias_dropout_add", kernels.fused_bias_dropout_add);
-    in.flag("fused_rope", kernels.fused_rope);
-    in.flag("fused_norm", kernels.fused_norm);
-    in.flag("dropout_masks_always", kernels.dropout_masks_always);
-    in.flag("replayed_dropout", kernels.replayed_dropout);
-    in.flag("embedding_gradient_tensor", kernels.embedding_gradient_tensor);
-    in.flag("activation_gradient_in_place", kernels.activation_gradient_in_place);
-    in.flag("fp32_query_gradient", kernels.fp32_query_gradient);
-    in.flag("attention_mask_tensor", kernels.attention_mask_tensor);
-    in.flag("attention_copies", kernels.attention_copies);
-    in.flag("packed_attention", kernels.packed_attention);
-    in.flag("keeps_gathered", kernels.keeps_gathered);
-    in.word("context_communication", kernels.context_communication, kContextCommunications);
-    in.flag("context_output_copy", kernels.context_output_copy);
-    in.flag("weighted_experts_activation", kernels.weighted_experts_activation);
-    in.flag("dummy_weight_gradients", kernels.dummy_weight_gradients);
-    in.word("loss", kernels.loss, kLosses);
-    in.whole("vocabulary_multiple", kernels.vocabulary_multiple, 1, 1 << 20);
+/// The place of a member of the kernels' options.
+auto in_kernels(auto member) {
+    return [member](Framework& f) -> decltype(auto) { return (f.kernels.*member); };
 }
 
 constexpr std::pair<std::string_view, Exchange> kExchangeWords[] = {
@@ -61,61 +57,187 @@ constexpr std::pair<std::string_view, Exchange> kExchangeWords[] = {
     {"sharded_parameters", Exchange::ShardedParameters}};
 
 /// Reads a list of words; it replaces the list of the profile's base and does not add to it.
-void read_pair_hides(MappingReader& in, Framework& f) {
+void read_pair_hides(MappingReader& in, std::string_view key, Framework& f) {
     std::vector<std::string> words;
-    if (!in.texts("pair_hides", words)) return;
-    std::vector<std::string> known;
-    for (const auto& [word, exchange] : kExchangeWords) known.emplace_back(word);
+    if (!in.texts(key, words)) return;
+    const std::vector<std::string> known = names_of(kExchangeWords);
     for (const std::string& word : words) {
         const auto at = std::ranges::find(known, word);
         if (at == known.end())
-            in.complain_unknown("pair_hides", "exchange", word, known);
+            in.complain_unknown(key, "exchange", word, known);
         else
             f.pair_hides[static_cast<std::size_t>(kExchangeWords[at - known.begin()].second)] =
                 true;
     }
 }
 
-void read_communication(MappingReader& in, Framework& f) {
-    in.flag("overlap_tensor_backward", f.overlap_tensor_backward);
-    in.flag("overlap_grad_reduce", f.overlap_grad_reduce);
-    in.flag("reduces_by_layer", f.reduces_by_layer);
-    in.flag("overlap_param_gather", f.overlap_param_gather);
-    read_pair_hides(in, f);
-    in.word("point_to_point", f.point_to_point, kPointToPoint);
-    in.flag("point_to_point_blocks", f.point_to_point_blocks);
-    if (in.bytes("grad_bucket", f.grad_bucket) && f.grad_bucket < Bytes{1 << 10})
-        in.complain("grad_bucket", "'grad_bucket' must be at least 1 KiB");
+void read_grad_bucket(MappingReader& in, std::string_view key, Framework& f) {
+    if (in.bytes(key, f.grad_bucket) && f.grad_bucket < Bytes{1 << 10})
+        in.complain(key, "'grad_bucket' must be at least 1 KiB");
 }
 
-void read_host(MappingReader& in, Framework& f) {
-    in.duration("host_forward_layer", f.host_forward_layer);
-    in.duration("host_backward_layer", f.host_backward_layer);
-    in.duration("host_recompute_layer", f.host_recompute_layer);
-    in.duration("host_tensor_collective", f.host_tensor_collective);
-    in.duration("host_micro_batch", f.host_micro_batch);
-}
-
-void read_optimizer(MappingReader& in, Framework& f) {
-    in.word("optimizer", f.optimizer, kOptimizers);
-    in.real("optimizer_bytes_per_parameter", f.optimizer_bytes_per_parameter, 0, 1000);
-    in.duration("optimizer_fixed", f.optimizer_fixed);
-    if (in.bytes("offload_buffer", f.offload_buffer) && f.offload_buffer.count != 0 &&
+void read_offload_buffer(MappingReader& in, std::string_view key, Framework& f) {
+    if (in.bytes(key, f.offload_buffer) && f.offload_buffer.count != 0 &&
         f.offload_buffer < Bytes{16 << 10})
-        in.complain("offload_buffer", "'offload_buffer' must be 0 or at least 16 KiB");
-    in.flag("post_validation", f.post_validation);
-    in.flag("rollback_copies", f.rollback_copies);
+        in.complain(key, "'offload_buffer' must be 0 or at least 16 KiB");
 }
 
-void read_memory(MappingReader& in, Framework& f) {
-    in.word("allocator", f.allocator, kAllocators);
-    in.bytes("library_workspace", f.library_workspace);
-    in.bytes("headroom", f.headroom);
-    in.flag("main_grad_buffer", f.main_grad_buffer);
-    in.flag("ddp_buckets", f.ddp_buckets);
+/// A number of bytes with a further check.
+text::Reading<Framework> checked_bytes(void (*read)(MappingReader&, std::string_view, Framework&),
+                                       Bytes Framework::*place) {
+    return {read,
+            [](Framework&) { return std::vector{Form{text::QuantityForm{text::Quantity::Bytes}}}; },
+            [place](Framework& fresh) { return text::shown(fresh.*place); }};
+}
+
+Fields<Framework> kernel_fields() {
+    using K = models::KernelOptions;
+    const auto on = [](bool K::*member) { return flag(in_kernels(member)); };
+    return {
+        {"gradient_accumulation_fusion", on(&K::gradient_accumulation_fusion),
+         "The product that makes a weight's gradient adds it to the main gradients.", "false"},
+        {"fused_bias_activation", on(&K::fused_bias_activation),
+         "The bias and the activation of the MLP are one kernel.", "false"},
+        {"fused_bias_dropout_add", on(&K::fused_bias_dropout_add),
+         "Bias, dropout and residual are one kernel.", "false"},
+        {"fused_rope", on(&K::fused_rope), "Rotary positions are one kernel.", "false"},
+        {"fused_norm", on(&K::fused_norm), "A norm is one kernel.", "false"},
+        {"dropout_masks_always", on(&K::dropout_masks_always),
+         "Dropout masks are kept even where nothing is dropped (older containers).", "true"},
+        {"replayed_dropout", on(&K::replayed_dropout),
+         "Dropout masks are made again from their random numbers instead of kept.", "true"},
+        {"embedding_gradient_tensor", on(&K::embedding_gradient_tensor),
+         "The gradients of embedding tables are tensors of their own, then added.", "false"},
+        {"activation_gradient_in_place", on(&K::activation_gradient_in_place),
+         "A nonlinearity that is not gated overwrites its output's gradient with its input's.",
+         "true"},
+        {"fp32_query_gradient", on(&K::fp32_query_gradient),
+         "Flash attention's backward sums the queries' gradient in an fp32 tensor of its own.",
+         "false"},
+        {"attention_mask_tensor", on(&K::attention_mask_tensor),
+         "The data loader makes a mask of a byte per pair of tokens.", "true"},
+        {"attention_copies", on(&K::attention_copies),
+         "Values stay a view of the packed product, and the context is copied (plain PyTorch).",
+         "true"},
+        {"packed_attention", on(&K::packed_attention),
+         "Attention reads and writes queries, keys and values inside the packed product.", "true"},
+        {"keeps_gathered", on(&K::keeps_gathered),
+         "The input that sequence parallelism gathered is kept for the weight's gradient.", "true"},
+        {"context_communication",
+         word(in_kernels(&K::context_communication), kContextCommunications),
+         "How a context-parallel rank gets the keys and values of the others "
+         "(Megatron's --cp-comm-type).",
+         "all-gather"},
+        {"context_output_copy", on(&K::context_output_copy),
+         "All-to-all keeps attention's output before and after its exchange.", "true"},
+        {"weighted_experts_activation", on(&K::weighted_experts_activation),
+         "The router's weights are applied inside the experts' activation.", "true"},
+        {"dummy_weight_gradients", on(&K::dummy_weight_gradients),
+         "A weight gradient that nobody reads is allocated (TransformerEngine since 2.3).", "true"},
+        {"loss", word(in_kernels(&K::loss), kLosses),
+         "The implementation of the cross-entropy, which decides what it holds at its peak.",
+         "chunked"},
+        {"vocabulary_multiple", whole(in_kernels(&K::vocabulary_multiple), 1, 1 << 20, "tokens"),
+         "The vocabulary is padded to a multiple of this times tensor; 1: it is not padded.",
+         "128"}};
+}
+
+Fields<Framework> communication_fields() {
+    return {{"overlap_tensor_backward", flag(&Framework::overlap_tensor_backward),
+             "Tensor-parallel collectives of the backward run during products of weight gradients.",
+             "false"},
+            {"overlap_grad_reduce", flag(&Framework::overlap_grad_reduce),
+             "Gradients are reduced in buckets during the last backward passes.", "true"},
+            {"reduces_by_layer", flag(&Framework::reduces_by_layer),
+             "A bucket is a layer, and the embeddings are one piece.", "true"},
+            {"overlap_param_gather", flag(&Framework::overlap_param_gather),
+             "Parameters are gathered during the first forward passes of the next step.", "true"},
+            {"pair_hides",
+             custom(read_pair_hides,
+                    {Form{text::WordForm{names_of(kExchangeWords)}},
+                     Form{text::ListForm{{Form{text::WordForm{names_of(kExchangeWords)}}}, {}}}}),
+             "The communication of either half of a pair of passes that the other half hides.",
+             "[expert_all_to_all]", "[]"},
+            {"point_to_point", word(&Framework::point_to_point, kPointToPoint),
+             "What a tensor-parallel rank sends to the next stage: the whole tensor, or its share, "
+             "gathered there.",
+             "full"},
+            {"point_to_point_blocks", flag(&Framework::point_to_point_blocks),
+             "The sender waits for its send.", "true"},
+            {"grad_bucket", checked_bytes(read_grad_bucket, &Framework::grad_bucket),
+             "Bytes of gradients that are reduced at once, where that overlaps; at least 1 KiB.",
+             "160 MB"}};
+}
+
+Fields<Framework> host_fields() {
+    return {{"host_forward_layer", duration(&Framework::host_forward_layer),
+             "The host's time to launch a layer's forward.", "700 us"},
+            {"host_backward_layer", duration(&Framework::host_backward_layer),
+             "The host's time to launch a layer's backward.", "350 us"},
+            {"host_recompute_layer", duration(&Framework::host_recompute_layer),
+             "The host's time to launch a layer's recomputation.", "500 us"},
+            {"host_tensor_collective", duration(&Framework::host_tensor_collective),
+             "The host's time to launch a collective of tensor parallelism.", "30 us"},
+            {"host_micro_batch", duration(&Framework::host_micro_batch),
+             "The host's time between two microbatches.", "500 us"}};
+}
+
+Fields<Framework> step_fields() {
+    return {
+        {"optimizer", word(&Framework::optimizer, kOptimizers),
+         "The implementation of the optimizer's step.", "foreach-adam"},
+        {"optimizer_bytes_per_parameter",
+         real(&Framework::optimizer_bytes_per_parameter, 0, 1000, "bytes"),
+         "The memory traffic of a step on the device, per parameter.", "50"},
+        {"optimizer_fixed", duration(&Framework::optimizer_fixed), "Time added for each step.",
+         "3 ms"},
+        {"offload_buffer", checked_bytes(read_offload_buffer, &Framework::offload_buffer),
+         "The buffer on the GPU through which an offloaded optimizer state passes; 0 B: the node's "
+         "processors step it (ZeRO-Offload).",
+         "48 MiB"},
+        {"post_validation", flag(&Framework::post_validation),
+         "The optimizer steps before the gradients' norm is known, and undoes a step that was "
+         "wrong (zero bubble).",
+         "true"},
+        {"rollback_copies", flag(&Framework::rollback_copies),
+         "The values that such a step may have to undo are copied before it.", "true"}};
+}
+
+Fields<Framework> memory_fields() {
+    return {{"allocator", word(&Framework::allocator, kAllocators),
+             "The model of the device's memory allocator.", "arena"},
+            {"library_workspace", bytes(&Framework::library_workspace),
+             "Bytes that libraries such as cuBLAS hold throughout.", "96 MiB"},
+            {"headroom", bytes(&Framework::headroom),
+             "The part of a GPU's memory that its allocator never gets: context, kernels, NCCL.",
+             "2 GiB"},
+            {"main_grad_buffer", flag(&Framework::main_grad_buffer),
+             "One flat fp32 buffer holds the gradients for the whole run.", "false"},
+            {"ddp_buckets", flag(&Framework::ddp_buckets),
+             "The gradients have another copy, in the buckets of PyTorch DDP.", "true"}};
+}
+
+const Fields<Framework>& framework_fields() {
+    static const Fields<Framework> kFields = [] {
+        Fields<Framework> all{
+            {"name", free_text(&Framework::name), "The profile's name.", "mine", "inline"},
+            {"source", free_text(&Framework::source), "Where the figures come from, as a sentence.",
+             "Measured on one node", "none"}};
+        for (auto make :
+             {kernel_fields, communication_fields, host_fields, step_fields, memory_fields}) {
+            const Fields<Framework> more = make();
+            all.insert(all.end(), more.begin(), more.end());
+        }
+        return all;
+    }();
+    return kFields;
 }
 
 }  // namespace
+
+std::vector<text::Key> framework_keys() {
+    return described(framework_fields());
+}
 
 Framework read_framework(const text::NodePtr& value, text::ShippedFiles& shipped,
                          text::Mistakes& mistakes) {
@@ -124,13 +246,7 @@ Framework read_framework(const text::NodePtr& value, text::ShippedFiles& shipped
     if (!map) return f;
     MappingReader in(map, "framework", mistakes);
     f.name = "inline";
-    in.text("name", f.name);
-    in.text("source", f.source);
-    read_kernels(in, f.kernels);
-    read_communication(in, f);
-    read_host(in, f);
-    read_optimizer(in, f);
-    read_memory(in, f);
+    read_fields(in, framework_fields(), f);
     in.finish();
     return f;
 }

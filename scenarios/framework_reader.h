@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "scenarios/framework.h"
+#include "text/key.h"
 #include "text/shipped_files.h"
 
 namespace debubble::scenarios {
@@ -15,5 +17,8 @@ Framework read_framework(const text::NodePtr& value, text::ShippedFiles& shipped
 
 /// A profile of scenarios/frameworks/ by its name. Throws InputError if it cannot be read.
 Framework shipped_framework(const std::string& name);
+
+/// The description of a framework's keys.
+std::vector<text::Key> framework_keys();
 
 }  // namespace debubble::scenarios

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/operator_signature.h"
+#include "text/fields.h"
 #include "text/mapping_reader.h"
 
 namespace debubble::scenarios {
@@ -12,10 +13,22 @@ namespace {
 
 using models::Collective;
 using models::Part;
+using text::custom;
+using text::described;
+using text::duration;
+using text::Fields;
+using text::Form;
+using text::free_text;
 using text::MappingReader;
 using text::Mistakes;
 using text::Node;
 using text::NodePtr;
+using text::rate;
+using text::read_fields;
+using text::real;
+using text::required;
+using text::whole;
+using text::word;
 
 constexpr std::size_t kMostEntries = 100'000;
 constexpr std::size_t kLongestSignature = 1000;
@@ -52,18 +65,57 @@ void for_each_item(const NodePtr& list, std::string_view name, Mistakes& mistake
     for (const NodePtr& item : list->items) read(item);
 }
 
-void read_operator(const NodePtr& item, Measured& measured, Mistakes& mistakes) {
-    MappingReader in(item, "measured.operators", mistakes);
+struct OperatorEntry {
     std::string signature;
     Part part{};
     MeasuredOperator found;
-    for (const std::string_view key : {"operator", "part", "median"}) in.demand(key);
-    in.text("operator", signature);
-    in.word("part", part, kParts);
-    in.duration("median", found.median);
-    in.duration("deviation", found.deviation);
-    in.whole("samples", found.samples, 1, kMostMeasurements);
+};
+
+auto in_found(auto member) {
+    return [member](auto& entry) -> decltype(auto) { return (entry.found.*member); };
+}
+
+const Fields<OperatorEntry>& operator_fields() {
+    static const Fields<OperatorEntry> kFields{
+        {"operator", required(free_text(&OperatorEntry::signature)),
+         "The operator, its sizes and types, as `calibrate` writes them.", "norm rms [8x512]"},
+        {"part", required(word(&OperatorEntry::part, kParts)), "The part of the operator.",
+         "forward"},
+        {"median", required(duration(in_found(&MeasuredOperator::median))),
+         "The median of its times.", "12 us"},
+        {"deviation", duration(in_found(&MeasuredOperator::deviation)),
+         "The median of the distances from that.", "1 us"},
+        {"samples",
+         whole(in_found(&MeasuredOperator::samples), 1, kMostMeasurements, "measurements"),
+         "How many times it was measured.", "20"}};
+    return kFields;
+}
+
+struct CollectiveEntry {
+    Collective::Kind kind{};
+    int ranks = 2;
+    MeasuredCollective found;
+};
+
+const Fields<CollectiveEntry>& collective_fields() {
+    static const Fields<CollectiveEntry> kFields{
+        {"kind", required(word(&CollectiveEntry::kind, kCollectives)), "The collective.",
+         "all_reduce"},
+        {"ranks", required(whole(&CollectiveEntry::ranks, 2, kMostMembers, "ranks")),
+         "The size of the group.", "4"},
+        {"latency", required(duration(in_found(&MeasuredCollective::latency))),
+         "The time of a collective of no bytes.", "20 us"},
+        {"bandwidth", required(rate(in_found(&MeasuredCollective::bandwidth))),
+         "The bytes of the whole tensor, divided by the rest of the time.", "5 GB/s"}};
+    return kFields;
+}
+
+void read_operator(const NodePtr& item, Measured& measured, Mistakes& mistakes) {
+    MappingReader in(item, "measured.operators", mistakes);
+    OperatorEntry entry;
+    read_fields(in, operator_fields(), entry);
     in.finish();
+    const auto& [signature, part, found] = entry;
     if (signature.size() > kLongestSignature)
         in.complain("operator", fmt::format("the text of an operator has at most {} characters",
                                             kLongestSignature));
@@ -75,19 +127,53 @@ void read_operator(const NodePtr& item, Measured& measured, Mistakes& mistakes) 
 
 void read_collective(const NodePtr& item, Measured& measured, Mistakes& mistakes) {
     MappingReader in(item, "measured.collectives", mistakes);
-    Collective::Kind kind{};
-    int ranks = 2;
-    MeasuredCollective found;
-    for (const std::string_view key : {"kind", "ranks", "latency", "bandwidth"}) in.demand(key);
-    in.word("kind", kind, kCollectives);
-    in.whole("ranks", ranks, 2, kMostMembers);
-    in.duration("latency", found.latency);
-    in.rate("bandwidth", found.bandwidth);
+    CollectiveEntry entry;
+    read_fields(in, collective_fields(), entry);
     in.finish();
+    const auto& [kind, ranks, found] = entry;
     if (!in.good()) return;
     if (!measured.collectives.try_emplace({kind, ranks}, found).second)
         in.complain("kind",
                     fmt::format("this collective over {} ranks was measured above already", ranks));
+}
+
+void read_collectives(MappingReader& in, std::string_view key, Measured& measured) {
+    for_each_item(in.value(key), "measured.collectives", in.mistakes(),
+                  [&](const NodePtr& item) { read_collective(item, measured, in.mistakes()); });
+}
+
+void read_operators(MappingReader& in, std::string_view key, Measured& measured) {
+    for_each_item(in.value(key), "measured.operators", in.mistakes(),
+                  [&](const NodePtr& item) { read_operator(item, measured, in.mistakes()); });
+}
+
+const Fields<Measured>& measured_fields() {
+    static const Fields<Measured> kFields{
+        {"with", free_text(&Measured::with),
+         "The kernels, threads and versions that were measured.", "onednn, 1 thread", "none"},
+        {"pass_overhead", duration(&Measured::pass_overhead),
+         "Time added for each pass, beyond its operators.", "10 us"},
+        {"step_overhead", duration(&Measured::step_overhead),
+         "Time added for each step, beyond its actions.", "100 us"},
+        {"optimizer_seconds_per_element",
+         required(
+             real(&Measured::optimizer_seconds_per_element, 0, kMostSecondsPerElement, "seconds")),
+         "The time of the optimizer's step per parameter.", "1e-9"},
+        {"norm_seconds_per_element",
+         real(&Measured::norm_seconds_per_element, 0, kMostSecondsPerElement, "seconds"),
+         "The time of the gradient's norm per parameter, where a step takes it.", "1e-10"},
+        {"collectives",
+         custom(read_collectives,
+                {Form{text::ListForm{{Form{text::MapForm{described(collective_fields())}}}, {}}}}),
+         "The collectives that were measured.",
+         "[{kind: all_reduce, ranks: 2, latency: 20 us, bandwidth: 5 GB/s}]",
+         "none: they follow from the rates"},
+        {"operators",
+         required(custom(
+             read_operators,
+             {Form{text::ListForm{{Form{text::MapForm{described(operator_fields())}}}, {}}}})),
+         "The operators that were measured.", "[{operator: norm, part: forward, median: 12 us}]"}};
+    return kFields;
 }
 
 template <class E>
@@ -112,22 +198,14 @@ const MeasuredOperator* Measured::find(const std::string& signature, models::Par
     return at == operators.end() ? nullptr : &at->second;
 }
 
+std::vector<text::Key> measured_keys() {
+    return described(measured_fields());
+}
+
 std::shared_ptr<const Measured> read_measured(const NodePtr& section, Mistakes& mistakes) {
     MappingReader in(section, "measured", mistakes);
     auto measured = std::make_shared<Measured>();
-    in.text("with", measured->with);
-    in.duration("pass_overhead", measured->pass_overhead);
-    in.duration("step_overhead", measured->step_overhead);
-    for (const std::string_view key : {"operators", "optimizer_seconds_per_element"})
-        in.demand(key);
-    in.real("optimizer_seconds_per_element", measured->optimizer_seconds_per_element, 0,
-            kMostSecondsPerElement);
-    in.real("norm_seconds_per_element", measured->norm_seconds_per_element, 0,
-            kMostSecondsPerElement);
-    for_each_item(in.value("collectives"), "measured.collectives", mistakes,
-                  [&](const NodePtr& item) { read_collective(item, *measured, mistakes); });
-    for_each_item(in.value("operators"), "measured.operators", mistakes,
-                  [&](const NodePtr& item) { read_operator(item, *measured, mistakes); });
+    read_fields(in, measured_fields(), *measured);
     in.finish();
     return measured;
 }

@@ -5,11 +5,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/units.h"
 #include "models/kernel.h"
 #include "models/operator_runs.h"
 #include "text/document.h"
+#include "text/key.h"
 
 /// A calibrated machine: medians of measured times of operators, instead of rates from which times
 /// are derived. It is the `measured:` section of a cluster, which `debubble calibrate` writes.
@@ -54,6 +56,8 @@ struct Measured {
 /// Reads the section of a cluster. Every mistake has its location.
 std::shared_ptr<const Measured> read_measured(const text::NodePtr& section,
                                               text::Mistakes& mistakes);
+/// The description of the section's keys.
+std::vector<text::Key> measured_keys();
 /// The YAML that read_measured() reads, without indentation, beginning with `measured:`.
 std::string measured_text(const Measured& measured);
 /// The YAML scalar for this one line of text.

@@ -4,9 +4,18 @@ namespace debubble::scenarios {
 namespace {
 
 using models::DataType;
+using text::custom;
+using text::described;
+using text::Fields;
+using text::flag;
+using text::Form;
 using text::MappingReader;
+using text::names_of;
 using text::Node;
 using text::NodePtr;
+using text::read_fields;
+using text::whole;
+using text::word;
 
 constexpr std::pair<std::string_view, Wrap> kWraps[] = {{"layer", Wrap::Layer},
                                                         {"stage", Wrap::Stage}};
@@ -14,68 +23,125 @@ constexpr std::pair<std::string_view, DataType> kCommunicationTypes[] = {
     {"fp32", DataType::Fp32}, {"fp16", DataType::Fp16}, {"bf16", DataType::Bf16}};
 constexpr std::pair<std::string_view, Partition> kPartitions[] = {
     {"uniform", Partition::Uniform}, {"balanced", Partition::Balanced}};
+constexpr std::string_view kAuto = "auto";
+constexpr int kMostLayersOfStage = 10'000;
+constexpr int kLargestBucketMb = 1'000'000;
+
+/// The place of a member of Parallel.
+auto in_parallel(auto member) {
+    return [member](Draft& draft) -> decltype(auto) { return (draft.scenario.parallel.*member); };
+}
 
 /// Reads a number, or `auto`, which leaves it unset.
-void read_data(Draft& draft) {
-    MappingReader& in = draft.parallel;
-    const NodePtr value = in.value("data");
-    if (!value || (value->is(Node::Kind::Scalar) && value->scalar == "auto")) return;
+void read_data(MappingReader& in, std::string_view key, Draft& draft) {
+    const NodePtr value = in.value(key);
+    if (!value || (value->is(Node::Kind::Scalar) && value->scalar == kAuto)) return;
     int data = 1;
-    if (in.whole("data", data, 1, kMostGpus)) draft.data = data;
+    if (in.whole(key, data, 1, kMostGpus)) draft.data = data;
 }
 
-void read_partition(MappingReader& in, Parallel& parallel) {
-    const NodePtr value = in.value("partition");
+void read_partition(MappingReader& in, std::string_view key, Draft& draft) {
+    Parallel& parallel = draft.scenario.parallel;
+    const NodePtr value = in.value(key);
     if (value && value->is(Node::Kind::List)) {
-        if (in.wholes("partition", parallel.layers_per_stage, 0, 10'000))
+        if (in.wholes(key, parallel.layers_per_stage, 0, kMostLayersOfStage))
             parallel.partition = Partition::Explicit;
     } else {
-        in.word("partition", parallel.partition, kPartitions);
+        in.word(key, parallel.partition, kPartitions);
     }
 }
 
-/// Reads the options of Colossal-AI's HybridParallelPlugin, with their meaning there.
-void read_plugin_knobs(Draft& draft) {
-    MappingReader& in = draft.parallel;
-    bool overlap = false;
-    if (in.flag("overlap_communication", overlap)) draft.overlap_communication = overlap;
+/// Precondition: `pipeline` has been read.
+void read_wrap(MappingReader& in, std::string_view key, Draft& draft) {
+    Parallel& parallel = draft.scenario.parallel;
+    parallel.wrap = parallel.pipeline > 1 ? Wrap::Stage : Wrap::Layer;
+    in.word(key, parallel.wrap, kWraps);
+}
+
+void read_bucket(MappingReader& in, std::string_view key, Draft& draft) {
     int bucket = 0;
-    for (const std::string_view key : {"ddp_bucket_cap_mb", "zero_bucket_size_in_m"}) {
-        if (!in.whole(key, bucket, 1, 1'000'000)) continue;
-        if (draft.bucket_mb)
-            in.complain(key,
-                        "'ddp_bucket_cap_mb' is for zero_stage 0 and 'zero_bucket_size_in_m' for "
-                        "the others; give only one of them");
-        draft.bucket_mb = bucket;
-    }
-    DataType type{};
-    if (in.word("communication_dtype", type, kCommunicationTypes))
-        draft.scenario.parallel.communication_dtype = type;
-    in.flag("cpu_offload", draft.scenario.training.offload_optimizer);
+    if (!in.whole(key, bucket, 1, kLargestBucketMb)) return;
+    if (draft.bucket_mb)
+        in.complain(key,
+                    "'ddp_bucket_cap_mb' is for zero_stage 0 and 'zero_bucket_size_in_m' for "
+                    "the others; give only one of them");
+    draft.bucket_mb = bucket;
+}
+
+const Fields<Draft>& parallel_fields() {
+    static const Form bucket{text::WholeForm{1, kLargestBucketMb, "MiB"}};
+    static const Fields<Draft> kFields{
+        {"tensor", whole(in_parallel(&Parallel::tensor), 1, kMostRanks, "ranks"),
+         "Tensor parallelism: the ranks that cut every layer's matrices among them.", "8"},
+        {"pipeline", whole(in_parallel(&Parallel::pipeline), 1, kMostRanks, "ranks"),
+         "Pipeline parallelism: the ranks that hold successive stages of the model.", "8"},
+        {"context", whole(in_parallel(&Parallel::context), 1, kMostRanks, "ranks"),
+         "Context parallelism: the ranks that cut every sequence among them.", "2"},
+        {"data",
+         custom(read_data, {Form{text::WordForm{{std::string(kAuto)}}},
+                            Form{text::WholeForm{1, kMostGpus, "replicas"}}}),
+         "Data parallelism: the replicas that share a global batch.", "4",
+         "auto: the GPUs divided by tensor x pipeline x context"},
+        {"expert", whole(in_parallel(&Parallel::expert), 1, kMostRanks, "ranks"),
+         "Expert parallelism: the ranks that share the experts of a layer; they are taken from "
+         "tensor x context x data.",
+         "8"},
+        {"expert_tensor", whole(&Draft::expert_tensor, 1, kMostRanks, "ranks"),
+         "The ranks that cut each expert among them.", "1",
+         "the value of tensor, if the model has experts"},
+        {"stages_per_rank", whole(&Draft::stages_per_rank, 1, kMostChunks, "stages"),
+         "Stages (chunks, virtual stages) that every pipeline rank holds.", "2",
+         "the number that the schedule needs, else 1"},
+        {"sequence", flag(in_parallel(&Parallel::sequence)),
+         "Sequence parallelism: the tensor-parallel ranks cut the sequence where they do not cut "
+         "matrices.",
+         "true"},
+        {"zero_stage", whole(in_parallel(&Parallel::zero_stage), 0, 3),
+         "ZeRO's stage: replicas share the optimizer state (1), gradients too (2), parameters too "
+         "(3; FSDP).",
+         "1"},
+        {"partition",
+         custom(
+             read_partition,
+             {Form{text::WordForm{names_of(kPartitions)}},
+              Form{text::ListForm{{Form{text::WholeForm{0, kMostLayersOfStage, "layers"}}}, {}}}}),
+         "The cut into stages: the same number of layers each, equal work, or the number of layers "
+         "of every stage.",
+         "[7, 8, 8, 7]", "uniform"},
+        {"wrap", custom(read_wrap, {Form{text::WordForm{names_of(kWraps)}}}),
+         "The unit in which ZeRO-3 gathers parameters.", "layer",
+         "stage if pipeline is above 1, else layer"},
+        {"overlap_communication", flag(&Draft::overlap_communication),
+         "Gradients are reduced during the last backward passes (Colossal-AI's knob).", "true",
+         "framework.overlap_grad_reduce"},
+        {"ddp_bucket_cap_mb", custom(read_bucket, {bucket}),
+         "Bytes of gradients that are reduced at once, with zero_stage 0 (Colossal-AI's knob).",
+         "25", "framework.grad_bucket"},
+        {"zero_bucket_size_in_m", custom(read_bucket, {bucket}),
+         "Bytes of gradients that are reduced at once, with ZeRO (Colossal-AI's knob).", "12",
+         "framework.grad_bucket"},
+        {"communication_dtype",
+         word(in_parallel(&Parallel::communication_dtype), kCommunicationTypes),
+         "The type of gradients and sharded parameters in messages.", "fp16",
+         "the type that they have in memory"},
+        {"cpu_offload", flag([](Draft& draft) -> decltype(auto) {
+             return (draft.scenario.training.offload_optimizer);
+         }),
+         "The optimizer state lies in the host's memory; the same as training.offload_optimizer "
+         "(Colossal-AI's knob).",
+         "true"}};
+    return kFields;
 }
 
 }  // namespace
 
+std::vector<text::Key> parallel_keys(Draft& fresh) {
+    return described(parallel_fields(), fresh);
+}
+
 void read_parallel(Draft& draft) {
-    MappingReader& in = draft.parallel;
-    Parallel& parallel = draft.scenario.parallel;
-    in.whole("tensor", parallel.tensor, 1, kMostRanks);
-    in.whole("pipeline", parallel.pipeline, 1, kMostRanks);
-    in.whole("context", parallel.context, 1, kMostRanks);
-    read_data(draft);
-    in.whole("expert", parallel.expert, 1, kMostRanks);
-    int expert_tensor = 1;
-    if (in.whole("expert_tensor", expert_tensor, 1, kMostRanks))
-        draft.expert_tensor = expert_tensor;
-    int chunks = 1;
-    if (in.whole("stages_per_rank", chunks, 1, kMostChunks)) draft.stages_per_rank = chunks;
-    in.flag("sequence", parallel.sequence);
-    in.whole("zero_stage", parallel.zero_stage, 0, 3);
-    read_partition(in, parallel);
-    parallel.wrap = parallel.pipeline > 1 ? Wrap::Stage : Wrap::Layer;
-    in.word("wrap", parallel.wrap, kWraps);
-    read_plugin_knobs(draft);
-    in.finish();
+    read_fields(draft.parallel, parallel_fields(), draft);
+    draft.parallel.finish();
 }
 
 }  // namespace debubble::scenarios

@@ -1,23 +1,29 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "models/architecture_reader.h"
 #include "scenarios/cluster_reader.h"
 #include "scenarios/draft.h"
 #include "scenarios/framework_reader.h"
+#include "scenarios/keys.h"
 #include "scenarios/scenario_tree.h"
 
 namespace debubble::scenarios {
 namespace {
 
+using text::described;
+using text::Fields;
+using text::Form;
+using text::free_text;
 using text::Mistakes;
 using text::NodePtr;
+using text::read_fields;
+using text::whole;
 
 constexpr std::string_view kDefaultFramework = "megatron-2024";
-
-void read_optional(text::MappingReader& in, std::string_view key, std::optional<int>& out) {
-    int value = 0;
-    if (in.whole(key, value, 1, kMostGpus)) out = value;
-}
+constexpr std::string_view kDemanded[] = {"model", "cluster"};
+constexpr const char* kScenarioFolder = "scenarios";
 
 /// Stands in for a part that is not written: its mistakes are reported at the scenario.
 NodePtr or_empty(NodePtr part, const NodePtr& root) {
@@ -37,7 +43,6 @@ void fill_parts(Draft& draft, const Parts* known) {
     scenario.model = from.model;
     scenario.cluster = from.cluster;
     scenario.framework = from.framework;
-    for (const std::string_view key : {"model", "cluster", "framework"}) draft.top.value(key);
 }
 
 /// Applies the keys of `parallel` that describe the framework's behaviour.
@@ -47,7 +52,83 @@ void apply_knobs(Draft& draft) {
     if (draft.bucket_mb) framework.grad_bucket = Bytes{std::int64_t{*draft.bucket_mb} << 20};
 }
 
+/// The keys that other functions read.
+text::Part elsewhere() {
+    return text::part({});
+}
+
+/// The keys of the scenario itself. What its parts may be is described below.
+const Fields<Draft>& own_fields() {
+    static const std::string kDefaultSchedule = ScheduleChoice{}.name;
+    static const Fields<Draft> kFields{
+        {"name", free_text([](Draft& draft) -> decltype(auto) { return (draft.scenario.name); }),
+         "The scenario's name in reports.", "mine", "the file's name"},
+        {"description",
+         free_text([](Draft& draft) -> decltype(auto) { return (draft.scenario.description); }),
+         "A sentence that says what the scenario is.", "GPT-2 XL on one node", "none"},
+        {"include",
+         text::part({Form{text::ShippedForm{kScenarioFolder}},
+                     Form{text::ListForm{{Form{text::ShippedForm{kScenarioFolder}}}, {}}}}),
+         "Scenarios whose keys hold where this file gives no other value.", "gpt2-xl", "none"},
+        {"model", elsewhere(),
+         "The network: a name of the zoo, a file, a Hugging Face config.json, or a map.",
+         "gpt2-xl"},
+        {"cluster", elsewhere(), "The machines: a shipped cluster, a file, or a map.",
+         "dgx-a100-80gb"},
+        {"nodes", whole(&Draft::nodes, 1, kMostGpus, "nodes"), "The number of nodes.", "8",
+         "what gpus or parallel need, else cluster.nodes"},
+        {"gpus", whole(&Draft::gpus, 1, kMostGpus, "GPUs"),
+         "The number of GPUs, of all nodes together.", "16", "nodes x cluster.gpus_per_node"},
+        {"parallel", elsewhere(), "How the model and the batch are cut over GPUs.",
+         "{tensor: 2, pipeline: 4}", "everything on each GPU, and the batch cut over all"},
+        {"schedule", elsewhere(), "The order of passes in the pipeline: a name or a map.", "zb-h1",
+         kDefaultSchedule},
+        {"training", elsewhere(), "The batch, the data types, and how a run trains.",
+         "{global_batch: 64, micro_batch: 2}", "the defaults of its keys"},
+        {"framework", elsewhere(),
+         "What the software does: a shipped profile, a file, or a map with a base.",
+         "{base: megatron-2024, loss: chunked}", kDefaultFramework},
+        {"sweep", elsewhere(), "A grid of scenarios, for `debubble sweep` and `search`.",
+         "{parallel.tensor: [1, 2, 4]}", "none"}};
+    return kFields;
+}
+
+/// The forms of the keys that other functions read.
+std::vector<Form> forms_of_part(std::string_view key, Draft& fresh) {
+    const auto shipped_or_map = [](const char* folder, std::vector<text::Key> keys,
+                                   const char* base) {
+        keys.insert(keys.begin(), text::base_key(folder, base));
+        return std::vector{Form{text::ShippedForm{folder}}, Form{text::MapForm{std::move(keys)}}};
+    };
+    if (key == "model") {
+        auto forms = shipped_or_map("models/zoo", models::architecture_keys(), "llama3-8b");
+        forms.push_back(Form{text::ForeignForm{"model_type", "Hugging Face's config.json"}});
+        return forms;
+    }
+    if (key == "cluster")
+        return shipped_or_map("scenarios/clusters", cluster_keys(), "dgx-a100-80gb");
+    if (key == "framework")
+        return shipped_or_map("scenarios/frameworks", framework_keys(), "megatron-2024");
+    if (key == "parallel") return {Form{text::MapForm{parallel_keys(fresh)}}};
+    if (key == "training") return {Form{text::MapForm{training_keys(fresh)}}};
+    if (key == "sweep") return sweep_forms();
+    std::vector<text::Key> keys = schedule_keys(fresh);
+    return {keys.front().forms.front(), Form{text::MapForm{std::move(keys)}}};
+}
+
 }  // namespace
+
+std::vector<text::Key> scenario_keys() {
+    text::ShippedFiles shipped;
+    Mistakes none;
+    Draft fresh(text::make_map({}, {}), shipped, none);
+    std::vector<text::Key> keys = described(own_fields(), fresh);
+    for (text::Key& key : keys) {
+        if (key.forms.empty()) key.forms = forms_of_part(key.name, fresh);
+        key.required = std::ranges::find(kDemanded, key.name) != std::end(kDemanded);
+    }
+    return keys;
+}
 
 Draft::Draft(const NodePtr& root, text::ShippedFiles& books, Mistakes& found)
     : shipped(&books),
@@ -58,8 +139,7 @@ Draft::Draft(const NodePtr& root, text::ShippedFiles& books, Mistakes& found)
 Parts read_parts(const NodePtr& root, text::ShippedFiles& shipped, Mistakes& mistakes) {
     Parts parts;
     text::MappingReader in(root, "scenario", mistakes);
-    in.demand("model");
-    in.demand("cluster");
+    for (const std::string_view key : kDemanded) in.demand(key);
     parts.model_node = root->get("model");
     parts.cluster_node = root->get("cluster");
     parts.framework_node = root->get("framework");
@@ -83,11 +163,7 @@ Scenario scenario_of(const NodePtr& root, const std::string& name, text::Shipped
     Draft draft(root, shipped, mistakes);
     Scenario& scenario = draft.scenario;
     scenario.name = name;
-    draft.top.text("name", scenario.name);
-    draft.top.text("description", scenario.description);
-    read_optional(draft.top, "gpus", draft.gpus);
-    read_optional(draft.top, "nodes", draft.nodes);
-    draft.top.value("sweep");
+    read_fields(draft.top, own_fields(), draft);
     fill_parts(draft, known);
     read_parallel(draft);
     read_schedule(draft);

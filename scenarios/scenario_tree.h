@@ -5,6 +5,7 @@
 
 #include "scenarios/scenario.h"
 #include "scenarios/sweep.h"
+#include "text/key.h"
 #include "text/shipped_files.h"
 
 /// The steps between a file and a Scenario, on trees. Private to the folder.
@@ -36,6 +37,9 @@ Scenario scenario_of(const text::NodePtr& root, const std::string& name,
 
 /// The grid of a tree; no keys if it has none. Throws InputError.
 Sweep sweep_of(const text::NodePtr& root, text::ShippedFiles& shipped);
+
+/// The forms of the key `sweep`.
+std::vector<text::Form> sweep_forms();
 
 /// Flow YAML that reads back as the same tree.
 std::string to_flow(const text::Node& node);

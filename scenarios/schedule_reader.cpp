@@ -1,7 +1,9 @@
 #include <fstream>
+#include <map>
 #include <regex>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/file.h"
 #include "scenarios/draft.h"
@@ -12,9 +14,19 @@
 namespace debubble::scenarios {
 namespace {
 
+using text::custom;
+using text::described;
+using text::Fields;
+using text::Form;
+using text::free_text;
 using text::MappingReader;
+using text::names_of;
+using text::narrowed;
 using text::Node;
 using text::NodePtr;
+using text::read_fields;
+using text::real;
+using text::whole;
 
 constexpr int kMostSlices = 4096;
 
@@ -24,8 +36,15 @@ std::vector<std::string> schedule_names() {
     return names;
 }
 
+enum class PlacementWord { Loop, V, Bidirectional };
+constexpr std::pair<std::string_view, PlacementWord> kPlacements[] = {
+    {"loop", PlacementWord::Loop},
+    {"v", PlacementWord::V},
+    {"bidirectional", PlacementWord::Bidirectional}};
+constexpr int kMostStages = kMostRanks * kMostChunks;
+
 /// Reads `loop`, `v`, `bidirectional`, or one row of stages per rank.
-std::optional<Placement> read_placement(MappingReader& in, const Parallel& parallel) {
+std::optional<Placement> placement_of(MappingReader& in, const Parallel& parallel) {
     const NodePtr value = in.value("placement");
     if (!value) return std::nullopt;
     if (value->is(Node::Kind::List)) {
@@ -34,19 +53,17 @@ std::optional<Placement> read_placement(MappingReader& in, const Parallel& paral
             const NodePtr wrapped = text::make_map({{"placement", row->place, row}}, row->place);
             std::vector<int> stages;
             MappingReader rank(wrapped, "placement", in.mistakes());
-            if (!rank.wholes("placement", stages, 0, kMostRanks * kMostChunks)) return std::nullopt;
+            if (!rank.wholes("placement", stages, 0, kMostStages)) return std::nullopt;
             auto& of_rank = placement.stages.emplace_back();
             for (const int stage : stages) of_rank.push_back(Stage{stage});
         }
         return placement;
     }
-    enum class Word { Loop, V, Bidirectional };
-    constexpr std::pair<std::string_view, Word> kWords[] = {
-        {"loop", Word::Loop}, {"v", Word::V}, {"bidirectional", Word::Bidirectional}};
-    Word word{};
-    if (!in.word("placement", word, kWords)) return std::nullopt;
-    if (word == Word::V) return v_placement(parallel.pipeline);
-    if (word == Word::Loop) return loop_placement(parallel.pipeline, parallel.stages_per_rank);
+    PlacementWord word{};
+    if (!in.word("placement", word, kPlacements)) return std::nullopt;
+    if (word == PlacementWord::V) return v_placement(parallel.pipeline);
+    if (word == PlacementWord::Loop)
+        return loop_placement(parallel.pipeline, parallel.stages_per_rank);
     if (parallel.pipeline % 2 == 0) return bidirectional_placement(parallel.pipeline);
     in.complain("placement", fmt::format("a bidirectional placement needs an even number of "
                                          "ranks, not {}",
@@ -62,12 +79,12 @@ void read_options(MappingReader& in, const Generator& generator, ScheduleChoice&
     }
 }
 
-void read_stages_per_rank(Draft& draft, MappingReader* in, const Generator* generator) {
+/// The number in the {name, stages_per_rank} of a sweep wins over the one under `parallel`; else it
+/// is the only one that the generator takes.
+void settle_stages_per_rank(Draft& draft, const Generator* generator) {
     int& chunks = draft.scenario.parallel.stages_per_rank;
-    int own = 1;
-    if (in && in->whole("stages_per_rank", own, 1, kMostChunks))
-        chunks = own;  // the {name, stages_per_rank} of a sweep wins over the value under
-                       // `parallel`
+    if (draft.stages_per_rank_of_schedule)
+        chunks = *draft.stages_per_rank_of_schedule;
     else if (draft.stages_per_rank)
         chunks = *draft.stages_per_rank;
     else if (generator && generator->stages_per_rank)
@@ -92,27 +109,99 @@ bool has_pairs(const std::string& csv) {
     return has(csv, kPair);
 }
 
-void read_csv(Draft& draft, MappingReader& in) {
+void read_csv(MappingReader& in, std::string_view key, Draft& draft) {
     ScheduleChoice& choice = draft.scenario.schedule;
-    in.text("csv", choice.csv);
+    in.text(key, choice.csv);
     choice.name = "csv";
-    if (const NodePtr node = in.scalar("csv", "a path"))
+    if (const NodePtr node = in.scalar(key, "a path"))
         choice.csv = text::seen_from(node->place, choice.csv).string();
     std::error_code error;
     if (!std::filesystem::exists(choice.csv, error))
-        in.complain("csv", fmt::format("no such file: {}", choice.csv));
+        in.complain(key, fmt::format("no such file: {}", choice.csv));
     choice.splits_backward = has_weight_pass(choice.csv);
     choice.overlaps = has_pairs(choice.csv);
     if (in.has("name")) in.complain("name", "give either the 'name' of a schedule or a 'csv'");
-    in.value("name");
-    choice.placement = read_placement(in, draft.scenario.parallel);
+}
+
+void read_placement(MappingReader& in, std::string_view /*key*/, Draft& draft) {
+    ScheduleChoice& choice = draft.scenario.schedule;
+    choice.placement = placement_of(in, draft.scenario.parallel);
     if (choice.placement && choice.placement->ranks() != draft.scenario.parallel.pipeline)
         in.complain("placement",
                     fmt::format("the placement has {} ranks, and the pipeline {}",
                                 choice.placement->ranks(), draft.scenario.parallel.pipeline));
 }
 
+/// The place of a member of ScheduleChoice.
+auto in_schedule(auto member) {
+    return [member](Draft& draft) -> decltype(auto) { return (draft.scenario.schedule.*member); };
+}
+
+/// The keys that every schedule takes.
+const Fields<Draft>& choice_fields() {
+    static const Fields<Draft> kFields{
+        {"name",
+         narrowed(free_text(in_schedule(&ScheduleChoice::name)),
+                  Form{text::WordForm{schedule_names()}}),
+         "The schedule's name; `schedule: NAME` is short for {name: NAME}.", "zb-h1"},
+        {"stages_per_rank", whole(&Draft::stages_per_rank_of_schedule, 1, kMostChunks, "stages"),
+         "Stages (chunks) that every pipeline rank holds; it wins over parallel.stages_per_rank.",
+         "2", "parallel.stages_per_rank"},
+        {"slices", whole(in_schedule(&ScheduleChoice::slices), 1, kMostSlices, "slices"),
+         "Slices of a sequence that pass through the pipeline one after the other (seq-1f1b).",
+         "4"},
+        {"memory_limit",
+         real(in_schedule(&ScheduleChoice::memory_limit), 0.001, 1e9, "microbatches"),
+         "The most live activations of one rank, for a schedule that searches under it (zb-auto).",
+         "6", "no limit"}};
+    return kFields;
+}
+
+/// The keys of a schedule that a file writes.
+const Fields<Draft>& file_fields() {
+    static const Fields<Draft> kFields{
+        {"csv", custom(read_csv, {Form{text::PathForm{}}}),
+         "A file with the order of every rank in PyTorch's CSV format, instead of a name.",
+         "order.csv", "none: the schedule has a name"},
+        {"placement",
+         custom(read_placement,
+                {Form{text::WordForm{names_of(kPlacements)}},
+                 Form{text::ListForm{
+                     {Form{text::ListForm{{Form{text::WholeForm{0, kMostStages, "stage"}}}, {}}}},
+                     {}}}}),
+         "The rank that holds each stage of the file's schedule: a word, or a row of stages for "
+         "every rank.",
+         "[[0, 3], [1, 2]]", "loop, as lowering places stages"}};
+    return kFields;
+}
+
+/// The options that some generators take; their values are words or numbers that these check.
+std::vector<text::Key> option_keys() {
+    std::map<std::string_view, std::vector<std::string_view>> takers;
+    for (const Generator& row : generators())
+        for (const GeneratorOption& option : row.options) takers[option.key].push_back(row.name);
+    std::vector<text::Key> keys;
+    for (const Generator& row : generators())
+        for (const GeneratorOption& option : row.options) {
+            const auto& names = takers[option.key];
+            if (names.front() != row.name) continue;
+            keys.push_back({std::string(option.key),
+                            {Form{text::TextForm{}}},
+                            fmt::format("Of {}: {}.", fmt::join(names, ", "), option.help),
+                            "",
+                            "the schedule's own choice"});
+        }
+    return keys;
+}
+
 }  // namespace
+
+std::vector<text::Key> schedule_keys(Draft& fresh) {
+    std::vector<text::Key> keys = described(choice_fields(), fresh);
+    for (const auto& more : {described(file_fields(), fresh), option_keys()})
+        keys.insert(keys.end(), more.begin(), more.end());
+    return keys;
+}
 
 void read_schedule(Draft& draft) {
     const NodePtr value = draft.top.value("schedule");
@@ -120,17 +209,14 @@ void read_schedule(Draft& draft) {
     const NodePtr map = value && value->is(Node::Kind::Scalar)
                             ? text::make_map({{"name", value->place, value}}, value->place)
                             : value;
-    if (!map) return read_stages_per_rank(draft, nullptr, find_generator(choice.name));
+    if (!map) return settle_stages_per_rank(draft, find_generator(choice.name));
     MappingReader in(map, "schedule", draft.mistakes());
-    in.text("name", choice.name);
     const bool csv = in.has("csv");
+    read_fields(in, choice_fields(), draft);
     const Generator* generator = csv ? nullptr : find_generator(choice.name);
-    read_stages_per_rank(draft, &in, generator);
-    in.whole("slices", choice.slices, 1, kMostSlices);
-    double limit = 0;
-    if (in.real("memory_limit", limit, 0.001, 1e9)) choice.memory_limit = limit;
+    settle_stages_per_rank(draft, generator);
     if (csv) {
-        read_csv(draft, in);
+        read_fields(in, file_fields(), draft);
     } else if (generator == nullptr) {
         in.complain_unknown("name", "schedule", choice.name, schedule_names());
         return;

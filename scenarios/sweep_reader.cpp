@@ -4,6 +4,7 @@
 
 #include "scenarios/cluster_reader.h"
 #include "scenarios/scenario_tree.h"
+#include "text/fields.h"
 #include "text/mapping_reader.h"
 #include "text/quantity.h"
 #include "text/yaml_document_reader.h"
@@ -11,30 +12,48 @@
 namespace debubble::scenarios {
 namespace {
 
+using text::described;
 using text::MappingReader;
 using text::Mistakes;
 using text::Node;
 using text::NodePtr;
+using text::read_fields;
+using text::real;
+using text::required;
 
 constexpr std::size_t kMostRangeValues = 10'000;
 constexpr double kLargest = 1e15;
 
-/// Reads {from: 1, to: 64, factor: 2} or {from: 1, to: 9, step: 2}; `to` is included.
+/// {from: 1, to: 64, factor: 2} or {from: 1, to: 9, step: 2}; `to` is included.
+struct Range {
+    double from = 0;
+    double to = 0;
+    std::optional<double> step;
+    std::optional<double> factor;
+};
+
+const text::Fields<Range>& range_fields() {
+    static const text::Fields<Range> kFields{
+        {"from", required(real(&Range::from, -kLargest, kLargest)), "The first value.", "1"},
+        {"to", required(real(&Range::to, -kLargest, kLargest)),
+         "The last value, or what the last one does not exceed.", "64"},
+        {"step", real(&Range::step, 1e-15, kLargest), "The distance of two values.", "2",
+         "1, without a factor"},
+        {"factor", real(&Range::factor, 1.000001, kLargest),
+         "The ratio of two values, instead of their distance.", "2", "none: values have a step"}};
+    return kFields;
+}
+
 std::vector<std::string> range_values(const NodePtr& map, std::string_view key,
                                       Mistakes& mistakes) {
     MappingReader in(map, key, mistakes);
-    double from = 0;
-    double to = 0;
-    double step = 1;
-    double factor = 0;
-    in.demand("from");
-    in.demand("to");
-    in.real("from", from, -kLargest, kLargest);
-    in.real("to", to, -kLargest, kLargest);
-    const bool steps = in.real("step", step, 1e-15, kLargest);
-    const bool grows = in.real("factor", factor, 1.000001, kLargest);
+    Range range;
+    read_fields(in, range_fields(), range);
     in.finish();
-    if (steps && grows) in.complain("factor", "a range has a 'step' or a 'factor', not both");
+    const auto [from, to, given_step, factor] = range;
+    const double step = given_step.value_or(1);
+    const bool grows = factor.has_value();
+    if (given_step && grows) in.complain("factor", "a range has a 'step' or a 'factor', not both");
     if (grows && from <= 0) in.complain("from", "a range with a 'factor' must start above 0");
     if (from > to) in.complain("to", fmt::format("the range from {} to {} is empty", from, to));
     std::vector<std::string> values;
@@ -42,7 +61,7 @@ std::vector<std::string> range_values(const NodePtr& map, std::string_view key,
     const double slack = 1e-9 * std::abs(to);
     for (double value = from; value <= to + slack && values.size() <= kMostRangeValues;) {
         values.push_back(fmt::format("{}", value));
-        value = grows ? from * std::pow(factor, static_cast<double>(values.size()))
+        value = grows ? from * std::pow(*factor, static_cast<double>(values.size()))
                       : from + step * static_cast<double>(values.size());
     }
     if (values.size() > kMostRangeValues)
@@ -161,7 +180,20 @@ ExpressionValue name_in(const std::string& value) {
     return name ? value_of_text(name->scalar) : ExpressionValue{std::string()};
 }
 
+constexpr std::string_view kWhere = "where";
+
 }  // namespace
+
+std::vector<text::Form> sweep_forms() {
+    using text::Form;
+    const Form any{text::TextForm{}};
+    text::Key where{std::string(kWhere),
+                    {any, Form{text::ListForm{{any}, {}}}},
+                    "Conditions that a point must meet, over any keys; one, or a list of them.",
+                    "parallel.tensor * parallel.pipeline <= 64",
+                    "none: every point counts"};
+    return {Form{text::GridForm{{std::move(where)}, described(range_fields())}}};
+}
 
 Sweep sweep_of(const NodePtr& root, text::ShippedFiles& shipped) {
     Sweep sweep;
@@ -170,9 +202,9 @@ Sweep sweep_of(const NodePtr& root, text::ShippedFiles& shipped) {
     if (!map || map->is(Node::Kind::Null)) return sweep;
     MappingReader in(map, "sweep", mistakes);
     for (const Node::Entry& entry : in.mapping()->entries)
-        if (entry.key != "where") sweep.keys.push_back(read_key(entry, mistakes));
+        if (entry.key != kWhere) sweep.keys.push_back(read_key(entry, mistakes));
     sweep.fixed = fixed_values(root, shipped);
-    if (const NodePtr where = in.value("where")) read_conditions(where, sweep, mistakes);
+    if (const NodePtr where = in.value(kWhere)) read_conditions(where, sweep, mistakes);
     double points = 1;
     for (const SweepKey& key : sweep.keys) points *= static_cast<double>(key.values.size());
     if (points > kLargest) mistakes.add(map->place, fmt::format("the grid has {} points", points));

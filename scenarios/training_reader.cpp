@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "scenarios/draft.h"
 
 namespace debubble::scenarios {
@@ -8,9 +6,19 @@ namespace {
 using models::AttentionKernel;
 using models::DataType;
 using models::Recompute;
+using text::custom;
+using text::described;
+using text::Fields;
+using text::flag;
+using text::Form;
 using text::MappingReader;
+using text::names_of;
 using text::Node;
 using text::NodePtr;
+using text::read_fields;
+using text::real;
+using text::whole;
+using text::word;
 
 constexpr std::pair<std::string_view, Recompute> kRecomputes[] = {
     {"none", Recompute::None}, {"selective", Recompute::Selective}, {"full", Recompute::Full}};
@@ -33,51 +41,108 @@ constexpr std::pair<std::string_view, Precision> kPrecisions[] = {
     {"fp16", mixed(DataType::Fp16, true)},
     {"fp32", pure(DataType::Fp32)}};
 
-/// Reads a word, or a map that changes parts of the word in its `base` (bf16).
-void read_precision(MappingReader& training, Precision& precision) {
-    const NodePtr value = training.value("precision");
+/// The place of a member of Training.
+auto in_training(auto member) {
+    return [member](Draft& draft) -> decltype(auto) { return (draft.scenario.training.*member); };
+}
+
+void read_compute(MappingReader& in, std::string_view key, Precision& precision) {
+    if (in.word(key, precision.compute, kTypes))
+        precision.loss_scaling = precision.compute == DataType::Fp16;
+}
+
+void read_main_params(MappingReader& in, std::string_view key, Precision& precision) {
+    in.word(key, precision.main_params, kMainTypes);
+}
+
+void read_base(MappingReader& in, std::string_view key, Precision& precision) {
+    in.word(key, precision, kPrecisions);
+}
+
+const Fields<Precision>& precision_fields() {
+    static const Fields<Precision> kFields{
+        {"base", custom(read_base, {Form{text::WordForm{names_of(kPrecisions)}}}),
+         "The word whose types hold where the map gives no others.", "fp16", "bf16"},
+        {"compute", custom(read_compute, {Form{text::WordForm{names_of(kTypes)}}}),
+         "The type of activations and of the parameters that kernels read.", "fp16",
+         "that of base"},
+        {"main_params", custom(read_main_params, {Form{text::WordForm{names_of(kMainTypes)}}}),
+         "The type of the optimizer's own copy of the parameters; none: it has no copy.", "none",
+         "that of base"},
+        {"grads", word(&Precision::grads, kTypes),
+         "The type in which gradients are summed over microbatches.", "bf16", "that of base"},
+        {"moments", word(&Precision::moments, kTypes), "The type of the optimizer's moments.",
+         "bf16", "that of base"},
+        {"loss_scaling", flag(&Precision::loss_scaling),
+         "The loss is scaled against underflow of the gradients.", "false",
+         "true if compute is fp16, else that of base"}};
+    return kFields;
+}
+
+/// Reads a word, or a map that changes parts of the word in its `base`.
+void read_precision(MappingReader& training, std::string_view key, Draft& draft) {
+    Precision& precision = draft.scenario.training.precision;
+    const NodePtr value = training.value(key);
     if (!value) return;
     if (!value->is(Node::Kind::Map)) {
-        training.word("precision", precision, kPrecisions);
+        training.word(key, precision, kPrecisions);
         return;
     }
-    MappingReader in(value, "precision", training.mistakes());
-    in.word("base", precision, kPrecisions);
-    if (in.word("compute", precision.compute, kTypes))
-        precision.loss_scaling = precision.compute == DataType::Fp16;
-    in.word("main_params", precision.main_params, kMainTypes);
-    in.word("grads", precision.grads, kTypes);
-    in.word("moments", precision.moments, kTypes);
-    in.flag("loss_scaling", precision.loss_scaling);
+    MappingReader in(value, key, training.mistakes());
+    read_fields(in, precision_fields(), precision);
     in.finish();
 }
 
-template <class T>
-void read_optional(MappingReader& in, std::string_view key, std::optional<T>& out,
-                   std::type_identity_t<T> most) {
-    T value{};
-    if (in.whole(key, value, 1, most)) out = value;
+const Fields<Draft>& training_fields() {
+    static const Fields<Draft> kFields{
+        {"global_batch", whole(&Draft::global_batch, 1, kMostSamples, "samples"),
+         "Samples of a step, of all replicas together.", "64",
+         "micro_batch x micro_batches x data"},
+        {"micro_batch", whole(&Draft::micro_batch, 1, kMostSamples, "samples"),
+         "Samples of a microbatch, of one replica.", "2",
+         "1; with global_batch and micro_batches, what they leave"},
+        {"micro_batches", whole(&Draft::micro_batches, 1, kMostMicroBatches, "microbatches"),
+         "Microbatches of a step, of one replica; may replace micro_batch, and must agree with it.",
+         "16", "1; with global_batch, what it leaves"},
+        {"seq_length", whole(&Draft::seq_length, 1, kLongestSequence, "tokens"),
+         "Tokens of a sample.", "4096", "model.max_positions"},
+        {"precision",
+         custom(read_precision, {Form{text::WordForm{names_of(kPrecisions)}},
+                                 Form{text::MapForm{described(precision_fields())}}}),
+         "The data types: bf16 and fp16 keep parameters, gradients and moments in fp32 too (18 "
+         "bytes "
+         "a parameter), fp16 scales the loss, pure-bf16 has everything in bf16.",
+         "fp16", "bf16"},
+        {"recompute", word(in_training(&Training::recompute), kRecomputes),
+         "Activations that the backward computes again instead of keeping them: those of the "
+         "attention's core (selective), or all of a layer (full).",
+         "selective"},
+        {"attention", word(in_training(&Training::attention), kAttentions),
+         "The kernel of the attention: flash never writes the scores out.", "unfused"},
+        {"offload_optimizer", flag(in_training(&Training::offload_optimizer)),
+         "The optimizer state lies in the host's memory (ZeRO-Offload).", "true"},
+        {"offload_activations", flag(in_training(&Training::offload_activations)),
+         "Kept activations travel to the host's memory and back.", "true"},
+        {"dropout", real(in_training(&Training::dropout), 0, 0.999, "share"),
+         "The probability of dropout, of hidden values and of attention.", "0.1", "model.dropout"},
+        {"expert_load", real(in_training(&Training::expert_load), 1, 4096, "ratio"),
+         "Tokens at the experts of the fullest rank, relative to the mean of all ranks.", "1.2"}};
+    return kFields;
 }
 
 }  // namespace
 
+std::vector<text::Key> training_keys(Draft& fresh) {
+    std::vector<text::Key> keys = described(training_fields(), fresh);
+    const std::vector<text::Key> of_run = described(run_fields(), fresh);
+    keys.insert(keys.end(), of_run.begin(), of_run.end());
+    return keys;
+}
+
 void read_training(Draft& draft) {
-    MappingReader& in = draft.training;
-    Training& training = draft.scenario.training;
-    read_optional(in, "global_batch", draft.global_batch, kMostSamples);
-    read_optional(in, "micro_batch", draft.micro_batch, kMostSamples);
-    read_optional(in, "micro_batches", draft.micro_batches, kMostMicroBatches);
-    read_optional(in, "seq_length", draft.seq_length, kLongestSequence);
-    read_precision(in, training.precision);
-    in.word("recompute", training.recompute, kRecomputes);
-    in.word("attention", training.attention, kAttentions);
-    in.flag("offload_optimizer", training.offload_optimizer);
-    in.flag("offload_activations", training.offload_activations);
-    double dropout = 0;
-    if (in.real("dropout", dropout, 0, 0.999)) training.dropout = dropout;
-    in.real("expert_load", training.expert_load, 1, 4096);
-    read_run_keys(draft);
-    in.finish();
+    read_fields(draft.training, training_fields(), draft);
+    read_fields(draft.training, run_fields(), draft);
+    draft.training.finish();
 }
 
 }  // namespace debubble::scenarios

@@ -42,6 +42,22 @@ constexpr Unit kDurations[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1
 constexpr Unit kFlopRates[] = {
     {"FLOP/s", 1}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
 
+/// The units of a quantity, and how a person may write one.
+struct QuantityWords {
+    std::span<const Unit> units;
+    std::string_view example;
+};
+
+QuantityWords words_of(Quantity quantity) {
+    switch (quantity) {
+        case Quantity::Bytes: return {kBytes, "80 GiB"};
+        case Quantity::Rate: return {kRates, "900 GB/s"};
+        case Quantity::Duration: return {kDurations, "3 us"};
+        case Quantity::FlopRate: return {kFlopRates, "312 TFLOP/s"};
+    }
+    return {};
+}
+
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
@@ -59,8 +75,8 @@ std::string unit_mistake(std::string_view text, std::string_view unit, std::span
 }
 
 /// The value in the base unit; not negative.
-Parsed<double> parse_quantity(std::string_view text, std::span<const Unit> units,
-                              std::string_view example) {
+Parsed<double> parse_quantity(std::string_view text, Quantity quantity) {
+    const auto [units, example] = words_of(quantity);
     text = trimmed(text);
     const std::size_t end = text.find_first_not_of("0123456789.+-eE");
     std::string_view number = text.substr(0, end);
@@ -76,6 +92,16 @@ Parsed<double> parse_quantity(std::string_view text, std::span<const Unit> units
 }
 
 }  // namespace
+
+std::vector<std::string> unit_names(Quantity quantity) {
+    std::vector<std::string> names;
+    for (const Unit& unit : words_of(quantity).units) names.emplace_back(unit.name);
+    return names;
+}
+
+std::string_view example_of(Quantity quantity) {
+    return words_of(quantity).example;
+}
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {
     std::int64_t value = 0;
@@ -95,7 +121,7 @@ std::optional<double> parse_real(std::string_view text) {
 
 Parsed<Bytes> parse_bytes(std::string_view text) {
     constexpr double kMost = 1e18;
-    const auto parsed = parse_quantity(text, kBytes, "80 GiB");
+    const auto parsed = parse_quantity(text, Quantity::Bytes);
     if (!parsed.value) return {{}, parsed.mistake};
     if (*parsed.value > kMost) return {{}, fmt::format("'{}' is more than 1e18 bytes", text)};
     return {Bytes{std::llround(*parsed.value)}, {}};
@@ -103,7 +129,7 @@ Parsed<Bytes> parse_bytes(std::string_view text) {
 
 Parsed<BytesPerSecond> parse_rate(std::string_view text) {
     constexpr double kMost = 1e18;
-    const auto parsed = parse_quantity(text, kRates, "900 GB/s");
+    const auto parsed = parse_quantity(text, Quantity::Rate);
     if (!parsed.value) return {{}, parsed.mistake};
     if (*parsed.value > kMost) return {{}, fmt::format("'{}' is more than 1e18 B/s", text)};
     return {BytesPerSecond{*parsed.value}, {}};
@@ -111,7 +137,7 @@ Parsed<BytesPerSecond> parse_rate(std::string_view text) {
 
 Parsed<Duration> parse_duration(std::string_view text) {
     constexpr double kMost = 1e4;
-    const auto parsed = parse_quantity(text, kDurations, "3 us");
+    const auto parsed = parse_quantity(text, Quantity::Duration);
     if (!parsed.value) return {{}, parsed.mistake};
     if (*parsed.value > kMost) return {{}, fmt::format("'{}' is more than 10,000 seconds", text)};
     return {from_seconds(*parsed.value), {}};
@@ -120,7 +146,7 @@ Parsed<Duration> parse_duration(std::string_view text) {
 Parsed<double> parse_flop_rate(std::string_view text) {
     constexpr double kLeast = 1e6;
     constexpr double kMost = 1e19;
-    auto parsed = parse_quantity(text, kFlopRates, "312 TFLOP/s");
+    auto parsed = parse_quantity(text, Quantity::FlopRate);
     if (!parsed.value || *parsed.value == 0) return parsed;
     if (*parsed.value < kLeast)
         return {{}, fmt::format("'{}' is less than 1e6 FLOP/s; 0 FLOP/s means not known", text)};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/units.h"
 
@@ -16,6 +17,12 @@ namespace debubble::text {
 /// have an exponent; whole numbers have digits only.
 std::optional<std::int64_t> parse_whole(std::string_view text);
 std::optional<double> parse_real(std::string_view text);
+
+enum class Quantity : std::uint8_t { Bytes, Rate, Duration, FlopRate };
+
+/// The units that are known: "B", "KB", ...
+std::vector<std::string> unit_names(Quantity quantity);
+std::string_view example_of(Quantity quantity);  ///< "80 GiB"
 
 /// Either the value or the sentence that says what is wrong with the text.
 template <class T>

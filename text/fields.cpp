@@ -1,0 +1,56 @@
+#include "text/fields.h"
+
+#include <fmt/format.h>
+
+namespace debubble::text {
+
+std::string shown(std::int64_t value) {
+    return fmt::format("{}", value);
+}
+
+std::string shown(double value) {
+    return fmt::format("{:.12g}", value);
+}
+
+std::string shown(bool value) {
+    return value ? "true" : "false";
+}
+
+std::string shown(const std::string& value) {
+    return value;
+}
+
+std::string shown(Bytes value) {
+    struct Unit {
+        std::string_view name;
+        std::int64_t size;
+    };
+    constexpr Unit kUnits[] = {{"GiB", 1 << 30},  {"GB", 1'000'000'000}, {"MiB", 1 << 20},
+                               {"MB", 1'000'000}, {"KiB", 1 << 10},      {"KB", 1000}};
+    for (const Unit& unit : kUnits)
+        if (value.count != 0 && value.count % unit.size == 0)
+            return fmt::format("{} {}", value.count / unit.size, unit.name);
+    return fmt::format("{} B", value.count);
+}
+
+std::string shown(BytesPerSecond value) {
+    return fmt::format("{:.6g} GB/s", value.value / 1e9);
+}
+
+std::string shown(Duration value) {
+    return fmt::format("{:.6g} us", seconds(value) * 1e6);
+}
+
+std::string shown_flop_rate(double value) {
+    return value == 0 ? "0 FLOP/s" : fmt::format("{:.6g} TFLOP/s", value / 1e12);
+}
+
+Key base_key(std::string folder, std::string example) {
+    return {"base",
+            {Form{ShippedForm{std::move(folder)}}},
+            "File whose keys hold where the map gives no other value.",
+            std::move(example),
+            "none: the map gives every value"};
+}
+
+}  // namespace debubble::text
