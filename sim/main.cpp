@@ -7,6 +7,7 @@
 #include "base/diagnostic.h"
 #include "base/unknown_argument.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/complete.h"
 #include "sim/commands/output.h"
 #include "sim/commands/sibling.h"
 
@@ -21,9 +22,12 @@ constexpr const char* kFooter =
   debubble simulate gpt2-xl             what a training step would do, and where it waits
   debubble schedule --name zb-h1 --ranks 4 --micro-batches 8    an order, as text
   debubble VERB --help                           options and examples of a verb
+  debubble help KEY                              what a key of a scenario means
 
 Exit codes: 0 done, 1 the answer is no (does not fit, invalid schedule), 2 the input is wrong,
 3 the world failed (no device, disk full, a run that a signal ended early).)";
+
+constexpr std::string_view kComplete = "complete";  ///< asked by shells, so that no help names it
 
 void add_all_verbs(CLI::App& program, ExitStatus& answer) {
     program.set_version_flag("--version", "debubble " DEBUBBLE_VERSION);
@@ -31,13 +35,7 @@ void add_all_verbs(CLI::App& program, ExitStatus& answer) {
     add_verbs(program, answer);
     for (const SiblingVerb& verb : sibling_verbs())  // for the help only: main() runs them
         program.add_subcommand(std::string(verb.name), std::string(verb.summary));
-}
-
-std::vector<std::string> verb_names(const CLI::App& program) {
-    std::vector<std::string> names;
-    for (const CLI::App* verb : program.get_subcommands([](const CLI::App*) { return true; }))
-        names.push_back(verb->get_name());
-    return names;
+    add_help(program, answer);
 }
 
 void check_verb(const CLI::App& program, std::string_view word) {
@@ -58,6 +56,12 @@ ExitStatus run(int argc, char** argv) {
     if (argc < 2) {
         fmt::print("{}", program.help());
         return ExitStatus::BadInput;
+    }
+    if (argv[1] == kComplete) {
+        const std::vector<std::string> words(argv + 2, argv + argc);
+        for (const std::string& word : completions(program, words)) fmt::print("{}\n", word);
+        flush_standard_output();
+        return ExitStatus::Done;
     }
     check_verb(program, argv[1]);
     if (const SiblingVerb* verb = find_sibling_verb(argv[1])) become_sibling(*verb, argv);

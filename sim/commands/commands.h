@@ -14,4 +14,7 @@ namespace debubble::sim {
 /// WorldError pass through.
 void add_verbs(CLI::App& program, ExitStatus& answer);
 
+/// Comes after all other verbs, whose help it shows.
+void add_help(CLI::App& program, ExitStatus& answer);
+
 }  // namespace debubble::sim

@@ -9,6 +9,7 @@
 #include "base/outputs.h"
 #include "base/printable.h"
 #include "sim/commands/output.h"
+#include "sim/commands/style.h"
 #include "sim/report/compare_report.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
@@ -64,7 +65,7 @@ ExitStatus carry_out(const CompareArguments& args) {
         compare_report(simulated, executed, {args.simulated, args.executed});
     if (!args.json.empty()) write_output(args.json, to_json(report));
     if (!args.svg.empty()) write_output(args.svg, picture(simulated, executed, report));
-    if (args.json != "-" && args.svg != "-") fmt::print("{}", printable(to_text(report)));
+    if (args.json != "-" && args.svg != "-") print_report(printable(to_text(report)));
     return report.order.empty() ? ExitStatus::Done : ExitStatus::No;
 }
 
@@ -89,6 +90,7 @@ void add_compare(CLI::App& program, ExitStatus& answer) {
     verb->add_option("RUN_TRACE", args->executed, "trace that `run` wrote")->required();
     verb->add_option("--json", args->json, "write the comparison as JSON; - is standard output");
     verb->add_option("--svg", args->svg, "write both timelines, one above the other");
+    add_style_options(*verb);
     verb->footer(kCompareFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }

@@ -49,7 +49,9 @@ Json figures_json(const LayerFigures& f) {
 Json model_json(const models::Architecture& a, const models::Execution& e,
                 const std::vector<StageFigures>& table) {
     const ParameterSums sums = parameter_sums(a, e, table);
-    Json json{{"model", a.name},
+    Json json{{"schema", "debubble/model"},
+              {"version", 1},
+              {"model", a.name},
               {"source", a.source},
               {"parameters", sums.published},
               {"padded_parameters", sums.padded},

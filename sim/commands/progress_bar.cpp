@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/commands/style.h"
+
 namespace debubble::sim {
 namespace {
 
@@ -32,7 +34,8 @@ std::string progress_line(std::size_t done, std::size_t total, std::size_t begun
                               duration_text(static_cast<double>(total - done) / pace));
 }
 
-ProgressBar::ProgressBar() : on_terminal_(::isatty(STDERR_FILENO) != 0), start_(Clock::now()) {}
+ProgressBar::ProgressBar()
+    : on_terminal_(::isatty(STDERR_FILENO) != 0 && !is_quiet()), start_(Clock::now()) {}
 
 ProgressBar::~ProgressBar() {
     if (on_terminal_) std::fputs("\r\033[K", stderr);

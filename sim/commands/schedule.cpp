@@ -9,12 +9,14 @@
 #include "base/diagnostic.h"
 #include "base/exit_status.h"
 #include "base/number_option.h"
+#include "base/outputs.h"
 #include "schedule/csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/replay.h"
 #include "sim/commands/cost_units.h"
 #include "sim/commands/output.h"
+#include "sim/commands/schedule_picture.h"
 
 /// `debubble schedule`: the order that a generator writes, and with plain
 /// costs its makespan, bubbles and live activations.
@@ -22,6 +24,8 @@ namespace debubble::sim {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+const std::string kEqualCosts = "1,1,1,0";
 
 struct ScheduleArguments {
     std::string name;
@@ -33,6 +37,7 @@ struct ScheduleArguments {
     bool lowered = false;
     bool list = false;
     std::string out = "-";
+    std::string svg;
 };
 
 /// `--option key=value` as a map; of a key that is given twice, the last value holds.
@@ -76,7 +81,9 @@ Json figures_json(const Replay& replay, const CostUnits& units) {
 }
 
 Json schedule_json(const Schedule& schedule) {
-    Json json{{"name", schedule.name},
+    Json json{{"schema", "debubble/schedule"},
+              {"version", 1},
+              {"name", schedule.name},
               {"ranks", schedule.shape.ranks},
               {"stages_per_rank", schedule.shape.stages_per_rank},
               {"micro_batches", schedule.shape.micro_batches},
@@ -121,10 +128,11 @@ std::string answer_text(const ScheduleArguments& args) {
     options.memory_limit = args.memory_limit;
     options.values = parse_options(args.options);
     std::optional<CostUnits> units;
-    if (!args.costs.empty()) {
+    const std::string& costs = args.costs.empty() && !args.svg.empty() ? kEqualCosts : args.costs;
+    if (!costs.empty()) {
         std::optional<std::string> overlap;
         if (auto said = options.values.extract("overlap")) overlap = said.mapped();
-        units.emplace(args.costs, overlap, shape);
+        units.emplace(costs, overlap, shape);
         options.costs = units->costs();
     } else if (options.values.contains("overlap")) {
         throw InputError("--option overlap=X is a cost: give --costs F,I,W,C too");
@@ -134,6 +142,7 @@ std::string answer_text(const ScheduleArguments& args) {
         if (const Reason note = row.note(shape)) fmt::print(stderr, "note: {}\n", *note);
     std::optional<Replay> replayed;
     if (units) replayed = replay(schedule, units->costs());
+    if (!args.svg.empty()) write_output(args.svg, picture_of(schedule, *replayed, *units));
     if (args.lowered) schedule = lower(std::move(schedule), {});
 
     if (args.format == "csv") return write_csv(schedule);
@@ -150,6 +159,7 @@ constexpr const char* kScheduleFooter = R"(Examples:
   debubble schedule --name zb-h1 --ranks 4 --micro-batches 8 --costs 1,1,1,0 --format json
   debubble schedule --name interleaved-1f1b --ranks 4 --stages-per-rank 2 --micro-batches 8 \
                     --costs 1/2,1/2,1/2,0 --format json
+  debubble schedule --name zb-v --ranks 4 --micro-batches 8 --costs 1,1,1,0.1 --svg zb-v.svg
   debubble schedule --name gpipe --ranks 2 --micro-batches 4 --lower --format csv > gpipe.csv)";
 
 }  // namespace
@@ -182,9 +192,18 @@ void add_schedule(CLI::App& program, ExitStatus& answer) {
                      "key=value of the schedule; overlap=X is the cost of an Overlap")
         ->allow_extra_args(false);
     verb->add_option("--out", args->out, "file to write instead of standard output");
+    verb->add_option("--svg", args->svg,
+                     "write the picture, drawn with --costs, or costs of 1,1,1,0; - is standard "
+                     "output");
     verb->footer(kScheduleFooter);
     verb->callback([args, &answer] {
-        write_output(args->out, answer_text(*args));
+        const bool text_too = args->svg != "-" || args->out != "-";
+        Outputs outputs;
+        if (text_too) outputs.add("--out", args->out);
+        outputs.add("--svg", args->svg);
+        outputs.check();
+        const std::string text = answer_text(*args);
+        if (text_too) write_output(args->out, text);
         answer = ExitStatus::Done;
     });
 }

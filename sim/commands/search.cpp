@@ -14,7 +14,9 @@
 #include "sim/commands/interruption.h"
 #include "sim/commands/output.h"
 #include "sim/commands/progress_bar.h"
+#include "sim/commands/style.h"
 #include "sim/grid/twins.h"
+#include "sim/report/plan_json.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
 
@@ -58,7 +60,8 @@ std::string twins_text(const SearchResult& result, const Grid& grid) {
     return text;
 }
 
-Json best_json(const SearchResult& result, const PredictionWithTrace& prediction, const Grid& grid,
+Json best_json(const SearchResult& result, const scenarios::Scenario& scenario,
+               const PredictionWithTrace& prediction, const Grid& grid,
                const std::string& objective) {
     Json point;
     for (std::size_t i = 0; i < result.best->values.size(); ++i)
@@ -67,13 +70,16 @@ Json best_json(const SearchResult& result, const PredictionWithTrace& prediction
     const std::vector<std::string> keys = grid.keys();
     for (const SweepRow& twin : result.twins)
         twins.push_back(difference_of(*result.best, twin, keys));
-    return {{"objective", objective},
-            {"point", point},
-            {"points", result.points},
-            {"predicted", result.predicted},
-            {"twins", std::move(twins)},
-            {"unvalidated", result.best->unvalidated},
-            {"prediction", report_json(prediction)}};
+    Json json = schema_json("search");
+    json.update({{"plan", plan_json(scenario)},
+                 {"objective", objective},
+                 {"point", point},
+                 {"points", result.points},
+                 {"predicted", result.predicted},
+                 {"twins", std::move(twins)},
+                 {"unvalidated", result.best->unvalidated},
+                 {"prediction", report_json(prediction)}});
+    return json;
 }
 
 ExitStatus carry_out(const SearchArguments& args) {
@@ -100,13 +106,15 @@ ExitStatus carry_out(const SearchArguments& args) {
     const scenarios::Scenario scenario = grid.instantiate(result.best->index);
     const PredictionWithTrace prediction = predict(scenario);
     if (!args.json.empty())
-        write_output(args.json, best_json(result, prediction, grid, args.objective).dump(2) + "\n");
+        write_output(args.json,
+                     best_json(result, scenario, prediction, grid, args.objective).dump(2) + "\n");
     if (args.json == "-") return ExitStatus::Done;
     const std::array best{&*result.best};
-    fmt::print("{}\n\nbest by {}:\n{}{}\ndebubble simulate {}{}\n\n{}", ruled_out(result),
-               args.objective, table_of(best, grid), twins_text(result, grid), args.grid.scenario,
-               set_options(*result.best, grid),
-               report_text(scenario, prediction, {.color = is_terminal(stdout)}));
+    print_report(fmt::format("{}\n\nbest by {}:\n{}{}\ndebubble simulate {}{}\n\n{}",
+                             ruled_out(result), args.objective, table_of(best, grid),
+                             twins_text(result, grid), args.grid.scenario,
+                             set_options(*result.best, grid),
+                             report_text(scenario, prediction, {.color = is_terminal(stdout)})));
     return ExitStatus::Done;
 }
 
@@ -128,6 +136,7 @@ void add_search(CLI::App& program, ExitStatus& answer) {
                      fmt::format("{}", fmt::join(objective_names(), ", ")))
         ->capture_default_str();
     verb->add_option("--json", args->json, "write the best plan as JSON; - is standard output");
+    add_style_options(*verb);
     verb->footer(kSearchFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }

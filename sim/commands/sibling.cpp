@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -15,6 +16,8 @@
 namespace debubble::sim {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::array kVerbs{
     SiblingVerb{"run", "debubble-exec", "train: execute a scenario on this machine's devices"},
     SiblingVerb{"calibrate", "debubble-exec", "measure this machine and write its cluster file"},
@@ -22,6 +25,13 @@ constexpr std::array kVerbs{
     SiblingVerb{"export", "debubble-exec", "write a checkpoint in Hugging Face layout"},
     SiblingVerb{"gui", "debubble-gui", "look at schedules, predictions and traces in a window"},
 };
+
+/// The program beside this one; empty if this one does not know where it lies.
+fs::path path_of(const SiblingVerb& verb) {
+    std::error_code error;
+    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    return error ? fs::path() : self.parent_path() / verb.program;
+}
 
 }  // namespace
 
@@ -34,11 +44,26 @@ const SiblingVerb* find_sibling_verb(std::string_view name) {
     return verb == kVerbs.end() ? nullptr : verb;
 }
 
+std::string help_of(const SiblingVerb& verb) {
+    std::error_code error;
+    const fs::path program = path_of(verb);
+    std::string help;
+    if (!fs::exists(program, error)) return help;
+    const std::string command =
+        fmt::format("'{}' {} --help 2> /dev/null", program.string(), verb.name);
+    std::FILE* const pipe = ::popen(command.c_str(), "r");
+    if (pipe == nullptr) return help;
+    char buffer[4096];
+    for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+        help.append(buffer, got);
+    ::pclose(pipe);
+    return help;
+}
+
 void become_sibling(const SiblingVerb& verb, char** argv) {
     std::error_code error;
-    const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-    const auto program = self.parent_path() / verb.program;
-    if (error || !std::filesystem::exists(program, error))
+    const fs::path program = path_of(verb);
+    if (!fs::exists(program, error))
         throw WorldError(
             fmt::format("'{}' needs the program {}, which is not in the folder of this one: it "
                         "was not built or not installed",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 /// One name for the user, like git: verbs that need a window, MPI or CUDA are in programs of their
@@ -15,6 +16,9 @@ struct SiblingVerb {
 
 std::span<const SiblingVerb> sibling_verbs();
 const SiblingVerb* find_sibling_verb(std::string_view name);
+
+/// What `VERB --help` prints; empty if the program was not built.
+std::string help_of(const SiblingVerb& verb);
 
 /// Replaces this process by the program, with the same arguments. It only returns by WorldError,
 /// when the program was not built or cannot be started.

@@ -14,10 +14,13 @@
 #include "base/outputs.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/output.h"
+#include "sim/commands/style.h"
 #include "sim/grid/parallel.h"
 #include "sim/predict.h"
+#include "sim/report/plan_json.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
+#include "trace/io/chrome_trace.h"
 #include "trace/io/trace_csv.h"
 #include "trace/io/trace_formats.h"
 #include "trace/picture/svg.h"
@@ -122,22 +125,38 @@ std::string spans_of(const PredictionWithTrace& answer) {
     return std::move(out).str();
 }
 
+/// The trace in the format that its file asks for; one for Perfetto says of which plan it is.
+std::string trace_of(const scenarios::Scenario& scenario, const PredictionWithTrace& answer,
+                     const std::string& file) {
+    const TraceFormat* const format = trace_format_named(file);
+    if (format != nullptr && format != &trace_formats().front())
+        return trace_text(answer.trace, file);
+    std::ostringstream out;
+    write_chrome_trace(answer.trace, out, plan_json(scenario).dump());
+    return std::move(out).str();
+}
+
 void write_files(const SimulateArguments& args, const std::vector<scenarios::Scenario>& scenarios,
                  const Answers& answers) {
     if (!args.json.empty()) {
         Json json = Json::array();
-        for (const PredictionWithTrace& answer : answers) json.push_back(report_json(answer));
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+            Json one = schema_json("prediction");
+            one["plan"] = plan_json(scenarios[i]);
+            one.update(report_json(answers[i]));
+            json.push_back(std::move(one));
+        }
         write_output(args.json, (answers.size() == 1 ? json[0] : json).dump(2) + "\n");
     }
     if (!args.svg.empty()) write_output(args.svg, svg_of(scenarios.front(), answers.front()));
     if (!args.trace.empty())
-        write_output(args.trace, trace_text(answers.front().trace, args.trace));
+        write_output(args.trace, trace_of(scenarios.front(), answers.front(), args.trace));
     if (!args.csv.empty()) write_output(args.csv, spans_of(answers.front()));
     if (args.out.empty()) return;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         const std::vector<std::string> files = files_in_folder(args, scenarios[i]);
         write_file(files[0], svg_of(scenarios[i], answers[i]));
-        write_file(files[1], trace_text(answers[i].trace, files[1]));
+        write_file(files[1], trace_of(scenarios[i], answers[i], files[1]));
     }
 }
 
@@ -151,7 +170,8 @@ ExitStatus carry_out(const SimulateArguments& args) {
     ExitStatus exit_code = ExitStatus::Done;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         if (!quiet)
-            fmt::print("{}{}", i > 0 ? "\n" : "", report_text(scenarios[i], answers[i], style));
+            print_report(fmt::format("{}{}", i > 0 ? "\n" : "",
+                                     report_text(scenarios[i], answers[i], style)));
         const Prediction& prediction = answers[i].prediction;
         if (prediction.fits) continue;
         std::fflush(stdout);
@@ -185,6 +205,7 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--trace", args->trace, "write the trace; by its ending: " + trace_endings());
     verb->add_option("--csv", args->csv, "write the trace as a table, one row per action");
     verb->add_option("--svg", args->svg, "write the picture");
+    add_style_options(*verb);
     verb->footer(kSimulateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }

@@ -12,6 +12,7 @@
 #include "sim/commands/grid_table.h"
 #include "sim/commands/interruption.h"
 #include "sim/commands/progress_bar.h"
+#include "sim/commands/style.h"
 
 /// `debubble sweep`: every plan of a grid, each as one row of a CSV file.
 namespace debubble::sim {
@@ -73,9 +74,9 @@ ExitStatus carry_out(const SweepArguments& args) {
                    result.rows.size(), result.total, args.out);
         interruption.end_by_signal();
     }
-    if (result.found > 0)
+    if (result.found > 0 && !is_quiet())
         fmt::print(stderr, "{} points were already in {}\n", result.found, args.out);
-    fmt::print("{}", summary(result, grid, args.out));
+    print_report(summary(result, grid, args.out));
     const bool any = std::ranges::any_of(result.rows, &SweepRow::fits);
     return any ? ExitStatus::Done : ExitStatus::No;
 }
@@ -101,6 +102,7 @@ void add_sweep(CLI::App& program, ExitStatus& answer) {
     CLI::App* verb = program.add_subcommand("sweep", "predict every plan of a grid, resumable");
     add_grid_arguments(*verb, args->grid);
     verb->add_option("--out", args->out, "results file (CSV)")->required();
+    add_style_options(*verb);
     verb->footer(kSweepFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }

@@ -10,6 +10,7 @@
 #include "schedule/csv.h"
 #include "schedule/validate.h"
 #include "sim/commands/output.h"
+#include "sim/commands/style.h"
 
 /// `debubble validate`: checks that an order finishes, and lists its violations.
 namespace debubble::sim {
@@ -88,7 +89,9 @@ Json verdict_json(const Schedule& schedule, const std::vector<Violation>& violat
                         {"position", v.position},
                         {"place", place_of(v, schedule)},
                         {"message", v.message}});
-    return {{"valid", violations.empty()},
+    return {{"schema", "debubble/verdict"},
+            {"version", 1},
+            {"valid", violations.empty()},
             {"schedule_hash", program_hash(schedule)},
             {"violations", list}};
 }
@@ -106,7 +109,7 @@ ExitStatus carry_out(const ValidateArguments& args) {
     const std::vector<Violation> violations = validate(read_in.schedule);
     if (!args.json.empty())
         write_output(args.json, verdict_json(read_in.schedule, violations).dump(2) + "\n");
-    if (args.json != "-") fmt::print("{}", printable(verdict_text(read_in.schedule, violations)));
+    if (args.json != "-") print_report(printable(verdict_text(read_in.schedule, violations)));
     return violations.empty() ? ExitStatus::Done : ExitStatus::No;
 }
 
@@ -129,6 +132,7 @@ void add_validate(CLI::App& program, ExitStatus& answer) {
                      "loop, v, bidirectional, or a file with one row of stages per rank "
                      "(default: read off the rows)");
     verb->add_option("--json", args->json, "write the verdict as JSON; - is standard output");
+    add_style_options(*verb);
     verb->footer(kValidateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }

@@ -9,6 +9,7 @@
 #include "base/outputs.h"
 #include "base/printable.h"
 #include "sim/commands/output.h"
+#include "sim/commands/style.h"
 #include "sim/report/measured_table.h"
 #include "sim/report/validate_cost.h"
 
@@ -42,7 +43,7 @@ ExitStatus carry_out(const ValidateCostArguments& args) {
             return predict(scenario, figures_only).prediction;
         });
     if (!args.json.empty()) write_output(args.json, to_json(validation));
-    if (args.json != "-") fmt::print("{}", printable(to_text(validation)));
+    if (args.json != "-") print_report(printable(to_text(validation)));
     return ExitStatus::Done;
 }
 
@@ -66,6 +67,7 @@ void add_validate_cost(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--cluster", args->cluster, "cluster name or file instead of the table's own");
     verb->add_option("--framework", args->framework, "framework profile likewise");
     verb->add_option("--json", args->json, "write the comparison as JSON; - is standard output");
+    add_style_options(*verb);
     verb->footer(kValidateCostFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }

@@ -13,7 +13,8 @@ namespace debubble::sim {
     verb(validate)      \
     verb(validate_cost) \
     verb(model)         \
-    verb(compare)
+    verb(compare)       \
+    verb(list)
 // clang-format on
 
 #define DEBUBBLE_DECLARE(name) void add_##name(CLI::App& program, ExitStatus& answer);

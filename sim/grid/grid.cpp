@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/plan.h"
+#include "sim/plan_words.h"
 #include "sim/unvalidated.h"
 
 namespace debubble::sim {
@@ -173,6 +174,7 @@ SweepRow evaluate(const Grid& grid, std::size_t index) {
         const Prediction p =
             predict(scenario, {.keep_trace = false, .only_where_it_decides = true}).prediction;
         row.figures = figures_of(p);
+        row.plan = whole_plan_of(scenario);
         row.fits = p.fits;
         row.unvalidated = fmt::format("{}", fmt::join(unvalidated_features(scenario), "; "));
         row.reason = p.reason.empty() ? twin_reason(grid, index, scenario) : p.reason;

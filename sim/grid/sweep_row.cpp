@@ -71,8 +71,9 @@ constexpr std::array kFigures{
 
 /// The columns after a row's keys and figures, in this order.
 constexpr std::array<std::string SweepRow::*, 2> kWords{&SweepRow::twin_of, &SweepRow::unvalidated};
-constexpr std::array<std::string_view, 5> kBesideFigures{"twin_of", "unvalidated", "fits", "pareto",
-                                                         "reason"};
+constexpr std::array<std::string_view, 7> kBesideFigures{"plan", "schema", "twin_of", "unvalidated",
+                                                         "fits", "pareto", "reason"};
+constexpr const char* kSchema = "debubble/sweep 1";
 
 const std::string& figure_text(const SweepRow& row, std::string_view name) {
     const auto at = std::ranges::find(kFigures, name, &Figure::name) - kFigures.begin();
@@ -114,6 +115,7 @@ std::vector<std::string> csv_columns(std::span<const std::string> keys) {
 std::vector<std::string> csv_fields(const SweepRow& row) {
     std::vector<std::string> fields = row.values;
     fields.insert(fields.end(), row.figures.begin(), row.figures.end());
+    fields.insert(fields.end(), {row.plan, kSchema});
     for (const auto word : kWords) fields.push_back(row.*word);
     fields.insert(fields.end(), {row.fits ? "true" : "false", row.pareto, row.reason});
     return fields;
@@ -125,6 +127,8 @@ SweepRow row_of_csv(const std::vector<std::string>& fields, std::size_t keys) {
     auto at = fields.end() - static_cast<std::ptrdiff_t>(kBesideFigures.size());
     row.values.assign(fields.begin(), figures);
     row.figures.assign(figures, at);
+    row.plan = *at++;
+    ++at;  // the schema
     for (const auto word : kWords) row.*word = *at++;
     row.fits = *at++ == "true";
     row.pareto = *at++;

@@ -25,6 +25,7 @@ struct SweepRow {
     /// are known, and empty if no twin comes before it in the grid (sim/grid/twins.h).
     std::string twin_of;
     std::string unvalidated;  ///< the words of unvalidated_features(), one line
+    std::string plan = {};    ///< the settled plan in words; empty if the point is impossible
     friend bool operator==(const SweepRow&, const SweepRow&) = default;
 
     bool possible() const { return !figures.front().empty(); }
@@ -41,7 +42,8 @@ std::vector<std::string> figure_names();
 /// The figures of a prediction in the order of figure_names().
 std::vector<std::string> figures_of(const Prediction& prediction);
 
-/// The columns of results.csv, and a row's fields in them.
+/// The columns of results.csv, and a row's fields in them. `schema` is the name and version of
+/// these columns, the same in every row.
 std::vector<std::string> csv_columns(std::span<const std::string> keys);
 std::vector<std::string> csv_fields(const SweepRow& row);
 /// Precondition: as many fields as there are columns for this number of swept keys.

@@ -53,7 +53,9 @@ Json rows_json(const std::vector<ErrorRow>& rows) {
 std::string to_json(const CompareReport& report) {
     const Comparison& c = report.comparison;
     const Compared<Duration> step{c.step.simulated.step_time, c.step.executed.step_time};
-    Json json = {{"scenario", report.headers.executed.scenario},
+    Json json = {{"schema", "debubble/comparison"},
+                 {"version", 1},
+                 {"scenario", report.headers.executed.scenario},
                  {"schedule_hash", report.headers.executed.program_hash},
                  {"sources",
                   {{"simulated", report.headers.simulated.source},

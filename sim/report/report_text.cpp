@@ -216,31 +216,6 @@ std::string report_text(const scenarios::Scenario& scenario, const PredictionWit
     return Report(scenario, answer, options).text();
 }
 
-std::string plan_of(const scenarios::Scenario& s) {
-    const scenarios::Parallel& parallel = s.parallel;
-    std::string words = fmt::format("tensor {}, pipeline {}, data {}", parallel.tensor,
-                                    parallel.pipeline, parallel.data);
-    if (parallel.context > 1) words += fmt::format(", context {}", parallel.context);
-    if (parallel.expert > 1) words += fmt::format(", expert {}", parallel.expert);
-    if (s.model.experts > 0 && parallel.expert_tensor != parallel.tensor)
-        words += fmt::format(", expert_tensor {}", parallel.expert_tensor);
-    if (s.training.expert_load > 1)
-        words += fmt::format(", expert_load {}", s.training.expert_load);
-    if (parallel.sequence) words += ", sequence";
-    if (parallel.zero_stage > 0) words += fmt::format(", ZeRO-{}", parallel.zero_stage);
-    words += fmt::format("; {}", s.schedule.csv.empty() ? s.schedule.name : s.schedule.csv);
-    if (parallel.stages_per_rank > 1)
-        words += fmt::format(" of {} stages per rank", parallel.stages_per_rank);
-    if (s.schedule.slices > 1) words += fmt::format(", {} slices", s.schedule.slices);
-    words += fmt::format("; {} microbatch{} of {} x {} tokens", s.training.micro_batches,
-                         s.training.micro_batches == 1 ? "" : "es", s.training.micro_batch,
-                         s.training.seq_length);
-    if (s.training.recompute != models::Recompute::None)
-        words += s.training.recompute == models::Recompute::Full ? "; full recompute"
-                                                                 : "; selective recompute";
-    return words;
-}
-
 std::string headline(const Prediction& p) {
     std::string words = fmt::format("{}: step {}, bubble {}", p.scenario,
                                     text::time_text(p.step_time_s), text::percent(p.bubble));

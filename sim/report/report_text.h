@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "sim/plan_words.h"
 #include "sim/predict.h"
 #include "trace/picture/svg.h"
 
@@ -25,8 +26,5 @@ std::string headline(const Prediction& prediction);
 
 /// Title, plan and memory limit of the picture of a prediction.
 SvgOptions picture_of(const scenarios::Scenario& scenario, const PredictionWithTrace& answer);
-
-/// The plan as "tensor 8, pipeline 8, data 2; 1f1b; 64 microbatches of 1 x 2048 tokens".
-std::string plan_of(const scenarios::Scenario& scenario);
 
 }  // namespace debubble::sim

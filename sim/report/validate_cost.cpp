@@ -125,7 +125,9 @@ std::string to_json(const CostValidation& validation) {
         return nlohmann::json{
             {"mean", e.mean}, {"median", e.median}, {"worst", e.worst}, {"bias", e.bias}};
     };
-    nlohmann::json out{{"table", validation.table},
+    nlohmann::json out{{"schema", "debubble/validate-cost"},
+                       {"version", 1},
+                       {"table", validation.table},
                        {"prediction", summary(validation.prediction)},
                        {"null_model", summary(validation.null_model)},
                        {"null_tflops_per_gpu", validation.null_flops_per_s / 1e12},

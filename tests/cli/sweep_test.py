@@ -57,6 +57,9 @@ class Sweep(SweepTest):
         self.assertEqual(header[:4], ["parallel.tensor", "parallel.pipeline",
                                       "training.micro_batch", "schedule"])
         self.assertEqual(header[-3:], ["fits", "pareto", "reason"])
+        for row in rows_of(self.out):
+            self.assertEqual(row["schema"], "debubble/sweep 1")
+            self.assertEqual(row["plan"] != "", row["step_time_s"] != "", row)
         for key in SCALARS:
             self.assertIn(key, header)
 
@@ -205,7 +208,7 @@ sweep:
         first = {}
         for row in rows_of(self.out):
             figures = tuple(value for key, value in row.items() if key not in
-                            self.KEYS + ["twin_of", "pareto", "reason", "unvalidated"])
+                            self.KEYS + ["plan", "twin_of", "pareto", "reason", "unvalidated"])
             self.assertIn(row["schedule_hash"], figures)
             original = first.setdefault(figures, row)
             named = dict(row)

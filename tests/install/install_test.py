@@ -59,6 +59,18 @@ class Installed(unittest.TestCase):
         self.debubble("run", "plan.yaml", "--steps", 2, "--resume", "never", "--json", report)
         self.assertEqual(len(json.loads(report.read_text())["losses"]), 2)
 
+    def test_brings_a_manual_of_every_verb(self):
+        manual = self.prefix / "share/man"
+        for page in ["man1/debubble.1", "man1/debubble-simulate.1", "man5/debubble-scenario.5"]:
+            self.assertTrue((manual / page).read_text().startswith(".TH "), page)
+        if (self.prefix / "bin/debubble-exec").exists():
+            self.assertIn("rendezvous", (manual / "man1/debubble-run.1").read_text())
+
+    def test_brings_completion_for_three_shells(self):
+        for file in ["bash-completion/completions/debubble", "zsh/site-functions/_debubble",
+                     "fish/vendor_completions.d/debubble.fish"]:
+            self.assertIn("complete", (self.prefix / "share" / file).read_text())
+
     def test_brings_its_modules(self):
         built = {m.name for m in (pathlib.Path(BUILD) / "bin").glob("debubble_*.so")}
         installed = {m.name for m in (self.prefix / "lib/debubble").glob("*.so")}

@@ -38,7 +38,7 @@ bool can_be_read_back(const Program& program) {
            std::ranges::none_of(program.ranks, [](const ActionList& r) { return r.empty(); });
 }
 
-OrderedJson header_json(const Trace& trace) {
+OrderedJson header_json(const Trace& trace, std::string_view plan) {
     const TraceHeader& h = trace.header;
     OrderedJson peaks = OrderedJson::array();
     for (const MemoryPeak& peak : trace.peaks) {
@@ -50,11 +50,17 @@ OrderedJson header_json(const Trace& trace) {
                          {"action", peak.action},
                          {"op", peak.op}});
     }
-    OrderedJson json = {{"version", 1},           {"source", h.source},
-                        {"scenario", h.scenario}, {"program_hash", h.program_hash},
-                        {"tensor", h.tensor},     {"context", h.context},
-                        {"data", h.data},         {"pipeline", h.pipeline},
-                        {"folded", h.folded},     {"peaks", std::move(peaks)}};
+    OrderedJson json = {{"schema", "debubble/trace"},
+                        {"version", 1},
+                        {"source", h.source},
+                        {"scenario", h.scenario},
+                        {"program_hash", h.program_hash},
+                        {"tensor", h.tensor},
+                        {"context", h.context},
+                        {"data", h.data},
+                        {"pipeline", h.pipeline},
+                        {"folded", h.folded},
+                        {"peaks", std::move(peaks)}};
     if (h.step_time != Duration{}) json["step_time_ns"] = h.step_time.count();
     if (h.sends_block) json["sends_block"] = true;
     if (h.copies_block) json["copies_block"] = true;
@@ -62,6 +68,7 @@ OrderedJson header_json(const Trace& trace) {
     if (h.clock_error != ClockError{})
         json["clock_error_ns"] = {{"ranks", h.clock_error.ranks.count()},
                                   {"lanes", h.clock_error.lanes.count()}};
+    if (!plan.empty()) json["plan"] = OrderedJson::parse(plan);
     if (can_be_read_back(trace.program))
         json["program"] = {{"name", trace.program.name},
                            {"placement", write_placement(trace.program.placement)},
@@ -71,15 +78,16 @@ OrderedJson header_json(const Trace& trace) {
 
 class ChromeTraceWriter {
 public:
-    ChromeTraceWriter(const Trace& trace, std::ostream& out)
-        : trace_(trace), graph_(trace), out_(out) {
+    ChromeTraceWriter(const Trace& trace, std::ostream& out, std::string_view plan)
+        : trace_(trace), graph_(trace), out_(out), plan_(plan) {
         number_processes();
         place_on_tracks();
     }
 
     void write() {
         out_ << "{\"displayTimeUnit\":\"ns\",\n\"debubble\":"
-             << header_json(trace_).dump(-1, ' ', false, OrderedJson::error_handler_t::replace)
+             << header_json(trace_, plan_)
+                    .dump(-1, ' ', false, OrderedJson::error_handler_t::replace)
              << ",\n\"traceEvents\":[";
         name_processes();
         for (std::size_t i = 0; i < trace_.spans.size(); ++i) span(i);
@@ -207,6 +215,7 @@ private:
     const Trace& trace_;
     SpanGraph graph_;
     std::ostream& out_;
+    std::string_view plan_;
     std::map<Unit, int> process_;
     std::map<std::pair<int, Lane>, int> tracks_;
     std::vector<std::uint8_t> track_;  ///< track of each span
@@ -216,7 +225,11 @@ private:
 }  // namespace
 
 void write_chrome_trace(const Trace& trace, std::ostream& out) {
-    ChromeTraceWriter(trace, out).write();
+    write_chrome_trace(trace, out, {});
+}
+
+void write_chrome_trace(const Trace& trace, std::ostream& out, std::string_view plan) {
+    ChromeTraceWriter(trace, out, plan).write();
 }
 
 }  // namespace debubble

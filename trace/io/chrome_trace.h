@@ -17,6 +17,10 @@ namespace debubble {
 /// bytes.
 void write_chrome_trace(const Trace& trace, std::ostream& out);
 
+/// The same with `plan`, a JSON text that says of which plan the trace is: the key "plan" of the
+/// header, which the reader ignores. Not if it is empty.
+void write_chrome_trace(const Trace& trace, std::ostream& out, std::string_view plan);
+
 /// Reads what write_chrome_trace() wrote; `file` names it in diagnostics. Unknown events are
 /// ignored. Throws InputError naming line and column of everything that is wrong (the first 20
 /// mistakes).

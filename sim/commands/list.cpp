@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/exit_status.h"
+#include "scenarios/read_scenario.h"
+#include "schedule/generators/generators.h"
+#include "sim/commands/list.h"
+#include "sim/commands/output.h"
+#include "text/shipped_files.h"
+#include "text/wording.h"
+#include "text/yaml_document_reader.h"
+
+/// `debubble list`: what is shipped, a line each.
+namespace debubble::sim {
+namespace {
+
+struct Entry {
+    std::string name;
+    std::string about;
+};
+
+/// The value of one key of a shipped file; empty if it has none.
+std::string said_in(std::string_view folder, const std::string& name, std::string_view key) {
+    const auto file = text::data_folder() / folder / (name + ".yaml");
+    const text::NodePtr value = text::read_yaml(file)->get(key);
+    return value && value->is(text::Node::Kind::Scalar) ? value->scalar : "";
+}
+
+std::vector<Entry> files_in(std::string_view folder, std::string_view key) {
+    std::vector<Entry> entries;
+    for (const std::string& name : text::shipped_names(folder))
+        entries.push_back({name, said_in(folder, name, key)});
+    return entries;
+}
+
+std::vector<Entry> schedules() {
+    std::vector<Entry> entries;
+    for (const Generator& row : generators())
+        entries.push_back({std::string(row.name), fmt::format("{} [{}]", row.summary, row.source)});
+    return entries;
+}
+
+struct Listing {
+    std::string_view word;
+    std::vector<Entry> (*entries)();
+};
+
+constexpr Listing kListings[] = {
+    {"scenarios", [] { return files_in("scenarios", "description"); }},
+    {"models", [] { return files_in("models/zoo", "source"); }},
+    {"clusters", [] { return files_in("scenarios/clusters", "source"); }},
+    {"frameworks", [] { return files_in("scenarios/frameworks", "source"); }},
+    {"schedules", schedules}};
+
+std::string text_of(const std::vector<Entry>& entries) {
+    std::size_t width = 0;
+    for (const Entry& entry : entries) width = std::max(width, entry.name.size());
+    std::string out;
+    for (const Entry& entry : entries) {
+        const std::string about = text::shortened(entry.about, text::kReportColumns - width - 2);
+        out += about.empty() ? entry.name + '\n'
+                             : fmt::format("{:<{}}  {}\n", entry.name, width, about);
+    }
+    return out;
+}
+
+constexpr const char* kListFooter = R"(Examples:
+  debubble list scenarios
+  debubble list models --names)";
+
+}  // namespace
+
+std::vector<std::string> listed_kinds() {
+    std::vector<std::string> words;
+    for (const Listing& listing : kListings) words.emplace_back(listing.word);
+    return words;
+}
+
+void add_list(CLI::App& program, ExitStatus& answer) {
+    struct Arguments {
+        std::string kind;
+        bool names = false;
+    };
+    auto args = std::make_shared<Arguments>();
+    CLI::App* verb = program.add_subcommand("list", "list what is shipped");
+    verb->add_option("KIND", args->kind, "scenarios, models, clusters, frameworks or schedules")
+        ->required()
+        ->check(CLI::IsMember(listed_kinds()));
+    verb->add_flag("--names", args->names, "names alone");
+    verb->footer(kListFooter);
+    verb->callback([args, &answer] {
+        for (const Listing& listing : kListings) {
+            if (listing.word != args->kind) continue;
+            std::vector<Entry> entries = listing.entries();
+            if (args->names)
+                for (Entry& entry : entries) entry.about.clear();
+            write_output("-", text_of(entries));
+        }
+        answer = ExitStatus::Done;
+    });
+}
+
+}  // namespace debubble::sim

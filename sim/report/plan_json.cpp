@@ -1,0 +1,74 @@
+#include "sim/report/plan_json.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/plan_words.h"
+
+namespace debubble::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+
+std::string_view word_of(models::DataType type) {
+    switch (type) {
+        case models::DataType::Fp32: return "fp32";
+        case models::DataType::Fp16: return "fp16";
+        case models::DataType::Bf16: return "bf16";
+    }
+    return "";
+}
+
+std::string_view word_of(models::Recompute recompute) {
+    switch (recompute) {
+        case models::Recompute::None: return "none";
+        case models::Recompute::Selective: return "selective";
+        case models::Recompute::Full: return "full";
+    }
+    return "";
+}
+
+Json cut_json(const scenarios::Parallel& p) {
+    return {{"tensor", p.tensor},     {"pipeline", p.pipeline},
+            {"data", p.data},         {"context", p.context},
+            {"expert", p.expert},     {"expert_tensor", p.expert_tensor},
+            {"sequence", p.sequence}, {"zero_stage", p.zero_stage}};
+}
+
+Json schedule_json(const scenarios::Scenario& s) {
+    Json json{{"name", s.schedule.name},
+              {"stages_per_rank", s.parallel.stages_per_rank},
+              {"slices", s.schedule.slices}};
+    if (!s.schedule.csv.empty()) json["csv"] = s.schedule.csv;
+    return json;
+}
+
+Json training_json(const scenarios::Training& t) {
+    const bool flash = t.attention == models::AttentionKernel::Flash;
+    return {{"global_batch", t.global_batch},          {"micro_batch", t.micro_batch},
+            {"micro_batches", t.micro_batches},        {"seq_length", t.seq_length},
+            {"compute", word_of(t.precision.compute)}, {"recompute", word_of(t.recompute)},
+            {"attention", flash ? "flash" : "unfused"}};
+}
+
+}  // namespace
+
+Json schema_json(std::string_view name) {
+    return {{"schema", fmt::format("debubble/{}", name)}, {"version", kVersion}};
+}
+
+Json plan_json(const scenarios::Scenario& s) {
+    return {{"words", whole_plan_of(s)},
+            {"model", s.model.name},
+            {"cluster", s.cluster.name},
+            {"framework", s.framework.name},
+            {"gpus", s.gpus},
+            {"nodes", s.cluster.nodes},
+            {"parallel", cut_json(s.parallel)},
+            {"schedule", schedule_json(s)},
+            {"training", training_json(s.training)}};
+}
+
+}  // namespace debubble::sim
