@@ -9,6 +9,7 @@
 #include "exec/core/stage/as_executed.h"
 #include "models/graph.h"
 #include "scenarios/utilisation.h"
+#include "sim/report/plan_json.h"
 #include "trace/statistics.h"
 
 namespace debubble::exec {
@@ -115,38 +116,41 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
     for (const StepMetrics& step : outcome.steps) losses.push_back(step.loss);
     const std::int64_t memory =
         static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
-    return {
-        {"scenario", job.scenario.name},
-        {"step_time_s", speed.step_s},
-        {"tokens_per_s", speed.tokens_per_s},
-        {"samples_per_s", speed.samples_per_s},
-        {"mfu", or_null(speed.mfu)},
-        {"mfu_reason", speed.mfu ? Json() : Json(job.peak.source)},
-        {"hfu", or_null(speed.hfu)},
-        {"tflops_per_gpu", speed.tflops_per_rank},
-        {"bubble", measured.bubble},
-        {"span_bubble", measured.span_bubble},
-        {"makespan_s", seconds(measured.makespan)},
-        {"idle_by_cause_s", idle_of(measured)},
-        {"parameters", models::parameter_count(job.scenario.model)},
-        {"replicas", job.grid.replicas()},
-        {"fits", true},
-        {"reason", nullptr},
-        {"tight", nullptr},  // a prediction has it, as it has the memory that is left
-        {"memory_limit_bytes", memory},
-        {"headroom_bytes", nullptr},
-        {"memory_left_bytes", nullptr},
-        {"ranks", std::move(ranks)},
-        {"schedule_hash", job.program_hash},
-        {"provenance", provenance(job)},
-        {"notes", job.scenario.notes},
-        {"executed_in_order", outcome.disorder.empty()},
-        {"proven_steps", outcome.proven_steps},
-        {"first_step", job.start.first_step() + 1},
-        {"stopped", outcome.stopped},
-        {"losses", std::move(losses)},
-        {"evaluation", outcome.evaluations.empty() ? Json() : json_of(outcome.evaluations.back())},
-        {"evaluations", json_of(outcome.evaluations)}};
+    Json report = sim::schema_json("run");
+    report["plan"] = sim::plan_json(job.scenario);
+    report.update(
+        {{"scenario", job.scenario.name},
+         {"step_time_s", speed.step_s},
+         {"tokens_per_s", speed.tokens_per_s},
+         {"samples_per_s", speed.samples_per_s},
+         {"mfu", or_null(speed.mfu)},
+         {"mfu_reason", speed.mfu ? Json() : Json(job.peak.source)},
+         {"hfu", or_null(speed.hfu)},
+         {"tflops_per_gpu", speed.tflops_per_rank},
+         {"bubble", measured.bubble},
+         {"span_bubble", measured.span_bubble},
+         {"makespan_s", seconds(measured.makespan)},
+         {"idle_by_cause_s", idle_of(measured)},
+         {"parameters", models::parameter_count(job.scenario.model)},
+         {"replicas", job.grid.replicas()},
+         {"fits", true},
+         {"reason", nullptr},
+         {"tight", nullptr},  // a prediction has it, as it has the memory that is left
+         {"memory_limit_bytes", memory},
+         {"headroom_bytes", nullptr},
+         {"memory_left_bytes", nullptr},
+         {"ranks", std::move(ranks)},
+         {"schedule_hash", job.program_hash},
+         {"provenance", provenance(job)},
+         {"notes", job.scenario.notes},
+         {"executed_in_order", outcome.disorder.empty()},
+         {"proven_steps", outcome.proven_steps},
+         {"first_step", job.start.first_step() + 1},
+         {"stopped", outcome.stopped},
+         {"losses", std::move(losses)},
+         {"evaluation", outcome.evaluations.empty() ? Json() : json_of(outcome.evaluations.back())},
+         {"evaluations", json_of(outcome.evaluations)}});
+    return report;
 }
 
 std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
