@@ -27,7 +27,8 @@
 namespace debubble::gui {
 namespace {
 
-constexpr int kResultsPoll = 150;  ///< milliseconds; a table of 10,000 rows is sorted in a few of them
+constexpr int kResultsPoll =
+    150;  ///< milliseconds; a table of 10,000 rows is sorted in a few of them
 
 /// The folder of the last sweeps' files; older ones are removed.
 std::filesystem::path results_folder() {

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "comm_checks.h"
 #include "exec/comm/tcp.h"
-#include "tcp_world.h"
+#include "tests/exec/support/comm_checks.h"
+#include "tests/exec/support/tcp_world.h"
 
 /// Ranks of a job over TCP that meet by themselves, each on a thread of the test.
 namespace debubble::exec {

@@ -12,9 +12,9 @@
 
 #include "exec/comm/tcp/handshake_words.h"
 #include "exec/comm/tcp/rendezvous.h"
-#include "scratch_folder.h"
-#include "stranger.h"
 #include "tests/exec/comm/tcp_job.h"
+#include "tests/exec/support/scratch_folder.h"
+#include "tests/exec/support/stranger.h"
 
 namespace debubble::exec {
 namespace {

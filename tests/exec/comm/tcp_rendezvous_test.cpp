@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "exec/comm/tcp/handshake_words.h"
-#include "stranger.h"
 #include "tests/exec/comm/tcp_job.h"
+#include "tests/exec/support/stranger.h"
 
 namespace debubble::exec {
 namespace {

@@ -217,7 +217,7 @@ TEST_F(TimelineViewTest, IsEmptyWithoutADocument) {
     for (const Qt::Key key :
          {Qt::Key_W, Qt::Key_F, Qt::Key_M, Qt::Key_Period, Qt::Key_Escape, Qt::Key_C, Qt::Key_Home})
         QTest::keyClick(&empty, key);
-    empty.set_document(document_of({}));
+    empty.set_document(document_of(Trace{}));
     EXPECT_FALSE(empty.grab().isNull());
     view_.set_document(nullptr);
     EXPECT_FALSE(view_.grab().isNull());
