@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <QAction>
 #include <QApplication>
 #include <QDockWidget>
@@ -160,7 +162,9 @@ void MainWindow::lay_out_afresh() {
     folded_.clear();
     constexpr int kWide = 1700;
     const int letters = width() < kWide ? 39 : 50;
-    resizeDocks({beside_[0]}, {letters * fontMetrics().averageCharWidth()}, Qt::Horizontal);
+    const int most = width() * 17 / 100;  // the lanes are what the window is for
+    resizeDocks({beside_[0]}, {std::min(letters * fontMetrics().averageCharWidth(), most)},
+                Qt::Horizontal);
     resizeDocks({beside_[0], beside_[1]}, {600, 400}, Qt::Vertical);
     below_has_size_ = false;
     show_page(timeline_);

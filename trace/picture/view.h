@@ -22,11 +22,11 @@ struct PageGeometry {
     int width = 0;
     int height = 0;
 
-    static constexpr int kGutter = 172;
+    static constexpr int kGutter = 164;
     static constexpr int kTitle = 18;
     static constexpr int kLegend = 16;
     static constexpr int kMapTop = kTitle + kLegend + 2;
-    static constexpr int kMap = 24;
+    static constexpr int kMap = 18;
     static constexpr int kRuler = 18;
     static constexpr int kTop = kMapTop + kMap + kRuler;
 

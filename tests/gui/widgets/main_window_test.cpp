@@ -227,14 +227,18 @@ TEST_F(Window, the_place_of_a_mistake_in_a_trace_is_not_looked_for_in_the_scenar
 }
 
 TEST_F(Window, a_comparison_is_exported_with_both_of_its_traces) {
-    ASSERT_TRUE(opens({"gpt2-xl"}));
-    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "zb-h1"); }));
     ASSERT_TRUE(settles_after([&] { window->compare_plans(); }));
     const QString svg = folder.filePath("both.svg");
     window->export_to(svg);
     const std::string picture = read_file(svg.toStdString());
-    EXPECT_NE(picture.find("gpipe"), std::string::npos);
-    EXPECT_NE(picture.find("1f1b"), std::string::npos);
+    const Scene& scene = window->findChild<TimelineView*>()->scene();
+    const std::string a = scene.main.document->caption.title;
+    const std::string b = scene.other.document->caption.title;
+    EXPECT_NE(a, b) << "steps of two schedules take different times";
+    EXPECT_NE(picture.find("A: " + a), std::string::npos) << a;
+    EXPECT_NE(picture.find("B: " + b), std::string::npos) << b;
 }
 
 TEST_F(Window, a_scenario_that_is_impossible_shows_nothing_of_the_one_before) {
