@@ -1,6 +1,5 @@
 #include "exec/core/kernels.h"
 
-#include <array>
 #include <cstring>
 
 #include "exec/cpu/convert.h"
@@ -11,84 +10,6 @@ namespace debubble::exec {
 namespace {
 
 using Side = Twins::Side;
-constexpr std::array kLayouts = {WeightLayout::OutputsInputs, WeightLayout::InputsOutputs};
-
-TEST_P(KernelsTest, LinearLayers) {
-    for (const auto& [tokens, inputs, outputs] : std::vector<std::array<std::int64_t, 3>>{
-             {1, 1, 1}, {7, 33, 50}, {65, 128, 31}, {130, 257, 96}}) {
-        for (const WeightLayout layout : kLayouts) {
-            const bool conv = layout == WeightLayout::InputsOutputs;
-            const Shape shape = conv ? Shape{inputs, outputs} : Shape{outputs, inputs};
-            const Twins x = random({tokens, inputs}), dy = random({tokens, outputs});
-            const Twins weight = random(shape), bias = random({outputs});
-            const Twins y = random({tokens, outputs}), plain = random({tokens, outputs});
-            const Twins dx = random({tokens, inputs}), more = random({tokens, inputs});
-            const Twins dweight = fp32(shape), dbias = fp32({outputs});
-            const Twins narrow_dweight = random(shape), narrow_dbias = random({outputs});
-            both([&](Kernels& kernels, Side side) {
-                kernels.linear_forward(layout, side(x), side(weight), side(bias), side(y));
-                kernels.linear_forward(layout, side(x), side(weight), {}, side(plain));
-                kernels.add_bias(side(bias), side(plain));
-                kernels.linear_backward_input(layout, side(dy), side(weight), side(dx),
-                                              Write::Overwrite);
-                kernels.linear_backward_input(layout, side(dy), side(weight), side(more),
-                                              Write::Add);
-                kernels.linear_backward_weight(layout, side(x), side(dy), side(dweight),
-                                               side(dbias));
-                kernels.linear_backward_weight(layout, side(x), side(dy), side(dweight), {});
-                kernels.linear_backward_weight(layout, side(x), side(dy), side(narrow_dweight),
-                                               side(narrow_dbias));
-            });
-            expect_alike(y, "y");
-            expect_alike(plain, "y whose bias comes later", 2);  // rounded twice
-            expect_alike(dx, "dx");
-            expect_alike(more, "dx added");
-            expect_alike(dweight, "dweight");
-            expect_alike(dbias, "dbias");
-            expect_alike(narrow_dweight, "dweight in the compute type");
-            expect_alike(narrow_dbias, "dbias in the compute type");
-        }
-    }
-}
-
-TEST_P(KernelsTest, ProductsWithTheirActivation) {
-    for (const auto layout : {WeightLayout::InputsOutputs, WeightLayout::OutputsInputs})
-        for (const auto kind : {Nonlinearity::GeluTanh, Nonlinearity::Gelu})
-            for (const std::int64_t ffn : {72, 37}) {  // not all fill whole vectors
-                const std::int64_t hidden = 33, tokens = 19;
-                const auto weight_of = [&](std::int64_t inputs, std::int64_t outputs) {
-                    return layout == WeightLayout::InputsOutputs ? Shape{inputs, outputs}
-                                                                 : Shape{outputs, inputs};
-                };
-                const Twins x = random({tokens, hidden}), bias = random({ffn});
-                const Twins up = random(weight_of(hidden, ffn));
-                const Twins down = random(weight_of(ffn, hidden));
-                const Twins wide = random({tokens, ffn}), y = random({tokens, ffn});
-                const Twins dy = random({tokens, hidden}), dwide = random({tokens, ffn});
-                both([&](Kernels& kernels, Side side) {
-                    kernels.linear_activation_forward(layout, kind, side(x), side(up), side(bias),
-                                                      side(wide), side(y));
-                    kernels.linear_activation_backward_input(layout, kind, side(dy), side(down),
-                                                             side(wide), side(dwide));
-                });
-                expect_alike(wide, "wide");
-                expect_alike(y, "y", 2);  // its input may be rounded
-                expect_alike(dwide, "dwide", 4);
-            }
-}
-
-TEST_P(KernelsTest, ProjectionsOfAFewRowsOfMany) {
-    // The weight [outputs, inputs] of a head, with a vocabulary beyond one block of columns.
-    const Twins x = random({5, 40}), weight = random({1101, 40}), y = random({5, 1101});
-    const Twins dweight = fp32({1101, 40});
-    both([&](Kernels& kernels, Side side) {
-        kernels.linear_forward(WeightLayout::OutputsInputs, side(x), side(weight), {}, side(y));
-        kernels.linear_backward_weight(WeightLayout::OutputsInputs, side(x), side(y), side(dweight),
-                                       {});
-    });
-    expect_alike(y, "y");
-    expect_alike(dweight, "dweight", 2);  // its y was rounded
-}
 
 TEST_P(KernelsTest, Embeddings) {
     const Twins tokens = integers({3, 9, 0, 4, 4, 11, 2, 5});
@@ -108,95 +29,6 @@ TEST_P(KernelsTest, Embeddings) {
 }
 
 /// The sum of a residual and its norm at once, and the norm's whole backward.
-TEST_P(KernelsTest, NormsOfSums) {
-    for (const std::int64_t hidden : {1, 31, 64, 770, 4104, 8200, 16400}) {
-        const std::int64_t rows = hidden > 1000 ? 2 : 19;
-        const Shape shape{2, rows, hidden};
-        const Twins x = random(shape), weight = random({hidden}), bias = random({hidden});
-        const Twins layer_branch = random(shape), layer_sum = random(shape);
-        const Twins layer_statistics = fp32({2, rows, 2});
-        const Twins rms_branch = random(shape), rms_sum = random(shape), rms_y = random(shape);
-        const Twins rms_statistics = fp32({2, rows});
-        const Twins dy = random(shape), through = random(shape), dx = random(shape);
-        const Twins in_place = random(shape), alone = random(shape);
-        const Twins dweight = fp32({hidden}), dbias = fp32({hidden}), dgain = fp32({hidden});
-        both([&](Kernels& kernels, Side side) {
-            kernels.residual_layer_norm_forward(1e-2, side(x), side(layer_branch), side(weight),
-                                                side(bias), side(layer_sum), side(layer_branch),
-                                                side(layer_statistics));
-            kernels.residual_rms_norm_forward(1e-2, side(x), side(rms_branch), side(weight),
-                                              side(rms_sum), side(rms_y), side(rms_statistics));
-            kernels.layer_norm_backward(side(dy), side(layer_sum), side(weight),
-                                        side(layer_statistics), side(through), side(dx),
-                                        side(dweight), side(dbias));
-            kernels.rms_norm_backward(side(dy), side(rms_sum), side(weight), side(rms_statistics),
-                                      side(in_place), side(in_place), side(dgain));
-            kernels.rms_norm_backward(side(dy), side(rms_sum), side(weight), side(rms_statistics),
-                                      {}, side(alone), side(dgain));
-        });
-        expect_alike(layer_sum, "sum");
-        expect_alike(rms_sum, "sum");
-        expect_alike(layer_branch, "LayerNorm", 4);  // its sum was rounded
-        expect_alike(rms_y, "RMSNorm", 4);
-        expect_alike(layer_statistics, "statistics of LayerNorm", 4);
-        expect_alike(rms_statistics, "statistics of RMSNorm", 4);
-        expect_alike(dx, "dx of LayerNorm", 4);
-        expect_alike(in_place, "dx of RMSNorm, in place", 4);
-        expect_alike(alone, "dx of RMSNorm alone", 4);
-        expect_alike(dweight, "dweight", 4);
-        expect_alike(dbias, "dbias");
-        expect_alike(dgain, "dweight of RMSNorm", 4);
-    }
-}
-
-TEST_P(KernelsTest, LayerNorm) {
-    for (const std::int64_t hidden : {1, 31, 64, 770}) {
-        const Shape shape{3, 37, hidden};
-        const Twins x = random(shape), dy = random(shape), weight = random({hidden});
-        const Twins bias = random({hidden}), y = random(shape), statistics = fp32({3, 37, 2});
-        const Twins dx = random(shape), more = random(shape);
-        const Twins dweight = fp32({hidden}), dbias = fp32({hidden});
-        both([&](Kernels& kernels, Side side) {
-            kernels.layer_norm_forward(1e-2, side(x), side(weight), side(bias), side(y),
-                                       side(statistics));
-            kernels.layer_norm_backward_input(side(dy), side(x), side(weight), side(statistics),
-                                              side(dx), Write::Overwrite);
-            kernels.layer_norm_backward_input(side(dy), side(x), side(weight), side(statistics),
-                                              side(more), Write::Add);
-            kernels.layer_norm_backward_weight(side(dy), side(x), side(statistics), side(dweight),
-                                               side(dbias));
-        });
-        expect_alike(y, "y");
-        expect_alike(statistics, "statistics");
-        if (hidden > 1) expect_alike(dx, "dx");
-        expect_alike(more, "dx added");
-        if (hidden > 1) expect_alike(dweight, "dweight");
-        expect_alike(dbias, "dbias");
-    }
-}
-
-TEST_P(KernelsTest, RmsNorm) {
-    for (const std::int64_t hidden : {1, 31, 64, 770}) {
-        const Shape shape{3, 37, hidden};
-        const Twins x = random(shape), dy = random(shape), weight = random({hidden});
-        const Twins y = random(shape), statistics = fp32({3, 37});
-        const Twins dx = random(shape), more = random(shape), dweight = fp32({hidden});
-        both([&](Kernels& kernels, Side side) {
-            kernels.rms_norm_forward(1e-2, side(x), side(weight), side(y), side(statistics));
-            kernels.rms_norm_backward_input(side(dy), side(x), side(weight), side(statistics),
-                                            side(dx), Write::Overwrite);
-            kernels.rms_norm_backward_input(side(dy), side(x), side(weight), side(statistics),
-                                            side(more), Write::Add);
-            kernels.rms_norm_backward_weight(side(dy), side(x), side(statistics), side(dweight));
-        });
-        expect_alike(y, "y");
-        expect_alike(statistics, "statistics");
-        expect_alike(dx, "dx");
-        expect_alike(more, "dx added");
-        expect_alike(dweight, "dweight");
-    }
-}
-
 TEST_P(KernelsTest, Heads) {
     const Twins packed = random({2, 5, 12 + 2 * 6}), dpacked = random({2, 5, 24});
     const Twins q = random({2, 5, 2, 6}), k = random({2, 8, 1, 6}), v = random({2, 8, 1, 6});
