@@ -31,10 +31,10 @@ Sheet map_sheet(const Timeline& timeline, const View& view) {
                                     : utilisation(*timeline.main.document, *timeline.main.colouring,
                                                   whole.shifted(timeline.main.shift));
     const Rect curve{map.x, map.y + 3, map.width, map.height - 5};
-    Steps steps{curve, {}, ground.memory_lasting, ground.memory_edge};
+    Steps::Level working{{}, ground.memory_lasting};
     for (const float share : shares)
-        steps.tops.push_back(static_cast<float>(curve.bottom() - curve.height * share));
-    sheet.shapes.emplace_back(std::move(steps));
+        working.tops.push_back(static_cast<float>(curve.bottom() - curve.height * share));
+    sheet.shapes.emplace_back(Steps{curve, {std::move(working)}, ground.memory_edge});
 
     const TimeRange shown = view.axis.shown();
     if (shown == view.axis.whole()) return sheet;

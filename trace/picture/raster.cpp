@@ -86,13 +86,36 @@ double MemoryScale::y(Band band, Bytes held) const {
     return band.bottom() - band.height * std::clamp(share, 0.0, 1.0);
 }
 
-void fill_steps(const Canvas& canvas, Band band, std::span<const int> tops, Rgb colour) {
-    const int width = std::min(static_cast<int>(tops.size()), canvas.width);
-    const std::uint32_t inside = pixel(colour);
+void fill_steps(const Canvas& canvas, Band band, std::span<const StepLevel> levels,
+                std::optional<Rgb> ground) {
+    struct Extent {
+        int highest = 0;
+        int lowest = 0;
+    };
+    std::vector<Extent> extents;
+    int width = canvas.width;
+    for (const StepLevel& level : levels) {
+        if (level.tops.empty()) return;
+        width = std::min(width, static_cast<int>(level.tops.size()));
+        const auto [highest, lowest] = std::ranges::minmax(level.tops);
+        extents.push_back({highest, lowest});
+    }
     band = clipped(canvas, band);
     for (int y = band.y; y < band.bottom(); ++y) {
-        std::uint32_t* line = canvas.line(y);
-        for (int x = 0; x < width; ++x) line[x] = y >= tops[x] ? inside : line[x];
+        std::uint32_t* const line = canvas.line(y);
+        // What a level covers from end to end hides those before it.
+        std::size_t next = levels.size();
+        while (next > 0 && y < extents[next - 1].lowest) --next;
+        if (next > 0)
+            std::fill_n(line, width, pixel(levels[next - 1].fill));
+        else if (ground)
+            std::fill_n(line, width, pixel(*ground));
+        for (; next < levels.size(); ++next) {
+            if (y < extents[next].highest) continue;
+            const int* const tops = levels[next].tops.data();
+            const std::uint32_t inside = pixel(levels[next].fill);
+            for (int x = 0; x < width; ++x) line[x] = y >= tops[x] ? inside : line[x];
+        }
     }
 }
 

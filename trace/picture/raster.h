@@ -82,8 +82,15 @@ struct MemoryScale {
     double y(Band band, Bytes held) const;
 };
 
-/// Fills columns, each from its line in `tops` to the end of the band.
-void fill_steps(const Canvas& canvas, Band band, std::span<const int> tops, Rgb colour);
+/// Columns of one colour, each from its line in `tops` to the end of the band.
+struct StepLevel {
+    std::vector<int> tops;
+    Rgb fill;
+};
+/// Fills levels over each other, and what is above all of them with `ground` if that is set. Every
+/// line of the canvas is visited once.
+void fill_steps(const Canvas& canvas, Band band, std::span<const StepLevel> levels,
+                std::optional<Rgb> ground);
 /// Draws the uppermost line of these columns only.
 void draw_edge(const Canvas& canvas, Band band, std::span<const int> tops, Rgb ink);
 

@@ -1,6 +1,7 @@
 #include "trace/picture/row_shapes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "trace/picture/bubbles.h"
@@ -309,9 +310,12 @@ void RowShapes::memory(const Row& row, Side side) {
     const Device* device = band.height > 0 ? timeline_.device(row, side) : nullptr;
     if (device == nullptr) return;
     const Lane where = lane(side, *device, band);
-    if (row.heat && !device->memory.empty()) return memory_heat(where);
-    box({0, double(band.y), width_, double(band.height)}, view_.ground().lane);
-    if (!device->memory.empty()) memory_curve(where);
+    if (device->memory.empty())
+        box({0, double(band.y), width_, double(band.height)}, view_.ground().lane);
+    else if (row.heat)
+        memory_heat(where);
+    else
+        memory_curve(where);
 }
 
 /// Draws memory where there is no room: the fuller, the darker; red above the limit.
@@ -342,33 +346,34 @@ void RowShapes::memory_curve(const Lane& lane) {
     const Ground& ground = view_.ground();
     const MemoryScale scale = timeline_.memory_scale();
     const Rect band{0, double(lane.band.y), width_, double(lane.band.height)};
-    std::vector<float> greatest;
-    std::vector<float> least;
-    std::vector<float> lasting;
+    const auto count = static_cast<std::size_t>(std::lround(width_ * view_.means.columns));
+    std::vector<float> greatest(count);
+    std::vector<float> least(count);
+    std::vector<float> lasting(count);
     const auto y = [&](Bytes held) { return static_cast<float>(scale.y(lane.band, held)); };
     bool too_much = false;
     bool varies = false;
     MemorySeries::Walk walk(lane.device.memory);
-    for_each_column(lane.axis.scaled(view_.means.columns), [&](int, TimeRange column) {
-        const MemorySeries::Extent held = walk.over(column);
-        greatest.push_back(y(held.greatest));
-        least.push_back(y(held.least));
-        lasting.push_back(y(held.lasting));
+    for_each_column(lane.axis.scaled(view_.means.columns), [&](int column, TimeRange range) {
+        const auto x = static_cast<std::size_t>(column);
+        const MemorySeries::Extent held = walk.over(range);
+        greatest[x] = y(held.greatest);
+        least[x] = y(held.least);
+        lasting[x] = y(held.lasting);
         too_much = too_much || (scale.limit && held.greatest > *scale.limit);
         varies = varies || held.least != held.greatest;
     });
-    if (varies) {
-        out_.emplace_back(Steps{band, greatest, ground.memory_varying});
-        out_.emplace_back(Steps{band, std::move(least), ground.memory_live});
-    } else {
-        out_.emplace_back(Steps{band, greatest, ground.memory_live});
-    }
-    out_.emplace_back(Steps{band, std::move(lasting), ground.memory_lasting});
-    out_.emplace_back(Steps{band, greatest, std::nullopt, ground.memory_edge});
+    Steps curve{band, {}, ground.memory_edge, ground.lane};
+    if (!varies)
+        curve.levels = {{greatest, ground.memory_live}};
+    else
+        curve.levels = {{greatest, ground.memory_varying}, {std::move(least), ground.memory_live}};
+    curve.levels.push_back({std::move(lasting), ground.memory_lasting});
+    out_.emplace_back(std::move(curve));
     if (!too_much) return;
     const double limit = scale.y(lane.band, *scale.limit);
     out_.emplace_back(
-        Steps{{0, band.y, width_, limit - band.y}, std::move(greatest), ground.warning});
+        Steps{{0, band.y, width_, limit - band.y}, {{std::move(greatest), ground.warning}}});
 }
 
 }  // namespace debubble::picture

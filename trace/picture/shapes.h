@@ -59,13 +59,17 @@ struct Columns {
     std::vector<std::uint32_t> colours;
 };
 
-/// The area between a stepped upper edge and the lower edge of a rectangle: columns of equal width,
-/// from left to right, each from its y in `tops` down.
+/// Areas between a stepped upper edge each and the lower edge of a rectangle: columns of equal
+/// width, from left to right, each from its y in `tops` down.
 struct Steps {
+    struct Level {
+        std::vector<float> tops;
+        Rgb fill;
+    };
     Rect rect;
-    std::vector<float> tops;
-    std::optional<Rgb> fill;
-    std::optional<Rgb> edge = {};  ///< ink of a line along the upper edge
+    std::vector<Level> levels;       ///< each is drawn over those before it
+    std::optional<Rgb> edge = {};    ///< ink of a line along the first level's upper edge
+    std::optional<Rgb> ground = {};  ///< fills the rectangle first
 };
 
 enum class Anchor : std::uint8_t { Start, Middle, End };

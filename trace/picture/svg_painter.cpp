@@ -155,23 +155,30 @@ private:
     }
 
     void paint(const Steps& steps) {
-        const double bottom = steps.rect.bottom();
+        if (steps.ground) paint(Area{steps.rect, *steps.ground});
+        for (const Steps::Level& level : steps.levels)
+            out_ << fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", hex(level.fill),
+                                outline(steps.rect, level.tops));
+        if (steps.edge && !steps.levels.empty())
+            out_ << fmt::format(
+                "<path fill=\"none\" stroke=\"{}\" stroke-width=\"0.7\" d=\"{}\"/>\n",
+                hex(*steps.edge), outline(steps.rect, steps.levels[0].tops));
+    }
+
+    std::string outline(const Rect& rect, const std::vector<float>& tops) {
+        const double bottom = rect.bottom();
         const double width =
-            steps.rect.width / static_cast<double>(std::max<std::size_t>(steps.tops.size(), 1));
-        std::string d = fmt::format("M{} {}", x(steps.rect.x), y(bottom));
+            rect.width / static_cast<double>(std::max<std::size_t>(tops.size(), 1));
+        std::string d = fmt::format("M{} {}", x(rect.x), y(bottom));
         double reached = bottom;
-        for (std::size_t c = 0; c < steps.tops.size(); ++c) {
-            const double to = std::clamp(std::round(static_cast<double>(steps.tops[c]) * 10) / 10,
-                                         steps.rect.y, bottom);
+        for (std::size_t c = 0; c < tops.size(); ++c) {
+            const double to =
+                std::clamp(std::round(static_cast<double>(tops[c]) * 10) / 10, rect.y, bottom);
             if (to == reached) continue;
-            d += fmt::format("H{}V{}", x(steps.rect.x + static_cast<double>(c) * width), y(to));
+            d += fmt::format("H{}V{}", x(rect.x + static_cast<double>(c) * width), y(to));
             reached = to;
         }
-        d += fmt::format("H{}V{}Z", x(steps.rect.right()), y(bottom));
-        out_ << fmt::format(
-            "<path fill=\"{}\"{} d=\"{}\"/>\n", steps.fill ? hex(*steps.fill) : "none",
-            steps.edge ? fmt::format(" stroke=\"{}\" stroke-width=\"0.7\"", hex(*steps.edge)) : "",
-            d);
+        return d + fmt::format("H{}V{}Z", x(rect.right()), y(bottom));
     }
 
     /// Texts in a row that look alike share a group.

@@ -1,5 +1,6 @@
 #include "gui/widgets/timeline/raster_painter.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/overloaded.h"
@@ -8,6 +9,25 @@ namespace debubble::gui {
 
 int RasterPainter::x(double of) const {
     return static_cast<int>(std::lround(of * scale_));
+}
+
+void RasterPainter::paint(const Canvas& canvas, const Steps& steps, double dy) {
+    levels_.resize(steps.levels.size());
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+        const std::vector<float>& from = steps.levels[i].tops;
+        levels_[i].fill = steps.levels[i].fill;
+        levels_[i].tops.resize(from.size());
+        // As x() does, but for many at once: no call, so that the compiler vectorises it.
+        const auto scale = static_cast<float>(scale_);
+        const auto shift = static_cast<float>(dy * scale_);
+        std::ranges::transform(from, levels_[i].tops.begin(), [=](float top) {
+            const float y = top * scale + shift;
+            return static_cast<int>(y + (y < 0 ? -0.5F : 0.5F));
+        });
+    }
+    const Band lane = band(steps.rect, dy);
+    fill_steps(canvas, lane, levels_, steps.ground);
+    if (steps.edge && !levels_.empty()) draw_edge(canvas, lane, levels_[0].tops, *steps.edge);
 }
 
 Band RasterPainter::band(Rect rect, double dy) const {
@@ -39,13 +59,7 @@ void RasterPainter::paint(const Canvas& canvas, const Shapes& shapes, double dy)
                        [&](const Columns& columns) {
                            fill_columns(canvas, band(columns.rect, dy), columns.colours);
                        },
-                       [&](const Steps& steps) {
-                           tops_.clear();
-                           for (const float top : steps.tops) tops_.push_back(x(top + dy));
-                           const Band lane = band(steps.rect, dy);
-                           if (steps.fill) fill_steps(canvas, lane, tops_, *steps.fill);
-                           if (steps.edge) draw_edge(canvas, lane, tops_, *steps.edge);
-                       },
+                       [&](const Steps& steps) { paint(canvas, steps, dy); },
                        [&](const Text& text) {
                            const Mask& mask = masks_of_size(text.size).mask(text.words);
                            stamp(canvas, static_cast<int>(text.at.x * scale_ - mask.width / 2.0),

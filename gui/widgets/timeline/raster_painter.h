@@ -18,6 +18,7 @@ public:
     void paint(const Canvas& canvas, const Shapes& shapes, double dy);
 
 private:
+    void paint(const Canvas& canvas, const Steps& steps, double dy);
     Band band(Rect rect, double dy) const;
     int x(double of) const;
     TextMasks& masks_of_size(double size);
@@ -25,7 +26,7 @@ private:
     double scale_;
     QFont font_;
     LabelFonts& fonts_;
-    std::vector<int> tops_;
+    std::vector<StepLevel> levels_;  ///< kept for its memory
 };
 
 }  // namespace debubble::gui

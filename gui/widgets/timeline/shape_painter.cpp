@@ -44,21 +44,27 @@ public:
     }
 
     void paint(const Steps& steps) {
-        if (steps.tops.empty()) return;
         const Rect& r = steps.rect;
-        const double width = r.width / static_cast<double>(steps.tops.size());
-        QPolygonF upper;
-        for (std::size_t c = 0; c < steps.tops.size(); ++c) {
-            const double y = std::clamp(static_cast<double>(steps.tops[c]), r.y, r.bottom());
-            const double left = r.x + static_cast<double>(c) * width;
-            upper << QPointF(left, y) << QPointF(left + width, y);
+        if (steps.ground) paint(Area{r, *steps.ground});
+        for (const Steps::Level& level : steps.levels) {
+            QPolygonF whole = upper_edge(r, level.tops);
+            whole << QPointF(r.right(), r.bottom()) << QPointF(r.x, r.bottom());
+            fill(whole, level.fill);
         }
-        QPolygonF whole = upper;
-        whole << QPointF(r.right(), r.bottom()) << QPointF(r.x, r.bottom());
-        if (steps.fill) fill(whole, *steps.fill);
-        if (!steps.edge) return;
+        if (!steps.edge || steps.levels.empty()) return;
         painter_.setPen(QPen(colour(*steps.edge), 0.75));
-        painter_.drawPolyline(upper);
+        painter_.drawPolyline(upper_edge(r, steps.levels[0].tops));
+    }
+
+    static QPolygonF upper_edge(const Rect& r, const std::vector<float>& tops) {
+        const double width = r.width / static_cast<double>(tops.size());
+        QPolygonF edge;
+        for (std::size_t c = 0; c < tops.size(); ++c) {
+            const double y = std::clamp(static_cast<double>(tops[c]), r.y, r.bottom());
+            const double left = r.x + static_cast<double>(c) * width;
+            edge << QPointF(left, y) << QPointF(left + width, y);
+        }
+        return edge;
     }
 
     void paint(const Text& text) {

@@ -84,6 +84,35 @@ TEST(Hatch, MovesWithWhatItFills) {
     EXPECT_EQ(here.count({255, 255, 255}), there.count({255, 255, 255}));
 }
 
+TEST(FillSteps, GivesEveryPixelItsUppermostLevelOrTheGround) {
+    constexpr int kWidth = 23;
+    constexpr int kHeight = 17;
+    constexpr Band kBand{3, 12};
+    std::mt19937 random(5);
+    for (int round = 0; round < 50; ++round) {
+        // Some reach beyond the band, and some, as memory that lasts, are level.
+        std::vector<StepLevel> levels;
+        for (std::uint8_t i = 0; i < 3; ++i) {
+            StepLevel& level = levels.emplace_back(StepLevel{{}, {i, 99, i}});
+            std::uniform_int_distribution<int> line(-2, kHeight + 2);
+            const int flat = line(random);
+            for (int x = 0; x < kWidth; ++x)
+                level.tops.push_back((round + i) % 3 == 0 ? flat : line(random));
+        }
+        const std::optional<Rgb> ground = round % 2 == 0 ? std::optional(kOutside) : std::nullopt;
+        Image image(kWidth, kHeight);
+        fill_steps(image.canvas(), kBand, levels, ground);
+        for (int y = 0; y < kHeight; ++y)
+            for (int x = 0; x < kWidth; ++x) {
+                std::uint32_t expected = ground ? pixel(*ground) : 0;
+                for (const StepLevel& level : levels)
+                    if (y >= level.tops[static_cast<std::size_t>(x)]) expected = pixel(level.fill);
+                if (y < kBand.y || y >= kBand.bottom()) expected = 0;
+                ASSERT_EQ(image.at(x, y), expected) << "at " << x << ", " << y;
+            }
+    }
+}
+
 TEST(Utilisation, OfGPipeIsThatOfItsClosedForm) {
     // m of m + p - 1 slots of each rank are busy: the whole step, as one column.
     const Document document = document_of(plan("gpipe", 4, 8));

@@ -143,12 +143,15 @@ TEST(RowShapes, ShowMemoryRedOnlyAboveTheLimit) {
     std::vector<std::uint32_t> pixels(100 * 400);
     const Canvas canvas{pixels.data(), 100, 400, 100};
     for (const Steps& steps : shown.all<Steps>()) {
-        std::vector<int> tops;
-        for (const float top : steps.tops) tops.push_back(static_cast<int>(std::lround(top)));
+        std::vector<StepLevel> levels;
+        for (const Steps::Level& level : steps.levels) {
+            StepLevel& in_pixels = levels.emplace_back(StepLevel{{}, level.fill});
+            for (const float top : level.tops)
+                in_pixels.tops.push_back(static_cast<int>(std::lround(top)));
+        }
         const int y = static_cast<int>(steps.rect.y);
-        if (!steps.fill) continue;
-        fill_steps(canvas, {y, static_cast<int>(std::lround(steps.rect.bottom())) - y}, tops,
-                   *steps.fill);
+        fill_steps(canvas, {y, static_cast<int>(std::lround(steps.rect.bottom())) - y}, levels,
+                   steps.ground);
     }
     const Ground& ground = ground_of(Theme::Light);
     const auto at_share = [&](int x, double share) {  // share of 95 bytes, the top
@@ -159,7 +162,7 @@ TEST(RowShapes, ShowMemoryRedOnlyAboveTheLimit) {
     EXPECT_EQ(at_share(75, 0.7), pixel(ground.memory_live));
     EXPECT_EQ(at_share(75, 0.3), pixel(ground.memory_lasting));
     EXPECT_EQ(at_share(25, 0.3), pixel(ground.memory_lasting));
-    EXPECT_EQ(at_share(25, 0.7), 0U);
+    EXPECT_EQ(at_share(25, 0.7), pixel(ground.lane));
     const auto red = std::ranges::count(pixels, pixel(ground.warning));
     EXPECT_NEAR(static_cast<double>(red), 50 * lane.height * 15.0 / 95, 50);
 }
