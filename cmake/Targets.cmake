@@ -28,7 +28,7 @@ endif()
 # the project's root, hence ccache finds what another clone has compiled; those of CMAKE_UNITY_BUILD
 # have absolute paths. What is not C++ or has definitions of its own is compiled by itself.
 function(debubble_batches variable target)
-    set(most 8)  # a batch takes up to 1.5 GB
+    set(most 12)  # a batch takes up to 1.5 GB
     set(together ${ARGN})
     list(FILTER together INCLUDE REGEX "^[^$]*[.]cpp$")
     foreach(source ${together})

@@ -2,36 +2,30 @@
 
 namespace debubble {
 
-using Kind = Message::Kind;
-
 std::optional<Message> neighbour_input_of(const Compute& c, int stage_count) {
-    switch (c.pass) {
-        case Pass::Forward:
-            if (c.stage.index == 0) return std::nullopt;
-            return Message{Kind::Activation, Stage{c.stage.index - 1}, c.micro_batch};
-        case Pass::Backward:
-        case Pass::BackwardInput:
-            if (c.stage.index == stage_count - 1) return std::nullopt;
-            return Message{Kind::Gradient, Stage{c.stage.index + 1}, c.micro_batch};
-        case Pass::BackwardWeight: return std::nullopt;
-    }
-    return std::nullopt;
+    if (c.pass == Pass::BackwardWeight) return std::nullopt;
+    const bool forward = c.pass == Pass::Forward;
+    const int neighbour = c.stage.index + (forward ? -1 : 1);
+    if (neighbour < 0 || neighbour == stage_count) return std::nullopt;
+    return Message{forward ? Message::Kind::Activation : Message::Kind::Gradient, Stage{neighbour},
+                   c.micro_batch};
 }
 
 Inputs inputs_of(const Compute& c, int stage_count, int slices) {
     Inputs inputs;
     if (c.pass == Pass::BackwardWeight) {
-        inputs.add({Kind::Gradient, c.stage, c.micro_batch});
+        inputs.add({Message::Kind::Gradient, c.stage, c.micro_batch});
         return inputs;
     }
     const bool forward = c.pass == Pass::Forward;
     if (const auto message = neighbour_input_of(c, stage_count)) inputs.add(*message);
-    if (!forward) inputs.add({Kind::Activation, c.stage, c.micro_batch});
+    if (!forward) inputs.add({Message::Kind::Activation, c.stage, c.micro_batch});
     if (c.micro_batch.slice) {
         const int neighbour = *c.micro_batch.slice + (forward ? -1 : 1);
         if (neighbour >= 0 && neighbour < slices) {
             const MicroBatch mb{c.micro_batch.index, static_cast<std::int16_t>(neighbour)};
-            inputs.add({forward ? Kind::Activation : Kind::Gradient, c.stage, mb});
+            inputs.add(
+                {forward ? Message::Kind::Activation : Message::Kind::Gradient, c.stage, mb});
         }
     }
     return inputs;
@@ -55,7 +49,8 @@ bool reduction_follows(const ActionList& list, std::size_t position, const Compu
 }
 
 Message ResultIndex::at(std::size_t index) const {
-    const Kind kind = index < per_kind() ? Kind::Activation : Kind::Gradient;
+    const Message::Kind kind =
+        index < per_kind() ? Message::Kind::Activation : Message::Kind::Gradient;
     index %= per_kind();
     MicroBatch mb;
     if (slices_ > 1) mb.slice = static_cast<std::int16_t>(index % slices_);

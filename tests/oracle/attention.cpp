@@ -138,11 +138,14 @@ void Oracle::attention_forward(const Attention& attention, ConstTensorView q, Co
         double sum = 0;
         for (const double each : scores) sum += std::exp(each);
         logs(s, h, i) = std::log(sum);
+        std::vector<double> weights;
+        for (std::int64_t j = 0; j < std::ssize(scores); ++j)
+            weights.push_back(std::exp(scores[static_cast<std::size_t>(j)]) / sum *
+                              kept(attention, s, h, i, j));
         for (std::int64_t d = 0; d < all.head_dim; ++d) {
             double weighted = 0;
-            for (std::int64_t j = 0; j < std::ssize(scores); ++j)
-                weighted += std::exp(scores[static_cast<std::size_t>(j)]) / sum *
-                            kept(attention, s, h, i, j) * values(s, j, all.kv_head(h), d);
+            for (std::int64_t j = 0; j < std::ssize(weights); ++j)
+                weighted += weights[static_cast<std::size_t>(j)] * values(s, j, all.kv_head(h), d);
             result(s, i, h, d) = weighted;
         }
     });
