@@ -92,7 +92,7 @@ TEST(Document, FindsTheActionOfThePeak) {
 }
 
 TEST(Document, OfNothingIsEmpty) {
-    const Document document = document_of({});
+    const Document document = document_of(Trace{});
     EXPECT_THAT(document->devices, SizeIs(0));
     EXPECT_EQ(document->range.length(), Duration{});
 }
