@@ -14,6 +14,7 @@ import tempfile
 import unittest
 
 from help import Help
+from page import File, read_page
 from page_check import PageCheck
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -30,6 +31,14 @@ class Pages(unittest.TestCase):
         for mistake in PageCheck(path, name, PROGRAM, HELP, PICTURES, UPDATE).check():
             with self.subTest():
                 self.fail(mistake)
+
+
+class JobScripts(unittest.TestCase):
+    def test_the_installed_scripts_are_those_that_their_page_explains(self):
+        page = read_page(ROOT / "docs/jobs/slurm.md")
+        shown = {step.name: step.text for step in page.steps if isinstance(step, File) and step.script}
+        installed = {path.name: path.read_text() for path in (ROOT / "docs/slurm").iterdir()}
+        self.assertEqual(shown, installed)
 
 
 class Mistakes(unittest.TestCase):

@@ -42,6 +42,10 @@ class Installed(unittest.TestCase):
     def test_knows_its_models(self):
         self.assertIn("GPT", self.debubble("model", "gpt3-175b").upper())
 
+    def test_has_job_scripts_for_slurm(self):
+        scripts = sorted((self.prefix / "share/debubble/slurm").iterdir())
+        self.assertEqual(["sweep.sbatch", "train.sbatch"], [script.name for script in scripts])
+
     def test_exports_a_picture_of_it(self):
         if not (self.prefix / "bin/debubble-gui").exists():
             self.skipTest("built without the window")
