@@ -62,6 +62,13 @@ TEST(Svg, NamesEverySpanAndEveryBubbleOfASmallTrace) {
     EXPECT_THAT(picture, HasSubstr(">F7</text>")) << "letter and number are the second channel";
 }
 
+TEST(Svg, LetsThePointerThroughTheWordsOfABubble) {
+    const std::string picture = svg(pipeline("1f1b", {4, 1, 8}));
+    EXPECT_THAT(picture, HasSubstr(">warm-up 30.9 ms</text>"));
+    const std::size_t plates = count(picture, " pointer-events=\"none\"/>\n<g font-size=");
+    EXPECT_GE(plates, 6U);
+}
+
 TEST(Svg, ShowsInTheLegendWhatOccursAndNothingElse) {
     const std::string picture = svg(pipeline("1f1b", {4, 1, 8}));
     EXPECT_THAT(picture, HasSubstr(">forward (F)<"));

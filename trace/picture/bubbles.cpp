@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "text/wording.h"
 
 namespace debubble::picture {
 namespace {
@@ -26,12 +31,36 @@ constexpr Lines kDarkLines{{{0x7F, 0xA8, 0xCC},
                             {0x4C, 0xC3, 0xB5}}};
 constexpr double kTint = 0.1;  ///< share of the lines' colour in the ground
 
+Duration rounded(Duration time) {
+    constexpr Duration::rep kThreeDigits = 1000;
+    Duration::rep unit = 1;
+    while (time.count() / unit >= kThreeDigits) unit *= 10;
+    return Duration{(time.count() + unit / 2) / unit * unit};
+}
+
 }  // namespace
 
 BubbleColours bubble_colours(BubbleCause cause, Theme theme) {
     const Lines& lines = theme == Theme::Light ? kLightLines : kDarkLines;
     const Rgb line = lines[static_cast<std::size_t>(cause)];
-    return {mix(paint(Paint::Bubble, theme), line, kTint), line};
+    return {mix(paint(Paint::Bubble, theme), line, kTint), line, ground_of(theme).text};
+}
+
+std::vector<std::string> bubble_label(BubbleCause cause, Duration length, double letters,
+                                      int lines) {
+    constexpr double kShortest = 4;  // "1 ns"; longer ones are not written in vain
+    if (letters < kShortest || lines < 1) return {};
+    const std::string time = text::time_text(rounded(length));
+    const std::string name(name_of(cause));
+    const auto has_room = [&](const std::string& line) {
+        return static_cast<double>(line.size()) <= letters;
+    };
+    if (const std::string_view words = wording_of(cause); words != name)
+        if (std::string line = fmt::format("{}, {}", words, time); has_room(line)) return {line};
+    if (std::string line = fmt::format("{} {}", name, time); has_room(line)) return {line};
+    if (lines > 1 && has_room(name) && has_room(time)) return {name, time};
+    if (has_room(time)) return {time};
+    return {};
 }
 
 Hatch recompute_hatch(Theme theme) {

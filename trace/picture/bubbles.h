@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "trace/picture/colours.h"
@@ -12,12 +13,20 @@
 namespace debubble::picture {
 
 /// The colours of a bubble, tinted by its cause. The lines that hatch it have a contrast of 3:1 or
-/// more with its ground (WCAG 2, non-text contrast), so that bubbles are seen by everybody.
+/// more with its ground and with what surrounds it (WCAG 2, non-text contrast), its words one of
+/// 4.5:1 or more with its ground, so that bubbles are seen and read by everybody.
 struct BubbleColours {
     Rgb ground;
     Rgb line;
+    Rgb words;
 };
 BubbleColours bubble_colours(BubbleCause cause, Theme theme);
+
+/// The lines of the first of these labels that has room: "waits for a stage, 4.2 ms", "stage 4.2
+/// ms", the same in two lines, "4.2 ms"; none if there is room for `letters` letters and `lines`
+/// lines and that is too little. Times are rounded to three digits.
+std::vector<std::string> bubble_label(BubbleCause cause, Duration length, double letters,
+                                      int lines);
 
 /// The lines that hatch the bar of a recomputed forward.
 Hatch recompute_hatch(Theme theme);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <span>
 
-#include "trace/picture/bubbles.h"
 #include "trace/picture/wording.h"
 
 namespace debubble::picture {
@@ -14,6 +13,7 @@ constexpr double kLeastHatched = 5;  ///< width of the narrowest hatched area
 constexpr double kLeastParted = 4;   ///< width of a bar that is separated from the next
 constexpr double kGap = 1;
 constexpr double kLeastBubble = 0.05;
+constexpr double kBesideWords = 3;    ///< of a plate, left and right of the words on it
 constexpr double kLabelShare = 0.62;  ///< size of a label's font, of the height of its bar
 constexpr int kHeatShades = 256;
 
@@ -193,7 +193,35 @@ void RowShapes::bubbles(const Lane& lane, double least_width) {
         if (view_.means.tips && area.width >= view_.means.least_tip)
             shape.tip = tip_of(document, bubble);
         out_.emplace_back(std::move(shape));
-        if (area.width >= kLeastHatched) out_.emplace_back(Hatch{area, colours.line});
+        if (area.width < kLeastHatched) continue;
+        out_.emplace_back(Hatch{area, colours.line});
+        bubble_words(bubble, colours, area);
+    }
+}
+
+/// Writes the cause and the length on a plate in the middle of the visible part of a bubble, as far
+/// as they have room there. The size follows from the height of the lane alone: bubbles have words
+/// also where bars are too thin for them.
+void RowShapes::bubble_words(const Bubble& bubble, const BubbleColours& colours, Rect area) {
+    const LabelFont& font = view_.means.labels;
+    const double size = std::min(view_.means.letter, std::floor(area.height * kLabelShare));
+    if (size < font.smallest) return;
+    const double letter = font.digit * size;
+    const double line = size + 2 * kGap;
+    std::vector<std::string> words =
+        bubble_label(bubble.cause, bubble.end - bubble.begin,
+                     (area.width - 2 * (kBesideWords + kGap)) / letter, int(area.height / line));
+    if (words.empty()) return;
+    const std::size_t longest = std::ranges::max(words, {}, &std::string::size).size();
+    const double width = static_cast<double>(longest) * letter + 2 * kBesideWords;
+    const double height = static_cast<double>(words.size()) * line;
+    const Point middle{area.x + area.width / 2, area.y + area.height / 2};
+    const Rect plate{middle.x - width / 2, middle.y - height / 2, width, height};
+    out_.emplace_back(Area{.rect = plate, .fill = colours.ground, .passive = true});
+    Point at{middle.x, plate.y + line / 2};
+    for (std::string& text : words) {
+        out_.emplace_back(Text{at, std::move(text), size, colours.words, Anchor::Middle});
+        at.y += line;
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "trace/picture/bubbles.h"
 #include "trace/picture/view.h"
 
 namespace debubble::picture {
@@ -31,6 +32,7 @@ private:
     void work_blended(const Lane& lane, bool full);
     void work_boxes(const Lane& lane, bool full);
     void bubbles(const Lane& lane, double least_width);
+    void bubble_words(const Bubble& bubble, const BubbleColours& colours, Rect area);
     void recomputes(const Lane& lane);
     void separators(const Bars& bars, const Lane& lane, Rgb ground);
     void labels(const Lane& lane);

@@ -35,6 +35,7 @@ struct Area {
     Rgb fill;
     double opacity = 1;
     std::string tip = {};  ///< shown while the pointer rests on it
+    bool passive = false;  ///< the pointer reaches what lies below it, and that one's tip is shown
 };
 
 /// The edge of a rectangle, drawn inside of it.

@@ -109,9 +109,9 @@ private:
 
     void paint(const Area& area) {
         out_ << fmt::format(
-            "<rect {} fill=\"{}\"{}{}", place_of(moved(area.rect)), hex(area.fill),
+            "<rect {} fill=\"{}\"{}{}{}", place_of(moved(area.rect)), hex(area.fill),
             area.opacity < 1 ? fmt::format(" fill-opacity=\"{}\"", number(area.opacity)) : "",
-            tipped("rect", area.tip));
+            area.passive ? " pointer-events=\"none\"" : "", tipped("rect", area.tip));
     }
 
     void paint(const Frame& frame) {

@@ -59,10 +59,41 @@ TEST(Bubbles, AreSeenInBothThemesAndDifferByCause) {
             const BubbleColours colours = bubble_colours(static_cast<BubbleCause>(c), theme);
             EXPECT_GE(contrast(colours.line, colours.ground), 3) << c;
             EXPECT_GE(contrast(colours.line, ground_of(theme).window), 3) << c;
+            EXPECT_GE(contrast(colours.line, ground_of(theme).lane), 3) << c;
+            EXPECT_GE(contrast(colours.words, colours.ground), 4.5) << c;
             EXPECT_THAT(lines, Each(Not(colours.line)));
             lines.push_back(colours.line);
         }
     }
+}
+
+TEST(Bubbles, SayCauseAndLengthAsFarAsThereIsRoom) {
+    using Lines = std::vector<std::string>;
+    const auto forms = [](BubbleCause cause, int lines) {
+        std::vector<Lines> found;
+        for (int letters = 0; letters < 40; ++letters) {
+            Lines label = bubble_label(cause, milliseconds(1236), letters, lines);
+            for (const std::string& line : label)
+                EXPECT_LE(line.size(), static_cast<std::size_t>(letters));
+            if (found.empty() || label != found.back()) found.push_back(std::move(label));
+        }
+        return found;
+    };
+    const Lines whole{"waits for a stage, 1.24 s"};
+    EXPECT_THAT(forms(BubbleCause::OtherStage, 1),
+                testing::ElementsAre(Lines{}, Lines{"1.24 s"}, Lines{"stage 1.24 s"}, whole));
+    EXPECT_THAT(
+        forms(BubbleCause::OtherStage, 2),
+        testing::ElementsAre(Lines{}, Lines{"stage", "1.24 s"}, Lines{"stage 1.24 s"}, whole));
+    EXPECT_THAT(forms(BubbleCause::WarmUp, 2),
+                testing::ElementsAre(Lines{}, Lines{"1.24 s"}, Lines{"warm-up", "1.24 s"},
+                                     Lines{"warm-up 1.24 s"}));
+    EXPECT_THAT(forms(BubbleCause::WarmUp, 0), testing::ElementsAre(Lines{}));
+}
+
+/// The words on bubbles have an ink of their own, which no bar's label has.
+bool is_of_a_bubble(const Text& text, const View& view) {
+    return text.ink == bubble_colours({}, view.theme).words;
 }
 
 struct Drawn {
@@ -94,7 +125,7 @@ TEST(RowShapes, HaveOneFormOfLabel) {
         shown.view.axis.resize(shown.view.geometry.lanes_width());
         const LabelStyle style = label_style(shown.timeline, shown.view);
         for (const Text& text : shown.all<Text>()) {
-            if (text.words == "opt") continue;
+            if (text.words == "opt" || is_of_a_bubble(text, shown.view)) continue;
             EXPECT_EQ(text.size, style.size);
             EXPECT_TRUE(std::isalpha(text.words.front())) << text.words;
             EXPECT_EQ(text.words.size() > 1, style.form >= LabelForm::LetterAndNumber);
@@ -132,6 +163,62 @@ TEST(RowShapes, HatchEveryWideBubbleInTheColourOfItsCause) {
     for (const Hatch& hatch : shown.all<Hatch>()) drawn.push_back(hatch.ink);
     EXPECT_THAT(drawn, testing::UnorderedElementsAreArray(expected));
     EXPECT_FALSE(drawn.empty());
+}
+
+/// The words on a bubble, and what was drawn below them before.
+struct Words {
+    std::string words;
+    Rgb ink;
+    Area plate;
+    Area bubble;
+};
+std::vector<Words> words_of_bubbles(const Drawn& shown) {
+    std::vector<Words> found;
+    for (const Sheet& sheet : shown.rows())
+        for (std::size_t i = 3; i < sheet.shapes.size(); ++i) {
+            const auto* text = std::get_if<Text>(&sheet.shapes[i]);
+            if (text == nullptr || !is_of_a_bubble(*text, shown.view)) continue;
+            if (const auto* plate = std::get_if<Area>(&sheet.shapes[i - 1]))
+                found.push_back(
+                    {text->words, text->ink, *plate, std::get<Area>(sheet.shapes[i - 3])});
+            else
+                found.back().words += '|' + text->words;
+        }
+    return found;
+}
+
+TEST(RowShapes, WriteOnWideBubblesWhyAndForHowLong) {
+    for (const Theme theme : kThemes)
+        for (const std::size_t most_boxes : {std::size_t{0}, std::size_t{1000}}) {
+            Drawn shown(document_of(plan("1f1b", 4, 8)), 1300);
+            shown.view.theme = theme;
+            shown.view.means.most_boxes = most_boxes;
+            shown.view.means.tips = true;
+            std::vector<std::string> labels;
+            for (const auto& [words, ink, plate, bubble] : words_of_bubbles(shown)) {
+                labels.push_back(words);
+                EXPECT_GE(contrast(ink, plate.fill), 4.5) << words;
+                EXPECT_EQ(plate.fill, bubble.fill);
+                EXPECT_GE(plate.rect.x, bubble.rect.x);
+                EXPECT_LE(plate.rect.right(), bubble.rect.right());
+                EXPECT_GE(plate.rect.y, bubble.rect.y);
+                EXPECT_LE(plate.rect.bottom(), bubble.rect.bottom());
+                EXPECT_TRUE(plate.tip.empty() && plate.passive) << "the bubble has the tip";
+            }
+            // The last rank waits for three forwards, and at the end for three backwards.
+            EXPECT_THAT(labels, testing::IsSupersetOf({"warm-up 3 ms", "cool-down 6 ms",
+                                                       "warm-up|2 ms", "waits for a stage, 6 ms"}));
+        }
+}
+
+TEST(RowShapes, WriteNothingOnNarrowBubblesAndInThinRows) {
+    Drawn shown(document_of(plan("1f1b", 4, 8)));
+    EXPECT_FALSE(words_of_bubbles(shown).empty());
+    for (Row& row : shown.timeline.layout.rows) row.bars.height = 8;
+    EXPECT_TRUE(words_of_bubbles(shown).empty());
+    shown.timeline.layout = lay_out(*shown.timeline.main.document, {}, {}, 400);
+    shown.view.axis.resize(60);
+    EXPECT_TRUE(words_of_bubbles(shown).empty());
 }
 
 TEST(RowShapes, ShowMemoryRedOnlyAboveTheLimit) {
