@@ -107,7 +107,8 @@ void DetailsPanel::refresh() {
     for (const Detail& detail : *shown_) add(detail, nullptr);
     if (rows_->topLevelItemCount() > 0) return;
     auto* hint =
-        new QTreeWidgetItem(rows_, {tr("Click an action or a bubble, or drag to measure")});
+        new QTreeWidgetItem(rows_, {tr("Click an action or a bubble, press B for the next bubble, "
+                                       "or drag to measure")});
     hint->setFirstColumnSpanned(true);
 }
 

@@ -37,6 +37,9 @@ HelpSheet::HelpSheet(const QList<QAction*>& commands, QWidget* parent) : QDialog
     text += row(tr("click"), tr("select an action or a bubble: what it waits for, and why"));
     text += row("F", tr("centre the selection, then fit it"));
     text += row(".  ,", tr("next and previous action"));
+    text +=
+        row("B  Shift+B", tr("next and previous bubble: its cause and length are in the details"));
+    text += row("Enter", tr("go to the action that ends the selected bubble"));
     text += row(tr("Menu"), tr("of the selection's row: streams, keep at the top, make thin"));
     text += row("M", tr("mark"));
     text += row("C", tr("critical path"));

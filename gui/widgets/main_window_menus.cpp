@@ -124,6 +124,9 @@ void MainWindow::build_view_menu() {
     add(tr("&Focus the selection"), "F", &TimelineView::focus_selection);
     add(tr("&Next action"), ".", &TimelineView::next_op);
     add(tr("&Previous action"), ",", &TimelineView::previous_op);
+    add(tr("Next &bubble"), "B", &TimelineView::next_bubble);
+    add(tr("Previous bubbl&e"), "Shift+B", &TimelineView::previous_bubble);
+    add(tr("&Go to what ends the bubble"), "Enter", &TimelineView::go_to_end_of_wait);
     add(tr("&Mark"), "M", &TimelineView::mark);
     add(tr("&Critical path"), "C", &TimelineView::toggle_critical_path);
     QAction* find =

@@ -7,6 +7,7 @@
 #include "gui/viewmodel/timeline/dependencies.h"
 #include "gui/viewmodel/timeline/hit.h"
 #include "gui/viewmodel/timeline/pairing.h"
+#include "gui/viewmodel/timeline/waits.h"
 #include "text/wording.h"
 #include "trace/picture/page_shapes.h"
 #include "trace/picture/svg_text.h"
@@ -83,7 +84,23 @@ private:
                 Arrow{middle_of(source->right(), *source), middle_of(target->x, *target), ink});
     }
 
+    /// Draws an arrow from the middle of a bubble, as far as it is in sight, to what ends it.
+    void end_of_wait(const BubbleRef& ref) {
+        const TimelineDocument& document = *scene_.main.document;
+        const auto end = ends_wait(document, document.bubble(ref.index));
+        const auto bubble = rect(Selection(ref));
+        const auto action = end ? rect(SpanRef{*end}) : std::nullopt;
+        if (!action || !bubble) return;
+        const Rect lanes = view_.geometry.lanes();
+        const double left = std::clamp(bubble->x, lanes.x, lanes.right());
+        const double right = std::clamp(bubble->right(), lanes.x, lanes.right());
+        out_.emplace_back(
+            Arrow{middle_of((left + right) / 2, *bubble), middle_of(action->x, *action), accent()});
+    }
+
     void selection() {
+        if (const auto* bubble = std::get_if<BubbleRef>(&state_.selection); bubble && scene_.main)
+            end_of_wait(*bubble);
         if (const auto box = rect(state_.selection)) outline(*box, 2);
         const auto* ref = std::get_if<SpanRef>(&state_.selection);
         if (ref == nullptr || !scene_.layer(ref->side)) return;

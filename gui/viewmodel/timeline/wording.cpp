@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "gui/viewmodel/timeline/waits.h"
 #include "text/wording.h"
 
 namespace debubble::gui {
@@ -121,12 +122,25 @@ std::vector<Detail> details_of(const TimelineDocument& document, const Bubble& b
     const Duration length = bubble.end - bubble.begin;
     const Duration step = document.range.length();
     const double share = step > Duration{} ? seconds(length) / seconds(step) : 0;
-    return {
+    std::vector<Detail> details{
         {"bubble", cause_of(document, bubble)},
         {"where", fmt::format("rank {}", bubble.rank.index)},
         {"start", time_text(bubble.begin - document.range.begin)},
         {"duration", fmt::format("{}, {:.2g} % of the step", time_text(length), 100 * share)},
     };
+    if (const auto end = ends_wait(document, bubble))
+        details.push_back({"ended by", place_text(document.span(*end))});
+    return details;
+}
+
+std::string spoken(const std::vector<Detail>& details) {
+    std::string line;
+    for (const Detail& detail : details) {
+        if (detail.value.empty()) continue;
+        line += fmt::format("{}{}{}{}", line.empty() ? "" : "; ", detail.name,
+                            detail.name.empty() ? "" : ": ", detail.value);
+    }
+    return line;
 }
 
 std::vector<Detail> details_of_peak(const TimelineDocument& document, const Device& device) {

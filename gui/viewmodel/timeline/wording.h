@@ -23,8 +23,11 @@ std::string describe(const Action& action);
 /// not start earlier.
 std::vector<Detail> details_of(const TimelineDocument& document, std::uint32_t span);
 
-/// The details of a bubble: what it waits for, and how long.
+/// The details of a bubble: what it waits for, how long, and the action that ends it.
 std::vector<Detail> details_of(const TimelineDocument& document, const Bubble& bubble);
+
+/// Details in one line, for those who listen to them.
+std::string spoken(const std::vector<Detail>& details);
 
 /// The memory of a device at its peak, by class.
 std::vector<Detail> details_of_peak(const TimelineDocument& document, const Device& device);

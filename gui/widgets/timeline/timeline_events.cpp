@@ -45,6 +45,10 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_N: return event->modifiers() & Qt::ShiftModifier ? previous_hit() : next_hit();
         case Qt::Key_Period: return next_op();
         case Qt::Key_Comma: return previous_op();
+        case Qt::Key_B:
+            return event->modifiers() & Qt::ShiftModifier ? previous_bubble() : next_bubble();
+        case Qt::Key_Return:
+        case Qt::Key_Enter: return go_to_end_of_wait();
         case Qt::Key_M: return mark();
         case Qt::Key_C: return toggle_critical_path();
         case Qt::Key_Escape: return clear();

@@ -9,6 +9,7 @@
 
 #include "gui/viewmodel/timeline/measure.h"
 #include "gui/viewmodel/timeline/search.h"
+#include "gui/viewmodel/timeline/waits.h"
 
 namespace debubble::gui {
 namespace {
@@ -131,6 +132,9 @@ void TimelineView::lay_out_again() {
 
 void TimelineView::changed() {
     viewport()->update();
+    if (const QString words = QString::fromStdString(spoken(details()));
+        words != accessibleDescription())
+        setAccessibleDescription(words);
     Q_EMIT state_changed();
 }
 
@@ -361,6 +365,25 @@ void TimelineView::step_op(int by) {
     if (!next) return;
     select(*next);
     show_selected();
+}
+
+void TimelineView::step_bubble(int by) {
+    const auto next = bubble_beside(scene_, state_.selection, by);
+    if (!next) return;
+    state_.measured.reset();
+    select(*next);
+    show_selected();
+}
+
+void TimelineView::go_to_end_of_wait() {
+    const auto* bubble = std::get_if<BubbleRef>(&state_.selection);
+    if (bubble == nullptr || !scene_.main) return;
+    const TimelineDocument& document = *scene_.main.document;
+    if (const auto end = ends_wait(document, document.bubble(bubble->index))) {
+        state_.measured.reset();
+        select(SpanRef{*end});
+        show_selected();
+    }
 }
 
 /// Moves the view as little as it takes to bring the selection into it.

@@ -19,8 +19,9 @@ namespace debubble::gui {
 /// A timeline: a row per device with bars, bubbles and memory; a map of the whole on top.
 ///
 /// Keys: W/S zoom, A/D pan, F centre the selection and then fit it, `.` and `,` the next and the
-/// previous op, N the next hit of a search (Shift+N the one before), M mark, C critical path, Home
-/// all, Esc clear. Ctrl+wheel zooms at the pointer, Shift+drag pans, a drag measures.
+/// previous op, B the next bubble (Shift+B the one before), Enter the action that ends the selected
+/// bubble, N the next hit of a search (Shift+N the one before), M mark, C critical path, Home all,
+/// Esc clear. Ctrl+wheel zooms at the pointer, Shift+drag pans, a drag measures.
 class TimelineView : public QAbstractScrollArea {
     Q_OBJECT
 
@@ -58,6 +59,10 @@ public Q_SLOTS:
     void fit();
     void next_op() { step_op(1); }
     void previous_op() { step_op(-1); }
+    void next_bubble() { step_bubble(1); }
+    void previous_bubble() { step_bubble(-1); }
+    /// Selects the action that ends the selected bubble.
+    void go_to_end_of_wait();
     /// Searches and selects the first hit; searched() reports the number of hits, or what is wrong
     /// with the query.
     void search(const QString& query);
@@ -116,6 +121,7 @@ private:
     void zoom(double factor);
     void pan_to_map(double x);
     void step_op(int by);
+    void step_bubble(int by);
     void step_hit(int by);
     void show_selected();
     void click(QPointF at);

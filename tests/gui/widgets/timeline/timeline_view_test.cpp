@@ -142,6 +142,33 @@ TEST_F(TimelineViewTest, GoesFromOpToOp) {
     EXPECT_EQ(selected(), "0F0");
 }
 
+TEST_F(TimelineViewTest, GoesFromBubbleToBubbleAndToWhatEndsOneByKeys) {
+    QTest::keyClick(&view_, Qt::Key_B);
+    EXPECT_EQ(view_.state().selection, Selection(BubbleRef{0}));
+    EXPECT_EQ(view_.details().front(), (Detail{"bubble", "waits for stage 1: 1B0 of rank 1"}));
+    EXPECT_EQ(view_.accessibleDescription().toStdString(), spoken(view_.details()));
+    EXPECT_THAT(view_.accessibleDescription().toStdString(), testing::HasSubstr("6 ms"));
+    QTest::keyClick(&view_, Qt::Key_B);
+    EXPECT_EQ(view_.state().selection, Selection(BubbleRef{1}));
+    QTest::keyClick(&view_, Qt::Key_B, Qt::ShiftModifier);
+    QTest::keyClick(&view_, Qt::Key_B, Qt::ShiftModifier);  // there is none before the first
+    EXPECT_EQ(view_.state().selection, Selection(BubbleRef{0}));
+    QTest::keyClick(&view_, Qt::Key_Return);
+    EXPECT_EQ(selected(), "1B0");
+    QTest::keyClick(&view_, Qt::Key_Return);  // an action is no wait
+    EXPECT_EQ(selected(), "1B0");
+    QTest::keyClick(&view_, Qt::Key_Escape);
+    EXPECT_TRUE(view_.accessibleDescription().isEmpty());
+}
+
+TEST_F(TimelineViewTest, BringsTheNextBubbleIntoSight) {
+    for (int i = 0; i < 8; ++i) view_.zoom_in();
+    view_.previous_bubble();  // the last of all
+    const auto range = range_of(view_.scene(), view_.state().selection);
+    ASSERT_TRUE(range);
+    EXPECT_TRUE(range->meets(shown()));
+}
+
 TEST_F(TimelineViewTest, CentresTheSelectionAndThenFitsIt) {
     for (int i = 0; i < 4; ++i) view_.zoom_in();
     click(point(14.5, 0));
@@ -214,8 +241,8 @@ TEST_F(TimelineViewTest, IsEmptyWithoutADocument) {
     TimelineView empty;
     empty.resize(400, 300);
     EXPECT_FALSE(empty.grab().isNull());
-    for (const Qt::Key key :
-         {Qt::Key_W, Qt::Key_F, Qt::Key_M, Qt::Key_Period, Qt::Key_Escape, Qt::Key_C, Qt::Key_Home})
+    for (const Qt::Key key : {Qt::Key_W, Qt::Key_F, Qt::Key_M, Qt::Key_B, Qt::Key_Return,
+                              Qt::Key_Period, Qt::Key_Escape, Qt::Key_C, Qt::Key_Home})
         QTest::keyClick(&empty, key);
     empty.set_document(document_of(Trace{}));
     EXPECT_FALSE(empty.grab().isNull());

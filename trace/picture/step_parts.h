@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/picture/colours.h"
+#include "trace/picture/document.h"
+#include "trace/picture/shapes.h"
+
+/// Where the step of one rank goes: compute, exposed communication, optimizer, and idle time by its
+/// causes.
+namespace debubble::picture {
+
+struct StepPart {
+    std::string name;  ///< "compute", or "idle: waits for a stage"
+    Duration time{};
+    Rgb light;  ///< its colour in the light theme, that of such bars or bubbles
+    Rgb dark;
+    bool idle = false;
+    Rgb colour(Theme theme) const { return theme == Theme::Light ? light : dark; }
+};
+
+/// The parts that are not empty; idle time comes last. They add up to the step. None for a replica
+/// whose statistics are not kept.
+std::vector<StepPart> step_parts(const Device& device);
+
+/// "12.3 ms, 4.5 %" of the step.
+std::string text_of(const StepPart& part, Duration step);
+
+/// A bar as wide as the rectangle, cut by the shares of the parts.
+Shapes step_bar(const Device& device, Rect rect, Theme theme, bool tips);
+
+}  // namespace debubble::picture
