@@ -37,13 +37,13 @@ auto in_run(auto member) {
         [member](Draft& draft) -> decltype(auto) { return (draft.scenario.training.run.*member); };
 }
 
-/// A path, relative to the folder where the program runs.
+/// A path to what is trained on, relative to the folder where the program runs.
 template <class T>
 text::Reading<T> path(std::string T::*place) {
     return {[place](MappingReader& in, std::string_view key, T& object) {
                 std::string value;
                 if (in.text(key, value))
-                    object.*place = text::seen_from(in.value(key)->place, value).string();
+                    object.*place = text::data_seen_from(in.value(key)->place, value).string();
             },
             [](T&) { return std::vector{Form{text::PathForm{}}}; },
             [](T&) { return std::string(); }};

@@ -43,6 +43,18 @@ fs::path seen_from(const SourcePosition& place, const std::string& path) {
     return (fs::path(place.source->file).parent_path() / written).lexically_normal();
 }
 
+fs::path data_seen_from(const SourcePosition& place, const std::string& path) {
+    fs::path seen = seen_from(place, path);
+    const fs::path written(path);
+    if (written.is_absolute() || !place.source) return seen;
+    std::error_code error;
+    const fs::path file = fs::absolute(place.source->file, error).lexically_normal();
+    const fs::path shipped = fs::absolute(data_folder(), error).lexically_normal();
+    const fs::path inside = file.lexically_relative(shipped);
+    const bool is_shipped = !inside.empty() && *inside.begin() != "..";
+    return is_shipped && !fs::exists(seen, error) ? written.lexically_normal() : seen;
+}
+
 NodePtr ShippedFiles::open(const fs::path& path) {
     const std::string key = path.lexically_normal().string();
     {

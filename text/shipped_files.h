@@ -51,4 +51,8 @@ bool is_path(std::string_view word);
 /// A path written in the file of `place`, relative to the folder where the program runs.
 std::filesystem::path seen_from(const SourcePosition& place, const std::string& path);
 
+/// The same of data, which few shipped files bring along: what a shipped file names and is not
+/// there lies in the folder where the program runs.
+std::filesystem::path data_seen_from(const SourcePosition& place, const std::string& path);
+
 }  // namespace debubble::text

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array kVerbs{
     SiblingVerb{"run", "debubble-exec", "train: execute a scenario on this machine's devices"},
+    SiblingVerb{"data", "debubble-exec", "make small data to try a scenario with"},
     SiblingVerb{"calibrate", "debubble-exec", "measure this machine and write its cluster file"},
     SiblingVerb{"sample", "debubble-exec", "continue a text with a trained checkpoint"},
     SiblingVerb{"export", "debubble-exec", "write a checkpoint in Hugging Face layout"},

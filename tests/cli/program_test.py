@@ -6,7 +6,7 @@ import unittest
 from program import BAD_INPUT, DONE, PROGRAM, WORLD, ProgramTest, debubble
 
 OWN_VERBS = ["simulate", "sweep", "search", "schedule", "validate", "model", "compare"]
-SIBLING_VERBS = ["run", "calibrate", "sample", "export", "gui"]
+SIBLING_VERBS = ["run", "data", "calibrate", "sample", "export", "gui"]
 
 
 class Help(ProgramTest):

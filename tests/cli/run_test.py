@@ -281,7 +281,7 @@ class Epochs(RunTest):
                  "kv_heads: 1, ffn: 32, vocab: 257, max_positions: 16}")
         text = self.write("long.txt", "one two three four five six. " * 1000)
         metrics = self.folder / "llama.jsonl"
-        self.done("run", "llama-pipeline", "--set", model, "--set", f"training.data.text={text}",
+        self.done("run", "llama-pipeline", "--set", model, "--set", f"training.data={{text: {text}}}",
                   "--set", "training.seq_length=16", "--set", "training.global_batch=4",
                   "--steps", 2, "--metrics", metrics, cwd=self.folder)
         rates = [json.loads(line)["lr"] for line in metrics.read_text().splitlines()]
@@ -295,8 +295,8 @@ class Epochs(RunTest):
         model = ("model={name: small, family: vit, layers: 2, hidden: 16, heads: 2, vocab: 4, "
                  "image_size: 16, patch_size: 8, dropout: 0}")
         metrics = self.folder / "vit.jsonl"
-        self.done("run", "vit-hybrid", "--set", model, "--set", f"training.data.images={SHAPES}",
-                  "--set", "training.lr_schedule.warmup_steps=3", "--metrics", metrics,
+        self.done("run", "vit-hybrid", "--set", model, "--set", f"training.data={{images: {SHAPES}}}",
+                  "--set", "training.lr_schedule={name: cosine, warmup_steps: 3}", "--metrics", metrics,
                   cwd=self.folder)
         rates = [json.loads(line)["lr"] for line in metrics.read_text().splitlines()]
         self.assertEqual(len(rates), 9)

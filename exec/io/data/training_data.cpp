@@ -103,18 +103,21 @@ ImageRules image_rules(const DataOptions& data, const models::Architecture& mode
     return rules;
 }
 
-[[noreturn]] void refuse_source(const scenarios::Scenario& scenario) {
-    throw InputError(
-        scenario.model.sees_images()
-            ? fmt::format("{} learns from images: give 'training.data.images'", scenario.model.name)
-            : fmt::format("{} learns from tokens: give 'training.data' with one of "
-                          "'tokens', 'text' and 'jsonl'",
-                          scenario.model.name));
-}
-
 }  // namespace
 
+void check_source(const scenarios::Scenario& scenario) {
+    const DataOptions& data = scenario.training.run.data;
+    const bool sees = scenario.model.sees_images();
+    if (data.has_source() && sees != data.images.empty()) return;
+    throw InputError(sees ? fmt::format("{} learns from images: give 'training.data.images'",
+                                        scenario.model.name)
+                          : fmt::format("{} learns from tokens: give 'training.data' with one of "
+                                        "'tokens', 'text' and 'jsonl'",
+                                        scenario.model.name));
+}
+
 TrainingData open_training_data(const scenarios::Scenario& scenario) {
+    check_source(scenario);
     const scenarios::RunOptions& run = scenario.training.run;
     const DataOptions& asked = run.data;
     const Deal deal{scenario.training.global_batch, scenario.parallel.data,
@@ -126,8 +129,7 @@ TrainingData open_training_data(const scenarios::Scenario& scenario) {
         return data;
     };
 
-    const bool sees = scenario.model.sees_images();
-    if (const std::string& images = asked.images; sees && !images.empty()) {
+    if (const std::string& images = asked.images; !images.empty()) {
         const ImageRules rules = image_rules(asked, scenario.model);
         const std::vector<std::string> classes = image_classes(images);
         if (std::ssize(classes) > scenario.model.vocab)
@@ -140,13 +142,11 @@ TrainingData open_training_data(const scenarios::Scenario& scenario) {
         data.classes = classes;
         return data;
     }
-    for (const auto& [source, kind] : kCorpora) {
-        const std::string& path = asked.*source;
-        if (sees || path.empty()) continue;
-        const TokenReading reading = token_reading(kind, scenario);
-        return opened(path, [&](const std::string& file) { return open_tokens(reading, file); });
-    }
-    refuse_source(scenario);
+    const auto& [source, kind] = *std::ranges::find_if(
+        kCorpora, [&](const auto& corpus) { return !(asked.*corpus.first).empty(); });
+    const TokenReading reading = token_reading(kind, scenario);
+    return opened(asked.*source,
+                  [&](const std::string& file) { return open_tokens(reading, file); });
 }
 
 }  // namespace debubble::exec

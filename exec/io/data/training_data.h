@@ -17,6 +17,9 @@ struct TrainingData {
     std::vector<std::string> classes = {};  ///< names of the classes of images, by target
 };
 
+/// Throws InputError if the scenario names no data of the kind that its model learns from.
+void check_source(const scenarios::Scenario& scenario);
+
 /// Opens the data, and tokenises it if that was never done. Throws InputError if a key is missing,
 /// a file is bad, or the data does not fit the model.
 TrainingData open_training_data(const scenarios::Scenario& scenario);

@@ -7,6 +7,7 @@ namespace debubble::exec {
 // clang-format off
 #define DEBUBBLE_VERBS(verb) \
     verb(calibrate) \
+    verb(data)      \
     verb(run)       \
     verb(sample)    \
     verb(export)

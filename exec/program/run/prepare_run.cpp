@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "exec/program/run/resume_notes.h"
 #include "scenarios/read_scenario.h"
 #include "sim/predict.h"
+#include "text/shipped_files.h"
 
 namespace debubble::exec {
 
@@ -77,6 +79,20 @@ std::optional<std::string> unseen_classes(const scenarios::Scenario& scenario,
         scenario.model.vocab, seen);
 }
 
+/// The tutorials that are shipped name data that nobody ships.
+void check_data_is_there(const RunRequest& request, const scenarios::DataOptions& data) {
+    if (text::is_path(request.scenario)) return;
+    std::error_code error;
+    for (const std::string& path :
+         {data.tokens, data.text, data.jsonl, data.images, data.tokenizer, data.eval})
+        if (!path.empty() && !std::filesystem::exists(path, error))
+            throw InputError({{{path, 0, 0},
+                               fmt::format("no such file; `debubble data {}` makes small data of "
+                                           "the right shape there",
+                                           request.scenario),
+                               {}}});
+}
+
 int threads_of(const RunRequest& request, const RankGrid& grid, int processes_on_this_host) {
     if (request.threads) return *request.threads;
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -102,6 +118,7 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     if (request.device == "cuda") cuda = CudaModule::load(several);
     cpu_back_end(request.kernels);  // throws if there is none
     const scenarios::Parallel& parallel = asked.parallel;
+    check_data_is_there(request, asked.training.run.data);
     const bool prices = place.rank == 0;
     RunJob job{request,
                asked,
