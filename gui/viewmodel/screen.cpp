@@ -1,6 +1,9 @@
 #include "gui/viewmodel/screen.h"
 
+#include <algorithm>
 #include <cassert>
+#include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,23 +11,72 @@
 #include "base/overloaded.h"
 
 namespace debubble::gui {
+namespace {
+
+/// The parts of a plan in words: "1f1b" of "gpt2 on 4 x A100; 1f1b; 16 microbatches".
+std::vector<std::string> parts_of(const std::string& words) {
+    constexpr std::string_view kBetween = "; ";
+    std::vector<std::string> parts;
+    for (std::size_t from = 0; from <= words.size();) {
+        const std::size_t end = std::min(words.find(kBetween, from), words.size());
+        parts.push_back(words.substr(from, end - from));
+        from = end + kBetween.size();
+    }
+    return parts;
+}
+
+/// What is said of one plan and not of the other, in words.
+std::string only_in(const std::string& plan, const std::string& other) {
+    const std::vector<std::string> known = parts_of(other);
+    std::string words;
+    for (const std::string& part : parts_of(plan))
+        if (std::ranges::find(known, part) == known.end())
+            words += (words.empty() ? "" : "; ") + part;
+    return words;
+}
+
+/// The titles of two files, with their folders where the names alone are equal.
+std::string title_of_files(const std::string& a, const std::string& b) {
+    const auto in_folder = [](const std::string& file) {
+        const std::string folder = std::filesystem::path(file).parent_path().filename().string();
+        return folder.empty() ? title_of(file) : folder + '/' + title_of(file);
+    };
+    if (title_of(a) != title_of(b) || a == b)
+        return fmt::format("{} and {}", title_of(a), title_of(b));
+    return fmt::format("{} and {}", in_folder(a), in_folder(b));
+}
+
+/// Two plans of one scenario are named by what differs in them, if their words tell it.
+std::string title_of_plans(const Shown& a, const Shown& b) {
+    const std::string scenario = a.plan ? title_of(a.plan->file) : a.file;
+    const auto words = [](const Shown& of) { return of.plan ? of.plan->picture.subtitle : ""; };
+    const std::string of_a = only_in(words(a), words(b));
+    const std::string of_b = only_in(words(b), words(a));
+    if (of_a.empty() && of_b.empty()) return fmt::format("{}, {} and {}", scenario, a.file, b.file);
+    return fmt::format("{}: {} and {}", scenario, of_a.empty() ? a.file : of_a,
+                       of_b.empty() ? b.file : of_b);
+}
+
+}  // namespace
 
 std::string title_of(const Screen& screen) {
-    return std::visit(
-        Overloaded{
-            [](const on_screen::Nothing&) { return std::string(); },
-            [](const on_screen::Plan& plan) { return title_of(plan.file); },
-            [](const on_screen::Trace& trace) { return title_of(trace.trace.file); },
-            [](const on_screen::Comparison& both) {
-                if (both.compares == Compares::Files)
-                    return fmt::format("{} and {}", title_of(both.a.file), title_of(both.b.file));
-                const std::string plan = both.a.plan ? title_of(both.a.plan->file) : both.a.file;
-                return both.compares == Compares::Run
-                           ? fmt::format("{}, predicted and executed", plan)
-                           : fmt::format("{}, two plans", plan);
-            },
-        },
-        screen);
+    return std::visit(Overloaded{
+                          [](const on_screen::Nothing&) { return std::string(); },
+                          [](const on_screen::Plan& plan) { return title_of(plan.file); },
+                          [](const on_screen::Trace& trace) { return title_of(trace.trace.file); },
+                          [](const on_screen::Comparison& both) {
+                              switch (both.compares) {
+                                  case Compares::Files:
+                                      return title_of_files(both.a.file, both.b.file);
+                                  case Compares::Plans: return title_of_plans(both.a, both.b);
+                                  case Compares::Run: break;
+                              }
+                              return fmt::format(
+                                  "{}, predicted and executed",
+                                  both.a.plan ? title_of(both.a.plan->file) : both.a.file);
+                          },
+                      },
+                      screen);
 }
 
 Document document_of(const Screen& screen) {

@@ -57,7 +57,9 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     folder_->setPlaceholderText(QDir::toNativeSeparators(usual_folder()));
     folder_->setToolTip(
         tr("Each run has a folder of its own in here, with its trace, metrics and "
-           "checkpoints; ranks on several hosts must all see it"));
+           "checkpoints; ranks on several hosts must all see it. Without a name the newest %1 are "
+           "kept; in a folder with a name all are")
+            .arg(kKeptRuns));
     start_ = new QPushButton(tr("Run"));
     start_->setObjectName("run-start");
     start_->setAccessibleName(tr("Run or stop"));
@@ -135,11 +137,15 @@ void RunPanel::start(const ScenarioText& source, std::shared_ptr<const Predicted
     try {
         for (const std::string& word : run_words(source, out_, steps_->value()))
             words << QString::fromStdString(word);
+        in_use_ = RunInUse(out_.folder);
     } catch (const InputError& error) {
         Q_EMIT failed(QString::fromStdString(error.diagnostics().front().message));
         return;
+    } catch (const WorldError& error) {
+        Q_EMIT failed(QString::fromUtf8(error.what()));
+        return;
     }
-    QDir().mkpath(folder);
+    if (folder_->text().isEmpty()) prune_runs(usual_folder().toStdString());
     metrics_ = MetricsReader{};
     metrics_file_.close();
     metrics_file_.setFileName(QString::fromStdString(out_.metrics()));

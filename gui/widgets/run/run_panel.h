@@ -8,6 +8,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "gui/viewmodel/run/run_folders.h"
 #include "gui/viewmodel/run/run_plan.h"
 #include "gui/viewmodel/what_if/answer.h"
 
@@ -56,6 +57,7 @@ private:
 
     std::shared_ptr<const PredictedPlan> plan_;  ///< the plan of the run
     RunFolder out_;
+    RunInUse in_use_;  ///< that folder, from the start of the run to that of the next
     QProcess process_;
     QTimer timer_;
     QFile metrics_file_;

@@ -3,10 +3,13 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/diagnostic.h"
 #include "base/file.h"
 #include "gui/viewmodel/opened.h"
+#include "gui/viewmodel/run/run_folders.h"
 #include "gui/viewmodel/run/run_plan.h"
 #include "gui/viewmodel/unsaved.h"
 #include "gui/viewmodel/what_if/field.h"
@@ -47,6 +50,76 @@ TEST(RunWords, save_checkpoints_in_the_folder_of_the_run) {
     EXPECT_THAT(words, Not(Contains(HasSubstr("other"))));
     fs::remove(source.file);
     EXPECT_THAT(run_words(shipped("gpt2-xl"), {"/out"}, 0), Not(Contains(HasSubstr("checkpoint"))));
+}
+
+/// A place with folders of runs "00", "01", ... of which the last is the newest.
+class RunFolders : public testing::Test {
+protected:
+    void SetUp() override {
+        place = fs::temp_directory_path() / fmt::format("debubble-runs-{}", ::getpid());
+        fs::remove_all(place);
+        fs::create_directories(place / "mine");
+    }
+    void TearDown() override { fs::remove_all(place); }
+
+    fs::path run(int number) const { return place / fmt::format("{:02}", number); }
+    RunInUse make(int number) const {
+        RunInUse made(run(number));
+        write_file(run(number) / "metrics.jsonl", "{}");
+        fs::create_directories(run(number) / "checkpoints/step-1");
+        const auto mark = run(number) / "debubble-run.lock";
+        fs::last_write_time(mark, fs::file_time_type{} + std::chrono::hours(number));
+        return made;
+    }
+    std::vector<std::string> left() const {
+        std::vector<std::string> names;
+        for (const auto& entry : fs::directory_iterator(place))
+            names.push_back(entry.path().filename().string());
+        std::ranges::sort(names);
+        return names;
+    }
+
+    fs::path place;
+};
+
+TEST_F(RunFolders, of_old_runs_are_removed_with_all_that_is_in_them) {
+    for (const int number : {3, 0, 4, 2, 1}) make(number);
+    EXPECT_EQ(prune_runs(place, 2), 3U);
+    EXPECT_THAT(left(), testing::ElementsAre("03", "04", "mine"));
+    EXPECT_EQ(prune_runs(place, 2), 0U);
+    EXPECT_EQ(prune_runs(place / "none"), 0U);
+}
+
+TEST_F(RunFolders, in_use_stay_however_old_they_are) {
+    std::vector<RunInUse> used;
+    for (int number = 0; number < 4; ++number) {
+        RunInUse made = make(number);
+        if (number == 0) used.push_back(std::move(made));
+    }
+    EXPECT_EQ(prune_runs(place, 1), 2U);
+    EXPECT_THAT(left(), testing::ElementsAre("00", "03", "mine"));
+    used.clear();
+    EXPECT_EQ(prune_runs(place, 1), 1U);
+    EXPECT_THAT(left(), testing::ElementsAre("03", "mine"));
+}
+
+TEST_F(RunFolders, that_the_window_did_not_make_stay) {
+    make(0);
+    make(1);
+    write_file(place / "mine/notes.txt", "mine");
+    write_file(place / "file", "mine");
+    const fs::path outside = place.string() + "-outside";
+    RunInUse{outside};
+    fs::create_directory_symlink(outside, place / "link");
+    EXPECT_EQ(prune_runs(place, 0), 2U);
+    EXPECT_THAT(left(), testing::ElementsAre("file", "link", "mine"));
+    EXPECT_TRUE(fs::exists(outside / "debubble-run.lock"));
+    fs::remove_all(outside);
+}
+
+TEST_F(RunFolders, that_cannot_be_made_are_a_failure_of_the_world) {
+    write_file(place / "00", "a file where the folder should be");
+    EXPECT_THROW(RunInUse{run(0)}, WorldError);
 }
 
 TEST(Metrics, are_read_however_the_file_is_cut) {

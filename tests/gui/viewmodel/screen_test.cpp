@@ -105,6 +105,23 @@ TEST_F(OnTheDesk, two_files_are_looked_at_under_both_names) {
     EXPECT_TRUE(desk.can_show_plan());
 }
 
+TEST_F(OnTheDesk, two_files_of_one_name_are_told_apart_by_their_folders) {
+    Opened opened = files();
+    opened.traces[0].file = "/x/first/executed.trace.json";
+    opened.traces[1].file = "/x/second/executed.trace.json";
+    ASSERT_TRUE(desk.show(opened));
+    EXPECT_EQ(title_of(desk.screen()), "first/executed and second/executed");
+}
+
+TEST_F(OnTheDesk, two_plans_are_named_by_what_differs_in_them) {
+    ASSERT_TRUE(desk.show(plans(now, before)));
+    EXPECT_EQ(title_of(desk.screen()), "gpt2-xl-1f1b: gpipe and 1f1b");
+    const PlanPtr same = answer(shipped("gpt2-xl-1f1b")).plan;
+    desk.predicted(same, before);
+    ASSERT_TRUE(desk.show(plans(same, before)));
+    EXPECT_EQ(title_of(desk.screen()), "gpt2-xl-1f1b, this plan and the plan before");
+}
+
 TEST_F(OnTheDesk, a_change_takes_a_comparison_of_the_plan_from_the_screen) {
     ASSERT_TRUE(desk.show(plans(now, before)));
     ASSERT_TRUE(shown<on_screen::Comparison>());
