@@ -6,6 +6,7 @@
 
 #include "trace/picture/legend.h"
 #include "trace/picture/row_shapes.h"
+#include "trace/picture/step_parts.h"
 #include "trace/picture/wording.h"
 
 namespace debubble::picture {
@@ -79,13 +80,37 @@ public:
             text({right_, y + row.whole.height / 2.0}, device.streams[*row.stream].name,
                  view_.ground().faint_text, Anchor::End);
         } else {
-            words(gutter_text(document, device), y, row.whole.height);
+            const StepBars bars = bars_of(row);
+            words(gutter_text(document, device), y, row.whole.height - bars.taken());
+            step_bars(row, bars);
             sides(row);
         }
         return std::move(out_);
     }
 
 private:
+    static constexpr double kLeft = 8;
+    static constexpr int kApart = 1;
+
+    /// The bars of a row, one for each device.
+    struct StepBars {
+        std::vector<const Device*> devices;
+        int height = 0;
+        int taken() const { return static_cast<int>(devices.size()) * (height + kApart); }
+    };
+    StepBars bars_of(const Row& row) const {
+        constexpr int kLeast = 16;  // below, the name needs all of the row
+        constexpr int kRoomy = 50;
+        StepBars bars{{}, row.whole.height < kRoomy ? 3 : 6};
+        if (row.whole.height < kLeast) return bars;
+        for (const Side side : {Side::A, Side::B}) {
+            if (side == Side::B && !timeline_.comparison) continue;
+            const Device* device = timeline_.device(row, side);
+            if (device != nullptr && device->statistics != nullptr) bars.devices.push_back(device);
+        }
+        return bars;
+    }
+
     void text(Point at, std::string words, Rgb ink, Anchor anchor, double size = 0) {
         if (!words.empty())
             out_.emplace_back(
@@ -111,6 +136,19 @@ private:
             text({right_, first + kLine}, words.memory, memory_ink, Anchor::End);
     }
 
+    /// Draws where the step goes, in a comparison for both sides: below the words of the row if
+    /// there is room, else at its foot.
+    void step_bars(const Row& row, StepBars bars) {
+        double y = view_.y(row, row.whole.bottom() - bars.taken());
+        y = std::min(y, view_.y(row, row.whole.y) + 3 * kLine + 4);
+        for (const Device* device : bars.devices) {
+            std::ranges::move(step_bar(*device, {kLeft, y, right_ - kLeft, double(bars.height)},
+                                       view_.theme, view_.means.tips),
+                              std::back_inserter(out_));
+            y += bars.height + kApart;
+        }
+    }
+
     /// The letters "A" and "B" next to the half-lanes of a comparison.
     void sides(const Row& row) {
         if (!timeline_.comparison) return;
@@ -128,7 +166,6 @@ private:
                          true});
     }
 
-    static constexpr double kLeft = 8;
     const Timeline& timeline_;
     const View& view_;
     double right_;

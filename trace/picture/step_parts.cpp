@@ -11,13 +11,17 @@ std::vector<StepPart> step_parts(const Device& device) {
     std::vector<StepPart> parts;
     if (device.statistics == nullptr) return parts;
     const RankStatistics& rank = *device.statistics;
-    const auto add = [&](const char* name, Duration time, Paint of) {
-        if (time > Duration{})
-            parts.push_back({name, time, paint(of, Theme::Light), paint(of, Theme::Dark), false});
+    const auto add = [&](const char* name, Duration time, Rgb light, Rgb dark) {
+        if (time > Duration{}) parts.push_back({name, time, light, dark, false});
     };
-    add("compute", rank.busy, Paint::Forward);
-    add("exposed communication", rank.exposed, Paint::Collective);
-    add("optimizer", rank.optimizer, Paint::Optimizer);
+    const auto add_like = [&](const char* name, Duration time, Paint of) {
+        add(name, time, paint(of, Theme::Light), paint(of, Theme::Dark));
+    };
+    // Grey, whatever the bars are coloured by: what is not compute stands out.
+    add("compute", rank.busy, ground_of(Theme::Light).memory_lasting,
+        ground_of(Theme::Dark).memory_lasting);
+    add_like("exposed communication", rank.exposed, Paint::Collective);
+    add_like("optimizer", rank.optimizer, Paint::Optimizer);
     for (std::size_t c = 0; c < kBubbleCauses; ++c) {
         const auto cause = static_cast<BubbleCause>(c);
         if (rank.idle_by_cause[c] > Duration{})
@@ -28,6 +32,12 @@ std::vector<StepPart> step_parts(const Device& device) {
     return parts;
 }
 
+Duration length_of(const std::vector<StepPart>& parts) {
+    Duration step{};
+    for (const StepPart& part : parts) step += part.time;
+    return step;
+}
+
 std::string text_of(const StepPart& part, Duration step) {
     const double share = step > Duration{} ? seconds(part.time) / seconds(step) : 0;
     return fmt::format("{}, {}", text::time_text(part.time), text::percent(share));
@@ -36,8 +46,7 @@ std::string text_of(const StepPart& part, Duration step) {
 Shapes step_bar(const Device& device, Rect rect, Theme theme, bool tips) {
     Shapes bar;
     const std::vector<StepPart> parts = step_parts(device);
-    Duration step{};
-    for (const StepPart& part : parts) step += part.time;
+    const Duration step = length_of(parts);
     Duration before{};
     for (const StepPart& part : parts) {
         const double left = rect.x + rect.width * (seconds(before) / seconds(step));

@@ -14,7 +14,7 @@ namespace debubble::picture {
 struct StepPart {
     std::string name;  ///< "compute", or "idle: waits for a stage"
     Duration time{};
-    Rgb light;  ///< its colour in the light theme, that of such bars or bubbles
+    Rgb light;  ///< its colour in the light theme; of idle time that of such bubbles
     Rgb dark;
     bool idle = false;
     Rgb colour(Theme theme) const { return theme == Theme::Light ? light : dark; }
@@ -23,6 +23,8 @@ struct StepPart {
 /// The parts that are not empty; idle time comes last. They add up to the step. None for a replica
 /// whose statistics are not kept.
 std::vector<StepPart> step_parts(const Device& device);
+
+Duration length_of(const std::vector<StepPart>& parts);  ///< the step: their sum
 
 /// "12.3 ms, 4.5 %" of the step.
 std::string text_of(const StepPart& part, Duration step);

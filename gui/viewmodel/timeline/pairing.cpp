@@ -160,4 +160,16 @@ std::vector<Detail> details_of(const Scene& scene, const Selection& selection) {
     return details;
 }
 
+std::vector<Detail> details_of_step(const Scene& scene, const Row& row) {
+    std::vector<Detail> details;
+    for (const Side side : {Side::A, Side::B}) {
+        if (side == Side::B && !scene.comparison) continue;
+        const Device* device = scene.device(row, side);
+        if (device == nullptr) continue;
+        details.push_back({scene.comparison ? side == Side::A ? "A" : "B" : "", device->name});
+        std::ranges::move(details_of_step(*device), std::back_inserter(details));
+    }
+    return details;
+}
+
 }  // namespace debubble::gui

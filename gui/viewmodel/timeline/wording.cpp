@@ -6,6 +6,7 @@
 
 #include "gui/viewmodel/timeline/waits.h"
 #include "text/wording.h"
+#include "trace/picture/step_parts.h"
 
 namespace debubble::gui {
 namespace {
@@ -50,6 +51,15 @@ std::string reason_of_begin(const TimelineDocument& document, std::uint32_t inde
     const std::string what = last->rank == span.rank ? to_text(last->action) : place_text(*last);
     return after > Duration{} ? fmt::format("{} after {}", time_text(after), what)
                               : fmt::format("follows {}", what);
+}
+
+/// The idle time of a device and its share of the step.
+std::string idle_text(const Device& device) {
+    const std::vector<StepPart> parts = step_parts(device);
+    StepPart all;
+    for (const StepPart& part : parts)
+        if (part.idle) all.time += part.time;
+    return text_of(all, length_of(parts));
 }
 
 }  // namespace
@@ -130,6 +140,17 @@ std::vector<Detail> details_of(const TimelineDocument& document, const Bubble& b
     };
     if (const auto end = ends_wait(document, bubble))
         details.push_back({"ended by", place_text(document.span(*end))});
+    const Device* device = document.device_of(bubble.rank);
+    if (device != nullptr && device->statistics != nullptr)
+        details.push_back({"idle in all", idle_text(*device), details_of_step(*device)});
+    return details;
+}
+
+std::vector<Detail> details_of_step(const Device& device) {
+    const std::vector<StepPart> parts = step_parts(device);
+    std::vector<Detail> details;
+    for (const StepPart& part : parts)
+        details.push_back({part.name, text_of(part, length_of(parts))});
     return details;
 }
 

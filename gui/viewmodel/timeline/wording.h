@@ -23,8 +23,13 @@ std::string describe(const Action& action);
 /// not start earlier.
 std::vector<Detail> details_of(const TimelineDocument& document, std::uint32_t span);
 
-/// The details of a bubble: what it waits for, how long, and the action that ends it.
+/// The details of a bubble: what it waits for, how long, the action that ends it, and where the
+/// step of its rank goes.
 std::vector<Detail> details_of(const TimelineDocument& document, const Bubble& bubble);
+
+/// Where the step of a device goes: its time and share by part, idle time by cause. None if its
+/// statistics are not kept.
+std::vector<Detail> details_of_step(const Device& device);
 
 /// Details in one line, for those who listen to them.
 std::string spoken(const std::vector<Detail>& details);

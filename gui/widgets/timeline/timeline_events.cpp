@@ -62,6 +62,15 @@ Hit TimelineView::hit(QPointF at) const {
     return hit_test(scene_, state_.axis, axis_x(at), y);
 }
 
+bool TimelineView::is_in_gutter(QPointF at) const {
+    return at.x() < Geometry::kGutter && at.y() >= Geometry::kTop;
+}
+
+const Row* TimelineView::row_at(QPointF at) const {
+    return scene_.layout.row_at(
+        Geometry::row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll));
+}
+
 void TimelineView::wheelEvent(QWheelEvent* event) {
     const QPoint turned = event->angleDelta();
     if (event->modifiers() & Qt::ControlModifier) {
@@ -132,10 +141,8 @@ void TimelineView::pan_to_map(double x) {
 }
 
 void TimelineView::click(QPointF at) {
-    const bool in_gutter = at.x() < Geometry::kGutter && at.y() >= Geometry::kTop;
-    if (in_gutter) {
-        const int y = Geometry::row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll);
-        if (const Row* row = scene_.layout.row_at(y))
+    if (is_in_gutter(at)) {
+        if (const Row* row = row_at(at))
             toggle(state_.rows.streams, scene_.main.document->devices[row->device].rank.index);
         return;
     }
@@ -192,6 +199,10 @@ QString TimelineView::tool_tip(QPointF at) const {
     if (found.part == Hit::Part::Memory || found.part == Hit::Part::Peak)
         return html_of(details_of_peak(*scene_.layer(found.side).document,
                                        *scene_.device(*found.row, found.side)));
+    if (is_in_gutter(at)) {
+        const Row* row = row_at(at);
+        return row == nullptr ? QString() : html_of(details_of_step(scene_, *row));
+    }
     if (geometry().map().contains(at))
         return QString::fromStdString(idle_summary(*scene_.main.document));
     return {};

@@ -105,6 +105,8 @@ private:
     Geometry geometry() const { return {viewport()->size()}; }
     double axis_x(QPointF at) const { return at.x() - Geometry::kGutter; }
     Hit hit(QPointF at) const;
+    bool is_in_gutter(QPointF at) const;
+    const Row* row_at(QPointF at) const;
     Instant snapped(QPointF at) const;
     void lay_out_again();
     void colour_again();

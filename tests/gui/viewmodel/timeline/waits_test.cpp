@@ -13,7 +13,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-Scene scene_of(Document document) {
+Scene scene_with(Document document) {
     Scene scene;
     scene.main = {std::move(document), nullptr, {}};
     scene.main.colouring = colour(*scene.main.document, {});
@@ -56,16 +56,20 @@ TEST(Waits, AreSaidWithWhatEndsThem) {
     const Document document = document_of(plan("1f1b", 4, 6));
     const auto details = details_of(*document, document->bubble(0));
     EXPECT_EQ(details.front().value, "waits for stage 1: 1B0 of rank 1");
-    EXPECT_EQ(details.back(), (Detail{"ended by", "1B0 of rank 1"}));
+    EXPECT_THAT(details, testing::Contains(Detail{"ended by", "1B0 of rank 1"}));
+    const std::vector<Detail> parts{{"compute", "18 ms, 66.7 %"},
+                                    {"idle: waits for a stage", "9 ms, 33.3 %"}};
+    EXPECT_EQ(details.back(), (Detail{"idle in all", "9 ms, 33.3 %", parts}));
     EXPECT_EQ(
         spoken(details),
         "bubble: waits for stage 1: 1B0 of rank 1; where: rank 0; start: 4 ms; duration: 6 ms, "
-        "22 % of the step; ended by: 1B0 of rank 1");
+        "22 % of the step; ended by: 1B0 of rank 1; "
+        "idle in all: 9 ms, 33.3 %");
     EXPECT_EQ(spoken({}), "");
 }
 
 TEST(BubbleBeside, WalksThroughAllOfARankAndThenOfTheNext) {
-    const Scene scene = scene_of(document_of(plan("1f1b", 4, 8)));
+    const Scene scene = scene_with(document_of(plan("1f1b", 4, 8)));
     const auto& bubbles = scene.main.document->statistics.bubbles;
     std::vector<Bubble> walked;
     Selection at;
@@ -87,7 +91,7 @@ TEST(BubbleBeside, WalksThroughAllOfARankAndThenOfTheNext) {
 }
 
 TEST(BubbleBeside, OfAnActionIsTheNearestOfItsRank) {
-    const Scene scene = scene_of(document_of(plan("1f1b", 4, 8)));
+    const Scene scene = scene_with(document_of(plan("1f1b", 4, 8)));
     const TimelineDocument& document = *scene.main.document;
     for (std::uint32_t i = 0; i < document.trace.spans.size(); ++i) {
         const Span& span = document.span(i);
@@ -106,7 +110,7 @@ TEST(BubbleBeside, OfAnActionIsTheNearestOfItsRank) {
 }
 
 TEST(Overlays, DrawAnArrowFromTheSelectedBubbleToWhatEndsIt) {
-    const Scene scene = scene_of(document_of(plan("1f1b", 4, 8)));
+    const Scene scene = scene_with(document_of(plan("1f1b", 4, 8)));
     View view;
     view.geometry = {1200, page_height(scene)};
     view.axis = TimeAxis(scene.range(), view.geometry.lanes_width());
