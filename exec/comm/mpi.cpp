@@ -14,7 +14,7 @@ constexpr const char* kModule = "debubble_mpi.so";
 std::string module_path() {
     const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     const auto module = programs / kModule;
-    const auto installed = programs.parent_path() / "lib/debubble" / kModule;
+    const auto installed = programs.parent_path() / "lib/debubble/modules" / kModule;
     return std::filesystem::exists(module)      ? module.string()
            : std::filesystem::exists(installed) ? installed.string()
                                                 : kModule;

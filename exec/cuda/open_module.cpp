@@ -18,7 +18,8 @@ void* OpenedModule::demand(const std::string& what, const std::string& absent) c
 OpenedModule open_module(const std::string& name) {
     namespace fs = std::filesystem;
     const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
-    for (const fs::path& path : {programs / name, programs.parent_path() / "lib/debubble" / name}) {
+    for (const fs::path& path :
+         {programs / name, programs.parent_path() / "lib/debubble/modules" / name}) {
         if (!fs::exists(path)) continue;
         void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
         return {module, true, module == nullptr ? dlerror() : ""};

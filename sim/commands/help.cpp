@@ -23,6 +23,12 @@ namespace {
 using text::Key;
 using text::KeyAt;
 
+constexpr const char* kExecPage =
+    R"(Usage: debubble-exec VERB ...
+
+debubble starts this program for the verbs that compute on this machine: run, data, calibrate, sample and
+export. Their pages are debubble-run(1) and so on; words and exit codes are the same.
+)";
 constexpr const char* kVersion = DEBUBBLE_VERSION;
 
 struct HelpArguments {
@@ -91,6 +97,8 @@ void write_man_pages(const std::string& folder, const CLI::App& program) {
             write(fmt::format("man1/debubble-{}.1", name),
                   verb_man_page(name, verb->get_description(), help, kVersion));
     }
+    write("man1/debubble-exec.1",
+          verb_man_page("exec", "computes for debubble", kExecPage, kVersion));
     write("man5/debubble-scenario.5", keys_man_page(scenarios::scenario_keys(), kVersion));
 }
 

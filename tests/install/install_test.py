@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -70,6 +71,12 @@ class Installed(unittest.TestCase):
         if (self.prefix / "bin/debubble-exec").exists():
             self.assertIn("rendezvous", (manual / "man1/debubble-run.1").read_text())
 
+    def test_brings_the_licence_and_the_documentation(self):
+        folder = self.prefix / "share/doc/debubble"
+        self.assertIn("Apache License", (folder / "LICENSE").read_text())
+        for link in re.findall(r"\]\((docs/[^)#]+)", (folder / "README.md").read_text()):
+            self.assertTrue((folder / link).exists(), link)
+
     def test_brings_completion_for_three_shells(self):
         for file in ["bash-completion/completions/debubble", "zsh/site-functions/_debubble",
                      "fish/vendor_completions.d/debubble.fish"]:
@@ -77,7 +84,7 @@ class Installed(unittest.TestCase):
 
     def test_brings_its_modules(self):
         built = {m.name for m in (pathlib.Path(BUILD) / "bin").glob("debubble_*.so")}
-        installed = {m.name for m in (self.prefix / "lib/debubble").glob("*.so")}
+        installed = {m.name for m in (self.prefix / "lib/debubble/modules").glob("*.so")}
         self.assertEqual(installed, built)
 
     def test_is_known_to_the_desktop(self):

@@ -1,0 +1,20 @@
+# What is laid down becomes a package: CPack runs this for each kind, after `install`. Debian's libraries are where the
+# loader finds them, and its policy has the licence in `copyright`, pages and changelogs compressed, and completion for
+# zsh in a folder of packages.
+if(NOT CPACK_GENERATOR STREQUAL "DEB")
+    return()
+endif()
+file(GLOB_RECURSE files LIST_DIRECTORIES false ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*)
+foreach(file IN LISTS files)
+    if(file MATCHES "/(bin/debubble[a-z-]*|lib/debubble/modules/[a-z_]*[.]so)$")
+        file(RPATH_REMOVE FILE ${file})
+    elseif(file MATCHES "/doc/debubble/LICENSE$")
+        file(REMOVE ${file})
+    elseif(file MATCHES "/share/man/man[0-9]/|/changelog$")
+        execute_process(COMMAND gzip -9n ${file} COMMAND_ERROR_IS_FATAL ANY)
+    elseif(file MATCHES "^(.*)/zsh/site-functions/_debubble$")
+        file(MAKE_DIRECTORY ${CMAKE_MATCH_1}/zsh/vendor-completions)
+        file(RENAME ${file} ${CMAKE_MATCH_1}/zsh/vendor-completions/_debubble)
+        file(REMOVE_RECURSE ${CMAKE_MATCH_1}/zsh/site-functions)
+    endif()
+endforeach()
