@@ -11,17 +11,50 @@
 namespace debubble::models {
 namespace {
 
+double inner_columns(const DenseMlp& mlp) {
+    return static_cast<double>(mlp.ffn);
+}
+double inner_columns(const Experts& experts) {
+    return static_cast<double>(experts.ffn) * static_cast<double>(experts.count);
+}
+
 /// The number of parameters to leading order, in doubles, which do not overflow.
 double largest_count(const Architecture& a) {
     const auto h = static_cast<double>(a.hidden);
-    const double attention = 4 * h * static_cast<double>(a.heads * a.head_dim);
-    const double mlp = 3 * h * static_cast<double>(a.ffn) *
-                       static_cast<double>(std::max<std::int64_t>(1, a.experts));
+    double layers = 0;
+    for (std::size_t kind = 0; kind < a.layers.kinds().size(); ++kind) {
+        const Layer& layer = a.layers.kinds()[kind];
+        const auto* attention = layer.as<Attention>();
+        const double heads =
+            attention == nullptr ? 0 : 4 * h * static_cast<double>(attention->query_width());
+        const double mlp =
+            3 * h * std::visit([](const auto& part) { return inner_columns(part); }, layer.mlp);
+        layers += a.layers.count_of(kind) * (heads + mlp);
+    }
     const auto rows = static_cast<double>(2 * a.vocab + a.max_positions);
-    return a.layers * (attention + mlp) + rows * h;
+    return layers + rows * h;
 }
 
 }  // namespace
+
+void check_layer(const Layer& layer, text::MappingReader& map) {
+    if (const auto* attention = layer.as<Attention>()) {
+        if (attention->query_width() > kWidestMlp)
+            map.complain("heads", fmt::format("{} heads of {} are more than {} columns",
+                                              attention->heads, attention->head_dim, kWidestMlp));
+        if (attention->heads % attention->kv_heads != 0)
+            map.complain("kv_heads", fmt::format("{} key-value heads do not divide {} heads",
+                                                 attention->kv_heads, attention->heads));
+        if (attention->rotary && attention->head_dim % 2 != 0)
+            map.complain("head_dim",
+                         fmt::format("rotary positions turn pairs, and a head dimension "
+                                     "of {} is odd",
+                                     attention->head_dim));
+    }
+    if (const auto* experts = layer.as<Experts>(); experts && experts->per_token > experts->count)
+        map.complain("experts_per_token", fmt::format("a token cannot go to {} of {} experts",
+                                                      experts->per_token, experts->count));
+}
 
 std::int64_t vit_positions(const Architecture& a) {
     const std::int64_t side = a.image_size.value_or(1) / a.patch_size.value_or(1);
@@ -29,28 +62,19 @@ std::int64_t vit_positions(const Architecture& a) {
 }
 
 void check_architecture(const Architecture& a, text::MappingReader& map) {
-    if (a.heads * a.head_dim > kWidestMlp)
-        map.complain("heads", fmt::format("{} heads of {} are more than {} columns", a.heads,
-                                          a.head_dim, kWidestMlp));
     const double parameters = largest_count(a);
     if (parameters > kMostParameters)
         map.complain("layers", fmt::format("about {:.1e} parameters are more than {:.0e}",
                                            parameters, kMostParameters));
-    if (a.heads % a.kv_heads != 0)
-        map.complain("kv_heads",
-                     fmt::format("{} key-value heads do not divide {} heads", a.kv_heads, a.heads));
-    if (a.experts > 0 && a.experts_per_token > a.experts)
-        map.complain("experts_per_token", fmt::format("a token cannot go to {} of {} experts",
-                                                      a.experts_per_token, a.experts));
-    if (a.experts * a.layers > kMostExpertsOfAll)
-        map.complain("experts", fmt::format("{} experts in each of {} layers are more than {}",
-                                            a.experts, a.layers, kMostExpertsOfAll));
+    std::int64_t experts = 0;
+    for (std::size_t kind = 0; kind < a.layers.kinds().size(); ++kind)
+        if (const auto* of_kind = a.layers.kinds()[kind].as<Experts>())
+            experts += of_kind->count * a.layers.count_of(kind);
+    if (experts > kMostExpertsOfAll)
+        map.complain("experts", fmt::format("{} experts of all layers together are more than {}",
+                                            experts, kMostExpertsOfAll));
     for (FormatMistake& mistake : format_mistakes(a))
         map.complain(mistake.key, std::move(mistake.sentence));
-    if (a.positions == Positions::Rope && a.head_dim % 2 != 0)
-        map.complain("head_dim", fmt::format("rotary positions turn pairs, and a head dimension "
-                                             "of {} is odd",
-                                             a.head_dim));
     if (!a.sees_images()) return;
     if (*a.image_size % *a.patch_size != 0)
         map.complain("patch_size", fmt::format("patches of {} pixels do not tile an image of {}",

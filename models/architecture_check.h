@@ -5,8 +5,11 @@
 
 namespace debubble::models {
 
+/// Complains about a layer that cannot be, at the keys that say so.
+void check_layer(const Layer& layer, text::MappingReader& map);
+
 /// Checks that hold for every source of an architecture ("25 heads do not divide 1601"); each
-/// mistake is reported at the key of `map` that it names first.
+/// mistake is reported at the key of `map` that it names first. Layers are checked by check_layer.
 void check_architecture(const Architecture& architecture, text::MappingReader& map);
 
 }  // namespace debubble::models

@@ -9,6 +9,7 @@
 #include "models/architecture_words.h"
 #include "models/graph.h"
 #include "models/hf_config_reader.h"
+#include "models/layer_reader.h"
 #include "models/weight_format.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"
@@ -32,61 +33,44 @@ using text::word;
 constexpr std::size_t kMostShardings = 256;   ///< most lines of a table
 constexpr std::size_t kLongestPattern = 128;  ///< in characters
 
+/// A model's file: the network, and the keys that all of its layers share.
+struct ArchitectureFile {
+    Architecture network;
+    LayerKeys layer;
+    int layers = 1;
+    Positions positions = Positions::Learned;
+};
+
 /// The values that every member of a family has, unless its file gives others.
-Architecture of_family(Family family) {
-    Architecture a;
+ArchitectureFile of_family(Family family) {
+    ArchitectureFile file;
+    Architecture& a = file.network;
     a.family = family;
     switch (family) {
         case Family::Gpt2: break;
         case Family::Llama:
             a.norm = Norm::RmsNorm;
-            a.activation = Activation::Swiglu;
-            a.positions = Positions::Rope;
-            a.linear_bias = false;
+            a.learned_positions = false;
             a.tied_embedding = false;
+            file.layer.activation = Activation::Swiglu;
+            file.layer.rotary = true;
+            file.positions = Positions::Rope;
+            file.layer.linear_bias = false;
             break;
         case Family::Vit:
-            a.activation = Activation::Gelu;
+            file.layer.activation = Activation::Gelu;
             a.tied_embedding = false;
             a.causal = false;
             a.norm_eps = 1e-12;
             a.channels = 3;
             break;
     }
-    return a;
-}
-
-/// Precondition: `hidden` and `heads` have been read.
-void read_head_dim(text::MappingReader& in, std::string_view key, Architecture& a) {
-    if (in.whole(key, a.head_dim, 1, kWidest)) return;
-    a.head_dim = std::max<std::int64_t>(1, a.hidden / a.heads);
-    if (in.good() && a.hidden % a.heads != 0)
-        in.complain("heads", fmt::format("{} heads do not divide the {} of 'hidden'; give "
-                                         "'head_dim' if that is intended",
-                                         a.heads, a.hidden));
-}
-
-/// Precondition: `heads` has been read.
-void read_kv_heads(text::MappingReader& in, std::string_view key, Architecture& a) {
-    a.kv_heads = a.heads;
-    in.whole(key, a.kv_heads, 1, kMostHeads);
-}
-
-/// Precondition: `hidden` has been read.
-void read_ffn(text::MappingReader& in, std::string_view key, Architecture& a) {
-    a.ffn = 4 * a.hidden;
-    in.whole(key, a.ffn, 1, kWidestMlp);
-}
-
-/// Precondition: `experts` has been read.
-void read_experts_per_token(text::MappingReader& in, std::string_view key, Architecture& a) {
-    if (a.experts > 0) in.demand(key);
-    if (in.whole(key, a.experts_per_token, 1, kMostExperts) && a.experts == 0)
-        in.complain(key, "the model has no 'experts' for them");
+    return file;
 }
 
 /// Precondition: the keys of images have been read.
-void read_max_positions(text::MappingReader& in, std::string_view key, Architecture& a) {
+void read_max_positions(text::MappingReader& in, std::string_view key, ArchitectureFile& file) {
+    Architecture& a = file.network;
     if (!weight_format(a.family).patches) {
         for (const std::string_view image : {"image_size", "patch_size", "channels"})
             if (in.has(image)) in.complain(image, fmt::format("only a vit has '{}'", image));
@@ -99,77 +83,69 @@ void read_max_positions(text::MappingReader& in, std::string_view key, Architect
     in.whole(key, a.max_positions, 1, kMostPositions);
 }
 
-void read_sharding(text::MappingReader& model, std::string_view key, Architecture& a) {
+void read_sharding(text::MappingReader& model, std::string_view key, ArchitectureFile& file) {
     const text::NodePtr table = model.value(key);
     if (!table) return;
     text::MappingReader in(table, key, model.mistakes());
     for (const text::Node::Entry& entry : in.mapping()->entries) {
         ShardingOverride line{entry.key, Sharding::Replicated};
         if (in.word(entry.key, line.sharding, kShardings, "sharding"))
-            a.sharding.push_back(std::move(line));
+            file.network.sharding.push_back(std::move(line));
     }
 }
 
-const Fields<Architecture>& family_fields() {
-    static const Fields<Architecture> kFields{
-        {"family", required(word(&Architecture::family, kFamilies)),
+auto of_network(auto Architecture::*member) {
+    return [member](ArchitectureFile & file) -> auto& {
+        return file.network.*member;
+    };
+}
+
+const Fields<ArchitectureFile>& family_fields() {
+    static const Fields<ArchitectureFile> kFields{
+        {"family", required(word(of_network(&Architecture::family), kFamilies)),
          "The kind of network, which decides the tensors' names and the defaults of other keys.",
          "llama"}};
     return kFields;
 }
 
-const Fields<Architecture>& architecture_fields() {
-    static const Fields<Architecture> kFields{
-        {"name", free_text(&Architecture::name), "The model's name.", "my-llama", "inline"},
-        {"source", free_text(&Architecture::source), "The paper or repository of the figures.",
-         "arXiv:2407.21783, table 3", "none"},
-        {"layers", required(whole(&Architecture::layers, 1, kMostLayers, "layers")),
+/// The keys that come before those of the layers, which refer to them.
+const Fields<ArchitectureFile>& size_fields() {
+    static const Fields<ArchitectureFile> kFields{
+        {"name", free_text(of_network(&Architecture::name)), "The model's name.", "my-llama",
+         "inline"},
+        {"source", free_text(of_network(&Architecture::source)),
+         "The paper or repository of the figures.", "arXiv:2407.21783, table 3", "none"},
+        {"layers", required(whole(&ArchitectureFile::layers, 1, kMostLayers, "layers")),
          "Transformer layers.", "32"},
-        {"hidden", required(whole(&Architecture::hidden, 1, kWidest)),
+        {"hidden", required(whole(of_network(&Architecture::hidden), 1, kWidest)),
          "The width of the hidden state.", "4096"},
-        {"heads", required(whole(&Architecture::heads, 1, kMostHeads, "heads")),
-         "Attention heads of a layer.", "32"},
-        {"vocab", required(whole(&Architecture::vocab, 1, kLargestVocabulary)),
-         "The number of tokens; of classes for a vit.", "128256"},
-        {"kv_heads", custom(read_kv_heads, {Form{text::WholeForm{1, kMostHeads, "heads"}}}),
-         "Heads of keys and values (grouped-query attention).", "8", "heads"},
-        {"head_dim", custom(read_head_dim, {Form{text::WholeForm{1, kWidest, {}}}}),
-         "The width of a head.", "128", "hidden / heads"},
-        {"ffn", custom(read_ffn, {Form{text::WholeForm{1, kWidestMlp, {}}}}),
-         "The inner width of the MLP; the width of each half if it is gated.", "14336",
-         "4 x hidden"},
-        {"experts", whole(&Architecture::experts, 1, kMostExperts, "experts"),
-         "MLPs of a layer that a router chooses from.", "8", "none: one MLP for every token"},
-        {"experts_per_token",
-         custom(read_experts_per_token, {Form{text::WholeForm{1, kMostExperts, "experts"}}}),
-         "Experts that the router chooses for a token.", "2", "none: with experts it is required"},
-        {"image_size", whole(&Architecture::image_size, 1, kLargestImage, "pixels"),
+        {"vocab", required(whole(of_network(&Architecture::vocab), 1, kLargestVocabulary)),
+         "The number of tokens; of classes for a vit.", "128256"}};
+    return kFields;
+}
+
+const Fields<ArchitectureFile>& network_fields() {
+    static const Fields<ArchitectureFile> kFields{
+        {"image_size", whole(of_network(&Architecture::image_size), 1, kLargestImage, "pixels"),
          "The side of the image; a vit requires it.", "224", "none"},
-        {"patch_size", whole(&Architecture::patch_size, 1, kLargestImage, "pixels"),
+        {"patch_size", whole(of_network(&Architecture::patch_size), 1, kLargestImage, "pixels"),
          "The side of a patch of the image; a vit requires it.", "16", "none"},
-        {"channels", whole(&Architecture::channels, 1, kLargestImage, "channels"),
+        {"channels", whole(of_network(&Architecture::channels), 1, kLargestImage, "channels"),
          "The channels of the image, for a vit.", "3"},
         {"max_positions",
          custom(read_max_positions, {Form{text::WholeForm{1, kMostPositions, "tokens"}}}),
          "Tokens of the longest sample.", "8192",
          "required; of a vit, its patches and the class token"},
-        {"norm", word(&Architecture::norm, kNorms), "The norm of the layers.", "rms_norm"},
-        {"activation", word(&Architecture::activation, kActivations),
-         "The MLP's activation; swiglu is gated.", "swiglu"},
-        {"positions", word(&Architecture::positions, kPositions),
-         "How positions are told: a learned table, rotated queries and keys, or not at all.",
-         "rope"},
-        {"linear_bias", flag(&Architecture::linear_bias),
-         "The projections of attention and MLP have biases.", "false"},
-        {"tied_embedding", flag(&Architecture::tied_embedding), "The head is the token embedding.",
+        {"norm", word(of_network(&Architecture::norm), kNorms), "The norm of the layers.",
+         "rms_norm"},
+        {"tied_embedding", flag(of_network(&Architecture::tied_embedding)),
+         "The head is the token embedding.", "false"},
+        {"causal", flag(of_network(&Architecture::causal)), "A token sees only those before it.",
          "false"},
-        {"causal", flag(&Architecture::causal), "A token sees only those before it.", "false"},
-        {"dropout", real(&Architecture::dropout, 0, 0.999, "share"),
+        {"dropout", real(of_network(&Architecture::dropout), 0, 0.999, "share"),
          "The probability of dropout in the published recipe.", "0.1"},
-        {"norm_eps", real(&Architecture::norm_eps, 0, 1),
+        {"norm_eps", real(of_network(&Architecture::norm_eps), 0, 1),
          "The term that keeps a norm's denominator from 0.", "1e-5"},
-        {"rope_theta", real(&Architecture::rope_theta, 1, 1e12),
-         "The base of the angles of rotary positions.", "500000"},
         {"sharding",
          custom(read_sharding,
                 {Form{text::TableForm{
@@ -192,7 +168,7 @@ void check_sharding(const Architecture& a, const text::NodePtr& table, text::Mis
                                          kMostShardings, kLongestPattern));
         return;
     }
-    for (int layer = 0; layer < a.layers && !unmatched.empty(); ++layer) {
+    for (int layer = 0; layer < a.layers.count() && !unmatched.empty(); ++layer) {
         const auto names = parameter_names(a, {layer, 1, layer == 0, layer == 0});
         std::erase_if(unmatched, [&](const ShardingOverride& line) {
             return std::any_of(names.begin(), names.end(),
@@ -206,15 +182,23 @@ void check_sharding(const Architecture& a, const text::NodePtr& table, text::Mis
 
 Architecture read_map(const text::NodePtr& map, text::Mistakes& mistakes) {
     text::MappingReader in(map, "model", mistakes);
-    Architecture by_name;
+    ArchitectureFile by_name;
     read_fields(in, family_fields(), by_name);
-    Architecture a = of_family(by_name.family);
+    ArchitectureFile file = of_family(by_name.network.family);
+    Architecture& a = file.network;
     a.name = "inline";
-    read_fields(in, architecture_fields(), a);
+    in.demand("heads");
+    read_fields(in, size_fields(), file);
+    file.layer.ffn = 4 * a.hidden;
+    read_layer_keys(in, a.hidden, file.layer);
+    if (in.has("positions")) in.word("positions", file.positions, kPositions);
+    read_fields(in, network_fields(), file);
+    a.learned_positions = file.positions == Positions::Learned;
+    a.layers = read_layers(in, file.layers, a.hidden, file.layer);
     in.finish();
     if (in.good()) check_architecture(a, in);
     if (in.good()) check_sharding(a, in.value("sharding"), mistakes);
-    return a;
+    return std::move(file.network);
 }
 
 }  // namespace
@@ -222,10 +206,14 @@ Architecture read_map(const text::NodePtr& map, text::Mistakes& mistakes) {
 std::vector<text::Key> architecture_keys() {
     std::vector<std::pair<std::string, std::vector<text::Key>>> families;
     for (const auto& [name, family] : kFamilies) {
-        Architecture fresh = of_family(family);
+        ArchitectureFile fresh = of_family(family);
         std::vector<text::Key> keys = described(family_fields(), fresh);
-        const std::vector<text::Key> more = described(architecture_fields(), fresh);
-        keys.insert(keys.end(), more.begin(), more.end());
+        for (const std::vector<text::Key>& more :
+             {described(size_fields(), fresh),
+              described_layer_keys(fresh.layer, fresh.positions),
+              {layer_groups_key()},
+              described(network_fields(), fresh)})
+            keys.insert(keys.end(), more.begin(), more.end());
         families.emplace_back(name, std::move(keys));
     }
     return text::merged_variants(families);

@@ -8,6 +8,9 @@
 /// The spelling of an architecture's values in YAML and JSON.
 namespace debubble::models {
 
+/// How a file says that positions are told: by a learned table of the network, or by its layers.
+enum class Positions { None, Learned, Rope };
+
 inline constexpr std::pair<std::string_view, Family> kFamilies[] = {
     {"gpt2", Family::Gpt2}, {"llama", Family::Llama}, {"vit", Family::Vit}};
 inline constexpr std::pair<std::string_view, Norm> kNorms[] = {{"layer_norm", Norm::LayerNorm},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/architecture_words.h"
+#include "models/layer_keys.h"
 
 namespace debubble::models {
 namespace {
@@ -16,6 +17,40 @@ std::string_view spelled(const E& value, const auto& words) {
     return std::find_if(std::begin(words), std::end(words), same)->first;
 }
 
+std::string_view positions_of(const LayerKeys& keys, bool learned) {
+    return spelled(keys.rotary ? Positions::Rope
+                   : learned   ? Positions::Learned
+                               : Positions::None,
+                   kPositions);
+}
+
+void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, bool learned_positions) {
+    json["heads"] = keys.heads;
+    json["kv_heads"] = keys.kv_heads;
+    json["head_dim"] = keys.head_dim;
+    json["ffn"] = keys.ffn;
+    if (keys.experts > 0) {
+        json["experts"] = keys.experts;
+        json["experts_per_token"] = keys.experts_per_token;
+    }
+    json["activation"] = spelled(keys.activation, kActivations);
+    json["positions"] = positions_of(keys, learned_positions);
+    json["linear_bias"] = keys.linear_bias;
+    json["rope_theta"] = keys.rope_theta;
+}
+
+/// The groups of layers, each with all of its keys, where not all layers are alike.
+void add_groups(nlohmann::ordered_json& json, const Architecture& a, const LayerKeys& common) {
+    if (a.layers.kinds().size() < 2) return;
+    for (const LayerRun& run : runs_of(a.layers, 0, a.layers.count())) {
+        const LayerKeys keys = keys_of(a.layers[run.first]);
+        nlohmann::ordered_json group{{"count", run.count}};
+        add_layer(group, keys, false);
+        if (common.experts > 0 && keys.experts == 0) group["experts"] = 0;
+        json["layer_groups"].push_back(std::move(group));
+    }
+}
+
 }  // namespace
 
 std::string architecture_json(const Architecture& a) {
@@ -23,27 +58,18 @@ std::string architecture_json(const Architecture& a) {
     json["name"] = a.name;
     if (!a.source.empty()) json["source"] = a.source;
     json["family"] = spelled(a.family, kFamilies);
-    json["layers"] = a.layers;
+    json["layers"] = a.layers.count();
     json["hidden"] = a.hidden;
-    json["heads"] = a.heads;
-    json["kv_heads"] = a.kv_heads;
-    json["head_dim"] = a.head_dim;
-    json["ffn"] = a.ffn;
-    if (a.experts > 0) {
-        json["experts"] = a.experts;
-        json["experts_per_token"] = a.experts_per_token;
-    }
     json["vocab"] = a.vocab;
+    const LayerKeys common = keys_of(a.layers[0]);
+    add_layer(json, common, a.learned_positions);
+    add_groups(json, a, common);
     json["max_positions"] = a.max_positions;
     json["norm"] = spelled(a.norm, kNorms);
-    json["activation"] = spelled(a.activation, kActivations);
-    json["positions"] = spelled(a.positions, kPositions);
-    json["linear_bias"] = a.linear_bias;
     json["tied_embedding"] = a.tied_embedding;
     json["causal"] = a.causal;
     json["dropout"] = a.dropout;
     json["norm_eps"] = a.norm_eps;
-    json["rope_theta"] = a.rope_theta;
     if (a.image_size) json["image_size"] = *a.image_size;
     if (a.patch_size) json["patch_size"] = *a.patch_size;
     if (a.channels) json["channels"] = *a.channels;

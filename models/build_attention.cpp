@@ -58,7 +58,7 @@ void Core::flash() {
     work.kv_heads = size.kv_heads;
     work.queries = size.queries;
     work.keys = size.balanced_keys;
-    work.head_dim = builder.model().head_dim;
+    work.head_dim = builder.attention().head_dim;
     work.causal = builder.model().causal;
     work.element_bytes = static_cast<int>(size.element);
     op.forward = {{place.kernel, place.layer.value_or(-1), work}};
@@ -99,7 +99,7 @@ void Core::unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
                            const models::op::Probabilities& kept) const {
     const Sizes& size = builder.size;
     const std::int64_t e = size.element;
-    const std::int64_t d = builder.model().head_dim;
+    const std::int64_t d = builder.attention().head_dim;
     kernels.push_back(product(".scores", size.queries, size.keys, d));
     kernels.push_back(
         moves(place.kernel + ".softmax", place.layer, 2 * e * scores(), e * scores()));
@@ -116,7 +116,7 @@ void Core::unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
 void Core::unfused() {
     const Sizes& size = builder.size;
     const std::int64_t e = size.element;
-    const std::int64_t d = builder.model().head_dim;
+    const std::int64_t d = builder.attention().head_dim;
     op::UnfusedKernel kernel;
     kernel.forward = kernel.backward = probabilities("");
     unfused_forward(op.forward, op.forward_uses, kernel.forward);
@@ -329,34 +329,35 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split,
 
 }  // namespace
 
-Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient) {
+Value attention_part(GraphBuilder& builder, Value x, int gradient) {
     const Sizes& size = builder.size;
+    const Attention& attention = builder.attention();
+    const int layer = builder.layer_index;
     const LayerNames names = layer_names(builder.model(), layer);
     const auto at = [&](const std::string& name, const char* kernel) {
         return OperatorPlace{names.prefix + name, kernel, layer};
     };
-    const bool bias = builder.model().linear_bias;
     const Value normed = norm(builder, at(names.norm1, "ln1"),
                               norm_parameters(builder, names.prefix + names.norm1), x, gradient);
     const LinearParameters in_weights = qkv_parameters(builder, names);
     const Sharding in_cut = builder.sharding_of(in_weights);
     builder.cut_heads(in_cut == Sharding::Column);
     const LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
-                               size.query_width + 2 * size.key_width, in_cut, bias};
+                               size.query_width + 2 * size.key_width, in_cut, attention.qkv_bias};
     const Value packed = linear(builder, at(names.qkv, "attn.qkv"), in_shape, in_weights, normed);
     const op::Heads split = split_heads(builder, at(names.attention, "attn.split"), packed);
     const Value context = attend(builder, at(names.attention, "attn"), split, packed);
     const OperatorPlace residual_place = at(names.attention, "attn.residual");
     const LinearParameters out_weights = projection_parameters(builder, names);
     const Sharding out_cut = builder.sharding_of(out_weights);
-    const std::int64_t width = builder.model().heads * builder.model().head_dim;
     const LinearShape out_shape{
-        builder.part(out_cut == Sharding::Row, width, "columns of the context"),
-        builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut, bias};
+        builder.part(out_cut == Sharding::Row, attention.query_width(), "columns of the context"),
+        builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut,
+        attention.output_bias};
     const Value branch =
         linear_to_stream(builder, at(names.projection, "attn.proj"), out_shape, out_weights,
                          context, branch_gradient(builder, residual_place, gradient));
-    return residual(builder, residual_place, x, branch, gradient);
+    return residual(builder, residual_place, x, branch, gradient, attention.output_bias);
 }
 
 }  // namespace debubble::models

@@ -44,7 +44,7 @@ op::PositionEmbedding::Table learned_positions(GraphBuilder& builder, const Oper
 
 /// Learned positions and the dropout after them; x unchanged if there are neither.
 Value positions_and_dropout(GraphBuilder& builder, Value x) {
-    const bool learned = builder.model().positions == Positions::Learned;
+    const bool learned = builder.model().learned_positions;
     if (!learned && !builder.drops()) return x;
     const std::int64_t bytes = builder.size.stream_bytes();
     const std::int64_t elements = builder.size.stream_tokens * builder.size.hidden;

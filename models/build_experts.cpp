@@ -17,6 +17,7 @@ using Group = Collective::Group;
 /// One way from the tokens to their experts, and the way back.
 struct Route {
     GraphBuilder& builder;
+    const Experts& experts;
     std::string name;
     int layer;
 
@@ -26,7 +27,7 @@ struct Route {
         return size().element * rows * size().hidden;
     }
     /// The rows that this rank's own tokens make.
-    std::int64_t routed() const { return size().stream_tokens * builder.model().experts_per_token; }
+    std::int64_t routed() const { return size().stream_tokens * experts.per_token; }
     /// The rows for this rank's part of its experts, before the ranks that cut them share theirs.
     std::int64_t received() const { return size().all_expert_rows() / builder.how().expert_tensor; }
 
@@ -80,17 +81,17 @@ struct Route {
 
 /// Logits, softmax and the k largest: a weight in fp32 for every token and expert.
 Value Route::weights(Value tokens) const {
-    const std::int64_t experts = builder.model().experts;
+    const std::int64_t count = experts.count;
     const std::int64_t rows = size().stream_tokens;
-    const std::int64_t logits = size().element * rows * experts;
-    const std::int64_t probabilities = 4 * rows * experts;
+    const std::int64_t logits = size().element * rows * count;
+    const std::int64_t probabilities = 4 * rows * count;
     const Value y = value("router", probabilities);
     Operator op = start({name + ".gate", "experts.router", layer});
     op.inputs = {tokens.tensor};
     op.saved = {tokens.tensor, y.tensor};
-    op.parameters = {builder.whole_parameter(name + ".gate.weight", {experts, size().hidden})};
+    op.parameters = {builder.whole_parameter(name + ".gate.weight", {count, size().hidden})};
     op.forward = {
-        gemm(builder, "experts.router", layer, {1, rows, experts, size().hidden, {}}),
+        gemm(builder, "experts.router", layer, {1, rows, count, size().hidden, {}}),
         copies("router.top_k", logits, probabilities),
     };
     op::Router roles{op.parameters.front(), tokens, y};
@@ -100,14 +101,14 @@ Value Route::weights(Value tokens) const {
     // The tokens' gradient has come from the experts: this is added to it.
     op.backward_input = {
         copies("router.top_k.dx", 2 * probabilities, logits),
-        gemm(builder, "experts.router.dx", layer, {1, rows, size().hidden, experts, {}}),
+        gemm(builder, "experts.router.dx", layer, {1, rows, size().hidden, count, {}}),
         copies("router.accumulate", 2 * size().stream_bytes(), size().stream_bytes()),
     };
     roles.tokens_gradient_part = builder.scratch("d.experts.router.in", size().stream_bytes());
     op.backward_input_uses = {y.gradient, y.tensor, roles.logits_gradient,
                               roles.tokens_gradient_part, tokens.gradient};
     op.backward_weight = {
-        gemm(builder, "experts.router.dw", layer, {1, size().hidden, experts, rows, {}})};
+        gemm(builder, "experts.router.dw", layer, {1, size().hidden, count, rows, {}})};
     op.backward_weight_uses = {tokens.tensor, y.gradient, roles.logits_gradient};
     op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
@@ -191,7 +192,7 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
 /// The parameters of the first expert-parallel rank, by Mixtral's names: w1 is the gate, w3 is
 /// multiplied with it, w2 leads back.
 std::vector<int> Route::parameters(bool in) const {
-    const Architecture& model = builder.model();
+    const std::int64_t hidden = size().hidden;
     std::vector<int> indices;
     const auto add = [&](std::int64_t expert, const char* weight, std::int64_t inputs,
                          std::int64_t outputs, Sharding sharding) {
@@ -206,21 +207,22 @@ std::vector<int> Route::parameters(bool in) const {
     };
     for (std::int64_t expert = 0; expert < size().experts; ++expert) {
         if (!in) {
-            add(expert, "w2", model.ffn, model.hidden, Sharding::Row);
+            add(expert, "w2", experts.ffn, hidden, Sharding::Row);
             continue;
         }
-        add(expert, "w1", model.hidden, model.ffn, Sharding::Column);
-        if (model.gated()) add(expert, "w3", model.hidden, model.ffn, Sharding::Column);
+        add(expert, "w1", hidden, experts.ffn, Sharding::Column);
+        if (is_gated(experts.activation)) add(expert, "w3", hidden, experts.ffn, Sharding::Column);
     }
     return indices;
 }
 
 }  // namespace
 
-Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient) {
+Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed, int gradient) {
     const Sizes& size = builder.size;
-    const Route route{builder, layer_names(builder.model(), layer).prefix + "block_sparse_moe",
-                      layer};
+    const int layer = builder.layer_index;
+    const Route route{builder, experts,
+                      layer_names(builder.model(), layer).prefix + "block_sparse_moe", layer};
     const Value weights = route.weights(normed);
     const Value rows = route.to_experts(normed, weights);
     LinearShape in;
@@ -230,7 +232,8 @@ Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient
     in.products = size.experts;
     const Value wide = expert_products(builder, route.at("fc1"), in, route.parameters(true), rows);
     const Value active =
-        activate(builder, route.at("act"), wide, size.all_expert_rows(), size.expert_ffn);
+        activate(builder, route.at("act"), wide,
+                 {experts.activation, false, true, size.all_expert_rows(), size.expert_ffn});
     if (builder.how().kernels.weighted_experts_activation) route.weigh_activation(weights);
     LinearShape out = in;
     out.inputs = size.expert_ffn;

@@ -11,7 +11,7 @@ op::Heads heads_of(const GraphBuilder& builder, op::Heads::Layout layout) {
     heads.layout = layout;
     heads.heads = builder.size.heads;
     heads.kv_heads = builder.size.kv_heads;
-    heads.head_dim = builder.model().head_dim;
+    heads.head_dim = builder.attention().head_dim;
     return heads;
 }
 
@@ -19,7 +19,7 @@ op::Heads heads_of(const GraphBuilder& builder, op::Heads::Layout layout) {
 op::Heads split_off(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
     const Sizes& size = builder.size;
     const std::int64_t rotated = size.tokens * (size.query_width + size.key_width);
-    const bool rope = builder.model().positions == Positions::Rope;
+    const bool rope = builder.attention().rotary;
     const std::int64_t bytes = size.element * (rotated + size.tokens * size.key_width);
     const bool sliced = builder.how().slices > 1;
     const std::int64_t viewed = !builder.how().kernels.attention_copies || sliced ? 0
@@ -49,8 +49,8 @@ op::Heads split_off(GraphBuilder& builder, const OperatorPlace& place, Value pac
     }
     if (rope && !builder.how().kernels.fused_rope) {
         // cosine product, rotated half, sine product, sum; tables of queries and of keys kept
-        roles.tables = builder.tensor(place.kernel + ".tables",
-                                      4 * size.element * size.queries * builder.model().head_dim);
+        roles.tables = builder.tensor(place.kernel + ".tables", 4 * size.element * size.queries *
+                                                                    builder.attention().head_dim);
         op.saved = {*roles.tables};
         op.forward_uses.push_back(*roles.tables);
         op.backward_input_uses.push_back(*roles.tables);
@@ -69,7 +69,7 @@ op::Heads split_off(GraphBuilder& builder, const OperatorPlace& place, Value pac
 op::Heads in_place(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
     op::Heads heads = heads_of(builder, op::Heads::Layout::Packed);
     heads.queries = packed;
-    if (builder.model().positions != Positions::Rope) return heads;
+    if (!builder.attention().rotary) return heads;
     const Sizes& size = builder.size;
     const std::int64_t rotated = size.element * size.tokens * (size.query_width + size.key_width);
     Operator op = start(place, packed);
@@ -84,15 +84,15 @@ op::Heads in_place(GraphBuilder& builder, const OperatorPlace& place, Value pack
 
 }  // namespace
 
-bool attends_packed(const Architecture& architecture, const Execution& execution) {
+bool attends_packed(const Attention& attention, const Execution& execution) {
     return execution.kernels.packed_attention && execution.attention == AttentionKernel::Flash &&
            execution.slices == 1 && execution.context == 1 &&
-           (execution.kernels.fused_rope || architecture.positions != Positions::Rope);
+           (execution.kernels.fused_rope || !attention.rotary);
 }
 
 op::Heads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
-    return attends_packed(builder.model(), builder.how()) ? in_place(builder, place, packed)
-                                                          : split_off(builder, place, packed);
+    return attends_packed(builder.attention(), builder.how()) ? in_place(builder, place, packed)
+                                                              : split_off(builder, place, packed);
 }
 
 }  // namespace debubble::models

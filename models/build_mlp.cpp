@@ -3,31 +3,31 @@
 
 namespace debubble::models {
 
-Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide, std::int64_t rows,
-               std::int64_t columns) {
+Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
+               const ActivationShape& shape) {
     const Sizes& size = builder.size;
-    const std::int64_t bytes = size.element * rows * columns;
-    const bool in_place =
-        builder.how().kernels.activation_gradient_in_place && !builder.model().gated();
+    const std::int64_t bytes = size.element * shape.rows * shape.columns;
+    const bool gated = is_gated(shape.function);
+    const std::int64_t gates = gated ? 2 : 1;
+    const bool in_place = builder.how().kernels.activation_gradient_in_place && !gated;
     const int tensor = builder.tensor(place.kernel + ".out", bytes);
     const Value out{tensor,
                     in_place ? wide.gradient : builder.tensor("d." + place.kernel + ".out", bytes),
                     wide.cut};
-    op::Activation roles{builder.model().activation, wide, out, rows, columns};
-    roles.of_experts = builder.model().experts > 0;
+    op::Activation roles{shape.function, wide, out, shape.rows, shape.columns};
+    roles.of_experts = shape.of_experts;
     Operator op = start(place);
     op.inputs = {wide.tensor};
     op.saved = {wide.tensor};
     op.forward_uses = {wide.tensor};
-    op.forward = {moves(place.kernel, place.layer, size.gates * bytes, bytes)};
+    op.forward = {moves(place.kernel, place.layer, gates * bytes, bytes)};
     op.backward_input = {
-        moves(place.kernel + ".dx", place.layer, (1 + size.gates) * bytes, size.gates * bytes)};
-    const bool biased = builder.model().linear_bias;
-    if (!builder.how().kernels.fused_bias_activation && biased) {
+        moves(place.kernel + ".dx", place.layer, (1 + gates) * bytes, gates * bytes)};
+    if (!builder.how().kernels.fused_bias_activation && shape.biased) {
         op.forward.push_back(
-            moves(place.kernel + ".bias", place.layer, size.gates * bytes, size.gates * bytes));
+            moves(place.kernel + ".bias", place.layer, gates * bytes, gates * bytes));
     }
-    if (!builder.how().kernels.fused_bias_activation && builder.model().gated()) {
+    if (!builder.how().kernels.fused_bias_activation && gated) {
         // silu(gate) is a tensor of its own, kept for the product's backward
         roles.silu = builder.tensor(place.kernel + ".silu", bytes);
         op.saved.push_back(*roles.silu);
@@ -45,37 +45,40 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide, st
     return out;
 }
 
-Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient) {
+Value mlp_part(GraphBuilder& builder, Value x, int gradient) {
     const Sizes& size = builder.size;
+    const int layer = builder.layer_index;
     const LayerNames names = layer_names(builder.model(), layer);
     const auto at = [&](const std::string& name, const char* kernel) {
         return OperatorPlace{names.prefix + name, kernel, layer};
     };
-    const bool bias = builder.model().linear_bias;
     const Value normed = norm(builder, at(names.norm2, "ln2"),
                               norm_parameters(builder, names.prefix + names.norm2), x, gradient);
     const OperatorPlace residual_place = at(names.mlp, "mlp.residual");
-    if (builder.model().experts > 0) {
-        const Value branch = expert_branch(builder, layer, normed,
+    if (const auto* experts = builder.layer().as<Experts>()) {
+        const Value branch = expert_branch(builder, *experts, normed,
                                            branch_gradient(builder, residual_place, gradient));
-        return residual(builder, residual_place, x, branch, gradient);
+        return residual(builder, residual_place, x, branch, gradient, false);
     }
+    const DenseMlp& mlp = std::get<DenseMlp>(builder.layer().mlp);
     const LinearParameters in_weights = fc1_parameters(builder, names);
     const Sharding in_cut = builder.sharding_of(in_weights);
     builder.cut_ffn(in_cut == Sharding::Column);
     const LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
-                               size.gates * size.ffn, in_cut, bias};
+                               size.gates * size.ffn, in_cut, mlp.bias};
     const Value wide = linear(builder, at(names.fc1, "mlp.fc1"), in_shape, in_weights, normed);
-    const Value active = activate(builder, at(names.mlp, "mlp.act"), wide, size.tokens, size.ffn);
+    const Value active = activate(builder, at(names.mlp, "mlp.act"), wide,
+                                  {mlp.activation, mlp.bias, false, size.tokens, size.ffn});
     const LinearParameters out_weights = fc2_parameters(builder, names);
     const Sharding out_cut = builder.sharding_of(out_weights);
     const LinearShape out_shape{
-        builder.part(out_cut == Sharding::Row, builder.model().ffn, "columns of the MLP"),
-        builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut, bias};
+        builder.part(out_cut == Sharding::Row, mlp.ffn, "columns of the MLP"),
+        builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut,
+        mlp.bias};
     const Value branch =
         linear_to_stream(builder, at(names.fc2, "mlp.fc2"), out_shape, out_weights, active,
                          branch_gradient(builder, residual_place, gradient));
-    return residual(builder, residual_place, x, branch, gradient);
+    return residual(builder, residual_place, x, branch, gradient, mlp.bias);
 }
 
 }  // namespace debubble::models

@@ -90,7 +90,7 @@ int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int strea
 }
 
 Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value branch,
-               int gradient) {
+               int gradient, bool biased) {
     const std::int64_t bytes = builder.size.stream_bytes();
     const std::int64_t mask_bytes =
         builder.masks() ? builder.size.stream_tokens * builder.size.hidden : 0;
@@ -102,7 +102,7 @@ Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value
     if (builder.how().kernels.fused_bias_dropout_add) {
         op.forward = {moves(place.kernel, place.layer, 2 * bytes, bytes + mask_bytes)};
     } else {  // bias, dropout and sum as three kernels, with their results in between
-        if (builder.model().linear_bias) {
+        if (biased) {
             op.forward.push_back(moves(place.kernel + ".bias", place.layer, bytes, bytes));
         }
         if (builder.drops()) {

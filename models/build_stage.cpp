@@ -24,17 +24,16 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
                            kMostLayersOfAStage));
     }
     if (content.first_layer < 0 || content.layers < 0 ||
-        content.layers > model.layers - content.first_layer) {
+        content.layers > model.layers.count() - content.first_layer) {
         refuse(fmt::format("layers {} to {} are not all among the model's {}", content.first_layer,
-                           content.first_layer + content.layers - 1, model.layers));
+                           content.first_layer + content.layers - 1, model.layers.count()));
     }
     for (FormatMistake& mistake : format_mistakes(model)) refuse(std::move(mistake.sentence));
     if (how.context > 1 && how.slices > 1 &&
         how.kernels.context_communication == ContextCommunication::AllToAll) {
         refuse("slices of a sequence are not exchanged for heads; p2p and all-gather take them");
     }
-    if (model.positions == Positions::Learned && !model.sees_images() &&
-        how.seq_length > model.max_positions) {
+    if (model.learned_positions && !model.sees_images() && how.seq_length > model.max_positions) {
         refuse(fmt::format("{} tokens are more than the {} learned positions", how.seq_length,
                            model.max_positions));
     }
@@ -107,8 +106,9 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     }
     for (int i = 0; i < content.layers; ++i) {
         const bool last = i == content.layers - 1 && !content.head;
-        x = attention_part(builder, content.first_layer + i, x, new_sum("d.attn.stream"));
-        x = mlp_part(builder, content.first_layer + i, x,
+        builder.begin_layer(content.first_layer + i);
+        x = attention_part(builder, x, new_sum("d.attn.stream"));
+        x = mlp_part(builder, x,
                      last ? builder.tensor("d.output", stream_bytes) : new_sum("d.mlp.stream"));
     }
     if (!content.head) {

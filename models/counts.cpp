@@ -13,10 +13,10 @@ StageGraph uncut(Architecture architecture, const StageContent& content) {
     return build_stage(architecture, execution, content);
 }
 
-/// The parameters of a stage with this many layers, without copies of tied tensors.
-std::int64_t parameters_with(Architecture architecture, int layers) {
-    architecture.layers = layers;
-    return uncut(architecture, {0, layers, true, true}).parameter_elements();
+/// The parameters of a stage with these layers and both ends, without copies of tied tensors.
+std::int64_t parameters_with(Architecture architecture, Layers layers) {
+    architecture.layers = std::move(layers);
+    return uncut(architecture, {0, architecture.layers.count(), true, true}).parameter_elements();
 }
 
 constexpr std::size_t kMostCountsKept = 16;
@@ -27,22 +27,32 @@ std::int64_t parameter_count(const Architecture& architecture) {
     // The plans of a sweep ask for the same counts again and again.
     static Memo<Architecture, const std::int64_t> known(kMostCountsKept);
     return *known.get(architecture, [&] {
-        const std::int64_t without = parameters_with(architecture, 0);
-        const std::int64_t layer = parameters_with(architecture, 1) - without;
-        return std::make_unique<const std::int64_t>(without + architecture.layers * layer);
+        const std::int64_t without = parameters_with(architecture, {});
+        std::int64_t sum = without;
+        const std::vector<Layer>& kinds = architecture.layers.kinds();
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+            const std::int64_t one = parameters_with(architecture, {kinds[kind], 1}) - without;
+            sum += architecture.layers.count_of(kind) * one;
+        }
+        return std::make_unique<const std::int64_t>(sum);
     });
 }
 
 std::int64_t active_parameter_count(const Architecture& architecture) {
-    if (architecture.experts == 0) return parameter_count(architecture);
-    const std::int64_t expert =
-        (architecture.gated() ? 3 : 2) * architecture.hidden * architecture.ffn;
-    return parameter_count(architecture) -
-           architecture.layers * (architecture.experts - architecture.experts_per_token) * expert;
+    std::int64_t idle = 0;  // parameters of the experts that a token does not go to
+    const std::vector<Layer>& kinds = architecture.layers.kinds();
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+        const auto* experts = kinds[kind].as<Experts>();
+        if (experts == nullptr) continue;
+        const std::int64_t expert =
+            (is_gated(experts->activation) ? 3 : 2) * architecture.hidden * experts->ffn;
+        idle += architecture.layers.count_of(kind) * (experts->count - experts->per_token) * expert;
+    }
+    return parameter_count(architecture) - idle;
 }
 
 std::vector<Parameter> whole_parameters(const Architecture& architecture) {
-    return uncut(architecture, {0, architecture.layers, true, true}).parameters;
+    return uncut(architecture, {0, architecture.layers.count(), true, true}).parameters;
 }
 
 std::vector<std::string> parameter_names(const Architecture& architecture,
@@ -54,28 +64,50 @@ std::vector<std::string> parameter_names(const Architecture& architecture,
     return names;
 }
 
+namespace {
+
+double number(std::int64_t value) {
+    return static_cast<double>(value);
+}
+
+/// The weights with which a token is multiplied.
+double weights_per_token(const DenseMlp& mlp, double hidden) {
+    return (is_gated(mlp.activation) ? 3.0 : 2.0) * hidden * number(mlp.ffn);
+}
+double weights_per_token(const Experts& experts, double hidden) {
+    const double one = (is_gated(experts.activation) ? 3.0 : 2.0) * hidden * number(experts.ffn);
+    return one * number(experts.per_token) + hidden * number(experts.count);
+}
+
+/// A product of weights costs 2 FLOPs forward and 4 backward per weight and token; scores and
+/// context cost 4 s q forward per token, three times that in all.
+double layer_flops(const Layer& layer, double hidden, double tokens) {
+    const Attention& attention = std::get<Attention>(layer.mixer);
+    const double query_width = number(attention.query_width());
+    const double key_width = number(attention.key_width());
+    const double weights =
+        hidden * (2 * query_width + 2 * key_width) +
+        std::visit([&](const auto& mlp) { return weights_per_token(mlp, hidden); }, layer.mlp);
+    return 6 * weights * tokens + 12 * query_width * tokens * tokens;
+}
+
+}  // namespace
+
 double model_flops_per_sample(const Architecture& model, std::int64_t seq_length) {
-    const auto tokens = static_cast<double>(seq_length);
-    const auto hidden = static_cast<double>(model.hidden);
-    const auto query_width = static_cast<double>(model.heads * model.head_dim);
-    const auto key_width = static_cast<double>(model.kv_heads * model.head_dim);
-    double mlp = (model.gated() ? 3.0 : 2.0) * hidden * static_cast<double>(model.ffn);
-    if (model.experts > 0) {  // the experts of one token, and the router
-        mlp = mlp * static_cast<double>(model.experts_per_token) +
-              hidden * static_cast<double>(model.experts);
-    }
-    const double layer_weights = hidden * (2 * query_width + 2 * key_width) + mlp;
-    // A product of weights costs 2 FLOPs forward and 4 backward per weight and token; scores and
-    // context cost 4 s q forward per token, three times that in all.
-    const double layer = 6 * layer_weights * tokens + 12 * query_width * tokens * tokens;
-    const auto classes = static_cast<double>(model.vocab);
+    const double tokens = number(seq_length);
+    const double hidden = number(model.hidden);
+    double layers = 0;
+    const std::vector<Layer>& kinds = model.layers.kinds();
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+        layers += model.layers.count_of(kind) * layer_flops(kinds[kind], hidden, tokens);
+    const double classes = number(model.vocab);
     double ends = 6 * hidden * classes * tokens;
     if (model.sees_images()) {
-        const auto side = static_cast<double>(model.patch_size.value_or(16));
-        const double pixels = static_cast<double>(model.channels.value_or(3)) * side * side;
+        const double side = number(model.patch_size.value_or(16));
+        const double pixels = number(model.channels.value_or(3)) * side * side;
         ends = 6 * hidden * (classes + pixels * (tokens - 1));
     }
-    return model.layers * layer + ends;
+    return layers + ends;
 }
 
 }  // namespace debubble::models

@@ -87,16 +87,22 @@ int GraphBuilder::whole_parameter(const std::string& name, std::vector<std::int6
     return parameter(std::move(whole));
 }
 
+void GraphBuilder::begin_layer(int layer) {
+    layer_index = layer;
+    size_for_layer(size, model(), how(), layer);
+}
+
 void GraphBuilder::cut_heads(bool cut) {
-    size.heads = part(cut, model().heads, "heads");
-    const bool grouped = model().kv_heads != model().heads;
-    size.kv_heads = grouped ? part(cut, model().kv_heads, "key-value heads") : size.heads;
-    size.query_width = size.heads * model().head_dim;
-    size.key_width = size.kv_heads * model().head_dim;
+    const Attention& whole = attention();
+    size.heads = part(cut, whole.heads, "heads");
+    const bool grouped = whole.kv_heads != whole.heads;
+    size.kv_heads = grouped ? part(cut, whole.kv_heads, "key-value heads") : size.heads;
+    size.query_width = size.heads * whole.head_dim;
+    size.key_width = size.kv_heads * whole.head_dim;
 }
 
 void GraphBuilder::cut_ffn(bool cut) {
-    size.ffn = part(cut, model().ffn, "columns of the MLP");
+    size.ffn = part(cut, std::get<DenseMlp>(layer().mlp).ffn, "columns of the MLP");
 }
 
 void GraphBuilder::cut_vocabulary(bool cut) {

@@ -127,7 +127,7 @@ struct StageGraph {
 };
 
 /// True if attention works on the rows of the packed product (Execution::packed_attention).
-bool attends_packed(const Architecture& architecture, const Execution& execution);
+bool attends_packed(const Attention& attention, const Execution& execution);
 
 /// Throws InputError in words if the architecture cannot be cut in this way ("25 heads cannot be
 /// cut into 2").

@@ -33,8 +33,13 @@ struct GraphBuilder {
     StageGraph graph;
     Sizes size;
     std::vector<Diagnostic> mistakes;
+    int layer_index = 0;
 
     const Architecture& model() const { return graph.architecture; }
+    /// Makes `layer` the one that is being built: the sizes are its.
+    void begin_layer(int layer);
+    const Layer& layer() const { return model().layers[layer_index]; }
+    const Attention& attention() const { return std::get<Attention>(layer().mixer); }
     const Execution& how() const { return graph.execution; }
     int tensor(std::string name, std::int64_t bytes) {
         graph.tensors.push_back({std::move(name), Bytes{bytes}, MemoryClass::Activations});
@@ -139,9 +144,10 @@ Value sliced(GraphBuilder& builder, const OperatorPlace& place, Value x);
 /// `through` is the gradient that reaches x past the branch that this norm opens.
 Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters, Value x,
            std::optional<int> through);
-/// Dropout of `branch`, added to `x`. The branch's gradient must be `branch_gradient`.
+/// Dropout of `branch`, added to `x`. The branch's gradient must be `branch_gradient`; `biased` if
+/// the last product of the branch has a bias.
 Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value branch,
-               int gradient);
+               int gradient, bool biased);
 /// The gradient a branch's last operator must give to its output.
 int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int stream_gradient);
 
@@ -150,13 +156,21 @@ Value patch_embedding(GraphBuilder& builder, int stream_gradient);
 /// The heads of one layer, rotated: copied out of the packed product, or inside it.
 op::Heads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed);
 /// `gradient` is that of its result.
-Value attention_part(GraphBuilder& builder, int layer, Value x, int gradient);
-Value mlp_part(GraphBuilder& builder, int layer, Value x, int gradient);
-/// The nonlinearity of an MLP over [rows, columns] of its inner width; reads both halves if gated.
-Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide, std::int64_t rows,
-               std::int64_t columns);
+Value attention_part(GraphBuilder& builder, Value x, int gradient);
+Value mlp_part(GraphBuilder& builder, Value x, int gradient);
+/// The nonlinearity of an MLP over [rows, columns] of its inner width, which reads both halves if
+/// it is gated; `biased` if a bias of the product before it is added here.
+struct ActivationShape {
+    Activation function{};
+    bool biased = false;
+    bool of_experts = false;
+    std::int64_t rows = 1;
+    std::int64_t columns = 1;
+};
+Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
+               const ActivationShape& shape);
 /// Experts in place of the MLP: from `normed`, the input of both, to the branch.
-Value expert_branch(GraphBuilder& builder, int layer, Value normed, int gradient);
+Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed, int gradient);
 void head_and_loss(GraphBuilder& builder, Value x);
 void classifier(GraphBuilder& builder, Value x);
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
+#include "models/layer_keys.h"
 
 namespace debubble::models {
 namespace {
@@ -27,13 +28,15 @@ struct Demands {
 
 /// The demands that GPT-2 and ViT share.
 Demands of_the_first_transformers(const Architecture& a) {
+    const LayerKeys layer = keys_of(a.layers[0]);
     Demands demands;
+    demands.must(a.layers.kinds().size() == 1, "layers that are alike");
     demands.must(a.norm == Norm::LayerNorm, "LayerNorm");
-    demands.must(!a.gated(), "an MLP without gates");
-    demands.must(a.positions == Positions::Learned, "learned positions");
-    demands.must(a.linear_bias, "biases");
-    demands.must(a.kv_heads == a.heads, "as many key-value heads as heads");
-    demands.must(a.heads * a.head_dim == a.hidden, "heads that make up the width");
+    demands.must(!is_gated(layer.activation), "an MLP without gates");
+    demands.must(a.learned_positions, "learned positions");
+    demands.must(layer.linear_bias, "biases");
+    demands.must(layer.kv_heads == layer.heads, "as many key-value heads as heads");
+    demands.must(layer.heads * layer.head_dim == a.hidden, "heads that make up the width");
     return demands;
 }
 
@@ -52,12 +55,13 @@ Json start(const char* class_name, const char* type) {
 }
 
 Json gpt2(const Architecture& a) {
+    const LayerKeys layer = keys_of(a.layers[0]);
     constexpr const char* kClass = "GPT2LMHeadModel";
     Demands demands = of_the_first_transformers(a);
     demands.must(a.causal, "causal attention");
     demands.refuse(a, kClass);
     Json json = start(kClass, "gpt2");
-    json["activation_function"] = activation_word(a.activation);
+    json["activation_function"] = activation_word(layer.activation);
     for (const char* key : {"attn_pdrop", "embd_pdrop", "resid_pdrop"}) json[key] = a.dropout;
     // The id of GPT-2's <|endoftext|>, unless the vocabulary is another one.
     constexpr std::int64_t kEndOfText = 50256;
@@ -65,9 +69,9 @@ Json gpt2(const Architecture& a) {
         json[key] = a.vocab > kEndOfText ? Json(kEndOfText) : Json(nullptr);
     json["layer_norm_epsilon"] = a.norm_eps;
     json["n_embd"] = a.hidden;
-    json["n_head"] = a.heads;
-    json["n_inner"] = a.ffn == 4 * a.hidden ? Json(nullptr) : Json(a.ffn);
-    json["n_layer"] = a.layers;
+    json["n_head"] = layer.heads;
+    json["n_inner"] = layer.ffn == 4 * a.hidden ? Json(nullptr) : Json(layer.ffn);
+    json["n_layer"] = a.layers.count();
     json["n_positions"] = a.max_positions;
     json["tie_word_embeddings"] = a.tied_embedding;
     json["vocab_size"] = a.vocab;
@@ -76,32 +80,34 @@ Json gpt2(const Architecture& a) {
 
 /// Llama, or with experts Mixtral.
 Json llama(const Architecture& a) {
-    const bool experts = a.experts > 0;
+    const LayerKeys layer = keys_of(a.layers[0]);
+    const bool experts = layer.experts > 0;
     const char* const class_name = experts ? "MixtralForCausalLM" : "LlamaForCausalLM";
     Demands demands;
+    demands.must(a.layers.kinds().size() == 1, "layers that are alike");
     demands.must(a.norm == Norm::RmsNorm, "RMSNorm");
-    demands.must(a.gated(), "SwiGLU");
-    demands.must(a.positions == Positions::Rope, "rotary positions");
-    demands.must(!a.linear_bias, "no biases");
+    demands.must(is_gated(layer.activation), "SwiGLU");
+    demands.must(layer.rotary, "rotary positions");
+    demands.must(!layer.linear_bias, "no biases");
     demands.must(a.causal, "causal attention");
     demands.refuse(a, class_name);
     Json json = start(class_name, experts ? "mixtral" : "llama");
     if (!experts) json["attention_bias"] = false;
     json["attention_dropout"] = a.dropout;
-    json["head_dim"] = a.head_dim;
-    json["hidden_act"] = activation_word(a.activation);
+    json["head_dim"] = layer.head_dim;
+    json["hidden_act"] = activation_word(layer.activation);
     json["hidden_size"] = a.hidden;
-    json["intermediate_size"] = a.ffn;
+    json["intermediate_size"] = layer.ffn;
     json["max_position_embeddings"] = a.max_positions;
     if (!experts) json["mlp_bias"] = false;
-    json["num_attention_heads"] = a.heads;
-    if (experts) json["num_experts_per_tok"] = a.experts_per_token;
-    json["num_hidden_layers"] = a.layers;
-    json["num_key_value_heads"] = a.kv_heads;
-    if (experts) json["num_local_experts"] = a.experts;
+    json["num_attention_heads"] = layer.heads;
+    if (experts) json["num_experts_per_tok"] = layer.experts_per_token;
+    json["num_hidden_layers"] = a.layers.count();
+    json["num_key_value_heads"] = layer.kv_heads;
+    if (experts) json["num_local_experts"] = layer.experts;
     json["rms_norm_eps"] = a.norm_eps;
     if (!experts) json["rope_scaling"] = nullptr;
-    json["rope_theta"] = a.rope_theta;
+    json["rope_theta"] = layer.rope_theta;
     if (experts) json["sliding_window"] = nullptr;
     json["tie_word_embeddings"] = a.tied_embedding;
     json["vocab_size"] = a.vocab;
@@ -109,6 +115,7 @@ Json llama(const Architecture& a) {
 }
 
 Json vit(const Architecture& a) {
+    const LayerKeys layer = keys_of(a.layers[0]);
     constexpr const char* kClass = "ViTForImageClassification";
     Demands demands = of_the_first_transformers(a);
     demands.must(!a.causal, "attention without a mask");
@@ -117,18 +124,18 @@ Json vit(const Architecture& a) {
     Json json = start(kClass, "vit");
     for (const char* key : {"attention_probs_dropout_prob", "hidden_dropout_prob"})
         json[key] = a.dropout;
-    json["hidden_act"] = activation_word(a.activation);
+    json["hidden_act"] = activation_word(layer.activation);
     json["hidden_size"] = a.hidden;
     for (std::int64_t i = 0; i < a.vocab; ++i) {
         json["id2label"][std::to_string(i)] = fmt::format("LABEL_{}", i);
         json["label2id"][fmt::format("LABEL_{}", i)] = i;
     }
     json["image_size"] = a.image_size.value_or(224);
-    json["intermediate_size"] = a.ffn;
+    json["intermediate_size"] = layer.ffn;
     json["layer_norm_eps"] = a.norm_eps;
-    json["num_attention_heads"] = a.heads;
+    json["num_attention_heads"] = layer.heads;
     json["num_channels"] = a.channels.value_or(3);
-    json["num_hidden_layers"] = a.layers;
+    json["num_hidden_layers"] = a.layers.count();
     json["patch_size"] = a.patch_size.value_or(16);
     json["qkv_bias"] = true;
     return json;

@@ -16,7 +16,7 @@ struct ParameterNamer {
     LinearParameters indices = {};
 
     void add(const std::string& name, std::int64_t inputs, std::int64_t outputs, Sharding usual,
-             int parts = 1) {
+             bool biased, int parts = 1) {
         const Sharding other = usual == Sharding::Row ? Sharding::Column : Sharding::Row;
         const Sharding sharding =
             builder.sharding_of(name + ".weight", {usual, other, Sharding::Replicated});
@@ -29,7 +29,7 @@ struct ParameterNamer {
         }
         weight.initial = weights;
         indices.weights.push_back(builder.parameter(std::move(weight)));
-        if (!builder.model().linear_bias) return;
+        if (!biased) return;
         // A bias is cut like the outputs; a line that names it together with its weight means this.
         const Sharding along = column ? Sharding::Column : Sharding::Replicated;
         const Sharding asked = builder.asked_for(name + ".bias", along);
@@ -117,46 +117,51 @@ std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name)
 }
 
 LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names) {
-    const Architecture& model = builder.model();
-    const std::int64_t queries = model.heads * model.head_dim;
-    const std::int64_t keys = model.kv_heads * model.head_dim;
+    const std::int64_t hidden = builder.model().hidden;
+    const Attention& attention = builder.attention();
+    const std::int64_t queries = attention.query_width();
+    const std::int64_t keys = attention.key_width();
     ParameterNamer parameters{builder};
     if (names.queries_keys_values.empty())
-        parameters.add(names.prefix + names.qkv, model.hidden, queries + 2 * keys, Sharding::Column,
-                       3);
+        parameters.add(names.prefix + names.qkv, hidden, queries + 2 * keys, Sharding::Column,
+                       attention.qkv_bias, 3);
     for (const std::string& name : names.queries_keys_values) {
         const std::int64_t outputs = parameters.indices.weights.empty() ? queries : keys;
-        parameters.add(names.prefix + name, model.hidden, outputs, Sharding::Column);
+        parameters.add(names.prefix + name, hidden, outputs, Sharding::Column, attention.qkv_bias);
     }
     return parameters.indices;
 }
 
 LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& names) {
     const Architecture& model = builder.model();
+    const Attention& attention = builder.attention();
     ParameterNamer parameters{builder, into_stream(model)};
-    parameters.add(names.prefix + names.projection, model.heads * model.head_dim, model.hidden,
-                   Sharding::Row);
+    parameters.add(names.prefix + names.projection, attention.query_width(), model.hidden,
+                   Sharding::Row, attention.output_bias);
     return parameters.indices;
 }
 
 LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names) {
-    const Architecture& model = builder.model();
+    const std::int64_t hidden = builder.model().hidden;
+    const DenseMlp& mlp = std::get<DenseMlp>(builder.layer().mlp);
+    const bool gated = is_gated(mlp.activation);
     ParameterNamer parameters{builder};
-    if (model.gated() && !names.gate.empty()) {
-        parameters.add(names.prefix + names.gate, model.hidden, model.ffn, Sharding::Column);
-        parameters.add(names.prefix + names.fc1, model.hidden, model.ffn, Sharding::Column);
+    if (gated && !names.gate.empty()) {
+        parameters.add(names.prefix + names.gate, hidden, mlp.ffn, Sharding::Column, mlp.bias);
+        parameters.add(names.prefix + names.fc1, hidden, mlp.ffn, Sharding::Column, mlp.bias);
         return parameters.indices;
     }
-    const int parts = model.gated() ? 2 : 1;
-    parameters.add(names.prefix + names.fc1, model.hidden, parts * model.ffn, Sharding::Column,
+    const int parts = gated ? 2 : 1;
+    parameters.add(names.prefix + names.fc1, hidden, parts * mlp.ffn, Sharding::Column, mlp.bias,
                    parts);
     return parameters.indices;
 }
 
 LinearParameters fc2_parameters(GraphBuilder& builder, const LayerNames& names) {
+    const DenseMlp& mlp = std::get<DenseMlp>(builder.layer().mlp);
     ParameterNamer parameters{builder, into_stream(builder.model())};
-    parameters.add(names.prefix + names.fc2, builder.model().ffn, builder.model().hidden,
-                   Sharding::Row);
+    parameters.add(names.prefix + names.fc2, mlp.ffn, builder.model().hidden, Sharding::Row,
+                   mlp.bias);
     return parameters.indices;
 }
 

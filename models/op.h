@@ -236,7 +236,7 @@ struct Activation {
     std::optional<int> silu = {};  ///< silu of a gated one that is not fused, kept
     std::optional<RowWeights> weights = {};
 
-    bool gated() const { return function == models::Activation::Swiglu; }
+    bool gated() const { return is_gated(function); }
 };
 
 /// y = x + dropout(branch), all [Ts, h].

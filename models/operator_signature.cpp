@@ -133,8 +133,9 @@ std::string variant_of(const StageGraph& graph, const Operator& op) {
     const std::string nothing;
     const auto drops = [](bool here) { return std::string(here ? " dropout" : ""); };
     const auto chosen = [&] {
-        return fmt::format(" {} of {}", graph.architecture.experts_per_token,
-                           graph.architecture.experts);
+        const auto& experts =
+            std::get<Experts>(graph.architecture.layers[op.layer.value_or(0)].mlp);
+        return fmt::format(" {} of {}", experts.per_token, experts.count);
     };
     return std::visit(
         Overloaded{[&](const op::TokenEmbedding&) { return nothing; },

@@ -27,16 +27,28 @@ struct Divisions {
         refuse(fmt::format("{} {} cannot be cut into {}", whole, what, parts));
         return 1;
     }
+    void check_size(std::int64_t size) {
+        if (size < 1 || size > kLargestSize)
+            refuse(fmt::format("a size of {} is outside 1 to {}", size, kLargestSize));
+    }
+    void check_layer(const Layer& layer) {
+        if (const auto* attention = layer.as<Attention>())
+            for (const std::int64_t size :
+                 {attention->heads, attention->kv_heads, attention->head_dim})
+                check_size(size);
+        if (const auto* mlp = layer.as<DenseMlp>()) check_size(mlp->ffn);
+        if (const auto* experts = layer.as<Experts>())
+            for (const std::int64_t size : {experts->count, experts->per_token, experts->ffn})
+                check_size(size);
+    }
     void check_sizes(const Architecture& model, const Execution& how) {
         for (const std::int64_t size :
-             {model.hidden, model.heads, model.kv_heads, model.head_dim, model.ffn, model.vocab,
-              how.micro_batch, how.seq_length, std::int64_t{how.tensor}, std::int64_t{how.context},
-              std::int64_t{how.slices}, std::int64_t{how.kernels.vocabulary_multiple},
-              std::int64_t{how.expert}, std::int64_t{how.expert_tensor}}) {
-            if (size < 1 || size > kLargestSize) {
-                refuse(fmt::format("a size of {} is outside 1 to {}", size, kLargestSize));
-            }
-        }
+             {model.hidden, model.vocab, how.micro_batch, how.seq_length, std::int64_t{how.tensor},
+              std::int64_t{how.context}, std::int64_t{how.slices},
+              std::int64_t{how.kernels.vocabulary_multiple}, std::int64_t{how.expert},
+              std::int64_t{how.expert_tensor}})
+            check_size(size);
+        for (const Layer& layer : model.layers.kinds()) check_layer(layer);
         for (const int parts :
              {how.tensor, how.context, how.slices, how.expert, how.expert_tensor}) {
             if (parts > 1 << 20) refuse(fmt::format("a stage cannot be cut into {} parts", parts));
@@ -50,14 +62,26 @@ struct Divisions {
     void check_tensors(const Architecture& model, const Execution& how) {
         const auto number = [](std::int64_t size) { return static_cast<double>(size); };
         const double hidden = number(model.hidden);
-        const double heads = number(model.heads + 2 * model.kv_heads) * number(model.head_dim);
-        const double width = std::max({hidden, heads, 2 * number(model.ffn),
-                                       number(model.vocab) + how.kernels.vocabulary_multiple});
+        double heads = 0;  // columns of queries, keys and values
+        double ffn = 0;
+        double most_heads = 0;
+        for (const Layer& layer : model.layers.kinds()) {
+            if (const auto* attention = layer.as<Attention>()) {
+                heads = std::max(heads, number(attention->heads + 2 * attention->kv_heads) *
+                                            number(attention->head_dim));
+                most_heads = std::max(most_heads, number(attention->heads));
+            }
+            if (const auto* mlp = layer.as<DenseMlp>()) ffn = std::max(ffn, number(mlp->ffn));
+            if (const auto* experts = layer.as<Experts>())
+                ffn = std::max(ffn, number(experts->ffn));
+        }
+        const double width = std::max(
+            {hidden, heads, 2 * ffn, number(model.vocab) + how.kernels.vocabulary_multiple});
         const double queries = number(how.seq_length) / how.slices / how.context;
         const double tokens = number(how.micro_batch) * queries;
         double scores = 0;
         if (how.attention == AttentionKernel::Unfused) {
-            scores = tokens * number(how.seq_length) * number(model.heads);
+            scores = tokens * number(how.seq_length) * most_heads;
             if (model.sharding.empty()) scores /= how.tensor;
         }
         if (how.kernels.attention_mask_tensor) {
@@ -75,16 +99,21 @@ struct Divisions {
     /// The number of elements of the largest tensor around the experts: the output of all of them
     /// for all rows.
     double expert_elements(const Architecture& model, const Execution& how, double tokens) const {
-        if (model.experts == 0) return 0;
-        const double rows = tokens / how.tensor * how.expert_tensor * how.expert_load *
-                            static_cast<double>(model.experts_per_token);
-        return (rows + static_cast<double>(model.experts)) *
-               static_cast<double>(std::max(model.hidden, 2 * model.ffn));
+        double most = 0;
+        for (const Layer& layer : model.layers.kinds()) {
+            const auto* experts = layer.as<Experts>();
+            if (experts == nullptr) continue;
+            const double rows = tokens / how.tensor * how.expert_tensor * how.expert_load *
+                                static_cast<double>(experts->per_token);
+            most =
+                std::max(most, (rows + static_cast<double>(experts->count)) *
+                                   static_cast<double>(std::max(model.hidden, 2 * experts->ffn)));
+        }
+        return most;
     }
 
-    /// Precondition: sizes.stream_tokens is set.
-    void cut_experts(const Architecture& model, const Execution& how, Sizes& size) {
-        if (model.experts == 0) {
+    void check_experts(const Architecture& model, const Execution& how, const Sizes& size) {
+        if (!model.has_experts()) {
             if (how.expert > 1) refuse("there are no experts to share");
             return;
         }
@@ -93,21 +122,47 @@ struct Divisions {
                 "experts with tensor parallelism need sequence parallelism: each rank "
                 "sends tokens of its own to them");
         }
-        size.experts = cut(model.experts, how.expert, "experts");
-        size.expert_ffn = cut(model.ffn, how.expert_tensor, "columns of an expert");
-        // A token sends a rank at most as many rows as it has experts, so a single rank is never
-        // fuller.
-        const std::int64_t most = std::min(size.experts, model.experts_per_token);
-        const double load =
-            std::min(how.expert_load, static_cast<double>(how.expert * most) /
-                                          static_cast<double>(model.experts_per_token));
-        const auto routed = static_cast<double>(size.stream_tokens * model.experts_per_token);
-        const auto fullest = static_cast<std::int64_t>(std::ceil(routed * load));
-        size.expert_rows = (fullest + size.experts - 1) / size.experts * how.expert_tensor;
+        for (const Layer& layer : model.layers.kinds()) {
+            const auto* experts = layer.as<Experts>();
+            if (experts == nullptr) continue;
+            cut(experts->count, how.expert, "experts");
+            cut(experts->ffn, how.expert_tensor, "columns of an expert");
+        }
     }
 };
 
+/// Precondition: sizes.stream_tokens is set.
+void size_experts(Sizes& size, const Experts& experts, const Execution& how) {
+    size.experts = experts.count / how.expert;
+    size.expert_ffn = experts.ffn / how.expert_tensor;
+    size.gates = is_gated(experts.activation) ? 2 : 1;
+    // A token sends a rank at most as many rows as it has experts, so a single rank is never
+    // fuller.
+    const std::int64_t most = std::min(size.experts, experts.per_token);
+    const double load = std::min(how.expert_load, static_cast<double>(how.expert * most) /
+                                                      static_cast<double>(experts.per_token));
+    const auto routed = static_cast<double>(size.stream_tokens * experts.per_token);
+    const auto fullest = static_cast<std::int64_t>(std::ceil(routed * load));
+    size.expert_rows = (fullest + size.experts - 1) / size.experts * how.expert_tensor;
+}
+
 }  // namespace
+
+void size_for_layer(Sizes& size, const Architecture& model, const Execution& how, int index) {
+    const Layer& layer = model.layers[index];
+    if (const auto* attention = layer.as<Attention>()) {
+        size.heads = attention->heads;
+        size.kv_heads = attention->kv_heads;
+        size.query_width = attention->query_width();
+        size.key_width = attention->key_width();
+    }
+    if (const auto* mlp = layer.as<DenseMlp>()) {
+        size.ffn = mlp->ffn;
+        size.gates = is_gated(mlp->activation) ? 2 : 1;
+    }
+    size.experts = size.expert_rows = size.expert_ffn = 0;
+    if (const auto* experts = layer.as<Experts>()) size_experts(size, *experts, how);
+}
 
 std::int64_t padded_vocabulary(const Architecture& model, const Execution& how) {
     const std::int64_t multiple = std::int64_t{how.kernels.vocabulary_multiple} * how.tensor;
@@ -126,16 +181,12 @@ Sizes sizes_of(const Architecture& model, const Execution& how) {
     size.scattered = how.sequence_parallel && t > 1;
     size.samples = how.micro_batch;
     size.hidden = model.hidden;
-    size.heads = model.heads;
-    size.kv_heads = model.kv_heads;
-    if (model.heads % model.kv_heads != 0) {
-        divide.refuse(
-            fmt::format("{} heads cannot share {} key-value heads", model.heads, model.kv_heads));
+    for (const Layer& layer : model.layers.kinds()) {
+        const auto* attention = layer.as<Attention>();
+        if (attention != nullptr && attention->heads % attention->kv_heads != 0)
+            divide.refuse(fmt::format("{} heads cannot share {} key-value heads", attention->heads,
+                                      attention->kv_heads));
     }
-    size.query_width = size.heads * model.head_dim;
-    size.key_width = size.kv_heads * model.head_dim;
-    size.ffn = model.ffn;
-    size.gates = model.gated() ? 2 : 1;
     size.vocab = model.vocab;
     const std::int64_t slice = divide.cut(how.seq_length, how.slices, "tokens of a sequence");
     size.queries = divide.cut(slice, how.context, "tokens of a sequence slice");
@@ -149,7 +200,7 @@ Sizes sizes_of(const Architecture& model, const Execution& how) {
     size.tokens = how.micro_batch * size.queries;
     size.stream_tokens =
         size.scattered ? divide.cut(size.tokens, t, "tokens of the rank") : size.tokens;
-    divide.cut_experts(model, how, size);
+    divide.check_experts(model, how, size);
     if (!divide.mistakes.empty()) throw InputError(std::move(divide.mistakes));
     return size;
 }

@@ -39,9 +39,13 @@ struct Sizes {
     std::int64_t all_expert_rows() const { return experts * expert_rows; }
 };
 
-/// Heads, MLP and vocabulary are not cut yet: that is decided for each parameter (cuts.cpp). Throws
-/// InputError when the sequence does not divide.
+/// The sizes of everything but a layer's own. Heads, MLP and vocabulary are not cut yet: that is
+/// decided for each parameter (cuts.cpp). Throws InputError when the sequence does not divide.
 Sizes sizes_of(const Architecture& architecture, const Execution& execution);
+/// Sets the sizes that are a layer's: its heads, MLP and experts, of which only the experts are cut
+/// already. Precondition: sizes_of accepts the network.
+void size_for_layer(Sizes& size, const Architecture& architecture, const Execution& execution,
+                    int layer);
 std::int64_t padded_vocabulary(const Architecture& architecture, const Execution& execution);
 
 }  // namespace debubble::models

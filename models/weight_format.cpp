@@ -14,13 +14,17 @@ WeightFormat weight_format(Family family) {
 std::vector<FormatMistake> format_mistakes(const Architecture& a) {
     const WeightFormat format = weight_format(a.family);
     std::vector<FormatMistake> mistakes;
-    if (format.packed_qkv && a.kv_heads != a.heads)
+    const auto grouped = [](const Attention& attention) {
+        return attention.kv_heads != attention.heads;
+    };
+    if (format.packed_qkv && a.layers.most<Attention>(grouped) > 0)
         mistakes.push_back(
             {"kv_heads",
              "the packed c_attn of a GPT-2 layout cannot hold grouped key-value heads"});
-    if (a.experts > 0 && (!format.experts || a.linear_bias))
+    const auto biased = [](const Attention& attention) { return attention.qkv_bias; };
+    if (a.has_experts() && (!format.experts || a.layers.most<Attention>(biased) > 0))
         mistakes.push_back({"experts", "experts are those of a llama, without biases"});
-    if (a.experts > 0 && !a.sharding.empty())
+    if (a.has_experts() && !a.sharding.empty())
         mistakes.push_back({"sharding", "a sharding table and experts are not supported together"});
     return mistakes;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/graph.h"
+#include "models/layer_keys.h"
 #include "models/partition.h"
 #include "scenarios/draft.h"
 #include "scenarios/execution_of.h"
@@ -25,6 +26,13 @@ void need_divides(Draft& draft, std::int64_t whole, std::int64_t parts, std::str
     draft.parallel.complain(key, fmt::format("{} {} cannot be cut into {}", whole, what, parts));
 }
 
+void need_heads_divide(Draft& draft, const models::Attention& attention, std::int64_t parts,
+                       std::string_view key) {
+    need_divides(draft, attention.heads, parts, "heads", key);
+    if (attention.kv_heads != attention.heads)
+        need_divides(draft, attention.kv_heads, parts, "key-value heads", key);
+}
+
 /// A model with a sharding table of its own is cut by that table, which only the graph can check.
 /// The graph gets sequences that always divide, since these are checked elsewhere.
 void check_sharding_table(Draft& draft) {
@@ -37,7 +45,7 @@ void check_sharding_table(Draft& draft) {
     execution.sequence_parallel = execution.sequence_parallel && !images;
     try {
         models::build_stage(s.model, execution,
-                            {0, std::min(s.model.layers, kMostLayersOfTable), true, true});
+                            {0, std::min(s.model.layers.count(), kMostLayersOfTable), true, true});
     } catch (const InputError& error) {
         for (const Diagnostic& mistake : error.diagnostics())
             draft.parallel.complain("tensor", mistake.message);
@@ -51,10 +59,12 @@ void check_tensor_cut(Draft& draft) {
         check_sharding_table(draft);
         return;
     }
-    need_divides(draft, model.heads, t, "heads", "tensor");
-    if (model.kv_heads != model.heads)
-        need_divides(draft, model.kv_heads, t, "key-value heads", "tensor");
-    if (model.experts == 0) need_divides(draft, model.ffn, t, "columns of the MLP", "tensor");
+    for (const models::Layer& layer : model.layers.kinds()) {
+        if (const auto* attention = layer.as<models::Attention>())
+            need_heads_divide(draft, *attention, t, "tensor");
+        if (const auto* mlp = layer.as<models::DenseMlp>())
+            need_divides(draft, mlp->ffn, t, "columns of the MLP", "tensor");
+    }
 }
 
 /// Where ranks exchange tokens for heads, every rank must get at least one head.
@@ -65,9 +75,9 @@ void check_exchange(Draft& draft) {
         return;
     const std::int64_t parts = std::int64_t{s.parallel.tensor} * s.parallel.context;
     if (s.model.sharding.empty()) {  // otherwise the graph checks it
-        need_divides(draft, s.model.heads, parts, "heads", "context");
-        if (s.model.kv_heads != s.model.heads)
-            need_divides(draft, s.model.kv_heads, parts, "key-value heads", "context");
+        for (const models::Layer& layer : s.model.layers.kinds())
+            if (const auto* attention = layer.as<models::Attention>())
+                need_heads_divide(draft, *attention, parts, "context");
     }
     if (s.schedule.slices > 1)
         draft.parallel.complain("context",
@@ -79,11 +89,12 @@ void check_exchange(Draft& draft) {
 void check_experts(Draft& draft) {
     const models::Architecture& model = draft.scenario.model;
     Parallel& parallel = draft.scenario.parallel;
-    parallel.expert_tensor = draft.expert_tensor.value_or(model.experts > 0 ? parallel.tensor : 1);
+    parallel.expert_tensor =
+        draft.expert_tensor.value_or(model.has_experts() ? parallel.tensor : 1);
     const auto complain = [&](std::string_view key, std::string sentence) {
         draft.parallel.complain(key, std::move(sentence));
     };
-    if (model.experts == 0) {
+    if (!model.has_experts()) {
         if (parallel.expert > 1)
             complain("expert",
                      fmt::format("'expert' is {}, and the model has no experts", parallel.expert));
@@ -95,8 +106,13 @@ void check_experts(Draft& draft) {
             draft.training.complain("expert_load", "the model has no experts to load");
         return;
     }
-    need_divides(draft, model.experts, parallel.expert, "experts", "expert");
-    need_divides(draft, model.ffn, parallel.expert_tensor, "columns of an expert", "expert_tensor");
+    for (const models::Layer& layer : model.layers.kinds()) {
+        const auto* experts = layer.as<models::Experts>();
+        if (experts == nullptr) continue;
+        need_divides(draft, experts->count, parallel.expert, "experts", "expert");
+        need_divides(draft, experts->ffn, parallel.expert_tensor, "columns of an expert",
+                     "expert_tensor");
+    }
     if (parallel.tensor > 1 && !parallel.sequence)
         complain("sequence",
                  "experts with tensor parallelism need sequence parallelism: each rank "
@@ -132,7 +148,7 @@ void check_sequence(Draft& draft) {
                 "the sequence of a ViT cannot be cut: its class token must be on every rank");
         return;
     }
-    if (s.model.positions == models::Positions::Learned && length > s.model.max_positions)
+    if (s.model.learned_positions && length > s.model.max_positions)
         complain(fmt::format("{} tokens are more than the {} learned positions", length,
                              s.model.max_positions));
     const std::int64_t cuts = std::int64_t{s.schedule.slices} * s.parallel.context;
@@ -159,22 +175,26 @@ double made_bytes(const Scenario& s) {
     constexpr double kWidth = 4;      // in bytes
     const double tokens = static_cast<double>(s.training.micro_batch) *
                           static_cast<double>(s.training.seq_length) * s.training.micro_batches;
-    const double experts =
-        static_cast<double>(std::max<std::int64_t>(1, s.model.experts_per_token));
-    double layer = kElements * static_cast<double>(s.model.hidden) +
-                   8 * experts * static_cast<double>(s.model.ffn);
-    if (s.training.attention == models::AttentionKernel::Unfused)
-        layer +=
-            4 * static_cast<double>(s.training.seq_length) * static_cast<double>(s.model.heads);
-    return kWidth * tokens * (layer * s.model.layers + 4 * static_cast<double>(s.model.vocab));
+    double layers = 0;
+    for (int layer = 0; layer < s.model.layers.count(); ++layer) {
+        const models::LayerKeys keys = models::keys_of(s.model.layers[layer]);
+        const auto experts = static_cast<double>(std::max<std::int64_t>(1, keys.experts_per_token));
+        layers += kElements * static_cast<double>(s.model.hidden) +
+                  8 * experts * static_cast<double>(keys.ffn);
+        if (s.training.attention == models::AttentionKernel::Unfused)
+            layers +=
+                4 * static_cast<double>(s.training.seq_length) * static_cast<double>(keys.heads);
+    }
+    return kWidth * tokens * (layers + 4 * static_cast<double>(s.model.vocab));
 }
 
 void check_extent(Draft& draft) {
     const Scenario& s = draft.scenario;
     const double tokens =
         static_cast<double>(s.training.micro_batch) * static_cast<double>(s.training.seq_length);
-    const double scores =
-        tokens * static_cast<double>(s.training.seq_length) * static_cast<double>(s.model.heads);
+    const auto heads = [](const models::Attention& attention) { return attention.heads; };
+    const double scores = tokens * static_cast<double>(s.training.seq_length) *
+                          static_cast<double>(s.model.layers.most<models::Attention>(heads));
     if (tokens > kMostTokens || scores > kMostScores)
         draft.top.complain(
             "training",
@@ -200,11 +220,11 @@ void check_partition(Draft& draft) {
     const int stages = s.pipeline_shape().stages();
     try {
         if (s.parallel.partition == Partition::Explicit) {
-            models::explicit_stages(s.parallel.layers_per_stage, s.model.layers, stages);
+            models::explicit_stages(s.parallel.layers_per_stage, s.model.layers.count(), stages);
             return;
         }
-        const auto parts =
-            models::uniform_stages(s.model.layers, s.parallel.pipeline, s.parallel.stages_per_rank);
+        const auto parts = models::uniform_stages(s.model.layers.count(), s.parallel.pipeline,
+                                                  s.parallel.stages_per_rank);
         const std::string note = models::uneven_note(parts);
         if (!note.empty() && s.parallel.partition == Partition::Uniform)
             draft.scenario.notes.push_back(note);

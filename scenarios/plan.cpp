@@ -85,23 +85,30 @@ double flops_of(const FlopsKey& job, const models::StageContent& content) {
     return sum;
 }
 
-struct LayerFlops {
-    double layer = 0;
-    double with_head = 0;
+struct KindFlops {
+    std::vector<double> layers;  ///< of a layer of each kind
+    double head = 0;
 };
 constexpr std::size_t kMostFlopsKept = 64;
 
-/// Every layer costs the same; the head costs its logits, the embedding almost nothing.
+/// The head costs its logits, the embedding almost nothing.
 models::LayerCosts costs_by_flops(const Scenario& scenario) {
     // The plans of a sweep that differ only in schedule ask for the same costs.
-    static Memo<FlopsKey, const LayerFlops> known(kMostFlopsKept);
+    static Memo<FlopsKey, const KindFlops> known(kMostFlopsKept);
+    const models::Layers& layers = scenario.model.layers;
     const FlopsKey key{execution_of(scenario), scenario.model};
     const auto flops = known.get(key, [&] {
-        const auto of = [&](bool head) { return flops_of(key, {0, 1, false, head}); };
-        return std::make_unique<const LayerFlops>(LayerFlops{of(false), of(true)});
+        KindFlops of;
+        for (int layer = 0; layer < layers.count(); ++layer)
+            if (layers.kind_of(layer) == of.layers.size())
+                of.layers.push_back(flops_of(key, {layer, 1, false, false}));
+        of.head = flops_of(key, {0, 1, false, true}) - of.layers.front();
+        return std::make_unique<const KindFlops>(std::move(of));
     });
-    const auto layers = static_cast<std::size_t>(scenario.model.layers);
-    return {std::vector<double>(layers, flops->layer), 0, flops->with_head - flops->layer};
+    models::LayerCosts costs{{}, 0, flops->head};
+    for (int layer = 0; layer < layers.count(); ++layer)
+        costs.layers.push_back(flops->layers[layers.kind_of(layer)]);
+    return costs;
 }
 
 }  // namespace
@@ -112,7 +119,7 @@ InvalidSchedule::InvalidSchedule(const std::string& file, std::vector<Violation>
 
 std::vector<models::StageContent> partition_of(const Scenario& scenario, int stages) {
     const Parallel& parallel = scenario.parallel;
-    const int layers = scenario.model.layers;
+    const int layers = scenario.model.layers.count();
     switch (parallel.partition) {
         case Partition::Explicit:
             return models::explicit_stages(parallel.layers_per_stage, layers, stages);

@@ -106,7 +106,7 @@ struct Scenario {
     /// True if any parameter is on several ranks, whose gradients are summed and which ZeRO may
     /// shard.
     bool has_replicas() const {
-        return parallel.replicas() > 1 || (model.experts > 0 && parallel.expert_replicas() > 1);
+        return parallel.replicas() > 1 || (model.has_experts() && parallel.expert_replicas() > 1);
     }
     PipelineShape pipeline_shape() const {
         return {parallel.pipeline, parallel.stages_per_rank, training.micro_batches,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/layer_keys.h"
 #include "scenarios/cluster_reader.h"
 #include "scenarios/scenario_tree.h"
 #include "text/fields.h"
@@ -115,11 +116,12 @@ std::map<std::string, std::string> fixed_values(const NodePtr& root, text::Shipp
     Mistakes ignored;  // they are reported when the scenario is read
     const Parts parts = read_parts(root, shipped, ignored);
     if (ignored.empty()) {
-        fixed["model.layers"] = std::to_string(parts.model.layers);
+        const models::LayerKeys layer = models::keys_of(parts.model.layers[0]);
+        fixed["model.layers"] = std::to_string(parts.model.layers.count());
         fixed["model.hidden"] = std::to_string(parts.model.hidden);
-        fixed["model.heads"] = std::to_string(parts.model.heads);
-        fixed["model.kv_heads"] = std::to_string(parts.model.kv_heads);
-        fixed["model.experts"] = std::to_string(parts.model.experts);
+        fixed["model.heads"] = std::to_string(layer.heads);
+        fixed["model.kv_heads"] = std::to_string(layer.kv_heads);
+        fixed["model.experts"] = std::to_string(layer.experts);
         fixed["cluster.gpus_per_node"] = std::to_string(parts.cluster.gpus_per_node);
     }
     flatten(*text::without(root, "sweep"), "", fixed);

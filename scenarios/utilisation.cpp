@@ -13,13 +13,16 @@ double recomputed_share(const Scenario& scenario) {
     const models::Architecture& model = scenario.model;
     const double all = models::model_flops_per_sample(model, scenario.training.seq_length);
     const auto s = static_cast<double>(scenario.training.seq_length);
-    const auto width = static_cast<double>(model.heads * model.head_dim);
+    double widths = 0;  // columns of the queries of all layers
+    for (int layer = 0; layer < model.layers.count(); ++layer)
+        if (const auto* attention = model.layers[layer].as<models::Attention>())
+            widths += static_cast<double>(attention->query_width());
     const double head = 2.0 * static_cast<double>(model.hidden * model.vocab) * s;
     switch (scenario.training.recompute) {
         case models::Recompute::None: return 0;
         case models::Recompute::Selective:  // a fused kernel has nothing to select
             if (scenario.training.attention == models::AttentionKernel::Flash) return 0;
-            return 4.0 * model.layers * width * s * s / all;
+            return 4.0 * widths * s * s / all;
         case models::Recompute::Full: return (all / 3 - head) / all;
     }
     return 0;

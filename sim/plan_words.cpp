@@ -10,7 +10,7 @@ std::string plan_of(const scenarios::Scenario& s) {
                                     parallel.pipeline, parallel.data);
     if (parallel.context > 1) words += fmt::format(", context {}", parallel.context);
     if (parallel.expert > 1) words += fmt::format(", expert {}", parallel.expert);
-    if (s.model.experts > 0 && parallel.expert_tensor != parallel.tensor)
+    if (s.model.has_experts() && parallel.expert_tensor != parallel.tensor)
         words += fmt::format(", expert_tensor {}", parallel.expert_tensor);
     if (s.training.expert_load > 1)
         words += fmt::format(", expert_load {}", s.training.expert_load);

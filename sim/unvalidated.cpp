@@ -39,8 +39,10 @@ std::string assumed_rates(const scenarios::Scenario& scenario) {
 
 /// True for networks of GPT-2's kind: the measured steps of dense models are theirs.
 bool is_measured_network(const models::Architecture& model) {
-    return model.norm == models::Norm::LayerNorm && !model.gated() &&
-           model.positions == models::Positions::Learned && !model.sees_images();
+    const auto gated = [](const models::DenseMlp& mlp) { return is_gated(mlp.activation); };
+    return model.norm == models::Norm::LayerNorm &&
+           model.layers.most<models::DenseMlp>(gated) == 0 && model.learned_positions &&
+           !model.sees_images();
 }
 
 }  // namespace
@@ -71,7 +73,7 @@ std::vector<std::string> unvalidated_features(const scenarios::Scenario& scenari
     say(scenario.parallel.zero_stage >= 2 && scenario.has_replicas(),
         fmt::format("ZeRO-{}", scenario.parallel.zero_stage));
     say(scenario.parallel.context > 1, "context parallelism");
-    say(scenario.model.experts > 0, "mixtures of experts");
+    say(scenario.model.has_experts(), "mixtures of experts");
     say(scenario.training.offload_optimizer || scenario.training.offload_activations, "offloading");
     say(!is_measured_network(scenario.model), "this family of models");
     say(scenario.training.precision.compute == models::DataType::Fp32, "fp32 arithmetic");

@@ -30,7 +30,7 @@ models::Execution execution_of(const ModelArguments& args,
                                const models::Architecture& architecture) {
     models::Execution execution = args.execution;
     if (execution.seq_length == 0) execution.seq_length = architecture.max_positions;
-    if (architecture.experts > 0) execution.expert_tensor = execution.tensor;
+    if (architecture.has_experts()) execution.expert_tensor = execution.tensor;
     execution.recompute = args.recompute == "full"        ? models::Recompute::Full
                           : args.recompute == "selective" ? models::Recompute::Selective
                                                           : models::Recompute::None;
@@ -107,17 +107,40 @@ std::string sums_text(const models::Architecture& a, const models::Execution& e,
     return text + fmt::format("the stages below sum to {} parameters: {}\n", sums.listed, why);
 }
 
+std::string words_of(const models::DenseMlp& mlp) {
+    return fmt::format("ffn {}", mlp.ffn);
+}
+std::string words_of(const models::Experts& experts) {
+    return fmt::format("{} experts of {}, {} for each token", experts.count, experts.ffn,
+                       experts.per_token);
+}
+
+/// "layers 0 to 2: 16 heads of 128, ffn 10944".
+std::string layers_text(const models::Architecture& a, const models::LayerRun& run) {
+    const models::Layer& layer = a.layers[run.first];
+    const auto& attention = std::get<models::Attention>(layer.mixer);
+    const std::string keys = attention.kv_heads == attention.heads
+                                 ? std::string()
+                                 : fmt::format(" and {} key-value heads", attention.kv_heads);
+    const int last = run.first + run.count - 1;
+    const std::string which = run.count == 1 ? fmt::format("layer {}", run.first)
+                                             : fmt::format("layers {} to {}", run.first, last);
+    return fmt::format("{}: {} heads{} of {}, {}\n", which, attention.heads, keys,
+                       attention.head_dim,
+                       std::visit([](const auto& mlp) { return words_of(mlp); }, layer.mlp));
+}
+
 std::string model_text(const models::Architecture& a, const models::Execution& e,
                        const std::vector<StageFigures>& table) {
     const ParameterSums sums = parameter_sums(a, e, table);
-    std::string text =
-        fmt::format("{}: {} parameters; {} layers, hidden {}, {} heads, ffn {}, vocabulary {}\n",
-                    a.name, sums.published, a.layers, a.hidden, a.heads, a.ffn, a.vocab);
+    std::string text = fmt::format("{}: {} parameters; {} layers, hidden {}, vocabulary {}\n",
+                                   a.name, sums.published, a.layers.count(), a.hidden, a.vocab);
+    for (const models::LayerRun& run : models::runs_of(a.layers, 0, a.layers.count()))
+        text += layers_text(a, run);
     text += sums_text(a, e, sums, table.size());
-    if (a.experts > 0)
-        text += fmt::format(
-            "{} experts in each layer, {} for each token, which is computed with {} parameters\n",
-            a.experts, a.experts_per_token, models::active_parameter_count(a));
+    if (a.has_experts())
+        text += fmt::format("a token is computed with {} parameters\n",
+                            models::active_parameter_count(a));
     if (!a.source.empty()) text += fmt::format("source: {}\n", a.source);
     text += fmt::format(
         "model FLOPs, forward and backward: {:.4g} TFLOP per sample of {} tokens\n"

@@ -98,7 +98,7 @@ std::vector<StageFigures> model_table(const models::Architecture& architecture,
                                       const models::Execution& execution, int stages) {
     std::vector<StageFigures> table;
     for (const models::StageContent& content :
-         models::uniform_stages(architecture.layers, stages, 1))
+         models::uniform_stages(architecture.layers.count(), stages, 1))
         table.push_back(figures_of(models::build_stage(architecture, execution, content)));
     return table;
 }
@@ -113,8 +113,9 @@ ParameterSums parameter_sums(const models::Architecture& architecture,
                                                         // are equal
     whole.tensor = whole.expert_tensor = 1;
     whole.sequence_parallel = false;
-    sums.padded = models::build_stage(architecture, whole, {0, architecture.layers, true, true})
-                      .parameter_elements();
+    sums.padded =
+        models::build_stage(architecture, whole, {0, architecture.layers.count(), true, true})
+            .parameter_elements();
     for (const StageFigures& stage : table) sums.listed += stage.sum.parameters;
     return sums;
 }

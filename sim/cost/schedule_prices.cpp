@@ -45,8 +45,9 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
     const PassesAsked asked = passes_asked(schedule);
     const PricedStages prices(scenario_, pricer_);
     for (const models::StageContent& content : stages) {
-        const auto known = std::ranges::find_if(
-            distinct_, [&](const Priced& priced) { return alike(priced.content, content); });
+        const auto known = std::ranges::find_if(distinct_, [&](const Priced& priced) {
+            return alike(scenario_.model.layers, priced.content, content);
+        });
         price_of_.push_back(static_cast<std::size_t>(known - distinct_.begin()));
         if (known != distinct_.end()) continue;
         Priced priced{content, {}};

@@ -13,7 +13,8 @@
 namespace debubble::sim {
 namespace {
 
-constexpr int kLayersBuilt = 3;  ///< the first, one that stands for all inner ones, and the last
+constexpr int kLayersBuilt = 3;  ///< of a run: the first, one that stands for all inner ones, and
+                                 ///< the last
 
 /// "mlp.c_fc" of "h.3.mlp.c_fc".
 std::string without_layer(const models::Operator& op) {
@@ -25,25 +26,34 @@ std::string without_layer(const models::Operator& op) {
 
 }  // namespace
 
-models::StageGraph folded_graph(const scenarios::Scenario& scenario,
-                                const models::StageContent& content, int slice) {
+FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::StageContent& content,
+                         int slice) {
     models::Execution execution = scenarios::execution_of(scenario);
     execution.slice = slice;
+    const models::Layers& layers = scenario.model.layers;
+    models::LayerRun longest;
+    for (const models::LayerRun& run : models::runs_of(layers, content.first_layer, content.layers))
+        if (run.count > longest.count) longest = run;
+    // A sharding table may name one of the layers, which then differs.
+    const int folded = scenario.model.sharding.empty() ? longest.count - kLayersBuilt : 0;
+    if (folded <= 0) return {models::build_stage(scenario.model, execution, content), {}};
+    models::Architecture shorter = scenario.model;
+    shorter.layers = {};
+    const int after = longest.first + longest.count;
+    for (int layer = 0; layer < content.first_layer + content.layers; ++layer)
+        if (layer < longest.first + kLayersBuilt || layer >= after)
+            shorter.layers.append(layers[layer]);
     models::StageContent built = content;
-    // Layers are alike unless a sharding table may name one of them.
-    if (scenario.model.sharding.empty()) built.layers = std::min(content.layers, kLayersBuilt);
-    return models::build_stage(scenario.model, execution, built);
-}
-
-LayerFold fold_of(const models::StageContent& content, const models::StageGraph& graph) {
-    if (content.layers <= graph.content.layers) return {};
-    return {content.first_layer + 1, content.layers - kLayersBuilt + 1};
+    built.layers -= folded;
+    return {models::build_stage(shorter, execution, built), {longest.first + 1, folded + 1}};
 }
 
 StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::StageContent& content, int slice, const PassesAsked& asked)
-    : layers_(content.layers), graph_(folded_graph(scenario, content, slice)) {
-    fold_ = fold_of(content, graph_);
+    : layers_(content.layers) {
+    FoldedStage folded = folded_stage(scenario, content, slice);
+    graph_ = std::move(folded.graph);
+    fold_ = folded.fold;
     count_parameters();
     boundary_ = graph_.boundary_bytes();
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
@@ -75,28 +85,26 @@ Bytes StagePrice::input() const {
 
 Bytes StagePrice::seen_by_later_slices() const {
     Bytes seen;
-    for (const models::Tensor& tensor : graph_.tensors)
-        if (tensor.slices == models::Across::Seen) seen += tensor.bytes;
-    const int built = graph_.content.layers;  // every layer has the same amount
-    return built > 0 ? Bytes{seen.count / built * layers_} : Bytes{};
+    std::set<int> counted;
+    for (const models::Operator& op : graph_.operators)
+        for (const int index : op.forward_uses) {
+            const models::Tensor& tensor = graph_.tensors[static_cast<std::size_t>(index)];
+            if (tensor.slices != models::Across::Seen || !counted.insert(index).second) continue;
+            seen += Bytes{(op.layer == fold_.layer ? fold_.times : 1) * tensor.bytes.count};
+        }
+    return seen;
 }
 
 void StagePrice::count_parameters() {
-    models::ParameterCount in_layers;
+    parameters_.units = sharded_units(graph_, fold_);
+    parameters_.all = graph_.parameter_count();
     for (const models::Operator& op : graph_.operators)
-        if (op.layer)
+        if (op.layer == fold_.layer)
             for (const int index : op.parameters) {
                 const models::Parameter& parameter = graph_.parameters[index];
-                (parameter.expert ? in_layers.expert : in_layers.dense) +=
-                    parameter.elements_of_rank(graph_.execution);
+                (parameter.expert ? parameters_.all.expert : parameters_.all.dense) +=
+                    (fold_.times - 1) * parameter.elements_of_rank(graph_.execution);
             }
-    const models::ParameterCount whole = graph_.parameter_count();
-    const int built = graph_.content.layers;
-    const auto of_layer = [&](std::int64_t sum) { return built > 0 ? sum / built : 0; };
-    const auto left_out = [&](std::int64_t sum) { return (layers_ - built) * of_layer(sum); };
-    parameters_.units = sharded_units(graph_, layers_);
-    parameters_.all = {whole.dense + left_out(in_layers.dense),
-                       whole.expert + left_out(in_layers.expert)};
 }
 
 /// The host's time for Python, dispatch and launches of the pass, per layer, collective and

@@ -27,11 +27,14 @@ struct StageParameters {
     models::ParameterCount all;
 };
 
-/// A stage's graph of at most three layers, where layers are alike: the inner one stands for all
-/// inner layers of the stage (fold_of).
-models::StageGraph folded_graph(const scenarios::Scenario& scenario,
-                                const models::StageContent& content, int slice);
-LayerFold fold_of(const models::StageContent& content, const models::StageGraph& graph);
+/// A stage's graph with at most three layers of its longest run of equal ones: the middle one
+/// stands for all inner layers of the run. Layers after it have lower numbers than in the model.
+struct FoldedStage {
+    models::StageGraph graph;
+    LayerFold fold;
+};
+FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::StageContent& content,
+                         int slice);
 
 /// The passes that a schedule asks for, so that no others are priced, and their placement.
 struct PassesAsked {
@@ -42,10 +45,9 @@ struct PassesAsked {
     friend bool operator==(const PassesAsked&, const PassesAsked&) = default;
 };
 
-/// Prices of all work of a stage inside a compute, for one slice of the sequence. Stages with as
-/// many layers and the same ends have the same prices, wherever they lie. Inner layers are alike,
-/// so that a graph of at most three layers stands for any number. Keeps no reference to its
-/// arguments.
+/// Prices of all work of a stage inside a compute, for one slice of the sequence. Stages of
+/// the same kinds of layers and with the same ends have the same prices, wherever they lie
+/// (alike_stages.h). Keeps no reference to its arguments.
 class StagePrice {
 public:
     StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,

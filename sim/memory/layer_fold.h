@@ -2,8 +2,8 @@
 
 namespace debubble::sim {
 
-/// The inner layers of a stage are alike: the graph holds one of them, which stands for `times`.
-/// Layer -1 (no fold) is never repeated.
+/// Neighbouring layers of a stage are alike: the graph holds one of them, which stands for `times`.
+/// No operator has layer -2 (no fold).
 struct LayerFold {
     int layer = -2;
     int times = 1;

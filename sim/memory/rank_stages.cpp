@@ -21,14 +21,16 @@ models::PassSteps steps_of(const models::StageGraph& graph, Pass pass) {
     return {};
 }
 
-std::vector<std::size_t> built_as(const std::vector<models::StageContent>& contents,
+std::vector<std::size_t> built_as(const models::Layers& layers,
+                                  const std::vector<models::StageContent>& contents,
                                   RankStages::Names names) {
     std::vector<std::size_t> first;
     for (const models::StageContent& content : contents) {
         std::size_t like = first.size();
         if (names == RankStages::Names::OfOneAlike)
             like = static_cast<std::size_t>(
-                std::ranges::find_if(contents, [&](const auto& c) { return alike(c, content); }) -
+                std::ranges::find_if(contents,
+                                     [&](const auto& c) { return alike(layers, c, content); }) -
                 contents.begin());
         first.push_back(like);
     }
@@ -45,7 +47,7 @@ RankStages::RankStages(const scenarios::Scenario& scenario,
       placement_(program.placement),
       index_(program.placement),
       slices_(static_cast<std::size_t>(program.shape.slices)),
-      built_as_(built_as(contents, names)),
+      built_as_(built_as(scenario.model.layers, contents, names)),
       graphs_(contents.size() * slices_),
       passes_(graphs_.size() * kPasses),
       units_(contents.size()) {}
@@ -121,7 +123,7 @@ const ShardedUnits& RankStages::units(Stage stage) const {
     std::optional<ShardedUnits>& units = units_[built_as_[stage.index]];
     if (!units) {
         const models::StageGraph& whole = graph(stage, 0);
-        units = sharded_units(whole, whole.content.layers);
+        units = sharded_units(whole);
     }
     return *units;
 }

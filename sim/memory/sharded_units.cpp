@@ -36,9 +36,9 @@ bool makes_heads(const ShardedUnits& units, PassUse use) {
 
 }  // namespace
 
-ShardedUnits sharded_units(const models::StageGraph& graph, int layers) {
+ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
     ShardedUnits units;
-    units.layers = layers;
+    units.layers = graph.content.layers + fold.times - 1;
     units.has_embedding = graph.content.embedding;
     units.has_head = graph.content.head;
     std::set<int> counted;
@@ -53,10 +53,11 @@ ShardedUnits sharded_units(const models::StageGraph& graph, int layers) {
                                  : tied   ? units.tied
                                  : embeds ? units.embedding
                                           : units.head;
-            unit += parameter.elements_of_rank(graph.execution);
+            const int times = op.layer == fold.layer ? fold.times : 1;
+            unit += times * parameter.elements_of_rank(graph.execution);
         }
     }
-    if (graph.content.layers > 0) units.layer /= graph.content.layers;
+    if (units.layers > 0) units.layer /= units.layers;
     return units;
 }
 

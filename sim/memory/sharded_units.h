@@ -9,6 +9,7 @@
 #include "scenarios/scenario.h"
 #include "schedule/action.h"
 #include "schedule/placement.h"
+#include "sim/memory/layer_fold.h"
 
 /// The parameters and gradients that passes gather and reduce over data-parallel ranks while they
 /// run, layer by layer.
@@ -28,7 +29,7 @@ namespace debubble::sim {
 /// gather and reduce them.
 struct ShardedUnits {
     int layers = 0;
-    std::int64_t layer = 0;      ///< of each layer
+    std::int64_t layer = 0;      ///< of each layer; the mean where layers differ
     std::int64_t embedding = 0;  ///< without a tied table
     std::int64_t head = 0;       ///< with the final norm, without a tied table
     std::int64_t tied = 0;       ///< of a token embedding that is also the head, or of its copy
@@ -38,8 +39,8 @@ struct ShardedUnits {
     std::int64_t root() const { return embedding + head + tied; }
 };
 
-/// The units of a stage with this many layers. In the graph, one layer may stand for all of them.
-ShardedUnits sharded_units(const models::StageGraph& graph, int layers);
+/// The units of a stage, of whose layers the graph has those that the fold leaves.
+ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold = {});
 
 /// The share of the elements whose gradients a backward completes at its end: those of the
 /// embedding, or of the first layer.

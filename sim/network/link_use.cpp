@@ -55,7 +55,7 @@ void LinkUse::collectives(const scenarios::Scenario& scenario, Rank rank) {
         if (group.leaves > 1) use(Tier::Spine, rank);
     };
     uses(gradient_group(scenario, rank.index));
-    if (scenario.model.experts > 0) uses(expert_gradient_group(scenario, rank.index));
+    if (scenario.model.has_experts()) uses(expert_gradient_group(scenario, rank.index));
 }
 
 void LinkUse::use(Tier tier, Rank rank) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/architecture.h"
+#include "tests/models/change_layers.h"
 
 /// Published networks that the tests of this folder share.
 namespace debubble::models {
@@ -9,11 +9,12 @@ inline Architecture gpt(int layers, std::int64_t hidden, std::int64_t heads,
                         std::int64_t vocab = 50257, std::int64_t positions = 1024) {
     Architecture model;
     model.name = "gpt";
-    model.layers = layers;
+    LayerKeys keys;
+    keys.heads = keys.kv_heads = heads;
+    keys.head_dim = hidden / heads;
+    keys.ffn = 4 * hidden;
+    model.layers = {layer_of(keys), layers};
     model.hidden = hidden;
-    model.heads = model.kv_heads = heads;
-    model.head_dim = hidden / heads;
-    model.ffn = 4 * hidden;
     model.vocab = vocab;
     model.max_positions = positions;
     return model;
@@ -24,12 +25,15 @@ inline Architecture llama(int layers, std::int64_t hidden, std::int64_t heads,
     Architecture model = gpt(layers, hidden, heads, vocab, 8192);
     model.name = "llama";
     model.family = Family::Llama;
-    model.kv_heads = kv_heads;
-    model.ffn = ffn;
+    change_layers(model, [&](LayerKeys& keys) {
+        keys.kv_heads = kv_heads;
+        keys.ffn = ffn;
+        keys.activation = Activation::Swiglu;
+        keys.rotary = true;
+        keys.linear_bias = false;
+    });
+    model.learned_positions = false;
     model.norm = Norm::RmsNorm;
-    model.activation = Activation::Swiglu;
-    model.positions = Positions::Rope;
-    model.linear_bias = false;
     model.tied_embedding = false;
     return model;
 }
@@ -38,7 +42,7 @@ inline Architecture vit_base(std::int64_t classes) {
     Architecture model = gpt(12, 768, 12, classes, 197);
     model.name = "vit";
     model.family = Family::Vit;
-    model.activation = Activation::Gelu;
+    change_layers(model, [](LayerKeys& keys) { keys.activation = Activation::Gelu; });
     model.tied_embedding = false;
     model.causal = false;
     model.image_size = 224;

@@ -21,8 +21,14 @@ struct Mistake {
 TEST(BuildStage, RefusesInWords) {
     const Mistake mistakes[] = {
         {"25 heads cannot be cut into 2",
-         [](auto& m, auto& e, auto&) { m.heads = m.kv_heads = 25, e.tensor = 2; }},
-        {"8 heads cannot share 3 key-value heads", [](auto& m, auto&, auto&) { m.kv_heads = 3; }},
+         [](auto& m, auto& e, auto&) {
+             change_layers(m, [](LayerKeys& keys) { keys.heads = keys.kv_heads = 25; });
+             e.tensor = 2;
+         }},
+        {"8 heads cannot share 3 key-value heads",
+         [](auto& m, auto&, auto&) {
+             change_layers(m, [](LayerKeys& keys) { keys.kv_heads = 3; });
+         }},
         {"512 columns of the MLP cannot be cut into 3",
          [](auto&, auto& e, auto&) { e.tensor = 3; }},
         {"100 tokens of a sequence cannot be cut into 3",
@@ -35,17 +41,20 @@ TEST(BuildStage, RefusesInWords) {
         {"a size of 0 is outside 1 to", [](auto& m, auto&, auto&) { m.hidden = 0; }},
         {"a size of -1 is outside 1 to", [](auto&, auto& e, auto&) { e.micro_batch = -1; }},
         {"beyond any machine",
-         [](auto& m, auto&, auto&) { m.hidden = m.ffn = std::int64_t{1} << 32; }},
+         [](auto& m, auto&, auto&) {
+             m.hidden = std::int64_t{1} << 32;
+             change_layers(m, [](LayerKeys& keys) { keys.ffn = std::int64_t{1} << 32; });
+         }},
         {"beyond any machine",
          [](auto&, auto& e, auto&) {
              e.seq_length = std::int64_t{1} << 31, e.attention = AttentionKernel::Unfused;
          }},
         {"more than the 4096 that a stage may hold",
-         [](auto& m, auto&, auto& c) { m.layers = c.layers = 2'000'000'000; }},
+         [](auto& m, auto&, auto& c) { set_layer_count(m, c.layers = 5000); }},
         {"cannot hold grouped key-value heads",
          [](auto& m, auto&, auto&) { m.family = Family::Gpt2; }},
         {"more than the 8192 learned positions",
-         [](auto& m, auto& e, auto&) { m.positions = Positions::Learned, e.seq_length = 9000; }},
+         [](auto& m, auto& e, auto&) { m.learned_positions = true, e.seq_length = 9000; }},
     };
     for (const Mistake& mistake : mistakes) {
         Architecture model = llama(4, 256, 8, 4, 512, 32000);
@@ -74,7 +83,7 @@ TEST(BuildStage, RefusesToCutTheSequenceOfAViT) {
 /// Stages side by side hold the whole model; a tied embedding is held twice.
 TEST(BuildStage, CutsAModelIntoStagesWithoutLoss) {
     Architecture vit = vit_base(10);
-    vit.layers = 6;
+    set_layer_count(vit, 6);
     for (const Architecture& model : {gpt(6, 256, 8), llama(6, 256, 8, 4, 512, 32000), vit}) {
         Execution how;
         how.seq_length = model.family == Family::Vit ? 197 : 64;

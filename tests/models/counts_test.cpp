@@ -43,7 +43,7 @@ TEST(ModelFlops, AreWhatAnUnfusedStageExecutesOverAllRanks) {
             how.tensor = tensor;
             how.kernels.vocabulary_multiple = 1;
             how.attention = AttentionKernel::Unfused;
-            const StageGraph stage = build_stage(model, how, {0, model.layers, true, true});
+            const StageGraph stage = build_stage(model, how, {0, model.layers.count(), true, true});
             const double expected = 2 * model_flops_per_sample(model, 256);
             const double forward = executed_flops(forward_steps(stage));
             EXPECT_NEAR(tensor * forward / expected, 1.0 / 3, 1e-12);

@@ -22,8 +22,10 @@ constexpr std::int64_t kTokens = 96, kHidden = 64, kFfn = 40, kExperts = 8, kPer
 
 Architecture small_mixture() {
     Architecture model = llama(4, kHidden, 8, 4, kFfn, 512);
-    model.experts = kExperts;
-    model.experts_per_token = kPerToken;
+    change_layers(model, [](LayerKeys& keys) {
+        keys.experts = kExperts;
+        keys.experts_per_token = kPerToken;
+    });
     return model;
 }
 
@@ -139,11 +141,13 @@ TEST(Experts, ComputeEachTokenKTimesOverAllRanks) {
                          2 * whole);
     }
     Architecture mixture = small_mixture(), dense = mixture;
-    dense.experts = 0;
-    dense.ffn = kPerToken * kFfn;
+    change_layers(dense, [](LayerKeys& keys) {
+        keys.experts = 0;
+        keys.ffn = kPerToken * kFfn;
+    });
     EXPECT_DOUBLE_EQ(
         model_flops_per_sample(mixture, kTokens) - model_flops_per_sample(dense, kTokens),
-        6.0 * mixture.layers * kTokens * kHidden * kExperts);
+        6.0 * mixture.layers.count() * kTokens * kHidden * kExperts);
 }
 
 TEST(Experts, AreFullerWhereTheRouterDoesNotBalance) {
@@ -237,7 +241,7 @@ TEST(Experts, AreRefusedInWordsWhereTheyCannotBeCut) {
     EXPECT_THAT(refusal(llama(4, 64, 8, 4, 40, 512), on(1, 2, 1)),
                 HasSubstr("there are no experts to share"));
     Architecture gpt2 = gpt(4, 64, 8);
-    gpt2.experts = 4;
+    change_layers(gpt2, [](LayerKeys& keys) { keys.experts = 4; });
     EXPECT_THAT(refusal(gpt2, on(1, 1, 1)), HasSubstr("experts are those of a llama"));
 }
 

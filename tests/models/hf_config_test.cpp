@@ -64,7 +64,11 @@ TEST(HuggingFaceConfig, CountsTheClassesOfAViT) {
 
 TEST(HuggingFaceConfig, TheBaseOfTheAnglesMayStandInAMapOfItsOwn) {
     const std::string start = "{\"model_type\": \"llama\", \"rope_parameters\": ";
-    EXPECT_EQ(config(start + R"({"rope_theta": 5e5, "rope_type": "default"}})").rope_theta, 5e5);
+    EXPECT_EQ(config(start + R"({"rope_theta": 5e5, "rope_type": "default"}})")
+                  .layers[0]
+                  .as<Attention>()
+                  ->rope_theta,
+              5e5);
     EXPECT_NE(mistakes_of(start + R"({"rope_type": "llama3"}})").find("of type 'llama3' are not"),
               std::string::npos);
 }

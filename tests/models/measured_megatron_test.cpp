@@ -19,7 +19,7 @@ MeasuredRun nemotron_15b(const Row& row, int tensor) {
     run.model = llama(static_cast<int>(whole(row, "num-layers")), whole(row, "hidden-size"),
                       whole(row, "num-attention-heads"), 8, 4 * whole(row, "hidden-size"), 256000);
     run.model.norm = Norm::LayerNorm;
-    run.model.activation = Activation::Relu;
+    change_layers(run.model, [](LayerKeys& keys) { keys.activation = Activation::Relu; });
     run.how.micro_batch = whole(row, "micro-batch-size");
     run.how.seq_length = whole(row, "seq-length");
     run.how.tensor = tensor;
@@ -63,9 +63,12 @@ MeasuredRun gpt_7b(const Row& row) {
                       whole(row, "num-attention-heads"), 8, 4 * whole(row, "hidden-size"),
                       whole(row, "vocab-size"));
     run.model.norm = Norm::LayerNorm;
-    run.model.activation = Activation::Gelu;
-    run.model.positions = Positions::Learned;
-    run.model.linear_bias = true;
+    run.model.learned_positions = true;
+    change_layers(run.model, [](LayerKeys& keys) {
+        keys.activation = Activation::Gelu;
+        keys.rotary = false;
+        keys.linear_bias = true;
+    });
     run.how.micro_batch = whole(row, "micro-batch-size");
     run.how.seq_length = whole(row, "seq-length");
     run.how.hidden_dropout = run.how.attention_dropout = true;

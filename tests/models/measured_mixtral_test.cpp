@@ -35,8 +35,10 @@ MeasuredRun mixtral(const Row& row, const Band& expected, double load) {
     run.model =
         llama(static_cast<int>(whole(row, "num-layers")), whole(row, "hidden-size"),
               whole(row, "num-attention-heads"), 8, whole(row, "ffn-hidden-size"), expected.vocab);
-    run.model.experts = 8;
-    run.model.experts_per_token = 2;
+    change_layers(run.model, [](LayerKeys& keys) {
+        keys.experts = 8;
+        keys.experts_per_token = 2;
+    });
     run.how.micro_batch = whole(row, "micro-batch-size");
     run.how.seq_length = whole(row, "seq-length");
     run.how.tensor = run.how.expert_tensor = 2;

@@ -67,7 +67,7 @@ private:
 
 inline RankPlayer::RankPlayer(const MeasuredRun& run, int rank) : run_(run) {
     const int stages = run.shape.stages();
-    const int layers = run.model.layers / stages;
+    const int layers = run.model.layers.count() / stages;
     StaticMemory fixed;
     for (int v = 0; v < run.shape.stages_per_rank; ++v) {
         const int stage = v * run.shape.ranks + rank;

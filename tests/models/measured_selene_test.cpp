@@ -46,10 +46,10 @@ TEST(MeasuredMemory, OfKorthikantisFigureIsTheGraphs) {
         how.attention = AttentionKernel::Unfused;
         how.hidden_dropout = how.attention_dropout = true;
         const double p = real(row, "pipeline"), v = real(row, "virtual_stages");
-        const double in_flight = model.layers * (v > 1 ? 1 + (p - 1) / (p * v) : 1);
+        const double in_flight = model.layers.count() * (v > 1 ? 1 + (p - 1) / (p * v) : 1);
         const Figures none = of_a_layer(model, how);
         EXPECT_NEAR(none.activations * in_flight / kGiB, real(row, "activations_none_gib"), 0.01);
-        EXPECT_NEAR(18 * none.weights * model.layers / p / kGiB,
+        EXPECT_NEAR(18 * none.weights * model.layers.count() / p / kGiB,
                     real(row, "params_and_optimizer_gib"), 0.01);
         how.sequence_parallel = true;
         how.recompute = Recompute::Selective;

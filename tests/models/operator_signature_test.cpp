@@ -29,12 +29,12 @@ const Operator& named(const StageGraph& graph, std::string_view name) {
 }
 
 std::string signature(const Architecture& model, const Execution& how, std::string_view name) {
-    const StageGraph graph = build_stage(model, how, {0, model.layers, true, true});
+    const StageGraph graph = build_stage(model, how, {0, model.layers.count(), true, true});
     return signature_of(graph, named(graph, name));
 }
 
 std::string core_of(const Architecture& model, const Execution& how) {
-    const StageGraph graph = build_stage(model, how, {0, model.layers, true, true});
+    const StageGraph graph = build_stage(model, how, {0, model.layers.count(), true, true});
     const auto core = std::ranges::find_if(
         graph.operators, [](const Operator& op) { return op.as<op::Attention>(); });
     return signature_of(graph, *core);
@@ -115,8 +115,10 @@ TEST(OperatorSignature, TellsApartWhatRunsDifferently) {
 
     // A product of the same extents whose weight lies the other way round.
     Architecture other = llama(2, 256, 8, 8, 1024, 1000);
-    other.activation = Activation::Gelu;
-    other.linear_bias = true;
+    change_layers(other, [](LayerKeys& keys) {
+        keys.activation = Activation::Gelu;
+        keys.linear_bias = true;
+    });
     const StageGraph transposed = build_stage(other, fused(), {0, 2, true, true});
     for (const Operator& op : transposed.operators)
         if (op.as<op::Linear>()) {
@@ -135,9 +137,11 @@ TEST(OperatorSignature, IsPlainText) {
 
 TEST(OperatorSignature, CountsExpertsAndSaysHowManyThereAre) {
     Architecture model = llama(2, 64, 4, 4, 96, 1000);
-    model.experts = 256;
-    model.experts_per_token = 2;
-    const StageGraph graph = build_stage(model, fused(), {0, model.layers, true, true});
+    change_layers(model, [](LayerKeys& keys) {
+        keys.experts = 256;
+        keys.experts_per_token = 2;
+    });
+    const StageGraph graph = build_stage(model, fused(), {0, model.layers.count(), true, true});
     std::set<std::string> moved;
     for (const Operator& op : graph.operators) {
         const std::string text = signature_of(graph, op);

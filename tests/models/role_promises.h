@@ -8,6 +8,7 @@
 
 #include "base/overloaded.h"
 #include "models/graph.h"
+#include "models/layer_keys.h"
 
 /// What the kind of an operator promises of the tensors in its roles: their sizes, by the letters
 /// of the literature, and the passes that use them.
@@ -27,6 +28,7 @@ using Uses = std::map<int, Use>;
 /// What the operator's kind promises of each of its tensors.
 struct Promise {
     const StageGraph& graph;
+    const Operator& op;
     const Execution& how = graph.execution;
     const Architecture& model = graph.architecture;
     std::int64_t e = size_of(how.compute);
@@ -38,6 +40,7 @@ struct Promise {
     std::map<int, int> reads = {};  ///< values from other operators, with their gradients
     std::map<int, int> makes = {};
 
+    LayerKeys keys() const { return keys_of(model.layers[op.layer.value()]); }
     void role(int tensor, std::int64_t bytes, const char* passes) {
         Use& use = uses[tensor];
         for (const char* pass = passes; *pass != '\0'; ++pass) use.passes.insert(*pass);
@@ -157,12 +160,12 @@ struct Promise {
     }
     void operator()(const op::SplitHeads& it) {
         EXPECT_EQ(it.heads.layout, op::Heads::Layout::Apart);
-        EXPECT_EQ(it.rotates, model.positions == Positions::Rope);
+        EXPECT_EQ(it.rotates, keys().rotary);
         read(it.packed, e * tokens * it.heads.columns(), "f", "i");
         heads(it.heads, tokens, "f", how.kernels.attention_copies);
         makes[it.heads.queries.tensor] = it.heads.queries.gradient;
         if (it.heads.keys) makes[it.heads.keys->tensor] = it.heads.keys->gradient;
-        role(it.tables, 4 * e * (tokens / how.micro_batch) * model.head_dim, "fi");
+        role(it.tables, 4 * e * (tokens / how.micro_batch) * keys().head_dim, "fi");
     }
     void operator()(const op::Rope& it) {
         EXPECT_EQ(it.heads.layout, op::Heads::Layout::Packed);
@@ -234,11 +237,11 @@ struct Promise {
         read(it.x, (it.gated() ? 2 : 1) * bytes, "fi", "i");
         make(it.y, bytes, "f", "i");
         role(it.silu, bytes, "fi");
-        EXPECT_EQ(it.function, model.activation);
-        EXPECT_EQ(it.of_experts, model.experts > 0);
+        EXPECT_EQ(it.function, keys().activation);
+        EXPECT_EQ(it.of_experts, keys().experts > 0);
         if (!it.weights) return;
         role(it.weights->rows, 4 * it.rows, "fi");
-        role(it.weights->gradient, 4 * routed * model.experts, "i");
+        role(it.weights->gradient, 4 * routed * keys().experts, "i");
     }
     void operator()(const op::Residual& it) {
         role(it.x, e * stream, "f");
@@ -265,32 +268,32 @@ struct Promise {
         role(it.sorted_gradient, bytes, "i");
     }
     void operator()(const op::CopyContext& it) {
-        const std::int64_t bytes = e * tokens * model.heads / how.tensor * model.head_dim;
+        const std::int64_t bytes = e * tokens * keys().heads / how.tensor * keys().head_dim;
         pass_on(it.x, bytes, it.y, bytes);
     }
     void operator()(const op::PickClassToken& it) {
         pass_on(it.x, e * stream, it.y, e * how.micro_batch * model.hidden);
     }
     void operator()(const op::Router& it) {
-        const std::int64_t entries = routed * model.experts;
+        const std::int64_t entries = routed * keys().experts;
         read(it.tokens, e * stream, "fw", "i");
         make(it.weights, 4 * entries, "fi", "iw");
         role(it.logits, e * entries, "f");
         role(it.logits_gradient, e * entries, "iw");
         role(it.tokens_gradient_part, e * stream, "i");
-        EXPECT_EQ(graph.parameters[it.gate].elements(), model.experts * model.hidden);
+        EXPECT_EQ(graph.parameters[it.gate].elements(), keys().experts * model.hidden);
     }
     void operator()(const op::Permute& it) {
-        pass_on(it.tokens, e * stream, it.rows, e * stream * model.experts_per_token);
-        role(it.weights, 4 * routed * model.experts, "fi");
+        pass_on(it.tokens, e * stream, it.rows, e * stream * keys().experts_per_token);
+        role(it.weights, 4 * routed * keys().experts, "fi");
     }
     void operator()(const op::Dispatch& it) { pass_on(it.x, kAnySize, it.y, kAnySize); }
     void operator()(const op::Combine& it) {
-        const std::int64_t rows = e * stream * model.experts_per_token;
+        const std::int64_t rows = e * stream * keys().experts_per_token;
         pass_on(it.rows, kAnySize, it.y, e * stream);
         if (!it.weighed) return;
         role(it.rows.tensor, kAnySize, "i");
-        read(it.weighed->weights, 4 * routed * model.experts, "fi", "i");
+        read(it.weighed->weights, 4 * routed * keys().experts, "fi", "i");
         role(it.weighed->rows, rows, "f");
         role(it.weighed->rows_gradient, rows, "i");
     }
@@ -329,7 +332,7 @@ inline Uses listed(const StageGraph& graph, const Operator& op) {
 }
 
 inline Promise promise_of(const StageGraph& graph, const Operator& op) {
-    Promise promise{graph};
+    Promise promise{graph, op};
     std::visit(promise, op.roles);
     return promise;
 }

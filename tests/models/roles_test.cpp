@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
+#include "tests/models/change_layers.h"
 #include "tests/models/role_promises.h"
 
 /// Roles against the lists that the steps are made of, and against shapes by the letters of the
@@ -135,7 +136,7 @@ std::vector<Way> ways() {
 
 /// A stage of two layers with both ends; none where the network cannot be cut so.
 std::optional<StageGraph> stage_of(Architecture model, const Way& way) {
-    model.layers = 2;
+    set_layer_count(model, 2);
     model.sharding.insert(model.sharding.end(), way.table.begin(), way.table.end());
     Execution how;
     how.micro_batch = 2;

@@ -208,8 +208,10 @@ TEST(Sharding, RefusesInWordsWhatCannotBeCutSo) {
         const bool thirds = std::string_view(mistake.sentence).ends_with("3");
         Architecture model = gpt(1, thirds ? 256 : 240, thirds ? 8 : 12);
         if (thirds) {
-            model.heads = model.kv_heads = 9;
-            model.ffn = 900;
+            change_layers(model, [](LayerKeys& keys) {
+                keys.heads = keys.kv_heads = 9;
+                keys.ffn = 900;
+            });
         }
         model.sharding = mistake.table;
         Execution how = eager(thirds ? 3 : 4);

@@ -118,8 +118,10 @@ TEST(Steps, LeaveNoWorkspaceToAnotherPass) {
     std::vector<StageGraph> graphs = stages();
     for (int bits = 0; bits < 16; ++bits) {
         Architecture mixture = llama(4, 64, 8, 4, 40, 512);
-        mixture.experts = 8;
-        mixture.experts_per_token = 3;
+        change_layers(mixture, [](LayerKeys& keys) {
+            keys.experts = 8;
+            keys.experts_per_token = 3;
+        });
         Execution how;
         how.seq_length = 96;
         how.tensor = bits & 1 ? 2 : 1;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
+#include "models/layer_keys.h"
 #include "scenarios/plan.h"
 #include "scenarios/read_scenario.h"
 
@@ -32,7 +33,7 @@ std::string mistakes_of(const std::string& more, const std::vector<Override>& ov
 
 TEST(Scenario, TheColossalAITutorialIsReadAsItIsWritten) {
     const Scenario s = read_scenario("gpt2-xl");
-    EXPECT_EQ(s.model.heads, 32);
+    EXPECT_EQ(models::keys_of(s.model.layers[0]).heads, 32);
     EXPECT_EQ(s.gpus, 8);
     EXPECT_EQ(s.cluster.nodes, 1);
     EXPECT_EQ(s.parallel.data, 2);
@@ -139,7 +140,7 @@ TEST(Scenario, AWordMayBeChangedInPart) {
                               {"cluster.gpu.memory", "40 GiB"},
                               {"schedule.slices", "1"},
                               {"framework.loss", "unfused"}});
-    EXPECT_EQ(s.model.layers, 24);
+    EXPECT_EQ(s.model.layers.count(), 24);
     EXPECT_EQ(s.model.hidden, 768);
     EXPECT_EQ(s.cluster.gpu.memory.count, 40LL << 30);
     EXPECT_EQ(s.cluster.origins.at("gpu.memory").source, "set in --set");

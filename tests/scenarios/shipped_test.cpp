@@ -39,8 +39,8 @@ std::vector<models::StageContent> end_stages(const Scenario& s) {
     const int stages = s.pipeline_shape().stages();
     const auto all =
         s.parallel.partition == Partition::Explicit
-            ? models::explicit_stages(s.parallel.layers_per_stage, s.model.layers, stages)
-            : models::uniform_stages(s.model.layers, s.parallel.pipeline,
+            ? models::explicit_stages(s.parallel.layers_per_stage, s.model.layers.count(), stages)
+            : models::uniform_stages(s.model.layers.count(), s.parallel.pipeline,
                                      s.parallel.stages_per_rank);
     return {all.front(), all.back()};
 }

@@ -8,6 +8,7 @@
 #include "schedule/generators/generators.h"
 #include "sim/cost/physical_cost_model.h"
 #include "sim/cost/physical_memory_model.h"
+#include "tests/models/change_layers.h"
 #include "tests/sim/scenarios.h"
 
 /// The physical models of a scenario's stages, and the jobs that several of their tests price.
@@ -15,7 +16,7 @@ namespace debubble::sim {
 
 inline std::vector<models::StageContent> even_stages(const scenarios::Scenario& scenario) {
     const int count = scenario.parallel.pipeline;
-    const int layers = scenario.model.layers / count;
+    const int layers = scenario.model.layers.count() / count;
     std::vector<models::StageContent> stages;
     for (int s = 0; s < count; ++s) stages.push_back({s * layers, layers, s == 0, s == count - 1});
     return stages;
@@ -54,12 +55,15 @@ inline double reduce_seconds(const scenarios::Scenario& scenario) {
 inline scenarios::Scenario mixture_job(int expert, int expert_tensor) {
     scenarios::Scenario scenario = gpt_job(2, 8, 1, 4);
     scenario.model.family = models::Family::Llama;
-    scenario.model.linear_bias = false;
-    scenario.model.activation = models::Activation::Swiglu;
     scenario.model.norm = models::Norm::RmsNorm;
-    scenario.model.positions = models::Positions::Rope;
-    scenario.model.experts = 8;
-    scenario.model.experts_per_token = 2;
+    scenario.model.learned_positions = false;
+    change_layers(scenario.model, [](models::LayerKeys& keys) {
+        keys.linear_bias = false;
+        keys.activation = models::Activation::Swiglu;
+        keys.rotary = true;
+        keys.experts = 8;
+        keys.experts_per_token = 2;
+    });
     scenario.parallel.sequence = true;
     scenario.parallel.expert = expert;
     scenario.parallel.expert_tensor = expert_tensor;

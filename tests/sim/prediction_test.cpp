@@ -62,9 +62,9 @@ TEST(Predict, NoRankIsIdleForLessThanNoTimeWhereTheNextStepBeginsEarly) {
             std::string shape;
             try {
                 const Scenario job = random_post_validated_job(dice, generator);
-                shape =
-                    fmt::format("{} pipeline {} layers {} zero {}", generator.name,
-                                job.parallel.pipeline, job.model.layers, job.parallel.zero_stage);
+                shape = fmt::format("{} pipeline {} layers {} zero {}", generator.name,
+                                    job.parallel.pipeline, job.model.layers.count(),
+                                    job.parallel.zero_stage);
                 answer = predict(job, {.play_allocator = false});
             } catch (const InputError&) {
                 continue;  // the generator or the plan does not suit the shape

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "models/layer_keys.h"
 #include "scenarios/scenario.h"
 #include "tests/sim/machines.h"
 
@@ -8,11 +9,12 @@ namespace debubble::sim {
 
 inline scenarios::Scenario gpt_job(int tensor, int data, int pipeline, int layers = 24) {
     scenarios::Scenario scenario;
-    scenario.model.layers = layers;
+    models::LayerKeys keys;
+    keys.heads = keys.kv_heads = 32;
+    keys.head_dim = 128;
+    keys.ffn = 4 * 4096;
+    scenario.model.layers = {layer_of(keys), layers};
     scenario.model.hidden = 4096;
-    scenario.model.heads = scenario.model.kv_heads = 32;
-    scenario.model.head_dim = 128;
-    scenario.model.ffn = 4 * 4096;
     scenario.model.vocab = 51200;
     scenario.model.max_positions = 2048;
     scenario.model.dropout = 0.1;

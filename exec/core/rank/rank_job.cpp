@@ -79,9 +79,11 @@ int most_offloaded(const ActionList& list, Stage stage) {
 }
 
 void check_fits(const scenarios::Scenario& scenario, const Device& device) {
-    if (scenario.model.head_dim > device.widest_head())
+    const auto width = [](const models::Attention& attention) { return attention.head_dim; };
+    const std::int64_t widest = scenario.model.layers.most<models::Attention>(width);
+    if (widest > device.widest_head())
         throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
-                                     scenario.model.head_dim, device.name(), device.widest_head()));
+                                     widest, device.name(), device.widest_head()));
 }
 
 /// The graphs of the stage, one for each slice of the sequence.

@@ -165,10 +165,12 @@ private:
             arena.allocate({kStepTotals}, DataType::Fp64, MemoryClass::Buffers, "totals");
         state_.tools.kernels.fill_zero(state_.totals.view());
         const models::StageGraph& graph = slices_.front().graph;
-        if (graph.architecture.positions != models::Positions::Rope) return;
-        const Shape table{graph.execution.seq_length, graph.architecture.head_dim / 2};
+        // Those of all layers are alike (check_executed).
+        const auto* attention = graph.architecture.layers.first<models::Attention>();
+        if (!attention->rotary) return;
+        const Shape table{graph.execution.seq_length, attention->head_dim / 2};
         const Tensor cosines(table), sines(table);
-        rope_table(graph.architecture.rope_theta, cosines.as<float>(), sines.as<float>());
+        rope_table(attention->rope_theta, cosines.as<float>(), sines.as<float>());
         state_.cosines = arena.allocate(table, DataType::Fp32, MemoryClass::Buffers, "rope.cos");
         state_.sines = arena.allocate(table, DataType::Fp32, MemoryClass::Buffers, "rope.sin");
         state_.tools.kernels.upload(cosines.view(), state_.cosines.view());

@@ -78,7 +78,11 @@ struct OperatorCall {
     /// Position of the first stretch.
     std::int64_t first_position() const { return stretches().front(); }
     /// Tokens routed to experts. Every expert of the layer lives on this rank.
-    std::int64_t expert_rows() const { return stream_tokens() * model().experts_per_token; }
+    std::int64_t expert_rows() const { return stream_tokens() * experts().per_token; }
+    /// Precondition: the operator is in a layer.
+    const models::Layer& layer() const { return model().layers[op.layer.value()]; }
+    /// Precondition: the operator is in a layer with experts.
+    const models::Experts& experts() const { return std::get<models::Experts>(layer().mlp); }
     bool scattered() const { return how().sequence_parallel && how().tensor > 1; }
     int tensor_rank() const { return state.tools.tensor ? state.tools.tensor->rank() : 0; }
     int context_rank() const { return state.tools.context ? state.tools.context->rank() : 0; }

@@ -55,6 +55,7 @@ QueryKeyValue parts_of(const OperatorCall& call, const op::Heads& roles, Of whic
 
 Attention attention_of(const OperatorCall& call, const op::Heads& roles, const Heads& heads,
                        std::int64_t first_query) {
+    const std::int64_t all_heads = std::get<models::Attention>(call.layer().mixer).heads;
     Attention attention;
     attention.causal = call.model().causal;
     attention.first_query = first_query;
@@ -63,11 +64,10 @@ Attention attention_of(const OperatorCall& call, const op::Heads& roles, const H
     if (call.state.step->training && call.how().attention_dropout && call.state.tools.dropout > 0) {
         AttentionDropout dropout;
         dropout.dropout = {call.state.tools.dropout, call.random_stream("attention")};
-        dropout.all_heads = call.model().heads;
+        dropout.all_heads = all_heads;
         dropout.all_positions = call.how().seq_length;
         dropout.first_sample = call.inputs().first_sample;
-        if (heads.queries != call.model().heads)
-            dropout.first_head = call.tensor_rank() * heads.queries;
+        if (heads.queries != all_heads) dropout.first_head = call.tensor_rank() * heads.queries;
         attention.dropout = dropout;
     }
     return attention;

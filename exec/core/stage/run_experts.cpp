@@ -9,7 +9,7 @@ namespace {
 
 /// The router's weights, or their gradient: fp32 [tokens, experts].
 TensorView weights_at(const OperatorCall& call, int index) {
-    return call.tensor(index, {call.stream_tokens(), call.model().experts}, DataType::Fp32);
+    return call.tensor(index, {call.stream_tokens(), call.experts().count}, DataType::Fp32);
 }
 
 TensorView rows_of(const OperatorCall& call, int index, std::int64_t columns) {
@@ -18,7 +18,7 @@ TensorView rows_of(const OperatorCall& call, int index, std::int64_t columns) {
 
 /// The gradient of the logits, which overwrites that of the weights, as an operand of products.
 TensorView logits_gradient(const OperatorCall& call, const op::Router& roles) {
-    const Shape shape{call.stream_tokens(), call.model().experts};
+    const Shape shape{call.stream_tokens(), call.experts().count};
     const TensorView narrow = call.tensor(roles.logits_gradient, shape);
     call.kernels().copy(weights_at(call, roles.weights.gradient), narrow);
     return narrow;
@@ -50,10 +50,10 @@ struct ExpertsCall {
 
 void forward(const OperatorCall& call, const op::Router& roles) {
     const TensorView logits =
-        call.tensor(roles.logits, {call.stream_tokens(), call.model().experts});
+        call.tensor(roles.logits, {call.stream_tokens(), call.experts().count});
     call.kernels().linear_forward(WeightLayout::OutputsInputs, call.stream(roles.tokens.tensor),
                                   call.parameter(roles.gate), {}, logits);
-    call.kernels().route_forward(call.model().experts_per_token, logits,
+    call.kernels().route_forward(call.experts().per_token, logits,
                                  weights_at(call, roles.weights.tensor));
 }
 

@@ -55,8 +55,30 @@ void run_backward_weight(const OperatorCall& call) {
 
 }  // namespace
 
+namespace {
+
+/// The tables of rotary positions are those of all layers.
+void check_rotations(const models::Architecture& network) {
+    const auto* first = network.layers.first<models::Attention>();
+    for (const models::Layer& layer : network.layers.kinds()) {
+        const auto* attention = layer.as<models::Attention>();
+        if (attention == nullptr ||
+            (attention->rotary == first->rotary && attention->rope_theta == first->rope_theta &&
+             attention->head_dim == first->head_dim))
+            continue;
+        throw InputError(
+            fmt::format("{} has layers of several head widths or bases of rotary positions: "
+                        "'debubble simulate' "
+                        "plans it, but nothing executes it yet",
+                        network.name));
+    }
+}
+
+}  // namespace
+
 void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel) {
-    if (network.experts == 0) return;
+    check_rotations(network);
+    if (!network.has_experts()) return;
     const bool shared = parallel.expert > 1;
     if (!shared && parallel.tensor == 1 && parallel.expert_tensor == 1) return;
     throw InputError(fmt::format(

@@ -73,7 +73,7 @@ InitialValue initial_value(const models::Architecture& architecture, models::Ini
     switch (initial) {
         case models::Initial::Normal: return {kInitializerRange, 0};
         case models::Initial::Residual:
-            return {kInitializerRange / std::sqrt(2.0 * architecture.layers), 0};
+            return {kInitializerRange / std::sqrt(2.0 * architecture.layers.count()), 0};
         case models::Initial::Zeros: return {0, 0};
         case models::Initial::Ones: return {0, 1};
     }

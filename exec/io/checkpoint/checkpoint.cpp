@@ -10,6 +10,7 @@
 #include "exec/io/bad_file.h"
 #include "exec/io/checkpoint/step_folder.h"
 #include "models/architecture_words.h"
+#include "models/layer_keys.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;
@@ -68,30 +69,47 @@ LatestCheckpoint latest_checkpoint(const fs::path& run_folder, CheckedBy checked
     return latest;
 }
 
+namespace {
+
+/// The keys of the first layers that differ.
+void compare_layers(Differences& differ, const models::Layers& stored,
+                    const models::Layers& wanted) {
+    for (int layer = 0; layer < stored.count(); ++layer) {
+        if (stored[layer] == wanted[layer]) continue;
+        const models::LayerKeys a = models::keys_of(stored[layer]);
+        const models::LayerKeys b = models::keys_of(wanted[layer]);
+        differ.compare("heads", a.heads, b.heads);
+        differ.compare("kv_heads", a.kv_heads, b.kv_heads);
+        differ.compare("head_dim", a.head_dim, b.head_dim);
+        differ.compare("ffn", a.ffn, b.ffn);
+        differ.compare("experts", a.experts, b.experts);
+        differ.compare("experts_per_token", a.experts_per_token, b.experts_per_token);
+        differ.compare("activation", spelled(a.activation, models::kActivations),
+                       spelled(b.activation, models::kActivations));
+        differ.compare("rotary positions", a.rotary, b.rotary);
+        differ.compare("linear_bias", a.linear_bias, b.linear_bias);
+        differ.compare("rope_theta", a.rope_theta, b.rope_theta);
+        return;
+    }
+}
+
+}  // namespace
+
 void check_same_network(const Checkpoint& checkpoint, const models::Architecture& wanted) {
     const models::Architecture& stored = checkpoint.manifest.architecture;
     Differences differ;
     differ.compare("family", spelled(stored.family, models::kFamilies),
                    spelled(wanted.family, models::kFamilies));
-    differ.compare("layers", stored.layers, wanted.layers);
+    differ.compare("layers", stored.layers.count(), wanted.layers.count());
     differ.compare("hidden", stored.hidden, wanted.hidden);
-    differ.compare("heads", stored.heads, wanted.heads);
-    differ.compare("kv_heads", stored.kv_heads, wanted.kv_heads);
-    differ.compare("head_dim", stored.head_dim, wanted.head_dim);
-    differ.compare("ffn", stored.ffn, wanted.ffn);
-    differ.compare("experts", stored.experts, wanted.experts);
-    differ.compare("experts_per_token", stored.experts_per_token, wanted.experts_per_token);
+    if (stored.layers.count() == wanted.layers.count())
+        compare_layers(differ, stored.layers, wanted.layers);
     differ.compare("vocab", stored.vocab, wanted.vocab);
     differ.compare("max_positions", stored.max_positions, wanted.max_positions);
     differ.compare("norm", spelled(stored.norm, models::kNorms),
                    spelled(wanted.norm, models::kNorms));
-    differ.compare("activation", spelled(stored.activation, models::kActivations),
-                   spelled(wanted.activation, models::kActivations));
-    differ.compare("positions", spelled(stored.positions, models::kPositions),
-                   spelled(wanted.positions, models::kPositions));
-    differ.compare("linear_bias", stored.linear_bias, wanted.linear_bias);
+    differ.compare("learned_positions", stored.learned_positions, wanted.learned_positions);
     differ.compare("tied_embedding", stored.tied_embedding, wanted.tied_embedding);
-    differ.compare("rope_theta", stored.rope_theta, wanted.rope_theta);
     differ.compare("norm_eps", stored.norm_eps, wanted.norm_eps);
     differ.compare("patch_size", stored.patch_size.value_or(0), wanted.patch_size.value_or(0));
     differ.compare("channels", stored.channels.value_or(0), wanted.channels.value_or(0));

@@ -115,7 +115,7 @@ RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::P
     ShownBatches shown(scenario, data, job.groups().place.data);
     RankTimings timings;
     timings.elements = stepped_elements(job.state());
-    const bool routes = scenario.model.experts > 0;
+    const bool routes = scenario.model.has_experts();
     const int warm_up = how.warm_up.value_or(routes ? 30 : 3);
     const int timed = how.steps.value_or(routes ? 30 : 10);
     for (int step = 0; step < warm_up + timed; ++step) {

@@ -34,8 +34,13 @@ void check_continues_text(const SavedNetwork& network) {
                         network.folder.string()));
 }
 
+std::int64_t widest_head(const models::Architecture& model) {
+    const auto width = [](const models::Attention& attention) { return attention.head_dim; };
+    return model.layers.most<models::Attention>(width);
+}
+
 void check_heads(const SavedNetwork& network, const Device* device) {
-    const std::int64_t width = network.architecture.head_dim;
+    const std::int64_t width = widest_head(network.architecture);
     if (device != nullptr && width > device->widest_head())
         throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
                                      width, device->name(), device->widest_head()));
@@ -95,13 +100,15 @@ struct Memory {
 
     /// The bytes include the copy of one layer's keys for the attention that reads them.
     static std::int64_t bytes_of_keys(const models::Architecture& model, std::int64_t window) {
-        const std::int64_t row = model.kv_heads * model.head_dim * size_of(DataType::Fp32);
-        return 2 * (model.layers + 1) * window * row;
+        const auto width = [](const models::Attention& attention) { return attention.key_width(); };
+        const std::int64_t row =
+            model.layers.most<models::Attention>(width) * size_of(DataType::Fp32);
+        return 2 * (model.layers.count() + 1) * window * row;
     }
 };
 
 std::int64_t bytes_of(const models::StageGraph& graph) {
-    std::int64_t bytes = graph.execution.seq_length * graph.architecture.head_dim *
+    std::int64_t bytes = graph.execution.seq_length * widest_head(graph.architecture) *
                          size_of(DataType::Fp32);  // tables of rotary positions
     for (const models::Tensor& tensor : graph.tensors) bytes += 2 * tensor.bytes.count;
     return bytes;
@@ -201,12 +208,13 @@ NetworkWeights placed(NetworkWeights weights, Kernels& kernels, Arena& arena) {
 }
 
 models::StageGraph whole_network(const models::Architecture& model) {
-    return models::build_stage(model, execution_of(1, 1), {0, model.layers, true, true});
+    return models::build_stage(model, execution_of(1, 1), {0, model.layers.count(), true, true});
 }
 
 models::StageGraph without_head(const models::Architecture& model, std::int64_t window,
                                 std::int64_t rows) {
-    return models::build_stage(model, execution_of(window, rows), {0, model.layers, true, false});
+    return models::build_stage(model, execution_of(window, rows),
+                               {0, model.layers.count(), true, false});
 }
 
 std::int64_t window_of(const SavedNetwork& network) {

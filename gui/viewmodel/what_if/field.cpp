@@ -53,7 +53,7 @@ std::vector<FieldChoice> shipped(std::string_view folder) {
 /// The reason why the layers cannot be cut into so many stages per rank.
 std::optional<std::string> why_not_cut(const Scenario& scenario, int stages_per_rank) {
     const scenarios::Parallel& parallel = scenario.parallel;
-    const int layers = scenario.model.layers;
+    const int layers = scenario.model.layers.count();
     try {
         if (parallel.partition == scenarios::Partition::Explicit)
             models::explicit_stages(parallel.layers_per_stage, layers,
@@ -197,7 +197,7 @@ private:
 
     /// Disables the last field if the model has no experts.
     void for_experts() {
-        if (scenario_.model.experts == 0)
+        if (!scenario_.model.has_experts())
             fields_.back().why_not = fmt::format("{} has no experts", scenario_.model.name);
     }
 

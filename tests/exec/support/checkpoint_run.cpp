@@ -1,4 +1,5 @@
 #include "tests/exec/support/checkpoint_run.h"
+#include "models/layer_keys.h"
 
 #include <functional>
 #include <thread>
@@ -24,7 +25,7 @@ float value_of(const WantedPiece& piece, std::int64_t element, std::int64_t step
 
 models::StageContent content(const Architecture& model, const Cut& cut, int rank) {
     const int stage = rank / (cut.tensor * cut.data);
-    const int layers = model.layers / cut.pipeline;
+    const int layers = model.layers.count() / cut.pipeline;
     return {stage * layers, layers, stage == 0, stage == cut.pipeline - 1};
 }
 
@@ -51,11 +52,12 @@ void for_elements(const WantedPiece& piece, const auto& call) {
 Architecture small_gpt() {
     Architecture a;
     a.name = "small";
-    a.layers = 2;
+    models::LayerKeys keys;
+    keys.heads = keys.kv_heads = 4;
+    keys.head_dim = 6;
+    keys.ffn = 40;
+    a.layers = {layer_of(keys), 2};
     a.hidden = 24;
-    a.heads = a.kv_heads = 4;
-    a.head_dim = 6;
-    a.ffn = 40;
     a.vocab = 29;
     a.max_positions = 7;
     return a;

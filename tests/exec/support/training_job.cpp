@@ -313,7 +313,7 @@ std::map<std::string, std::vector<double>> global_gradient(const Layout& layout,
     const scenarios::Scenario scenario = scenario_of(layout);
     const models::StageGraph graph =
         models::build_stage(scenario.model, scenarios::execution_of(as_executed(scenario)),
-                            {0, scenario.model.layers, true, true});
+                            {0, scenario.model.layers.count(), true, true});
     std::map<std::string, std::vector<double>> gradient;
     for (const models::Parameter& parameter : graph.parameters) {
         std::vector<double> sum(static_cast<std::size_t>(parameter.elements()), 0);

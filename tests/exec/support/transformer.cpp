@@ -39,12 +39,15 @@ View<float> flat(const Tensor& tensor, std::int64_t width) {
 }  // namespace
 
 Transformer::Transformer(const models::Architecture& model, std::map<std::string, Tensor> start)
-    : weights(std::move(start)), model_(model), kernels_(make_fixed_order_kernels()) {
+    : weights(std::move(start)),
+      model_(model),
+      keys_(keys_of(model.layers[0])),
+      kernels_(make_fixed_order_kernels()) {
     for (const auto& [name, tensor] : weights) gradients.emplace(name, Tensor(tensor.shape()));
-    if (model_.positions != models::Positions::Rope) return;
-    cosines_ = Tensor({model_.max_positions, model_.head_dim / 2});
+    if (!keys_.rotary) return;
+    cosines_ = Tensor({model_.max_positions, keys_.head_dim / 2});
     sines_ = Tensor(cosines_.shape());
-    rope_table(model_.rope_theta, of(cosines_), of(sines_));
+    rope_table(keys_.rope_theta, of(cosines_), of(sines_));
 }
 
 View<float> Transformer::weight(const std::string& name) const {
@@ -77,7 +80,7 @@ double Transformer::forward(const Tensor& inputs, const Tensor& targets, double 
     const models::StageNames names = stage_names(model_);
     const bool vit = model_.family == models::Family::Vit;
     Handle x = vit ? embed_patches(inputs) : embed(inputs);
-    for (int layer = 0; layer < model_.layers; ++layer) {
+    for (int layer = 0; layer < model_.layers.count(); ++layer) {
         x = mlp_part(attention_part(x, layer), layer);
     }
     x = norm(x, names.final_norm);
@@ -103,7 +106,7 @@ Transformer::Handle Transformer::embed(const Tensor& tokens) {
     const auto ids = std::make_shared<Tensor>(tokens.clone());
     kernels_->token_embedding_forward(ids->view(), 0, weights.at(names.token_embedding).view(),
                                       y->data.view());
-    const bool positions = model_.positions == models::Positions::Learned;
+    const bool positions = model_.learned_positions;
     if (positions) {
         position_embedding_forward(0, of(y->data), weight(names.position_embedding), of(y->data));
     }
@@ -197,13 +200,13 @@ Transformer::Handle Transformer::linear(const Handle& x, const std::string& name
 std::vector<Transformer::Handle> Transformer::heads(const Handle& x, int layer) {
     const models::LayerNames names = layer_names(model_, layer);
     const std::int64_t samples = x->data.shape()[0], rows = x->data.shape()[1];
-    const std::int64_t dim = model_.head_dim;
+    const std::int64_t dim = keys_.head_dim;
     std::vector<Handle> parts;
-    for (const std::int64_t count : {model_.heads, model_.kv_heads, model_.kv_heads}) {
+    for (const std::int64_t count : {keys_.heads, keys_.kv_heads, keys_.kv_heads}) {
         parts.push_back(std::make_shared<Value>(Shape{samples, rows, count, dim}));
     }
     if (model_.family == models::Family::Gpt2) {
-        const std::int64_t width = (model_.heads + 2 * model_.kv_heads) * dim;
+        const std::int64_t width = (keys_.heads + 2 * keys_.kv_heads) * dim;
         const Handle packed = linear(x, names.prefix + names.qkv, width);
         const Shape shape{samples, rows, width};
         kernels_->split_heads_forward(0, packed->data.view().reshaped(shape), parts[0]->data.view(),
@@ -239,13 +242,13 @@ Transformer::Handle Transformer::attention_part(const Handle& x, int layer) {
     const models::LayerNames names = layer_names(model_, layer);
     const std::vector<Handle> parts = heads(norm(x, names.prefix + names.norm1), layer);
     const Handle q = parts[0], k = parts[1], v = parts[2];
-    if (model_.positions == models::Positions::Rope) {
+    if (keys_.rotary) {
         rotate(q);
         rotate(k);
     }
     const auto out = std::make_shared<Value>(q->data.shape());
     const auto log_sum = std::make_shared<Tensor>(Shape{of(q->data).rows()});
-    const Attention how{model_.causal, 0, 1 / std::sqrt(static_cast<double>(model_.head_dim)), {}};
+    const Attention how{model_.causal, 0, 1 / std::sqrt(static_cast<double>(keys_.head_dim)), {}};
     attention_forward(how, of(q->data), of(k->data), of(v->data), of(out->data), of(*log_sum));
     done([=] {
         attention_backward_input(how, of(out->gradient), of(q->data), of(k->data), of(v->data),
@@ -258,15 +261,15 @@ Transformer::Handle Transformer::attention_part(const Handle& x, int layer) {
 Transformer::Handle Transformer::mlp_part(const Handle& x, int layer) {
     const models::LayerNames names = layer_names(model_, layer);
     const Handle normed = norm(x, names.prefix + names.norm2);
-    if (model_.experts > 0) return add(x, experts(normed, names.prefix + "block_sparse_moe."));
-    const Handle up = linear(normed, names.prefix + names.fc1, model_.ffn);
+    if (keys_.experts > 0) return add(x, experts(normed, names.prefix + "block_sparse_moe."));
+    const Handle up = linear(normed, names.prefix + names.fc1, keys_.ffn);
     Handle active;
-    if (model_.gated()) {
-        active = swiglu(linear(normed, names.prefix + "mlp.gate_proj", model_.ffn), up);
+    if (is_gated(keys_.activation)) {
+        active = swiglu(linear(normed, names.prefix + "mlp.gate_proj", keys_.ffn), up);
     } else {
         active = std::make_shared<Value>(up->data.shape());
-        const auto kind = model_.activation == models::Activation::GeluTanh ? Nonlinearity::GeluTanh
-                                                                            : Nonlinearity::Gelu;
+        const auto kind = keys_.activation == models::Activation::GeluTanh ? Nonlinearity::GeluTanh
+                                                                           : Nonlinearity::Gelu;
         activation_forward(kind, of(up->data), of(active->data));
         done([=] {
             activation_backward_input(kind, of(active->gradient), of(up->data), of(up->gradient));
@@ -286,16 +289,16 @@ Transformer::Handle Transformer::swiglu(const Handle& gate, const Handle& up) {
 }
 
 Transformer::Handle Transformer::experts(const Handle& x, const std::string& block) {
-    const Handle gate = linear(x, block + "gate", model_.experts);
+    const Handle gate = linear(x, block + "gate", keys_.experts);
     const std::int64_t tokens = gate->data.shape()[0], hidden = model_.hidden;
     const auto share = std::make_shared<Value>(gate->data.shape());
-    route_forward(model_.experts_per_token, of(gate->data), of(share->data));
+    route_forward(keys_.experts_per_token, of(gate->data), of(share->data));
     done([=] { route_backward(of(share->gradient), of(share->data), of(gate->gradient)); });
     const auto y = std::make_shared<Value>(Shape{tokens, hidden});
-    for (std::int64_t e = 0; e < model_.experts; ++e) {
+    for (std::int64_t e = 0; e < keys_.experts; ++e) {
         const std::string at = fmt::format("{}experts.{}.", block, e);
         const Handle active =
-            swiglu(linear(x, at + "w1", model_.ffn), linear(x, at + "w3", model_.ffn));
+            swiglu(linear(x, at + "w1", keys_.ffn), linear(x, at + "w3", keys_.ffn));
         const Handle made = linear(active, at + "w2", hidden);
         const auto each = [=](const auto& body) {
             for (std::int64_t i = 0; i < tokens * hidden; ++i)

@@ -9,6 +9,7 @@
 #include "exec/core/kernels.h"
 #include "exec/core/tensor.h"
 #include "models/architecture.h"
+#include "models/layer_keys.h"
 
 namespace debubble::exec {
 
@@ -65,6 +66,7 @@ private:
     View<float> gradient(const std::string& name) const;
 
     models::Architecture model_;
+    models::LayerKeys keys_;            ///< of all layers
     std::shared_ptr<Kernels> kernels_;  ///< shared, so that a copy of the network can be made
     std::vector<Step> tape_;
     Tensor cosines_, sines_;

@@ -42,7 +42,7 @@ models::StageGraph graph_of(const Scenario& scenario, const models::StageContent
 Measured invented(const Scenario& scenario) {
     Measured measured;
     std::int64_t time = 10'007;
-    const int half = scenario.model.layers / 2;
+    const int half = scenario.model.layers.count() / 2;
     for (const models::StageContent& content : {models::StageContent{0, half, true, false},
                                                 models::StageContent{half, half, false, true}}) {
         const models::StageGraph graph = graph_of(scenario, content);

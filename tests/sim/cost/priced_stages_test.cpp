@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "tests/models/change_layers.h"
 #include "tests/sim/scenarios.h"
 
 namespace debubble::sim {
@@ -31,7 +32,7 @@ std::vector<scenarios::Scenario> jobs() {
     jobs[3].parallel.sequence = true;
     jobs[4].framework.host_forward_layer += std::chrono::milliseconds(5);
     jobs[5].cluster.gpu.memory_bandwidth = BytesPerSecond{1e12};
-    jobs[6].model.ffn *= 2;
+    change_layers(jobs[6].model, [](models::LayerKeys& keys) { keys.ffn *= 2; });
     jobs[7].training.precision.compute = models::DataType::Fp32;
     return jobs;
 }

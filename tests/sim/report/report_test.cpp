@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
+#include "tests/models/change_layers.h"
 #include "text/wording.h"
 
 namespace debubble::sim {
@@ -196,7 +197,7 @@ TEST(ReportText, NamesHowExpertsAreSharedAndCut) {
     scenarios::Scenario s = two_stages();
     s.parallel.tensor = s.parallel.expert_tensor = 2;
     s.parallel.expert = 4;
-    s.model.experts = 8;
+    change_layers(s.model, [](models::LayerKeys& keys) { keys.experts = 8; });
     EXPECT_THAT(plan_of(s), testing::StartsWith("tensor 2, pipeline 2, data 1, expert 4; 1f1b"));
     s.parallel.expert_tensor = 1;
     s.training.expert_load = 1.25;

@@ -213,7 +213,7 @@ private:
 TEST_P(StageOf, WhatIsDoneForParametersIsNoOperatorsTime) {
     const models::Architecture model = golden_network(GetParam());
     const models::StageGraph graph =
-        build_stage(model, execution({}), {0, model.layers, true, true});
+        build_stage(model, execution({}), {0, model.layers.count(), true, true});
     FlatParameters fast(graph, weights_);
     SlowParameters slow(fast);
     const auto begin = std::chrono::steady_clock::now();

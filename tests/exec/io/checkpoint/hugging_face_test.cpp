@@ -263,7 +263,7 @@ TEST(HuggingFaceExport, ANetworkThatTransformersDoesNotBuildIsRefused) {
     const HuggingFaceModel model = open_hugging_face(golden_folder("gpt2"));
     models::Architecture other = model.architecture;
     other.norm = models::Norm::RmsNorm;
-    other.positions = models::Positions::Rope;
+    other.learned_positions = false;
     const ScratchFolder folder;
     EXPECT_THAT(mistake_of([&] {
                     export_hugging_face(model.weights, other, DataType::Fp32, folder.path());

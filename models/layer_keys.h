@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/layer.h"
+
+namespace debubble::models {
+
+/// A layer as files describe it: one value per key. Keys that the layer's kind does not use keep
+/// their values.
+struct LayerKeys {
+    std::int64_t heads = 1;
+    std::int64_t kv_heads = 1;
+    std::int64_t head_dim = 1;
+    std::int64_t ffn = 1;
+    std::int64_t experts = 0;  ///< 0: one MLP for every token
+    std::int64_t experts_per_token = 1;
+    Activation activation = Activation::GeluTanh;
+    bool linear_bias = true;  ///< biases on qkv, attention output and MLP
+    bool rotary = false;
+    double rope_theta = 10000;
+    friend bool operator==(const LayerKeys&, const LayerKeys&) = default;
+};
+
+Layer layer_of(const LayerKeys& keys);
+LayerKeys keys_of(const Layer& layer);
+
+}  // namespace debubble::models

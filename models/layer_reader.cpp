@@ -1,0 +1,216 @@
+#include "models/layer_reader.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/architecture_check.h"
+#include "models/architecture_limits.h"
+#include "models/architecture_words.h"
+#include "text/fields.h"
+
+namespace debubble::models {
+namespace {
+
+using text::custom;
+using text::Fields;
+using text::flag;
+using text::Form;
+using text::real;
+using text::whole;
+using text::word;
+
+constexpr int kDeepest = 4;  ///< lists of groups inside each other
+
+/// What a layer's keys are read into, and what decides the values of keys that are not given.
+struct LayerFile {
+    LayerKeys keys;
+    Positions positions = Positions::None;
+    std::int64_t hidden = 1;
+};
+
+/// Precondition: `heads` has been read.
+void read_head_dim(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    LayerKeys& keys = file.keys;
+    if (in.whole(key, keys.head_dim, 1, kWidest) || !in.has("heads")) return;
+    keys.head_dim = std::max<std::int64_t>(1, file.hidden / keys.heads);
+    if (in.good() && file.hidden % keys.heads != 0)
+        in.complain("heads", fmt::format("{} heads do not divide the {} of 'hidden'; give "
+                                         "'head_dim' if that is intended",
+                                         keys.heads, file.hidden));
+}
+
+/// Precondition: `heads` has been read.
+void read_kv_heads(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    if (in.has("heads")) file.keys.kv_heads = file.keys.heads;
+    in.whole(key, file.keys.kv_heads, 1, kMostHeads);
+}
+
+/// Precondition: `experts` has been read.
+void read_experts_per_token(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    LayerKeys& keys = file.keys;
+    if (keys.experts > 0 && in.has("experts")) in.demand(key);
+    if (in.whole(key, keys.experts_per_token, 1, kMostExperts) && keys.experts == 0)
+        in.complain(key, "the model has no 'experts' for them");
+}
+
+auto of_keys(auto LayerKeys::*member) {
+    return [member](LayerFile & file) -> auto& {
+        return file.keys.*member;
+    };
+}
+
+const Fields<LayerFile>& layer_fields() {
+    static const Fields<LayerFile> kFields{
+        {"heads", whole(of_keys(&LayerKeys::heads), 1, kMostHeads, "heads"),
+         "Attention heads of a layer.", "32", "required"},
+        {"kv_heads", custom(read_kv_heads, {Form{text::WholeForm{1, kMostHeads, "heads"}}}),
+         "Heads of keys and values (grouped-query attention).", "8", "heads"},
+        {"head_dim", custom(read_head_dim, {Form{text::WholeForm{1, kWidest, {}}}}),
+         "The width of a head.", "128", "hidden / heads"},
+        {"ffn", whole(of_keys(&LayerKeys::ffn), 1, kWidestMlp),
+         "The inner width of the MLP, or of an expert; the width of each half if it is gated.",
+         "14336", "4 x hidden"},
+        {"experts", whole(of_keys(&LayerKeys::experts), 0, kMostExperts, "experts"),
+         "MLPs of a layer that a router chooses from; 0 is one MLP for every token.", "8", "0"},
+        {"experts_per_token",
+         custom(read_experts_per_token, {Form{text::WholeForm{1, kMostExperts, "experts"}}}),
+         "Experts that the router chooses for a token.", "2", "none: with experts it is required"},
+        {"activation", word(of_keys(&LayerKeys::activation), kActivations),
+         "The MLP's activation; swiglu is gated.", "swiglu"},
+        {"positions", word(&LayerFile::positions, kPositions),
+         "How positions are told: a learned table, rotated queries and keys, or not at all.",
+         "rope"},
+        {"linear_bias", flag(of_keys(&LayerKeys::linear_bias)),
+         "The projections of attention and MLP have biases.", "false"},
+        {"rope_theta", real(of_keys(&LayerKeys::rope_theta), 1, 1e12),
+         "The base of the angles of rotary positions.", "500000"}};
+    return kFields;
+}
+
+const Fields<int>& group_fields() {
+    static const Fields<int> kFields{
+        {"count", whole([](int& count) -> int& { return count; }, 1, kMostLayers),
+         "The number of such layers, or of repetitions of the pattern.", "3", "1"},
+        {"pattern", text::part({Form{text::ListForm{{Form{text::MapForm{}}}, {}}}}),
+         "A list of groups that is repeated: its elements are maps like this one.",
+         "[{count: 5}, {count: 1, rope_theta: 1000000}]", "none: the group is one kind of layer"}};
+    return kFields;
+}
+
+/// The groups of a list, read one after the other.
+struct Groups {
+    text::MappingReader& top;
+    std::int64_t hidden;
+    LayerKeys common;
+    Layers layers = {};
+
+    void read(const text::NodePtr& list, std::string_view name, int times, int depth);
+    void read_group(const text::NodePtr& item, int depth);
+    text::Mistakes& mistakes() const { return top.mistakes(); }
+};
+
+void Groups::read(const text::NodePtr& list, std::string_view name, int times, int depth) {
+    if (!list->is(text::Node::Kind::List) || list->items.empty()) {
+        mistakes().add(list->place, fmt::format("'{}' must be a list of groups of layers, not {}",
+                                                name, text::describe(*list)));
+        return;
+    }
+    if (depth > kDeepest) {
+        mistakes().add(list->place,
+                       fmt::format("patterns lie in each other deeper than {} times", kDeepest));
+        return;
+    }
+    for (int i = 0; i < times; ++i) {
+        for (const text::NodePtr& item : list->items) {
+            read_group(item, depth);
+            if (!top.good()) return;
+        }
+    }
+}
+
+void Groups::read_group(const text::NodePtr& item, int depth) {
+    text::MappingReader in(item, "layer_groups", mistakes());
+    int count = 1;
+    read_fields(in, group_fields(), count);
+    if (const text::NodePtr pattern = in.value("pattern")) {
+        in.finish();
+        if (in.good()) read(pattern, "pattern", count, depth + 1);
+        return;
+    }
+    LayerKeys keys = common;
+    read_layer_keys(in, hidden, keys);
+    in.finish();
+    if (in.good()) check_layer(layer_of(keys), in);
+    if (!in.good()) return;
+    if (count > kMostLayers - layers.count()) {
+        mistakes().add(item->place,
+                       fmt::format("the groups have more than {} layers", kMostLayers));
+        return;
+    }
+    layers.append(layer_of(keys), count);
+}
+
+/// True if the values stand in different files: a `layers` beside a `base` then cuts its model.
+bool in_other_files(const text::Node& a, const text::Node& b) {
+    const auto file = [](const text::Node& node) {
+        return node.place.source ? node.place.source->file : std::string();
+    };
+    return file(a) != file(b);
+}
+
+}  // namespace
+
+void read_layer_keys(text::MappingReader& in, std::int64_t hidden, LayerKeys& keys) {
+    LayerFile file{keys, keys.rotary ? Positions::Rope : Positions::None, hidden};
+    const bool without_experts = keys.experts == 0;
+    read_fields(in, layer_fields(), file);
+    keys = file.keys;
+    if (in.has("positions")) keys.rotary = file.positions == Positions::Rope;
+    if (without_experts != (keys.experts == 0) && keys.experts > 0) in.demand("experts_per_token");
+}
+
+std::vector<text::Key> described_layer_keys(const LayerKeys& fresh, Positions positions) {
+    LayerFile file{fresh, positions, 1};
+    return described(layer_fields(), file);
+}
+
+Layers read_layers(text::MappingReader& in, int count, std::int64_t hidden,
+                   const LayerKeys& common) {
+    const text::NodePtr list = in.value("layer_groups");
+    if (!list) {
+        if (in.good()) check_layer(layer_of(common), in);
+        return {layer_of(common), count};
+    }
+    Groups groups{in, hidden, common};
+    groups.read(list, "layer_groups", 1, 1);
+    if (!in.good()) return {layer_of(common), count};
+    const int listed = groups.layers.count();
+    const text::NodePtr asked = in.value("layers");
+    if (asked && listed > count && in_other_files(*asked, *list))
+        groups.layers.cut_short(count);
+    else if (listed != count)
+        in.complain("layers",
+                    fmt::format("the groups have {} layers, and 'layers' is {}", listed, count));
+    return std::move(groups.layers);
+}
+
+text::Key layer_groups_key() {
+    std::vector<text::Key> keys;
+    int count = 1;
+    for (text::Key& key : described(group_fields(), count)) keys.push_back(std::move(key));
+    LayerKeys fresh;
+    for (text::Key& key : described_layer_keys(fresh, Positions::Rope)) {
+        key.otherwise = "that of the model";
+        keys.push_back(std::move(key));
+    }
+    return {
+        "layer_groups",
+        {Form{text::ListForm{{Form{text::MapForm{std::move(keys)}}}, {}}}},
+        "The layers in order, where they differ: groups, each with the keys in which it differs "
+        "from the model's.",
+        "[{count: 1, experts: 0, ffn: 10944}, {count: 26}]",
+        "all layers are alike"};
+}
+
+}  // namespace debubble::models
