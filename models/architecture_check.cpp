@@ -62,6 +62,7 @@ std::int64_t vit_positions(const Architecture& a) {
 }
 
 void check_architecture(const Architecture& a, text::MappingReader& map) {
+    for (const Layer& layer : a.layers.kinds()) check_layer(layer, map);
     const double parameters = largest_count(a);
     if (parameters > kMostParameters)
         map.complain("layers", fmt::format("about {:.1e} parameters are more than {:.0e}",

@@ -9,7 +9,7 @@ namespace debubble::models {
 void check_layer(const Layer& layer, text::MappingReader& map);
 
 /// Checks that hold for every source of an architecture ("25 heads do not divide 1601"); each
-/// mistake is reported at the key of `map` that it names first. Layers are checked by check_layer.
+/// mistake is reported at the key of `map` that it names first.
 void check_architecture(const Architecture& architecture, text::MappingReader& map);
 
 }  // namespace debubble::models

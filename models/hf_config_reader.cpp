@@ -229,9 +229,7 @@ Architecture read_hf_config(const text::NodePtr& map, text::Mistakes& mistakes) 
         case Type::Mixtral: read_mixtral(in, config); break;
         case Type::Vit: read_vit(in, config); break;
     }
-    const Layer layer = layer_of(config.layer);
-    a.layers = {layer, config.layers};
-    if (in.good()) check_layer(layer, in);
+    a.layers = {layer_of(config.layer), config.layers};
     if (in.good()) check_architecture(a, in);
     return std::move(a);
 }

@@ -49,7 +49,6 @@ void read_kv_heads(text::MappingReader& in, std::string_view key, LayerFile& fil
 /// Precondition: `experts` has been read.
 void read_experts_per_token(text::MappingReader& in, std::string_view key, LayerFile& file) {
     LayerKeys& keys = file.keys;
-    if (keys.experts > 0 && in.has("experts")) in.demand(key);
     if (in.whole(key, keys.experts_per_token, 1, kMostExperts) && keys.experts == 0)
         in.complain(key, "the model has no 'experts' for them");
 }
@@ -178,10 +177,7 @@ std::vector<text::Key> described_layer_keys(const LayerKeys& fresh, Positions po
 Layers read_layers(text::MappingReader& in, int count, std::int64_t hidden,
                    const LayerKeys& common) {
     const text::NodePtr list = in.value("layer_groups");
-    if (!list) {
-        if (in.good()) check_layer(layer_of(common), in);
-        return {layer_of(common), count};
-    }
+    if (!list) return {layer_of(common), count};
     Groups groups{in, hidden, common};
     groups.read(list, "layer_groups", 1, 1);
     if (!in.good()) return {layer_of(common), count};
@@ -190,7 +186,7 @@ Layers read_layers(text::MappingReader& in, int count, std::int64_t hidden,
     if (asked && listed > count && in_other_files(*asked, *list))
         groups.layers.cut_short(count);
     else if (listed != count)
-        in.complain("layers",
+        in.complain("layer_groups",
                     fmt::format("the groups have {} layers, and 'layers' is {}", listed, count));
     return std::move(groups.layers);
 }

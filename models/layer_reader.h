@@ -21,7 +21,7 @@ std::vector<text::Key> described_layer_keys(const LayerKeys& fresh, Positions po
 /// Reads `layer_groups`, whose groups have the keys of `common` and change some; without it all
 /// `count` layers are those of `common`. The groups' layers must be as many as `count`, unless
 /// `layers` stands in another file than the groups and asks for fewer: it then keeps the first.
-/// Complains about what does not fit, and about layers that cannot be.
+/// Complains about what does not fit, and about groups whose layers cannot be.
 Layers read_layers(text::MappingReader& in, int count, std::int64_t hidden,
                    const LayerKeys& common);
 text::Key layer_groups_key();

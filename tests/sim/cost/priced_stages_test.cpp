@@ -66,5 +66,34 @@ TEST(PricedStages, AreKept) {
     EXPECT_EQ(PricedStages(other, again).get(content, 0, kAllPasses), first);
 }
 
+/// A run of equal layers is priced by three of them. A table of shardings, here one that asks for
+/// what is done anyway, makes every layer be built.
+TEST(StagePrice, OfLayersThatDifferIsThatOfEveryLayer) {
+    scenarios::Scenario folded = gpt_job(2, 2, 1);
+    models::LayerKeys keys = models::keys_of(folded.model.layers[0]);
+    const models::Layer wide = models::layer_of(keys);
+    keys.ffn = 1024;
+    const models::Layer narrow = models::layer_of(keys);
+    folded.model.layers = {wide, 2};
+    folded.model.layers.append(narrow, 7);
+    folded.model.layers.append(wide);
+    scenarios::Scenario whole = folded;
+    whole.model.sharding = {{"h.0.mlp.c_fc.weight", models::Sharding::Column}};
+    const PassPricer pricer(folded);
+    const PassPricer pricer_of_whole(whole);
+    const models::StageContent content{1, 9, false, true};
+    const StagePrice a(folded, pricer, content, 0, kAllPasses);
+    const StagePrice b(whole, pricer_of_whole, content, 0, kAllPasses);
+    EXPECT_LT(folded_stage(folded, content, 0).graph.operators.size(),
+              folded_stage(whole, content, 0).graph.operators.size());
+    EXPECT_EQ(a.parameters().all, b.parameters().all);
+    for (const Pass pass :
+         {Pass::Forward, Pass::Backward, Pass::BackwardInput, Pass::BackwardWeight}) {
+        EXPECT_NEAR(seconds(a.of(pass).duration), seconds(b.of(pass).duration), 1e-8);
+        EXPECT_EQ(a.memory(pass).held_after, b.memory(pass).held_after);
+        EXPECT_EQ(a.memory(pass).at_peak, b.memory(pass).at_peak);
+    }
+}
+
 }  // namespace
 }  // namespace debubble::sim

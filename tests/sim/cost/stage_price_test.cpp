@@ -214,7 +214,7 @@ TEST(ShardedPass, HoldsTwoLayersAtOnceAndTheEndsWhereTheyAre) {
     scenario.parallel.zero_stage = 3;
     const models::StageGraph graph =
         models::build_stage(scenario.model, scenarios::execution_of(scenario), {0, 4, true, true});
-    const ShardedUnits units = sharded_units(graph, 4);
+    const ShardedUnits units = sharded_units(graph);
     EXPECT_EQ(units.root() + 4 * units.layer, graph.parameter_elements());
     EXPECT_EQ(units.tied, 51200 * 4096);
     EXPECT_NEAR(part_that_comes_last(units) * static_cast<double>(graph.parameter_elements()),
@@ -242,8 +242,7 @@ TEST(ShardedPass, TiedGradientsStayOnlyWhereBothEndsAre) {
     scenario.parallel.zero_stage = 2;
     const auto gradients = [&](const models::StageContent& content, PassPlace place) {
         const ShardedUnits units = sharded_units(
-            models::build_stage(scenario.model, scenarios::execution_of(scenario), content),
-            content.layers);
+            models::build_stage(scenario.model, scenarios::execution_of(scenario), content));
         const HeldByPlace held = held_by_place(scenario, units, use_of(Pass::Backward, false));
         const auto& at = held[static_cast<std::size_t>(place)];
         return std::pair(at[static_cast<std::size_t>(MemoryClass::Gradients)].count / 4, units);

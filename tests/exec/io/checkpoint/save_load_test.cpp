@@ -13,6 +13,7 @@
 #include "exec/io/checkpoint/shared_pieces.h"
 #include "tests/exec/support/checkpoint_run.h"
 #include "tests/exec/support/scratch_folder.h"
+#include "tests/models/change_layers.h"
 
 namespace debubble::exec {
 namespace {
@@ -183,7 +184,7 @@ TEST(Checkpoint, AnotherModelIsToldWithBothSides) {
     Architecture other = small_gpt();
     other.name = "large";
     other.vocab = 50257;
-    other.layers = 12;
+    set_layer_count(other, 12);
     EXPECT_EQ(first_mistake([&] { check_same_network(checkpoint, other); }),
               (folder.path() / "step_1").string() +
                   ": a checkpoint of another model: this one is of 'small', but the run needs one "

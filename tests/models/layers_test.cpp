@@ -1,0 +1,115 @@
+#include "models/layers.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "models/architecture_reader.h"
+#include "models/architecture_writer.h"
+#include "models/graph.h"
+#include "models/layer_keys.h"
+#include "tests/exec/support/scratch_folder.h"
+#include "tests/models/architectures.h"
+
+/// Networks whose layers differ: as lists, in files, and counted by closed forms.
+namespace debubble::models {
+namespace {
+
+Layer dense(std::int64_t ffn) {
+    LayerKeys keys = layer_keys(llama(1, 64, 8, 4, ffn, 512));
+    return layer_of(keys);
+}
+
+std::vector<int> kinds_of(const Layers& layers) {
+    std::vector<int> kinds;
+    for (int i = 0; i < layers.count(); ++i) kinds.push_back(layers.kind_of(i));
+    return kinds;
+}
+
+TEST(Layers, KeepEachKindOnceInTheOrderOfItsFirstLayer) {
+    Layers layers(dense(10), 2);
+    layers.append(dense(20));
+    layers.append(dense(10));
+    EXPECT_EQ(kinds_of(layers), (std::vector{0, 0, 1, 0}));
+    EXPECT_EQ(layers.count_of(0), 3);
+    EXPECT_EQ(layers[2].as<DenseMlp>()->ffn, 20);
+    EXPECT_EQ(layers.most<DenseMlp>([](const DenseMlp& mlp) { return mlp.ffn; }), 20);
+    layers.cut_short(2);
+    EXPECT_EQ(layers, Layers(dense(10), 2));
+    EXPECT_EQ(runs_of(Layers(dense(10), 5), 1, 3).size(), 1u);
+}
+
+constexpr const char* kMixture = R"(family: llama
+layers: 6
+hidden: 64
+heads: 8
+kv_heads: 4
+ffn: 40
+vocab: 512
+max_positions: 128
+experts: 8
+experts_per_token: 3
+layer_groups:
+  - {count: 1, experts: 0, ffn: 96}
+  - {count: 2, pattern: [{}, {rope_theta: 500}]}
+  - {}
+)";
+
+Architecture read(const std::string& text) {
+    const exec::ScratchFolder folder;
+    write_file(folder.path() / "model.yaml", text);
+    return read_model((folder.path() / "model.yaml").string());
+}
+
+TEST(Layers, AreReadFromGroupsAndPatterns) {
+    const Architecture model = read(kMixture);
+    EXPECT_EQ(kinds_of(model.layers), (std::vector{0, 1, 2, 1, 2, 1}));
+    EXPECT_EQ(model.layers[0].as<DenseMlp>()->ffn, 96);
+    EXPECT_EQ(model.layers[1].as<Experts>()->count, 8);
+    EXPECT_EQ(model.layers[2].as<Attention>()->rope_theta, 500);
+}
+
+/// Attention h d (2a + 2kv), an MLP 3 h f, a router h E, norms 2h a layer; two tables and a norm.
+TEST(Layers, CountByClosedForms) {
+    const std::int64_t h = 64, attention = h * (2 * h + 2 * 32) + 2 * h;
+    const std::int64_t one = 3 * h * 40;
+    const std::int64_t ends = 2 * 512 * h + h;
+    const Architecture model = read(kMixture);
+    EXPECT_EQ(parameter_count(model), ends + 6 * attention + 3 * h * 96 + 5 * (8 * one + h * 8));
+    EXPECT_EQ(active_parameter_count(model), parameter_count(model) - 5 * (8 - 3) * one);
+    std::int64_t listed = 0;
+    for (const Parameter& parameter : whole_parameters(model)) listed += parameter.elements();
+    EXPECT_EQ(parameter_count(model), listed);
+}
+
+TEST(Layers, AreTheSameAfterAWayThroughJson) {
+    const Architecture model = read(kMixture);
+    EXPECT_EQ(read(architecture_json(model)).layers, model.layers);
+}
+
+TEST(Layers, AreCutShortByAFileThatBuildsOnTheirs) {
+    const exec::ScratchFolder folder;
+    write_file(folder.path() / "whole.yaml", kMixture);
+    write_file(folder.path() / "short.yaml",
+               "base: " + (folder.path() / "whole.yaml").string() + "\nlayers: 2\n");
+    const Architecture cut = read_model((folder.path() / "short.yaml").string());
+    EXPECT_EQ(kinds_of(cut.layers), (std::vector{0, 1}));
+    const auto with = [&](const char* layers) {
+        std::string text = kMixture;
+        return read(text.replace(text.find("layers: 6"), 9, layers));
+    };
+    try {
+        with("layers: 7");
+        ADD_FAILURE() << "seven layers were accepted";
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("12:3: error: the groups have 6 layers, and "
+                                                     "'layers' is 7"));
+    }
+}
+
+}  // namespace
+}  // namespace debubble::models
