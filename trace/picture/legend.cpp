@@ -16,7 +16,7 @@ constexpr double kHeadMargin = 8;
 constexpr double kSwatch = 15;
 constexpr double kSwatchHeight = 10;
 constexpr double kApart = 8;
-constexpr double kTitleSize = 13;
+constexpr double kTitleSize = 1.3;  ///< in letters
 constexpr double kNarrow = 0.92;  ///< width of legends' words, of what svg::text_width() allows for
 
 /// Writes entries from left to right until the line is full; no entry is cut off.
@@ -28,7 +28,7 @@ public:
     /// `draw` gets the rectangle of the swatch.
     template <class Draw>
     void entry(const std::string& words, Draw&& draw) {
-        const double width = kSwatch + 5 + svg::text_width(words, view_.means.letter * kNarrow);
+        const double width = kSwatch + 5 + svg::text_width(words, view_.letter() * kNarrow);
         if (x_ + width > view_.geometry.width - kHeadMargin) return;
         draw(Rect{x_, middle_ - kSwatchHeight / 2, kSwatch, kSwatchHeight});
         text({x_ + kSwatch + 5, middle_}, words);
@@ -46,12 +46,12 @@ public:
     }
     void words(const std::string& words) {
         text({x_, middle_}, words);
-        x_ += svg::text_width(words, view_.means.letter * kNarrow) + kApart;
+        x_ += svg::text_width(words, view_.letter() * kNarrow) + kApart;
     }
 
 private:
     void text(Point at, const std::string& words) {
-        out_.emplace_back(Text{at, words, view_.means.letter, view_.ground().text});
+        out_.emplace_back(Text{at, words, view_.letter(), view_.ground().text});
     }
 
     Shapes& out_;
@@ -61,16 +61,17 @@ private:
 };
 
 void add_title(Shapes& out, const Caption& caption, const View& view) {
-    const double middle = PageGeometry::kTitle / 2.0 + 1;
+    const double middle = view.geometry.title_height() / 2.0 + 1;
+    const double size = kTitleSize * view.letter();
     const double room = view.geometry.width - 2 * kHeadMargin;
-    const std::string title = svg::shortened(caption.title, room, kTitleSize);
+    const std::string title = svg::shortened(caption.title, room, size);
     out.emplace_back(
-        Text{{kHeadMargin, middle}, title, kTitleSize, view.ground().text, Anchor::Start, true});
-    const double used = svg::text_width(title, kTitleSize) * kNarrow + 24;
+        Text{{kHeadMargin, middle}, title, size, view.ground().text, Anchor::Start, true});
+    const double used = svg::text_width(title, size) * kNarrow + 24;
     if (caption.subtitle.empty() || room - used < 100) return;
     out.emplace_back(Text{{kHeadMargin + used, middle},
-                          svg::shortened(caption.subtitle, room - used, view.means.letter),
-                          view.means.letter,
+                          svg::shortened(caption.subtitle, room - used, view.letter()),
+                          view.letter(),
                           view.ground().faint_text});
 }
 
@@ -145,7 +146,7 @@ Shapes head_shapes(const Timeline& timeline, const View& view) {
     if (timeline.comparison && !caption.title.empty())
         caption = {"A: " + caption.title, "B: " + timeline.other.document->caption.title};
     add_title(out, caption, view);
-    LegendLine line(out, view, PageGeometry::kTitle + PageGeometry::kLegend / 2.0);
+    LegendLine line(out, view, view.geometry.title_height() + view.geometry.legend_height() / 2.0);
     add_causes(line, document, view);
     switch (view.colour_by) {
         case ColourBy::Kind: add_kinds(line, document, view); break;

@@ -12,11 +12,11 @@
 namespace debubble::picture {
 namespace {
 
-constexpr double kTickDistance = 90;
-constexpr double kVeil = 0.67;  ///< opacity over the part of the map that is out of sight
-constexpr double kNameSize = 12;
-constexpr double kSideSize = 11;
-constexpr double kLine = 14;  ///< distance of the lines of text beside a row
+constexpr double kTickDistance = 9;  ///< in letters
+constexpr double kVeil = 0.67;       ///< opacity over the part of the map that is out of sight
+constexpr double kNameSize = 1.2;    ///< in letters, as the next two
+constexpr double kSideSize = 1.1;
+constexpr double kLine = 1.4;  ///< distance of the lines of text beside a row
 
 Rect whole_of(const View& view) {
     return {0, 0, double(view.geometry.width), double(view.geometry.height)};
@@ -54,12 +54,12 @@ Sheet ruler_sheet(const Timeline& timeline, const View& view) {
     const Ground& ground = view.ground();
     Sheet sheet{ruler, {}, {Area{ruler, ground.gutter}}};
     const Instant origin = timeline.main.range().begin;
-    for (const Tick& tick : ticks_of(view.axis, origin, kTickDistance)) {
+    for (const Tick& tick : ticks_of(view.axis, origin, kTickDistance * view.letter())) {
         const double x = std::floor(view.x(tick.at)) + 0.5;
         sheet.shapes.emplace_back(
             Line{{x, ruler.bottom() - 6}, {x, ruler.bottom()}, ground.faint_text});
         sheet.shapes.emplace_back(
-            Text{{x + 4, ruler.bottom() - 9}, tick.text, view.means.letter, ground.faint_text});
+            Text{{x + 4, ruler.y + ruler.height / 2}, tick.text, view.letter(), ground.faint_text});
     }
     return sheet;
 }
@@ -69,7 +69,7 @@ public:
     Gutter(const Timeline& timeline, const View& view)
         : timeline_(timeline),
           view_(view),
-          right_(PageGeometry::kGutter - (timeline.comparison ? 18.0 : 6.0)) {}
+          right_(view.geometry.gutter() - (timeline.comparison ? 1.8 * view.letter() : 6.0)) {}
 
     Shapes of(const Row& row) {
         out_.clear();
@@ -91,6 +91,7 @@ public:
 private:
     static constexpr double kLeft = 8;
     static constexpr int kApart = 1;
+    double line() const { return kLine * view_.letter(); }
 
     /// The bars of a row, one for each device.
     struct StepBars {
@@ -114,33 +115,34 @@ private:
     void text(Point at, std::string words, Rgb ink, Anchor anchor, double size = 0) {
         if (!words.empty())
             out_.emplace_back(
-                Text{at, std::move(words), size > 0 ? size : view_.means.letter, ink, anchor});
+                Text{at, std::move(words), size > 0 ? size : view_.letter(), ink, anchor});
     }
 
     /// Three lines where there is room, two or one where there is less; warnings come first.
     void words(const GutterText& words, double y, int height) {
         const Ground& ground = view_.ground();
         const Rgb memory_ink = words.too_much ? ground.warning : ground.faint_text;
-        const bool two = height >= 30;
-        const double first = two ? y + 1 + kLine / 2 : y + height / 2.0;
-        const double small = std::min(view_.means.letter, std::max(height - 1.0, 6.0));
-        text({kLeft, first}, words.name, ground.text, Anchor::Start, two ? kNameSize : small);
+        const bool two = height >= 3 * view_.letter();
+        const double first = two ? y + 1 + line() / 2 : y + height / 2.0;
+        const double small = std::min(view_.letter(), std::max(height - 1.0, 6.0));
+        text({kLeft, first}, words.name, ground.text, Anchor::Start,
+             two ? kNameSize * view_.letter() : small);
         if (!two)
             return text({right_, first}, words.too_much ? words.memory : words.idle, memory_ink,
                         Anchor::End, small);
         text({right_, first}, words.copies, ground.faint_text, Anchor::End);
-        text({kLeft, first + kLine}, words.idle, ground.faint_text, Anchor::Start);
-        if (height >= 44)
-            text({kLeft, first + 2 * kLine}, words.memory, memory_ink, Anchor::Start);
+        text({kLeft, first + line()}, words.idle, ground.faint_text, Anchor::Start);
+        if (height >= 4.4 * view_.letter())
+            text({kLeft, first + 2 * line()}, words.memory, memory_ink, Anchor::Start);
         else
-            text({right_, first + kLine}, words.memory, memory_ink, Anchor::End);
+            text({right_, first + line()}, words.memory, memory_ink, Anchor::End);
     }
 
     /// Draws where the step goes, in a comparison for both sides: below the words of the row if
     /// there is room, else at its foot.
     void step_bars(const Row& row, StepBars bars) {
         double y = view_.y(row, row.whole.bottom() - bars.taken());
-        y = std::min(y, view_.y(row, row.whole.y) + 3 * kLine + 4);
+        y = std::min(y, view_.y(row, row.whole.y) + 3 * line() + 4);
         for (const Device* device : bars.devices) {
             std::ranges::move(step_bar(*device, {kLeft, y, right_ - kLeft, double(bars.height)},
                                        view_.theme, view_.means.tips),
@@ -152,15 +154,15 @@ private:
     /// The letters "A" and "B" next to the half-lanes of a comparison.
     void sides(const Row& row) {
         if (!timeline_.comparison) return;
-        constexpr int kLeast = 9;  // least height of a letter
+        const double least = 0.9 * view_.letter();
         for (const auto& [name, band] :
              {std::pair("A", row.bars), std::pair("B", row.other), std::pair("A", row.memory),
               std::pair("B", row.other_memory)})
-            if (band.height >= kLeast)
+            if (band.height >= least)
                 out_.emplace_back(
-                    Text{{PageGeometry::kGutter - 6.0, view_.y(row, band.y + band.height / 2.0)},
+                    Text{{view_.geometry.gutter() - 6.0, view_.y(row, band.y + band.height / 2.0)},
                          name,
-                         kSideSize,
+                         kSideSize * view_.letter(),
                          view_.ground().accent,
                          Anchor::End,
                          true});
@@ -193,7 +195,7 @@ void mark_memory(Shapes& out, const Timeline& timeline, const View& view, const 
     for (const Band lane : {row.memory, row.other_memory}) {
         if (!scale.limit || lane.height == 0) continue;
         const double y = std::floor(view.y(row, scale.y(lane, *scale.limit))) + 0.5;
-        out.emplace_back(Line{{PageGeometry::kGutter, y},
+        out.emplace_back(Line{{double(view.geometry.gutter()), y},
                               {double(view.geometry.width), y},
                               ground.warning,
                               1,
@@ -204,7 +206,7 @@ void mark_memory(Shapes& out, const Timeline& timeline, const View& view, const 
         if (!at) continue;
         const MemoryPeak& peak = *timeline.device(row, side)->peak;
         const bool too_much = scale.limit && total(peak.held) > *scale.limit;
-        out.emplace_back(Dot{{PageGeometry::kGutter + at->x, view.y(row, at->y)},
+        out.emplace_back(Dot{{view.geometry.gutter() + at->x, view.y(row, at->y)},
                              3.5,
                              too_much ? ground.warning : ground.text,
                              ground.window,
@@ -226,7 +228,7 @@ std::optional<Point> peak_point(const Timeline& timeline, const Row& row, Side s
 
 Sheets memory_marks(const Timeline& timeline, const View& view) {
     Sheets sheets;
-    add_rows(sheets, timeline, view, PageGeometry::kGutter, {}, {}, [&](const Row& row) {
+    add_rows(sheets, timeline, view, view.geometry.gutter(), {}, {}, [&](const Row& row) {
         Shapes marks;
         if (!row.heat) mark_memory(marks, timeline, view, row);
         return marks;
@@ -240,12 +242,13 @@ Sheets surroundings(const Timeline& timeline, const View& view) {
     Gutter gutter(timeline, view);
     add_rows(sheets, timeline, view, 0, {}, {}, [&](const Row& row) { return gutter.of(row); });
     Sheet head{whole_of(view), {}, head_shapes(timeline, view)};
-    const double edge = PageGeometry::kGutter - 0.5;
-    head.shapes.emplace_back(
-        Line{{edge, PageGeometry::kMapTop}, {edge, double(view.geometry.height)}, ground.grid});
-    head.shapes.emplace_back(Text{{8, PageGeometry::kMapTop + PageGeometry::kMap / 2.0},
+    const double edge = view.geometry.gutter() - 0.5;
+    head.shapes.emplace_back(Line{{edge, double(view.geometry.map_top())},
+                                  {edge, double(view.geometry.height)},
+                                  ground.grid});
+    head.shapes.emplace_back(Text{{8, view.geometry.map_top() + view.geometry.map_height() / 2.0},
                                   "utilisation",
-                                  view.means.letter,
+                                  view.letter(),
                                   ground.faint_text});
     sheets.push_back(std::move(head));
     return sheets;
@@ -253,17 +256,17 @@ Sheets surroundings(const Timeline& timeline, const View& view) {
 
 Sheets row_sheets(const Timeline& timeline, const View& view) {
     RowShapes rows(timeline, view, label_style(timeline, view));
-    const Point origin{PageGeometry::kGutter, PageGeometry::kTop};
+    const Point origin{double(view.geometry.gutter()), double(view.geometry.top())};
     Sheets sheets;
-    add_rows(sheets, timeline, view, PageGeometry::kGutter, origin,
+    add_rows(sheets, timeline, view, view.geometry.gutter(), origin,
              {origin.x, origin.y - view.scroll}, [&](const Row& row) { return rows.of(row); });
     return sheets;
 }
 
 Sheets page_ground(const View& view) {
     const Rect whole = whole_of(view);
-    const Rect gutter{0, PageGeometry::kMapTop, PageGeometry::kGutter,
-                      whole.height - PageGeometry::kMapTop};
+    const Rect gutter{0, double(view.geometry.map_top()), double(view.geometry.gutter()),
+                      whole.height - view.geometry.map_top()};
     Sheet sheet{whole, {}, {}};
     sheet.shapes.emplace_back(Area{whole, view.ground().window});
     sheet.shapes.emplace_back(Area{gutter, view.ground().gutter});
@@ -279,7 +282,7 @@ Sheets page(const Timeline& timeline, const View& view) {
 }
 
 int page_height(const Timeline& timeline) {
-    return PageGeometry::kTop + timeline.layout.height;
+    return PageGeometry{}.top() + timeline.layout.height;
 }
 
 }  // namespace debubble::picture

@@ -204,7 +204,7 @@ void RowShapes::bubbles(const Lane& lane, double least_width) {
 /// also where bars are too thin for them.
 void RowShapes::bubble_words(const Bubble& bubble, const BubbleColours& colours, Rect area) {
     const LabelFont& font = view_.means.labels;
-    const double size = std::min(view_.means.letter, std::floor(area.height * kLabelShare));
+    const double size = std::min(view_.letter(), std::floor(area.height * kLabelShare));
     if (size < font.smallest) return;
     const double letter = font.digit * size;
     const double line = size + 2 * kGap;

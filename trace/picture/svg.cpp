@@ -66,7 +66,7 @@ private:
             layout.rows.resize(kMostRows);
             layout.height = layout.rows.back().whole.bottom();
         }
-        view_.geometry = {std::max(options.width, PageGeometry::kGutter + 200),
+        view_.geometry = {std::max(options.width, PageGeometry{}.gutter() + 200),
                           page_height(timeline_)};
         const double width = view_.geometry.lanes_width();
         view_.axis = picture::TimeAxis(timeline_.range(), width);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "trace/picture/labels.h"
@@ -21,34 +22,41 @@ namespace debubble::picture {
 struct PageGeometry {
     int width = 0;
     int height = 0;
+    double scale = 1;  ///< size of all text around the lanes, and of the room that it has
 
-    static constexpr int kGutter = 164;
-    static constexpr int kTitle = 18;
-    static constexpr int kLegend = 16;
-    static constexpr int kMapTop = kTitle + kLegend + 2;
-    static constexpr int kMap = 18;
-    static constexpr int kRuler = 18;
-    static constexpr int kTop = kMapTop + kMap + kRuler;
+    int scaled(double length) const { return static_cast<int>(std::lround(length * scale)); }
+    int gutter() const { return scaled(164); }
+    int title_height() const { return scaled(18); }
+    int legend_height() const { return scaled(16); }
+    int map_top() const { return title_height() + legend_height() + 2; }
+    int map_height() const { return scaled(18); }
+    int ruler_height() const { return scaled(18); }
+    int top() const { return map_top() + map_height() + ruler_height(); }
 
-    int lanes_width() const { return std::max(width - kGutter, 1); }
-    int lanes_height() const { return std::max(height - kTop, 1); }
-    Rect map() const { return {kGutter, kMapTop, double(lanes_width()), kMap}; }
-    Rect ruler() const { return {kGutter, kMapTop + kMap, double(lanes_width()), kRuler}; }
-    Rect lanes() const { return {kGutter, kTop, double(lanes_width()), double(lanes_height())}; }
+    int lanes_width() const { return std::max(width - gutter(), 1); }
+    int lanes_height() const { return std::max(height - top(), 1); }
+    Rect map() const { return right_of_gutter(map_top(), map_height()); }
+    Rect ruler() const { return right_of_gutter(map_top() + map_height(), ruler_height()); }
+    Rect lanes() const { return right_of_gutter(top(), lanes_height()); }
 
     /// Converts a row's pixels to those of the picture, and back.
-    static int y_of(const Row& row, int y, int scroll) {
-        return kTop + y - (row.pinned ? 0 : scroll);
+    int y_of(const Row& row, int y, int scroll) const {
+        return top() + y - (row.pinned ? 0 : scroll);
     }
-    static int row_y(const RowLayout& layout, int y, int scroll) {
-        const int below = y - kTop;
+    int row_y(const RowLayout& layout, int y, int scroll) const {
+        const int below = y - top();
         return below < layout.pinned_height ? below : below + scroll;
     }
     /// Whether some of the row is in sight.
     bool shows(const RowLayout& layout, const Row& row, int scroll) const {
-        const int top = y_of(row, row.whole.y, scroll);
-        const int least = kTop + (row.pinned ? 0 : layout.pinned_height);
-        return top < height && top + row.whole.height > least;
+        const int upper = y_of(row, row.whole.y, scroll);
+        const int least = top() + (row.pinned ? 0 : layout.pinned_height);
+        return upper < height && upper + row.whole.height > least;
+    }
+
+private:
+    Rect right_of_gutter(int y, int high) const {
+        return {double(gutter()), double(y), double(lanes_width()), double(high)};
     }
 };
 
@@ -61,7 +69,6 @@ struct Means {
     bool tips = false;
     double least_tip = 0;     ///< width of the narrowest bar that has a tip
     bool background = false;  ///< rows are painted over whatever was there before
-    double letter = 10;       ///< size of the text beside rows and in the legend
     LabelFont labels = {};
 };
 
@@ -75,17 +82,19 @@ struct View {
     const std::vector<float>* utilisation = nullptr;  ///< of the whole range, if it is known
 
     const Ground& ground() const { return ground_of(theme); }
-    double x(Instant at) const { return PageGeometry::kGutter + axis.x(at); }
+    /// Size of the text beside rows, in the legend and on bubbles.
+    double letter() const { return 10 * geometry.scale; }
+    double x(Instant at) const { return geometry.gutter() + axis.x(at); }
     double y(const Row& row, double row_y) const {
-        return PageGeometry::kTop + row_y - (row.pinned ? 0 : scroll);
+        return geometry.top() + row_y - (row.pinned ? 0 : scroll);
     }
     bool shows(const Timeline& timeline, const Row& row) const {
         return geometry.shows(timeline.layout, row, scroll);
     }
     /// The part of the picture where a row is drawn, from `left` on: rows that scroll vanish below
     /// the pinned ones.
-    Rect clip(const Timeline& timeline, bool pinned, double left = PageGeometry::kGutter) const {
-        const double top = PageGeometry::kTop + (pinned ? 0 : timeline.layout.pinned_height);
+    Rect clip(const Timeline& timeline, bool pinned, double left) const {
+        const double top = geometry.top() + (pinned ? 0 : timeline.layout.pinned_height);
         return {left, top, geometry.width - left, geometry.height - top};
     }
 };

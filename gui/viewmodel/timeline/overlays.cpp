@@ -84,7 +84,7 @@ private:
                 Arrow{middle_of(source->right(), *source), middle_of(target->x, *target), ink});
     }
 
-    /// Draws an arrow from the middle of a bubble, as far as it is in sight, to what ends it.
+    /// Draws an arrow from a bubble, as far as it is in sight, to what ends it.
     void end_of_wait(const BubbleRef& ref) {
         const TimelineDocument& document = *scene_.main.document;
         const auto end = ends_wait(document, document.bubble(ref.index));
@@ -94,8 +94,10 @@ private:
         const Rect lanes = view_.geometry.lanes();
         const double left = std::clamp(bubble->x, lanes.x, lanes.right());
         const double right = std::clamp(bubble->right(), lanes.x, lanes.right());
-        out_.emplace_back(
-            Arrow{middle_of((left + right) / 2, *bubble), middle_of(action->x, *action), accent()});
+        const Point to = middle_of(action->x, *action);
+        // From the edge on that side, so that it does not cross the words.
+        const double from = std::clamp(to.y, bubble->y, bubble->bottom());
+        out_.emplace_back(Arrow{{(left + right) / 2, from}, to, accent()});
     }
 
     void selection() {

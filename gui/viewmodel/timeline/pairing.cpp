@@ -166,7 +166,9 @@ std::vector<Detail> details_of_step(const Scene& scene, const Row& row) {
         if (side == Side::B && !scene.comparison) continue;
         const Device* device = scene.device(row, side);
         if (device == nullptr) continue;
+        const GutterText text = gutter_text(*scene.layer(side).document, *device);
         details.push_back({scene.comparison ? side == Side::A ? "A" : "B" : "", device->name});
+        if (!text.memory.empty()) details.push_back({"memory", text.memory});
         std::ranges::move(details_of_step(*device), std::back_inserter(details));
     }
     return details;

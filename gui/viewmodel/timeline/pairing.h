@@ -56,7 +56,8 @@ std::optional<SpanRef> partner_of(const Scene& scene, const SpanRef& ref);
 /// Details of the selection; in a comparison, together with its partner's.
 std::vector<Detail> details_of(const Scene& scene, const Selection& selection);
 
-/// Where the step of a row's device goes; in a comparison that of B too.
+/// The memory of a row's device and where its step goes, since low rows have no room for them; in a
+/// comparison that of B too.
 std::vector<Detail> details_of_step(const Scene& scene, const Row& row);
 
 }  // namespace debubble::gui

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QFont>
 #include <QRectF>
 #include <QSize>
 
@@ -15,9 +16,12 @@ inline QRectF to_qt(Rect r) {
     return {r.x, r.y, r.width, r.height};
 }
 
+/// The scale of the text around the lanes: 1 for the letters of 9 points that most desktops have.
+double text_scale(const QFont& font);
+
 /// The positions of a timeline's parts in a widget, in device-independent pixels.
 struct Geometry : PageGeometry {
-    Geometry(QSize size) : PageGeometry{size.width(), size.height()} {}
+    Geometry(QSize size, double text = 1) : PageGeometry{size.width(), size.height(), text} {}
 
     QRectF map() const { return to_qt(PageGeometry::map()); }
     QRectF lanes() const { return to_qt(PageGeometry::lanes()); }

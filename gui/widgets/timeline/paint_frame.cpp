@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include <QFontInfo>
 #include <QFontMetricsF>
 #include <QPainter>
 
@@ -45,11 +46,24 @@ double digit_of(const QFont& font) {
     return QFontMetricsF(large).horizontalAdvance(QLatin1Char('0')) / kSize;
 }
 
+}  // namespace
+
+double text_scale(const QFont& font) {
+    constexpr double kUsualPixels = 12;
+    constexpr double kMost = 2.5;  // the lanes need room too
+    return std::clamp(QFontInfo(font).pixelSize() / kUsualPixels, 1.0, kMost);
+}
+
+namespace {
+
 View view_of(QSize size, const Scene& scene, const ViewState& state, Look& look) {
-    View view{Geometry(size), state.axis, state.scroll, look.theme, state.colour_by};
+    View view{Geometry(size, text_scale(look.font)), state.axis, state.scroll, look.theme,
+              state.colour_by};
     // Without pairs there are no errors.
     if (view.colour_by == ColourBy::Error && !scene.pairing) view.colour_by = ColourBy::Kind;
     view.means.labels.digit = digit_of(look.font);
+    view.means.labels.smallest = view.geometry.scaled(view.means.labels.smallest);
+    view.means.labels.largest = view.geometry.scaled(view.means.labels.largest);
     if (scene.main) {
         const TimeAxis whole(state.axis.whole(), view.geometry.lanes_width());
         view.utilisation = &utilisation_for(scene, whole, look);
@@ -63,7 +77,7 @@ View view_of_page(QSize size, const Scene& scene, const ViewState& state, Look& 
     const double rows = std::max<double>(static_cast<double>(scene.layout.rows.size()), 1);
     view.means.most_boxes =
         static_cast<std::size_t>(std::min(view.axis.width(), kMostOnPage / rows));
-    view.means.labels.smallest = kSmallestOnPage;
+    view.means.labels.smallest = view.geometry.scaled(kSmallestOnPage);
     return view;
 }
 
@@ -76,8 +90,8 @@ public:
             const int cut = std::min(static_cast<int>(std::lround(y * ratio)), canvas.height);
             return Canvas{canvas.line(cut), canvas.width, canvas.height - cut, canvas.stride};
         };
-        pinned_ = below(PageGeometry::kTop);
-        scrolled_ = below(PageGeometry::kTop + scene.layout.pinned_height);
+        pinned_ = below(view.geometry.top());
+        scrolled_ = below(view.geometry.top() + scene.layout.pinned_height);
         for (const Row& row : scene.layout.rows)
             if (view.shows(scene, row)) shown_.push_back(&row);
     }
@@ -124,14 +138,14 @@ void paint_rows(const Canvas& canvas, const Scene& scene, const View& view, doub
 /// Fills what the rows do not cover.
 void paint_ground(const Canvas& canvas, const Scene& scene, const View& view, double ratio) {
     const auto pixels = [&](double of) { return static_cast<int>(std::lround(of * ratio)); };
-    const int left = pixels(PageGeometry::kGutter);
-    const int head = pixels(PageGeometry::kMapTop);
+    const int left = pixels(view.geometry.gutter());
+    const int head = pixels(view.geometry.map_top());
     const Rgb window = view.ground().window;
     fill(canvas, 0, canvas.width, {0, head}, window);
     fill(canvas, 0, left, {head, canvas.height - head}, view.ground().gutter);
     const int rows_height = scene.main ? scene.layout.height - view.scroll : 0;
-    const int below = std::max(pixels(PageGeometry::kTop + rows_height) - 1, head);
-    fill(canvas, left, canvas.width, {head, pixels(PageGeometry::kTop) - head}, window);
+    const int below = std::max(pixels(view.geometry.top() + rows_height) - 1, head);
+    fill(canvas, left, canvas.width, {head, pixels(view.geometry.top()) - head}, window);
     fill(canvas, left, canvas.width, {below, canvas.height - below}, window);
 }
 
@@ -145,7 +159,7 @@ void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look
     const Canvas canvas{reinterpret_cast<std::uint32_t*>(image.bits()), image.width(),
                         image.height(), image.bytesPerLine() / 4};
     paint_ground(canvas, scene, view, ratio);
-    const int left = static_cast<int>(std::lround(PageGeometry::kGutter * ratio));
+    const int left = static_cast<int>(std::lround(view.geometry.gutter() * ratio));
     if (!scene.main || left >= canvas.width) return;
     paint_rows(canvas.from(left), scene, view, ratio, look);
     QPainter painter(&image);

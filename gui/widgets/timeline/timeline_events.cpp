@@ -58,17 +58,17 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
 
 Hit TimelineView::hit(QPointF at) const {
     if (!geometry().lanes().contains(at)) return {};
-    const int y = Geometry::row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll);
+    const int y = geometry().row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll);
     return hit_test(scene_, state_.axis, axis_x(at), y);
 }
 
 bool TimelineView::is_in_gutter(QPointF at) const {
-    return at.x() < Geometry::kGutter && at.y() >= Geometry::kTop;
+    return at.x() < geometry().gutter() && at.y() >= geometry().top();
 }
 
 const Row* TimelineView::row_at(QPointF at) const {
     return scene_.layout.row_at(
-        Geometry::row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll));
+        geometry().row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll));
 }
 
 void TimelineView::wheelEvent(QWheelEvent* event) {
@@ -107,7 +107,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
         const auto [begin, end] = std::minmax({snapped(pressed_at_), snapped(pointer_)});
         state_.measured = TimeRange{begin, end};
         state_.measured_y =
-            Geometry::row_y(scene_.layout, static_cast<int>(pressed_at_.y()), state_.scroll);
+            geometry().row_y(scene_.layout, static_cast<int>(pressed_at_.y()), state_.scroll);
         Q_EMIT range_measured(*state_.measured);
         changed();
     } else if (drag_ == Drag::Pan) {
@@ -168,11 +168,11 @@ void TimelineView::toggle(std::set<int>& ranks, int rank) {
 /// If a key asks for it, the menu is that of the row with the selection.
 void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
     const bool by_key = event->reason() == QContextMenuEvent::Keyboard;
-    const int y = Geometry::row_y(scene_.layout, event->y(), state_.scroll);
+    const int y = geometry().row_y(scene_.layout, event->y(), state_.scroll);
     const Row* row = nullptr;
     if (scene_.main && by_key)
         row = row_of(scene_, state_.selection);
-    else if (scene_.main && event->y() >= Geometry::kTop)
+    else if (scene_.main && event->y() >= geometry().top())
         row = scene_.layout.row_at(y);
     if (row == nullptr) return;
     const TimelineDocument& document = *scene_.main.document;
@@ -189,7 +189,7 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
     add(tr("Make thin"), state_.rows.collapsed);
     const auto replicas = std::ranges::count(document.devices, Rank{rank}, &Device::rank);
     if (replicas > 1) add(tr("Show all %1 replicas").arg(replicas), state_.rows.replicas);
-    const QPoint name(0, Geometry::y_of(*row, row->whole.y, state_.scroll));
+    const QPoint name(0, geometry().y_of(*row, row->whole.y, state_.scroll));
     menu.exec(by_key ? viewport()->mapToGlobal(name) : event->globalPos());
 }
 
@@ -222,7 +222,7 @@ bool TimelineView::viewportEvent(QEvent* event) {
 
 /// The nearest edge of a bar within a few pixels, on the row under the pointer.
 Instant TimelineView::snapped(QPointF at) const {
-    const int y = Geometry::row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll);
+    const int y = geometry().row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll);
     return snap(scene_, state_.axis, axis_x(at), y);
 }
 

@@ -163,7 +163,7 @@ template <class Paint>
 void TimelineView::laid_out_for(QSize size, Paint&& paint) {
     const ViewState before = state_;
     const RowLayout layout = scene_.layout;
-    const Geometry drawn{size};
+    const Geometry drawn = geometry_of(size);
     state_.axis.resize(drawn.lanes_width());
     // A page that is as high as its rows leaves no room for higher ones.
     if (scene_.main)
@@ -200,13 +200,13 @@ QSize TimelineView::least_page() const {
 
 RowLayout TimelineView::layout_of_page() const {
     return lay_out(*scene_.main.document, state_.rows, scene_.needs(),
-                   Geometry{least_page()}.lanes_height());
+                   geometry_of(least_page()).lanes_height());
 }
 
 QSize TimelineView::export_size() const {
     const QSize page = least_page();
     if (!scene_.main) return page;
-    return {page.width(), Geometry::kTop + layout_of_page().height};
+    return {page.width(), geometry().top() + layout_of_page().height};
 }
 
 void TimelineView::paintEvent(QPaintEvent*) {
@@ -234,6 +234,8 @@ void TimelineView::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange) {
         look_.font = font();
         look_.label_fonts = {};
+        state_.axis.resize(geometry().lanes_width());
+        lay_out_again();
     }
     viewport()->update();
     QAbstractScrollArea::changeEvent(event);

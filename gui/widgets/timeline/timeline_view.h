@@ -102,8 +102,9 @@ private:
     static constexpr double kZoomStep = 1.35;
     enum class Drag { None, Pending, Measure, Pan, Map };
 
-    Geometry geometry() const { return {viewport()->size()}; }
-    double axis_x(QPointF at) const { return at.x() - Geometry::kGutter; }
+    Geometry geometry_of(QSize size) const { return {size, text_scale(look_.font)}; }
+    Geometry geometry() const { return geometry_of(viewport()->size()); }
+    double axis_x(QPointF at) const { return at.x() - geometry().gutter(); }
     Hit hit(QPointF at) const;
     bool is_in_gutter(QPointF at) const;
     const Row* row_at(QPointF at) const;

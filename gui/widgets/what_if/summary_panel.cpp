@@ -1,7 +1,11 @@
 #include "gui/widgets/what_if/summary_panel.h"
 
+#include <algorithm>
+
+#include <QEvent>
 #include <QHeaderView>
 #include <QPainter>
+#include <QStyle>
 #include <QStyledItemDelegate>
 
 #include "gui/widgets/colours.h"
@@ -27,6 +31,21 @@ public:
         }
         QStyledItemDelegate::paint(painter, option, index);
     }
+
+    /// A tree asks without a width, and would give every text one line.
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        const auto* tree = static_cast<const QTreeWidget*>(parent());
+        QStyleOptionViewItem item = option;
+        initStyleOption(&item, index);
+        const int margin = tree->style()->pixelMetric(QStyle::PM_FocusFrameHMargin) + 1;
+        const bool spans = tree->isFirstColumnSpanned(index.row(), index.parent());
+        int width = spans ? tree->viewport()->width() : tree->columnWidth(index.column());
+        width -= 2 * margin + (index.column() == 0 ? tree->indentation() : 0);
+        const QRect lines = QFontMetrics(item.font).boundingRect(
+            QRect(0, 0, std::max(width, 1), QWIDGETSIZE_MAX), Qt::TextWordWrap, item.text);
+        const QSize usual = QStyledItemDelegate::sizeHint(option, index);
+        return {usual.width(), std::max(usual.height(), lines.height())};
+    }
 };
 
 }  // namespace
@@ -40,9 +59,33 @@ SummaryPanel::SummaryPanel(QWidget* parent) : QTreeWidget(parent) {
     setUniformRowHeights(false);
     setWordWrap(true);
     setSelectionMode(QAbstractItemView::NoSelection);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setItemDelegate(new ShareDelegate(this));
-    header()->setStretchLastSection(true);
-    header()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
+    header()->setStretchLastSection(false);
+    header()->setSectionResizeMode(QHeaderView::Fixed);
+    header()->setMinimumSectionSize(1);
+}
+
+void SummaryPanel::divide_width() {
+    int widest = 0;
+    for (int row = 0; row < topLevelItemCount(); ++row)
+        if (const QTreeWidgetItem* item = topLevelItem(row); !item->isFirstColumnSpanned())
+            widest = std::max(widest, fontMetrics().horizontalAdvance(item->text(0)));
+    const int beside = indentation() + 3 * fontMetrics().averageCharWidth();
+    const int names = std::min(widest + beside, viewport()->width() / 2);
+    header()->resizeSection(0, names);
+    header()->resizeSection(1, viewport()->width() - names);
+    scheduleDelayedItemsLayout();  // the lines of a row depend on the width
+}
+
+void SummaryPanel::resizeEvent(QResizeEvent* event) {
+    QTreeWidget::resizeEvent(event);
+    divide_width();
+}
+
+void SummaryPanel::changeEvent(QEvent* event) {
+    QTreeWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange) divide_width();
 }
 
 void SummaryPanel::show_rows(const std::vector<SummaryRow>& rows) {
@@ -50,6 +93,7 @@ void SummaryPanel::show_rows(const std::vector<SummaryRow>& rows) {
     for (const SummaryRow& row : rows) {
         auto* item = new QTreeWidgetItem(
             this, {QString::fromStdString(row.name), QString::fromStdString(row.value)});
+        item->setToolTip(0, QString::fromStdString(row.name));
         item->setToolTip(1, QString::fromStdString(row.value));
         if (row.value.empty()) {
             QFont bold = font();
@@ -65,6 +109,7 @@ void SummaryPanel::show_rows(const std::vector<SummaryRow>& rows) {
             item->setFirstColumnSpanned(true);
         }
     }
+    divide_width();
 }
 
 void SummaryPanel::set_stale(bool stale) {

@@ -18,6 +18,14 @@ public:
     void show_rows(const std::vector<SummaryRow>& rows);
     /// Greys the figures because they are out of date.
     void set_stale(bool stale);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    /// Gives names at most half of the width: what has no room is broken into lines.
+    void divide_width();
 };
 
 }  // namespace debubble::gui

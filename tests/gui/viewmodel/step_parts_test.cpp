@@ -84,14 +84,15 @@ TEST_F(StepParts, are_drawn_left_of_the_lanes_and_said_in_words) {
         ASSERT_EQ(found.size(), 3U) << "the last rank waits for no stage";
         for (std::size_t i = 0; i < found.size(); ++i) {
             const Row& row = scene.layout.rows[i];
-            EXPECT_LT(found[i].right(), PageGeometry::kGutter);
+            EXPECT_LT(found[i].right(), PageGeometry{}.gutter());
             EXPECT_GE(found[i].y, view.y(row, row.whole.y + 2 * 14.0)) << "below the words";
             EXPECT_LE(found[i].bottom(), view.y(row, row.whole.bottom()));
         }
     }
     const auto details = details_of_step(scene, scene.layout.rows[1]);
     EXPECT_EQ(details[0].value, "rank 1");
-    EXPECT_EQ(details.size(), 1 + step_parts(plan->document->devices[1]).size());
+    EXPECT_EQ(details[1].name, "memory");
+    EXPECT_EQ(details.size(), 2 + step_parts(plan->document->devices[1]).size());
 }
 
 TEST_F(StepParts, are_missing_where_no_statistics_are_kept) {

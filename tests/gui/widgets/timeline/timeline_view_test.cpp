@@ -31,9 +31,10 @@ protected:
     /// Where a time of a rank's bars is on the screen.
     QPoint point(double ms, int rank) const {
         const Row& row = *view_.scene().layout.row_of(static_cast<std::size_t>(rank));
-        const int y = Geometry::y_of(row, row.bars.y + row.bars.height / 2, view_.state().scroll);
+        const int y =
+            PageGeometry{}.y_of(row, row.bars.y + row.bars.height / 2, view_.state().scroll);
         const Instant when = document_->range.begin + from_seconds(ms * 1e-3);
-        return {Geometry::kGutter + static_cast<int>(view_.state().axis.x(when)), y};
+        return {PageGeometry{}.gutter() + static_cast<int>(view_.state().axis.x(when)), y};
     }
     void wheel(QPoint at, int delta, Qt::KeyboardModifiers modifiers) {
         QWheelEvent event(at, view_.viewport()->mapToGlobal(at), {}, {0, delta}, Qt::NoButton,
@@ -80,11 +81,11 @@ TEST_F(TimelineViewTest, SelectsABubbleAndSaysWhatItWaitsFor) {
 
 TEST_F(TimelineViewTest, ZoomsAtThePointerWithControlAndTheWheel) {
     const QPoint at = point(10, 1);
-    const Instant before = view_.state().axis.at(at.x() - Geometry::kGutter);
+    const Instant before = view_.state().axis.at(at.x() - PageGeometry{}.gutter());
     wheel(at, 120, Qt::ControlModifier);
     wheel(at, 240, Qt::ControlModifier);
     EXPECT_LT(shown().length(), document_->range.length() / 1.6);
-    const Instant after = view_.state().axis.at(at.x() - Geometry::kGutter);
+    const Instant after = view_.state().axis.at(at.x() - PageGeometry{}.gutter());
     EXPECT_LE(std::abs((after - before).count()), view_.state().axis.ns_per_pixel());
     wheel(at, -720, Qt::ControlModifier);
     EXPECT_EQ(shown(), document_->range);
@@ -177,7 +178,7 @@ TEST_F(TimelineViewTest, CentresTheSelectionAndThenFitsIt) {
     const auto place = place_of(view_.scene(), std::get<SpanRef>(view_.state().selection));
     const double middle =
         (view_.state().axis.x(place->range.begin) + view_.state().axis.x(place->range.end)) / 2;
-    EXPECT_NEAR(middle, (kWidth - Geometry::kGutter) / 2.0, 12);
+    EXPECT_NEAR(middle, (kWidth - PageGeometry{}.gutter()) / 2.0, 12);
     QTest::keyClick(&view_, Qt::Key_F);
     EXPECT_LT(shown().length(), length / 3);
     EXPECT_LE(shown().begin, place->range.begin);
@@ -222,7 +223,7 @@ TEST_F(TimelineViewTest, OpensTheStreamsOfARankFromTheGutter) {
         plan("1f1b", 4, 8, std::chrono::milliseconds(1), std::chrono::microseconds(100)));
     view_.set_document(with_links);
     const std::size_t rows = view_.scene().layout.rows.size();
-    click({20, Geometry::kTop + 10});
+    click({20, PageGeometry{}.top() + 10});
     EXPECT_EQ(view_.scene().layout.rows.size(), rows + with_links->devices[0].streams.size());
 }
 
@@ -275,8 +276,8 @@ TEST_F(TimelineViewTest, ScrollsToWhatItFound) {
     view_.search("39F3");
     const Row* row = row_of(view_.scene(), view_.state().selection);
     ASSERT_NE(row, nullptr);
-    const int top = Geometry::y_of(*row, row->whole.y, view_.state().scroll);
-    EXPECT_GE(top, Geometry::kTop);
+    const int top = PageGeometry{}.y_of(*row, row->whole.y, view_.state().scroll);
+    EXPECT_GE(top, PageGeometry{}.top());
     EXPECT_LE(top + row->whole.height, 200);
 }
 
@@ -305,7 +306,8 @@ TEST_F(TimelineViewTest, ExportsAllRowsWhenStreamsAreOpen) {
     const QImage page = view_.picture(size, 1);
     const Rgb forward = palette_of(Theme::Light)[0];
     const auto forwards_above = [&](int bottom, int height) {
-        return count(page.copy(Geometry::kGutter, bottom - height, page.width(), height), forward);
+        return count(page.copy(PageGeometry{}.gutter(), bottom - height, page.width(), height),
+                     forward);
     };
     EXPECT_GT(forwards_above(size.height(), 60), 1000U);  // forwards of the last rank
     EXPECT_EQ(forwards_above(size.height(), 4), 0U);      // the gap below its bars
@@ -335,14 +337,15 @@ TEST_F(TimelineViewTest, ComparesTwoDocumentsInHalfLanes) {
 
     // The lower half of rank 3 is B's.
     const Row row = *view_.scene().layout.row_of(3);
-    click({point(5, 3).x(), Geometry::y_of(row, row.other.y + 3, 0)});
+    click({point(5, 3).x(), PageGeometry{}.y_of(row, row.other.y + 3, 0)});
     EXPECT_EQ(std::get<SpanRef>(view_.state().selection).side, Side::B);
     EXPECT_EQ(view_.details().front(), (Detail{"of", "B"}));
     // The same action of A has a frame too.
     const Rgb accent = ground_of(Theme::Light).accent;
     const QImage both = view_.picture({1172, 450}, 1);
     for (const Band half : {row.bars, row.other}) {
-        const QRect lane(Geometry::kGutter, Geometry::y_of(row, half.y, 0), 1000, half.height);
+        const QRect lane(PageGeometry{}.gutter(), PageGeometry{}.y_of(row, half.y, 0), 1000,
+                         half.height);
         EXPECT_GT(count(both.copy(lane), accent), 20U);
     }
 

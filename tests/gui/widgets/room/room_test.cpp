@@ -5,6 +5,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QStyle>
 #include <QTabBar>
 #include <QTableView>
 #include <QTest>
@@ -15,8 +16,10 @@
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/theme.h"
 #include "gui/widgets/timeline/geometry.h"
+#include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "tests/gui/widgets/window.h"
+#include "trace/picture/page_shapes.h"
 
 /// The room that every part of the window has.
 namespace debubble::gui {
@@ -92,6 +95,74 @@ TEST_F(Room, with_large_letters_every_label_of_the_panel_is_whole_or_can_be_scro
         EXPECT_LE(label->mapTo(page, QPoint(label->width(), 0)).x(), page->width());
     }
     EXPECT_GT(labels, 10);
+}
+
+TEST_F(Room, with_large_letters_the_figures_of_the_summary_are_whole) {
+    for (const int points : {9, 20}) {
+        QFont letters = font_;
+        letters.setPointSize(points);
+        QApplication::setFont(letters);
+        ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
+        window->resize(1280, 720);
+        command("Reset the layout")->trigger();
+        settle_layout();
+        const auto* summary = static_cast<const SummaryPanel*>(dock("summary")->widget());
+        ASSERT_TRUE(summary->isVisible());
+        EXPECT_EQ(summary->columnWidth(0) + summary->columnWidth(1), summary->viewport()->width());
+        int rows = 0;
+        for (int i = 0; i < summary->topLevelItemCount(); ++i) {
+            const QTreeWidgetItem* item = summary->topLevelItem(i);
+            if (item->isFirstColumnSpanned()) continue;
+            ++rows;
+            for (const int column : {0, 1}) {
+                const QString text = item->text(column);
+                const int margin = summary->style()->pixelMetric(QStyle::PM_FocusFrameHMargin) + 1;
+                const int room = summary->columnWidth(column) - 2 * margin -
+                                 (column == 0 ? summary->indentation() : 0);
+                const QRect needed = summary->fontMetrics().boundingRect(QRect(0, 0, room, 10'000),
+                                                                         Qt::TextWordWrap, text);
+                EXPECT_LE(needed.height(), summary->visualItemRect(item).height())
+                    << text.toStdString() << " in " << room;
+                EXPECT_EQ(item->toolTip(column), text);
+            }
+        }
+        EXPECT_GT(rows, 10);
+    }
+}
+
+TEST_F(Room, with_large_letters_is_wider_left_of_the_lanes_as_its_words_need) {
+    ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
+    window->resize(1280, 720);
+    QFont large = font_;
+    large.setPointSize(20);
+    QApplication::setFont(large);
+    settle_layout();
+    const auto* timeline = window->findChild<TimelineView*>();
+    const double scale = text_scale(timeline->font());
+    EXPECT_NEAR(scale, 20 / 9.0, 0.1);
+    View view;
+    view.geometry = Geometry{timeline->viewport()->size(), scale};
+    view.axis = timeline->state().axis;
+    EXPECT_EQ(view.axis.width(), view.geometry.lanes_width());
+    EXPECT_GE(view.geometry.lanes_width(), 500);
+    QFont font = timeline->font();
+    int names = 0;
+    for (const Sheet& sheet : surroundings(timeline->scene(), view))
+        for (const Shape& shape : sheet.shapes) {
+            const auto* text = std::get_if<Text>(&shape);
+            if (text == nullptr || text->at.x > view.geometry.gutter() ||
+                text->at.y < view.geometry.map_top())
+                continue;
+            ++names;
+            font.setPixelSize(int(std::lround(text->size)));
+            const double width = QFontMetricsF(font).horizontalAdvance(text->words.c_str());
+            EXPECT_GE(text->size, 10);
+            if (text->anchor == Anchor::End)
+                EXPECT_GE(text->at.x - width, 0) << text->words;
+            else
+                EXPECT_LE(text->at.x + width, view.geometry.gutter()) << text->words;
+        }
+    EXPECT_GE(names, 4);
 }
 
 TEST_F(Room, is_made_by_folding_panels_which_come_back) {

@@ -1,0 +1,90 @@
+#include <cstdlib>
+
+#include <QDockWidget>
+#include <QScreen>
+#include <QStatusBar>
+#include <QToolBar>
+
+#include "tests/gui/widgets/timeline/views.h"
+#include "tests/gui/widgets/window.h"
+#include "trace/picture/bubbles.h"
+
+/// The whole window as a person sees it. With DEBUBBLE_PICTURES=FOLDER its pictures are kept there
+/// to be looked at. An entry of ctest runs these cases at 200 %.
+namespace debubble::gui {
+namespace {
+
+class WindowPicture : public Window {
+protected:
+    void TearDown() override {
+        command("Theme of the system")->trigger();
+        window = nullptr;
+    }
+
+    QImage picture(QSize size) {
+        window->resize(size);
+        command("Reset the layout")->trigger();
+        for (int i = 0; i < 3; ++i) QApplication::processEvents();
+        return window->grab().toImage();
+    }
+    void keep(const QImage& image, const std::string& name) const {
+        const char* place = std::getenv("DEBUBBLE_PICTURES");
+        if (place == nullptr) return;
+        const int percent = int(100 * window->devicePixelRatio());
+        const QString file = QString("%1/window-%2-%3.png").arg(place, name.c_str()).arg(percent);
+        EXPECT_TRUE(image.save(file));
+    }
+    template <class T>
+    void expect_inside() {
+        for (const T* part : window->findChildren<T*>()) {
+            if (part->visibleRegion().isEmpty()) continue;
+            const QRect place(part->mapTo(window.get(), QPoint()), part->size());
+            EXPECT_TRUE(window->rect().contains(place)) << part->objectName().toStdString();
+        }
+    }
+};
+
+/// The sizes are those of whole screens without the frame of a window.
+TEST_F(WindowPicture, has_all_parts_inside_in_both_themes_on_small_and_large_screens) {
+    ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
+    window->findChild<TimelineView*>()->next_bubble();
+    const double ratio = window->devicePixelRatio();
+    for (const char* theme : {"Light theme", "Dark theme"}) {
+        command(theme)->trigger();
+        const bool dark = QString(theme) == "Dark theme";
+        for (const QSize screen : {QSize(1280, 720), QSize(1920, 1080)}) {
+            // What is smaller than this at 200 % is no screen that anybody works with.
+            if (ratio > 1 && screen.width() < 1920) continue;
+            const QSize size = ratio > 1 ? screen / ratio - QSize(16, 48) : screen;
+            const QImage image = picture(size);
+            EXPECT_EQ(image.size(), size * ratio);
+            EXPECT_EQ(window->size(), size) << "the window is no larger than its screen";
+            expect_inside<QDockWidget>();
+            expect_inside<QToolBar>();
+            expect_inside<QStatusBar>();
+            const Theme shades = dark ? Theme::Dark : Theme::Light;
+            EXPECT_GT(count(image, bubble_colours(BubbleCause::OtherStage, shades).ground), 200U);
+            EXPECT_GT(count(image, ground_of(shades).accent), 50U) << "of the selected bubble";
+            keep(image, std::string(dark ? "dark" : "light") + '-' +
+                            std::to_string(screen.width()) + 'x' + std::to_string(screen.height()));
+        }
+    }
+}
+
+TEST_F(WindowPicture, has_large_letters_where_the_system_has) {
+    const QFont usual = QApplication::font();
+    QFont large = usual;
+    large.setPointSize(20);
+    QApplication::setFont(large);
+    ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
+    const QSize size = QSize(1920, 1080) / window->devicePixelRatio();
+    if (window->devicePixelRatio() == 1) {
+        keep(picture(size), "large-letters");
+        EXPECT_EQ(window->size(), size);
+        expect_inside<QDockWidget>();
+    }
+    QApplication::setFont(usual);
+}
+
+}  // namespace
+}  // namespace debubble::gui
