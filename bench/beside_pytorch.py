@@ -121,7 +121,8 @@ def debubble_steps(arguments, scenario, folder):
     if code != 0:
         how = f"was not done after {seconds:.0f} s" if code is None else f"ended with {code}"
         fail(f"debubble {how}\n{errors.strip()[-2000:]}".strip())
-    steps = [json.loads(line)["step_time_s"] for line in metrics.read_text().splitlines()][warm_up:]
+    lines = map(json.loads, metrics.read_text().splitlines())
+    steps = [line["step_time_s"] for line in lines if "step_time_s" in line][warm_up:]
     if not steps:
         fail("debubble succeeded, but wrote no step times")
     return steps

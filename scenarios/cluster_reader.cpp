@@ -230,9 +230,14 @@ void mark_foreign(const NodePtr& part, std::string_view name, const Origins& ori
     }
 }
 
+/// What a file with measurements begins with; no other value is known, so that none is kept.
+constexpr std::pair<std::string_view, int> kSchemas[] = {{kClusterSchema, 0}};
+
 /// What the table of a cluster reads into.
 struct ClusterDraft {
     Cluster cluster;
+    std::optional<int> schema;
+    std::optional<int> version;
     Origins origins;
 };
 
@@ -251,6 +256,11 @@ auto in_cluster(auto member) {
 
 const Fields<ClusterDraft>& cluster_fields() {
     static const Fields<ClusterDraft> kFields{
+        {"schema", word(&ClusterDraft::schema, kSchemas),
+         "What the file is; `debubble calibrate` writes it.", "debubble/cluster", "not stated"},
+        {"version", whole(&ClusterDraft::version, kClusterVersion, kClusterVersion),
+         "The version of that, which grows when a key changes its meaning or goes.", "1",
+         "not stated"},
         {"name", free_text(in_cluster(&Cluster::name)), "The cluster's name.", "my-cluster",
          "inline"},
         {"source", free_text(in_cluster(&Cluster::source)),

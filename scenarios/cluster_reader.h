@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/cluster.h"
@@ -17,6 +18,10 @@ namespace debubble::scenarios {
 /// If it adds a mistake, the result has no meaning.
 Cluster read_cluster(const text::NodePtr& value, text::ShippedFiles& shipped,
                      text::Mistakes& mistakes);
+
+/// What a cluster's file may begin with, and `debubble calibrate` writes.
+inline constexpr std::string_view kClusterSchema = "debubble/cluster";
+inline constexpr int kClusterVersion = 1;
 
 /// The cluster of a name or path given on the command line. Throws InputError.
 Cluster read_cluster(const std::string& name_or_path);

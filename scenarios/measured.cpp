@@ -147,10 +147,17 @@ void read_operators(MappingReader& in, std::string_view key, Measured& measured)
                   [&](const NodePtr& item) { read_operator(item, measured, in.mistakes()); });
 }
 
+void read_plans(MappingReader& in, std::string_view key, Measured& measured) {
+    in.texts(key, measured.plans);
+}
+
 const Fields<Measured>& measured_fields() {
     static const Fields<Measured> kFields{
         {"with", free_text(&Measured::with),
          "The kernels, threads and versions that were measured.", "onednn, 1 thread", "none"},
+        {"plans", custom(read_plans, {Form{text::ListForm{{Form{text::TextForm{}}}, {}}}}),
+         "The trainings that were timed, in words.", "[gpt2 on 2 x CPU, pipeline 2; 1f1b]",
+         "none is stated"},
         {"pass_overhead", duration(&Measured::pass_overhead),
          "Time added for each pass, beyond its operators.", "10 us"},
         {"step_overhead", duration(&Measured::step_overhead),
@@ -211,10 +218,13 @@ std::shared_ptr<const Measured> read_measured(const NodePtr& section, Mistakes& 
 }
 
 std::string measured_text(const Measured& measured) {
+    std::string plans;
+    for (const std::string& plan : measured.plans) plans += "\n    - " + yaml_quoted(plan);
     std::string out = fmt::format(
-        "measured:\n  with: {}\n  pass_overhead: {} ns\n  step_overhead: {} ns\n"
+        "measured:\n  with: {}\n  plans:{}{}\n  pass_overhead: {} ns\n  step_overhead: {} ns\n"
         "  optimizer_seconds_per_element: {}\n  norm_seconds_per_element: {}\n  collectives:{}\n",
-        yaml_quoted(measured.with), measured.pass_overhead.count(), measured.step_overhead.count(),
+        yaml_quoted(measured.with), plans.empty() ? " []" : "", plans,
+        measured.pass_overhead.count(), measured.step_overhead.count(),
         measured.optimizer_seconds_per_element, measured.norm_seconds_per_element,
         measured.collectives.empty() ? " []" : "");
     for (const auto& [key, found] : measured.collectives)

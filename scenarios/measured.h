@@ -36,6 +36,7 @@ struct MeasuredCollective {
 
 struct Measured {
     std::string with;  ///< kernels, threads per rank, ranks at once, versions of libraries
+    std::vector<std::string> plans;  ///< the trainings that were timed, in words
     /// Times by models::signature_of and part.
     std::map<std::pair<std::string, models::Part>, MeasuredOperator> operators;
     Duration pass_overhead{};  ///< added for each pass, beyond its operators: the interpreter's

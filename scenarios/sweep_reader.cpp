@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "models/layer_keys.h"
 #include "scenarios/cluster_reader.h"
+#include "scenarios/keys.h"
 #include "scenarios/scenario_tree.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"
@@ -105,14 +108,27 @@ void flatten(const Node& node, const std::string& prefix, std::map<std::string, 
     }
 }
 
+/// The keys to which conditions may refer where the scenario does not give them.
+constexpr std::string_view kHaveDefaults[] = {
+    "parallel.tensor",     "parallel.pipeline",  "parallel.context",
+    "parallel.expert",     "parallel.data",      "schedule",
+    "parallel.zero_stage", "training.recompute", "training.attention"};
+
+/// Their defaults, which are those of the reader's table; "auto: the GPUs divided by ..." is auto.
+std::map<std::string, std::string> defaults_of_keys() {
+    std::map<std::string, std::string> defaults;
+    const std::vector<text::Key> keys = scenario_keys();
+    for (const text::KeyAt& at : text::flattened(keys))
+        if (std::ranges::find(kHaveDefaults, at.path) != std::end(kHaveDefaults))
+            defaults[at.path] = at.key->otherwise.substr(0, at.key->otherwise.find(':'));
+    defaults["parallel.stages_per_rank"] = std::to_string(Parallel().stages_per_rank);
+    return defaults;
+}
+
 /// All values that conditions may refer to and that the grid does not change.
 std::map<std::string, std::string> fixed_values(const NodePtr& root, text::ShippedFiles& shipped) {
-    std::map<std::string, std::string> fixed{
-        {"parallel.tensor", "1"},       {"parallel.pipeline", "1"},
-        {"parallel.context", "1"},      {"parallel.stages_per_rank", "1"},
-        {"parallel.expert", "1"},       {"parallel.data", "auto"},
-        {"parallel.zero_stage", "0"},   {"schedule", "1f1b"},
-        {"training.recompute", "none"}, {"training.attention", "flash"}};
+    static const std::map<std::string, std::string> kDefaults = defaults_of_keys();
+    std::map<std::string, std::string> fixed = kDefaults;
     Mistakes ignored;  // they are reported when the scenario is read
     const Parts parts = read_parts(root, shipped, ignored);
     if (ignored.empty()) {

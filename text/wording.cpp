@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -110,6 +111,14 @@ std::string rate_text(double per_s) {
     if (!(std::abs(per_s) < 1e15)) return fmt::format("{:.4g}", per_s);
     if (std::abs(per_s) >= 1000) return with_thousands(std::llround(per_s));
     return fmt::format("{:.4g}", per_s);
+}
+
+std::string flop_rate_text(double flops_per_s) {
+    constexpr std::pair<double, std::string_view> kUnits[] = {
+        {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}};
+    for (const auto& [size, name] : kUnits)
+        if (flops_per_s >= size) return fmt::format("{:.1f} {}", flops_per_s / size, name);
+    return fmt::format("{:.4g} FLOP/s", flops_per_s);
 }
 
 std::string stages_text(const std::vector<Stage>& stages) {

@@ -41,6 +41,7 @@ std::string gib_text(Bytes bytes);                          ///< "12.34", withou
 std::string size_text(Bytes bytes);                         ///< "12.34 GiB", "302.1 MiB"
 std::string count_text(std::int64_t number);                ///< "1.56 B"
 std::string rate_text(double per_s);                        ///< "12,345", "1.25"
+std::string flop_rate_text(double flops_per_s);             ///< "148.6 TFLOP/s", "39.2 GFLOP/s"
 std::string stages_text(const std::vector<Stage>& stages);  ///< "0,4", "8-15"
 
 inline constexpr std::size_t kReportColumns = 100;

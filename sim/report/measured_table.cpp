@@ -59,14 +59,24 @@ const TableProfile& profile_of(const std::string& file) {
     });
 }
 
+/// A row and where it stands in its file.
+struct TableRow {
+    std::vector<std::string> fields;
+    SourceLocation where;
+    std::string text;
+};
+
+Diagnostic mistake_at(const TableRow& row, std::string sentence) {
+    return {row.where, std::move(sentence), row.text};
+}
+
 /// One row by column name; complains about cells that are not numbers.
 class Cells {
 public:
-    Cells(const std::vector<std::string>& header, const std::vector<std::string>& fields,
-          SourceLocation where, std::vector<Diagnostic>& mistakes)
-        : where_(std::move(where)), mistakes_(mistakes) {
-        for (std::size_t i = 0; i < header.size() && i < fields.size(); ++i)
-            cells_[header[i]] = fields[i];
+    Cells(const TableRow& header, const TableRow& row, std::vector<Diagnostic>& mistakes)
+        : header_(header), row_(row), mistakes_(mistakes) {
+        for (std::size_t i = 0; i < header.fields.size() && i < row.fields.size(); ++i)
+            cells_[header.fields[i]] = row.fields[i];
     }
 
     bool has(const std::string& column) const {
@@ -95,16 +105,23 @@ public:
         complain(fmt::format("'{}' must be a whole number below a billion", column));
         return otherwise;
     }
+    /// A column that the table lacks is a mistake of its header, and one mistake for all rows.
     void demand(const std::string& column) const {
-        if (!has(column)) complain(fmt::format("'{}' is missing", column));
+        if (has(column)) return;
+        if (std::ranges::find(header_.fields, column) != header_.fields.end())
+            return complain(fmt::format("'{}' is missing", column));
+        Diagnostic lacks = mistake_at(header_, fmt::format("the table has no column '{}'", column));
+        if (std::ranges::find(mistakes_, lacks) == mistakes_.end())
+            mistakes_.push_back(std::move(lacks));
     }
 
 private:
     void complain(std::string sentence) const {
-        mistakes_.push_back({where_, std::move(sentence), {}});
+        mistakes_.push_back(mistake_at(row_, std::move(sentence)));
     }
+    const TableRow& header_;
+    const TableRow& row_;
     std::map<std::string, std::string> cells_;
-    SourceLocation where_;
     std::vector<Diagnostic>& mistakes_;
 };
 
@@ -237,6 +254,18 @@ MeasuredStep step_of(const Cells& cells, const TableProfile& profile,
     return step;
 }
 
+std::string first_line(std::string_view text) {
+    return std::string(text.substr(0, text.find('\n')));
+}
+
+/// The next row; nothing if it has no end.
+std::optional<TableRow> take_row(std::string_view& rest, const std::string& file, int line) {
+    std::string line_text = first_line(rest);
+    auto fields = text::take_csv_row(rest);
+    if (!fields) return std::nullopt;
+    return TableRow{std::move(*fields), {file, line, 1}, std::move(line_text)};
+}
+
 }  // namespace
 
 MeasuredTable read_measured(const std::string& text, const std::string& file,
@@ -245,21 +274,21 @@ MeasuredTable read_measured(const std::string& text, const std::string& file,
     std::string ended = text;  // the last line may lack its end
     if (!ended.empty() && ended.back() != '\n') ended += '\n';
     std::string_view rest = ended;
-    const auto header = text::take_csv_row(rest);
+    const auto header = take_row(rest, file, 1);
     if (!header) throw InputError({{{file, 0, 0}, "there is no header row", {}}});
 
     MeasuredTable table{std::filesystem::path(file).stem().string(), {}};
     std::vector<Diagnostic> mistakes;
     for (int line = 2; !rest.empty(); ++line) {
-        const auto fields = text::take_csv_row(rest);
-        if (!fields || table.steps.size() >= kMostSteps) {
+        const auto row = take_row(rest, file, line);
+        if (!row || table.steps.size() >= kMostSteps) {
             mistakes.push_back({{file, line, 1},
                                 "the table ends in the middle of a row here, or has too many rows",
-                                {}});
+                                row ? row->text : first_line(rest)});
             break;
         }
-        if (fields->size() == 1 && fields->front().empty()) continue;
-        const Cells cells(*header, *fields, {file, line, 1}, mistakes);
+        if (row->fields.size() == 1 && row->fields.front().empty()) continue;
+        const Cells cells(*header, *row, mistakes);
         if (cells.has("updates") != cells.has("seconds_for_all_updates") ||
             (cells.has("strategy") && !cells.has("updates")))
             continue;  // only memory was measured, not time

@@ -71,10 +71,10 @@ private:
         if (p_.mfu)
             figure("MFU", text::percent(*p_.mfu),
                    fmt::format("HFU {}", p_.hfu ? text::percent(*p_.hfu) : "unknown"),
-                   fmt::format("{:.1f} TFLOP/s per GPU", p_.tflops_per_gpu));
+                   text::flop_rate_text(p_.tflops_per_gpu * 1e12) + " per GPU");
         else
             figure("MFU", "unknown", "no peak rate known",
-                   fmt::format("{:.1f} TFLOP/s per GPU", p_.tflops_per_gpu));
+                   text::flop_rate_text(p_.tflops_per_gpu * 1e12) + " per GPU");
         figure("bubble", text::percent(p_.bubble),
                fmt::format("span bubble {}", text::percent(p_.span_bubble)),
                fmt::format("makespan {}", text::time_text(p_.makespan_s)));

@@ -11,6 +11,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/read_scenario.h"
+#include "text/wording.h"
 
 namespace debubble::sim {
 namespace {
@@ -115,8 +116,9 @@ std::string to_text(const CostValidation& validation) {
                            100 * e.mean, 100 * e.median, 100 * e.worst, 100 * e.bias);
     };
     text += fmt::format("{} rows: {}\n", validation.rows.size(), line(validation.prediction));
-    text += fmt::format("null model, {:.1f} TFLOP/s per GPU: {}\n",
-                        validation.null_flops_per_s / 1e12, line(validation.null_model));
+    text +=
+        fmt::format("null model, {} per GPU: {}\n",
+                    text::flop_rate_text(validation.null_flops_per_s), line(validation.null_model));
     return text;
 }
 

@@ -33,8 +33,8 @@ class Calibrate(ProgramTest):
         self.assertTrue(told.endswith(f"wrote {here}; debubble simulate SCENARIO --set "
                                       f"cluster={here} --set framework=debubble\n"), told)
         lines = here.read_text().splitlines()
-        self.assertEqual(lines[0], 'name: "here"')
-        self.assertRegex(lines[1], r"^source: \"debubble calibrate --device cpu: .* kernels, "
+        self.assertEqual(lines[:3], ["schema: debubble/cluster", "version: 1", 'name: "here"'])
+        self.assertRegex(lines[3], r"^source: \"debubble calibrate --device cpu: .* kernels, "
                                    r"1 thread per rank, 2 ranks as threads at once; ")
         for key in ["gpu:", "  threads: 1", "node_link:", "network:", "origins:",
                     "  - provenance: measured", "measured:", "  operators:",

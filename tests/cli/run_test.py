@@ -25,6 +25,13 @@ def needs_mpi(test):
     return unittest.skipUnless(shutil.which("mpirun") and module.exists(), "there is no MPI")(test)
 
 
+def lines_of(metrics):
+    """Those of steps and evaluations: the first says of which plan they are."""
+    header, *lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+    assert header["schema"] == "debubble/metrics", header
+    return [line for line in lines if "schema" not in line]
+
+
 class RunTest(ProgramTest):
     def setUp(self):
         super().setUp()
@@ -153,7 +160,7 @@ class Report(RunTest):
                 self.assertIsNone(told["mfu_reason"])
                 self.assertEqual([row["what"] for row in told["provenance"]],
                                  ["step", "peak rate"])
-                rows = [json.loads(line) for line in metrics.read_text().splitlines()]
+                rows = lines_of(metrics)
                 for row in rows:
                     flops = told["tflops_per_gpu"] * told["step_time_s"] / row["step_time_s"]
                     self.assertAlmostEqual(row["mfu"] * peak / 1e12 / flops, 1)
@@ -189,7 +196,7 @@ class Report(RunTest):
     def test_metrics_are_a_line_of_json_per_step(self):
         metrics = self.folder / "metrics.jsonl"
         self.run_it("--metrics", metrics)
-        lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+        lines = lines_of(metrics)
         self.assertEqual([line["step"] for line in lines], list(range(1, STEPS + 1)))
         self.assertEqual(set(lines[0]) >= {"loss", "grad_norm", "lr", "tokens_per_s"}, True)
 
@@ -212,7 +219,7 @@ class Epochs(RunTest):
         metrics.unlink(missing_ok=True)  # which a resumed run goes on with
         words = [word for key in (self.COSINE, *sets) for word in ("--set", key)]
         self.run_it(*words, *options, "--metrics", metrics, steps=steps)
-        return [json.loads(line)["lr"] for line in metrics.read_text().splitlines()]
+        return [line["lr"] for line in lines_of(metrics)]
 
     def test_say_where_a_cosine_ends(self):
         rates = self.rates(f"training.epochs={self.EPOCHS}")
@@ -284,7 +291,7 @@ class Epochs(RunTest):
         self.done("run", "llama-pipeline", "--set", model, "--set", f"training.data={{text: {text}}}",
                   "--set", "training.seq_length=16", "--set", "training.global_batch=4",
                   "--steps", 2, "--metrics", metrics, cwd=self.folder)
-        rates = [json.loads(line)["lr"] for line in metrics.read_text().splitlines()]
+        rates = [line["lr"] for line in lines_of(metrics)]
         for step, rate in enumerate(rates):
             self.assertAlmostEqual(rate, 1e-3 * (0.1 + 0.9 * step / 1000), delta=1e-15)
         self.assertEqual(len(rates), 2)
@@ -298,7 +305,7 @@ class Epochs(RunTest):
         self.done("run", "vit-hybrid", "--set", model, "--set", f"training.data={{images: {SHAPES}}}",
                   "--set", "training.lr_schedule={name: cosine, warmup_steps: 3}", "--metrics", metrics,
                   cwd=self.folder)
-        rates = [json.loads(line)["lr"] for line in metrics.read_text().splitlines()]
+        rates = [line["lr"] for line in lines_of(metrics)]
         self.assertEqual(len(rates), 9)
         self.assertAlmostEqual(max(rates), 2e-4, delta=1e-15)
         self.assertLess(rates[-1], 4e-5)
@@ -472,7 +479,7 @@ class Evaluations(RunTest):
         self.assertEqual(whole, [f"evaluation after step {step}" for step in (2, 4, 5)])
         self.assertTrue(shown[shown.index(next(line for line in shown if " step 4:" in line)) - 1]
                         .startswith("step 4/5"), shown)
-        rows = [json.loads(line) for line in metrics.read_text().splitlines()]
+        rows = lines_of(metrics)
         self.assertEqual([row["step"] for row in rows if "loss" in row], [1, 2, 3, 4, 5])
         tested = [row for row in rows if "eval_loss" in row]
         self.assertEqual([row["step"] for row in tested], [2, 4, 5])

@@ -8,6 +8,8 @@ import unittest
 import jsonschema
 import yaml
 
+from program import BAD_INPUT, ProgramTest, debubble
+
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -55,6 +57,60 @@ class ShippedFiles(unittest.TestCase):
             for file in files:
                 with self.subTest(file.name):
                     self.assertEqual(mistakes(checker, yaml.load(file.read_text(), Core)), [])
+
+
+class WrittenFiles(ProgramTest):
+    """What the programs write for others to read."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("mine.txt", "one two three four five six seven. " * 60)
+        self.write("mine.yaml", """
+model: {name: tiny, family: gpt2, layers: 2, hidden: 16, heads: 2, vocab: 260, max_positions: 16}
+cluster: this-machine
+gpus: 2
+parallel: {pipeline: 2}
+framework: debubble
+training:
+  global_batch: 4
+  micro_batch: 1
+  seq_length: 16
+  eval_interval: 2
+  data: {text: mine.txt, eval: mine.txt}
+  checkpoint: {dir: saved, every: 1}
+""")
+
+    def test_of_a_calibration_pass_and_echo_the_plans(self):
+        self.done("calibrate", "--scenario", "mine.yaml", "--out", "here.yaml", "--threads", 1,
+                  cwd=self.folder)
+        cluster = yaml.load((self.folder / "here.yaml").read_text(), Core)
+        self.assertEqual(mistakes(validator("cluster"), cluster), [])
+        self.assertEqual((cluster["schema"], cluster["version"]), ("debubble/cluster", 1))
+        plans = cluster["measured"]["plans"]
+        self.assertEqual([("gpipe" in plan, "zb-h1" in plan) for plan in plans],
+                         [(True, False), (False, True)])
+        newer = self.write("newer.yaml", (self.folder / "here.yaml").read_text().replace(
+            "version: 1", "version: 2", 1))
+        self.assertNotEqual(mistakes(validator("cluster"), yaml.load(newer.read_text(), Core)), [])
+        self.ends(debubble("simulate", "mine.yaml", "--set", "cluster=newer.yaml", cwd=self.folder),
+                  BAD_INPUT, says="newer.yaml:2:")
+
+    def test_of_metrics_pass_and_echo_the_plan(self):
+        for steps in (3, 5):  # the second one goes on after the first
+            self.done("run", "mine.yaml", "--steps", steps, "--metrics", "steps.jsonl",
+                      cwd=self.folder)
+        lines = [json.loads(line) for line in (self.folder / "steps.jsonl").read_text().splitlines()]
+        checker = validator("metrics")
+        for line in lines:
+            self.assertEqual(mistakes(checker, line), [])
+        self.assertEqual([line["step"] for line in lines if "loss" in line], [1, 2, 3, 4, 5])
+        headers = [line for line in lines if "schema" in line]
+        self.assertEqual([(line["first_step"], line["last_step"]) for line in headers],
+                         [(1, 3), (4, 5)])
+        told = json.loads(self.done("simulate", "mine.yaml", "--json", "-", cwd=self.folder).stdout)
+        self.assertEqual(headers[0]["plan"], told["plan"])
+        self.assertNotEqual(mistakes(checker, {**lines[1], "los": 1}), [])
+        self.assertNotEqual(mistakes(checker, {**headers[0], "version": 2}), [])
 
 
 class RejectedFiles(unittest.TestCase):

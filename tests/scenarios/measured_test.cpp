@@ -43,6 +43,7 @@ std::string mistakes_in(const std::string& section) {
 Measured some() {
     Measured measured;
     measured.with = "onednn 2.6.3 kernels, \"quoted\" \\ and so on";
+    measured.plans = {"gpt2 on 2 x \"cores\", pipeline 2; 1f1b", "another"};
     measured.pass_overhead = Duration{1234};
     measured.step_overhead = Duration{0};
     measured.optimizer_seconds_per_element = 1.0 / 3e9;

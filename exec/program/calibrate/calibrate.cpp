@@ -6,6 +6,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "exec/core/stage/run_operator.h"
 #include "exec/cpu/cpu_kernels.h"
@@ -14,6 +15,7 @@
 #include "exec/program/calibrate/measure_links.h"
 #include "exec/program/calibrate/statistics.h"
 #include "scenarios/measured.h"
+#include "sim/report/plan_json.h"
 
 namespace debubble::exec {
 
@@ -206,6 +208,8 @@ Cluster calibrate(const CalibrateRequest& request, const std::string& name,
     cluster.name = name;
     cluster.gpus_per_node = std::max(8, ranks);
     Measured measured = medians_of(timings);
+    for (const scenarios::Scenario& job : jobs)
+        measured.plans.push_back(sim::plan_json(job)["words"].get<std::string>());
     put_links(links, cluster, measured);
     if (request.how.device) {
         on_note("kernels of the GPU over growing shapes");

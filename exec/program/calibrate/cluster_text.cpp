@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "exec/program/calibrate/calibrate.h"
+#include "scenarios/cluster_reader.h"
 #include "scenarios/measured.h"
 
 namespace debubble::exec {
@@ -30,10 +31,10 @@ std::string cluster_text(const scenarios::Cluster& cluster) {
     const scenarios::Gpu& gpu = cluster.gpu;
     const scenarios::NodeLink& link = cluster.node_link;
     const scenarios::NodeNetwork& network = cluster.network;
-    std::string out =
-        fmt::format("name: {}\nsource: {}\ngpus_per_node: {}\nnodes: {}\n",
-                    scenarios::yaml_quoted(cluster.name), scenarios::yaml_quoted(cluster.source),
-                    cluster.gpus_per_node, cluster.nodes);
+    std::string out = fmt::format(
+        "schema: {}\nversion: {}\nname: {}\nsource: {}\ngpus_per_node: {}\nnodes: {}\n",
+        scenarios::kClusterSchema, scenarios::kClusterVersion, scenarios::yaml_quoted(cluster.name),
+        scenarios::yaml_quoted(cluster.source), cluster.gpus_per_node, cluster.nodes);
     out += fmt::format(
         "gpu:\n  name: {}\n  sms: {}\n  fp16_flops: {} FLOP/s\n  fp32_flops: {} FLOP/s\n"
         "  bf16: {}\n  memory: {} B\n  memory_bandwidth: {} B/s\n  gemm_efficiency: {}\n"

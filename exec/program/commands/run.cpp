@@ -183,13 +183,13 @@ ExitStatus carry_out(RunArguments args) {
     std::optional<StopSignal> stop;  // for processes: set once they have met
     if (alone) stop.emplace();
     std::optional<Progress> progress;
-    if (alone || place.rank == job.loss_rank())
-        progress.emplace(RunLength{job.start.first_step(), job.last_step,
-                                   static_cast<double>(job.scenario.training.global_batch) *
-                                       static_cast<double>(job.scenario.training.seq_length),
-                                   job.step_s_at_peak()},
-                         out, alone,
-                         args.request.metrics);  // mpirun always gives its processes a terminal
+    const RunLength length{job.start.first_step(), job.last_step,
+                           static_cast<double>(job.scenario.training.global_batch) *
+                               static_cast<double>(job.scenario.training.seq_length),
+                           job.step_s_at_peak()};
+    if (alone || place.rank == job.loss_rank())  // mpirun always gives its processes a terminal
+        progress.emplace(length, out, alone, args.request.metrics,
+                         metrics_header(job.scenario, length));
     const RunListener listener{[&](const std::string& note) { fmt::print(out, "{}\n", note); },
                                [&](const StepMetrics& step) { progress->show(step); },
                                [&](const Evaluation& evaluation) { progress->show(evaluation); }};

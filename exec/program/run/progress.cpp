@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
+#include "sim/report/plan_json.h"
 
 namespace debubble::exec {
 
@@ -37,6 +38,15 @@ std::string progress_line(const StepMetrics& metrics, const RunLength& length, d
     const double pace = elapsed_s / static_cast<double>(metrics.step - length.first_step);
     if (left > 0) line += fmt::format("  {} left", duration_text(static_cast<double>(left) * pace));
     return line;
+}
+
+std::string metrics_header(const scenarios::Scenario& scenario, const RunLength& length) {
+    nlohmann::ordered_json json = sim::schema_json("metrics");
+    json["plan"] = sim::plan_json(scenario);
+    json.update({{"scenario", scenario.name},
+                 {"first_step", length.first_step + 1},
+                 {"last_step", length.last_step}});
+    return json.dump();
 }
 
 std::string metrics_line(const StepMetrics& metrics, const RunLength& length) {
@@ -72,7 +82,7 @@ std::string metrics_line(const Evaluation& evaluation) {
 }
 
 Progress::Progress(const RunLength& length, std::FILE* out, bool rewrites,
-                   const std::string& metrics)
+                   const std::string& metrics, const std::string& header)
     : length_(length),
       out_(out),
       on_terminal_(rewrites && ::isatty(::fileno(out)) != 0),
@@ -80,6 +90,7 @@ Progress::Progress(const RunLength& length, std::FILE* out, bool rewrites,
     if (metrics.empty()) return;
     metrics_.open(metrics, length.first_step > 0 ? std::ios::app : std::ios::trunc);
     if (!metrics_) throw WorldError(fmt::format("{} cannot be written", metrics));
+    keep(header);
 }
 
 Progress::~Progress() {

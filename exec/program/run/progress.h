@@ -8,6 +8,7 @@
 #include <string>
 
 #include "exec/program/run/training_loop.h"
+#include "scenarios/scenario.h"
 
 namespace debubble::exec {
 
@@ -25,7 +26,8 @@ std::string progress_line(const StepMetrics& metrics, const RunLength& length, d
 /// A line such as "evaluation after step 12: loss 3.4567, 34.5 % right, over 4096 targets in 1.2
 /// s".
 std::string progress_line(const Evaluation& evaluation);
-/// One line of JSON.
+/// Lines of JSON. The first line of a file says what the others are and of which plan.
+std::string metrics_header(const scenarios::Scenario& scenario, const RunLength& length);
 std::string metrics_line(const StepMetrics& metrics, const RunLength& length);
 std::string metrics_line(const Evaluation& evaluation);
 
@@ -34,8 +36,9 @@ std::string metrics_line(const Evaluation& evaluation);
 class Progress {
 public:
     /// `rewrites`: steps share one line if `out` is a terminal. `metrics`: the file, or empty; a
-    /// resumed run appends to it. Throws WorldError.
-    Progress(const RunLength& length, std::FILE* out, bool rewrites, const std::string& metrics);
+    /// resumed run appends to it. `header`: the line that goes there first. Throws WorldError.
+    Progress(const RunLength& length, std::FILE* out, bool rewrites, const std::string& metrics,
+             const std::string& header);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;

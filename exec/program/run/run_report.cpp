@@ -10,6 +10,7 @@
 #include "models/graph.h"
 #include "scenarios/utilisation.h"
 #include "sim/report/plan_json.h"
+#include "text/wording.h"
 #include "trace/statistics.h"
 
 namespace debubble::exec {
@@ -161,13 +162,12 @@ std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
     Bytes most;
     for (const MemoryPeak& peak : outcome.trace.peaks) most = std::max(most, total(peak.held));
     return fmt::format(
-        "step {:.4g} s (median), {:.0f} tokens/s, {:.3g} samples/s, {:.3g} TFLOP/s per "
-        "rank{}\n"
+        "step {:.4g} s (median), {:.0f} tokens/s, {:.3g} samples/s, {} per rank{}\n"
         "bubble {:.1f} %, makespan {:.4g} s, peak memory {:.3g} GiB on the fullest rank\n"
         "the executed order equals program {} in {} on every rank\n",
-        speed.step_s, speed.tokens_per_s, speed.samples_per_s, speed.tflops_per_rank, mfu,
-        100 * measured.bubble, seconds(measured.makespan), gib(most),
-        job.program_hash.substr(0, 12),
+        speed.step_s, speed.tokens_per_s, speed.samples_per_s,
+        text::flop_rate_text(speed.tflops_per_rank * 1e12), mfu, 100 * measured.bubble,
+        seconds(measured.makespan), gib(most), job.program_hash.substr(0, 12),
         outcome.proven_steps == 1 ? "the one step"
                                   : fmt::format("all {} steps", outcome.proven_steps));
 }

@@ -124,6 +124,7 @@ TEST_F(RunFolders, that_cannot_be_made_are_a_failure_of_the_world) {
 
 TEST(Metrics, are_read_however_the_file_is_cut) {
     const std::string file =
+        "{\"schema\":\"debubble/metrics\",\"version\":1,\"first_step\":1}\n"
         "{\"step\":1,\"loss\":4.5,\"tokens_per_s\":100}\n"
         "{\"step\":1,\"eval_loss\":4.4}\n"
         "not json\n"

@@ -126,5 +126,25 @@ TEST(ValidateCost, RefusesTablesWithEveryBadCell) {
     EXPECT_THROW(read_measured("gpus,hidden\n8,\"torn", "torn.csv"), InputError);
 }
 
+TEST(ValidateCost, PointsAtTheHeaderThatLacksAColumnAndAtTheRowThatLacksAValue) {
+    const std::string text =
+        "gpus,global_batch,hidden,heads,iteration_s\n"
+        "8,64,1024,16,1\n"
+        "8,64,,16,1\n"
+        "8,64,1024,16,1\n";
+    try {
+        read_measured(text, "bad.csv");
+        FAIL() << "it was accepted";
+    } catch (const InputError& error) {
+        EXPECT_STREQ(error.what(),
+                     "bad.csv:1:1: error: the table has no column 'layers'\n"
+                     "  gpus,global_batch,hidden,heads,iteration_s\n"
+                     "  ^\n"
+                     "bad.csv:3:1: error: 'hidden' is missing\n"
+                     "  8,64,,16,1\n"
+                     "  ^\n");
+    }
+}
+
 }  // namespace
 }  // namespace debubble::sim
