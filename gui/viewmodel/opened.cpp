@@ -28,9 +28,11 @@ Shown predicted(const ScenarioText& source) {
             source.file};
 }
 
-Shown shown(TraceFile file) {
+/// `of_two`: the trace is compared with another one, whose scenario may have the same name.
+Shown shown(TraceFile file, bool of_two) {
     Statistics of_trace = statistics(file.trace);
     Caption caption = caption_of(file.trace, of_trace, file.file);
+    if (of_two) caption.subtitle = title_of(file.file);
     return {make_document(std::move(file.trace), std::move(of_trace), {}, {}, std::move(caption)),
             file.file};
 }
@@ -44,7 +46,7 @@ Opened open_each(const std::vector<std::string>& files, const std::vector<std::s
         if (auto* trace = std::get_if<TraceFile>(&source)) {
             if (!set.empty() && files.size() == 1)
                 throw InputError(fmt::format("--set changes a scenario, and {} is a trace", file));
-            opened.traces.push_back(shown(std::move(*trace)));
+            opened.traces.push_back(shown(std::move(*trace), files.size() == 2));
             continue;
         }
         ScenarioText scenario = with_overrides(std::get<ScenarioText>(std::move(source)), set);

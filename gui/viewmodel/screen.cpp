@@ -1,39 +1,16 @@
 #include "gui/viewmodel/screen.h"
 
-#include <algorithm>
 #include <cassert>
 #include <filesystem>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/overloaded.h"
+#include "trace/picture/wording.h"
 
 namespace debubble::gui {
 namespace {
-
-/// The parts of a plan in words: "1f1b" of "gpt2 on 4 x A100; 1f1b; 16 microbatches".
-std::vector<std::string> parts_of(const std::string& words) {
-    constexpr std::string_view kBetween = "; ";
-    std::vector<std::string> parts;
-    for (std::size_t from = 0; from <= words.size();) {
-        const std::size_t end = std::min(words.find(kBetween, from), words.size());
-        parts.push_back(words.substr(from, end - from));
-        from = end + kBetween.size();
-    }
-    return parts;
-}
-
-/// What is said of one plan and not of the other, in words.
-std::string only_in(const std::string& plan, const std::string& other) {
-    const std::vector<std::string> known = parts_of(other);
-    std::string words;
-    for (const std::string& part : parts_of(plan))
-        if (std::ranges::find(known, part) == known.end())
-            words += (words.empty() ? "" : "; ") + part;
-    return words;
-}
 
 /// The titles of two files, with their folders where the names alone are equal.
 std::string title_of_files(const std::string& a, const std::string& b) {
@@ -50,8 +27,8 @@ std::string title_of_files(const std::string& a, const std::string& b) {
 std::string title_of_plans(const Shown& a, const Shown& b) {
     const std::string scenario = a.plan ? title_of(a.plan->file) : a.file;
     const auto words = [](const Shown& of) { return of.plan ? of.plan->picture.subtitle : ""; };
-    const std::string of_a = only_in(words(a), words(b));
-    const std::string of_b = only_in(words(b), words(a));
+    const std::string of_a = picture::only_in(words(a), words(b));
+    const std::string of_b = picture::only_in(words(b), words(a));
     if (of_a.empty() && of_b.empty()) return fmt::format("{}, {} and {}", scenario, a.file, b.file);
     return fmt::format("{}: {} and {}", scenario, of_a.empty() ? a.file : of_a,
                        of_b.empty() ? b.file : of_b);

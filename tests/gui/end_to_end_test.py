@@ -27,21 +27,26 @@ def wait_for(condition, what):
     raise AssertionError(f"waited {DEADLINE} s in vain for {what}")
 
 
-@unittest.skipIf(MISSING, f"not installed: {', '.join(MISSING)}")
-class EndToEnd(unittest.TestCase):
+class Display(unittest.TestCase):
+    """A display without a window manager, and a window on it."""
+
+    SCREEN = (1400, 900)
+    SCALE = 1
+
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="debubble-gui-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         read_end, write_end = os.pipe()
         self.display = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1400x900x24", "-noreset"],
+            ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "{}x{}x24".format(*self.SCREEN),
+             "-noreset"],
             pass_fds=[write_end], stderr=subprocess.DEVNULL)
         os.close(write_end)
         self.addCleanup(self.end, self.display)
         with os.fdopen(read_end) as number:
             self.environment = os.environ | {
                 "DISPLAY": f":{number.readline().strip()}", "XDG_CONFIG_HOME": str(self.folder),
-                "XDG_DATA_HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder),
+                "QT_SCALE_FACTOR": str(self.SCALE), "XDG_DATA_HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder),
                 "DEBUBBLE_GUI_STATE": str(self.folder / "state.json")}
         self.environment.pop("QT_QPA_PLATFORM", None)
 
@@ -81,6 +86,9 @@ class EndToEnd(unittest.TestCase):
                         all(state.get(key) == value for key, value in wanted.items()) and state,
                         f"{what}; the last state was {self.state()}")
 
+
+@unittest.skipIf(MISSING, f"not installed: {', '.join(MISSING)}")
+class EndToEnd(Display):
     def test_a_plan_is_changed_swept_executed_and_compared(self):
         settings = self.folder / "debubble"
         settings.mkdir()
@@ -190,6 +198,24 @@ class Desktop(unittest.TestCase):
     def test_the_description_of_the_program_is_valid(self):
         self.accepted_by("appstreamcli", "validate", "--no-net",
                          *map(str, self.FOLDER.glob("*.metainfo.xml")))
+
+
+@unittest.skipIf(MISSING, f"not installed: {', '.join(MISSING)}")
+class At200Percent(Display):
+    SCREEN = (1920, 1080)
+    SCALE = 2
+
+    def test_nothing_of_the_first_window_lies_off_the_screen(self):
+        self.start("gpt2-xl-1f1b")
+        handle = self.window_named("^gpt2-xl-1f1b - debubble$")
+        self.wait_for_state("a plan on the screen", view="single", painted=True)
+        place = dict(line.split("=") for line in self.xdotool("getwindowgeometry", "--shell", handle))
+        left, top, width, height = (int(place[key]) for key in ("X", "Y", "WIDTH", "HEIGHT"))
+        self.assertGreaterEqual(left, 0)
+        self.assertGreaterEqual(top, 0)
+        self.assertLessEqual(left + width, self.SCREEN[0])
+        self.assertLessEqual(top + height, self.SCREEN[1])
+        self.assertGreaterEqual(width * height, 0.8 * self.SCREEN[0] * self.SCREEN[1])
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include "text/wording.h"
 #include "trace/picture/bubbles.h"
 #include "trace/picture/svg_text.h"
+#include "trace/picture/wording.h"
 
 namespace debubble::picture {
 namespace {
@@ -113,6 +114,17 @@ void add_memory(LegendLine& line, Shapes& out, const Timeline& timeline, const V
         });
 }
 
+/// The titles of both sides, each with what is said of it alone if that is short.
+Caption caption_of_both(const Caption& a, const Caption& b) {
+    const auto title = [](char side, const Caption& of, const Caption& other) {
+        constexpr std::size_t kLongest = 32;
+        const std::string only = only_in(of.subtitle, other.subtitle);
+        const bool said = !only.empty() && only.size() <= kLongest;
+        return fmt::format("{}: {}{}", side, of.title, said ? fmt::format(" ({})", only) : "");
+    };
+    return {title('A', a, b), title('B', b, a)};
+}
+
 /// The causes of idle time, each with its tint.
 void add_causes(LegendLine& line, const TimelineDocument& document, const View& view) {
     const Statistics& statistics = document.statistics;
@@ -142,10 +154,11 @@ void add_causes(LegendLine& line, const TimelineDocument& document, const View& 
 Shapes head_shapes(const Timeline& timeline, const View& view) {
     Shapes out;
     const TimelineDocument& document = *timeline.main.document;
-    Caption caption = document.caption;
-    if (timeline.comparison && !caption.title.empty())
-        caption = {"A: " + caption.title, "B: " + timeline.other.document->caption.title};
-    add_title(out, caption, view);
+    const bool both = timeline.comparison && !document.caption.title.empty();
+    add_title(out,
+              both ? caption_of_both(document.caption, timeline.other.document->caption)
+                   : document.caption,
+              view);
     LegendLine line(out, view, view.geometry.title_height() + view.geometry.legend_height() / 2.0);
     add_causes(line, document, view);
     switch (view.colour_by) {

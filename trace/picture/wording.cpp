@@ -1,6 +1,7 @@
 #include "trace/picture/wording.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,27 @@ Duration tick_distance(Duration length, int most) {
     return length;
 }
 
+std::vector<std::string> parts_of(const std::string& words) {
+    constexpr std::string_view kBetween = "; ";
+    std::vector<std::string> parts;
+    for (std::size_t from = 0; from <= words.size();) {
+        const std::size_t end = std::min(words.find(kBetween, from), words.size());
+        parts.push_back(words.substr(from, end - from));
+        from = end + kBetween.size();
+    }
+    return parts;
+}
+
 }  // namespace
+
+std::string only_in(const std::string& words, const std::string& other) {
+    const std::vector<std::string> known = parts_of(other);
+    std::string only;
+    for (const std::string& part : parts_of(words))
+        if (std::ranges::find(known, part) == known.end())
+            only += (only.empty() ? "" : "; ") + part;
+    return only;
+}
 
 std::string place_text(const Span& span) {
     return fmt::format("{} of rank {}", to_text(span.action), span.rank.index);

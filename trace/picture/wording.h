@@ -8,6 +8,10 @@
 /// The texts of a timeline, in English, with numbers as in the reports.
 namespace debubble::picture {
 
+/// The parts, between semicolons, of words that other words have not: "zb-h1" of "4 x A100; zb-h1"
+/// beside "4 x A100; 1f1b".
+std::string only_in(const std::string& words, const std::string& other);
+
 /// The place of a span, such as "2B3 of rank 2".
 std::string place_text(const Span& span);
 

@@ -17,6 +17,7 @@
 #include <QSpinBox>
 #include <QTest>
 #include <QToolButton>
+#include <QTreeWidget>
 
 #include "base/file.h"
 #include "gui/viewmodel/export.h"
@@ -277,6 +278,21 @@ TEST_F(Window, finds_a_command_by_some_of_its_letters) {
 }
 
 /// The time itself is the machine's affair: it is printed, and in docs/benchmarks.md.
+TEST_F(Window, shows_what_a_bubble_waits_for_by_commands_that_the_list_has) {
+    ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
+    auto* rows = part<QTreeWidget>("details-rows");
+    command("Next bubble")->trigger();
+    ASSERT_GT(rows->topLevelItemCount(), 3);
+    EXPECT_TRUE(rows->topLevelItem(0)->text(1).startsWith("waits for stage 1"));
+    QStringList names;
+    for (int i = 0; i < rows->topLevelItemCount(); ++i) names << rows->topLevelItem(i)->text(0);
+    EXPECT_TRUE(names.contains("ended by") && names.contains("duration"));
+    command("Go to what ends the bubble")->trigger();
+    EXPECT_EQ(rows->topLevelItem(0)->text(1), "1B0");
+    command("Previous bubble")->trigger();
+    EXPECT_EQ(rows->topLevelItem(0)->text(0), "bubble");
+}
+
 TEST_F(Window, a_plan_of_gpt3_is_painted_after_the_last_key) {
     ASSERT_TRUE(opens({"gpt3-175b"}));
     auto* timeline = window->findChild<TimelineView*>();

@@ -6,9 +6,11 @@
 
 #include "tests/gui/viewmodel/timeline/plans.h"
 #include "trace/picture/bubbles.h"
+#include "trace/picture/legend.h"
 #include "trace/picture/page_shapes.h"
 #include "trace/picture/row_shapes.h"
 #include "trace/picture/svg_painter.h"
+#include "trace/picture/wording.h"
 
 /// The one description of what is drawn, which every painter translates.
 namespace debubble::gui {
@@ -265,6 +267,25 @@ TEST(Legend, NamesWhatOccursAndTheShareOfEveryCause) {
         EXPECT_THAT(text, testing::HasSubstr(words));
     for (const char* words : {"weight gradient", ">live<", ">link "})
         EXPECT_THAT(text, Not(testing::HasSubstr(words)));
+}
+
+TEST(Legend, NamesBothSidesOfAComparisonAndWhatTellsThemApart) {
+    const auto titled = [](const char* subtitle) {
+        Trace trace = plan("1f1b", 2, 4);
+        Statistics of_trace = statistics(trace);
+        return make_document(std::move(trace), std::move(of_trace), {}, {},
+                             {"plan: step 1 s", subtitle});
+    };
+    Drawn shown(titled("2 x A100; 1f1b"), 1600);
+    shown.timeline.other = {titled("2 x A100; gpipe"), shown.timeline.main.colouring, {}};
+    shown.timeline.comparison = true;
+    std::vector<std::string> words;
+    for (const Shape& shape : head_shapes(shown.timeline, shown.view))
+        if (const auto* text = std::get_if<Text>(&shape)) words.push_back(text->words);
+    EXPECT_THAT(words,
+                testing::IsSupersetOf({"A: plan: step 1 s (1f1b)", "B: plan: step 1 s (gpipe)"}));
+    EXPECT_EQ(only_in("a; b; c", "b"), "a; c");
+    EXPECT_EQ(only_in("", ""), "");
 }
 
 TEST(Legend, IsNeverWiderThanThePicture) {
