@@ -93,7 +93,8 @@ class WhatIsMade(DataTest):
     def test_can_be_learned(self):
         for data in ["{text: a/b.txt}", "{text: b.txt, tokenizer: tokenizer.json, eval: c.txt}",
                      "{jsonl: d.jsonl, tokenizer: gpt2/vocab.json, pack: false}", "{tokens: e.bin}",
-                     "{tokens: f.bin, pack: false, end_of_text: 299, eval: g.bin}"]:
+                     "{tokens: f.bin, pack: false, end_of_text: 299, eval: g.bin}",
+                     "{tokens: h.bin, tokenizer: h.json}"]:
             with self.subTest(data):
                 self.make(self.a_scenario(data))
                 losses = self.losses("mine.yaml", steps=30)
