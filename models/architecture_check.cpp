@@ -45,6 +45,12 @@ void check_layer(const Layer& layer, text::MappingReader& map) {
         if (attention->heads % attention->kv_heads != 0)
             map.complain("kv_heads", fmt::format("{} key-value heads do not divide {} heads",
                                                  attention->kv_heads, attention->heads));
+        const std::int64_t rotated = attention->rotary_dim.value_or(0);
+        if (rotated % 2 != 0 || rotated > attention->head_dim)
+            map.complain("rotary_dim",
+                         fmt::format("{} columns of a head of {} cannot be rotated in "
+                                     "pairs",
+                                     rotated, attention->head_dim));
         if (attention->rotary && attention->head_dim % 2 != 0)
             map.complain("head_dim",
                          fmt::format("rotary positions turn pairs, and a head dimension "

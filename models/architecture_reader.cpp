@@ -49,6 +49,7 @@ ArchitectureFile of_family(Family family) {
     switch (family) {
         case Family::Gpt2: break;
         case Family::Llama:
+        case Family::Deepseek:
             a.norm = Norm::RmsNorm;
             a.learned_positions = false;
             a.tied_embedding = false;

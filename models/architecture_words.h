@@ -11,15 +11,27 @@ namespace debubble::models {
 /// How a file says that positions are told: by a learned table of the network, or by its layers.
 enum class Positions { None, Learned, Rope };
 
-inline constexpr std::pair<std::string_view, Family> kFamilies[] = {
-    {"gpt2", Family::Gpt2}, {"llama", Family::Llama}, {"vit", Family::Vit}};
+inline constexpr std::pair<std::string_view, Family> kFamilies[] = {{"gpt2", Family::Gpt2},
+                                                                    {"llama", Family::Llama},
+                                                                    {"deepseek", Family::Deepseek},
+                                                                    {"vit", Family::Vit}};
 inline constexpr std::pair<std::string_view, Norm> kNorms[] = {{"layer_norm", Norm::LayerNorm},
                                                                {"rms_norm", Norm::RmsNorm}};
 inline constexpr std::pair<std::string_view, Activation> kActivations[] = {
-    {"gelu", Activation::Gelu},
-    {"gelu_tanh", Activation::GeluTanh},
-    {"relu", Activation::Relu},
-    {"swiglu", Activation::Swiglu}};
+    {"gelu", Activation::Gelu},     {"gelu_tanh", Activation::GeluTanh},
+    {"relu", Activation::Relu},     {"squared_relu", Activation::SquaredRelu},
+    {"swiglu", Activation::Swiglu}, {"geglu", Activation::Geglu}};
+inline constexpr std::pair<std::string_view, QkNorm> kQkNorms[] = {{"none", QkNorm::None},
+                                                                   {"heads", QkNorm::Heads}};
+inline constexpr std::pair<std::string_view, Router> kRouters[] = {
+    {"softmax", Router::Softmax},
+    {"pre_softmax", Router::PreSoftmax},
+    {"sigmoid", Router::Sigmoid}};
+inline constexpr std::pair<std::string_view, RopeScaling::Kind> kRopeScalings[] = {
+    {"linear", RopeScaling::Kind::Linear},
+    {"dynamic", RopeScaling::Kind::Dynamic},
+    {"llama3", RopeScaling::Kind::Llama3},
+    {"yarn", RopeScaling::Kind::Yarn}};
 inline constexpr std::pair<std::string_view, Positions> kPositions[] = {
     {"none", Positions::None}, {"learned", Positions::Learned}, {"rope", Positions::Rope}};
 inline constexpr std::pair<std::string_view, Sharding> kShardings[] = {

@@ -26,8 +26,8 @@ std::string_view positions_of(const LayerKeys& keys, bool learned) {
 
 void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, bool learned_positions) {
     json["heads"] = keys.heads;
-    json["kv_heads"] = keys.kv_heads;
-    json["head_dim"] = keys.head_dim;
+    if (!keys.latent) json["kv_heads"] = keys.kv_heads;
+    if (!keys.latent) json["head_dim"] = keys.head_dim;
     json["ffn"] = keys.ffn;
     if (keys.experts > 0) {
         json["experts"] = keys.experts;
@@ -37,6 +37,27 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, bool learned
     json["positions"] = positions_of(keys, learned_positions);
     json["linear_bias"] = keys.linear_bias;
     json["rope_theta"] = keys.rope_theta;
+    if (keys.qkv_bias) json["qkv_bias"] = *keys.qkv_bias;
+    if (keys.rotary_dim) json["rotary_dim"] = *keys.rotary_dim;
+    if (const auto& scaling = keys.rope_scaling)
+        json["rope_scaling"] = {{"type", spelled(scaling->kind, kRopeScalings)},
+                                {"factor", scaling->factor},
+                                {"original_positions", scaling->original_positions},
+                                {"low_frequency_factor", scaling->low_frequency_factor},
+                                {"high_frequency_factor", scaling->high_frequency_factor},
+                                {"beta_fast", scaling->beta_fast},
+                                {"beta_slow", scaling->beta_slow},
+                                {"mscale", scaling->mscale}};
+    if (keys.qk_norm != QkNorm::None) json["qk_norm"] = spelled(keys.qk_norm, kQkNorms);
+    if (keys.window) json["window"] = *keys.window;
+    if (keys.latent)
+        json["latent_attention"] = {{"query_rank", keys.latent->query_rank},
+                                    {"key_rank", keys.latent->key_rank},
+                                    {"head_dim", keys.head_dim - keys.latent->rope_dim},
+                                    {"rope_dim", keys.latent->rope_dim},
+                                    {"value_dim", keys.value_dim}};
+    if (keys.shared_ffn > 0) json["shared_ffn"] = keys.shared_ffn;
+    if (keys.router != Router::Softmax) json["router"] = spelled(keys.router, kRouters);
 }
 
 /// The groups of layers, each with all of its keys, where not all layers are alike.

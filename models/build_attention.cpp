@@ -19,7 +19,7 @@ struct Core {
     models::op::Attention roles;
 
     std::int64_t out_bytes() const {
-        return builder.size.element * builder.size.tokens * builder.size.query_width;
+        return builder.size.element * builder.size.tokens * builder.size.context_width;
     }
     std::int64_t scores() const {
         const Sizes& size = builder.size;
@@ -27,7 +27,8 @@ struct Core {
     }
     /// Keys and values of this rank's tokens.
     std::int64_t chunk() const {
-        return 2 * builder.size.element * builder.size.tokens * builder.size.key_width;
+        return builder.size.element * builder.size.tokens *
+               (builder.size.key_width + builder.size.value_width);
     }
     bool drops() const {
         return builder.how().attention_dropout || builder.how().kernels.dropout_masks_always;
@@ -39,6 +40,7 @@ struct Core {
     }
 
     void flash();
+    void see_window(FlashAttention& work, std::int64_t window) const;
     void unfused();
     models::op::Probabilities probabilities(const char* suffix) const;
     void unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
@@ -59,7 +61,10 @@ void Core::flash() {
     work.queries = size.queries;
     work.keys = size.balanced_keys;
     work.head_dim = builder.attention().head_dim;
+    const Attention& attention = builder.attention();
+    if (attention.value_dim != attention.head_dim) work.narrow_values = attention.value_dim;
     work.causal = builder.model().causal;
+    if (attention.window) see_window(work, *attention.window);
     work.element_bytes = static_cast<int>(size.element);
     op.forward = {{place.kernel, place.layer.value_or(-1), work}};
     work.backward = true;
@@ -76,6 +81,18 @@ void Core::flash() {
         op.backward_input_uses.push_back(*flash.query_gradient);
     }
     roles.kernel = flash;
+}
+
+/// Context-parallel ranks have queries from all over the slice, which see as many keys as its mean.
+void Core::see_window(FlashAttention& work, std::int64_t window) const {
+    const Execution& how = builder.how();
+    work.window = window;
+    if (how.context == 1 || exchanges_heads(how)) return;
+    FlashAttention slice = work;
+    slice.queries = how.seq_length / how.slices;
+    slice.keys = slice.queries * (how.slice + 1);
+    work.causal = false;
+    work.keys = static_cast<std::int64_t>(pairs(slice) / static_cast<double>(slice.queries));
 }
 
 op::Probabilities Core::probabilities(const char* suffix) const {
@@ -100,6 +117,7 @@ void Core::unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
     const Sizes& size = builder.size;
     const std::int64_t e = size.element;
     const std::int64_t d = builder.attention().head_dim;
+    const std::int64_t v = builder.attention().value_dim;
     kernels.push_back(product(".scores", size.queries, size.keys, d));
     kernels.push_back(
         moves(place.kernel + ".softmax", place.layer, 2 * e * scores(), e * scores()));
@@ -107,7 +125,7 @@ void Core::unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
         kernels.push_back(
             moves(place.kernel + ".dropout", place.layer, e * scores(), (e + 1) * scores()));
     }
-    kernels.push_back(product(".context", size.queries, d, size.keys));
+    kernels.push_back(product(".context", size.queries, v, size.keys));
     kernels.push_back(moves(place.kernel + ".copy", place.layer, out_bytes(), out_bytes()));
     uses.push_back(qkv.tensor);
     for (const int tensor : tensors_of(kept)) uses.push_back(tensor);
@@ -117,6 +135,7 @@ void Core::unfused() {
     const Sizes& size = builder.size;
     const std::int64_t e = size.element;
     const std::int64_t d = builder.attention().head_dim;
+    const std::int64_t v = builder.attention().value_dim;
     op::UnfusedKernel kernel;
     kernel.forward = kernel.backward = probabilities("");
     unfused_forward(op.forward, op.forward_uses, kernel.forward);
@@ -135,8 +154,8 @@ void Core::unfused() {
     }
     append(op.backward_input,
            {moves(place.kernel + ".copy.dx", place.layer, out_bytes(), out_bytes()),
-            product(".probabilities.dx", size.queries, size.keys, d),
-            product(".values.dx", size.keys, d, size.queries)});
+            product(".probabilities.dx", size.queries, size.keys, v),
+            product(".values.dx", size.keys, v, size.queries)});
     if (drops()) {
         op.backward_input.push_back(
             moves(place.kernel + ".dropout.dx", place.layer, (e + 1) * scores(), e * scores()));
@@ -259,7 +278,7 @@ Value core(GraphBuilder& builder, const OperatorPlace& place, const op::Heads& s
            Value packed) {
     const op::Value qkv = split.queries;
     const std::int64_t bytes =
-        builder.size.element * builder.size.tokens * builder.size.query_width;
+        builder.size.element * builder.size.tokens * builder.size.context_width;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
                     builder.tensor("d." + place.kernel + ".out", bytes), packed.cut};
     Core part{builder, place, qkv, out, start(place), {split, out}};
@@ -287,7 +306,7 @@ Value core(GraphBuilder& builder, const OperatorPlace& place, const op::Heads& s
 /// Puts the heads side by side again, in a tensor of their own.
 Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value context) {
     const std::int64_t bytes =
-        builder.size.element * builder.size.tokens * builder.size.query_width;
+        builder.size.element * builder.size.tokens * builder.size.context_width;
     const Value out{builder.tensor(place.kernel + ".out", bytes),
                     builder.tensor("d." + place.kernel + ".out", bytes), context.cut};
     Operator op = start(place, context);
@@ -311,8 +330,8 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split,
     const bool exchanges = exchanges_heads(how);
     if (exchanges) {
         const Value queries{split.queries.tensor, split.queries.gradient, packed.cut};
-        split.queries =
-            exchanged(builder, at(".exchange"), queries, own.query_width + 2 * own.key_width);
+        split.queries = exchanged(builder, at(".exchange"), queries,
+                                  own.query_width + own.key_width + own.value_width);
         builder.size = with_whole_sequences(builder);
         split.heads = builder.size.heads;
         split.kv_heads = builder.size.kv_heads;
@@ -321,10 +340,32 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split,
     Value context = core(builder, at(".core"), split, packed);
     builder.size = own;
     if (exchanges) {
-        context = exchanged(builder, at(".return"), context, own.query_width);
+        context = exchanged(builder, at(".return"), context, own.context_width);
         if (!how.kernels.context_output_copy) exchange_again(builder, attention, context);
     }
     return how.kernels.attention_copies ? copy_context(builder, at(".copy"), context) : context;
+}
+
+}  // namespace
+
+namespace {
+
+/// Queries, keys and values by one product.
+SplitValue packed_heads(GraphBuilder& builder, const LayerNames& names, Value normed) {
+    const Sizes& size = builder.size;
+    const auto at = [&](const std::string& name, const char* kernel) {
+        return OperatorPlace{names.prefix + name, kernel, builder.layer_index};
+    };
+    const LinearParameters weights = qkv_parameters(builder, names);
+    const Sharding cut = builder.sharding_of(weights);
+    builder.cut_heads(cut == Sharding::Column);
+    const LinearShape shape{builder.part(cut == Sharding::Row, size.hidden, "hidden columns"),
+                            size.query_width + 2 * size.key_width, cut,
+                            builder.attention().qkv_bias};
+    const Value packed = linear(builder, at(names.qkv, "attn.qkv"), shape, weights, normed);
+    if (builder.attention().qk_norm == QkNorm::Heads)
+        norm_heads(builder, at(names.attention, "attn.qk_norm"), names, packed);
+    return {split_heads(builder, at(names.attention, "attn.split"), packed), packed};
 }
 
 }  // namespace
@@ -339,19 +380,14 @@ Value attention_part(GraphBuilder& builder, Value x, int gradient) {
     };
     const Value normed = norm(builder, at(names.norm1, "ln1"),
                               norm_parameters(builder, names.prefix + names.norm1), x, gradient);
-    const LinearParameters in_weights = qkv_parameters(builder, names);
-    const Sharding in_cut = builder.sharding_of(in_weights);
-    builder.cut_heads(in_cut == Sharding::Column);
-    const LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
-                               size.query_width + 2 * size.key_width, in_cut, attention.qkv_bias};
-    const Value packed = linear(builder, at(names.qkv, "attn.qkv"), in_shape, in_weights, normed);
-    const op::Heads split = split_heads(builder, at(names.attention, "attn.split"), packed);
+    const auto [split, packed] = attention.latent ? latent_heads(builder, names, normed)
+                                                  : packed_heads(builder, names, normed);
     const Value context = attend(builder, at(names.attention, "attn"), split, packed);
     const OperatorPlace residual_place = at(names.attention, "attn.residual");
     const LinearParameters out_weights = projection_parameters(builder, names);
     const Sharding out_cut = builder.sharding_of(out_weights);
     const LinearShape out_shape{
-        builder.part(out_cut == Sharding::Row, attention.query_width(), "columns of the context"),
+        builder.part(out_cut == Sharding::Row, attention.context_width(), "columns of the context"),
         builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut,
         attention.output_bias};
     const Value branch =

@@ -27,6 +27,8 @@ Sizes with_whole_sequences(GraphBuilder& builder) {
     size.kv_heads /= ranks;
     size.query_width /= ranks;
     size.key_width /= ranks;
+    size.value_width /= ranks;
+    size.context_width /= ranks;
     size.tokens *= ranks;
     size.queries *= ranks;
     size.balanced_keys = size.keys;

@@ -18,10 +18,14 @@ using Group = Collective::Group;
 struct Route {
     GraphBuilder& builder;
     const Experts& experts;
-    std::string name;
+    LayerNames names;
     int layer;
 
-    OperatorPlace at(const std::string& kernel) const { return {name, "experts." + kernel, layer}; }
+    std::string router() const { return names.prefix + names.router; }
+    OperatorPlace at(const std::string& kernel) const {
+        return {names.prefix + names.experts.substr(0, names.experts.rfind('.')),
+                "experts." + kernel, layer};
+    }
     const Sizes& size() const { return builder.size; }
     std::int64_t row_bytes(std::int64_t rows) const {
         return size().element * rows * size().hidden;
@@ -86,10 +90,10 @@ Value Route::weights(Value tokens) const {
     const std::int64_t logits = size().element * rows * count;
     const std::int64_t probabilities = 4 * rows * count;
     const Value y = value("router", probabilities);
-    Operator op = start({name + ".gate", "experts.router", layer});
+    Operator op = start({router(), "experts.router", layer});
     op.inputs = {tokens.tensor};
     op.saved = {tokens.tensor, y.tensor};
-    op.parameters = {builder.whole_parameter(name + ".gate.weight", {count, size().hidden})};
+    op.parameters = {builder.whole_parameter(router() + ".weight", {count, size().hidden})};
     op.forward = {
         gemm(builder, "experts.router", layer, {1, rows, count, size().hidden, {}}),
         copies("router.top_k", logits, probabilities),
@@ -189,29 +193,31 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     return branch;
 }
 
-/// The parameters of the first expert-parallel rank, by Mixtral's names: w1 is the gate, w3 is
-/// multiplied with it, w2 leads back.
+/// The parameters of the first expert-parallel rank.
 std::vector<int> Route::parameters(bool in) const {
     const std::int64_t hidden = size().hidden;
     std::vector<int> indices;
     const auto add = [&](std::int64_t expert, const char* weight, std::int64_t inputs,
                          std::int64_t outputs, Sharding sharding) {
-        Parameter parameter{fmt::format("{}.experts.{}.{}.weight", name, expert, weight),
-                            {outputs, inputs},
-                            sharding,
-                            sharding == Sharding::Column ? 0 : 1,
-                            1,
-                            {},
-                            true};
+        Parameter parameter{
+            fmt::format("{}{}.{}.{}.weight", names.prefix, names.experts, expert, weight),
+            {outputs, inputs},
+            sharding,
+            sharding == Sharding::Column ? 0 : 1,
+            1,
+            {},
+            true};
         indices.push_back(builder.parameter(std::move(parameter)));
     };
+    const bool gated = is_gated(experts.activation);
+    const bool gate_first = gated || builder.model().family == Family::Llama;
     for (std::int64_t expert = 0; expert < size().experts; ++expert) {
         if (!in) {
-            add(expert, "w2", experts.ffn, hidden, Sharding::Row);
+            add(expert, names.of_expert[2], experts.ffn, hidden, Sharding::Row);
             continue;
         }
-        add(expert, "w1", hidden, experts.ffn, Sharding::Column);
-        if (is_gated(experts.activation)) add(expert, "w3", hidden, experts.ffn, Sharding::Column);
+        add(expert, names.of_expert[gate_first ? 0 : 1], hidden, experts.ffn, Sharding::Column);
+        if (gated) add(expert, names.of_expert[1], hidden, experts.ffn, Sharding::Column);
     }
     return indices;
 }
@@ -219,10 +225,10 @@ std::vector<int> Route::parameters(bool in) const {
 }  // namespace
 
 Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed, int gradient) {
-    const Sizes& size = builder.size;
     const int layer = builder.layer_index;
-    const Route route{builder, experts,
-                      layer_names(builder.model(), layer).prefix + "block_sparse_moe", layer};
+    size_for_layer(builder.size, builder.model(), builder.how(), layer);
+    const Sizes& size = builder.size;
+    const Route route{builder, experts, layer_names(builder.model(), layer), layer};
     const Value weights = route.weights(normed);
     const Value rows = route.to_experts(normed, weights);
     LinearShape in;

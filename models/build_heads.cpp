@@ -1,4 +1,5 @@
 #include "models/graph_builder.h"
+#include "models/layer_names.h"
 
 /// Queries, keys and values of the packed product, in the form that the attention core takes.
 namespace debubble::models {
@@ -12,6 +13,7 @@ op::Heads heads_of(const GraphBuilder& builder, op::Heads::Layout layout) {
     heads.heads = builder.size.heads;
     heads.kv_heads = builder.size.kv_heads;
     heads.head_dim = builder.attention().head_dim;
+    heads.value_dim = builder.attention().value_dim;
     return heads;
 }
 
@@ -71,7 +73,9 @@ op::Heads in_place(GraphBuilder& builder, const OperatorPlace& place, Value pack
     heads.queries = packed;
     if (!builder.attention().rotary) return heads;
     const Sizes& size = builder.size;
-    const std::int64_t rotated = size.element * size.tokens * (size.query_width + size.key_width);
+    const Attention& attention = builder.attention();
+    const std::int64_t rotated = size.element * size.tokens * (size.heads + size.kv_heads) *
+                                 attention.rotary_dim.value_or(attention.head_dim);
     Operator op = start(place, packed);
     op.roles = op::Rope{heads};
     op.forward = {moves(place.kernel, place.layer, rotated, rotated)};
@@ -83,6 +87,31 @@ op::Heads in_place(GraphBuilder& builder, const OperatorPlace& place, Value pack
 }
 
 }  // namespace
+
+void norm_heads(GraphBuilder& builder, const OperatorPlace& place, const LayerNames& names,
+                Value packed) {
+    const Sizes& size = builder.size;
+    const std::int64_t bytes = size.element * size.tokens * (size.query_width + size.key_width);
+    const auto gain = [&](const char* name) {
+        return builder.whole_parameter(names.prefix + names.attention + name + ".weight",
+                                       {builder.attention().head_dim}, Initial::Ones);
+    };
+    op::HeadNorm roles{heads_of(builder, op::Heads::Layout::Packed), gain(".q_norm"),
+                       gain(".k_norm"), builder.tensor(place.kernel + ".kept", bytes),
+                       builder.tensor(place.kernel + ".statistics",
+                                      4 * size.tokens * (size.heads + size.kv_heads))};
+    roles.heads.queries = packed;
+    Operator op = start(place, packed);
+    op.parameters = {roles.query_gain, roles.key_gain};
+    op.saved = {roles.kept, roles.statistics};
+    op.forward = {moves(place.kernel, place.layer, bytes, 2 * bytes)};
+    op.forward_uses = {packed.tensor, roles.kept, roles.statistics};
+    op.backward_input = {moves(place.kernel + ".dx", place.layer, 2 * bytes, bytes),
+                         moves(place.kernel + ".dw", place.layer, 2 * bytes, 0)};
+    op.backward_input_uses = {packed.gradient, roles.kept, roles.statistics};
+    op.roles = roles;
+    builder.graph.operators.push_back(std::move(op));
+}
 
 bool attends_packed(const Attention& attention, const Execution& execution) {
     return execution.kernels.packed_attention && execution.attention == AttentionKernel::Flash &&

@@ -97,6 +97,13 @@ struct LinearBuilder {
         } else if (cuts_outputs()) {
             append(op.backward_input, communicate(".dx.reduce", Kind::AllReduce, input_bytes()));
         }
+        if (shape.adds_gradient) {
+            const std::int64_t bytes = builder.graph.tensors[x.tensor].bytes.count;
+            roles.x_gradient_part = builder.scratch("d." + place.kernel + ".in.part", bytes);
+            op.backward_input_uses.push_back(*roles.x_gradient_part);
+            op.backward_input.push_back(
+                moves(place.kernel + ".dx.add", place.layer, 2 * bytes, bytes));
+        }
         op.backward_input_uses.push_back(x.gradient);
     }
 

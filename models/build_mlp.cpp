@@ -45,40 +45,81 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
     return out;
 }
 
-Value mlp_part(GraphBuilder& builder, Value x, int gradient) {
-    const Sizes& size = builder.size;
-    const int layer = builder.layer_index;
-    const LayerNames names = layer_names(builder.model(), layer);
-    const auto at = [&](const std::string& name, const char* kernel) {
-        return OperatorPlace{names.prefix + name, kernel, layer};
-    };
-    const Value normed = norm(builder, at(names.norm2, "ln2"),
-                              norm_parameters(builder, names.prefix + names.norm2), x, gradient);
-    const OperatorPlace residual_place = at(names.mlp, "mlp.residual");
-    if (const auto* experts = builder.layer().as<Experts>()) {
-        const Value branch = expert_branch(builder, *experts, normed,
-                                           branch_gradient(builder, residual_place, gradient));
-        return residual(builder, residual_place, x, branch, gradient, false);
+namespace {
+
+/// An MLP from `normed` to a branch, whose kernels have names that begin with `kernels`.
+struct DenseBranch {
+    GraphBuilder& builder;
+    const LayerNames& names;
+    const DenseMlp& mlp;
+    std::string kernels;
+
+    OperatorPlace at(const std::string& name, const char* kernel) const {
+        return {names.prefix + name, kernels + kernel, builder.layer_index};
     }
-    const DenseMlp& mlp = std::get<DenseMlp>(builder.layer().mlp);
-    const LinearParameters in_weights = fc1_parameters(builder, names);
+    Value build(Value normed, int gradient, bool adds_gradient) const;
+};
+
+Value DenseBranch::build(Value normed, int gradient, bool adds_gradient) const {
+    const Sizes& size = builder.size;
+    builder.size.ffn = mlp.ffn;
+    builder.size.gates = is_gated(mlp.activation) ? 2 : 1;
+    const LinearParameters in_weights = fc1_parameters(builder, names, mlp);
     const Sharding in_cut = builder.sharding_of(in_weights);
     builder.cut_ffn(in_cut == Sharding::Column);
-    const LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
-                               size.gates * size.ffn, in_cut, mlp.bias};
-    const Value wide = linear(builder, at(names.fc1, "mlp.fc1"), in_shape, in_weights, normed);
-    const Value active = activate(builder, at(names.mlp, "mlp.act"), wide,
+    LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
+                         size.gates * size.ffn, in_cut, mlp.bias};
+    in_shape.adds_gradient = adds_gradient;
+    const Value wide = linear(builder, at(names.fc1, ".fc1"), in_shape, in_weights, normed);
+    const Value active = activate(builder, at(names.mlp, ".act"), wide,
                                   {mlp.activation, mlp.bias, false, size.tokens, size.ffn});
-    const LinearParameters out_weights = fc2_parameters(builder, names);
+    const LinearParameters out_weights = fc2_parameters(builder, names, mlp);
     const Sharding out_cut = builder.sharding_of(out_weights);
     const LinearShape out_shape{
         builder.part(out_cut == Sharding::Row, mlp.ffn, "columns of the MLP"),
         builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut,
         mlp.bias};
-    const Value branch =
-        linear_to_stream(builder, at(names.fc2, "mlp.fc2"), out_shape, out_weights, active,
-                         branch_gradient(builder, residual_place, gradient));
-    return residual(builder, residual_place, x, branch, gradient, mlp.bias);
+    return linear_to_stream(builder, at(names.fc2, ".fc2"), out_shape, out_weights, active,
+                            gradient);
+}
+
+/// The expert that every token goes through. Its gradient is added to that of the experts, whose
+/// backward runs first.
+Value shared_branch(GraphBuilder& builder, const LayerNames& names, const Experts& experts,
+                    Value normed, int gradient) {
+    LayerNames of_shared = names;
+    of_shared.mlp = names.shared_experts;
+    of_shared.fc1 = names.shared_experts + ".up_proj";
+    of_shared.gate = names.shared_experts + ".gate_proj";
+    of_shared.fc2 = names.shared_experts + ".down_proj";
+    const DenseMlp mlp{experts.shared_ffn, experts.activation, false};
+    return DenseBranch{builder, of_shared, mlp, "shared"}.build(normed, gradient, true);
+}
+
+}  // namespace
+
+Value mlp_part(GraphBuilder& builder, Value x, int gradient) {
+    const LayerNames names = layer_names(builder.model(), builder.layer_index);
+    const auto at = [&](const std::string& name, const char* kernel) {
+        return OperatorPlace{names.prefix + name, kernel, builder.layer_index};
+    };
+    const Value normed = norm(builder, at(names.norm2, "ln2"),
+                              norm_parameters(builder, names.prefix + names.norm2), x, gradient);
+    const OperatorPlace residual_place = at(names.mlp, "mlp.residual");
+    const int of_branch = branch_gradient(builder, residual_place, gradient);
+    const auto* experts = builder.layer().as<Experts>();
+    if (experts == nullptr) {
+        const DenseMlp& mlp = std::get<DenseMlp>(builder.layer().mlp);
+        const Value branch =
+            DenseBranch{builder, names, mlp, "mlp"}.build(normed, of_branch, false);
+        return residual(builder, residual_place, x, branch, gradient, mlp.bias);
+    }
+    std::optional<Value> shared;
+    if (experts->shared_ffn > 0)
+        shared = shared_branch(builder, names, *experts, normed, of_branch);
+    Value branch = expert_branch(builder, *experts, normed, of_branch);
+    if (shared) branch = add_branches(builder, at(names.mlp, "experts.add"), branch, *shared);
+    return residual(builder, residual_place, x, branch, gradient, false);
 }
 
 }  // namespace debubble::models

@@ -38,15 +38,18 @@ void append(std::vector<Kernel>& kernels, std::vector<Kernel> more) {
     for (Kernel& kernel : more) kernels.push_back(std::move(kernel));
 }
 
-Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters, Value x,
-           std::optional<int> through) {
-    const std::int64_t bytes = builder.size.stream_bytes();
+namespace {
+
+/// A norm of `columns` of every token of the stream.
+Value norm_over(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters,
+                Value x, std::optional<int> through, Norm function, std::int64_t columns) {
     const std::int64_t tokens = builder.size.stream_tokens;
-    const bool layer_norm = builder.model().norm == Norm::LayerNorm;
+    const std::int64_t bytes = builder.size.element * tokens * columns;
+    const bool layer_norm = function == Norm::LayerNorm;
     const Value y{builder.tensor(place.kernel + ".out", bytes),
                   builder.tensor("d." + place.kernel + ".out", bytes)};
     Operator op = start(place, x);
-    op::Norm roles{builder.model().norm, x, y, parameters.front()};
+    op::Norm roles{function, x, y, parameters.front()};
     if (layer_norm) roles.shift = parameters.back();
     roles.through = through;
     op.parameters = std::move(parameters);
@@ -80,6 +83,31 @@ Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> p
         op.backward_input_uses.push_back(roles.x_gradient_part.value_or(*through));
     }
     op.roles = roles;
+    builder.graph.operators.push_back(std::move(op));
+    return y;
+}
+
+}  // namespace
+
+Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters, Value x,
+           std::optional<int> through) {
+    return norm_over(builder, place, std::move(parameters), x, through, builder.model().norm,
+                     builder.size.hidden);
+}
+
+Value norm_of_columns(GraphBuilder& builder, const OperatorPlace& place, int gain, Value x,
+                      std::int64_t columns) {
+    return norm_over(builder, place, {gain}, x, {}, Norm::RmsNorm, columns);
+}
+
+Value add_branches(GraphBuilder& builder, const OperatorPlace& place, Value a, Value b) {
+    const std::int64_t bytes = builder.size.stream_bytes();
+    const Value y{builder.tensor(place.kernel + ".out", bytes), a.gradient};
+    Operator op = start(place);
+    op.inputs = {a.tensor, b.tensor};
+    op.forward = {moves(place.kernel, place.layer, 2 * bytes, bytes)};
+    op.forward_uses = {a.tensor, b.tensor, y.tensor};
+    op.roles = op::AddBranches{a, b, y};
     builder.graph.operators.push_back(std::move(op));
     return y;
 }

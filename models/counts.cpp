@@ -76,19 +76,33 @@ double weights_per_token(const DenseMlp& mlp, double hidden) {
 }
 double weights_per_token(const Experts& experts, double hidden) {
     const double one = (is_gated(experts.activation) ? 3.0 : 2.0) * hidden * number(experts.ffn);
-    return one * number(experts.per_token) + hidden * number(experts.count);
+    const double shared =
+        (is_gated(experts.activation) ? 3.0 : 2.0) * hidden * number(experts.shared_ffn);
+    return one * number(experts.per_token) + shared + hidden * number(experts.count);
+}
+
+double weights_per_token(const Attention& attention, double hidden) {
+    const double queries = number(attention.query_width());
+    const double out = hidden * number(attention.context_width());
+    if (!attention.latent)
+        return hidden * (queries + number(attention.key_width() + attention.value_width())) + out;
+    const LatentAttention& latent = *attention.latent;
+    const double rank = number(latent.query_rank);
+    const double own = number(attention.head_dim - latent.rope_dim + attention.value_dim);
+    return (rank > 0 ? rank * (hidden + queries) : hidden * queries) +
+           hidden * number(latent.key_rank + latent.rope_dim) +
+           number(latent.key_rank * attention.heads) * own + out;
 }
 
 /// A product of weights costs 2 FLOPs forward and 4 backward per weight and token; scores and
 /// context cost 4 s q forward per token, three times that in all.
 double layer_flops(const Layer& layer, double hidden, double tokens) {
     const Attention& attention = std::get<Attention>(layer.mixer);
-    const double query_width = number(attention.query_width());
-    const double key_width = number(attention.key_width());
+    const double columns = number(attention.query_width()) + number(attention.context_width());
     const double weights =
-        hidden * (2 * query_width + 2 * key_width) +
+        weights_per_token(attention, hidden) +
         std::visit([&](const auto& mlp) { return weights_per_token(mlp, hidden); }, layer.mlp);
-    return 6 * weights * tokens + 12 * query_width * tokens * tokens;
+    return 6 * weights * tokens + 6 * columns * tokens * tokens;
 }
 
 }  // namespace

@@ -99,10 +99,12 @@ void GraphBuilder::cut_heads(bool cut) {
     size.kv_heads = grouped ? part(cut, whole.kv_heads, "key-value heads") : size.heads;
     size.query_width = size.heads * whole.head_dim;
     size.key_width = size.kv_heads * whole.head_dim;
+    size.value_width = size.kv_heads * whole.value_dim;
+    size.context_width = size.heads * whole.value_dim;
 }
 
 void GraphBuilder::cut_ffn(bool cut) {
-    size.ffn = part(cut, std::get<DenseMlp>(layer().mlp).ffn, "columns of the MLP");
+    size.ffn = part(cut, size.ffn, "columns of the MLP");
 }
 
 void GraphBuilder::cut_vocabulary(bool cut) {

@@ -112,6 +112,7 @@ struct LinearShape {
     std::int64_t products = 1;              ///< number of equal products of this many rows each:
                                             ///< one for each expert
     bool own_gather_buffer = false;         ///< gathers into a static buffer (static_memory.h)
+    bool adds_gradient = false;             ///< x has a gradient from another operator already
 };
 Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
              const LinearParameters& parameters, Value x, std::optional<int> output_gradient = {});
@@ -144,10 +145,15 @@ Value sliced(GraphBuilder& builder, const OperatorPlace& place, Value x);
 /// `through` is the gradient that reaches x past the branch that this norm opens.
 Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters, Value x,
            std::optional<int> through);
+/// The same of the first `columns` of x [Ts, more columns], which opens no branch.
+Value norm_of_columns(GraphBuilder& builder, const OperatorPlace& place, int gain, Value x,
+                      std::int64_t columns);
 /// Dropout of `branch`, added to `x`. The branch's gradient must be `branch_gradient`; `biased` if
 /// the last product of the branch has a bias.
 Value residual(GraphBuilder& builder, const OperatorPlace& place, Value x, Value branch,
                int gradient, bool biased);
+/// The sum of two branches with one gradient.
+Value add_branches(GraphBuilder& builder, const OperatorPlace& place, Value a, Value b);
 /// The gradient a branch's last operator must give to its output.
 int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int stream_gradient);
 
@@ -155,6 +161,17 @@ Value token_embedding(GraphBuilder& builder, int stream_gradient);
 Value patch_embedding(GraphBuilder& builder, int stream_gradient);
 /// The heads of one layer, rotated: copied out of the packed product, or inside it.
 op::Heads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed);
+struct LayerNames;
+/// Norms of the heads of queries and keys, in place.
+void norm_heads(GraphBuilder& builder, const OperatorPlace& place, const LayerNames& names,
+                Value packed);
+/// The heads of an attention, and the value of which they are a view if they are one.
+struct SplitValue {
+    op::Heads heads;
+    Value packed;
+};
+/// Latent attention's way from the hidden state to its heads.
+SplitValue latent_heads(GraphBuilder& builder, const LayerNames& names, Value normed);
 /// `gradient` is that of its result.
 Value attention_part(GraphBuilder& builder, Value x, int gradient);
 Value mlp_part(GraphBuilder& builder, Value x, int gradient);

@@ -46,6 +46,8 @@ std::string_view activation_word(Activation activation) {
         case Activation::GeluTanh: return "gelu_new";
         case Activation::Relu: return "relu";
         case Activation::Swiglu: return "silu";
+        case Activation::SquaredRelu: return "relu2";
+        case Activation::Geglu: return "gelu_pytorch_tanh";
     }
     return {};
 }
@@ -151,6 +153,10 @@ std::string hf_config(const Architecture& a, std::string_view torch_type) {
     switch (a.family) {
         case Family::Gpt2: return text(gpt2(a));
         case Family::Llama: return text(llama(a));
+        case Family::Deepseek:
+            throw InputError(fmt::format(
+                "'{}' cannot be exported: networks of the family deepseek are planned only",
+                a.name));
         case Family::Vit: return text(vit(a));
     }
     return {};

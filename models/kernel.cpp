@@ -4,17 +4,19 @@
 
 namespace debubble::models {
 
-namespace {
-
-/// Query-key pairs of one head. A causal pass has its queries at the end of its
-/// keys, so only the last triangle is cut.
+/// A causal pass has its queries at the end of its keys: query at position p sees the last
+/// min(p, window) keys, summed over the positions as if they were continuous.
 double pairs(const FlashAttention& attention) {
     const auto queries = static_cast<double>(attention.queries);
     const auto keys = static_cast<double>(attention.keys);
-    return attention.causal ? queries * keys - queries * queries / 2 : queries * keys;
+    if (!attention.causal) return queries * keys;
+    if (attention.window == 0 || attention.window >= attention.keys)
+        return queries * keys - queries * queries / 2;
+    const auto window = static_cast<double>(attention.window);
+    const double before = keys - queries;
+    if (before >= window) return queries * window;
+    return (window * window - before * before) / 2 + (keys - window) * window;
 }
-
-}  // namespace
 
 double flops(const Kernel& kernel) {
     return std::visit(
@@ -24,10 +26,11 @@ double flops(const Kernel& kernel) {
                        static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
             },
             [](const FlashAttention& attention) {
-                const double forward = 4.0 * static_cast<double>(attention.batch) *
-                                       static_cast<double>(attention.heads) * pairs(attention) *
-                                       static_cast<double>(attention.head_dim);
-                return attention.backward ? 2.5 * forward : forward;
+                const auto key = static_cast<double>(attention.head_dim);
+                const auto value = static_cast<double>(attention.value_dim());
+                const double columns = attention.backward ? 3 * key + 2 * value : key + value;
+                return 2.0 * static_cast<double>(attention.batch) *
+                       static_cast<double>(attention.heads) * pairs(attention) * columns;
             },
             [](const Traffic&) { return 0.0; },
             [](const Collective&) { return 0.0; },
@@ -47,9 +50,9 @@ Bytes traffic(const Kernel& kernel) {
                 // q and out, k and v; the backward reads those and dout and writes dq, dk, dv
                 const std::int64_t queries = attention.heads * attention.queries;
                 const std::int64_t keys = attention.kv_heads * attention.keys;
-                const std::int64_t elements =
-                    attention.backward ? 4 * queries + 4 * keys : 2 * queries + 2 * keys;
-                return Bytes{attention.batch * attention.head_dim * elements *
+                const std::int64_t times = attention.backward ? 2 : 1;
+                const std::int64_t columns = attention.head_dim + attention.value_dim();
+                return Bytes{attention.batch * times * columns * (queries + keys) *
                              attention.element_bytes};
             },
             [](const Traffic& moved) { return moved.read + moved.written; },

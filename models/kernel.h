@@ -22,10 +22,10 @@ struct Gemm {
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
-/// Fused attention that never writes the scores. FLOPs as executed: a forward does 4 batch heads d
-/// per pair of query and key, its backward 2.5 times that. Causal attention has q k - q q / 2
-/// pairs: its queries are the last q of the k keys. Under context parallelism `keys` is the
-/// balanced average that makes this exact.
+/// Fused attention that never writes the scores. FLOPs as executed: per head and pair of query and
+/// key a forward does 2 (d + v), with heads of d columns and values of v, and a backward 2 (3 d + 2
+/// v). Causal attention has q k - q q / 2 pairs: its queries are the last q of the k keys. Under
+/// context parallelism `keys` is the balanced average that makes this exact.
 struct FlashAttention {
     std::int64_t batch = 1;
     std::int64_t heads = 1;
@@ -36,7 +36,11 @@ struct FlashAttention {
     bool causal = true;
     bool backward = false;
     int element_bytes = 2;
+    std::int64_t narrow_values = 0;  ///< width of values and of the result; 0: that of heads
+    std::int64_t window = 0;         ///< keys that a causal query sees at most; 0: all before it
     friend bool operator==(const FlashAttention&, const FlashAttention&) = default;
+
+    std::int64_t value_dim() const { return narrow_values > 0 ? narrow_values : head_dim; }
 };
 
 /// A memory-bound kernel: elementwise, norm, softmax, copy, gather.
@@ -68,6 +72,8 @@ struct Kernel {
     friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
+/// Query-key pairs of one head of one sample.
+double pairs(const FlashAttention& attention);
 /// Executed FLOPs of a kernel (matrix work only, as MFU counts it).
 double flops(const Kernel& kernel);
 /// Bytes that a kernel reads and writes in device memory; 0 for a Collective.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <variant>
 
@@ -9,12 +10,42 @@
 namespace debubble::models {
 
 enum class Norm { LayerNorm, RmsNorm };
-enum class Activation { Gelu, GeluTanh, Relu, Swiglu };
+enum class Activation { Gelu, GeluTanh, Relu, SquaredRelu, Swiglu, Geglu };
 
 /// True if a product of a gate and a value is the activation: the MLP is twice as wide before it.
 constexpr bool is_gated(Activation activation) {
-    return activation == Activation::Swiglu;
+    return activation == Activation::Swiglu || activation == Activation::Geglu;
 }
+
+/// Norms of every head of queries and keys before they are rotated (arXiv:2302.05442): RMS norms
+/// with one weight per column of a head.
+enum class QkNorm { None, Heads };
+
+/// Angles of rotary positions that are changed so that longer texts than the training's can be read
+/// (transformers' modeling_rope_utils.py). No figure of a plan depends on them.
+struct RopeScaling {
+    enum class Kind { Linear, Dynamic, Llama3, Yarn };
+    Kind kind{};
+    double factor = 1;
+    std::int64_t original_positions = 8192;  ///< of the training before the change
+    double low_frequency_factor = 1;         ///< llama3's
+    double high_frequency_factor = 4;        ///< llama3's
+    double beta_fast = 32;                   ///< yarn's
+    double beta_slow = 1;                    ///< yarn's
+    double mscale = 0;                       ///< yarn's as DeepSeek uses it; 0: the usual one
+    friend bool operator==(const RopeScaling&, const RopeScaling&) = default;
+};
+
+/// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1): keys and values are
+/// made from a narrow latent value, and queries too where `query_rank` is set. A head's queries and
+/// keys have head_dim - rope_dim columns of their own and rope_dim rotated ones, which all keys
+/// share.
+struct LatentAttention {
+    std::int64_t query_rank = 0;  ///< 0: queries are made from the hidden state
+    std::int64_t key_rank = 1;
+    std::int64_t rope_dim = 1;
+    friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
+};
 
 /// Multi-head attention, with grouped keys where there are fewer of them (arXiv:2305.13245).
 struct Attention {
@@ -25,10 +56,20 @@ struct Attention {
     bool output_bias = true;
     bool rotary = false;  ///< queries and keys are rotated by position (arXiv:2104.09864)
     double rope_theta = 10000;
+    std::int64_t value_dim = 1;  ///< width of a head's values; `head_dim` but in latent attention
+    std::optional<std::int64_t> rotary_dim =
+        {};  ///< columns of a head that are rotated; unset: all
+    std::optional<RopeScaling> rope_scaling = {};
+    QkNorm qk_norm = QkNorm::None;
+    /// A token sees itself and the window - 1 tokens before it; unset: all tokens before it.
+    std::optional<std::int64_t> window = {};
+    std::optional<LatentAttention> latent = {};
     friend bool operator==(const Attention&, const Attention&) = default;
 
     std::int64_t query_width() const { return heads * head_dim; }
     std::int64_t key_width() const { return kv_heads * head_dim; }
+    std::int64_t value_width() const { return kv_heads * value_dim; }
+    std::int64_t context_width() const { return heads * value_dim; }
 };
 
 /// One MLP for every token.
@@ -39,12 +80,21 @@ struct DenseMlp {
     friend bool operator==(const DenseMlp&, const DenseMlp&) = default;
 };
 
+enum class Router {
+    Softmax,     ///< of the chosen logits
+    PreSoftmax,  ///< of all logits, of which the chosen are taken as they are (Megatron-Core's
+                 ///< --moe-router-pre-softmax)
+    Sigmoid,     ///< of each logit (DeepSeek-V3, arXiv:2412.19437, section 2.1.2)
+};
+
 /// MLPs without biases, of which a router chooses some for each token.
 struct Experts {
     std::int64_t count = 1;      ///< [E]
     std::int64_t per_token = 1;  ///< [k]
     std::int64_t ffn = 1;        ///< [f] inner width of one expert
     Activation activation = Activation::Swiglu;
+    std::int64_t shared_ffn = 0;  ///< inner width of the MLP that every token goes through; 0: none
+    Router router = Router::Softmax;
     friend bool operator==(const Experts&, const Experts&) = default;
 };
 

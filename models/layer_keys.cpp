@@ -7,12 +7,20 @@ namespace debubble::models {
 Layer layer_of(const LayerKeys& keys) {
     Layer layer;
     Attention attention{keys.heads, keys.kv_heads, keys.head_dim};
-    attention.qkv_bias = attention.output_bias = keys.linear_bias;
+    attention.qkv_bias = keys.qkv_bias.value_or(keys.linear_bias);
+    attention.output_bias = keys.linear_bias;
+    attention.value_dim = keys.value_dim > 0 ? keys.value_dim : keys.head_dim;
+    attention.rotary_dim = keys.rotary_dim;
+    attention.rope_scaling = keys.rope_scaling;
+    attention.qk_norm = keys.qk_norm;
+    attention.window = keys.window;
+    attention.latent = keys.latent;
     attention.rotary = keys.rotary;
     attention.rope_theta = keys.rope_theta;
     layer.mixer = attention;
     if (keys.experts > 0)
-        layer.mlp = Experts{keys.experts, keys.experts_per_token, keys.ffn, keys.activation};
+        layer.mlp = Experts{keys.experts,    keys.experts_per_token, keys.ffn,
+                            keys.activation, keys.shared_ffn,        keys.router};
     else
         layer.mlp = DenseMlp{keys.ffn, keys.activation, keys.linear_bias};
     return layer;
@@ -25,7 +33,14 @@ LayerKeys keys_of(const Layer& layer) {
             keys.heads = attention.heads;
             keys.kv_heads = attention.kv_heads;
             keys.head_dim = attention.head_dim;
-            keys.linear_bias = attention.qkv_bias;
+            keys.linear_bias = attention.output_bias;
+            if (attention.qkv_bias != attention.output_bias) keys.qkv_bias = attention.qkv_bias;
+            if (attention.value_dim != attention.head_dim) keys.value_dim = attention.value_dim;
+            keys.rotary_dim = attention.rotary_dim;
+            keys.rope_scaling = attention.rope_scaling;
+            keys.qk_norm = attention.qk_norm;
+            keys.window = attention.window;
+            keys.latent = attention.latent;
             keys.rotary = attention.rotary;
             keys.rope_theta = attention.rope_theta;
         },
@@ -39,6 +54,8 @@ LayerKeys keys_of(const Layer& layer) {
                               keys.experts_per_token = experts.per_token;
                               keys.ffn = experts.ffn;
                               keys.activation = experts.activation;
+                              keys.shared_ffn = experts.shared_ffn;
+                              keys.router = experts.router;
                           }},
                layer.mlp);
     return keys;

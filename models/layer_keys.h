@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "models/layer.h"
 
@@ -19,6 +20,15 @@ struct LayerKeys {
     bool linear_bias = true;  ///< biases on qkv, attention output and MLP
     bool rotary = false;
     double rope_theta = 10000;
+    std::optional<bool> qkv_bias = {};  ///< `linear_bias` if unset
+    std::int64_t value_dim = 0;         ///< 0: head_dim
+    std::optional<std::int64_t> rotary_dim = {};
+    std::optional<RopeScaling> rope_scaling = {};
+    QkNorm qk_norm = QkNorm::None;
+    std::optional<std::int64_t> window = {};
+    std::optional<LatentAttention> latent = {};
+    std::int64_t shared_ffn = 0;
+    Router router = Router::Softmax;
     friend bool operator==(const LayerKeys&, const LayerKeys&) = default;
 };
 

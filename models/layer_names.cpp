@@ -65,6 +65,8 @@ LayerNames layer_names(const Architecture& model, int layer) {
                     .gate = "",
                     .fc2 = "mlp.c_proj"};
         case Family::Llama:
+        case Family::Deepseek: {
+            const bool mixtral = model.family == Family::Llama;
             return {
                 .prefix = fmt::format("model.layers.{}.", layer),
                 .norm1 = "input_layernorm",
@@ -76,7 +78,13 @@ LayerNames layer_names(const Architecture& model, int layer) {
                 .mlp = "mlp",
                 .fc1 = "mlp.up_proj",
                 .gate = "mlp.gate_proj",
-                .fc2 = "mlp.down_proj"};
+                .fc2 = "mlp.down_proj",
+                .router = mixtral ? "block_sparse_moe.gate" : "mlp.gate",
+                .experts = mixtral ? "block_sparse_moe.experts" : "mlp.experts",
+                .of_expert = mixtral ? std::array{"w1", "w3", "w2"}
+                                     : std::array{"gate_proj", "up_proj", "down_proj"},
+                .shared_experts = "mlp.shared_experts"};
+        }
         case Family::Vit:
             return {.prefix = fmt::format("vit.encoder.layer.{}.", layer),
                     .norm1 = "layernorm_before",
@@ -98,6 +106,7 @@ StageNames stage_names(const Architecture& model) {
     switch (model.family) {
         case Family::Gpt2: return {"wte.weight", "wpe.weight", "ln_f", "lm_head.weight"};
         case Family::Llama:
+        case Family::Deepseek:
             return {"model.embed_tokens.weight", "model.embed_positions.weight", "model.norm",
                     "lm_head.weight"};
         case Family::Vit:
@@ -136,14 +145,14 @@ LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& 
     const Architecture& model = builder.model();
     const Attention& attention = builder.attention();
     ParameterNamer parameters{builder, into_stream(model)};
-    parameters.add(names.prefix + names.projection, attention.query_width(), model.hidden,
+    parameters.add(names.prefix + names.projection, attention.context_width(), model.hidden,
                    Sharding::Row, attention.output_bias);
     return parameters.indices;
 }
 
-LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names) {
+LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names,
+                                const DenseMlp& mlp) {
     const std::int64_t hidden = builder.model().hidden;
-    const DenseMlp& mlp = std::get<DenseMlp>(builder.layer().mlp);
     const bool gated = is_gated(mlp.activation);
     ParameterNamer parameters{builder};
     if (gated && !names.gate.empty()) {
@@ -157,8 +166,8 @@ LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names) 
     return parameters.indices;
 }
 
-LinearParameters fc2_parameters(GraphBuilder& builder, const LayerNames& names) {
-    const DenseMlp& mlp = std::get<DenseMlp>(builder.layer().mlp);
+LinearParameters fc2_parameters(GraphBuilder& builder, const LayerNames& names,
+                                const DenseMlp& mlp) {
     ParameterNamer parameters{builder, into_stream(builder.model())};
     parameters.add(names.prefix + names.fc2, mlp.ffn, builder.model().hidden, Sharding::Row,
                    mlp.bias);

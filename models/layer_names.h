@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ struct LayerNames {
     std::string fc1;
     std::string gate;  ///< the gate of a gated MLP; empty if it is in the tensor of `fc1`
     std::string fc2;
+    std::string router = {};  ///< of a layer with experts
+    std::string experts = {};
+    /// Names of an expert's gate, of the product beside it, and of the one that leads back.
+    std::array<const char*, 3> of_expert{};
+    std::string shared_experts = {};
 };
 LayerNames layer_names(const Architecture& model, int layer);
 
@@ -29,8 +35,10 @@ LayerNames layer_names(const Architecture& model, int layer);
 std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name);
 LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names);
 LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& names);
-LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names);
-LinearParameters fc2_parameters(GraphBuilder& builder, const LayerNames& names);
+LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names,
+                                const DenseMlp& mlp);
+LinearParameters fc2_parameters(GraphBuilder& builder, const LayerNames& names,
+                                const DenseMlp& mlp);
 
 struct StageNames {
     std::string token_embedding;

@@ -34,7 +34,7 @@ void read_head_dim(text::MappingReader& in, std::string_view key, LayerFile& fil
     LayerKeys& keys = file.keys;
     if (in.whole(key, keys.head_dim, 1, kWidest) || !in.has("heads")) return;
     keys.head_dim = std::max<std::int64_t>(1, file.hidden / keys.heads);
-    if (in.good() && file.hidden % keys.heads != 0)
+    if (in.good() && !in.has("latent_attention") && file.hidden % keys.heads != 0)
         in.complain("heads", fmt::format("{} heads do not divide the {} of 'hidden'; give "
                                          "'head_dim' if that is intended",
                                          keys.heads, file.hidden));
@@ -57,6 +57,84 @@ auto of_keys(auto LayerKeys::*member) {
     return [member](LayerFile & file) -> auto& {
         return file.keys.*member;
     };
+}
+
+const Fields<RopeScaling>& scaling_fields() {
+    static const Fields<RopeScaling> kFields{
+        {"type", text::required(word(&RopeScaling::kind, kRopeScalings)),
+         "How angles are changed, by transformers' words.", "yarn"},
+        {"factor", text::required(real(&RopeScaling::factor, 1, 1e6)),
+         "How many times longer texts may be.", "8"},
+        {"original_positions", whole(&RopeScaling::original_positions, 1, kMostPositions, "tokens"),
+         "The longest text of the training before the change.", "8192"},
+        {"low_frequency_factor", real(&RopeScaling::low_frequency_factor, 0, 1e6),
+         "Of llama3: wavelengths above original_positions over this are divided by the factor.",
+         "1"},
+        {"high_frequency_factor", real(&RopeScaling::high_frequency_factor, 0, 1e6),
+         "Of llama3: wavelengths below original_positions over this stay.", "4"},
+        {"beta_fast", real(&RopeScaling::beta_fast, 0, 1e6),
+         "Of yarn: angles that turn more often than this over original_positions stay.", "32"},
+        {"beta_slow", real(&RopeScaling::beta_slow, 0, 1e6),
+         "Of yarn: angles that turn less often than this are divided by the factor.", "1"},
+        {"mscale", real(&RopeScaling::mscale, 0, 1e6),
+         "Of yarn, as DeepSeek uses it: the factor in the scale of the scores.", "1", "0: none"}};
+    return kFields;
+}
+
+void read_rope_scaling(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    const text::NodePtr map = in.value(key);
+    if (!map) return;
+    text::MappingReader inner(map, key, in.mistakes());
+    file.keys.rope_scaling.emplace();
+    read_fields(inner, scaling_fields(), *file.keys.rope_scaling);
+    inner.finish();
+}
+
+struct LatentFile {
+    LatentAttention latent;
+    std::int64_t head_dim = 1;
+    std::int64_t value_dim = 1;
+};
+
+const Fields<LatentFile>& latent_fields() {
+    static const Fields<LatentFile> kFields{
+        {"query_rank",
+         whole(
+             [](LatentFile & f) -> auto& { return f.latent.query_rank; }, 0, kWidest),
+         "The width of the value from which queries are made; 0: they are made from the hidden "
+         "state.",
+         "1536", "0"},
+        {"key_rank",
+         text::required(whole(
+             [](LatentFile & f) -> auto& { return f.latent.key_rank; }, 1, kWidest)),
+         "The width of the value from which keys and values are made.", "512"},
+        {"head_dim", text::required(whole(&LatentFile::head_dim, 1, kWidest)),
+         "The columns of a head's queries and keys that are not rotated.", "128"},
+        {"rope_dim",
+         text::required(whole(
+             [](LatentFile & f) -> auto& { return f.latent.rope_dim; }, 1, kWidest)),
+         "The columns that are rotated, which all keys of a token share.", "64"},
+        {"value_dim", text::required(whole(&LatentFile::value_dim, 1, kWidest)),
+         "The width of a head's values.", "128"}};
+    return kFields;
+}
+
+/// Precondition: heads and head_dim have been read.
+void read_latent(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    const text::NodePtr map = in.value(key);
+    if (!map) return;
+    text::MappingReader inner(map, key, in.mistakes());
+    LatentFile latent;
+    read_fields(inner, latent_fields(), latent);
+    inner.finish();
+    LayerKeys& keys = file.keys;
+    keys.latent = latent.latent;
+    keys.kv_heads = keys.heads;
+    keys.head_dim = latent.head_dim + latent.latent.rope_dim;
+    keys.value_dim = latent.value_dim;
+    for (const std::string_view other : {"kv_heads", "head_dim"})
+        if (in.has(other))
+            in.complain(other, fmt::format("latent attention has no '{}' beside its own", other));
 }
 
 const Fields<LayerFile>& layer_fields() {
@@ -82,6 +160,29 @@ const Fields<LayerFile>& layer_fields() {
          "rope"},
         {"linear_bias", flag(of_keys(&LayerKeys::linear_bias)),
          "The projections of attention and MLP have biases.", "false"},
+        {"qkv_bias", flag(of_keys(&LayerKeys::qkv_bias)),
+         "The products of queries, keys and values have biases, whatever the others have.", "true",
+         "linear_bias"},
+        {"rotary_dim", whole(of_keys(&LayerKeys::rotary_dim), 2, kWidest),
+         "The columns of a head that are rotated.", "64", "all of them"},
+        {"rope_scaling",
+         custom(read_rope_scaling, {Form{text::MapForm{described(scaling_fields())}}}),
+         "Rotary positions for longer texts than those of the training.",
+         "{type: llama3, factor: 8, original_positions: 8192}", "none"},
+        {"qk_norm", word(of_keys(&LayerKeys::qk_norm), kQkNorms),
+         "RMS norms of queries and keys before they are rotated: none, or one of every head.",
+         "heads"},
+        {"window", whole(of_keys(&LayerKeys::window), 1, kMostPositions, "tokens"),
+         "A token sees itself and the window - 1 tokens before it.", "4096",
+         "none: all tokens before it"},
+        {"latent_attention", custom(read_latent, {Form{text::MapForm{described(latent_fields())}}}),
+         "Multi-head latent attention: keys and values are made from a narrow value.",
+         "{query_rank: 1536, key_rank: 512, head_dim: 128, rope_dim: 64, value_dim: 128}", "none"},
+        {"shared_ffn", whole(of_keys(&LayerKeys::shared_ffn), 0, kWidestMlp),
+         "The inner width of the experts that every token goes through, of all together.", "2048",
+         "0: none"},
+        {"router", word(of_keys(&LayerKeys::router), kRouters),
+         "The function by which a router scores experts.", "sigmoid"},
         {"rope_theta", real(of_keys(&LayerKeys::rope_theta), 1, 1e12),
          "The base of the angles of rotary positions.", "500000"}};
     return kFields;

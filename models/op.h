@@ -74,9 +74,11 @@ struct Linear {
     std::int64_t rows = 1;
     std::int64_t inputs = 1;
     std::int64_t outputs = 1;
-    Sharding sharding{};      ///< cut of the product
-    bool transposed = false;  ///< weights are stored [inputs, outputs]
-    bool gathers_x = false;   ///< x is [rows / t, inputs] before sequence parallelism gathers it
+    Sharding sharding{};                 ///< cut of the product
+    std::optional<int> x_gradient_part;  ///< [rows, inputs] before it is added to the gradient that
+                                         ///< x has from another operator
+    bool transposed = false;             ///< weights are stored [inputs, outputs]
+    bool gathers_x = false;  ///< x is [rows / t, inputs] before sequence parallelism gathers it
     std::optional<int> gathered;        ///< x of all ranks in the forward; if unset, in a static
                                         ///< buffer
     std::optional<int> gathered_again;  ///< x of all ranks in the backward-weight; may be the
@@ -112,8 +114,8 @@ struct ExpertProducts {
 
 struct Norm {
     models::Norm function{};
-    Value x;                        ///< [Ts, h]
-    Value y;                        ///< [Ts, h]
+    Value x;                        ///< [Ts, h], or wider in latent attention
+    Value y;                        ///< [Ts, h], or the first columns of x
     int gain = 0;                   ///< parameter
     std::optional<int> shift = {};  ///< parameter of a layer norm
     int statistics = 0;             ///< fp32 [Ts, 2] for a fused layer norm, [Ts] for an RMS norm
@@ -136,10 +138,12 @@ struct Heads {
     std::int64_t heads = 1;     ///< on this rank
     std::int64_t kv_heads = 1;
     std::int64_t head_dim = 1;
+    std::int64_t value_dim = 1;
 
     std::int64_t query_columns() const { return heads * head_dim; }
     std::int64_t key_columns() const { return kv_heads * head_dim; }
-    std::int64_t columns() const { return query_columns() + 2 * key_columns(); }
+    std::int64_t value_columns() const { return kv_heads * value_dim; }
+    std::int64_t columns() const { return query_columns() + key_columns() + value_columns(); }
 };
 
 /// Copies heads out of the packed product [T, q + 2 kv].
@@ -148,6 +152,33 @@ struct SplitHeads {
     Heads heads;
     bool rotates = false;       ///< rotary positions, in the copy
     std::optional<int> tables;  ///< tables of a rotation that is not fused, kept
+};
+
+/// RMS norms of every head of queries and of keys, in place in the packed product.
+struct HeadNorm {
+    Heads heads;
+    int query_gain = 0;  ///< parameter [d]
+    int key_gain = 0;    ///< parameter [d]
+    int kept = 0;        ///< [T, q + kv] queries and keys before it
+    int statistics = 0;  ///< fp32 [T, heads + kv_heads]
+};
+
+/// Puts the heads of latent attention together: queries and keys have columns of their own and
+/// rotated ones, which the keys of a token share.
+struct LatentHeads {
+    Value queries;       ///< [T, heads d]
+    Value keys_values;   ///< [T, heads (d - r + v)]
+    Value rotated_keys;  ///< [Ts, key rank + r]: the last r columns are rotated
+    Heads heads;
+    std::optional<int> gathered;           ///< [T, r] of all ranks, with sequence parallelism
+    std::optional<int> gathered_gradient;  ///< [T, r] before it is scattered
+};
+
+/// y = a + b of two branches that have one input, all [Ts, h], with one gradient.
+struct AddBranches {
+    Value a;
+    Value b;
+    Value y;
 };
 
 /// Rotates queries and keys inside the packed product.
@@ -343,11 +374,11 @@ struct ChunkedLoss {
 
 namespace debubble::models {
 
-using Roles =
-    std::variant<op::TokenEmbedding, op::PositionEmbedding, op::PatchEmbedding, op::ClassToken,
-                 op::Norm, op::Linear, op::ExpertProducts, op::SplitHeads, op::Rope, op::Attention,
-                 op::Activation, op::Residual, op::GatherColumns, op::SliceColumns,
-                 op::ExchangeHeads, op::CopyContext, op::PickClassToken, op::Router, op::Permute,
-                 op::Dispatch, op::Combine, op::Loss, op::ChunkedLoss>;
+using Roles = std::variant<op::TokenEmbedding, op::PositionEmbedding, op::PatchEmbedding,
+                           op::ClassToken, op::Norm, op::Linear, op::ExpertProducts, op::SplitHeads,
+                           op::HeadNorm, op::LatentHeads, op::Rope, op::Attention, op::AddBranches,
+                           op::Activation, op::Residual, op::GatherColumns, op::SliceColumns,
+                           op::ExchangeHeads, op::CopyContext, op::PickClassToken, op::Router,
+                           op::Permute, op::Dispatch, op::Combine, op::Loss, op::ChunkedLoss>;
 
 }  // namespace debubble::models

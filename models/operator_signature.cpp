@@ -22,6 +22,9 @@ std::string_view word(const Roles& roles) {
                                  [](const op::SplitHeads& split) {
                                      return split.rotates ? "rope" : "split_heads";
                                  },
+                                 [](const op::HeadNorm&) { return "norm"; },
+                                 [](const op::LatentHeads&) { return "split_heads"; },
+                                 [](const op::AddBranches&) { return "residual"; },
                                  [](const op::Rope&) { return "rope"; },
                                  [](const op::Attention&) { return "attention"; },
                                  [](const op::Activation&) { return "activation"; },
@@ -75,8 +78,11 @@ std::string text_of(const Kernel& kernel, const Execution& how) {
         Overloaded{
             [](const Gemm& g) { return fmt::format(" gemm {}x{}x{}x{}", g.batch, g.m, g.n, g.k); },
             [](const FlashAttention& a) {
-                return fmt::format(" attention {}x{}/{}x{}x{}x{}{}", a.batch, a.heads, a.kv_heads,
-                                   a.queries, a.keys, a.head_dim, a.causal ? " causal" : "");
+                return fmt::format(
+                    " attention {}x{}/{}x{}x{}x{}{}{}{}", a.batch, a.heads, a.kv_heads, a.queries,
+                    a.keys, a.head_dim, a.causal ? " causal" : "",
+                    a.narrow_values > 0 ? fmt::format(" values {}", a.narrow_values) : "",
+                    a.window > 0 ? fmt::format(" window {}", a.window) : "");
             },
             [](const Traffic& t) {
                 return fmt::format(" moves {}+{}", t.read.count, t.written.count);
@@ -122,7 +128,9 @@ std::string_view word(Activation activation) {
         case Activation::Gelu: return " gelu";
         case Activation::GeluTanh: return " gelu_tanh";
         case Activation::Relu: return " relu";
+        case Activation::SquaredRelu: return " squared_relu";
         case Activation::Swiglu: return " swiglu";
+        case Activation::Geglu: return " geglu";
     }
     return "";
 }
@@ -143,6 +151,9 @@ std::string variant_of(const StageGraph& graph, const Operator& op) {
                    [&](const op::Linear&) { return nothing; },
                    [&](const op::ExpertProducts&) { return nothing; },
                    [&](const op::SplitHeads&) { return nothing; },
+                   [](const op::HeadNorm&) { return std::string(" heads"); },
+                   [&](const op::LatentHeads&) { return nothing; },
+                   [](const op::AddBranches&) { return std::string(" branches"); },
                    [&](const op::Rope&) { return nothing; },
                    [&](const op::GatherColumns&) { return nothing; },
                    [&](const op::SliceColumns&) { return nothing; },

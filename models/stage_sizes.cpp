@@ -34,7 +34,8 @@ struct Divisions {
     void check_layer(const Layer& layer) {
         if (const auto* attention = layer.as<Attention>())
             for (const std::int64_t size :
-                 {attention->heads, attention->kv_heads, attention->head_dim})
+                 {attention->heads, attention->kv_heads, attention->head_dim, attention->value_dim,
+                  attention->window.value_or(1)})
                 check_size(size);
         if (const auto* mlp = layer.as<DenseMlp>()) check_size(mlp->ffn);
         if (const auto* experts = layer.as<Experts>())
@@ -155,6 +156,8 @@ void size_for_layer(Sizes& size, const Architecture& model, const Execution& how
         size.kv_heads = attention->kv_heads;
         size.query_width = attention->query_width();
         size.key_width = attention->key_width();
+        size.value_width = attention->value_width();
+        size.context_width = attention->context_width();
     }
     if (const auto* mlp = layer.as<DenseMlp>()) {
         size.ffn = mlp->ffn;

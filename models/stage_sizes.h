@@ -21,6 +21,8 @@ struct Sizes {
     std::int64_t kv_heads = 1;
     std::int64_t query_width = 1;    ///< [q] heads x head dimension
     std::int64_t key_width = 1;      ///< [kv]
+    std::int64_t value_width = 1;    ///< key-value heads x value dimension
+    std::int64_t context_width = 1;  ///< heads x value dimension
     std::int64_t ffn = 1;            ///< [f], or [f / t] where a layer's MLP is cut
     std::int64_t gates = 1;          ///< [g] 2 if gated
     std::int64_t vocab = 1;          ///< [V] with padding, or [V / t] where it is cut

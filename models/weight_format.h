@@ -16,6 +16,7 @@ struct WeightFormat {
     bool transposed = false;
     bool packed_qkv = false;  ///< queries, keys and values are three equal parts of one tensor
     bool experts = false;     ///< layers may have experts and a router
+    bool modern = false;      ///< norms of queries and keys, latent attention, shared experts
     /// Images come in through a patch embedding; else tokens through a token embedding.
     bool patches = false;
 };

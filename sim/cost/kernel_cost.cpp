@@ -77,14 +77,16 @@ Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu) {
 Duration kernel_time(const models::FlashAttention& attention, const scenarios::Gpu& gpu) {
     const double queries = as_double(attention.queries);
     const double keys = as_double(attention.keys);
-    // Blocks on the diagonal are computed whole and masked.
-    const double pairs = attention.causal
-                             ? queries * (keys - queries / 2 + as_double(kAttentionBlock) / 2)
-                             : queries * keys;
+    // Blocks on the diagonal are computed whole and masked, and so are those at a window's edge.
+    const bool windowed = attention.window > 0 && attention.window < attention.keys;
+    const double masked = queries * as_double(kAttentionBlock) / 2 * (windowed ? 2 : 1);
+    const double pairs = models::pairs(attention) + (attention.causal ? masked : 0);
     const double heads = as_double(attention.batch * attention.heads);
-    const double width = as_double(attention.head_dim);
-    const double flops =
-        4 * heads * std::min(pairs, queries * keys) * width * (attention.backward ? 2.5 : 1);
+    const double key_width = as_double(attention.head_dim);
+    const double value_width = as_double(attention.value_dim());
+    const double columns =
+        attention.backward ? 3 * key_width + 2 * value_width : key_width + value_width;
+    const double flops = 2 * heads * std::min(pairs, queries * keys) * columns;
     const bool narrow = attention.head_dim <= 64;
     const double of_peak = attention.backward
                                ? gpu.attention_backward_efficiency * (narrow ? kNarrowBackward : 1)
@@ -94,13 +96,14 @@ Duration kernel_time(const models::FlashAttention& attention, const scenarios::G
         divide_up(attention.backward ? attention.keys : attention.queries, kAttentionBlock);
     const double filled = std::min(1.0, as_double(blocks) / gpu.sms);
     const double rate = peak_flops_per_s(gpu, attention.element_bytes) * of_peak * filled;
-    const double q_bytes = heads * queries * width * attention.element_bytes;
-    const double kv_bytes =
-        as_double(attention.batch * attention.kv_heads) * keys * width * attention.element_bytes;
+    const double q_rows = heads * queries * attention.element_bytes;
+    const double kv_rows =
+        as_double(attention.batch * attention.kv_heads) * keys * attention.element_bytes;
     // The forward moves q, o and k, v; the backward reads them with dO and writes dQ (fp32 and
     // narrow), dK, dV.
-    const double bytes =
-        attention.backward ? 7 * q_bytes + 4 * kv_bytes : 2 * q_bytes + 2 * kv_bytes;
+    const double bytes = attention.backward ? q_rows * (5 * key_width + 2 * value_width) +
+                                                  2 * kv_rows * (key_width + value_width)
+                                            : (q_rows + kv_rows) * (key_width + value_width);
     const double computing = rate > 0 ? flops / rate : 0;
     return from_seconds(std::max(computing, seconds_to_move(bytes, gpu))) + gpu.gemm_overhead;
 }

@@ -9,6 +9,7 @@
 #include "base/overloaded.h"
 #include "models/graph.h"
 #include "models/layer_keys.h"
+#include "models/layer_names.h"
 
 /// What the kind of an operator promises of the tensors in its roles: their sizes, by the letters
 /// of the literature, and the passes that use them.
@@ -78,6 +79,7 @@ struct Promise {
         role(it.gathered, wide, "f");
         role(it.gathered_again, wide, weight_pass);
         role(it.x_gradient_partial, wide, "i");
+        role(it.x_gradient_part, it.gathers_x ? wide / how.tensor : wide, "i");
         role(it.partial, made, "f");
         role(it.y_gradient_gathered, made, "i");
         role(it.y_gradient_gathered, made, weight_pass);
@@ -128,10 +130,14 @@ struct Promise {
     void operator()(const op::Norm& it) {
         const bool layer_norm = it.function == Norm::LayerNorm;
         const std::int64_t rows = stream / model.hidden;
-        read(it.x, e * stream, "fi", "i");
-        make(it.y, e * stream, "f", "i");
+        const std::int64_t columns = graph.parameters[it.gain].elements();
+        std::int64_t x_columns = columns;
+        if (op.layer && keys().latent && columns == keys().latent->key_rank)
+            x_columns += keys().latent->rope_dim;
+        read(it.x, e * rows * x_columns, "fi", "i");
+        make(it.y, e * rows * columns, "f", "i");
         role(it.statistics, it.normalised ? e * rows : rows * (layer_norm ? 8 : 4), "fi");
-        role(it.normalised, e * stream, "fi");
+        role(it.normalised, e * rows * columns, "fi");
         role(it.through, e * stream, "i");
         role(it.x_gradient_part, e * stream, "i");
         EXPECT_EQ(it.shift.has_value(), layer_norm);
@@ -167,6 +173,32 @@ struct Promise {
         if (it.heads.keys) makes[it.heads.keys->tensor] = it.heads.keys->gradient;
         role(it.tables, 4 * e * (tokens / how.micro_batch) * keys().head_dim, "fi");
     }
+    void operator()(const op::HeadNorm& it) {
+        heads(it.heads, tokens, "f", false);
+        reads[it.heads.queries.tensor] = it.heads.queries.gradient;
+        EXPECT_EQ(graph.parameters[it.query_gain].elements(), it.heads.head_dim);
+        EXPECT_EQ(graph.parameters[it.key_gain].elements(), it.heads.head_dim);
+        role(it.kept, e * tokens * (it.heads.query_columns() + it.heads.key_columns()), "fi");
+        role(it.statistics, 4 * tokens * (it.heads.heads + it.heads.kv_heads), "fi");
+    }
+    void operator()(const op::LatentHeads& it) {
+        const std::int64_t rope = keys().latent->rope_dim;
+        const std::int64_t own = it.heads.head_dim - rope;
+        const std::int64_t rows = e * tokens;
+        read(it.queries, rows * it.heads.query_columns(), "f", "i");
+        read(it.keys_values, rows * it.heads.heads * (own + it.heads.value_dim), "f", "i");
+        read(it.rotated_keys, e * stream / model.hidden * (keys().latent->key_rank + rope), "f",
+             "i");
+        heads(it.heads, tokens, "f", false);
+        makes[it.heads.queries.tensor] = it.heads.queries.gradient;
+        role(it.gathered, rows * rope, "f");
+        role(it.gathered_gradient, rows * rope, "i");
+    }
+    void operator()(const op::AddBranches& it) {
+        read(it.a, e * stream, "f", "");
+        read(it.b, e * stream, "f", "");
+        make(it.y, e * stream, "f", "");
+    }
     void operator()(const op::Rope& it) {
         EXPECT_EQ(it.heads.layout, op::Heads::Layout::Packed);
         heads(it.heads, tokens, "f", false);
@@ -178,12 +210,13 @@ struct Promise {
         heads(it.in, rows, "fi", how.kernels.attention_copies);
         reads[it.in.queries.tensor] = it.in.queries.gradient;
         if (it.in.keys) reads[it.in.keys->tensor] = it.in.keys->gradient;
-        const std::int64_t chunk = e * rows * 2 * it.in.key_columns();
-        const std::int64_t out = e * rows * it.in.query_columns(), slices = how.slice + 1;
+        const std::int64_t chunk = e * rows * (it.in.key_columns() + it.in.value_columns());
+        const std::int64_t out = e * rows * it.in.heads * it.in.value_dim, slices = how.slice + 1;
         make(it.out, out, "f", "i");
         std::visit(Overloaded{[&](const op::FlashKernel& kernel) {
                                   role(kernel.log_sum_exp, 4 * rows * it.in.heads, "fi");
-                                  role(kernel.query_gradient, 4 * out / e, "i");
+                                  role(kernel.query_gradient, 4 * rows * it.in.query_columns(),
+                                       "i");
                                   if (!it.out_again) role(it.out.tensor, out, "i");
                               },
                               [&](const op::UnfusedKernel& kernel) { unfused(it, kernel, rows); }},
@@ -238,7 +271,8 @@ struct Promise {
         make(it.y, bytes, "f", "i");
         role(it.silu, bytes, "fi");
         EXPECT_EQ(it.function, keys().activation);
-        EXPECT_EQ(it.of_experts, keys().experts > 0);
+        const bool shared = op.name.find("shared_experts") != std::string::npos;
+        EXPECT_EQ(it.of_experts, keys().experts > 0 && !shared);
         if (!it.weights) return;
         role(it.weights->rows, 4 * it.rows, "fi");
         role(it.weights->gradient, 4 * routed * keys().experts, "i");
@@ -268,7 +302,8 @@ struct Promise {
         role(it.sorted_gradient, bytes, "i");
     }
     void operator()(const op::CopyContext& it) {
-        const std::int64_t bytes = e * tokens * keys().heads / how.tensor * keys().head_dim;
+        const std::int64_t bytes = e * tokens * keys().heads / how.tensor *
+                                   std::get<Attention>(model.layers[*op.layer].mixer).value_dim;
         pass_on(it.x, bytes, it.y, bytes);
     }
     void operator()(const op::PickClassToken& it) {
@@ -304,7 +339,11 @@ struct Promise {
         role(it.shifted, 4 * entries, "f");
         role(it.softmax_gradient, e * entries, "i");
         if (it.softmax_gradient) role(it.logits.tensor, e * entries, "i");
-        const bool by_inputs = model.tied_embedding && !model.sharding.empty();
+        const bool by_inputs =
+            model.tied_embedding &&
+            std::ranges::any_of(model.sharding, [&](const ShardingOverride& line) {
+                return line.matches(stage_names(model).token_embedding);
+            });
         const bool whole =
             model.family == Family::Vit || how.kernels.loss == LossKernel::EagerPyTorch;
         EXPECT_EQ(it.cut, how.tensor > 1 && !whole && !by_inputs);

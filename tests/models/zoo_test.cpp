@@ -36,6 +36,48 @@ constexpr Published kPublished[] = {
     {"vit-huge", 632'045'800},
 };
 
+struct Counted {
+    const char* name;
+    std::int64_t parameters;
+    std::int64_t active;  ///< parameters with which a token is computed
+};
+
+/// Sums over the tensors of the networks that transformers builds from the published configurations
+/// on torch's meta device, which closed forms of each kind of layer give as well. Routers' biases,
+/// which are no parameters, and multi-token prediction are left out.
+constexpr Counted kCounted[] = {
+    {"llama3.1-8b", 8'030'261'248, 8'030'261'248},
+    {"llama3.1-70b", 70'553'706'496, 70'553'706'496},
+    {"llama3.1-405b", 405'853'388'800, 405'853'388'800},
+    {"llama3.2-1b", 1'235'814'400, 1'235'814'400},
+    {"mistral-7b", 7'241'732'096, 7'241'732'096},
+    {"qwen2.5-7b", 7'615'616'512, 7'615'616'512},
+    {"qwen3-8b", 8'190'735'360, 8'190'735'360},
+    {"qwen3-32b", 32'762'123'264, 32'762'123'264},
+    {"qwen3-30b-a3b", 30'532'122'624, 3'353'032'704},
+    {"qwen3-235b-a22b", 235'093'634'560, 22'190'763'520},
+    {"deepseek-v2-lite", 15'706'484'224, 2'661'150'208},
+    {"moonlight-16b-a3b", 15'960'108'544, 2'914'774'528},
+    {"deepseek-v3", 671'026'404'352, 37'552'282'624},
+    {"kimi-k2", 1'026'408'209'408, 32'861'477'888},
+    {"glm-4.5-air", 106'852'245'504, 13'424'123'904},
+    {"nemotron4-15b", 15'628'775'424, 15'628'775'424},
+    {"nemotron4-340b", 341'029'195'776, 341'029'195'776},
+    {"mpt-7b", 6'658'859'008, 6'658'859'008},
+    {"mpt-30b", 29'975'214'080, 29'975'214'080},
+    {"mpt-70b", 64'862'437'376, 64'862'437'376},
+    {"mixtral-8x7b", 46'702'792'704, 12'879'925'248},
+    {"mixtral-8x22b", 140'620'634'112, 39'152'031'744},
+};
+
+TEST(Zoo, CountsTheNetworksOfToday) {
+    for (const Counted& model : kCounted) {
+        const Architecture network = read_model(model.name);
+        EXPECT_EQ(parameter_count(network), model.parameters) << model.name;
+        EXPECT_EQ(active_parameter_count(network), model.active) << model.name;
+    }
+}
+
 TEST(Zoo, HasThePublishedParameterCounts) {
     for (const Published& model : kPublished)
         EXPECT_EQ(parameter_count(read_model(model.name)), model.parameters) << model.name;

@@ -46,11 +46,18 @@ bool is_list_of_maps(const Key& key) {
     });
 }
 
+/// `value` at the dotted path in a map: "{a: {b: value}}".
+std::string map_with(const std::string& path, const std::string& value) {
+    const std::size_t dot = path.find('.');
+    if (dot == std::string::npos) return fmt::format("{{{}: {}}}", path, value);
+    return fmt::format("{{{}: {}}}", path.substr(0, dot), map_with(path.substr(dot + 1), value));
+}
+
 /// Sets the key at `path`, in the first element of the list that it lies in, if any.
 Override setting(const std::string& path, const std::string& value) {
     for (const KeyAt& at : all()) {
         if (!is_list_of_maps(*at.key) || !path.starts_with(at.path + '.')) continue;
-        return {at.path, fmt::format("[{{{}: {}}}]", path.substr(at.path.size() + 1), value)};
+        return {at.path, fmt::format("[{}]", map_with(path.substr(at.path.size() + 1), value))};
     }
     return {path, value};
 }
@@ -116,7 +123,7 @@ Keys asked_for(const std::string& map, bool is_list) {
     for (Overrides overrides : ways_to_read(map)) {
         const std::string at = map.empty() ? kNoWord : fmt::format("{}.{}", map, kNoWord);
         overrides.push_back(is_list ? Override{map, fmt::format("[{{{}: 1}}]", kNoWord)}
-                                    : Override{at, "1"});
+                                    : setting(at, "1"));
         for (const std::string& message : mistakes_with(overrides)) {
             std::smatch found;
             if (!std::regex_match(message, found, kKnown)) continue;
@@ -253,7 +260,7 @@ TEST(KeysOfAScenario, HaveTheDefaultsThatTheReaderApplies) {
     EXPECT_EQ(plain.training.precision, Precision{});
     EXPECT_EQ(otherwise("training.optimizer.weight_decay"), "0.01 (adamw), 0 (adam, sgd)");
     EXPECT_EQ(otherwise("training.optimizer.betas"), "[0.9, 0.999] (adamw, adam)");
-    EXPECT_EQ(otherwise("model.norm"), "layer_norm (gpt2, vit), rms_norm (llama)");
+    EXPECT_EQ(otherwise("model.norm"), "layer_norm (gpt2, vit), rms_norm (llama, deepseek)");
     EXPECT_EQ(otherwise("model.channels"), "3 (vit)");
     EXPECT_EQ(otherwise("parallel.zero_stage"), "0");
     EXPECT_EQ(otherwise("cluster.gpu.host_link"), "25 GB/s");

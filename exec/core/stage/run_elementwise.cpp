@@ -39,7 +39,9 @@ Nonlinearity nonlinearity_of(models::Activation activation) {
         case models::Activation::Gelu: return Nonlinearity::Gelu;
         case models::Activation::Relu: return Nonlinearity::Relu;
         case models::Activation::GeluTanh:
-        case models::Activation::Swiglu: break;
+        case models::Activation::SquaredRelu:
+        case models::Activation::Swiglu:
+        case models::Activation::Geglu: break;
     }
     return Nonlinearity::GeluTanh;
 }

@@ -20,6 +20,9 @@ void refuse_unplanned() {
 
 void run_forward(const OperatorCall& call) {
     std::visit(Overloaded{[&](const auto& roles) { forward(call, roles); },
+                          [](const op::HeadNorm&) { refuse_unplanned(); },
+                          [](const op::LatentHeads&) { refuse_unplanned(); },
+                          [](const op::AddBranches&) { refuse_unplanned(); },
                           [](const op::ExchangeHeads&) { refuse_unplanned(); },
                           [](const op::CopyContext&) { refuse_unplanned(); }},
                call.op.roles);
@@ -31,6 +34,9 @@ void run_backward_input(const OperatorCall& call) {
                           [&](const op::PatchEmbedding& patches) {
                               backward_input(call, patches.product);
                           },
+                          [](const op::HeadNorm&) { refuse_unplanned(); },
+                          [](const op::LatentHeads&) { refuse_unplanned(); },
+                          [](const op::AddBranches&) { refuse_unplanned(); },
                           [](const op::ExchangeHeads&) { refuse_unplanned(); },
                           [](const op::CopyContext&) { refuse_unplanned(); }},
                call.op.roles);
@@ -44,7 +50,8 @@ void run_backward_weight(const OperatorCall& call) {
             // Computed with the input's, which reads the same tensors.
             [](const op::Norm&) {}, [](const op::ChunkedLoss&) {},
             // Operators without weights.
-            [](const op::SplitHeads&) {}, [](const op::Rope&) {}, [](const op::Attention&) {},
+            [](const op::SplitHeads&) {}, [](const op::HeadNorm&) {}, [](const op::LatentHeads&) {},
+            [](const op::AddBranches&) {}, [](const op::Rope&) {}, [](const op::Attention&) {},
             [](const op::Activation&) {}, [](const op::Residual&) {},
             [](const op::GatherColumns&) {}, [](const op::SliceColumns&) {},
             [](const op::ExchangeHeads&) {}, [](const op::CopyContext&) {},
@@ -57,27 +64,52 @@ void run_backward_weight(const OperatorCall& call) {
 
 namespace {
 
+/// The part of a layer that nothing executes; empty if everything is executed.
+std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positions) {
+    if (const auto* attention = layer.as<models::Attention>()) {
+        if (attention->latent) return "latent attention";
+        if (attention->qk_norm != models::QkNorm::None) return "norms of queries and keys";
+        if (attention->rope_scaling || attention->rotary_dim)
+            return "scaled or partial rotary positions";
+        if (attention->window && *attention->window < positions) return "windows of attention";
+    }
+    if (const auto* mlp = layer.as<models::DenseMlp>())
+        if (mlp->activation == models::Activation::SquaredRelu ||
+            mlp->activation == models::Activation::Geglu)
+            return "that activation";
+    if (const auto* experts = layer.as<models::Experts>()) {
+        if (experts->activation != models::Activation::Swiglu) return "that activation of experts";
+        if (experts->shared_ffn > 0) return "shared experts";
+        if (experts->router != models::Router::Softmax) return "sigmoid routers";
+    }
+    return "";
+}
+
 /// The tables of rotary positions are those of all layers.
-void check_rotations(const models::Architecture& network) {
+bool rotates_otherwise(const models::Layer& layer, const models::Attention& first) {
+    const auto* attention = layer.as<models::Attention>();
+    return attention != nullptr &&
+           (attention->rotary != first.rotary || attention->rope_theta != first.rope_theta ||
+            attention->head_dim != first.head_dim);
+}
+
+void check_layers(const models::Architecture& network) {
     const auto* first = network.layers.first<models::Attention>();
     for (const models::Layer& layer : network.layers.kinds()) {
-        const auto* attention = layer.as<models::Attention>();
-        if (attention == nullptr ||
-            (attention->rotary == first->rotary && attention->rope_theta == first->rope_theta &&
-             attention->head_dim == first->head_dim))
-            continue;
+        std::string_view part = unexecuted_part(layer, network.max_positions);
+        if (first != nullptr && rotates_otherwise(layer, *first))
+            part = "layers of several head widths or bases of rotary positions";
+        if (part.empty()) continue;
         throw InputError(
-            fmt::format("{} has layers of several head widths or bases of rotary positions: "
-                        "'debubble simulate' "
-                        "plans it, but nothing executes it yet",
-                        network.name));
+            fmt::format("{} has {}: 'debubble simulate' plans it, but nothing executes it yet",
+                        network.name, part));
     }
 }
 
 }  // namespace
 
 void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel) {
-    check_rotations(network);
+    check_layers(network);
     if (!network.has_experts()) return;
     const bool shared = parallel.expert > 1;
     if (!shared && parallel.tensor == 1 && parallel.expert_tensor == 1) return;

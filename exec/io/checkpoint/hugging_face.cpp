@@ -24,7 +24,8 @@ constexpr const char* kIndexName = "model.safetensors.index.json";
 std::string_view base_prefix(Family family) {
     switch (family) {
         case Family::Gpt2: return "transformer.";
-        case Family::Llama: return "model.";
+        case Family::Llama:
+        case Family::Deepseek: return "model.";
         case Family::Vit: return "vit.";
     }
     return {};

@@ -43,9 +43,16 @@ std::string product(const models::Gemm& g) {
 }
 
 std::string product(const models::FlashAttention& a) {
-    return fmt::format("{} \u00d7 {} heads \u00d7 {} queries \u00d7 {} keys \u00d7 {}{}",
-                       a.backward ? "10" : "4", a.batch * a.heads, a.queries, a.keys, a.head_dim,
-                       a.causal ? ", causal" : "");
+    const std::string seen = a.window > 0 ? fmt::format(", window {}", a.window)
+                             : a.causal   ? ", causal"
+                                          : "";
+    const std::string pairs = fmt::format("{} heads \u00d7 {} queries \u00d7 {} keys",
+                                          a.batch * a.heads, a.queries, a.keys);
+    if (a.narrow_values == 0)
+        return fmt::format("{} \u00d7 {} \u00d7 {}{}", a.backward ? "10" : "4", pairs, a.head_dim,
+                           seen);
+    return fmt::format("2 \u00d7 {} \u00d7 ({}{} + {}{}){}", pairs, a.backward ? "3 \u00d7 " : "",
+                       a.head_dim, a.backward ? "2 \u00d7 " : "", a.narrow_values, seen);
 }
 
 std::string_view word_of(models::Collective::Kind kind) {

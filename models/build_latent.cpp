@@ -1,0 +1,124 @@
+#include "models/graph_builder.h"
+#include "models/layer_names.h"
+
+/// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434), cut as Megatron-Core does
+/// (transformer/multi_latent_attention.py): the products into the narrow values and their norms are
+/// whole on every tensor-parallel rank, over its tokens of the residual stream; the products out of
+/// them are cut by heads.
+namespace debubble::models {
+
+namespace {
+
+struct Latent {
+    GraphBuilder& builder;
+    const LayerNames& names;
+    const Attention& attention = builder.attention();
+    const LatentAttention& latent = *attention.latent;
+
+    OperatorPlace at(const char* name, const char* kernel) const {
+        return {names.prefix + names.attention + name, kernel, builder.layer_index};
+    }
+    std::int64_t own_columns() const { return attention.head_dim - latent.rope_dim; }
+
+    /// A product into a narrow value, over the tokens of the stream.
+    Value down(const char* name, const char* kernel, Value x, std::int64_t outputs,
+               bool adds_gradient) const {
+        const std::int64_t hidden = builder.size.hidden;
+        const int weight =
+            builder.whole_parameter(at(name, kernel).name + ".weight", {outputs, hidden});
+        LinearShape shape{hidden, outputs, Sharding::Replicated};
+        shape.rows = builder.size.stream_tokens;
+        shape.adds_gradient = adds_gradient;
+        return linear(builder, at(name, kernel), shape, {{weight}, {}}, x);
+    }
+    Value normed(const char* name, const char* kernel, Value x, std::int64_t columns) const {
+        const int gain =
+            builder.whole_parameter(at(name, kernel).name + ".weight", {columns}, Initial::Ones);
+        return norm_of_columns(builder, at(name, kernel), gain, x, columns);
+    }
+    /// A product out of a narrow value, of `columns` for each head.
+    Value up(const char* name, const char* kernel, Value x, std::int64_t inputs,
+             std::int64_t columns) const {
+        const std::string weight = at(name, kernel).name + ".weight";
+        const int index = builder.parameter({weight,
+                                             {attention.heads * columns, inputs},
+                                             builder.sharding_of(weight, {Sharding::Column}),
+                                             0,
+                                             1,
+                                             {}});
+        const LinearShape shape{inputs, builder.size.heads * columns, Sharding::Column};
+        return linear(builder, at(name, kernel), shape, {{index}, {}}, x);
+    }
+
+    Value queries(Value x) const;
+    SplitValue joined(Value queries, Value keys_values, Value rotated) const;
+};
+
+Value Latent::queries(Value x) const {
+    if (latent.query_rank == 0)
+        return up(".q_proj", "attn.q", x, builder.size.hidden, attention.head_dim);
+    const Value narrow = down(".q_a_proj", "attn.q_down", x, latent.query_rank, false);
+    return up(".q_b_proj", "attn.q_up",
+              normed(".q_a_layernorm", "attn.q_norm", narrow, latent.query_rank), latent.query_rank,
+              attention.head_dim);
+}
+
+SplitValue Latent::joined(Value queries, Value keys_values, Value rotated) const {
+    const Sizes& size = builder.size;
+    const OperatorPlace place = at("", "attn.split");
+    const std::int64_t bytes =
+        size.element * size.tokens * (size.query_width + size.key_width + size.value_width);
+    const std::int64_t rope_bytes = size.element * size.tokens * latent.rope_dim;
+    op::Heads heads;
+    heads.layout = op::Heads::Layout::Apart;
+    heads.heads = heads.kv_heads = size.heads;
+    heads.head_dim = attention.head_dim;
+    heads.value_dim = attention.value_dim;
+    heads.queries = {builder.tensor("attn.split.out", bytes),
+                     builder.tensor("d.attn.split.out", bytes)};
+    Operator op = start(place);
+    op.inputs = {queries.tensor, keys_values.tensor, rotated.tensor};
+    op::LatentHeads roles{queries, keys_values, rotated, heads, {}, {}};
+    op.forward_uses = op.inputs;
+    op.backward_input_uses = {heads.queries.gradient};
+    if (size.scattered) {
+        roles.gathered = builder.scratch("attn.split.rope", rope_bytes);
+        roles.gathered_gradient = builder.scratch("d.attn.split.rope", rope_bytes);
+        op.forward_uses.push_back(*roles.gathered);
+        op.backward_input_uses.push_back(*roles.gathered_gradient);
+        append(op.forward, collective(builder, "attn.split.gather", place.layer,
+                                      Collective::Kind::AllGather, rope_bytes));
+    }
+    op.forward.push_back(moves("attn.split", place.layer, bytes, bytes));
+    op.forward_uses.push_back(heads.queries.tensor);
+    op.backward_input.push_back(moves("attn.split.dx", place.layer, bytes, bytes));
+    // A rank's heads give a part of the gradient of the rotated keys, which all heads share.
+    append(op.backward_input, collective(builder, "attn.split.dx.reduce", place.layer,
+                                         size.scattered ? Collective::Kind::ReduceScatter
+                                                        : Collective::Kind::AllReduce,
+                                         rope_bytes));
+    for (const Value& value : {queries, keys_values, rotated})
+        op.backward_input_uses.push_back(value.gradient);
+    op.roles = roles;
+    builder.graph.operators.push_back(std::move(op));
+    return {heads, {heads.queries.tensor, heads.queries.gradient, size.tensor > 1}};
+}
+
+}  // namespace
+
+SplitValue latent_heads(GraphBuilder& builder, const LayerNames& names, Value normed) {
+    if (builder.how().slices > 1)
+        builder.refuse("slices of a sequence with latent attention are not planned");
+    builder.cut_heads(true);
+    const Latent part{builder, names};
+    const LatentAttention& latent = part.latent;
+    const Value queries = part.queries(normed);
+    const Value narrow = part.down(".kv_a_proj_with_mqa", "attn.kv_down", normed,
+                                   latent.key_rank + latent.rope_dim, true);
+    const Value keys = part.normed(".kv_a_layernorm", "attn.kv_norm", narrow, latent.key_rank);
+    const Value keys_values = part.up(".kv_b_proj", "attn.kv_up", keys, latent.key_rank,
+                                      part.own_columns() + part.attention.value_dim);
+    return part.joined(queries, keys_values, narrow);
+}
+
+}  // namespace debubble::models
