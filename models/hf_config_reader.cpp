@@ -7,17 +7,37 @@
 
 #include "models/architecture_check.h"
 #include "models/architecture_limits.h"
-#include "models/layer_keys.h"
+#include "models/hf_config.h"
 #include "text/mapping_reader.h"
 
 /// Defaults are those of transformers' GPT2Config, LlamaConfig, MixtralConfig and ViTConfig,
-/// which write only what differs.
+/// which write only what differs; networks after Llama are in hf_modern_configs.cpp.
 namespace debubble::models {
 namespace {
 
-enum class Type : std::uint8_t { Gpt2, Llama, Mixtral, Vit };
-constexpr std::pair<std::string_view, Type> kTypes[] = {
-    {"gpt2", Type::Gpt2}, {"llama", Type::Llama}, {"mixtral", Type::Mixtral}, {"vit", Type::Vit}};
+enum class Type : std::uint8_t {
+    Gpt2,
+    Llama,
+    Mistral,
+    Mixtral,
+    Qwen2,
+    Qwen3,
+    Qwen3Moe,
+    DeepseekV2,
+    DeepseekV3,
+    Vit
+};
+constexpr std::pair<std::string_view, Type> kTypes[] = {{"gpt2", Type::Gpt2},
+                                                        {"llama", Type::Llama},
+                                                        {"mistral", Type::Mistral},
+                                                        {"mixtral", Type::Mixtral},
+                                                        {"qwen2", Type::Qwen2},
+                                                        {"qwen3", Type::Qwen3},
+                                                        {"qwen3_moe", Type::Qwen3Moe},
+                                                        {"deepseek_v2", Type::DeepseekV2},
+                                                        {"deepseek_v3", Type::DeepseekV3},
+                                                        {"kimi_k2", Type::DeepseekV3},
+                                                        {"vit", Type::Vit}};
 constexpr std::pair<std::string_view, Activation> kUngated[] = {
     {"gelu_new", Activation::GeluTanh},
     {"gelu_pytorch_tanh", Activation::GeluTanh},
@@ -25,13 +45,6 @@ constexpr std::pair<std::string_view, Activation> kUngated[] = {
     {"relu", Activation::Relu}};
 constexpr std::pair<std::string_view, Activation> kGated[] = {{"silu", Activation::Swiglu},
                                                               {"swish", Activation::Swiglu}};
-
-/// A file's network, whose layers are alike.
-struct Config {
-    Architecture network;
-    LayerKeys layer;
-    int layers = 1;
-};
 
 /// Both the number of heads and the width are given; head_dim is the width of one head.
 void cut_heads(text::MappingReader& in, Config& config, std::string_view heads_key) {
@@ -41,12 +54,6 @@ void cut_heads(text::MappingReader& in, Config& config, std::string_view heads_k
     if (hidden % heads != 0)
         in.complain(heads_key,
                     fmt::format("{} heads do not divide the width of {}", heads, hidden));
-}
-
-void refuse_flag(text::MappingReader& in, std::string_view key) {
-    bool set = false;
-    if (in.flag(key, set) && set)
-        in.complain(key, fmt::format("networks with '{}' are not supported", key));
 }
 
 void read_gpt2(text::MappingReader& in, Config& config) {
@@ -75,56 +82,6 @@ void read_gpt2(text::MappingReader& in, Config& config) {
     bool scaled = true;
     if (in.flag("scale_attn_weights", scaled) && !scaled)
         in.complain("scale_attn_weights", "attention scores without scaling are not supported");
-    in.flag("tie_word_embeddings", a.tied_embedding);
-}
-
-/// Since transformers 5 the base of the angles is in a map of its own.
-void read_rope(text::MappingReader& in, Config& config) {
-    LayerKeys& layer = config.layer;
-    in.real("rope_theta", layer.rope_theta, 1, 1e12);
-    if (in.value("rope_scaling"))
-        in.complain("rope_scaling",
-                    "scaled rotary positions are not supported; null is plain RoPE");
-    const text::NodePtr map = in.value("rope_parameters");
-    if (!map) return;
-    text::MappingReader rope(map, "rope_parameters", in.mistakes());
-    std::string type = "default";
-    rope.real("rope_theta", layer.rope_theta, 1, 1e12);
-    if (rope.text("rope_type", type) && type != "default")
-        rope.complain(
-            "rope_type",
-            fmt::format("rotary positions of type '{}' are not supported; 'default' is plain RoPE",
-                        type));
-}
-
-/// Reads the keys that Llama and Mixtral share; `a` holds the defaults of their sizes.
-void read_llama_kind(text::MappingReader& in, Config& config) {
-    Architecture& a = config.network;
-    LayerKeys& layer = config.layer;
-    a.family = Family::Llama;
-    a.norm = Norm::RmsNorm;
-    layer.activation = Activation::Swiglu;
-    a.learned_positions = false;
-    layer.rotary = true;
-    layer.linear_bias = false;
-    a.tied_embedding = false;
-    config.layers = 32;
-    a.hidden = 4096;
-    layer.heads = 32;
-    a.vocab = 32000;
-    in.whole("num_hidden_layers", config.layers, 1, kMostLayers);
-    in.whole("hidden_size", a.hidden, 1, kWidest);
-    in.whole("num_attention_heads", layer.heads, 1, kMostHeads);
-    in.whole("vocab_size", a.vocab, 1, kLargestVocabulary);
-    in.whole("max_position_embeddings", a.max_positions, 1, kMostPositions);
-    in.whole("intermediate_size", layer.ffn, 1, kWidestMlp);
-    if (layer.kv_heads == 0) layer.kv_heads = layer.heads;
-    in.whole("num_key_value_heads", layer.kv_heads, 1, kMostHeads);
-    if (!in.whole("head_dim", layer.head_dim, 1, kWidest))
-        cut_heads(in, config, "num_attention_heads");
-    in.word("hidden_act", layer.activation, kGated);
-    in.real("rms_norm_eps", a.norm_eps, 0, 1);
-    read_rope(in, config);
     in.flag("tie_word_embeddings", a.tied_embedding);
 }
 
@@ -207,7 +164,92 @@ void read_vit(text::MappingReader& in, Config& config) {
         in.complain("qkv_bias", "a ViT without biases on q, k and v is not supported");
 }
 
+constexpr std::pair<std::string_view, RopeScaling::Kind> kScalings[] = {
+    {"linear", RopeScaling::Kind::Linear},
+    {"dynamic", RopeScaling::Kind::Dynamic},
+    {"llama3", RopeScaling::Kind::Llama3},
+    {"yarn", RopeScaling::Kind::Yarn}};
+
+/// The scaling of a map; `key` is the name of its kind, which was `type` once.
+void read_scaling(text::MappingReader& rope, std::string_view key, LayerKeys& layer) {
+    RopeScaling scaling;
+    rope.demand("factor");
+    rope.word(key, scaling.kind, kScalings, "rotary positions");
+    rope.real("factor", scaling.factor, 1, 1e6);
+    rope.whole("original_max_position_embeddings", scaling.original_positions, 1, kMostPositions);
+    rope.real("low_freq_factor", scaling.low_frequency_factor, 0, 1e6);
+    rope.real("high_freq_factor", scaling.high_frequency_factor, 0, 1e6);
+    rope.real("beta_fast", scaling.beta_fast, 0, 1e6);
+    rope.real("beta_slow", scaling.beta_slow, 0, 1e6);
+    rope.real("mscale_all_dim", scaling.mscale, 0, 1e6);
+    layer.rope_scaling = scaling;
+}
+
+void read_rope_map(text::MappingReader& in, std::string_view key, LayerKeys& layer) {
+    const text::NodePtr map = in.value(key);
+    if (!map) return;
+    text::MappingReader rope(map, key, in.mistakes());
+    rope.real("rope_theta", layer.rope_theta, 1, 1e12);
+    const std::string_view kind = rope.has("rope_type") ? "rope_type" : "type";
+    if (key == "rope_scaling") rope.demand(kind);  // in the other map plain positions need no word
+    const text::NodePtr word = rope.scalar(kind, "the kind of rotary positions");
+    if (word && word->scalar != "default") read_scaling(rope, kind, layer);
+}
+
 }  // namespace
+
+void refuse_flag(text::MappingReader& in, std::string_view key) {
+    bool set = false;
+    if (in.flag(key, set) && set)
+        in.complain(key, fmt::format("networks with '{}' are not supported", key));
+}
+
+void read_rope(text::MappingReader& in, LayerKeys& layer) {
+    in.real("rope_theta", layer.rope_theta, 1, 1e12);
+    for (const std::string_view key : {"rope_scaling", "rope_parameters"})
+        read_rope_map(in, key, layer);
+}
+
+void read_llama_kind(text::MappingReader& in, Config& config) {
+    Architecture& a = config.network;
+    LayerKeys& layer = config.layer;
+    a.family = Family::Llama;
+    a.norm = Norm::RmsNorm;
+    layer.activation = Activation::Swiglu;
+    a.learned_positions = false;
+    layer.rotary = true;
+    layer.linear_bias = false;
+    a.tied_embedding = false;
+    config.layers = 32;
+    a.hidden = 4096;
+    layer.heads = 32;
+    a.vocab = 32000;
+    in.whole("num_hidden_layers", config.layers, 1, kMostLayers);
+    in.whole("hidden_size", a.hidden, 1, kWidest);
+    in.whole("num_attention_heads", layer.heads, 1, kMostHeads);
+    in.whole("vocab_size", a.vocab, 1, kLargestVocabulary);
+    in.whole("max_position_embeddings", a.max_positions, 1, kMostPositions);
+    in.whole("intermediate_size", layer.ffn, 1, kWidestMlp);
+    if (layer.kv_heads == 0) layer.kv_heads = layer.heads;
+    in.whole("num_key_value_heads", layer.kv_heads, 1, kMostHeads);
+    if (!in.whole("head_dim", layer.head_dim, 1, kWidest))
+        cut_heads(in, config, "num_attention_heads");
+    in.word("hidden_act", layer.activation, kGated);
+    in.real("rms_norm_eps", a.norm_eps, 0, 1);
+    read_rope(in, config.layer);
+    in.flag("tie_word_embeddings", a.tied_embedding);
+}
+
+Architecture network_of(Config config) {
+    LayerKeys dense = config.layer;
+    dense.experts = 0;
+    dense.ffn = config.dense_ffn;
+    const int first = std::min(config.dense_first, config.layers);
+    config.network.layers = {};
+    if (first > 0) config.network.layers.append(layer_of(dense), first);
+    config.network.layers.append(layer_of(config.layer), config.layers - first);
+    return std::move(config.network);
+}
 
 bool is_hf_config(const text::Node& map) {
     return map.find("model_type") != nullptr && map.find("family") == nullptr;
@@ -226,12 +268,18 @@ Architecture read_hf_config(const text::NodePtr& map, text::Mistakes& mistakes) 
     switch (type) {
         case Type::Gpt2: read_gpt2(in, config); break;
         case Type::Llama: read_llama(in, config); break;
+        case Type::Mistral: read_mistral(in, config); break;
         case Type::Mixtral: read_mixtral(in, config); break;
+        case Type::Qwen2: read_qwen2(in, config); break;
+        case Type::Qwen3: read_qwen3(in, config); break;
+        case Type::Qwen3Moe: read_qwen3_moe(in, config); break;
+        case Type::DeepseekV2: read_deepseek_v2(in, config); break;
+        case Type::DeepseekV3: read_deepseek_v3(in, config); break;
         case Type::Vit: read_vit(in, config); break;
     }
-    a.layers = {layer_of(config.layer), config.layers};
-    if (in.good()) check_architecture(a, in);
-    return std::move(a);
+    Architecture network = network_of(std::move(config));
+    if (in.good()) check_architecture(network, in);
+    return network;
 }
 
 }  // namespace debubble::models

@@ -54,6 +54,84 @@ TEST(HuggingFaceConfig, DescribesTheSameNetworksAsTheZoo) {
               std::string::npos);
 }
 
+TEST(HuggingFaceConfig, DescribesTheNetworksOfTodayAsTheZooDoes) {
+    expect_same_network(config(R"({"model_type": "llama", "hidden_size": 4096,
+        "intermediate_size": 14336, "max_position_embeddings": 131072, "num_attention_heads": 32,
+        "num_hidden_layers": 32, "num_key_value_heads": 8, "rms_norm_eps": 1e-05,
+        "rope_scaling": {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192, "rope_type": "llama3"}, "rope_theta": 500000.0,
+        "attention_bias": false, "mlp_bias": false, "vocab_size": 128256})"),
+                        read_model("llama3.1-8b"));
+    expect_same_network(config(R"({"model_type": "mistral", "hidden_size": 4096,
+        "intermediate_size": 14336, "max_position_embeddings": 32768, "num_attention_heads": 32,
+        "num_hidden_layers": 32, "num_key_value_heads": 8, "rms_norm_eps": 1e-05,
+        "rope_theta": 10000.0, "sliding_window": 4096, "vocab_size": 32000})"),
+                        read_model("mistral-7b"));
+    expect_same_network(config(R"({"model_type": "qwen2", "hidden_size": 3584,
+        "intermediate_size": 18944, "max_position_embeddings": 32768, "max_window_layers": 28,
+        "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4,
+        "rms_norm_eps": 1e-06, "rope_theta": 1000000.0, "sliding_window": 131072,
+        "tie_word_embeddings": false, "use_sliding_window": false, "vocab_size": 152064})"),
+                        read_model("qwen2.5-7b"));
+    expect_same_network(config(R"({"model_type": "qwen3", "attention_bias": false, "head_dim": 128,
+        "hidden_size": 4096, "intermediate_size": 12288, "max_position_embeddings": 40960,
+        "num_attention_heads": 32, "num_hidden_layers": 36, "num_key_value_heads": 8,
+        "rms_norm_eps": 1e-06, "rope_scaling": null, "rope_theta": 1000000,
+        "sliding_window": null, "use_sliding_window": false, "vocab_size": 151936})"),
+                        read_model("qwen3-8b"));
+    expect_same_network(config(R"({"model_type": "qwen3_moe", "attention_bias": false,
+        "decoder_sparse_step": 1, "head_dim": 128, "hidden_size": 2048, "intermediate_size": 6144,
+        "max_position_embeddings": 40960, "mlp_only_layers": [], "moe_intermediate_size": 768,
+        "norm_topk_prob": true, "num_attention_heads": 32, "num_experts": 128,
+        "num_experts_per_tok": 8, "num_hidden_layers": 48, "num_key_value_heads": 4,
+        "rms_norm_eps": 1e-06, "rope_theta": 1000000.0, "vocab_size": 151936})"),
+                        read_model("qwen3-30b-a3b"));
+}
+
+constexpr const char* kDeepseekV3 = R"({"model_type": "deepseek_v3", "attention_bias": false,
+    "first_k_dense_replace": 3, "hidden_size": 7168, "intermediate_size": 18432,
+    "kv_lora_rank": 512, "max_position_embeddings": 163840, "moe_intermediate_size": 2048,
+    "moe_layer_freq": 1, "n_group": 8, "n_routed_experts": 256, "n_shared_experts": 1,
+    "norm_topk_prob": true, "num_attention_heads": 128, "num_experts_per_tok": 8,
+    "num_hidden_layers": 61, "num_key_value_heads": 128, "num_nextn_predict_layers": 1,
+    "q_lora_rank": 1536, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "rms_norm_eps": 1e-06,
+    "rope_scaling": {"beta_fast": 32, "beta_slow": 1, "factor": 40, "mscale": 1.0,
+    "mscale_all_dim": 1.0, "original_max_position_embeddings": 4096, "type": "yarn"},
+    "rope_theta": 10000, "scoring_func": "sigmoid", "topk_method": "noaux_tc",
+    "v_head_dim": 128, "vocab_size": 129280})";
+
+TEST(HuggingFaceConfig, DescribesLatentAttention) {
+    const Architecture network = config(kDeepseekV3);
+    expect_same_network(network, read_model("deepseek-v3"));
+    EXPECT_NE(network.source.find("without its multi-token prediction"), std::string::npos);
+    expect_same_network(config(R"({"model_type": "deepseek_v2", "first_k_dense_replace": 1,
+        "hidden_size": 2048, "intermediate_size": 10944, "kv_lora_rank": 512,
+        "max_position_embeddings": 163840, "moe_intermediate_size": 1408, "moe_layer_freq": 1,
+        "n_routed_experts": 64, "n_shared_experts": 2, "norm_topk_prob": false,
+        "num_attention_heads": 16, "num_experts_per_tok": 6, "num_hidden_layers": 27,
+        "num_key_value_heads": 16, "q_lora_rank": null, "qk_nope_head_dim": 128,
+        "qk_rope_head_dim": 64, "rms_norm_eps": 1e-06, "rope_scaling": {"beta_fast": 32,
+        "beta_slow": 1, "factor": 40, "mscale": 0.707, "mscale_all_dim": 0.707,
+        "original_max_position_embeddings": 4096, "type": "yarn"}, "rope_theta": 10000,
+        "scoring_func": "softmax", "v_head_dim": 128, "vocab_size": 102400})"),
+                        read_model("deepseek-v2-lite"));
+}
+
+TEST(HuggingFaceConfig, OfOtherNetworksIsRefusedInASentence) {
+    std::string text = kDeepseekV3;
+    const auto with = [&](const std::string& key) {
+        return mistakes_of(std::string(kDeepseekV3).insert(1, key + ", "));
+    };
+    EXPECT_NE(with(R"("index_topk": 2048)").find("sparse attention"), std::string::npos);
+    EXPECT_NE(
+        mistakes_of(text.replace(text.find(R"("moe_layer_freq": 1)"), 19, R"("moe_layer_freq": 2)"))
+            .find("experts in some of the layers"),
+        std::string::npos);
+    EXPECT_NE(mistakes_of(R"({"model_type": "qwen3"})").find("'hidden_size' is missing"),
+              std::string::npos);
+    EXPECT_NE(mistakes_of(R"({"model_type": "gemma3"})").find("gemma3"), std::string::npos);
+}
+
 TEST(HuggingFaceConfig, CountsTheClassesOfAViT) {
     const Architecture vit = config(R"({"model_type": "vit", "hidden_act": "gelu",
         "id2label": {"0": "rust", "1": "spot", "2": "healthy"}, "image_size": 224})");
@@ -69,7 +147,10 @@ TEST(HuggingFaceConfig, TheBaseOfTheAnglesMayStandInAMapOfItsOwn) {
                   .as<Attention>()
                   ->rope_theta,
               5e5);
-    EXPECT_NE(mistakes_of(start + R"({"rope_type": "llama3"}})").find("of type 'llama3' are not"),
+    EXPECT_NE(mistakes_of(start + R"({"rope_type": "longrope", "factor": 4}})")
+                  .find("unknown rotary positions 'longrope'"),
+              std::string::npos);
+    EXPECT_NE(mistakes_of(start + R"({"rope_type": "llama3"}})").find("'factor' is missing"),
               std::string::npos);
 }
 
@@ -93,7 +174,7 @@ TEST(HuggingFaceConfig, RefusesWhatIsNotBuiltAndWhatCannotBe) {
               "config.json:2:13: error: 'n_layer' must be at most 10000, not "
               "'99999999999999999999'\n   \"n_layer\": 99999999999999999999}\n              ^\n");
     EXPECT_NE(mistakes_of("{\"model_type\": \"llama\", \"rope_scaling\": {\"factor\": 8}}")
-                  .find("scaled rotary positions are not supported"),
+                  .find("'type' is missing"),
               std::string::npos);
     EXPECT_NE(mistakes_of("{\"model_type\": \"gpt2\", \"scale_attn_weights\": false}")
                   .find("attention scores without scaling are not supported"),

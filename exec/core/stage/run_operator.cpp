@@ -68,6 +68,8 @@ namespace {
 std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positions) {
     if (const auto* attention = layer.as<models::Attention>()) {
         if (attention->latent) return "latent attention";
+        if (attention->qkv_bias != attention->output_bias)
+            return "biases of queries, keys and values alone";
         if (attention->qk_norm != models::QkNorm::None) return "norms of queries and keys";
         if (attention->rope_scaling || attention->rotary_dim)
             return "scaled or partial rotary positions";

@@ -9,6 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "exec/core/stage/model_stage.h"
+#include "exec/core/stage/run_operator.h"
 #include "exec/program/sample/network_weights.h"
 
 namespace debubble::exec {
@@ -32,6 +33,7 @@ void check_continues_text(const SavedNetwork& network) {
             fmt::format("{} is a network whose tokens see the tokens after them; only a causal "
                         "language model continues a text",
                         network.folder.string()));
+    check_executed(model, {});
 }
 
 std::int64_t widest_head(const models::Architecture& model) {

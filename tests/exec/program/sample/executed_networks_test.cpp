@@ -1,0 +1,54 @@
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/diagnostic.h"
+#include "exec/core/stage/run_operator.h"
+#include "exec/cpu/fixed_order/kernels.h"
+#include "exec/program/sample/language_model.h"
+#include "models/architecture_reader.h"
+
+/// Networks that are planned only are refused in a sentence before anything runs.
+namespace debubble::exec {
+namespace {
+
+struct Refused {
+    const char* name;
+    const char* part;
+};
+
+const Refused kRefused[] = {{"deepseek-v3", "latent attention"},
+                            {"qwen3-8b", "norms of queries and keys"},
+                            {"llama3.1-8b", "scaled or partial rotary positions"},
+                            {"qwen2.5-7b", "biases of queries, keys and values alone"},
+                            {"mistral-7b", "windows of attention"},
+                            {"nemotron4-15b", "scaled or partial rotary positions"},
+                            {"glm-4.5-air", "biases of queries, keys and values alone"}};
+
+TEST(ExecutedNetworks, AreThoseWhosePartsAllRun) {
+    for (const char* name : {"gpt2", "llama3-8b", "mixtral-8x7b", "vit-base"})
+        EXPECT_NO_THROW(check_executed(models::read_model(name), {})) << name;
+    for (const Refused& network : kRefused) {
+        try {
+            check_executed(models::read_model(network.name), {});
+            ADD_FAILURE() << network.name << " was accepted";
+        } catch (const InputError& error) {
+            EXPECT_THAT(error.what(), testing::HasSubstr(network.part)) << network.name;
+            EXPECT_THAT(error.what(), testing::HasSubstr("nothing executes it yet"));
+        }
+    }
+}
+
+TEST(ExecutedNetworks, AreThoseThatContinueATextToo) {
+    const std::unique_ptr<Kernels> kernels = make_fixed_order_kernels();
+    for (const Refused& refused : kRefused) {
+        SavedNetwork network;
+        network.architecture = models::read_model(refused.name);
+        EXPECT_THROW(LanguageModel(network, *kernels, nullptr), InputError) << refused.name;
+    }
+}
+
+}  // namespace
+}  // namespace debubble::exec
