@@ -52,6 +52,31 @@ class Json(SimulateTest):
                 with self.subTest(plan, rank=rank["rank"]):
                     self.assertEqual(sum(rank["memory"].values()), rank["peak_memory_bytes"])
 
+    def test_memory_of_deepseek_v3_is_the_sum_by_hand(self):
+        # docs/accuracy.md, "DeepSeek-V3's memory by hand"; widths are those of arXiv:2412.19437, section 4.2
+        hidden, layers, tokens = 7168, 4, 4096
+        latent = (hidden * 1536 + 1536 + 1536 * 128 * 192 + hidden * (512 + 64) + 512
+                  + 512 * 128 * (128 + 128) + 128 * 128 * hidden)
+        expert = 3 * hidden * 2048
+        dense = layers * (2 * hidden + latent + 256 * hidden + expert)
+        experts = layers * 256 // 64 * expert
+        figures = json.loads(self.done("simulate", "deepseek-v3", "--json", "-").stdout)
+        rank = figures["ranks"][7]
+        held = rank["memory"]
+        self.assertEqual(held["parameters"], 2 * (dense + experts))
+        self.assertEqual(held["gradients"], 4 * (dense + experts))
+        # 128 replicas share the dense state, and the 2 of each expert that of experts
+        self.assertEqual(held["optimizer"], 12 * -(-dense // 128) + 12 * experts // 2)
+        # Nine microbatches keep the inputs of four layers; one layer is made again.
+        inputs = 9 * layers * 2 * tokens * hidden
+        rows = 2 * 8 * tokens * hidden
+        again = (201_356 * tokens             # latent attention, tests/models/latent_test.cpp
+                 + 2 * 2 * tokens * hidden    # the stream after it, and its norm
+                 + 2 * 3 * 2048 * 8 * tokens  # gate, value and their product, of eight experts
+                 + 2 * 3 * 2048 * tokens      # the same of the shared expert
+                 + 3 * rows)                  # rows sorted, out of the experts, and back
+        self.assertLess(abs(held["activations"] - inputs - again), 0.03 * (inputs + again))
+
     def test_speeds_follow_from_the_step_time(self):
         got = self.figures()
         self.assertAlmostEqual(got["samples_per_s"] * got["step_time_s"], 32, 9)
