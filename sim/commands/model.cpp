@@ -111,23 +111,34 @@ std::string words_of(const models::DenseMlp& mlp) {
     return fmt::format("ffn {}", mlp.ffn);
 }
 std::string words_of(const models::Experts& experts) {
-    return fmt::format("{} experts of {}, {} for each token", experts.count, experts.ffn,
-                       experts.per_token);
+    return fmt::format(
+        "{} experts of {}, {} for each token{}", experts.count, experts.ffn, experts.per_token,
+        experts.shared_ffn > 0 ? fmt::format(" beside a shared one of {}", experts.shared_ffn)
+                               : "");
+}
+
+/// "32 heads and 8 key-value heads of 128, window 4096".
+std::string words_of(const models::Attention& attention) {
+    std::string text = fmt::format("{} heads", attention.heads);
+    if (attention.kv_heads != attention.heads)
+        text += fmt::format(" and {} key-value heads", attention.kv_heads);
+    text += fmt::format(" of {}", attention.head_dim);
+    if (attention.latent)
+        text += fmt::format(" from a latent value of {}, values of {}", attention.latent->key_rank,
+                            attention.value_dim);
+    if (attention.window) text += fmt::format(", window {}", *attention.window);
+    return text;
 }
 
 /// "layers 0 to 2: 16 heads of 128, ffn 10944".
 std::string layers_text(const models::Architecture& a, const models::LayerRun& run) {
     const models::Layer& layer = a.layers[run.first];
-    const auto& attention = std::get<models::Attention>(layer.mixer);
-    const std::string keys = attention.kv_heads == attention.heads
-                                 ? std::string()
-                                 : fmt::format(" and {} key-value heads", attention.kv_heads);
     const int last = run.first + run.count - 1;
     const std::string which = run.count == 1 ? fmt::format("layer {}", run.first)
                                              : fmt::format("layers {} to {}", run.first, last);
-    return fmt::format("{}: {} heads{} of {}, {}\n", which, attention.heads, keys,
-                       attention.head_dim,
-                       std::visit([](const auto& mlp) { return words_of(mlp); }, layer.mlp));
+    const auto words = [](const auto& part) { return words_of(part); };
+    return fmt::format("{}: {}, {}\n", which, std::visit(words, layer.mixer),
+                       std::visit(words, layer.mlp));
 }
 
 std::string model_text(const models::Architecture& a, const models::Execution& e,
