@@ -14,6 +14,9 @@ namespace {
 double inner_columns(const DenseMlp& mlp) {
     return static_cast<double>(mlp.ffn);
 }
+double inner_columns(const NoMlp& /*none*/) {
+    return 0;
+}
 double inner_columns(const Experts& experts) {
     return static_cast<double>(experts.ffn) * static_cast<double>(experts.count);
 }
@@ -38,6 +41,8 @@ double largest_count(const Architecture& a) {
 }  // namespace
 
 void check_layer(const Layer& layer, text::MappingReader& map) {
+    if (!layer.mixes() && !layer.has_mlp())
+        map.complain("mixer", "a layer without a mixer has an MLP, and 'mlp' is false");
     if (const auto* attention = layer.as<Attention>()) {
         if (attention->query_width() > kWidestMlp)
             map.complain("heads", fmt::format("{} heads of {} are more than {} columns",

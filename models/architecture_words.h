@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/architecture.h"
+#include "models/layer_keys.h"
 
 /// The spelling of an architecture's values in YAML and JSON.
 namespace debubble::models {
@@ -32,6 +33,8 @@ inline constexpr std::pair<std::string_view, RopeScaling::Kind> kRopeScalings[] 
     {"dynamic", RopeScaling::Kind::Dynamic},
     {"llama3", RopeScaling::Kind::Llama3},
     {"yarn", RopeScaling::Kind::Yarn}};
+inline constexpr std::pair<std::string_view, MixerKind> kMixers[] = {
+    {"attention", MixerKind::Attention}, {"none", MixerKind::None}};
 inline constexpr std::pair<std::string_view, Positions> kPositions[] = {
     {"none", Positions::None}, {"learned", Positions::Learned}, {"rope", Positions::Rope}};
 inline constexpr std::pair<std::string_view, Sharding> kShardings[] = {

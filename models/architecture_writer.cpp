@@ -57,6 +57,8 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, bool learned
                                     {"rope_dim", keys.latent->rope_dim},
                                     {"value_dim", keys.value_dim}};
     if (keys.shared_ffn > 0) json["shared_ffn"] = keys.shared_ffn;
+    if (keys.mixer != MixerKind::Attention) json["mixer"] = spelled(keys.mixer, kMixers);
+    if (!keys.mlp) json["mlp"] = false;
     if (keys.router != Router::Softmax) json["router"] = spelled(keys.router, kRouters);
 }
 
@@ -68,6 +70,8 @@ void add_groups(nlohmann::ordered_json& json, const Architecture& a, const Layer
         nlohmann::ordered_json group{{"count", run.count}};
         add_layer(group, keys, false);
         if (common.experts > 0 && keys.experts == 0) group["experts"] = 0;
+        if (common.mixer != keys.mixer) group["mixer"] = spelled(keys.mixer, kMixers);
+        if (common.mlp != keys.mlp) group["mlp"] = keys.mlp;
         json["layer_groups"].push_back(std::move(group));
     }
 }

@@ -107,9 +107,12 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     for (int i = 0; i < content.layers; ++i) {
         const bool last = i == content.layers - 1 && !content.head;
         builder.begin_layer(content.first_layer + i);
-        x = attention_part(builder, x, new_sum("d.attn.stream"));
-        x = mlp_part(builder, x,
-                     last ? builder.tensor("d.output", stream_bytes) : new_sum("d.mlp.stream"));
+        const Layer& layer = builder.layer();
+        const auto sum = [&](const char* name, bool ends) {
+            return last && ends ? builder.tensor("d.output", stream_bytes) : new_sum(name);
+        };
+        if (layer.mixes()) x = attention_part(builder, x, sum("d.attn.stream", !layer.has_mlp()));
+        if (layer.has_mlp()) x = mlp_part(builder, x, sum("d.mlp.stream", true));
     }
     if (!content.head) {
         graph.output = x.tensor;

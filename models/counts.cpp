@@ -81,6 +81,12 @@ double weights_per_token(const Experts& experts, double hidden) {
     return one * number(experts.per_token) + shared + hidden * number(experts.count);
 }
 
+double weights_per_token(const NoMlp& /*none*/, double /*hidden*/) {
+    return 0;
+}
+double weights_per_token(const NoMixer& /*none*/, double /*hidden*/) {
+    return 0;
+}
 double weights_per_token(const Attention& attention, double hidden) {
     const double queries = number(attention.query_width());
     const double out = hidden * number(attention.context_width());
@@ -97,11 +103,11 @@ double weights_per_token(const Attention& attention, double hidden) {
 /// A product of weights costs 2 FLOPs forward and 4 backward per weight and token; scores and
 /// context cost 4 s q forward per token, three times that in all.
 double layer_flops(const Layer& layer, double hidden, double tokens) {
-    const Attention& attention = std::get<Attention>(layer.mixer);
-    const double columns = number(attention.query_width()) + number(attention.context_width());
-    const double weights =
-        weights_per_token(attention, hidden) +
-        std::visit([&](const auto& mlp) { return weights_per_token(mlp, hidden); }, layer.mlp);
+    const auto* attention = layer.as<Attention>();
+    const double columns =
+        attention ? number(attention->query_width()) + number(attention->context_width()) : 0;
+    const auto weights_of = [&](const auto& part) { return weights_per_token(part, hidden); };
+    const double weights = std::visit(weights_of, layer.mixer) + std::visit(weights_of, layer.mlp);
     return 6 * weights * tokens + 6 * columns * tokens * tokens;
 }
 

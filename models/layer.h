@@ -98,19 +98,32 @@ struct Experts {
     friend bool operator==(const Experts&, const Experts&) = default;
 };
 
+/// The layer has only an MLP.
+struct NoMixer {
+    friend bool operator==(const NoMixer&, const NoMixer&) = default;
+};
+/// The layer has only a part that mixes tokens.
+struct NoMlp {
+    friend bool operator==(const NoMlp&, const NoMlp&) = default;
+};
+
+/// Each part has a norm of its own before it.
 struct Layer {
-    std::variant<Attention> mixer;
-    std::variant<DenseMlp, Experts> mlp;
+    std::variant<Attention, NoMixer> mixer;
+    std::variant<DenseMlp, Experts, NoMlp> mlp;
     friend bool operator==(const Layer&, const Layer&) = default;
 
     /// The layer's part of that kind, else nullptr.
     template <class Kind>
     const Kind* as() const {
-        if constexpr (std::is_same_v<Kind, Attention>)
-            return std::get_if<Kind>(&mixer);
-        else
+        if constexpr (std::is_same_v<Kind, DenseMlp> || std::is_same_v<Kind, Experts> ||
+                      std::is_same_v<Kind, NoMlp>)
             return std::get_if<Kind>(&mlp);
+        else
+            return std::get_if<Kind>(&mixer);
     }
+    bool mixes() const { return !std::holds_alternative<NoMixer>(mixer); }
+    bool has_mlp() const { return !std::holds_alternative<NoMlp>(mlp); }
 };
 
 }  // namespace debubble::models

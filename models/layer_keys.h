@@ -7,6 +7,8 @@
 
 namespace debubble::models {
 
+enum class MixerKind : std::uint8_t { Attention, None };
+
 /// A layer as files describe it: one value per key. Keys that the layer's kind does not use keep
 /// their values.
 struct LayerKeys {
@@ -29,6 +31,8 @@ struct LayerKeys {
     std::optional<LatentAttention> latent = {};
     std::int64_t shared_ffn = 0;
     Router router = Router::Softmax;
+    MixerKind mixer = MixerKind::Attention;
+    bool mlp = true;
     friend bool operator==(const LayerKeys&, const LayerKeys&) = default;
 };
 

@@ -183,6 +183,11 @@ const Fields<LayerFile>& layer_fields() {
          "0: none"},
         {"router", word(of_keys(&LayerKeys::router), kRouters),
          "The function by which a router scores experts.", "sigmoid"},
+        {"mixer", word(of_keys(&LayerKeys::mixer), kMixers),
+         "The part of a layer that mixes tokens; none: the layer is an MLP alone, with one norm.",
+         "none"},
+        {"mlp", flag(of_keys(&LayerKeys::mlp)),
+         "The layer has an MLP or experts; without, it only mixes tokens, with one norm.", "false"},
         {"rope_theta", real(of_keys(&LayerKeys::rope_theta), 1, 1e12),
          "The base of the angles of rotary positions.", "500000"}};
     return kFields;

@@ -132,12 +132,13 @@ std::map<std::string, std::string> fixed_values(const NodePtr& root, text::Shipp
     Mistakes ignored;  // they are reported when the scenario is read
     const Parts parts = read_parts(root, shipped, ignored);
     if (ignored.empty()) {
-        const models::LayerKeys layer = models::keys_of(parts.model.layers[0]);
+        const auto* attention = parts.model.layers.first<models::Attention>();
+        const auto* experts = parts.model.layers.first<models::Experts>();
         fixed["model.layers"] = std::to_string(parts.model.layers.count());
         fixed["model.hidden"] = std::to_string(parts.model.hidden);
-        fixed["model.heads"] = std::to_string(layer.heads);
-        fixed["model.kv_heads"] = std::to_string(layer.kv_heads);
-        fixed["model.experts"] = std::to_string(layer.experts);
+        fixed["model.heads"] = std::to_string(attention ? attention->heads : 0);
+        fixed["model.kv_heads"] = std::to_string(attention ? attention->kv_heads : 0);
+        fixed["model.experts"] = std::to_string(experts ? experts->count : 0);
         fixed["cluster.gpus_per_node"] = std::to_string(parts.cluster.gpus_per_node);
     }
     flatten(*text::without(root, "sweep"), "", fixed);

@@ -117,6 +117,13 @@ std::string words_of(const models::Experts& experts) {
                                : "");
 }
 
+std::string words_of(const models::NoMlp& /*none*/) {
+    return "no MLP";
+}
+std::string words_of(const models::NoMixer& /*none*/) {
+    return "an MLP alone";
+}
+
 /// "32 heads and 8 key-value heads of 128, window 4096".
 std::string words_of(const models::Attention& attention) {
     std::string text = fmt::format("{} heads", attention.heads);

@@ -91,6 +91,42 @@ TEST(Layers, AreTheSameAfterAWayThroughJson) {
     EXPECT_EQ(read(architecture_json(model)).layers, model.layers);
 }
 
+/// Six layers of one part each, with one norm of h: three attentions h d (2a + 2kv), two MLPs 3 h
+/// f, and one mixture of 8 experts with its router.
+TEST(Layers, OfOnePartHaveOneNorm) {
+    std::string text = kMixture;
+    text.resize(text.find("layer_groups"));
+    const Architecture model = read(text + R"(layer_groups:
+  - count: 2
+    pattern: [{mlp: false}, {mixer: none, experts: 0, ffn: 96}]
+  - {mlp: false}
+  - {mixer: none}
+)");
+    const std::int64_t h = 64, attention = h * (2 * h + 2 * 32) + h, ends = 2 * 512 * h + h;
+    EXPECT_EQ(parameter_count(model),
+              ends + 3 * attention + 2 * (3 * h * 96 + h) + 8 * 3 * h * 40 + h * 8 + h);
+    EXPECT_EQ(read(architecture_json(model)).layers, model.layers);
+    // 6 FLOPs a weight and token, and 12 s of a column of attention.
+    const double s = 128;
+    const double weights = 3.0 * h * (2 * h + 2 * 32) + 2.0 * 3 * h * 96 + 3 * 3.0 * h * 40 + h * 8;
+    EXPECT_DOUBLE_EQ(model_flops_per_sample(model, 128),
+                     6 * s * weights + 3 * 12 * s * s * h + 6 * s * h * 512);
+    Execution how;
+    how.seq_length = 128;
+    const StageGraph stage = build_stage(model, how, {2, 2, false, false});
+    EXPECT_EQ(stage.operators.back().layer, 3);
+    EXPECT_NE(*stage.output_gradient, *stage.input_gradient);
+    EXPECT_EQ(std::ranges::count_if(
+                  stage.operators, [](const Operator& op) { return op.as<op::Norm>() != nullptr; }),
+              2);
+    try {
+        read(text + "mixer: none\nmlp: false\n");
+        ADD_FAILURE() << "a layer of nothing was accepted";
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("a layer without a mixer has an MLP"));
+    }
+}
+
 TEST(Layers, AreCutShortByAFileThatBuildsOnTheirs) {
     const exec::ScratchFolder folder;
     write_file(folder.path() / "whole.yaml", kMixture);

@@ -66,6 +66,7 @@ namespace {
 
 /// The part of a layer that nothing executes; empty if everything is executed.
 std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positions) {
+    if (!layer.mixes() || !layer.has_mlp()) return "layers of a mixer or an MLP alone";
     if (const auto* attention = layer.as<models::Attention>()) {
         if (attention->latent) return "latent attention";
         if (attention->qkv_bias != attention->output_bias)

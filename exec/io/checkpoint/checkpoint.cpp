@@ -78,6 +78,9 @@ void compare_layers(Differences& differ, const models::Layers& stored,
         if (stored[layer] == wanted[layer]) continue;
         const models::LayerKeys a = models::keys_of(stored[layer]);
         const models::LayerKeys b = models::keys_of(wanted[layer]);
+        differ.compare("mixer", spelled(a.mixer, models::kMixers),
+                       spelled(b.mixer, models::kMixers));
+        differ.compare("mlp", a.mlp, b.mlp);
         differ.compare("heads", a.heads, b.heads);
         differ.compare("kv_heads", a.kv_heads, b.kv_heads);
         differ.compare("head_dim", a.head_dim, b.head_dim);
