@@ -47,7 +47,9 @@ std::string_view activation_word(Activation activation) {
         case Activation::Relu: return "relu";
         case Activation::Swiglu: return "silu";
         case Activation::SquaredRelu: return "relu2";
-        case Activation::Geglu: return "gelu_pytorch_tanh";
+        case Activation::Geglu: return "gelu";
+        case Activation::GegluTanh: return "gelu_pytorch_tanh";
+        case Activation::ClampedSwiglu: break;
     }
     return {};
 }
