@@ -129,7 +129,8 @@ void read_qwen3(text::MappingReader& in, Config& config) {
 
 void read_qwen3_moe(text::MappingReader& in, Config& config) {
     read_qwen3(in, config);
-    read_experts(in, config, "num_experts");
+    // transformers 5 writes the name that Mixtral's files have.
+    read_experts(in, config, in.has("num_local_experts") ? "num_local_experts" : "num_experts");
     std::int64_t every = 1;
     if (in.whole("decoder_sparse_step", every, 1, kMostLayers) && every != 1)
         in.complain("decoder_sparse_step", "experts in some of the layers are not read");

@@ -24,8 +24,7 @@ MAY_INCLUDE = {
     "sim": PLANNING | {"sim/network", "sim/memory", "sim/engine", "sim/cost"},  # predict.h
     "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory"},
     "sim/grid": PLANNING | {"sim"},
-    "sim/measured": PLANNING | {"sim", "sim/grid"},
-    "sim/commands": PLANNING | {"sim", "sim/memory", "sim/report", "sim/grid", "sim/measured"},
+    "sim/commands": PLANNING | {"sim", "sim/memory", "sim/report", "sim/grid"},
     CORE: PLANNING,
     f"{CORE}/communicator": PLANNING | {CORE},
     f"{CORE}/pieces": PLANNING | {CORE},

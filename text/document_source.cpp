@@ -33,14 +33,13 @@ std::size_t length_at(std::string_view text, std::size_t i) {
 
 }  // namespace
 
-std::shared_ptr<const SourceText> checked_source(std::string text, const std::string& file,
-                                                 int first_line) {
+std::shared_ptr<const SourceText> checked_source(std::string text, const std::string& file) {
     if (text.size() > kLongestDocument)
         throw InputError(
             {{{file, 0, 0},
               fmt::format("too long: {} bytes, the limit is {}", text.size(), kLongestDocument),
               {}}});
-    auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text), first_line});
+    auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text)});
     check_characters(source);
     return source;
 }
@@ -54,7 +53,7 @@ std::string too_deep() {
 }
 
 void check_characters(const std::shared_ptr<const SourceText>& source) {
-    int line = source->first_line;
+    int line = 1;
     int column = 1;
     const std::string& text = source->text;
     for (std::size_t i = 0; i < text.size();) {

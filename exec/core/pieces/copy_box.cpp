@@ -43,6 +43,7 @@ struct Run {
     std::int64_t count;
     std::int64_t from_stride;
     std::int64_t to_stride;
+    double plus = 0;
 };
 
 template <DataType From, DataType To>
@@ -52,7 +53,7 @@ void convert(const Run& run) {
     for (std::int64_t i = 0; i < run.count; ++i) {
         FromBits value;
         std::memcpy(&value, run.from + i * run.from_stride * sizeof value, sizeof value);
-        const ToBits rounded = Stored<To>::round(Stored<From>::read(value));
+        const ToBits rounded = Stored<To>::round(Stored<From>::read(value) + run.plus);
         std::memcpy(run.to + i * run.to_stride * sizeof rounded, &rounded, sizeof rounded);
     }
 }
@@ -79,7 +80,7 @@ void copy_bits(std::int64_t size, const Run& run) {
 }
 
 void copy_run(DataType from, DataType to, const Run& run) {
-    if (from == to) return copy_bits(size_of(from), run);
+    if (from == to && run.plus == 0) return copy_bits(size_of(from), run);
     switch (from) {
         case DataType::Fp64: return convert_from<DataType::Fp64>(to, run);
         case DataType::Fp32: return convert_from<DataType::Fp32>(to, run);
@@ -113,7 +114,7 @@ bool can_convert(DataType from, DataType to) {
 }
 
 void copy_box(const Box& what, const Slice& from, DataType from_type, const std::byte* from_data,
-              const Slice& to, DataType to_type, std::byte* to_data) {
+              const Slice& to, DataType to_type, std::byte* to_data, double plus) {
     DEBUBBLE_CHECK(can_convert(from_type, to_type), "integers are not converted");
     if (what.elements() == 0) return;
     Dimensions index = what.begin;
@@ -123,7 +124,7 @@ void copy_box(const Box& what, const Slice& from, DataType from_type, const std:
             from_type, to_type,
             {from_data + offset_in(from, index) * size_of(from_type),
              to_data + offset_in(to, index) * size_of(to_type), scalar ? 1 : what.extent.back(),
-             scalar ? 1 : from.strides.back(), scalar ? 1 : to.strides.back()});
+             scalar ? 1 : from.strides.back(), scalar ? 1 : to.strides.back(), plus});
     } while (!scalar && advance(index, what));
 }
 

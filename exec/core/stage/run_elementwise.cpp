@@ -41,9 +41,7 @@ Nonlinearity nonlinearity_of(models::Activation activation) {
         case models::Activation::GeluTanh:
         case models::Activation::SquaredRelu:
         case models::Activation::Swiglu:
-        case models::Activation::Geglu:
-        case models::Activation::GegluTanh:
-        case models::Activation::ClampedSwiglu: break;
+        case models::Activation::Geglu: break;
     }
     return Nonlinearity::GeluTanh;
 }

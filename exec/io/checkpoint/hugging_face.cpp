@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "exec/io/bad_file.h"
+#include "exec/io/checkpoint/hugging_face_layout.h"
+#include "models/graph.h"
 #include "models/hf_config_reader.h"
 #include "text/json_document_reader.h"
 
@@ -60,8 +62,16 @@ WeightMap read_index(const fs::path& path) {
 
 class Importer {
 public:
-    Importer(const fs::path& folder, Family family) : folder_(folder), family_(family) {
+    Importer(const fs::path& folder, const models::Architecture& architecture)
+        : folder_(folder), family_(architecture.family) {
         source.name = folder.string();
+        for (models::Parameter& parameter : models::whole_parameters(architecture)) {
+            StoredParameter stored = stored_parameter(architecture, parameter);
+            if (stored.own(parameter)) continue;
+            Composed& tensor = composed_[stored.tensor];
+            tensor.shape = stored.shape;
+            tensor.parts.emplace_back(std::move(parameter), std::move(stored));
+        }
     }
 
     /// Adds the tensors of a file, or only those of `listed`, if there is such a list.
@@ -73,36 +83,70 @@ public:
                 const auto found = listed->find(entry.name);
                 if (found == listed->end() || found->second != name) continue;
             }
-            const std::string canonical = canonical_name(family_, entry.name);
-            StoredTensor& tensor = source.tensors[{kinds::kParameter, canonical}];
-            if (!tensor.pieces.empty())
-                throw bad_file(
-                    path, fmt::format("'{}' is a second '{}', which was '{}' in {}", entry.name,
-                                      canonical, tensor.pieces[0].entry, tensor.pieces[0].file));
-            tensor.shape = entry.shape;
-            tensor.pieces.push_back(
-                {whole(entry.shape), entry.type, file.data(entry), {}, entry.name, path.string()});
+            add(entry, file, path);
         }
         source.files.push_back(file.file);
+    }
+
+    bool has(std::string_view stored) const {
+        return found_.contains(canonical_name(family_, stored));
     }
 
     PieceSource source;
 
 private:
+    /// A stored tensor of which parameters are made.
+    struct Composed {
+        Dimensions shape;
+        std::vector<std::pair<models::Parameter, StoredParameter>> parts;
+    };
+
+    void add(const SafetensorsEntry& entry, const SafetensorsFile& file, const fs::path& path) {
+        const std::string canonical = canonical_name(family_, entry.name);
+        const StoredPiece piece{whole(entry.shape), entry.type,   file.data(entry), {},
+                                entry.name,         path.string()};
+        const auto [earlier, fresh] = found_.try_emplace(canonical, piece.entry, piece.file);
+        if (!fresh)
+            throw bad_file(path,
+                           fmt::format("'{}' is a second '{}', which was '{}' in {}", entry.name,
+                                       canonical, earlier->second.first, earlier->second.second));
+        const auto composed = composed_.find(canonical);
+        if (composed == composed_.end()) {
+            source.tensors[{kinds::kParameter, canonical}] = {entry.shape, {piece}};
+            return;
+        }
+        if (composed->second.shape != entry.shape)
+            throw bad_file(path, fmt::format("'{}' has the shape {}, not {} as {} says", entry.name,
+                                             text(entry.shape), text(composed->second.shape),
+                                             (folder_ / kConfigName).string()));
+        for (const auto& [parameter, stored] : composed->second.parts) {
+            StoredTensor& tensor = source.tensors[{kinds::kParameter, parameter.name}];
+            tensor.shape = parameter.shape;
+            for (const Slice& place : stored.places) {
+                tensor.pieces.push_back(piece);
+                tensor.pieces.back().box = place.box;
+                tensor.pieces.back().place = place;
+                tensor.pieces.back().plus = stored.minus;
+            }
+        }
+    }
+
     fs::path folder_;
     Family family_;
+    std::map<std::string, Composed> composed_;  ///< by canonical name of the tensor
+    /// By canonical name: the name in the file, and the file.
+    std::map<std::string, std::pair<std::string, std::string>> found_;
 };
 
-PieceSource weights_of(const fs::path& folder, Family family) {
-    Importer importer(folder, family);
+PieceSource weights_of(const fs::path& folder, const models::Architecture& architecture) {
+    Importer importer(folder, architecture);
     if (there(folder / kIndexName) && !there(folder / kModelName)) {
         const WeightMap listed = read_index(folder / kIndexName);
         std::set<std::string> files;
         for (const auto& [tensor, file] : listed) files.insert(file);
         for (const std::string& file : files) importer.add(file, &listed);
         for (const auto& [tensor, file] : listed)
-            if (!importer.source.tensors.contains(
-                    {kinds::kParameter, canonical_name(family, tensor)}))
+            if (!importer.has(tensor))
                 throw bad_file(folder / file, fmt::format("has no tensor '{}', though the index "
                                                           "says so",
                                                           tensor));
@@ -142,7 +186,7 @@ HuggingFaceModel open_hugging_face(const fs::path& folder) {
     HuggingFaceModel model;
     model.architecture = models::read_hf_config(config, mistakes);
     mistakes.throw_if_any();
-    model.weights = weights_of(folder, model.architecture.family);
+    model.weights = weights_of(folder, model.architecture);
     return model;
 }
 

@@ -91,9 +91,10 @@ private:
         }
         if (seen_.insert(&piece).second && !intact(piece))
             sentences_.add(piece.file, damage(piece));
-        const Slice stored{piece.box, 0, row_major_strides(piece.box.extent)};
+        const Slice stored =
+            piece.place.value_or(Slice{piece.box, 0, row_major_strides(piece.box.extent)});
         copy_box(what, stored, *type, reinterpret_cast<const std::byte*>(piece.data.data()),
-                 wanted.slice, wanted.type, wanted.data);
+                 wanted.slice, wanted.type, wanted.data, piece.plus);
     }
 
     const PieceSource& source_;

@@ -15,7 +15,7 @@
 /// Stored tensors, however they are cut, as a source of the pieces that a rank wants.
 namespace debubble::exec {
 
-/// A box of a global tensor in a mapped file, row-major.
+/// A box of a global tensor in a mapped file.
 struct StoredPiece {
     Box box;
     StoredType type{};
@@ -23,6 +23,9 @@ struct StoredPiece {
     std::string sha256;  ///< checksum of the data; empty if none was stored
     std::string entry;   ///< its name in the file
     std::string file;
+    /// The box's place in `data`; unset: the box is all of the data, row-major.
+    std::optional<Slice> place = {};
+    double plus = 0;  ///< added to every stored element
 };
 
 struct StoredTensor {

@@ -7,7 +7,6 @@
 #include "tests/support/source_folder.h"
 
 namespace debubble::exec {
-namespace {
 
 Shape shape_of(const Dimensions& shape) {
     switch (shape.size()) {
@@ -19,8 +18,6 @@ Shape shape_of(const Dimensions& shape) {
     }
     throw std::runtime_error("no golden has more than four dimensions");
 }
-
-}  // namespace
 
 Goldens::Goldens(const std::string& name) {
     const SafetensorsFile file = open_safetensors(

@@ -3,9 +3,12 @@
 #include <map>
 #include <string>
 
+#include "exec/core/pieces/box.h"
 #include "exec/core/tensor.h"
 
 namespace debubble::exec {
+
+Shape shape_of(const Dimensions& shape);
 
 /// The tensors of tests/exec/goldens/NAME.safetensors, which make_goldens.py wrote.
 class Goldens {

@@ -11,11 +11,12 @@
 #include "exec/io/checkpoint/safetensors_writer.h"
 #include "exec/io/checkpoint/untaken.h"
 #include "models/graph.h"
+#include "tests/exec/support/families.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/exec/support/tensors.h"
 #include "tests/exec/support/transformer.h"
-#include "tests/support/source_folder.h"
+#include "tests/exec/support/whole_network.h"
 
 /// Against models that transformers saved: goldens/hugging_face/make_models.py.
 namespace debubble::exec {
@@ -26,7 +27,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 fs::path golden_folder(const std::string& name) {
-    return source_folder() / "tests/exec/goldens/hugging_face" / name;
+    return golden_network_folder(name);
 }
 
 /// The network's parameters as tensors of their own, and the pieces that fill them.
@@ -38,14 +39,8 @@ struct Weights {
 Weights weights_for(const models::Architecture& model) {
     Weights weights;
     for (const models::Parameter& parameter : models::whole_parameters(model)) {
-        Shape shape;
-        switch (const Dimensions& s = parameter.shape; s.size()) {
-            case 1: shape = {s[0]}; break;
-            case 2: shape = {s[0], s[1]}; break;
-            case 3: shape = {s[0], s[1], s[2]}; break;
-            default: shape = {s[0], s[1], s[2], s[3]};
-        }
-        Tensor& tensor = weights.tensors.emplace(parameter.name, Tensor(shape)).first->second;
+        Tensor& tensor = weights.tensors.emplace(parameter.name, Tensor(shape_of(parameter.shape)))
+                             .first->second;
         const auto pieces =
             pieces_of(parameter, {}, 0, kinds::kParameter, DataType::Fp32, tensor.view().data);
         weights.pieces.insert(weights.pieces.end(), pieces.begin(), pieces.end());
@@ -54,9 +49,7 @@ Weights weights_for(const models::Architecture& model) {
 }
 
 Tensor logits_of(const HuggingFaceModel& model, const Goldens& expected) {
-    Weights weights = weights_for(model.architecture);
-    load(model.weights, weights.pieces);
-    Transformer network(model.architecture, std::move(weights.tensors));
+    Transformer network(model.architecture, named_weights(model.architecture, model.weights));
     const std::int64_t samples = expected["inputs"].shape()[0];
     const bool image = model.architecture.family == models::Family::Vit;
     const Tensor targets(image ? Shape{samples} : expected["inputs"].shape(), DataType::Int32);
@@ -97,12 +90,12 @@ TEST_P(HuggingFace, ImportedItGivesTheLogitsOfTransformers) {
     expect_the_logits_of_transformers(open_hugging_face(golden_folder(GetParam())), GetParam());
 }
 
-TEST_P(HuggingFace, ExportedItIsWhatTransformersSaves) {
-    const ScratchFolder folder;
-    const HuggingFaceModel model = open_hugging_face(golden_folder(GetParam()));
-    export_hugging_face(model.weights, model.architecture, DataType::Fp32, folder.path());
-    EXPECT_EQ(contents_of(folder.path()), contents_of(golden_folder(GetParam())));
-    models::Architecture again = open_hugging_face(folder.path()).architecture;
+/// Exports a golden to an empty folder.
+void expect_an_export_as_transformers_saves_it(const std::string& name, const fs::path& folder) {
+    const HuggingFaceModel model = open_hugging_face(golden_folder(name));
+    export_hugging_face(model.weights, model.architecture, DataType::Fp32, folder);
+    EXPECT_EQ(contents_of(folder), contents_of(golden_folder(name)));
+    models::Architecture again = open_hugging_face(folder).architecture;
     again.source = model.architecture.source;
     EXPECT_EQ(again, model.architecture);
     const auto class_of = [](const fs::path& where) {
@@ -110,9 +103,29 @@ TEST_P(HuggingFace, ExportedItIsWhatTransformersSaves) {
         const std::size_t at = config.find("\"architectures\"");
         return config.substr(at, config.find(']', at) - at);
     };
-    EXPECT_EQ(class_of(folder.path()), class_of(golden_folder(GetParam())));
+    EXPECT_EQ(class_of(folder), class_of(golden_folder(name)));
+}
+
+TEST_P(HuggingFace, ExportedItIsWhatTransformersSaves) {
+    const ScratchFolder folder;
+    expect_an_export_as_transformers_saves_it(GetParam(), folder.path());
     expect_the_logits_of_transformers(open_hugging_face(folder.path()), GetParam());
 }
+
+class HuggingFaceFamily : public testing::TestWithParam<std::string> {};
+
+TEST_P(HuggingFaceFamily, ExportedItIsWhatTransformersSaves) {
+    const ScratchFolder folder;
+    expect_an_export_as_transformers_saves_it(GetParam(), folder.path());
+}
+
+TEST_P(HuggingFaceFamily, EveryTensorThatTransformersSavedIsTaken) {
+    const HuggingFaceModel model = open_hugging_face(golden_folder(GetParam()));
+    EXPECT_EQ(note_of_untaken(model.weights, model.architecture), std::nullopt);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, HuggingFaceFamily, testing::ValuesIn(golden_families()),
+                         [](const auto& model) { return model.param; });
 
 TEST_P(HuggingFace, HalvesAreConvertedBothWays) {
     const HuggingFaceModel model = open_hugging_face(golden_folder(GetParam()));

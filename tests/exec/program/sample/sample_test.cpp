@@ -10,6 +10,7 @@
 #include "models/graph.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/transformer.h"
+#include "tests/exec/support/whole_network.h"
 #include "tests/support/source_folder.h"
 
 /// Texts that trained networks go on with, against transformers.
@@ -151,18 +152,8 @@ INSTANTIATE_TEST_SUITE_P(Networks, Sample,
 
 /// The logits after the last token, from the network that knows no stages.
 std::vector<float> expected_logits(const SavedNetwork& network, const Tokens& text) {
-    std::map<std::string, Tensor> weights;
-    std::vector<WantedPiece> wanted;
-    for (const models::Parameter& parameter : models::whole_parameters(network.architecture)) {
-        const Dimensions& s = parameter.shape;
-        const Shape shape = s.size() == 1 ? Shape{s[0]} : Shape{s[0], s[1]};
-        Tensor& tensor = weights.emplace(parameter.name, Tensor(shape)).first->second;
-        for (const WantedPiece& piece :
-             pieces_of(parameter, {}, 0, kinds::kParameter, DataType::Fp32, tensor.view().data))
-            wanted.push_back(piece);
-    }
-    load(network.weights, wanted);
-    Transformer transformer(network.architecture, std::move(weights));
+    Transformer transformer(network.architecture,
+                            named_weights(network.architecture, network.weights));
     const Shape shape{1, std::ssize(text)};
     const Tensor tokens(shape, DataType::Int32), targets(shape, DataType::Int32);
     std::ranges::copy(text, tokens.as<std::int32_t>().begin());

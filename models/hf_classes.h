@@ -1,0 +1,50 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "models/architecture.h"
+#include "models/layer_keys.h"
+
+/// The classes of transformers for which config.json is written. Private to the folder: users see
+/// hf_config_writer.h.
+namespace debubble::models {
+
+using HfJson = nlohmann::ordered_json;
+
+struct HfClass {
+    std::string_view name;  ///< "Qwen3ForCausalLM"
+    std::string_view type;  ///< its `model_type`
+    /// The configuration, as far as this class can say what the network is.
+    HfJson (*config)(const Architecture& architecture);
+};
+
+/// The classes of a family, the plainest first: what one of them describes, a later one may too.
+std::span<const HfClass> hf_classes(Family family);
+
+std::string_view hf_activation(Activation activation);
+
+/// The keys of the layers that most of a configuration's keys are about: those with experts where
+/// some have them.
+LayerKeys hf_layer(const Architecture& architecture);
+
+// Parts of configurations, in transformers' words.
+void add_sizes(HfJson& json, const Architecture& a);
+void add_rope(HfJson& json, const Architecture& a);
+/// `sliding_window`, and `layer_types` where not all layers are alike.
+void add_windows(HfJson& json, const Architecture& a);
+
+HfJson gpt2_config(const Architecture& a);
+HfJson vit_config(const Architecture& a);
+HfJson llama_config(const Architecture& a);
+HfJson mixtral_config(const Architecture& a);
+HfJson mistral_config(const Architecture& a);
+HfJson qwen2_config(const Architecture& a);
+HfJson qwen3_config(const Architecture& a);
+HfJson qwen3_moe_config(const Architecture& a);
+HfJson deepseek_v2_config(const Architecture& a);
+HfJson deepseek_v3_config(const Architecture& a);
+
+}  // namespace debubble::models

@@ -1,0 +1,114 @@
+#include <algorithm>
+
+#include "models/hf_classes.h"
+
+/// Configurations of Llama and of the networks after it.
+namespace debubble::models {
+
+namespace {
+
+/// What nearly all of them say. The plainest MLP's width is `intermediate_size`.
+HfJson of_llama_kind(const Architecture& a, const LayerKeys& layer) {
+    HfJson json;
+    json["attention_dropout"] = a.dropout;
+    json["hidden_act"] = hf_activation(layer.activation);
+    json["intermediate_size"] = layer.ffn;
+    json["rms_norm_eps"] = a.norm_eps;
+    if (!layer.latent) json["head_dim"] = layer.head_dim;
+    add_sizes(json, a);
+    add_rope(json, a);
+    return json;
+}
+
+/// The width of the MLPs of layers without experts, or of one that no layer has.
+std::int64_t dense_ffn(const Architecture& a) {
+    const auto* mlp = a.layers.first<DenseMlp>();
+    return mlp != nullptr ? mlp->ffn : hf_layer(a).ffn;
+}
+
+/// The number of layers without experts before the first that has them.
+int dense_first(const Architecture& a) {
+    int layer = 0;
+    while (layer < a.layers.count() && a.layers[layer].as<Experts>() == nullptr) ++layer;
+    return layer;
+}
+
+}  // namespace
+
+HfJson llama_config(const Architecture& a) {
+    HfJson json = of_llama_kind(a, hf_layer(a));
+    json["attention_bias"] = json["mlp_bias"] = false;
+    return json;
+}
+
+HfJson mixtral_config(const Architecture& a) {
+    const LayerKeys layer = hf_layer(a);
+    HfJson json = of_llama_kind(a, layer);
+    json["num_experts_per_tok"] = layer.experts_per_token;
+    json["num_local_experts"] = layer.experts;
+    json["sliding_window"] = nullptr;
+    return json;
+}
+
+HfJson mistral_config(const Architecture& a) {
+    const LayerKeys layer = hf_layer(a);
+    HfJson json = of_llama_kind(a, layer);
+    json["sliding_window"] = layer.window ? HfJson(*layer.window) : HfJson(nullptr);
+    return json;
+}
+
+HfJson qwen2_config(const Architecture& a) {
+    HfJson json = of_llama_kind(a, hf_layer(a));
+    add_windows(json, a);
+    json["use_sliding_window"] = !json["sliding_window"].is_null();
+    return json;
+}
+
+HfJson qwen3_config(const Architecture& a) {
+    HfJson json = qwen2_config(a);
+    json["attention_bias"] = false;
+    return json;
+}
+
+HfJson qwen3_moe_config(const Architecture& a) {
+    const LayerKeys layer = hf_layer(a);
+    HfJson json = qwen3_config(a);
+    json["decoder_sparse_step"] = 1;
+    json["intermediate_size"] = dense_ffn(a);
+    json["mlp_only_layers"] = HfJson::array();
+    for (int i = 0; i < a.layers.count(); ++i)
+        if (a.layers[i].as<Experts>() == nullptr) json["mlp_only_layers"].push_back(i);
+    json["moe_intermediate_size"] = layer.ffn;
+    json["norm_topk_prob"] = layer.router == Router::Softmax;
+    json["num_experts"] = layer.experts;
+    json["num_experts_per_tok"] = layer.experts_per_token;
+    return json;
+}
+
+HfJson deepseek_v2_config(const Architecture& a) {
+    const LayerKeys layer = hf_layer(a);
+    const LatentAttention latent = layer.latent.value_or(LatentAttention{});
+    HfJson json = of_llama_kind(a, layer);
+    json["attention_bias"] = false;
+    json["first_k_dense_replace"] = dense_first(a);
+    json["intermediate_size"] = dense_ffn(a);
+    json["kv_lora_rank"] = latent.key_rank;
+    json["moe_intermediate_size"] = layer.ffn;
+    json["n_routed_experts"] = layer.experts;
+    json["n_shared_experts"] = layer.shared_ffn / std::max<std::int64_t>(layer.ffn, 1);
+    json["num_experts_per_tok"] = layer.experts_per_token;
+    json["q_lora_rank"] = latent.query_rank > 0 ? HfJson(latent.query_rank) : HfJson(nullptr);
+    json["qk_nope_head_dim"] = layer.head_dim - latent.rope_dim;
+    json["qk_rope_head_dim"] = latent.rope_dim;
+    json["v_head_dim"] = layer.value_dim;
+    json["norm_topk_prob"] = false;
+    return json;
+}
+
+HfJson deepseek_v3_config(const Architecture& a) {
+    HfJson json = deepseek_v2_config(a);
+    json["norm_topk_prob"] = true;
+    return json;
+}
+
+}  // namespace debubble::models
