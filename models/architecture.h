@@ -29,6 +29,14 @@ struct Architecture {
     double dropout = 0;  ///< dropout of hidden values and attention probabilities in the published
                          ///< recipe
     double norm_eps = 1e-5;
+    /// Checkpoints hold the weights of norms minus 1, so that 0 is no scale (Megatron-LM's
+    /// --apply-layernorm-1p; Gemma, Nemotron). Only what reads and writes weights sees it.
+    bool zero_centred_norms = false;
+    bool scaled_embedding = false;  ///< embedded tokens are multiplied by the root of `hidden`
+    std::optional<double> logit_softcap = {};  ///< logits are cap tanh(logit / cap)
+    /// Depths of multi-token prediction (DeepSeek-V3, arXiv:2412.19437, section 2.2): modules after
+    /// the last layer, each with a layer like it, that predict one token further.
+    int mtp_layers = 0;
     std::optional<std::int64_t> image_size = {};  ///< ViT: pixels per side
     std::optional<std::int64_t> patch_size = {};
     std::optional<std::int64_t> channels = {};

@@ -40,10 +40,67 @@ double largest_count(const Architecture& a) {
 
 }  // namespace
 
+namespace {
+
+void check_experts(const Experts& experts, text::MappingReader& map) {
+    if (experts.per_token > experts.count)
+        map.complain("experts_per_token", fmt::format("a token cannot go to {} of {} experts",
+                                                      experts.per_token, experts.count));
+    if (experts.count % experts.groups != 0)
+        map.complain("router_groups", fmt::format("{} experts do not lie in {} equal groups",
+                                                  experts.count, experts.groups));
+    else if (experts.groups_chosen > experts.groups)
+        map.complain("router_groups_chosen",
+                     fmt::format("a token cannot go to {} of {} groups of experts",
+                                 experts.groups_chosen, experts.groups));
+    else if (experts.per_token > experts.count / experts.groups * experts.groups_chosen)
+        map.complain(
+            "router_groups_chosen",
+            fmt::format("{} of {} groups have {} experts, fewer than the {} of a token",
+                        experts.groups_chosen, experts.groups,
+                        experts.count / experts.groups * experts.groups_chosen, experts.per_token));
+    if (experts.bias_correction && experts.router != Router::Sigmoid)
+        map.complain("router_bias_correction",
+                     "only the scores of a sigmoid router have a bias for the choice");
+}
+
+/// Complains about what latent attention does not have.
+void check_latent(const Attention& attention, text::MappingReader& map) {
+    if (!attention.latent) return;
+    const auto refuse = [&](bool has, std::string_view key, std::string_view what) {
+        if (has) map.complain(key, fmt::format("latent attention has no {}", what));
+    };
+    refuse(attention.qk_norm != QkNorm::None, "qk_norm", "norms of queries and keys but its own");
+    refuse(attention.qkv_bias || attention.output_bias, "linear_bias", "biases");
+    refuse(attention.rotary_dim.has_value(), "rotary_dim", "'rotary_dim' beside its 'rope_dim'");
+}
+
+/// The number of angles of rotary positions: one for each pair of rotated columns.
+std::int64_t angles(const Attention& attention) {
+    if (attention.latent) return attention.latent->rope_dim / 2;
+    return attention.rotary_dim.value_or(attention.head_dim) / 2;
+}
+
+void check_masks_and_angles(const Attention& attention, text::MappingReader& map) {
+    if (attention.window && attention.chunk)
+        map.complain("chunk", "a layer has a window or chunks, not both");
+    const auto& scaling = attention.rope_scaling;
+    if (!scaling || scaling->kind != RopeScaling::Kind::Longrope) return;
+    for (const std::vector<double>* factors : {&scaling->short_factors, &scaling->long_factors})
+        if (static_cast<std::int64_t>(factors->size()) != angles(attention))
+            map.complain("rope_scaling",
+                         fmt::format("{} factors are not one for each of the {} angles",
+                                     factors->size(), angles(attention)));
+}
+
+}  // namespace
+
 void check_layer(const Layer& layer, text::MappingReader& map) {
     if (!layer.mixes() && !layer.has_mlp())
         map.complain("mixer", "a layer without a mixer has an MLP, and 'mlp' is false");
     if (const auto* attention = layer.as<Attention>()) {
+        check_latent(*attention, map);
+        check_masks_and_angles(*attention, map);
         if (attention->query_width() > kWidestMlp)
             map.complain("heads", fmt::format("{} heads of {} are more than {} columns",
                                               attention->heads, attention->head_dim, kWidestMlp));
@@ -62,9 +119,13 @@ void check_layer(const Layer& layer, text::MappingReader& map) {
                                      "of {} is odd",
                                      attention->head_dim));
     }
-    if (const auto* experts = layer.as<Experts>(); experts && experts->per_token > experts->count)
-        map.complain("experts_per_token", fmt::format("a token cannot go to {} of {} experts",
-                                                      experts->per_token, experts->count));
+    if (const auto* experts = layer.as<Experts>()) check_experts(*experts, map);
+    if (layer.parallel && !(layer.mixes() && layer.has_mlp()))
+        map.complain("parallel_residual", "a layer of one part has none beside it");
+    if (layer.parallel && layer.norms != NormPosition::Before)
+        map.complain("norm_position",
+                     "attention and MLP that read the same input have their norms "
+                     "before them");
 }
 
 std::int64_t vit_positions(const Architecture& a) {

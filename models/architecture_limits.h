@@ -17,6 +17,9 @@ inline constexpr std::int64_t kMostExpertsOfAll = 200'000;  ///< experts of all 
 inline constexpr std::int64_t kLargestVocabulary = 10'000'000;
 inline constexpr std::int64_t kMostPositions = 100'000'000;
 inline constexpr double kMostParameters = 1e16;
+inline constexpr double kLeastCap = 1e-3;  ///< of soft-caps and of what scores are divided by
+inline constexpr double kMostCap = 1e6;
+inline constexpr int kMostMtpLayers = 16;
 inline constexpr std::int64_t kLargestImage = 8192;  ///< pixels per side
 
 /// The number of patches of the image, and one for the class token.

@@ -19,11 +19,18 @@ inline constexpr std::pair<std::string_view, Family> kFamilies[] = {{"gpt2", Fam
 inline constexpr std::pair<std::string_view, Norm> kNorms[] = {{"layer_norm", Norm::LayerNorm},
                                                                {"rms_norm", Norm::RmsNorm}};
 inline constexpr std::pair<std::string_view, Activation> kActivations[] = {
-    {"gelu", Activation::Gelu},     {"gelu_tanh", Activation::GeluTanh},
-    {"relu", Activation::Relu},     {"squared_relu", Activation::SquaredRelu},
-    {"swiglu", Activation::Swiglu}, {"geglu", Activation::Geglu}};
-inline constexpr std::pair<std::string_view, QkNorm> kQkNorms[] = {{"none", QkNorm::None},
-                                                                   {"heads", QkNorm::Heads}};
+    {"gelu", Activation::Gelu},
+    {"gelu_tanh", Activation::GeluTanh},
+    {"relu", Activation::Relu},
+    {"squared_relu", Activation::SquaredRelu},
+    {"swiglu", Activation::Swiglu},
+    {"geglu", Activation::Geglu},
+    {"geglu_tanh", Activation::GegluTanh},
+    {"clamped_swiglu", Activation::ClampedSwiglu}};
+inline constexpr std::pair<std::string_view, QkNorm> kQkNorms[] = {
+    {"none", QkNorm::None}, {"heads", QkNorm::Heads}, {"width", QkNorm::Width}, {"l2", QkNorm::L2}};
+inline constexpr std::pair<std::string_view, NormPosition> kNormPositions[] = {
+    {"before", NormPosition::Before}, {"after", NormPosition::After}, {"both", NormPosition::Both}};
 inline constexpr std::pair<std::string_view, Router> kRouters[] = {
     {"softmax", Router::Softmax},
     {"pre_softmax", Router::PreSoftmax},
@@ -32,7 +39,8 @@ inline constexpr std::pair<std::string_view, RopeScaling::Kind> kRopeScalings[] 
     {"linear", RopeScaling::Kind::Linear},
     {"dynamic", RopeScaling::Kind::Dynamic},
     {"llama3", RopeScaling::Kind::Llama3},
-    {"yarn", RopeScaling::Kind::Yarn}};
+    {"yarn", RopeScaling::Kind::Yarn},
+    {"longrope", RopeScaling::Kind::Longrope}};
 inline constexpr std::pair<std::string_view, MixerKind> kMixers[] = {
     {"attention", MixerKind::Attention}, {"none", MixerKind::None}};
 inline constexpr std::pair<std::string_view, Positions> kPositions[] = {

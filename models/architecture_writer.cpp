@@ -47,9 +47,21 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, bool learned
                                 {"high_frequency_factor", scaling->high_frequency_factor},
                                 {"beta_fast", scaling->beta_fast},
                                 {"beta_slow", scaling->beta_slow},
-                                {"mscale", scaling->mscale}};
+                                {"mscale", scaling->mscale},
+                                {"truncate", scaling->truncate}};
+    if (keys.rope_scaling && keys.rope_scaling->kind == RopeScaling::Kind::Longrope) {
+        json["rope_scaling"]["short_factors"] = keys.rope_scaling->short_factors;
+        json["rope_scaling"]["long_factors"] = keys.rope_scaling->long_factors;
+    }
     if (keys.qk_norm != QkNorm::None) json["qk_norm"] = spelled(keys.qk_norm, kQkNorms);
+    if (keys.output_bias) json["output_bias"] = *keys.output_bias;
     if (keys.window) json["window"] = *keys.window;
+    if (keys.chunk) json["chunk"] = *keys.chunk;
+    if (keys.sinks) json["sinks"] = true;
+    if (keys.score_softcap) json["score_softcap"] = *keys.score_softcap;
+    if (keys.query_pre_attn_scalar) json["query_pre_attn_scalar"] = *keys.query_pre_attn_scalar;
+    if (const auto& growth = keys.temperature)
+        json["query_temperature"] = {{"floor", growth->floor}, {"scale", growth->scale}};
     if (keys.latent)
         json["latent_attention"] = {{"query_rank", keys.latent->query_rank},
                                     {"key_rank", keys.latent->key_rank},
@@ -60,18 +72,39 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, bool learned
     if (keys.mixer != MixerKind::Attention) json["mixer"] = spelled(keys.mixer, kMixers);
     if (!keys.mlp) json["mlp"] = false;
     if (keys.router != Router::Softmax) json["router"] = spelled(keys.router, kRouters);
+    if (keys.router_groups > 1) json["router_groups"] = keys.router_groups;
+    if (keys.router_groups_chosen > 1) json["router_groups_chosen"] = keys.router_groups_chosen;
+    if (!keys.router_renormalises) json["router_renormalises"] = false;
+    if (keys.router_scaling != 1) json["router_scaling"] = keys.router_scaling;
+    if (keys.router_bias) json["router_bias"] = true;
+    if (keys.router_bias_correction) json["router_bias_correction"] = true;
+    if (keys.weighs_experts_input) json["weighs_experts_input"] = true;
+    if (keys.norm_position != NormPosition::Before)
+        json["norm_position"] = spelled(keys.norm_position, kNormPositions);
+    if (keys.parallel_residual) json["parallel_residual"] = true;
 }
 
-/// The groups of layers, each with all of its keys, where not all layers are alike.
-void add_groups(nlohmann::ordered_json& json, const Architecture& a, const LayerKeys& common) {
-    if (a.layers.kinds().size() < 2) return;
+/// The keys that stand beside groups, each of which has all of its own: a group cannot take back
+/// what all layers have.
+LayerKeys beside_groups(const LayerKeys& first) {
+    LayerKeys common;
+    common.heads = first.heads;
+    common.kv_heads = first.kv_heads;
+    common.head_dim = first.head_dim;
+    common.ffn = first.ffn;
+    common.activation = first.activation;
+    common.linear_bias = first.linear_bias;
+    common.rotary = first.rotary;
+    common.rope_theta = first.rope_theta;
+    return common;
+}
+
+/// The groups of layers, each with all of its keys.
+void add_groups(nlohmann::ordered_json& json, const Architecture& a) {
     for (const LayerRun& run : runs_of(a.layers, 0, a.layers.count())) {
         const LayerKeys keys = keys_of(a.layers[run.first]);
         nlohmann::ordered_json group{{"count", run.count}};
         add_layer(group, keys, false);
-        if (common.experts > 0 && keys.experts == 0) group["experts"] = 0;
-        if (common.mixer != keys.mixer) group["mixer"] = spelled(keys.mixer, kMixers);
-        if (common.mlp != keys.mlp) group["mlp"] = keys.mlp;
         json["layer_groups"].push_back(std::move(group));
     }
 }
@@ -86,15 +119,20 @@ std::string architecture_json(const Architecture& a) {
     json["layers"] = a.layers.count();
     json["hidden"] = a.hidden;
     json["vocab"] = a.vocab;
-    const LayerKeys common = keys_of(a.layers[0]);
-    add_layer(json, common, a.learned_positions);
-    add_groups(json, a, common);
+    const LayerKeys first = keys_of(a.layers[0]);
+    const bool alike = a.layers.kinds().size() < 2;
+    add_layer(json, alike ? first : beside_groups(first), a.learned_positions);
+    if (!alike) add_groups(json, a);
     json["max_positions"] = a.max_positions;
     json["norm"] = spelled(a.norm, kNorms);
     json["tied_embedding"] = a.tied_embedding;
     json["causal"] = a.causal;
     json["dropout"] = a.dropout;
     json["norm_eps"] = a.norm_eps;
+    if (a.zero_centred_norms) json["zero_centred_norms"] = true;
+    if (a.scaled_embedding) json["scaled_embedding"] = true;
+    if (a.logit_softcap) json["logit_softcap"] = *a.logit_softcap;
+    if (a.mtp_layers > 0) json["mtp_layers"] = a.mtp_layers;
     if (a.image_size) json["image_size"] = *a.image_size;
     if (a.patch_size) json["patch_size"] = *a.patch_size;
     if (a.channels) json["channels"] = *a.channels;

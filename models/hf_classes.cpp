@@ -30,7 +30,9 @@ std::string_view hf_activation(Activation activation) {
         case Activation::Relu: return "relu";
         case Activation::Swiglu: return "silu";
         case Activation::SquaredRelu: return "relu2";
-        case Activation::Geglu: return "gelu_pytorch_tanh";
+        case Activation::Geglu: return "gelu";
+        case Activation::GegluTanh: return "gelu_pytorch_tanh";
+        case Activation::ClampedSwiglu: break;
     }
     return {};
 }
@@ -81,6 +83,13 @@ void add_rope(HfJson& json, const Architecture& a) {
             map["beta_fast"] = scaling.beta_fast;
             map["beta_slow"] = scaling.beta_slow;
             if (scaling.mscale > 0) map["mscale"] = map["mscale_all_dim"] = scaling.mscale;
+            if (!scaling.truncate) map["truncate"] = false;
+            break;
+        case RopeScaling::Kind::Longrope:
+            map["rope_type"] = "longrope";
+            original();
+            map["short_factor"] = scaling.short_factors;
+            map["long_factor"] = scaling.long_factors;
             break;
     }
 }

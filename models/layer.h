@@ -1,30 +1,49 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 /// One layer of a network: the part that mixes tokens, and the MLP after it. The letters of the
 /// literature are in brackets.
 namespace debubble::models {
 
 enum class Norm { LayerNorm, RmsNorm };
-enum class Activation { Gelu, GeluTanh, Relu, SquaredRelu, Swiglu, Geglu };
+enum class Activation {
+    Gelu,      ///< exact, by the error function
+    GeluTanh,  ///< its approximation by tanh
+    Relu,
+    SquaredRelu,
+    Swiglu,
+    Geglu,          ///< gated by the exact GELU
+    GegluTanh,      ///< gated by its approximation (Gemma)
+    ClampedSwiglu,  ///< gpt-oss's: with g at most 7 and u from -7 to 7,
+                    ///< g sigmoid(1.702 g) (u + 1)
+};
+inline constexpr double kClampedSwigluLimit = 7;
+inline constexpr double kClampedSwigluSlope = 1.702;
 
 /// True if a product of a gate and a value is the activation: the MLP is twice as wide before it.
 constexpr bool is_gated(Activation activation) {
-    return activation == Activation::Swiglu || activation == Activation::Geglu;
+    return activation == Activation::Swiglu || activation == Activation::Geglu ||
+           activation == Activation::GegluTanh || activation == Activation::ClampedSwiglu;
 }
 
-/// Norms of every head of queries and keys before they are rotated (arXiv:2302.05442): RMS norms
-/// with one weight per column of a head.
-enum class QkNorm { None, Heads };
+/// RMS norms of queries and keys (arXiv:2302.05442).
+enum class QkNorm {
+    None,
+    Heads,  ///< of every head before it is rotated, with one weight per column of a head
+    Width,  ///< of all heads' columns together before they are rotated, with a weight each (OLMo 2)
+    L2,     ///< of every head after it was rotated, without weights (Llama 4)
+};
 
 /// Angles of rotary positions that are changed so that longer texts than the training's can be read
 /// (transformers' modeling_rope_utils.py). No figure of a plan depends on them.
 struct RopeScaling {
-    enum class Kind { Linear, Dynamic, Llama3, Yarn };
+    enum class Kind { Linear, Dynamic, Llama3, Yarn, Longrope };
     Kind kind{};
     double factor = 1;
     std::int64_t original_positions = 8192;  ///< of the training before the change
@@ -33,6 +52,10 @@ struct RopeScaling {
     double beta_fast = 32;                   ///< yarn's
     double beta_slow = 1;                    ///< yarn's
     double mscale = 0;                       ///< yarn's as DeepSeek uses it; 0: the usual one
+    bool truncate = true;  ///< yarn's: the bounds between frequencies are rounded to whole ones
+    std::vector<double> short_factors = {};  ///< longrope's, of each angle, for texts up to the
+                                             ///< original's length
+    std::vector<double> long_factors = {};   ///< longrope's, for longer ones
     friend bool operator==(const RopeScaling&, const RopeScaling&) = default;
 };
 
@@ -45,6 +68,14 @@ struct LatentAttention {
     std::int64_t key_rank = 1;
     std::int64_t rope_dim = 1;
     friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
+};
+
+/// Queries at position p are multiplied by 1 + scale log(1 + floor((p + 1) / floor)): Llama 4's, in
+/// its layers without rotary positions. No figure of a plan depends on it.
+struct QueryTemperature {
+    double floor = 8192;  ///< in tokens
+    double scale = 0.1;
+    friend bool operator==(const QueryTemperature&, const QueryTemperature&) = default;
 };
 
 /// Multi-head attention, with grouped keys where there are fewer of them (arXiv:2305.13245).
@@ -63,13 +94,28 @@ struct Attention {
     QkNorm qk_norm = QkNorm::None;
     /// A token sees itself and the window - 1 tokens before it; unset: all tokens before it.
     std::optional<std::int64_t> window = {};
+    /// A token sees itself and what is before it in its own chunk of that many tokens; unset: the
+    /// sequence is one chunk. A layer has no window beside it.
+    std::optional<std::int64_t> chunk = {};
     std::optional<LatentAttention> latent = {};
+    /// Every head has a learned logit that takes part in the softmax, whose value is dropped
+    /// (gpt-oss).
+    bool sinks = false;
+    /// Scores are cap tanh(score / cap) before the softmax (Gemma 2).
+    std::optional<double> score_softcap = {};
+    /// Scores are divided by the root of this, if set, instead of that of `head_dim`.
+    std::optional<double> query_pre_attn_scalar = {};
+    std::optional<QueryTemperature> temperature = {};
     friend bool operator==(const Attention&, const Attention&) = default;
 
     std::int64_t query_width() const { return heads * head_dim; }
     std::int64_t key_width() const { return kv_heads * head_dim; }
     std::int64_t value_width() const { return kv_heads * value_dim; }
     std::int64_t context_width() const { return heads * value_dim; }
+    /// The factor by which scores are multiplied before their softmax.
+    double score_scale() const {
+        return 1 / std::sqrt(query_pre_attn_scalar.value_or(static_cast<double>(head_dim)));
+    }
 };
 
 /// One MLP for every token.
@@ -87,7 +133,7 @@ enum class Router {
     Sigmoid,     ///< of each logit (DeepSeek-V3, arXiv:2412.19437, section 2.1.2)
 };
 
-/// MLPs without biases, of which a router chooses some for each token.
+/// MLPs of which a router chooses some for each token.
 struct Experts {
     std::int64_t count = 1;      ///< [E]
     std::int64_t per_token = 1;  ///< [k]
@@ -95,6 +141,21 @@ struct Experts {
     Activation activation = Activation::Swiglu;
     std::int64_t shared_ffn = 0;  ///< inner width of the MLP that every token goes through; 0: none
     Router router = Router::Softmax;
+    /// Experts lie in equal groups, of which a token goes to some only: those with the best two
+    /// experts together by a sigmoid router, with the best expert by another (DeepSeek).
+    std::int64_t groups = 1;
+    std::int64_t groups_chosen = 1;
+    /// Chosen scores are divided by their sum; a sigmoid router's alone may not be (a softmax of
+    /// the chosen logits has the sum 1, and what PreSoftmax chooses is not divided).
+    bool renormalised = true;
+    double scaling = 1;        ///< factor of the weights after that
+    bool router_bias = false;  ///< the logits have a learned bias
+    /// A bias of every expert is added to its score for the choice alone; no gradient changes it
+    /// (e_score_correction_bias of arXiv:2412.19437, section 2.1.2).
+    bool bias_correction = false;
+    bool bias = false;  ///< the experts' products have biases
+    /// The weight of a token multiplies the expert's input instead of its output (Llama 4).
+    bool weighs_input = false;
     friend bool operator==(const Experts&, const Experts&) = default;
 };
 
@@ -107,10 +168,21 @@ struct NoMlp {
     friend bool operator==(const NoMlp&, const NoMlp&) = default;
 };
 
-/// Each part has a norm of its own before it.
+/// The places of the norms of a part: before it, after it and before the residual sum, or both.
+enum class NormPosition {
+    Before,
+    After,  ///< OLMo 2's (arXiv:2501.00656)
+    Both,   ///< Gemma 2's (arXiv:2408.00118)
+};
+
+/// Each part has norms of its own.
 struct Layer {
     std::variant<Attention, NoMixer> mixer;
     std::variant<DenseMlp, Experts, NoMlp> mlp;
+    NormPosition norms = NormPosition::Before;
+    /// The mixer and the MLP read the same input, and one sum has both (GPT-NeoX,
+    /// arXiv:2204.06745).
+    bool parallel = false;
     friend bool operator==(const Layer&, const Layer&) = default;
 
     /// The layer's part of that kind, else nullptr.

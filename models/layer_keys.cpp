@@ -9,16 +9,73 @@ namespace {
 Attention attention_of(const LayerKeys& keys) {
     Attention attention{keys.heads, keys.kv_heads, keys.head_dim};
     attention.qkv_bias = keys.qkv_bias.value_or(keys.linear_bias);
-    attention.output_bias = keys.linear_bias;
+    attention.output_bias = keys.output_bias.value_or(keys.linear_bias);
     attention.value_dim = keys.value_dim > 0 ? keys.value_dim : keys.head_dim;
     attention.rotary_dim = keys.rotary_dim;
     attention.rope_scaling = keys.rope_scaling;
     attention.qk_norm = keys.qk_norm;
     attention.window = keys.window;
+    attention.chunk = keys.chunk;
     attention.latent = keys.latent;
     attention.rotary = keys.rotary;
     attention.rope_theta = keys.rope_theta;
+    attention.sinks = keys.sinks;
+    attention.score_softcap = keys.score_softcap;
+    attention.query_pre_attn_scalar = keys.query_pre_attn_scalar;
+    attention.temperature = keys.temperature;
     return attention;
+}
+
+Experts experts_of(const LayerKeys& keys) {
+    Experts experts{keys.experts,    keys.experts_per_token, keys.ffn,
+                    keys.activation, keys.shared_ffn,        keys.router};
+    experts.groups = keys.router_groups;
+    experts.groups_chosen = keys.router_groups_chosen;
+    experts.renormalised = keys.router_renormalises;
+    experts.scaling = keys.router_scaling;
+    experts.router_bias = keys.router_bias;
+    experts.bias_correction = keys.router_bias_correction;
+    experts.bias = keys.linear_bias;
+    experts.weighs_input = keys.weighs_experts_input;
+    return experts;
+}
+
+void set_experts(LayerKeys& keys, const Experts& experts) {
+    keys.experts = experts.count;
+    keys.experts_per_token = experts.per_token;
+    keys.ffn = experts.ffn;
+    keys.activation = experts.activation;
+    keys.shared_ffn = experts.shared_ffn;
+    keys.router = experts.router;
+    keys.router_groups = experts.groups;
+    keys.router_groups_chosen = experts.groups_chosen;
+    keys.router_renormalises = experts.renormalised;
+    keys.router_scaling = experts.scaling;
+    keys.router_bias = experts.router_bias;
+    keys.router_bias_correction = experts.bias_correction;
+    keys.linear_bias = experts.bias;
+    keys.weighs_experts_input = experts.weighs_input;
+}
+
+void set_attention(LayerKeys& keys, const Attention& attention) {
+    keys.heads = attention.heads;
+    keys.kv_heads = attention.kv_heads;
+    keys.head_dim = attention.head_dim;
+    if (attention.qkv_bias != keys.linear_bias) keys.qkv_bias = attention.qkv_bias;
+    if (attention.output_bias != keys.linear_bias) keys.output_bias = attention.output_bias;
+    if (attention.value_dim != attention.head_dim) keys.value_dim = attention.value_dim;
+    keys.rotary_dim = attention.rotary_dim;
+    keys.rope_scaling = attention.rope_scaling;
+    keys.qk_norm = attention.qk_norm;
+    keys.window = attention.window;
+    keys.chunk = attention.chunk;
+    keys.latent = attention.latent;
+    keys.rotary = attention.rotary;
+    keys.rope_theta = attention.rope_theta;
+    keys.sinks = attention.sinks;
+    keys.score_softcap = attention.score_softcap;
+    keys.query_pre_attn_scalar = attention.query_pre_attn_scalar;
+    keys.temperature = attention.temperature;
 }
 
 }  // namespace
@@ -32,53 +89,31 @@ Layer layer_of(const LayerKeys& keys) {
     if (!keys.mlp)
         layer.mlp = NoMlp{};
     else if (keys.experts > 0)
-        layer.mlp = Experts{keys.experts,    keys.experts_per_token, keys.ffn,
-                            keys.activation, keys.shared_ffn,        keys.router};
+        layer.mlp = experts_of(keys);
     else
         layer.mlp = DenseMlp{keys.ffn, keys.activation, keys.linear_bias};
+    layer.norms = keys.norm_position;
+    layer.parallel = keys.parallel_residual;
     return layer;
 }
 
-namespace {
-
-void set_attention(LayerKeys& keys, const Attention& attention) {
-    keys.heads = attention.heads;
-    keys.kv_heads = attention.kv_heads;
-    keys.head_dim = attention.head_dim;
-    keys.linear_bias = attention.output_bias;
-    if (attention.qkv_bias != attention.output_bias) keys.qkv_bias = attention.qkv_bias;
-    if (attention.value_dim != attention.head_dim) keys.value_dim = attention.value_dim;
-    keys.rotary_dim = attention.rotary_dim;
-    keys.rope_scaling = attention.rope_scaling;
-    keys.qk_norm = attention.qk_norm;
-    keys.window = attention.window;
-    keys.latent = attention.latent;
-    keys.rotary = attention.rotary;
-    keys.rope_theta = attention.rope_theta;
-}
-
-}  // namespace
-
 LayerKeys keys_of(const Layer& layer) {
     LayerKeys keys;
-    std::visit(Overloaded{[&](const Attention& attention) { set_attention(keys, attention); },
-                          [&](const NoMixer&) { keys.mixer = MixerKind::None; }},
-               layer.mixer);
+    // The MLP's biases come first: attention's are told where they differ.
+    if (const auto* attention = layer.as<Attention>()) keys.linear_bias = attention->output_bias;
     std::visit(Overloaded{[&](const DenseMlp& mlp) {
                               keys.ffn = mlp.ffn;
                               keys.activation = mlp.activation;
-                              if (!layer.mixes()) keys.linear_bias = mlp.bias;
+                              keys.linear_bias = mlp.bias;
                           },
-                          [&](const Experts& experts) {
-                              keys.experts = experts.count;
-                              keys.experts_per_token = experts.per_token;
-                              keys.ffn = experts.ffn;
-                              keys.activation = experts.activation;
-                              keys.shared_ffn = experts.shared_ffn;
-                              keys.router = experts.router;
-                          },
+                          [&](const Experts& experts) { set_experts(keys, experts); },
                           [&](const NoMlp&) { keys.mlp = false; }},
                layer.mlp);
+    std::visit(Overloaded{[&](const Attention& attention) { set_attention(keys, attention); },
+                          [&](const NoMixer&) { keys.mixer = MixerKind::None; }},
+               layer.mixer);
+    keys.norm_position = layer.norms;
+    keys.parallel_residual = layer.parallel;
     return keys;
 }
 

@@ -19,7 +19,7 @@ struct LayerKeys {
     std::int64_t experts = 0;  ///< 0: one MLP for every token
     std::int64_t experts_per_token = 1;
     Activation activation = Activation::GeluTanh;
-    bool linear_bias = true;  ///< biases on qkv, attention output and MLP
+    bool linear_bias = true;  ///< biases on qkv, attention output, MLP and experts
     bool rotary = false;
     double rope_theta = 10000;
     std::optional<bool> qkv_bias = {};  ///< `linear_bias` if unset
@@ -27,10 +27,25 @@ struct LayerKeys {
     std::optional<std::int64_t> rotary_dim = {};
     std::optional<RopeScaling> rope_scaling = {};
     QkNorm qk_norm = QkNorm::None;
+    std::optional<bool> output_bias = {};  ///< `linear_bias` if unset
     std::optional<std::int64_t> window = {};
+    std::optional<std::int64_t> chunk = {};
     std::optional<LatentAttention> latent = {};
+    bool sinks = false;
+    std::optional<double> score_softcap = {};
+    std::optional<double> query_pre_attn_scalar = {};
+    std::optional<QueryTemperature> temperature = {};
     std::int64_t shared_ffn = 0;
     Router router = Router::Softmax;
+    std::int64_t router_groups = 1;
+    std::int64_t router_groups_chosen = 1;
+    bool router_renormalises = true;
+    double router_scaling = 1;
+    bool router_bias = false;
+    bool router_bias_correction = false;
+    bool weighs_experts_input = false;
+    NormPosition norm_position = NormPosition::Before;
+    bool parallel_residual = false;
     MixerKind mixer = MixerKind::Attention;
     bool mlp = true;
     friend bool operator==(const LayerKeys&, const LayerKeys&) = default;

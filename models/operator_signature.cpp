@@ -131,6 +131,8 @@ std::string_view word(Activation activation) {
         case Activation::SquaredRelu: return " squared_relu";
         case Activation::Swiglu: return " swiglu";
         case Activation::Geglu: return " geglu";
+        case Activation::GegluTanh: return " geglu_tanh";
+        case Activation::ClampedSwiglu: return " clamped_swiglu";
     }
     return "";
 }

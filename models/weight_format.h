@@ -16,7 +16,9 @@ struct WeightFormat {
     bool transposed = false;
     bool packed_qkv = false;  ///< queries, keys and values are three equal parts of one tensor
     bool experts = false;     ///< layers may have experts and a router
-    bool modern = false;      ///< norms of queries and keys, latent attention, shared experts
+    bool modern = false;      ///< latent attention, shared experts
+    bool later = false;  ///< what came to dense networks after GPT-2: norms of queries and keys
+                         ///< and after the parts of a layer, sinks, parallel parts
     /// The experts of a layer are one tensor, gates and the other product's outputs in turn.
     bool stacked_experts = false;
     /// Images come in through a patch embedding; else tokens through a token embedding.

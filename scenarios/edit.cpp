@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scenarios/scenario_tree.h"
+#include "text/flow.h"
 #include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
@@ -178,13 +179,13 @@ std::string edited(const std::string& text, const NodePtr& root, const NodePtr& 
         (found.entry == nullptr && found.node->is(Node::Kind::Null)))
         return added(text, found, nested(parts, found.parts, change.second));
     parts.resize(found.parts);  // the path leads through a word: the short form of a map
-    return replaced(text, found, to_flow(*at_path(wanted, parts)));
+    return replaced(text, found, text::to_flow(*at_path(wanted, parts)));
 }
 
 std::string written_anew(const Node& root) {
     std::string text;
     for (const Node::Entry& entry : root.entries)
-        text += entry.key + ": " + to_flow(*entry.value) + '\n';
+        text += entry.key + ": " + text::to_flow(*entry.value) + '\n';
     return text;
 }
 
@@ -194,8 +195,8 @@ void collect_changes(const Node& before, const Node& after, const std::string& p
     for (const Node::Entry& entry : after.entries) {
         if (path.empty() && entry.key == "sweep") continue;
         const Node::Entry* old = before.find(entry.key);
-        const std::string value = to_flow(*entry.value);
-        if (old != nullptr && to_flow(*old->value) == value) continue;
+        const std::string value = text::to_flow(*entry.value);
+        if (old != nullptr && text::to_flow(*old->value) == value) continue;
         if (old != nullptr && old->value->is(Node::Kind::Map) && entry.value->is(Node::Kind::Map))
             collect_changes(*old->value, *entry.value, at(entry.key), changes);
         else
@@ -208,7 +209,7 @@ void collect_changes(const Node& before, const Node& after, const std::string& p
 
 bool reads_as(const std::string& text, const std::string& file, const std::string& wanted) {
     try {
-        return to_flow(*text::parse_yaml(text, file)) == wanted;
+        return text::to_flow(*text::parse_yaml(text, file)) == wanted;
     } catch (const InputError&) {
         return false;
     }
@@ -220,12 +221,12 @@ std::string with_key(const std::string& text, const std::string& file, const Ove
     const NodePtr root = text::parse_yaml(text, file);
     const NodePtr wanted = with_overrides(root, {change});
     std::string candidate = edited(text, root, wanted, change);
-    return reads_as(candidate, file, to_flow(*wanted)) ? candidate : written_anew(*wanted);
+    return reads_as(candidate, file, text::to_flow(*wanted)) ? candidate : written_anew(*wanted);
 }
 
 std::string with_block(const std::string& text, const std::string& file, const std::string& key,
                        const std::string& block) {
-    return with_key(text, file, {key, to_flow(*text::parse_yaml(block, key))});
+    return with_key(text, file, {key, text::to_flow(*text::parse_yaml(block, key))});
 }
 
 std::vector<Override> entries_at(const std::string& text, const std::string& file,
@@ -235,7 +236,7 @@ std::vector<Override> entries_at(const std::string& text, const std::string& fil
     std::vector<Override> entries;
     if (const Node* map = at_path(root, parts_of(key)))
         for (const Node::Entry& entry : map->entries)
-            entries.emplace_back(entry.key, to_flow(*entry.value));
+            entries.emplace_back(entry.key, text::to_flow(*entry.value));
     return entries;
 }
 
@@ -261,7 +262,7 @@ std::optional<std::string> written_at(const std::string& text, const std::string
         if (node != nullptr && !node->is(Node::Kind::Scalar)) node = nullptr;
     }
     if (node == nullptr || node->is(Node::Kind::Null)) return std::nullopt;
-    return node->is(Node::Kind::Scalar) ? node->scalar : to_flow(*node);
+    return node->is(Node::Kind::Scalar) ? node->scalar : text::to_flow(*node);
 }
 
 std::string key_at(const std::string& text, const std::string& file, int line, int column) {

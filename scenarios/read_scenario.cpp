@@ -61,6 +61,12 @@ Scenario parse_scenario(const std::string& text, const std::string& file,
     return scenario_of(with_overrides(root, overrides), name_from(file), shipped, nullptr);
 }
 
+Scenario scenario_of_map(const NodePtr& map, const std::string& name,
+                         const std::vector<Override>& overrides) {
+    ShippedFiles shipped;
+    return scenario_of(with_overrides(map, overrides), name, shipped, nullptr);
+}
+
 Sweep read_sweep(const std::string& name_or_path) {
     ShippedFiles shipped;
     return sweep_of(read_tree(find_scenario(name_or_path), shipped), shipped);

@@ -7,6 +7,7 @@
 
 #include "scenarios/scenario.h"
 #include "scenarios/sweep.h"
+#include "text/document.h"
 
 /// From YAML to Scenario. All functions throw InputError with every mistake
 /// found, each with file:line:column, the line, a caret and did-you-mean.
@@ -24,6 +25,10 @@ Scenario read_scenario(const std::string& name_or_path,
                        const std::vector<Override>& overrides = {});
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const std::vector<Override>& overrides = {});
+
+/// The scenario that a map of a larger document is.
+Scenario scenario_of_map(const text::NodePtr& map, const std::string& name,
+                         const std::vector<Override>& overrides = {});
 
 Sweep read_sweep(const std::string& name_or_path);
 Sweep parse_sweep(const std::string& text, const std::string& file);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "text/flow.h"
 #include "text/mapping_reader.h"
 #include "text/yaml_document_reader.h"
 
@@ -67,16 +68,9 @@ NodePtr with_includes(const NodePtr& root, text::ShippedFiles& shipped, int dept
     return under ? text::merged_maps(*under, *own) : own;
 }
 
-bool is_plain(const std::string& text) {
-    constexpr std::string_view kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-";
-    return !text.empty() && text.size() < 256 && text != "null" && text[0] != '-' &&
-           text.find_first_not_of(kPlain) == std::string::npos;
-}
-
 /// A plain word needs no YAML parser: a grid of thousands of points consists of them.
 NodePtr parse_value(const std::string& value, const text::SourcePosition& place) {
-    if (is_plain(value)) return text::make_scalar(value, place);
+    if (text::is_plain_word(value)) return text::make_scalar(value, place);
     return text::parse_yaml_value(value, place);
 }
 
@@ -95,36 +89,6 @@ NodePtr with_overrides(NodePtr root, const std::vector<Override>& overrides) {
         root = text::with_value(root, key, parse_value(value, of_value), {source, 1, 1});
     }
     return root;
-}
-
-std::string to_flow(const Node& node) {
-    std::string out;
-    switch (node.kind) {
-        case Node::Kind::Null: return "~";
-        case Node::Kind::Scalar:
-            if (!node.quoted && is_plain(node.scalar)) return node.scalar;
-            for (const char c : node.scalar) {
-                if (c == '"' || c == '\\') out += '\\';
-                if (c == '\n')
-                    out += "\\n";
-                else
-                    out += c;
-            }
-            return '"' + out + '"';
-        case Node::Kind::List:
-            for (const NodePtr& item : node.items)
-                out += (out.empty() ? "" : ", ") + to_flow(*item);
-            return '[' + out + ']';
-        case Node::Kind::Map:
-            for (const Node::Entry& entry : node.entries) {
-                const bool plain = is_plain(entry.key);
-                out +=
-                    fmt::format("{}{}: {}", out.empty() ? "" : ", ",
-                                plain ? entry.key : '"' + entry.key + '"', to_flow(*entry.value));
-            }
-            return '{' + out + '}';
-    }
-    return out;
 }
 
 }  // namespace debubble::scenarios

@@ -41,7 +41,4 @@ Sweep sweep_of(const text::NodePtr& root, text::ShippedFiles& shipped);
 /// The forms of the key `sweep`.
 std::vector<text::Form> sweep_forms();
 
-/// Flow YAML that reads back as the same tree.
-std::string to_flow(const text::Node& node);
-
 }  // namespace debubble::scenarios

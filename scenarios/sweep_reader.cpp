@@ -9,6 +9,7 @@
 #include "scenarios/keys.h"
 #include "scenarios/scenario_tree.h"
 #include "text/fields.h"
+#include "text/flow.h"
 #include "text/mapping_reader.h"
 #include "text/quantity.h"
 #include "text/yaml_document_reader.h"
@@ -75,9 +76,7 @@ std::vector<std::string> range_values(const NodePtr& map, std::string_view key,
 
 Diagnostic diagnostic_at(const text::SourcePosition& place) {
     if (!place.source) return {};
-    return {{place.source->file, place.line, place.column},
-            {},
-            line_of(place.source->text, place.line)};
+    return {location_of(place), {}, line_at(place)};
 }
 
 SweepKey read_key(const Node::Entry& entry, Mistakes& mistakes) {
@@ -88,7 +87,7 @@ SweepKey read_key(const Node::Entry& entry, Mistakes& mistakes) {
         key.places.assign(key.values.size(), diagnostic_at(entry.place));
     } else if (value.is(Node::Kind::List)) {
         for (const NodePtr& item : value.items) {
-            key.values.push_back(to_flow(*item));
+            key.values.push_back(text::to_flow(*item));
             key.places.push_back(diagnostic_at(item->place));
         }
         if (value.items.empty())

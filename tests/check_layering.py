@@ -24,7 +24,8 @@ MAY_INCLUDE = {
     "sim": PLANNING | {"sim/network", "sim/memory", "sim/engine", "sim/cost"},  # predict.h
     "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory"},
     "sim/grid": PLANNING | {"sim"},
-    "sim/commands": PLANNING | {"sim", "sim/memory", "sim/report", "sim/grid"},
+    "sim/measured": PLANNING | {"sim", "sim/grid"},
+    "sim/commands": PLANNING | {"sim", "sim/memory", "sim/report", "sim/grid", "sim/measured"},
     CORE: PLANNING,
     f"{CORE}/communicator": PLANNING | {CORE},
     f"{CORE}/pieces": PLANNING | {CORE},

@@ -24,13 +24,9 @@ std::string_view long_form(std::string_view key) {
 NodePtr set(const NodePtr& node, std::string_view key_of_node, std::string_view path,
             const NodePtr& value, const SourcePosition& place, int depth) {
     if (depth > kLongestPath)
-        throw InputError({{{place.source->file, place.line, place.column},
-                           "the key has too many dots",
-                           line_of(place.source->text, place.line)}});
+        throw InputError({{location_of(place), "the key has too many dots", line_at(place)}});
     const auto complain = [&](std::string message) {
-        throw InputError({{{place.source->file, place.line, place.column},
-                           std::move(message),
-                           line_of(place.source->text, place.line)}});
+        throw InputError({{location_of(place), std::move(message), line_at(place)}});
     };
     const std::string_view key = path.substr(0, path.find('.'));
     const bool last = key.size() == path.size();
@@ -134,9 +130,28 @@ NodePtr without(const NodePtr& map, std::string_view key) {
     return make_map(std::move(entries), map->place);
 }
 
+NodePtr at(const NodePtr& map, std::string_view path) {
+    NodePtr node = map;
+    while (node && node->is(Node::Kind::Map)) {
+        const std::size_t dot = path.find('.');
+        node = node->get(path.substr(0, dot));
+        if (dot == std::string_view::npos) return node;
+        path.remove_prefix(dot + 1);
+    }
+    return nullptr;
+}
+
 NodePtr with_value(const NodePtr& root, std::string_view path, NodePtr value,
                    const SourcePosition& place) {
     return set(root, {}, path, value, place, 0);
+}
+
+SourceLocation location_of(const SourcePosition& place) {
+    return {place.source->file, place.line, place.column};
+}
+
+std::string line_at(const SourcePosition& place) {
+    return line_of(place.source->text, place.line - place.source->first_line + 1);
 }
 
 void Mistakes::add(const SourcePosition& place, std::string message, Diagnostic::Kind kind) {
@@ -145,10 +160,7 @@ void Mistakes::add(const SourcePosition& place, std::string message, Diagnostic:
     } else if (!place.source) {
         found_.push_back({{}, std::move(message), {}, kind});
     } else {
-        found_.push_back({{place.source->file, place.line, place.column},
-                          std::move(message),
-                          line_of(place.source->text, place.line),
-                          kind});
+        found_.push_back({location_of(place), std::move(message), line_at(place), kind});
     }
 }
 

@@ -15,6 +15,7 @@ namespace debubble::text {
 struct SourceText {
     std::string file;
     std::string text;
+    int first_line = 1;  ///< line of the file in which the text begins
 };
 
 /// Lines and columns count from 1.
@@ -23,6 +24,10 @@ struct SourcePosition {
     int line = 0;
     int column = 0;
 };
+
+/// The place in its file, and the text of that line. Precondition: the place has a source.
+SourceLocation location_of(const SourcePosition& place);
+std::string line_at(const SourcePosition& place);
 
 struct Node;
 using NodePtr = std::shared_ptr<const Node>;
@@ -66,6 +71,9 @@ NodePtr merged_maps(const Node& under, const Node& over);
 /// whatever their keys are; everything else is replaced, except that an empty value in `over`
 /// leaves the value of `under`.
 NodePtr merged_deeply(const Node& under, const Node& over);
+
+/// The value at a dotted path of maps; null where there is none.
+NodePtr at(const NodePtr& map, std::string_view path);
 
 /// The map without the one key.
 NodePtr without(const NodePtr& map, std::string_view key);

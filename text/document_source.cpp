@@ -33,13 +33,14 @@ std::size_t length_at(std::string_view text, std::size_t i) {
 
 }  // namespace
 
-std::shared_ptr<const SourceText> checked_source(std::string text, const std::string& file) {
+std::shared_ptr<const SourceText> checked_source(std::string text, const std::string& file,
+                                                 int first_line) {
     if (text.size() > kLongestDocument)
         throw InputError(
             {{{file, 0, 0},
               fmt::format("too long: {} bytes, the limit is {}", text.size(), kLongestDocument),
               {}}});
-    auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text)});
+    auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text), first_line});
     check_characters(source);
     return source;
 }
@@ -53,7 +54,7 @@ std::string too_deep() {
 }
 
 void check_characters(const std::shared_ptr<const SourceText>& source) {
-    int line = 1;
+    int line = source->first_line;
     int column = 1;
     const std::string& text = source->text;
     for (std::size_t i = 0; i < text.size();) {

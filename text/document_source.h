@@ -14,7 +14,8 @@ inline constexpr std::size_t kDeepestDocument = 64;       ///< lists and maps in
 
 /// The text of a file, ready to be read. Throws InputError if it is longer than kLongestDocument,
 /// or as check_characters() does.
-std::shared_ptr<const SourceText> checked_source(std::string text, const std::string& file);
+std::shared_ptr<const SourceText> checked_source(std::string text, const std::string& file,
+                                                 int first_line = 1);
 
 /// Throws InputError, with its place, for a NUL or another control character and for bytes that are
 /// not UTF-8.

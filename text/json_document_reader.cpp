@@ -46,7 +46,8 @@ public:
         : source_(std::move(source)),
           mistakes_(&mistakes),
           furthest_(source_->text.data()),
-          scanned_(furthest_) {}
+          scanned_(furthest_),
+          line_(source_->first_line) {}
 
     const char** furthest() { return &furthest_; }
     NodePtr root() const { return root_; }
@@ -167,7 +168,7 @@ private:
     const char* furthest_;
     const char* token_end_ = nullptr;
     const char* scanned_;
-    int line_ = 1;
+    int line_;
     int column_ = 1;
     std::vector<Open> stack_;
     NodePtr root_;
@@ -176,8 +177,8 @@ private:
 
 }  // namespace
 
-NodePtr parse_json(std::string text, const std::string& file) {
-    const auto source = checked_source(std::move(text), file);
+NodePtr parse_json(std::string text, const std::string& file, int first_line) {
+    const auto source = checked_source(std::move(text), file, first_line);
     Mistakes mistakes;
     JsonTreeBuilder builder(source, mistakes);
     const char* const begin = source->text.data();

@@ -169,26 +169,39 @@ std::size_t MappingReader::read_word(std::string_view key, const std::vector<std
     return static_cast<std::size_t>(at - known.begin());
 }
 
-bool MappingReader::wholes(std::string_view key, std::vector<int>& out, int least, int most) {
+template <class T>
+bool MappingReader::numbers(std::string_view key, std::vector<T>& out, T least, T most,
+                            std::string_view what, auto parse) {
     const NodePtr list = value(key);
     if (!list) return false;
     if (!list->is(Node::Kind::List)) {
         complain(key, fmt::format("'{}' must be a list, not {}", key, describe(*list)));
         return false;
     }
-    std::vector<int> read;
+    std::vector<T> read;
     for (const NodePtr& item : list->items) {
-        const auto number = item->is(Node::Kind::Scalar) ? parse_whole(item->scalar) : std::nullopt;
+        const auto number = item->is(Node::Kind::Scalar) ? parse(item->scalar) : std::nullopt;
         if (number && *number >= least && *number <= most) {
-            read.push_back(static_cast<int>(*number));
+            read.push_back(static_cast<T>(*number));
             continue;
         }
-        mistakes_->add(item->place, fmt::format("'{}' holds whole numbers from {} to {}, not {}",
-                                                key, least, most, describe(*item)));
+        mistakes_->add(item->place, fmt::format("'{}' holds {} from {} to {}, not {}", key, what,
+                                                least, most, describe(*item)));
         return false;
     }
     out = std::move(read);
     return true;
+}
+
+bool MappingReader::wholes(std::string_view key, std::vector<int>& out, int least, int most) {
+    return numbers(key, out, least, most, "whole numbers",
+                   [](std::string_view text) { return parse_whole(text); });
+}
+
+bool MappingReader::reals(std::string_view key, std::vector<double>& out, double least,
+                          double most) {
+    return numbers(key, out, least, most, "numbers",
+                   [](std::string_view text) { return parse_real(text); });
 }
 
 bool MappingReader::texts(std::string_view key, std::vector<std::string>& out) {

@@ -62,6 +62,7 @@ public:
         return true;
     }
     bool wholes(std::string_view key, std::vector<int>& out, int least, int most);
+    bool reals(std::string_view key, std::vector<double>& out, double least, double most);
     bool texts(std::string_view key, std::vector<std::string>& out);
 
     /// The value of any kind; null if absent or Null. The key counts as known.
@@ -88,6 +89,9 @@ private:
     bool read_whole(std::string_view key, std::int64_t& out, std::int64_t least, std::int64_t most);
     std::size_t read_word(std::string_view key, const std::vector<std::string>& known,
                           std::string_view what);
+    template <class T>
+    bool numbers(std::string_view key, std::vector<T>& out, T least, T most, std::string_view what,
+                 auto parse);
     template <class T>
     bool quantity(std::string_view key, T& out, std::string_view wanted, auto parse);
 

@@ -1,71 +1,81 @@
 #include <memory>
-#include <optional>
+#include <string>
+#include <vector>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/exit_status.h"
 #include "base/file.h"
 #include "base/outputs.h"
 #include "base/printable.h"
+#include "sim/commands/grid_arguments.h"
 #include "sim/commands/output.h"
 #include "sim/commands/style.h"
-#include "sim/report/measured_table.h"
-#include "sim/report/validate_cost.h"
+#include "sim/measured/accuracy_report.h"
 
-/// `debubble validate-cost`: the comparison of predictions with a table of measured training steps.
+/// `debubble validate-cost`: the comparison of predictions with tables of measured training steps.
 namespace debubble::sim {
 namespace {
 
 struct ValidateCostArguments {
-    std::string file;
-    std::string cluster;
-    std::string framework;
+    std::vector<std::string> files;
+    std::vector<std::string> set;
+    std::vector<std::string> by;
     std::string json;
+    int jobs = 0;
 };
 
-std::optional<std::string> unless_empty(const std::string& text) {
-    return text.empty() ? std::nullopt : std::optional(text);
+Prediction figures_of(const scenarios::Scenario& scenario, bool reserved) {
+    PredictOptions options;
+    options.keep_trace = false;
+    options.only_where_it_decides = !reserved;
+    return predict(scenario, options).prediction;
 }
 
 ExitStatus carry_out(const ValidateCostArguments& args) {
-    const MeasuredTable table =
-        read_measured(read_file(args.file), args.file,
-                      {unless_empty(args.cluster), unless_empty(args.framework)});
     Outputs outputs;
     outputs.add("--json", args.json);
     outputs.check();
-    PredictOptions figures_only;
-    figures_only.keep_trace = false;
-    figures_only.only_where_it_decides = true;
-    const CostValidation validation =
-        validate_cost(table, [&](const scenarios::Scenario& scenario) {
-            return predict(scenario, figures_only).prediction;
-        });
-    if (!args.json.empty()) write_output(args.json, to_json(validation));
-    if (args.json != "-") print_report(printable(to_text(validation)));
+    AccuracyReport report;
+    report.by = args.by;
+    std::vector<MeasuredStep> steps;
+    for (const std::string& file : args.files) {
+        report.tables.push_back(file);
+        read_measured(read_file(file), file, steps);
+    }
+    report.rows = compare_measured(steps, parse_overrides(args.set), args.jobs, figures_of);
+    fit_null_models(report.rows);
+    if (!args.json.empty()) write_output(args.json, to_json(report));
+    if (args.json != "-") print_report(printable(to_text(report)));
     return ExitStatus::Done;
 }
 
 constexpr const char* kValidateCostFooter =
-    R"(The table is CSV with one training step per row: a model by hidden, heads, layers (and
-params_billion or model), the cut by tensor, pipeline, data or gpus, the batch by global_batch and
-micro_batch, and what was measured by iteration_ms, iteration_s or tflops_per_gpu. The null model is
-one constant, FLOP/s per GPU, chosen to fit the table: a prediction that does worse knows nothing.
+    R"(A table has one JSON object per line: {"row": LABEL, "source": ..., "scenario": {...}, "measured":
+{"step_s", "tokens_per_s_per_gpu", "tflops_per_gpu", "peak_gib", "peak_gib_kind"}, "not_stated": [...],
+"notes": ...}. The scenario is one as in a scenario's file, whole. Where it states no micro_batch, or no
+stages_per_rank of an interleaved schedule, the fastest that fits is taken. Rows that cannot be predicted
+are counted with their reasons. The null model is one constant, FLOP/s per GPU, chosen to fit the rows: a
+prediction that does worse knows nothing.
 
 Examples:
-  debubble validate-cost measured.csv
-  debubble validate-cost measured.csv --cluster hgx-h100 --json errors.json)";
+  debubble validate-cost measured.jsonl
+  debubble validate-cost a100.jsonl h100.jsonl --by gpu --by parallel.tensor --json errors.json
+  debubble validate-cost measured.jsonl --set framework.release=~)";
 
 }  // namespace
 
 void add_validate_cost(CLI::App& program, ExitStatus& answer) {
     auto args = std::make_shared<ValidateCostArguments>();
-    CLI::App* verb = program.add_subcommand("validate-cost",
-                                            "check predictions against a table of measurements");
-    verb->add_option("TABLE", args->file, "CSV of measured training steps")->required();
-    verb->add_option("--cluster", args->cluster, "cluster name or file instead of the table's own");
-    verb->add_option("--framework", args->framework, "framework profile likewise");
+    CLI::App* verb =
+        program.add_subcommand("validate-cost", "check predictions against tables of measurements");
+    verb->add_option("TABLES", args->files, "JSON lines of measured training steps")->required();
+    verb->add_option("--set", args->set, "change a key of every row's scenario: key=value")
+        ->allow_extra_args(false);
+    verb->add_option("--by", args->by, "list the errors by the values of a key, of table or of gpu")
+        ->allow_extra_args(false);
+    verb->add_option("-j,--jobs", args->jobs, "threads (default: one per core)")
+        ->check(CLI::Range(1, 4096));
     verb->add_option("--json", args->json, "write the comparison as JSON; - is standard output");
     add_style_options(*verb);
     verb->footer(kValidateCostFooter);

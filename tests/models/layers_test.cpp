@@ -1,6 +1,8 @@
 #include "models/layers.h"
 
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -125,6 +127,60 @@ TEST(Layers, OfOnePartHaveOneNorm) {
     } catch (const InputError& error) {
         EXPECT_THAT(error.what(), testing::HasSubstr("a layer without a mixer has an MLP"));
     }
+}
+
+/// Every key of a layer and of a network's ends has another value than the usual one.
+TEST(Layers, KeepTheKeysOfTodaysNetworksOnAWayThroughJson) {
+    const std::string common = R"(family: deepseek
+layers: 2
+hidden: 64
+heads: 8
+kv_heads: 4
+vocab: 512
+max_positions: 128
+zero_centred_norms: true
+scaled_embedding: true
+logit_softcap: 30
+)";
+    const Architecture attends = read(common + R"(norm_position: both
+qkv_bias: true
+sinks: true
+score_softcap: 50
+query_pre_attn_scalar: 168
+query_temperature: {floor: 16, scale: 0.2}
+qk_norm: width
+activation: geglu_tanh
+rope_scaling: {type: longrope, factor: 4, short_factors: [1, 1, 1, 1], long_factors: [1, 2, 3, 4]}
+layer_groups: [{chunk: 16}, {output_bias: true, qk_norm: l2}]
+)");
+    const auto* first = attends.layers[0].as<Attention>();
+    EXPECT_EQ(first->chunk, 16);
+    EXPECT_EQ(first->score_softcap, 50);
+    EXPECT_EQ(first->rope_scaling->long_factors, (std::vector<double>{1, 2, 3, 4}));
+    EXPECT_DOUBLE_EQ(first->score_scale(), 1 / std::sqrt(168.0));
+    EXPECT_FALSE(first->output_bias);
+    EXPECT_TRUE(attends.layers[1].as<Attention>()->output_bias);
+    EXPECT_EQ(attends.layers[1].norms, NormPosition::Both);
+    EXPECT_EQ(read(architecture_json(attends)), attends);
+    const Architecture routes = read(common + R"(linear_bias: true
+activation: clamped_swiglu
+experts: 8
+experts_per_token: 2
+router: sigmoid
+router_groups: 4
+router_groups_chosen: 2
+router_scaling: 2.5
+router_renormalises: false
+router_bias: true
+router_bias_correction: true
+weighs_experts_input: true
+parallel_residual: true
+)");
+    const auto* experts = routes.layers[0].as<Experts>();
+    EXPECT_EQ(experts->groups_chosen, 2);
+    EXPECT_TRUE(experts->bias && experts->router_bias && experts->bias_correction);
+    EXPECT_TRUE(routes.layers[0].parallel);
+    EXPECT_EQ(read(architecture_json(routes)), routes);
 }
 
 TEST(Layers, AreCutShortByAFileThatBuildsOnTheirs) {

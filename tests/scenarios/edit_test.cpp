@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "scenarios/scenario_tree.h"
+#include "text/flow.h"
 #include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
@@ -67,7 +68,7 @@ TEST(Edit, of_every_shipped_scenario_reads_back_as_set_would_have_it) {
         for (const Override& change : changes) {
             const auto wanted = with_overrides(text::parse_yaml(text, name), {change});
             const std::string edited = with_key(text, name, change);
-            EXPECT_EQ(to_flow(*text::parse_yaml(edited, name)), to_flow(*wanted))
+            EXPECT_EQ(text::to_flow(*text::parse_yaml(edited, name)), text::to_flow(*wanted))
                 << name << ' ' << change.first;
             const auto comments = [](const std::string& s) { return std::ranges::count(s, '#'); };
             if (change.first == "schedule" || change.first == "parallel.tensor") {

@@ -41,7 +41,9 @@ Nonlinearity nonlinearity_of(models::Activation activation) {
         case models::Activation::GeluTanh:
         case models::Activation::SquaredRelu:
         case models::Activation::Swiglu:
-        case models::Activation::Geglu: break;
+        case models::Activation::Geglu:
+        case models::Activation::GegluTanh:
+        case models::Activation::ClampedSwiglu: break;
     }
     return Nonlinearity::GeluTanh;
 }

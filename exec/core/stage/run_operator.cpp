@@ -69,6 +69,11 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
     if (!layer.mixes() || !layer.has_mlp()) return "layers of a mixer or an MLP alone";
     if (const auto* attention = layer.as<models::Attention>()) {
         if (attention->latent) return "latent attention";
+        if (attention->sinks) return "attention sinks";
+        if (attention->score_softcap) return "soft-caps of scores";
+        if (attention->query_pre_attn_scalar) return "a scale of scores of its own";
+        if (attention->temperature) return "queries that grow with their position";
+        if (attention->chunk && *attention->chunk < positions) return "attention in chunks";
         if (attention->qkv_bias != attention->output_bias)
             return "biases of queries, keys and values alone";
         if (attention->qk_norm != models::QkNorm::None) return "norms of queries and keys";
@@ -78,13 +83,21 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
     }
     if (const auto* mlp = layer.as<models::DenseMlp>())
         if (mlp->activation == models::Activation::SquaredRelu ||
-            mlp->activation == models::Activation::Geglu)
+            mlp->activation == models::Activation::Geglu ||
+            mlp->activation == models::Activation::GegluTanh ||
+            mlp->activation == models::Activation::ClampedSwiglu)
             return "that activation";
     if (const auto* experts = layer.as<models::Experts>()) {
         if (experts->activation != models::Activation::Swiglu) return "that activation of experts";
         if (experts->shared_ffn > 0) return "shared experts";
         if (experts->router != models::Router::Softmax) return "sigmoid routers";
+        if (experts->groups > 1) return "groups of experts";
+        if (experts->scaling != 1) return "scaled weights of experts";
+        if (experts->bias || experts->router_bias) return "biases of experts or routers";
+        if (experts->weighs_input) return "experts whose inputs are weighed";
     }
+    if (layer.norms != models::NormPosition::Before) return "norms after attention and MLP";
+    if (layer.parallel) return "attention and MLP that read the same input";
     return "";
 }
 
@@ -96,10 +109,19 @@ bool rotates_otherwise(const models::Layer& layer, const models::Attention& firs
             attention->head_dim != first.head_dim);
 }
 
+/// The part of the network beside its layers that nothing executes; empty if there is none.
+std::string_view unexecuted_end(const models::Architecture& network) {
+    if (network.scaled_embedding) return "a scaled embedding";
+    if (network.logit_softcap) return "soft-caps of logits";
+    if (network.mtp_layers > 0) return "multi-token prediction";
+    return "";
+}
+
 void check_layers(const models::Architecture& network) {
     const auto* first = network.layers.first<models::Attention>();
     for (const models::Layer& layer : network.layers.kinds()) {
         std::string_view part = unexecuted_part(layer, network.max_positions);
+        if (part.empty()) part = unexecuted_end(network);
         if (first != nullptr && rotates_otherwise(layer, *first))
             part = "layers of several head widths or bases of rotary positions";
         if (part.empty()) continue;

@@ -32,8 +32,8 @@ std::optional<ExpertName> expert_name(std::string_view name) {
     return found;
 }
 
-/// gpt-oss's: the experts of a layer in one tensor [experts, inputs, outputs], with a gate's and
-/// the other product's columns in turn; biases [experts, outputs] likewise.
+/// gpt-oss's: the experts of a layer in one tensor [experts, inputs, outputs], with a gate's and the
+/// other product's columns in turn; biases [experts, outputs] likewise.
 StoredParameter stacked(const models::Experts& experts, const models::Parameter& parameter,
                         const ExpertName& name) {
     const bool down = name.part == "down_proj";
@@ -49,8 +49,8 @@ StoredParameter stacked(const models::Experts& experts, const models::Parameter&
         stored.shape = {experts.count, parameter.shape.back(), row};
         place.strides = {step, row};
     }
-    place.offset =
-        name.index * (elements_of(stored.shape) / experts.count) + (name.part == "up_proj" ? 1 : 0);
+    place.offset = name.index * (elements_of(stored.shape) / experts.count) +
+                   (name.part == "up_proj" ? 1 : 0);
     stored.places = {std::move(place)};
     return stored;
 }
@@ -65,7 +65,8 @@ StoredParameter stored_parameter(const models::Architecture& architecture,
             return stacked(*architecture.layers.first<models::Experts>(), parameter, *name);
     StoredParameter stored{parameter.name, parameter.shape, {}};
     stored.places = {{whole(parameter.shape), 0, row_major_strides(parameter.shape)}};
-    if (false && parameter.initial == models::Initial::Ones) stored.minus = 1;
+    if (architecture.zero_centred_norms && parameter.initial == models::Initial::Ones)
+        stored.minus = 1;
     return stored;
 }
 

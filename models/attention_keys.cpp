@@ -1,0 +1,158 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/architecture_limits.h"
+#include "models/layer_file.h"
+#include "models/rope_scaling_reader.h"
+
+namespace debubble::models {
+namespace {
+
+using text::custom;
+using text::Fields;
+using text::flag;
+using text::Form;
+using text::real;
+using text::whole;
+using text::word;
+
+/// Precondition: `heads` has been read.
+void read_head_dim(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    LayerKeys& keys = file.keys;
+    if (in.whole(key, keys.head_dim, 1, kWidest) || !in.has("heads")) return;
+    keys.head_dim = std::max<std::int64_t>(1, file.hidden / keys.heads);
+    if (in.good() && !in.has("latent_attention") && file.hidden % keys.heads != 0)
+        in.complain("heads", fmt::format("{} heads do not divide the {} of 'hidden'; give "
+                                         "'head_dim' if that is intended",
+                                         keys.heads, file.hidden));
+}
+
+/// Precondition: `heads` has been read.
+void read_kv_heads(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    if (in.has("heads")) file.keys.kv_heads = file.keys.heads;
+    in.whole(key, file.keys.kv_heads, 1, kMostHeads);
+}
+
+struct LatentFile {
+    LatentAttention latent;
+    std::int64_t head_dim = 1;
+    std::int64_t value_dim = 1;
+};
+
+const Fields<LatentFile>& latent_fields() {
+    static const Fields<LatentFile> kFields{
+        {"query_rank",
+         whole(
+             [](LatentFile & f) -> auto& { return f.latent.query_rank; }, 0, kWidest),
+         "The width of the value from which queries are made; 0: they are made from the hidden "
+         "state.",
+         "1536", "0"},
+        {"key_rank",
+         text::required(whole(
+             [](LatentFile & f) -> auto& { return f.latent.key_rank; }, 1, kWidest)),
+         "The width of the value from which keys and values are made.", "512"},
+        {"head_dim", text::required(whole(&LatentFile::head_dim, 1, kWidest)),
+         "The columns of a head's queries and keys that are not rotated.", "128"},
+        {"rope_dim",
+         text::required(whole(
+             [](LatentFile & f) -> auto& { return f.latent.rope_dim; }, 1, kWidest)),
+         "The columns that are rotated, which all keys of a token share.", "64"},
+        {"value_dim", text::required(whole(&LatentFile::value_dim, 1, kWidest)),
+         "The width of a head's values.", "128"}};
+    return kFields;
+}
+
+/// Precondition: heads and head_dim have been read.
+void read_latent(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    const text::NodePtr map = in.value(key);
+    if (!map) return;
+    text::MappingReader inner(map, key, in.mistakes());
+    LatentFile latent;
+    read_fields(inner, latent_fields(), latent);
+    inner.finish();
+    LayerKeys& keys = file.keys;
+    keys.latent = latent.latent;
+    keys.kv_heads = keys.heads;
+    keys.head_dim = latent.head_dim + latent.latent.rope_dim;
+    keys.value_dim = latent.value_dim;
+    for (const std::string_view other : {"kv_heads", "head_dim"})
+        if (in.has(other))
+            in.complain(other, fmt::format("latent attention has no '{}' beside its own", other));
+}
+
+const Fields<QueryTemperature>& temperature_fields() {
+    static const Fields<QueryTemperature> kFields{
+        {"floor", real(&QueryTemperature::floor, 1, 1e9, "tokens"),
+         "The tokens at whose multiples queries grow.", "8192"},
+        {"scale", real(&QueryTemperature::scale, 0, 1e6),
+         "The factor of the logarithm by which they grow.", "0.1"}};
+    return kFields;
+}
+
+void read_temperature(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    const text::NodePtr map = in.value(key);
+    if (!map) return;
+    text::MappingReader inner(map, key, in.mistakes());
+    read_fields(inner, temperature_fields(), file.keys.temperature.emplace());
+    inner.finish();
+}
+
+void read_scaling(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    read_rope_scaling(in, key, file.keys.rope_scaling);
+}
+
+}  // namespace
+
+const Fields<LayerFile>& attention_fields() {
+    static const Fields<LayerFile> kFields{
+        {"heads", whole(of_keys(&LayerKeys::heads), 1, kMostHeads, "heads"),
+         "Attention heads of a layer.", "32", "required"},
+        {"kv_heads", custom(read_kv_heads, {Form{text::WholeForm{1, kMostHeads, "heads"}}}),
+         "Heads of keys and values (grouped-query attention).", "8", "heads"},
+        {"head_dim", custom(read_head_dim, {Form{text::WholeForm{1, kWidest, {}}}}),
+         "The width of a head.", "128", "hidden / heads"},
+        {"positions", word(&LayerFile::positions, kPositions),
+         "How positions are told: a learned table, rotated queries and keys, or not at all.",
+         "rope"},
+        {"qkv_bias", flag(of_keys(&LayerKeys::qkv_bias)),
+         "The products of queries, keys and values have biases, whatever the others have.", "true",
+         "linear_bias"},
+        {"output_bias", flag(of_keys(&LayerKeys::output_bias)),
+         "The product after the attention has a bias, whatever the others have.", "true",
+         "linear_bias"},
+        {"rotary_dim", whole(of_keys(&LayerKeys::rotary_dim), 2, kWidest),
+         "The columns of a head that are rotated.", "64", "all of them"},
+        {"rope_scaling", custom(read_scaling, {rope_scaling_form()}),
+         "Rotary positions for longer texts than those of the training.",
+         "{type: llama3, factor: 8, original_positions: 8192}", "none"},
+        {"qk_norm", word(of_keys(&LayerKeys::qk_norm), kQkNorms),
+         "RMS norms of queries and keys: none, of every head or of the whole width before they are "
+         "rotated, or without weights of every head after that (l2).",
+         "heads"},
+        {"window", whole(of_keys(&LayerKeys::window), 1, kMostPositions, "tokens"),
+         "A token sees itself and the window - 1 tokens before it.", "4096",
+         "none: all tokens before it"},
+        {"chunk", whole(of_keys(&LayerKeys::chunk), 1, kMostPositions, "tokens"),
+         "A token sees itself and the tokens before it in its chunk of this length.", "8192",
+         "none: the sequence is one chunk"},
+        {"sinks", flag(of_keys(&LayerKeys::sinks)),
+         "Every head has a learned logit that takes part in the softmax of its scores.", "true"},
+        {"score_softcap", real(of_keys(&LayerKeys::score_softcap), kLeastCap, kMostCap),
+         "Scores are cap tanh(score / cap) before the softmax.", "50", "none"},
+        {"query_pre_attn_scalar",
+         real(of_keys(&LayerKeys::query_pre_attn_scalar), kLeastCap, kMostCap),
+         "Scores are divided by the root of this number.", "168", "head_dim"},
+        {"query_temperature",
+         custom(read_temperature, {Form{text::MapForm{described(temperature_fields())}}}),
+         "Queries grow with their position, as Llama 4's without rotary positions.",
+         "{floor: 8192, scale: 0.1}", "none"},
+        {"latent_attention", custom(read_latent, {Form{text::MapForm{described(latent_fields())}}}),
+         "Multi-head latent attention: keys and values are made from a narrow value.",
+         "{query_rank: 1536, key_rank: 512, head_dim: 128, rope_dim: 64, value_dim: 128}", "none"},
+        {"rope_theta", real(of_keys(&LayerKeys::rope_theta), 1, 1e12),
+         "The base of the angles of rotary positions.", "500000"}};
+    return kFields;
+}
+
+}  // namespace debubble::models

@@ -1,0 +1,182 @@
+#include "sim/measured/compare_measured.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "scenarios/plan.h"
+#include "scenarios/read_scenario.h"
+#include "sim/grid/parallel.h"
+
+namespace debubble::sim {
+namespace {
+
+using scenarios::InvalidSchedule;
+using scenarios::Override;
+using scenarios::Scenario;
+
+constexpr double kGib = 1024.0 * 1024 * 1024;
+constexpr std::array kMicroBatches{1, 2, 4, 8, 16};
+constexpr int kMostChunks = 64;
+
+using text::at;
+
+/// One of the plans that a row may stand for.
+struct RowCandidate {
+    std::vector<Override> overrides;
+    std::string words;
+};
+
+bool interleaves(const text::NodePtr& scenario) {
+    const text::NodePtr schedule = at(scenario, "schedule");
+    const text::NodePtr name =
+        schedule && schedule->is(text::Node::Kind::Map) ? schedule->get("name") : schedule;
+    return name && name->scalar.starts_with("interleaved") &&
+           !at(scenario, "parallel.stages_per_rank") && !at(scenario, "schedule.stages_per_rank");
+}
+
+/// Every candidate with each of the values of one more key.
+std::vector<RowCandidate> with_key(const std::vector<RowCandidate>& all, const std::string& key,
+                                   const auto& values) {
+    const std::string word = key.substr(key.find('.') + 1);
+    std::vector<RowCandidate> more;
+    for (const RowCandidate& candidate : all)
+        for (const int value : values) {
+            RowCandidate next = candidate;
+            next.overrides.emplace_back(key, std::to_string(value));
+            next.words += fmt::format("{}{} {}", next.words.empty() ? "" : ", ", word, value);
+            more.push_back(std::move(next));
+        }
+    return more;
+}
+
+std::vector<RowCandidate> candidates_of(const text::NodePtr& scenario) {
+    std::vector<RowCandidate> all{{}};
+    if (!at(scenario, "training.micro_batch") && !at(scenario, "training.micro_batches"))
+        all = with_key(all, "training.micro_batch", kMicroBatches);
+    if (interleaves(scenario)) {
+        std::vector<int> chunks;
+        for (int count = 1; count <= kMostChunks; ++count) chunks.push_back(count);
+        all = with_key(all, "parallel.stages_per_rank", chunks);
+    }
+    return all;
+}
+
+double peak_gib(const Prediction& prediction, const MeasuredPeak& peak) {
+    const auto bytes_of = [&](const RankPrediction& rank) {
+        return static_cast<double>(
+            (peak.kind == MeasuredPeak::Kind::Reserved ? rank.reserved : rank.peak_memory).count);
+    };
+    switch (peak.of) {
+        case MeasuredPeak::Of::FirstRank: return bytes_of(prediction.ranks.front()) / kGib;
+        case MeasuredPeak::Of::LastRank: return bytes_of(prediction.ranks.back()) / kGib;
+        case MeasuredPeak::Of::AnyRank: break;
+    }
+    double most = 0;
+    for (const RankPrediction& rank : prediction.ranks) most = std::max(most, bytes_of(rank));
+    return most / kGib;
+}
+
+/// The seconds of the measured step; from rates where the source states nothing else.
+std::optional<double> measured_seconds(const MeasuredStep& step, const Scenario& scenario,
+                                       const Prediction& prediction) {
+    if (step.step_s) return step.step_s;
+    if (step.tokens_per_s_per_gpu)
+        return prediction.tokens_per_s * prediction.step_time_s /
+               (*step.tokens_per_s_per_gpu * scenario.gpus);
+    if (step.tflops_per_gpu)
+        return prediction.tflops_per_gpu * prediction.step_time_s / *step.tflops_per_gpu;
+    return std::nullopt;
+}
+
+void take(MeasuredComparison& row, const Scenario& scenario, const Prediction& prediction) {
+    row.gpu = scenario.cluster.name;
+    row.fits = prediction.fits;
+    if (const auto seconds = measured_seconds(row.step, scenario, prediction))
+        row.time = Compared{*seconds, prediction.step_time_s};
+    const bool recomputes = prediction.mfu && prediction.hfu && *prediction.mfu > 0;
+    row.work = prediction.tflops_per_gpu * 1e12 * prediction.step_time_s *
+               (recomputes ? *prediction.hfu / *prediction.mfu : 1);
+    const auto& peak = row.step.peak;
+    if (peak && peak->kind != MeasuredPeak::Kind::Unknown)
+        row.memory = Compared{peak->gib, peak_gib(prediction, *peak)};
+}
+
+MeasuredComparison compare(const MeasuredStep& step, const std::vector<Override>& overrides,
+                           const Predictor& predictor) {
+    MeasuredComparison row;
+    row.step = step;
+    row.unsaid = "no candidate divides its batch";
+    const bool reserved = step.peak && step.peak->kind == MeasuredPeak::Kind::Reserved;
+    std::optional<Prediction> best;
+    const auto rank = [](const Prediction& p) { return std::pair(!p.fits, p.step_time_s); };
+    for (const RowCandidate& candidate : candidates_of(step.scenario)) {
+        try {
+            std::vector<Override> all = candidate.overrides;
+            all.insert(all.end(), overrides.begin(), overrides.end());
+            const Scenario scenario = scenarios::scenario_of_map(step.scenario, step.row, all);
+            Prediction prediction = predictor(scenario, reserved);
+            if (best && rank(*best) <= rank(prediction)) continue;
+            take(row, scenario, prediction);
+            row.chosen = candidate.words;
+            best = std::move(prediction);
+        } catch (const InputError& error) {
+            if (!best) row.unsaid = error.diagnostics().front().message;
+        } catch (const InvalidSchedule& error) {
+            if (!best) row.unsaid = error.what();
+        }
+    }
+    if (best) row.unsaid.reset();
+    return row;
+}
+
+double sum_of_errors(const std::vector<double>& rates, double constant) {
+    double sum = 0;
+    for (const double rate : rates) sum += std::abs(rate / constant - 1);
+    return sum;
+}
+
+/// The rate whose mean absolute error is least: it is that of one of the rows, since the error is
+/// monotone between them.
+double best_constant(const std::vector<double>& rates) {
+    return *std::ranges::min_element(
+        rates, {}, [&](double constant) { return sum_of_errors(rates, constant); });
+}
+
+double rate_of(const MeasuredComparison& row) {
+    return row.work / row.time->measured;
+}
+
+}  // namespace
+
+std::vector<MeasuredComparison> compare_measured(const std::vector<MeasuredStep>& steps,
+                                                 const std::vector<Override>& overrides, int jobs,
+                                                 const Predictor& predictor) {
+    std::vector<MeasuredComparison> rows(steps.size());
+    run_parallel(steps.size(), jobs, nullptr,
+                 [&](std::size_t i) { rows[i] = compare(steps[i], overrides, predictor); });
+    return rows;
+}
+
+void fit_null_models(std::vector<MeasuredComparison>& rows) {
+    std::vector<double> rates;
+    for (const MeasuredComparison& row : rows)
+        if (row.time) rates.push_back(rate_of(row));
+    if (rates.empty()) return;
+    const double all = best_constant(rates);
+    for (MeasuredComparison& row : rows) {
+        if (!row.time) continue;
+        row.null_s = row.work / all;
+        std::vector<double> others;
+        for (const MeasuredComparison& other : rows)
+            if (&other != &row && other.time && other.gpu == row.gpu)
+                others.push_back(rate_of(other));
+        if (!others.empty()) row.null_of_others_s = row.work / best_constant(others);
+    }
+}
+
+}  // namespace debubble::sim

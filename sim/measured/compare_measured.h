@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenarios/scenario.h"
+#include "scenarios/sweep.h"
+#include "sim/measured/measured_table.h"
+#include "sim/predict.h"
+
+/// Predictions beside measured steps, row by row.
+namespace debubble::sim {
+
+/// A figure that was measured, and what is predicted for it.
+struct Compared {
+    double measured = 0;
+    double predicted = 0;
+    double error() const { return predicted / measured - 1; }  ///< as a share
+};
+
+struct MeasuredComparison {
+    MeasuredStep step;
+    /// Why the row cannot be predicted: a key or a name that debubble does not know, or a plan that
+    /// it refuses. Unset for a row that is predicted.
+    std::optional<std::string> unsaid;
+    std::string chosen;              ///< "micro_batch 2", where the row does not state it
+    bool fits = false;               ///< the device holds it, as predicted
+    std::string gpu;                 ///< name of the cluster, whose GPUs are of one type
+    std::optional<Compared> time;    ///< seconds of a step
+    std::optional<Compared> memory;  ///< GiB of the rank and kind that were measured
+    /// FLOPs per GPU and step, recomputation included: the work that a null model divides.
+    double work = 0;
+    double null_s = 0;  ///< by the FLOP/s per GPU that fit all compared rows best
+    std::optional<double> null_of_others_s;  ///< by those that fit the other rows of its GPU best
+};
+
+/// `reserved`: the allocator has to be played.
+using Predictor = std::function<Prediction(const scenarios::Scenario&, bool reserved)>;
+
+/// Predicts every step under the overrides, on `jobs` threads (0: one per core). Where a row states
+/// no micro_batch, or no stages_per_rank of an interleaved schedule, the fastest that fits is
+/// taken. Null models are not yet fitted.
+std::vector<MeasuredComparison> compare_measured(const std::vector<MeasuredStep>& steps,
+                                                 const std::vector<scenarios::Override>& overrides,
+                                                 int jobs, const Predictor& predictor);
+
+/// Fits both null models and sets what they predict. A null model is one constant, FLOP/s per GPU,
+/// that makes its mean absolute error least: a prediction that does worse knows nothing.
+void fit_null_models(std::vector<MeasuredComparison>& rows);
+
+}  // namespace debubble::sim

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/measured/compare_measured.h"
+
+/// How far predictions are from measurements, over many rows.
+namespace debubble::sim {
+
+/// A summary of absolute relative errors, except for the bias, which keeps the sign. Shares.
+struct ErrorSummary {
+    std::size_t rows = 0;
+    double mean = 0;
+    double median = 0;
+    double worst = 0;
+    double bias = 0;
+};
+/// All zero without any error.
+ErrorSummary summarize(std::vector<double> relative_errors);
+
+/// The errors of some rows: those of times, of both null models, and of memory.
+struct AccuracySummary {
+    std::size_t rows = 0;
+    std::size_t said = 0;         ///< rows that debubble can predict
+    std::size_t time_rows = 0;    ///< rows whose step was measured
+    std::size_t memory_rows = 0;  ///< rows whose peak was measured and whose kind is stated
+    ErrorSummary time;
+    ErrorSummary null_model;
+    ErrorSummary null_of_others;
+    ErrorSummary memory;
+};
+AccuracySummary summarize(const std::vector<const MeasuredComparison*>& rows);
+
+/// Rows that have one value of a key.
+struct AccuracyOf {
+    std::string value;
+    AccuracySummary summary;
+};
+/// By the values of a dotted key of the scenario ("parallel.tensor"), or of `table` or `gpu`, in
+/// the order in which they come.
+std::vector<AccuracyOf> accuracy_by(const std::vector<MeasuredComparison>& rows,
+                                    const std::string& key);
+
+/// One job that was measured as it was cut in several ways: rows equal in model, cluster, GPUs,
+/// batch, sequence, precision, and the framework and its release.
+struct CutGroup {
+    std::vector<const MeasuredComparison*> rows;
+    const MeasuredComparison* chosen = nullptr;  ///< the row that is predicted fastest
+    const MeasuredComparison* best = nullptr;    ///< the row that was measured fastest
+    /// How much slower the chosen cut was measured than the best.
+    double regret() const { return chosen->time->measured / best->time->measured - 1; }
+};
+std::vector<CutGroup> cut_groups(const std::vector<MeasuredComparison>& rows);
+
+}  // namespace debubble::sim

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "text/document.h"
+
+/// Published or measured training steps: a file of JSON lines, each of them one measured step with
+/// the whole scenario that ran. Nothing is guessed from the name of a file.
+namespace debubble::sim {
+
+/// What the source counted as the peak of a device's memory.
+struct MeasuredPeak {
+    enum class Kind : std::uint8_t {
+        Allocated,  ///< by tensors (torch.cuda.max_memory_allocated)
+        Reserved,   ///< by the allocator (torch.cuda.max_memory_reserved)
+        Unknown,    ///< not stated: it is not compared
+    };
+    enum class Of : std::uint8_t { AnyRank, FirstRank, LastRank };
+    double gib = 0;
+    Kind kind = Kind::Unknown;
+    Of of = Of::AnyRank;  ///< pipeline rank that was measured; AnyRank is the fullest
+};
+
+/// One measured step. At least one of the figures is there.
+struct MeasuredStep {
+    std::string table;  ///< file name without its ending
+    int line = 0;       ///< line in the file
+    std::string row;    ///< "h100 gpt-175b x512 tp4 pp8"
+    std::string source;
+    text::NodePtr scenario;        ///< a map, as a scenario's file has it
+    std::optional<double> step_s;  ///< seconds of an optimizer step
+    std::optional<double> tokens_per_s_per_gpu;
+    std::optional<double> tflops_per_gpu;  ///< model FLOPs by the source's own formula
+    std::optional<MeasuredPeak> peak;
+    std::string notes;
+};
+
+/// Adds the rows of a table. Throws InputError with every bad line: one that is no JSON, that lacks
+/// `row`, `scenario` or `measured`, that measures nothing, or whose figure is no positive number.
+void read_measured(const std::string& text, const std::string& file,
+                   std::vector<MeasuredStep>& steps);
+
+}  // namespace debubble::sim
