@@ -13,7 +13,7 @@ namespace debubble::models {
 
 /// Decides only which tensors a checkpoint has and their (Hugging Face's) names: weight_format.h,
 /// layer_names.h. All else is a property of the architecture.
-enum class Family { Gpt2, Llama, Deepseek, Vit };
+enum class Family { Gpt2, Llama, Deepseek, Qwen3Next, NemotronH, Vit };
 struct Architecture {
     std::string name;
     std::string source;  ///< paper or repository of the figures

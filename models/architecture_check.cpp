@@ -14,6 +14,18 @@ namespace {
 double inner_columns(const DenseMlp& mlp) {
     return static_cast<double>(mlp.ffn);
 }
+double mixer_columns(const Attention& attention) {
+    return 4 * static_cast<double>(attention.query_width());
+}
+double mixer_columns(const Mamba& mamba) {
+    return static_cast<double>(mamba.projected()) + static_cast<double>(mamba.inner());
+}
+double mixer_columns(const DeltaNet& net) {
+    return static_cast<double>(net.projected()) + static_cast<double>(net.value_width());
+}
+double mixer_columns(const NoMixer& /*none*/) {
+    return 0;
+}
 double inner_columns(const NoMlp& /*none*/) {
     return 0;
 }
@@ -27,9 +39,8 @@ double largest_count(const Architecture& a) {
     double layers = 0;
     for (std::size_t kind = 0; kind < a.layers.kinds().size(); ++kind) {
         const Layer& layer = a.layers.kinds()[kind];
-        const auto* attention = layer.as<Attention>();
         const double heads =
-            attention == nullptr ? 0 : 4 * h * static_cast<double>(attention->query_width());
+            h * std::visit([](const auto& part) { return mixer_columns(part); }, layer.mixer);
         const double mlp =
             3 * h * std::visit([](const auto& part) { return inner_columns(part); }, layer.mlp);
         layers += a.layers.count_of(kind) * (heads + mlp);
@@ -53,7 +64,8 @@ void check_experts(const Experts& experts, text::MappingReader& map) {
         map.complain("router_groups_chosen",
                      fmt::format("a token cannot go to {} of {} groups of experts",
                                  experts.groups_chosen, experts.groups));
-    else if (experts.per_token > experts.count / experts.groups * experts.groups_chosen)
+    else if (experts.groups > 1 &&
+             experts.per_token > experts.count / experts.groups * experts.groups_chosen)
         map.complain(
             "router_groups_chosen",
             fmt::format("{} of {} groups have {} experts, fewer than the {} of a token",
@@ -93,6 +105,33 @@ void check_masks_and_angles(const Attention& attention, text::MappingReader& map
                                      factors->size(), angles(attention)));
 }
 
+void check_recurrent(const Layer& layer, text::MappingReader& map) {
+    if (const auto* mamba = layer.as<Mamba>()) {
+        if (mamba->projected() > kWidestMlp)
+            map.complain("mamba", fmt::format("a state-space layer of {} columns is wider than {}",
+                                              mamba->projected(), kWidestMlp));
+        if (mamba->heads % mamba->groups != 0)
+            map.complain("mamba", fmt::format("{} groups do not divide the {} heads of a "
+                                              "state-space layer",
+                                              mamba->groups, mamba->heads));
+    }
+    if (const auto* net = layer.as<DeltaNet>()) {
+        if (net->projected() > kWidestMlp)
+            map.complain("delta_net", fmt::format("a delta net of {} columns is wider than {}",
+                                                  net->projected(), kWidestMlp));
+        if (net->value_heads % net->key_heads != 0)
+            map.complain("delta_net", fmt::format("{} key heads do not divide the {} value heads "
+                                                  "of a delta net",
+                                                  net->key_heads, net->value_heads));
+    }
+    if (const auto* attention = layer.as<Attention>();
+        attention && attention->output_gate && attention->latent)
+        map.complain("output_gate", "latent attention with an output gate is not planned");
+    if (const auto* experts = layer.as<Experts>();
+        experts && experts->shared_gate && experts->shared_ffn == 0)
+        map.complain("shared_gate", "there are no shared experts; 'shared_ffn' gives their width");
+}
+
 }  // namespace
 
 void check_layer(const Layer& layer, text::MappingReader& map) {
@@ -126,6 +165,7 @@ void check_layer(const Layer& layer, text::MappingReader& map) {
         map.complain("norm_position",
                      "attention and MLP that read the same input have their norms "
                      "before them");
+    check_recurrent(layer, map);
 }
 
 std::int64_t vit_positions(const Architecture& a) {

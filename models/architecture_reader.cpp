@@ -50,12 +50,21 @@ ArchitectureFile of_family(Family family) {
         case Family::Gpt2: break;
         case Family::Llama:
         case Family::Deepseek:
+        case Family::Qwen3Next:
             a.norm = Norm::RmsNorm;
             a.learned_positions = false;
             a.tied_embedding = false;
             file.layer.activation = Activation::Swiglu;
             file.layer.rotary = true;
             file.positions = Positions::Rope;
+            file.layer.linear_bias = false;
+            break;
+        case Family::NemotronH:
+            a.norm = Norm::RmsNorm;
+            a.learned_positions = false;
+            a.tied_embedding = false;
+            file.layer.activation = Activation::SquaredRelu;
+            file.positions = Positions::None;
             file.layer.linear_bias = false;
             break;
         case Family::Vit:

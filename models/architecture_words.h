@@ -12,10 +12,13 @@ namespace debubble::models {
 /// How a file says that positions are told: by a learned table of the network, or by its layers.
 enum class Positions { None, Learned, Rope };
 
-inline constexpr std::pair<std::string_view, Family> kFamilies[] = {{"gpt2", Family::Gpt2},
-                                                                    {"llama", Family::Llama},
-                                                                    {"deepseek", Family::Deepseek},
-                                                                    {"vit", Family::Vit}};
+inline constexpr std::pair<std::string_view, Family> kFamilies[] = {
+    {"gpt2", Family::Gpt2},
+    {"llama", Family::Llama},
+    {"deepseek", Family::Deepseek},
+    {"qwen3_next", Family::Qwen3Next},
+    {"nemotron_h", Family::NemotronH},
+    {"vit", Family::Vit}};
 inline constexpr std::pair<std::string_view, Norm> kNorms[] = {{"layer_norm", Norm::LayerNorm},
                                                                {"rms_norm", Norm::RmsNorm}};
 inline constexpr std::pair<std::string_view, Activation> kActivations[] = {
@@ -42,7 +45,10 @@ inline constexpr std::pair<std::string_view, RopeScaling::Kind> kRopeScalings[] 
     {"yarn", RopeScaling::Kind::Yarn},
     {"longrope", RopeScaling::Kind::Longrope}};
 inline constexpr std::pair<std::string_view, MixerKind> kMixers[] = {
-    {"attention", MixerKind::Attention}, {"none", MixerKind::None}};
+    {"attention", MixerKind::Attention},
+    {"mamba", MixerKind::Mamba},
+    {"delta_net", MixerKind::DeltaNet},
+    {"none", MixerKind::None}};
 inline constexpr std::pair<std::string_view, Positions> kPositions[] = {
     {"none", Positions::None}, {"learned", Positions::Learned}, {"rope", Positions::Rope}};
 inline constexpr std::pair<std::string_view, Sharding> kShardings[] = {

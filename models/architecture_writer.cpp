@@ -24,6 +24,21 @@ std::string_view positions_of(const LayerKeys& keys, bool learned) {
                    kPositions);
 }
 
+void add_recurrent(nlohmann::ordered_json& json, const LayerKeys& keys) {
+    if (const auto& mamba = keys.mamba)
+        json["mamba"] = {{"heads", mamba->heads},
+                         {"head_dim", mamba->head_dim},
+                         {"state", mamba->state},
+                         {"groups", mamba->groups},
+                         {"convolution", mamba->convolution},
+                         {"chunk", mamba->chunk},
+                         {"convolution_bias", mamba->convolution_bias}};
+    if (const auto& net = keys.delta_net)
+        json["delta_net"] = {{"key_heads", net->key_heads},     {"value_heads", net->value_heads},
+                             {"key_dim", net->key_dim},         {"value_dim", net->value_dim},
+                             {"convolution", net->convolution}, {"chunk", net->chunk}};
+}
+
 void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, bool learned_positions) {
     json["heads"] = keys.heads;
     if (!keys.latent) json["kv_heads"] = keys.kv_heads;
@@ -69,6 +84,9 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, bool learned
                                     {"rope_dim", keys.latent->rope_dim},
                                     {"value_dim", keys.value_dim}};
     if (keys.shared_ffn > 0) json["shared_ffn"] = keys.shared_ffn;
+    add_recurrent(json, keys);
+    if (keys.output_gate) json["output_gate"] = true;
+    if (keys.shared_gate) json["shared_gate"] = true;
     if (keys.mixer != MixerKind::Attention) json["mixer"] = spelled(keys.mixer, kMixers);
     if (!keys.mlp) json["mlp"] = false;
     if (keys.router != Router::Softmax) json["router"] = spelled(keys.router, kRouters);

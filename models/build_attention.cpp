@@ -1,3 +1,4 @@
+#include "base/overloaded.h"
 #include "models/graph_builder.h"
 #include "models/layer_names.h"
 
@@ -346,10 +347,6 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split,
     return how.kernels.attention_copies ? copy_context(builder, at(".copy"), context) : context;
 }
 
-}  // namespace
-
-namespace {
-
 /// Queries, keys and values by one product.
 SplitValue packed_heads(GraphBuilder& builder, const LayerNames& names, Value normed) {
     const Sizes& size = builder.size;
@@ -359,41 +356,94 @@ SplitValue packed_heads(GraphBuilder& builder, const LayerNames& names, Value no
     const LinearParameters weights = qkv_parameters(builder, names);
     const Sharding cut = builder.sharding_of(weights);
     builder.cut_heads(cut == Sharding::Column);
-    const LinearShape shape{builder.part(cut == Sharding::Row, size.hidden, "hidden columns"),
-                            size.query_width + 2 * size.key_width, cut,
-                            builder.attention().qkv_bias};
+    const LinearShape shape{
+        builder.part(cut == Sharding::Row, size.hidden, "hidden columns"),
+        (builder.attention().output_gate ? 2 : 1) * size.query_width + 2 * size.key_width, cut,
+        builder.attention().qkv_bias};
     const Value packed = linear(builder, at(names.qkv, "attn.qkv"), shape, weights, normed);
     if (builder.attention().qk_norm == QkNorm::Heads)
         norm_heads(builder, at(names.attention, "attn.qk_norm"), names, packed);
-    return {split_heads(builder, at(names.attention, "attn.split"), packed), packed};
+    return split_heads(builder, at(names.attention, "attn.split"), packed);
+}
+
+/// y = x sigmoid(gate): both are kept for the gradients.
+Value gate_context(GraphBuilder& builder, const OperatorPlace& place, Value x, op::Value gate) {
+    const std::int64_t columns = builder.size.context_width;
+    const std::int64_t bytes = builder.size.element * builder.size.tokens * columns;
+    const Value y{builder.tensor(place.kernel + ".out", bytes),
+                  builder.tensor("d." + place.kernel + ".out", bytes), x.cut};
+    Operator op = start(place);
+    op.roles = op::OutputGate{x, gate, y, columns};
+    op.inputs = {x.tensor, gate.tensor};
+    op.saved = {x.tensor, gate.tensor};
+    op.forward = {moves(place.kernel, place.layer, 2 * bytes, bytes)};
+    op.forward_uses = {x.tensor, gate.tensor, y.tensor};
+    op.backward_input = {moves(place.kernel + ".dx", place.layer, 3 * bytes, 2 * bytes)};
+    op.backward_input_uses = {y.gradient, x.tensor, gate.tensor, x.gradient, gate.gradient};
+    builder.graph.operators.push_back(std::move(op));
+    return y;
+}
+
+Value attention_context(GraphBuilder& builder, const LayerNames& names, const Attention& attention,
+                        Value normed) {
+    const auto at = [&](const char* kernel) {
+        return OperatorPlace{names.prefix + names.attention, kernel, builder.layer_index};
+    };
+    const auto [split, packed, gate] = attention.latent ? latent_heads(builder, names, normed)
+                                                        : packed_heads(builder, names, normed);
+    const Value context = attend(builder, at("attn"), split, packed);
+    return gate ? gate_context(builder, at("attn.gate"), context, *gate) : context;
+}
+
+/// What the layer's last product reads, and its columns over all ranks.
+struct Context {
+    Value value;
+    std::int64_t width = 1;
+};
+
+Context context_of(GraphBuilder& builder, const LayerNames& names, Value normed) {
+    return std::visit(
+        Overloaded{[&](const Attention& attention) -> Context {
+                       return {attention_context(builder, names, attention, normed),
+                               attention.context_width()};
+                   },
+                   [&](const Mamba& mamba) -> Context {
+                       return {mamba_context(builder, names, mamba, normed), mamba.inner()};
+                   },
+                   [&](const DeltaNet& net) -> Context {
+                       return {delta_net_context(builder, names, net, normed), net.value_width()};
+                   },
+                   [&](const NoMixer&) -> Context {
+                       return {normed, builder.size.hidden};
+                   }},
+        builder.layer().mixer);
 }
 
 }  // namespace
 
-Value attention_part(GraphBuilder& builder, Value x, int gradient) {
+Value mixer_part(GraphBuilder& builder, Value x, int gradient) {
     const Sizes& size = builder.size;
-    const Attention& attention = builder.attention();
     const int layer = builder.layer_index;
     const LayerNames names = layer_names(builder.model(), layer);
     const auto at = [&](const std::string& name, const char* kernel) {
         return OperatorPlace{names.prefix + name, kernel, layer};
     };
+    const auto* attention = builder.layer().as<Attention>();
+    const bool biased = attention != nullptr && attention->output_bias;
     const Value normed = norm(builder, at(names.norm1, "ln1"),
                               norm_parameters(builder, names.prefix + names.norm1), x, gradient);
-    const auto [split, packed] = attention.latent ? latent_heads(builder, names, normed)
-                                                  : packed_heads(builder, names, normed);
-    const Value context = attend(builder, at(names.attention, "attn"), split, packed);
+    const Context context = context_of(builder, names, normed);
     const OperatorPlace residual_place = at(names.attention, "attn.residual");
-    const LinearParameters out_weights = projection_parameters(builder, names);
+    const LinearParameters out_weights =
+        projection_parameters(builder, names, context.width, biased);
     const Sharding out_cut = builder.sharding_of(out_weights);
     const LinearShape out_shape{
-        builder.part(out_cut == Sharding::Row, attention.context_width(), "columns of the context"),
-        builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut,
-        attention.output_bias};
+        builder.part(out_cut == Sharding::Row, context.width, "columns of the context"),
+        builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut, biased};
     const Value branch =
         linear_to_stream(builder, at(names.projection, "attn.proj"), out_shape, out_weights,
-                         context, branch_gradient(builder, residual_place, gradient));
-    return residual(builder, residual_place, x, branch, gradient, attention.output_bias);
+                         context.value, branch_gradient(builder, residual_place, gradient));
+    return residual(builder, residual_place, x, branch, gradient, biased);
 }
 
 }  // namespace debubble::models

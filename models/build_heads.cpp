@@ -14,11 +14,12 @@ op::Heads heads_of(const GraphBuilder& builder, op::Heads::Layout layout) {
     heads.kv_heads = builder.size.kv_heads;
     heads.head_dim = builder.attention().head_dim;
     heads.value_dim = builder.attention().value_dim;
+    heads.gates = layout == op::Heads::Layout::Packed && builder.attention().output_gate;
     return heads;
 }
 
 /// Bias, rotation and the copy into queries, keys and values.
-op::Heads split_off(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
+SplitValue split_off(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
     const Sizes& size = builder.size;
     const std::int64_t rotated = size.tokens * (size.query_width + size.key_width);
     const bool rope = builder.attention().rotary;
@@ -32,7 +33,7 @@ op::Heads split_off(GraphBuilder& builder, const OperatorPlace& place, Value pac
     op::Heads split = heads_of(builder, op::Heads::Layout::Apart);
     split.queries = {builder.tensor(place.kernel + ".out", copied - keys),
                      builder.tensor("d." + place.kernel + ".out", bytes - keys)};
-    op::SplitHeads roles{packed, {}, rope, {}};
+    op::SplitHeads roles{packed, {}, rope, {}, {}};
     Operator op = start(place);
     op.inputs = {packed.tensor};
     op.forward = {moves(place.kernel, place.layer, copied, copied)};
@@ -61,10 +62,19 @@ op::Heads split_off(GraphBuilder& builder, const OperatorPlace& place, Value pac
         op.backward_input.push_back(
             moves(place.kernel + ".rotate.dx", place.layer, 5 * pass, 4 * pass));
     }
+    if (builder.attention().output_gate) {
+        const std::int64_t gates = size.element * size.tokens * size.query_width;
+        roles.gate = op::Value{builder.tensor(place.kernel + ".gate", gates),
+                               builder.tensor("d." + place.kernel + ".gate", gates)};
+        op.forward.push_back(moves(place.kernel + ".gate", place.layer, gates, gates));
+        op.forward_uses.push_back(roles.gate->tensor);
+        op.backward_input.push_back(moves(place.kernel + ".gate.dx", place.layer, gates, gates));
+        op.backward_input_uses.push_back(roles.gate->gradient);
+    }
     roles.heads = split;
     op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
-    return split;
+    return {split, packed, roles.gate};
 }
 
 /// All three inside the packed product, with queries and keys rotated in place.
@@ -116,12 +126,13 @@ void norm_heads(GraphBuilder& builder, const OperatorPlace& place, const LayerNa
 bool attends_packed(const Attention& attention, const Execution& execution) {
     return execution.kernels.packed_attention && execution.attention == AttentionKernel::Flash &&
            execution.slices == 1 && execution.context == 1 &&
-           (execution.kernels.fused_rope || !attention.rotary);
+           (execution.kernels.fused_rope || !attention.rotary) && !attention.output_gate;
 }
 
-op::Heads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
-    return attends_packed(builder.attention(), builder.how()) ? in_place(builder, place, packed)
-                                                              : split_off(builder, place, packed);
+SplitValue split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed) {
+    if (attends_packed(builder.attention(), builder.how()))
+        return {in_place(builder, place, packed), packed};
+    return split_off(builder, place, packed);
 }
 
 }  // namespace debubble::models

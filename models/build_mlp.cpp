@@ -83,6 +83,35 @@ Value DenseBranch::build(Value normed, int gradient, bool adds_gradient) const {
                             gradient);
 }
 
+/// The shared experts' branch times the sigmoid of one logit a token; the gradient of the tokens is
+/// added to that of the branches.
+Value gate_shared(GraphBuilder& builder, const LayerNames& names, Value tokens, Value branch,
+                  int gradient) {
+    const Sizes& size = builder.size;
+    const OperatorPlace place{names.prefix + names.shared_gate, "shared.gate", builder.layer_index};
+    const std::int64_t bytes = size.stream_bytes();
+    const Value y{builder.tensor(place.kernel + ".out", bytes), gradient};
+    op::SharedGate roles{builder.whole_parameter(place.name + ".weight", {1, size.hidden}), tokens,
+                         branch, y,
+                         builder.tensor(place.kernel + ".scores", 4 * size.stream_tokens)};
+    Operator op = start(place);
+    op.roles = roles;
+    op.inputs = {tokens.tensor, branch.tensor};
+    op.saved = {tokens.tensor, branch.tensor, roles.scores};
+    op.parameters = {roles.weight};
+    op.forward = {moves(place.kernel, place.layer, bytes, 4 * size.stream_tokens),
+                  moves(place.kernel + ".scale", place.layer, bytes, bytes)};
+    op.forward_uses = {tokens.tensor, branch.tensor, y.tensor, roles.scores};
+    // The weight's gradient reads the tokens once more.
+    op.backward_input = {moves(place.kernel + ".scale.dx", place.layer, 2 * bytes, bytes),
+                         moves(place.kernel + ".dx", place.layer, bytes, bytes),
+                         moves(place.kernel + ".dw", place.layer, bytes, 0)};
+    op.backward_input_uses = {gradient,     tokens.tensor,   branch.tensor,
+                              roles.scores, branch.gradient, tokens.gradient};
+    builder.graph.operators.push_back(std::move(op));
+    return y;
+}
+
 /// The expert that every token goes through. Its gradient is added to that of the experts, whose
 /// backward runs first.
 Value shared_branch(GraphBuilder& builder, const LayerNames& names, const Experts& experts,
@@ -93,7 +122,10 @@ Value shared_branch(GraphBuilder& builder, const LayerNames& names, const Expert
     of_shared.gate = names.shared_experts + ".gate_proj";
     of_shared.fc2 = names.shared_experts + ".down_proj";
     const DenseMlp mlp{experts.shared_ffn, experts.activation, false};
-    return DenseBranch{builder, of_shared, mlp, "shared"}.build(normed, gradient, true);
+    const DenseBranch branch{builder, of_shared, mlp, "shared"};
+    if (!experts.shared_gate) return branch.build(normed, gradient, true);
+    const int inner = builder.tensor("d.shared.branch", builder.size.stream_bytes());
+    return gate_shared(builder, names, normed, branch.build(normed, inner, true), gradient);
 }
 
 }  // namespace

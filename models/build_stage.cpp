@@ -111,7 +111,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
         const auto sum = [&](const char* name, bool ends) {
             return last && ends ? builder.tensor("d.output", stream_bytes) : new_sum(name);
         };
-        if (layer.mixes()) x = attention_part(builder, x, sum("d.attn.stream", !layer.has_mlp()));
+        if (layer.mixes()) x = mixer_part(builder, x, sum("d.attn.stream", !layer.has_mlp()));
         if (layer.has_mlp()) x = mlp_part(builder, x, sum("d.mlp.stream", true));
     }
     if (!content.head) {

@@ -77,6 +77,7 @@ double weights_per_token(const DenseMlp& mlp, double hidden) {
 double weights_per_token(const Experts& experts, double hidden) {
     const double one = (is_gated(experts.activation) ? 3.0 : 2.0) * hidden * number(experts.ffn);
     const double shared =
+        (experts.shared_gate ? hidden : 0) +
         (is_gated(experts.activation) ? 3.0 : 2.0) * hidden * number(experts.shared_ffn);
     return one * number(experts.per_token) + shared + hidden * number(experts.count);
 }
@@ -87,8 +88,18 @@ double weights_per_token(const NoMlp& /*none*/, double /*hidden*/) {
 double weights_per_token(const NoMixer& /*none*/, double /*hidden*/) {
     return 0;
 }
+/// Megatron-LM takes the inner width for twice the hidden one (training.py, mamba_layer_flops).
+double weights_per_token(const Mamba& mamba, double hidden) {
+    const double inner = 2 * hidden;
+    return hidden * (2 * inner + number(2 * mamba.groups * mamba.state + mamba.heads)) +
+           inner * hidden;
+}
+double weights_per_token(const DeltaNet& net, double hidden) {
+    return hidden * number(net.projected() + net.value_width()) +
+           number(net.convolution) * number(net.convolved());
+}
 double weights_per_token(const Attention& attention, double hidden) {
-    const double queries = number(attention.query_width());
+    const double queries = (attention.output_gate ? 2 : 1) * number(attention.query_width());
     const double out = hidden * number(attention.context_width());
     if (!attention.latent)
         return hidden * (queries + number(attention.key_width() + attention.value_width())) + out;
@@ -100,6 +111,15 @@ double weights_per_token(const Attention& attention, double hidden) {
            number(latent.key_rank * attention.heads) * own + out;
 }
 
+/// FLOPs of a token's recurrence, forward, by Megatron-LM's count (training.py): 7 for each value
+/// of a Mamba layer's states, and four products of a delta net's.
+double recurrence_flops(const Layer& layer, double hidden) {
+    if (const auto* mamba = layer.as<Mamba>()) return 7 * 2 * hidden * number(mamba->state);
+    if (const auto* net = layer.as<DeltaNet>())
+        return 8 * number(net->value_heads) * number(net->value_dim) * number(net->value_dim);
+    return 0;
+}
+
 /// A product of weights costs 2 FLOPs forward and 4 backward per weight and token; scores and
 /// context cost 4 s q forward per token, three times that in all.
 double layer_flops(const Layer& layer, double hidden, double tokens) {
@@ -108,7 +128,8 @@ double layer_flops(const Layer& layer, double hidden, double tokens) {
         attention ? number(attention->query_width()) + number(attention->context_width()) : 0;
     const auto weights_of = [&](const auto& part) { return weights_per_token(part, hidden); };
     const double weights = std::visit(weights_of, layer.mixer) + std::visit(weights_of, layer.mlp);
-    return 6 * weights * tokens + 6 * columns * tokens * tokens;
+    return (6 * weights + 3 * recurrence_flops(layer, hidden)) * tokens +
+           6 * columns * tokens * tokens;
 }
 
 }  // namespace

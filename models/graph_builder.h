@@ -159,8 +159,6 @@ int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int strea
 
 Value token_embedding(GraphBuilder& builder, int stream_gradient);
 Value patch_embedding(GraphBuilder& builder, int stream_gradient);
-/// The heads of one layer, rotated: copied out of the packed product, or inside it.
-op::Heads split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed);
 struct LayerNames;
 /// Norms of the heads of queries and keys, in place.
 void norm_heads(GraphBuilder& builder, const OperatorPlace& place, const LayerNames& names,
@@ -169,11 +167,19 @@ void norm_heads(GraphBuilder& builder, const OperatorPlace& place, const LayerNa
 struct SplitValue {
     op::Heads heads;
     Value packed;
+    std::optional<op::Value> gate = {};  ///< of an output gate
 };
+/// The heads of one layer, rotated: copied out of the packed product, or inside it.
+SplitValue split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed);
 /// Latent attention's way from the hidden state to its heads.
 SplitValue latent_heads(GraphBuilder& builder, const LayerNames& names, Value normed);
+/// Recurrent layers from `normed` to the input of their last product.
+Value mamba_context(GraphBuilder& builder, const LayerNames& names, const Mamba& mamba,
+                    Value normed);
+Value delta_net_context(GraphBuilder& builder, const LayerNames& names, const DeltaNet& net,
+                        Value normed);
 /// `gradient` is that of its result.
-Value attention_part(GraphBuilder& builder, Value x, int gradient);
+Value mixer_part(GraphBuilder& builder, Value x, int gradient);
 Value mlp_part(GraphBuilder& builder, Value x, int gradient);
 /// The nonlinearity of an MLP over [rows, columns] of its inner width, which reads both halves if
 /// it is gated; `biased` if a bias of the product before it is added here.

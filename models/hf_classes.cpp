@@ -18,6 +18,8 @@ std::span<const HfClass> hf_classes(Family family) {
         case Family::Gpt2: return kGpt2;
         case Family::Llama: return kLlama;
         case Family::Deepseek: return kDeepseek;
+        case Family::Qwen3Next:
+        case Family::NemotronH: break;  // networks with recurrent layers are planned only
         case Family::Vit: return kVit;
     }
     return {};

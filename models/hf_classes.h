@@ -22,6 +22,7 @@ struct HfClass {
 };
 
 /// The classes of a family, the plainest first: what one of them describes, a later one may too.
+/// None for a family that is planned only.
 std::span<const HfClass> hf_classes(Family family);
 
 std::string_view hf_activation(Activation activation);

@@ -13,8 +13,9 @@ struct Config {
     Architecture network;
     LayerKeys layer;
     int layers = 1;
-    int dense_first = 0;         ///< layers before those with experts
-    std::int64_t dense_ffn = 1;  ///< inner width of their MLPs
+    int dense_first = 0;                ///< layers before those with experts
+    std::int64_t dense_ffn = 1;         ///< inner width of their MLPs
+    std::optional<Layers> listed = {};  ///< all layers, of a file that says of each what it is
 };
 
 /// The network with its layers.
@@ -36,5 +37,9 @@ void read_qwen3_moe(text::MappingReader& in, Config& config);
 void read_deepseek_v2(text::MappingReader& in, Config& config);
 /// Kimi K2's too.
 void read_deepseek_v3(text::MappingReader& in, Config& config);
+
+// Networks with recurrent layers.
+void read_qwen3_next(text::MappingReader& in, Config& config);
+void read_nemotron_h(text::MappingReader& in, Config& config);
 
 }  // namespace debubble::models

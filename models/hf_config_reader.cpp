@@ -23,6 +23,8 @@ enum class Type : std::uint8_t {
     Qwen2,
     Qwen3,
     Qwen3Moe,
+    Qwen3Next,
+    NemotronH,
     DeepseekV2,
     DeepseekV3,
     Vit
@@ -34,6 +36,8 @@ constexpr std::pair<std::string_view, Type> kTypes[] = {{"gpt2", Type::Gpt2},
                                                         {"qwen2", Type::Qwen2},
                                                         {"qwen3", Type::Qwen3},
                                                         {"qwen3_moe", Type::Qwen3Moe},
+                                                        {"qwen3_next", Type::Qwen3Next},
+                                                        {"nemotron_h", Type::NemotronH},
                                                         {"deepseek_v2", Type::DeepseekV2},
                                                         {"deepseek_v3", Type::DeepseekV3},
                                                         {"kimi_k2", Type::DeepseekV3},
@@ -241,6 +245,10 @@ void read_llama_kind(text::MappingReader& in, Config& config) {
 }
 
 Architecture network_of(Config config) {
+    if (config.listed) {
+        config.network.layers = std::move(*config.listed);
+        return std::move(config.network);
+    }
     LayerKeys dense = config.layer;
     dense.experts = 0;
     dense.ffn = config.dense_ffn;
@@ -273,6 +281,8 @@ Architecture read_hf_config(const text::NodePtr& map, text::Mistakes& mistakes) 
         case Type::Qwen2: read_qwen2(in, config); break;
         case Type::Qwen3: read_qwen3(in, config); break;
         case Type::Qwen3Moe: read_qwen3_moe(in, config); break;
+        case Type::Qwen3Next: read_qwen3_next(in, config); break;
+        case Type::NemotronH: read_nemotron_h(in, config); break;
         case Type::DeepseekV2: read_deepseek_v2(in, config); break;
         case Type::DeepseekV3: read_deepseek_v3(in, config); break;
         case Type::Vit: read_vit(in, config); break;

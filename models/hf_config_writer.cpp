@@ -48,6 +48,9 @@ std::vector<std::string> shortcomings(const Architecture& a, const HfJson& confi
 }  // namespace
 
 std::string hf_config(const Architecture& a, std::string_view torch_type) {
+    if (hf_classes(a.family).empty())
+        throw InputError(fmt::format(
+            "'{}' cannot be exported: networks with recurrent layers are planned only", a.name));
     std::string_view nearest;
     std::vector<std::string> fewest;
     for (const HfClass& kind : hf_classes(a.family)) {

@@ -106,6 +106,8 @@ struct Attention {
     /// Scores are divided by the root of this, if set, instead of that of `head_dim`.
     std::optional<double> query_pre_attn_scalar = {};
     std::optional<QueryTemperature> temperature = {};
+    /// The result is multiplied by the sigmoid of a gate, made with the queries and as wide.
+    bool output_gate = false;
     friend bool operator==(const Attention&, const Attention&) = default;
 
     std::int64_t query_width() const { return heads * head_dim; }
@@ -116,6 +118,46 @@ struct Attention {
     double score_scale() const {
         return 1 / std::sqrt(query_pre_attn_scalar.value_or(static_cast<double>(head_dim)));
     }
+};
+
+/// Mamba-2 (Dao and Gu 2024, arXiv:2405.21060): each head has a state of head_dim x state values,
+/// which decays with every token, takes in what B and C, shared by the heads of a group, say, and
+/// is read by them. A convolution over the last tokens goes before.
+struct Mamba {
+    std::int64_t heads = 1;
+    std::int64_t head_dim = 64;    ///< [P]
+    std::int64_t state = 128;      ///< [N]
+    std::int64_t groups = 1;       ///< [G]
+    std::int64_t convolution = 4;  ///< tokens that it sees, the one itself among them
+    std::int64_t chunk = 256;      ///< tokens that are computed by products rather than in turn
+    bool convolution_bias = true;
+    friend bool operator==(const Mamba&, const Mamba&) = default;
+
+    std::int64_t inner() const { return heads * head_dim; }
+    /// Columns of values, B and C, which go through the convolution.
+    std::int64_t convolved() const { return inner() + 2 * groups * state; }
+    /// Columns of the product before: gate, what is convolved, and a step for each head.
+    std::int64_t projected() const { return inner() + convolved() + heads; }
+};
+
+/// A gated delta net (Yang et al. 2025, arXiv:2412.06464): each value head has a state of key_dim x
+/// value_dim values, which decays and is corrected towards the values of the keys that come. Value
+/// heads share key heads in equal groups.
+struct DeltaNet {
+    std::int64_t key_heads = 1;
+    std::int64_t value_heads = 1;
+    std::int64_t key_dim = 128;
+    std::int64_t value_dim = 128;
+    std::int64_t convolution = 4;  ///< tokens that it sees, the one itself among them
+    std::int64_t chunk = 64;  ///< tokens of a chunk, as flash-linear-attention's kernels have it
+    friend bool operator==(const DeltaNet&, const DeltaNet&) = default;
+
+    std::int64_t key_width() const { return key_heads * key_dim; }
+    std::int64_t value_width() const { return value_heads * value_dim; }
+    /// Columns of queries, keys and values, which go through the convolution.
+    std::int64_t convolved() const { return 2 * key_width() + value_width(); }
+    /// Columns of the products before: those, the gate, and two rates for each value head.
+    std::int64_t projected() const { return convolved() + value_width() + 2 * value_heads; }
 };
 
 /// One MLP for every token.
@@ -156,6 +198,7 @@ struct Experts {
     bool bias = false;  ///< the experts' products have biases
     /// The weight of a token multiplies the expert's input instead of its output (Llama 4).
     bool weighs_input = false;
+    bool shared_gate = false;  ///< the shared MLP is multiplied by the sigmoid of one logit
     friend bool operator==(const Experts&, const Experts&) = default;
 };
 
@@ -177,7 +220,7 @@ enum class NormPosition {
 
 /// Each part has norms of its own.
 struct Layer {
-    std::variant<Attention, NoMixer> mixer;
+    std::variant<Attention, Mamba, DeltaNet, NoMixer> mixer;
     std::variant<DenseMlp, Experts, NoMlp> mlp;
     NormPosition norms = NormPosition::Before;
     /// The mixer and the MLP read the same input, and one sum has both (GPT-NeoX,
@@ -193,6 +236,10 @@ struct Layer {
             return std::get_if<Kind>(&mlp);
         else
             return std::get_if<Kind>(&mixer);
+    }
+    /// Its state passes from token to token, so that a sequence cannot be cut in time.
+    bool is_recurrent() const {
+        return std::holds_alternative<Mamba>(mixer) || std::holds_alternative<DeltaNet>(mixer);
     }
     bool mixes() const { return !std::holds_alternative<NoMixer>(mixer); }
     bool has_mlp() const { return !std::holds_alternative<NoMlp>(mlp); }

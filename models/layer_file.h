@@ -25,5 +25,7 @@ inline auto of_keys(auto LayerKeys::*member) {
 /// Keys of the attention, to be read before those of the MLP.
 const text::Fields<LayerFile>& attention_fields();
 const text::Fields<LayerFile>& mlp_fields();
+/// Sizes of recurrent layers.
+const text::Fields<LayerFile>& recurrent_fields();
 
 }  // namespace debubble::models

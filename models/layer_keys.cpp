@@ -23,6 +23,7 @@ Attention attention_of(const LayerKeys& keys) {
     attention.score_softcap = keys.score_softcap;
     attention.query_pre_attn_scalar = keys.query_pre_attn_scalar;
     attention.temperature = keys.temperature;
+    attention.output_gate = keys.output_gate;
     return attention;
 }
 
@@ -36,6 +37,7 @@ Experts experts_of(const LayerKeys& keys) {
     experts.router_bias = keys.router_bias;
     experts.bias_correction = keys.router_bias_correction;
     experts.bias = keys.linear_bias;
+    experts.shared_gate = keys.shared_gate;
     experts.weighs_input = keys.weighs_experts_input;
     return experts;
 }
@@ -55,6 +57,7 @@ void set_experts(LayerKeys& keys, const Experts& experts) {
     keys.router_bias_correction = experts.bias_correction;
     keys.linear_bias = experts.bias;
     keys.weighs_experts_input = experts.weighs_input;
+    keys.shared_gate = experts.shared_gate;
 }
 
 void set_attention(LayerKeys& keys, const Attention& attention) {
@@ -76,6 +79,7 @@ void set_attention(LayerKeys& keys, const Attention& attention) {
     keys.score_softcap = attention.score_softcap;
     keys.query_pre_attn_scalar = attention.query_pre_attn_scalar;
     keys.temperature = attention.temperature;
+    keys.output_gate = attention.output_gate;
 }
 
 }  // namespace
@@ -84,6 +88,8 @@ Layer layer_of(const LayerKeys& keys) {
     Layer layer;
     switch (keys.mixer) {
         case MixerKind::Attention: layer.mixer = attention_of(keys); break;
+        case MixerKind::Mamba: layer.mixer = keys.mamba.value_or(Mamba{}); break;
+        case MixerKind::DeltaNet: layer.mixer = keys.delta_net.value_or(DeltaNet{}); break;
         case MixerKind::None: layer.mixer = NoMixer{}; break;
     }
     if (!keys.mlp)
@@ -110,6 +116,14 @@ LayerKeys keys_of(const Layer& layer) {
                           [&](const NoMlp&) { keys.mlp = false; }},
                layer.mlp);
     std::visit(Overloaded{[&](const Attention& attention) { set_attention(keys, attention); },
+                          [&](const Mamba& mamba) {
+                              keys.mixer = MixerKind::Mamba;
+                              keys.mamba = mamba;
+                          },
+                          [&](const DeltaNet& net) {
+                              keys.mixer = MixerKind::DeltaNet;
+                              keys.delta_net = net;
+                          },
                           [&](const NoMixer&) { keys.mixer = MixerKind::None; }},
                layer.mixer);
     keys.norm_position = layer.norms;

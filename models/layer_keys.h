@@ -7,7 +7,7 @@
 
 namespace debubble::models {
 
-enum class MixerKind : std::uint8_t { Attention, None };
+enum class MixerKind : std::uint8_t { Attention, Mamba, DeltaNet, None };
 
 /// A layer as files describe it: one value per key. Keys that the layer's kind does not use keep
 /// their values.
@@ -48,6 +48,10 @@ struct LayerKeys {
     bool parallel_residual = false;
     MixerKind mixer = MixerKind::Attention;
     bool mlp = true;
+    std::optional<Mamba> mamba = {};
+    std::optional<DeltaNet> delta_net = {};
+    bool output_gate = false;
+    bool shared_gate = false;
     friend bool operator==(const LayerKeys&, const LayerKeys&) = default;
 };
 

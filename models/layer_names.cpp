@@ -50,6 +50,49 @@ Initial into_stream(const Architecture& model) {
 
 }  // namespace
 
+namespace {
+
+LayerNames qwen3_next_names(const Layer& layer, int index) {
+    const bool recurrent = layer.is_recurrent();
+    return {.prefix = fmt::format("model.layers.{}.", index),
+            .norm1 = "input_layernorm",
+            .attention = recurrent ? "linear_attn" : "self_attn",
+            .qkv = "self_attn.qkv_proj",
+            .queries_keys_values = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
+            .projection = recurrent ? "linear_attn.out_proj" : "self_attn.o_proj",
+            .norm2 = "post_attention_layernorm",
+            .mlp = "mlp",
+            .fc1 = "mlp.up_proj",
+            .gate = "mlp.gate_proj",
+            .fc2 = "mlp.down_proj",
+            .router = "mlp.gate",
+            .experts = "mlp.experts",
+            .of_expert = {"gate_proj", "up_proj", "down_proj"},
+            .shared_experts = "mlp.shared_expert",
+            .shared_gate = "mlp.shared_expert_gate"};
+}
+
+/// Each layer has one norm and one part, whatever it is.
+LayerNames nemotron_h_names(const Layer& layer, int index) {
+    return {.prefix = fmt::format("backbone.layers.{}.", index),
+            .norm1 = "norm",
+            .attention = "mixer",
+            .qkv = "mixer.qkv_proj",
+            .queries_keys_values = {"mixer.q_proj", "mixer.k_proj", "mixer.v_proj"},
+            .projection = layer.is_recurrent() ? "mixer.out_proj" : "mixer.o_proj",
+            .norm2 = "norm",
+            .mlp = "mixer",
+            .fc1 = "mixer.up_proj",
+            .gate = "mixer.gate_proj",
+            .fc2 = "mixer.down_proj",
+            .router = "mixer.gate",
+            .experts = "mixer.experts",
+            .of_expert = {"gate_proj", "up_proj", "down_proj"},
+            .shared_experts = "mixer.shared_experts"};
+}
+
+}  // namespace
+
 LayerNames layer_names(const Architecture& model, int layer) {
     switch (model.family) {
         case Family::Gpt2:
@@ -85,6 +128,8 @@ LayerNames layer_names(const Architecture& model, int layer) {
                                      : std::array{"gate_proj", "up_proj", "down_proj"},
                 .shared_experts = "mlp.shared_experts"};
         }
+        case Family::Qwen3Next: return qwen3_next_names(model.layers[layer], layer);
+        case Family::NemotronH: return nemotron_h_names(model.layers[layer], layer);
         case Family::Vit:
             return {.prefix = fmt::format("vit.encoder.layer.{}.", layer),
                     .norm1 = "layernorm_before",
@@ -109,6 +154,12 @@ StageNames stage_names(const Architecture& model) {
         case Family::Deepseek:
             return {"model.embed_tokens.weight", "model.embed_positions.weight", "model.norm",
                     "lm_head.weight"};
+        case Family::Qwen3Next:
+            return {"model.embed_tokens.weight", "model.embed_positions.weight", "model.norm",
+                    "lm_head.weight"};
+        case Family::NemotronH:
+            return {"backbone.embeddings.weight", "backbone.positions.weight", "backbone.norm_f",
+                    "lm_head.weight"};
         case Family::Vit:
             return {"vit.embeddings.patch_embeddings.projection",
                     "vit.embeddings.position_embeddings", "vit.layernorm", "classifier"};
@@ -128,7 +179,7 @@ std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name)
 LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names) {
     const std::int64_t hidden = builder.model().hidden;
     const Attention& attention = builder.attention();
-    const std::int64_t queries = attention.query_width();
+    const std::int64_t queries = (attention.output_gate ? 2 : 1) * attention.query_width();
     const std::int64_t keys = attention.key_width();
     ParameterNamer parameters{builder};
     if (names.queries_keys_values.empty())
@@ -141,12 +192,11 @@ LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names) 
     return parameters.indices;
 }
 
-LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& names) {
+LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& names,
+                                       std::int64_t inputs, bool biased) {
     const Architecture& model = builder.model();
-    const Attention& attention = builder.attention();
     ParameterNamer parameters{builder, into_stream(model)};
-    parameters.add(names.prefix + names.projection, attention.context_width(), model.hidden,
-                   Sharding::Row, attention.output_bias);
+    parameters.add(names.prefix + names.projection, inputs, model.hidden, Sharding::Row, biased);
     return parameters.indices;
 }
 

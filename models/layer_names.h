@@ -28,13 +28,16 @@ struct LayerNames {
     /// Names of an expert's gate, of the product beside it, and of the one that leads back.
     std::array<const char*, 3> of_expert{};
     std::string shared_experts = {};
+    std::string shared_gate = {};  ///< of a gate on the shared experts
 };
 LayerNames layer_names(const Architecture& model, int layer);
 
 /// Each adds the parameters of one operator to the graph and returns their indices.
 std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name);
 LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names);
-LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& names);
+/// The product that leads from `inputs` columns back into the stream.
+LinearParameters projection_parameters(GraphBuilder& builder, const LayerNames& names,
+                                       std::int64_t inputs, bool biased);
 LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names,
                                 const DenseMlp& mlp);
 LinearParameters fc2_parameters(GraphBuilder& builder, const LayerNames& names,

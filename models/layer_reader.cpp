@@ -24,7 +24,7 @@ const Fields<LayerFile>& part_fields() {
     static const Fields<LayerFile> kFields{
         {"mixer", word(of_keys(&LayerKeys::mixer), kMixers),
          "The part of a layer that mixes tokens; none: the layer is an MLP alone, with one norm.",
-         "none"},
+         "mamba"},
         {"mlp", flag(of_keys(&LayerKeys::mlp)),
          "The layer has an MLP or experts; without, it only mixes tokens, with one norm.", "false"},
         {"norm_position", word(of_keys(&LayerKeys::norm_position), kNormPositions),
@@ -113,16 +113,23 @@ void read_layer_keys(text::MappingReader& in, std::int64_t hidden, LayerKeys& ke
     const bool without_experts = keys.experts == 0;
     read_fields(in, attention_fields(), file);
     read_fields(in, mlp_fields(), file);
+    read_fields(in, recurrent_fields(), file);
     read_fields(in, part_fields(), file);
     keys = file.keys;
     if (in.has("positions")) keys.rotary = file.positions == Positions::Rope;
+    const auto needs = [&](MixerKind kind, bool given, const char* map) {
+        if (keys.mixer == kind && !given && in.has("mixer"))
+            in.complain("mixer", fmt::format("'{0}' needs the sizes of the key '{0}'", map));
+    };
+    needs(MixerKind::Mamba, keys.mamba.has_value(), "mamba");
+    needs(MixerKind::DeltaNet, keys.delta_net.has_value(), "delta_net");
     if (without_experts != (keys.experts == 0) && keys.experts > 0) in.demand("experts_per_token");
 }
 
 std::vector<text::Key> described_layer_keys(const LayerKeys& fresh, Positions positions) {
     LayerFile file{fresh, positions, 1};
     std::vector<text::Key> keys = described(attention_fields(), file);
-    for (const auto* fields : {&mlp_fields(), &part_fields()})
+    for (const auto* fields : {&mlp_fields(), &recurrent_fields(), &part_fields()})
         for (text::Key& key : described(*fields, file)) keys.push_back(std::move(key));
     return keys;
 }

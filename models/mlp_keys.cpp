@@ -38,6 +38,8 @@ const Fields<LayerFile>& mlp_fields() {
         {"shared_ffn", whole(of_keys(&LayerKeys::shared_ffn), 0, kWidestMlp),
          "The inner width of the experts that every token goes through, of all together.", "2048",
          "0: none"},
+        {"shared_gate", flag(of_keys(&LayerKeys::shared_gate)),
+         "The shared experts' result is multiplied by the sigmoid of one logit.", "true"},
         {"router", word(of_keys(&LayerKeys::router), kRouters),
          "The function by which a router scores experts.", "sigmoid"},
         {"router_groups", whole(of_keys(&LayerKeys::router_groups), 1, kMostExperts, "groups"),

@@ -139,19 +139,24 @@ struct Heads {
     std::int64_t kv_heads = 1;
     std::int64_t head_dim = 1;
     std::int64_t value_dim = 1;
+    bool gates = false;  ///< a packed product has a gate beside the queries of each head
 
     std::int64_t query_columns() const { return heads * head_dim; }
     std::int64_t key_columns() const { return kv_heads * head_dim; }
     std::int64_t value_columns() const { return kv_heads * value_dim; }
-    std::int64_t columns() const { return query_columns() + key_columns() + value_columns(); }
+    /// With the gates of an output gate, where they are in the product.
+    std::int64_t columns() const {
+        return (gates ? 2 : 1) * query_columns() + key_columns() + value_columns();
+    }
 };
 
 /// Copies heads out of the packed product [T, q + 2 kv].
 struct SplitHeads {
     Value packed;
     Heads heads;
-    bool rotates = false;       ///< rotary positions, in the copy
-    std::optional<int> tables;  ///< tables of a rotation that is not fused, kept
+    bool rotates = false;            ///< rotary positions, in the copy
+    std::optional<int> tables;       ///< tables of a rotation that is not fused, kept
+    std::optional<Value> gate = {};  ///< [T, q] of an output gate, kept
 };
 
 /// RMS norms of every head of queries and of keys, in place in the packed product.
@@ -303,6 +308,91 @@ struct ExchangeHeads {
     int sorted_gradient = 0;
 };
 
+/// y = x sigmoid(gate), all [T, columns].
+struct OutputGate {
+    Value x;
+    Value gate;
+    Value y;
+    std::int64_t columns = 1;
+};
+
+/// y = branch sigmoid(tokens w), one logit for each token.
+struct SharedGate {
+    int weight = 0;  ///< parameter [1, h]
+    Value tokens;    ///< [Ts, h]; the gradient is added to
+    Value branch;    ///< [Ts, h]
+    Value y;         ///< [Ts, h]
+    int scores = 0;  ///< fp32 [Ts]
+};
+
+/// y = SiLU of the causal convolution of each of the first columns of x.
+struct Convolution {
+    Value x;         ///< [T, at least columns]
+    Value y;         ///< [T, columns]
+    int weight = 0;  ///< parameter [columns of all ranks, 1, taps]
+    std::int64_t tokens = 1;
+    std::int64_t columns = 1;
+};
+
+/// Mamba-2's convolution, scan and gate in one function. With [P] columns of a head, [N] values of
+/// its state for each, [G] groups, [C] tokens of a chunk: the columns of `in` are gate and values,
+/// [heads P] each, B and C, [G N] each, and a step for each head.
+struct StateSpaceScan {
+    models::Mamba part;  ///< with the heads and groups of this rank
+    std::int64_t tokens = 1;
+    std::int64_t chunks = 1;  ///< of all sequences
+    Value in;
+    Value out;                                 ///< [T, heads P]
+    int convolution = 0;                       ///< parameter
+    std::optional<int> convolution_bias = {};  ///< parameter
+    int decay = 0;                             ///< parameter A_log [heads of all ranks]
+    int skip = 0;                              ///< parameter D
+    int step_bias = 0;                         ///< parameter
+    int ungated = 0;                           ///< [T, heads P] before the gate, kept
+    int convolved = 0;                         ///< [T, heads P + 2 G N]
+    int convolved_again = 0;
+    int convolved_gradient = 0;
+    int scores = 0;  ///< fp32 [chunks, G, C, C]
+    int scores_again = 0;
+    int states = 0;  ///< fp32 [chunks, heads, P, N]
+    int states_again = 0;
+    int states_gradient = 0;
+};
+
+/// The chunk rule of gated delta nets. [k] and [v] are the widths of a head, [C] the tokens of a
+/// chunk; heads are the value heads.
+struct DeltaRule {
+    models::DeltaNet part;  ///< with the heads of this rank
+    std::int64_t tokens = 1;
+    std::int64_t chunks = 1;  ///< of all sequences
+    Value convolved;          ///< [T, queries, keys, values]
+    Value projected;          ///< the layer's products, with the rates of each head
+    Value out;                ///< [T, heads v]
+    int decay = 0;            ///< parameter A_log [value heads of all ranks]
+    int rate_bias = 0;        ///< parameter
+    int heads = 0;  ///< [T, heads (2 k + v)] normalised queries and keys, and values, kept
+    int heads_gradient = 0;
+    int rates = 0;    ///< [T, heads] decays in fp32 and rates of correction, kept
+    int inverse = 0;  ///< [T, heads C] of the chunks' triangular systems, kept
+    int updates = 0;  ///< [T, heads (k + v)]
+    int updates_again = 0;
+    int states = 0;  ///< [chunks, heads, k, v]
+    int states_again = 0;
+    int states_gradient = 0;
+};
+
+/// RMS norms of equal groups of columns, times SiLU(gate) if there is one.
+struct GroupedNorm {
+    Value x;                    ///< [T, columns]
+    std::optional<Value> gate;  ///< [T, at least columns]
+    Value y;                    ///< [T, columns]
+    int gain = 0;               ///< parameter: of all columns, or of one group's
+    int statistics = 0;         ///< fp32 [T, groups]
+    std::int64_t tokens = 1;
+    std::int64_t columns = 1;
+    std::int64_t groups = 1;
+};
+
 /// Puts heads side by side in a tensor of their own.
 struct CopyContext {
     Value x;
@@ -374,11 +464,13 @@ struct ChunkedLoss {
 
 namespace debubble::models {
 
-using Roles = std::variant<op::TokenEmbedding, op::PositionEmbedding, op::PatchEmbedding,
-                           op::ClassToken, op::Norm, op::Linear, op::ExpertProducts, op::SplitHeads,
-                           op::HeadNorm, op::LatentHeads, op::Rope, op::Attention, op::AddBranches,
-                           op::Activation, op::Residual, op::GatherColumns, op::SliceColumns,
-                           op::ExchangeHeads, op::CopyContext, op::PickClassToken, op::Router,
-                           op::Permute, op::Dispatch, op::Combine, op::Loss, op::ChunkedLoss>;
+using Roles =
+    std::variant<op::TokenEmbedding, op::PositionEmbedding, op::PatchEmbedding, op::ClassToken,
+                 op::Norm, op::Linear, op::ExpertProducts, op::SplitHeads, op::HeadNorm,
+                 op::LatentHeads, op::Rope, op::Attention, op::AddBranches, op::Activation,
+                 op::Residual, op::GatherColumns, op::SliceColumns, op::ExchangeHeads,
+                 op::CopyContext, op::PickClassToken, op::Router, op::OutputGate, op::SharedGate,
+                 op::Convolution, op::StateSpaceScan, op::DeltaRule, op::GroupedNorm, op::Permute,
+                 op::Dispatch, op::Combine, op::Loss, op::ChunkedLoss>;
 
 }  // namespace debubble::models

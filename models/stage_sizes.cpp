@@ -37,6 +37,14 @@ struct Divisions {
                  {attention->heads, attention->kv_heads, attention->head_dim, attention->value_dim,
                   attention->window.value_or(1)})
                 check_size(size);
+        if (const auto* mamba = layer.as<Mamba>())
+            for (const std::int64_t size : {mamba->heads, mamba->head_dim, mamba->state,
+                                            mamba->groups, mamba->convolution, mamba->chunk})
+                check_size(size);
+        if (const auto* net = layer.as<DeltaNet>())
+            for (const std::int64_t size : {net->key_heads, net->value_heads, net->key_dim,
+                                            net->value_dim, net->convolution, net->chunk})
+                check_size(size);
         if (const auto* mlp = layer.as<DenseMlp>()) check_size(mlp->ffn);
         if (const auto* experts = layer.as<Experts>())
             for (const std::int64_t size : {experts->count, experts->per_token, experts->ffn})
@@ -72,6 +80,7 @@ struct Divisions {
                                             number(attention->head_dim));
                 most_heads = std::max(most_heads, number(attention->heads));
             }
+            heads = std::max(heads, recurrent_columns(layer));
             if (const auto* mlp = layer.as<DenseMlp>()) ffn = std::max(ffn, number(mlp->ffn));
             if (const auto* experts = layer.as<Experts>())
                 ffn = std::max(ffn, number(experts->ffn));
@@ -95,6 +104,21 @@ struct Divisions {
         if (largest > kLargestTensor) {
             refuse(fmt::format("a tensor of {:.3g} elements is beyond any machine", largest));
         }
+    }
+
+    /// Elements a token of the largest tensor of a recurrent layer: its product, or the states
+    /// and scores of its chunks, each counted in full.
+    static double recurrent_columns(const Layer& layer) {
+        const auto number = [](std::int64_t size) { return static_cast<double>(size); };
+        if (const auto* mamba = layer.as<Mamba>())
+            return std::max({number(mamba->projected()),
+                             number(mamba->inner()) * number(mamba->state),
+                             number(mamba->groups) * number(mamba->chunk)});
+        if (const auto* net = layer.as<DeltaNet>())
+            return std::max(
+                {number(net->projected()), number(net->value_heads) * number(net->chunk),
+                 number(net->value_heads) * number(net->key_dim) * number(net->value_dim)});
+        return 0;
     }
 
     /// The number of elements of the largest tensor around the experts: the output of all of them

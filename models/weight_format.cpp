@@ -9,10 +9,43 @@ WeightFormat weight_format(Family family) {
         case Family::Gpt2: return {.transposed = true, .packed_qkv = true};
         case Family::Llama: return {.experts = true, .later = true};
         case Family::Deepseek: return {.experts = true, .modern = true, .later = true};
+        case Family::Qwen3Next:
+            return {.experts = true, .modern = true, .later = true, .delta_nets = true};
+        case Family::NemotronH:
+            return {
+                .experts = true, .modern = true, .later = true, .mamba = true, .one_part = true};
         case Family::Vit: return {.patches = true};
     }
     return {};
 }
+
+namespace {
+
+/// Of parts of layers that only one family's checkpoints have names for.
+void add_hybrid_mistakes(const Architecture& a, const WeightFormat& format,
+                         std::vector<FormatMistake>& mistakes) {
+    if (!format.mamba && a.layers.first<Mamba>() != nullptr)
+        mistakes.push_back({"mixer", "state-space layers are those of the family nemotron_h"});
+    if (!format.delta_nets && a.layers.first<DeltaNet>() != nullptr)
+        mistakes.push_back({"mixer", "gated delta nets are those of the family qwen3_next"});
+    const auto gates = [](const Attention& attention) { return attention.output_gate; };
+    if (!format.delta_nets && a.layers.most<Attention>(gates) > 0)
+        mistakes.push_back({"output_gate", "an output gate is that of the family qwen3_next"});
+    const auto gates_shared = [](const Experts& experts) { return experts.shared_gate; };
+    if (!format.delta_nets && a.layers.most<Experts>(gates_shared) > 0)
+        mistakes.push_back(
+            {"shared_gate", "a gate of shared experts is that of the family qwen3_next"});
+    if (format.one_part)
+        for (const Layer& layer : a.layers.kinds())
+            if (layer.mixes() && layer.has_mlp()) {
+                mistakes.push_back({"family",
+                                    "each layer of the family nemotron_h has one part: "
+                                    "'mixer: none' or 'mlp: false'"});
+                break;
+            }
+}
+
+}  // namespace
 
 std::vector<FormatMistake> format_mistakes(const Architecture& a) {
     const WeightFormat format = weight_format(a.family);
@@ -41,6 +74,7 @@ std::vector<FormatMistake> format_mistakes(const Architecture& a) {
     const auto shares = [](const Experts& experts) { return experts.shared_ffn; };
     if (!format.modern && a.layers.most<Experts>(shares) > 0)
         mistakes.push_back({"shared_ffn", "shared experts are those of the family deepseek"});
+    add_hybrid_mistakes(a, format, mistakes);
     const auto biased = [](const Attention& attention) { return attention.qkv_bias; };
     if (a.has_experts() &&
         (!format.experts || (!format.modern && a.layers.most<Attention>(biased) > 0)))

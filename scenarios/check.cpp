@@ -52,6 +52,36 @@ void check_sharding_table(Draft& draft) {
     }
 }
 
+/// Heads and groups of recurrent layers are cut as Megatron-Core cuts them.
+void need_recurrence_divides(Draft& draft, const models::Layer& layer, std::int64_t parts,
+                             std::string_view key) {
+    if (const auto* mamba = layer.as<models::Mamba>()) {
+        need_divides(draft, mamba->groups, parts, "groups of a state-space layer", key);
+        need_divides(draft, mamba->heads, parts, "heads of a state-space layer", key);
+    }
+    if (const auto* net = layer.as<models::DeltaNet>()) {
+        need_divides(draft, net->key_heads, parts, "key heads of a delta net", key);
+        need_divides(draft, net->value_heads, parts, "value heads of a delta net", key);
+    }
+}
+
+/// Context-parallel ranks exchange tokens for heads around a recurrence, however they share keys.
+void check_recurrence(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    for (const models::Layer& layer : s.model.layers.kinds()) {
+        if (!layer.is_recurrent()) continue;
+        if (s.parallel.context > 1)
+            need_recurrence_divides(
+                draft, layer, std::int64_t{s.parallel.tensor} * s.parallel.context, "context");
+        if (s.schedule.slices > 1) {
+            draft.top.complain("schedule",
+                               "slices of a sequence with recurrent layers are not planned: each "
+                               "would need the state of the one before it");
+            return;
+        }
+    }
+}
+
 void check_tensor_cut(Draft& draft) {
     const models::Architecture& model = draft.scenario.model;
     const int t = draft.scenario.parallel.tensor;
@@ -62,6 +92,7 @@ void check_tensor_cut(Draft& draft) {
     for (const models::Layer& layer : model.layers.kinds()) {
         if (const auto* attention = layer.as<models::Attention>())
             need_heads_divide(draft, *attention, t, "tensor");
+        need_recurrence_divides(draft, layer, t, "tensor");
         if (const auto* mlp = layer.as<models::DenseMlp>())
             need_divides(draft, mlp->ffn, t, "columns of the MLP", "tensor");
     }
@@ -241,6 +272,7 @@ void check_cuts(Draft& draft) {
     check_experts(draft);
     check_tensor_cut(draft);
     check_exchange(draft);
+    check_recurrence(draft);
     check_sequence(draft);
     check_partition(draft);
     check_extent(draft);

@@ -74,6 +74,9 @@ std::vector<std::string> unvalidated_features(const scenarios::Scenario& scenari
         fmt::format("ZeRO-{}", scenario.parallel.zero_stage));
     say(scenario.parallel.context > 1, "context parallelism");
     say(scenario.model.has_experts(), "mixtures of experts");
+    say(std::ranges::any_of(scenario.model.layers.kinds(),
+                            [](const models::Layer& layer) { return layer.is_recurrent(); }),
+        "recurrent layers");
     say(scenario.training.offload_optimizer || scenario.training.offload_activations, "offloading");
     say(!is_measured_network(scenario.model), "this family of models");
     say(scenario.training.precision.compute == models::DataType::Fp32, "fp32 arithmetic");

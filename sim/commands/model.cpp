@@ -133,8 +133,18 @@ std::string words_of(const models::Attention& attention) {
     if (attention.latent)
         text += fmt::format(" from a latent value of {}, values of {}", attention.latent->key_rank,
                             attention.value_dim);
+    if (attention.output_gate) text += ", gated";
     if (attention.window) text += fmt::format(", window {}", *attention.window);
     return text;
+}
+
+std::string words_of(const models::Mamba& mamba) {
+    return fmt::format("Mamba-2 with {} heads of {} and {} states in {} groups", mamba.heads,
+                       mamba.head_dim, mamba.state, mamba.groups);
+}
+std::string words_of(const models::DeltaNet& net) {
+    return fmt::format("gated delta net with {} key heads of {} and {} value heads of {}",
+                       net.key_heads, net.key_dim, net.value_heads, net.value_dim);
 }
 
 /// "layers 0 to 2: 16 heads of 128, ffn 10944".

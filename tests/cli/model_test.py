@@ -57,7 +57,7 @@ class Model(ProgramTest):
                 for row in layers:
                     saved.setdefault(row["parameters"], set()).add(row["activation_bytes"])
                 self.assertEqual([len(bytes) for bytes in saved.values()], [1] * len(saved))
-                self.assertLessEqual(len(saved), 2)
+                self.assertLessEqual(len(saved), 3)  # Nemotron-H mixes by two kinds beside MLPs
                 for stage in stages[1:-1]:
                     self.assertEqual(len(stage["layers"]), stage["layer_count"])
                 alone, = self.figures(name)["stages"]

@@ -117,6 +117,50 @@ TEST(HuggingFaceConfig, DescribesLatentAttention) {
                         read_model("deepseek-v2-lite"));
 }
 
+constexpr const char* kNemotronNano = R"({"model_type": "nemotron_h", "attention_bias": false,
+    "chunk_size": 128, "conv_kernel": 4, "expand": 2, "head_dim": 128, "hidden_size": 2688,
+    "hybrid_override_pattern": "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME",
+    "intermediate_size": 1856, "layer_norm_epsilon": 1e-05, "mamba_head_dim": 64,
+    "mamba_num_heads": 64, "mamba_proj_bias": false, "max_position_embeddings": 262144,
+    "mlp_bias": false, "mlp_hidden_act": "relu2", "moe_intermediate_size": 1856,
+    "moe_shared_expert_intermediate_size": 3712, "n_group": 1, "n_groups": 8,
+    "n_routed_experts": 128, "n_shared_experts": 1, "norm_topk_prob": true,
+    "num_attention_heads": 32, "num_experts_per_tok": 6, "num_hidden_layers": 52,
+    "num_key_value_heads": 2, "routed_scaling_factor": 2.5, "ssm_state_size": 128,
+    "tie_word_embeddings": false, "use_bias": false, "use_conv_bias": true,
+    "vocab_size": 131072})";
+
+TEST(HuggingFaceConfig, DescribesRecurrentLayers) {
+    expect_same_network(config(R"({"model_type": "qwen3_next", "decoder_sparse_step": 1,
+        "full_attention_interval": 4, "head_dim": 256, "hidden_act": "silu", "hidden_size": 2048,
+        "intermediate_size": 5120, "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128,
+        "linear_num_key_heads": 16, "linear_num_value_heads": 32, "linear_value_head_dim": 128,
+        "max_position_embeddings": 262144, "mlp_only_layers": [], "moe_intermediate_size": 512,
+        "norm_topk_prob": true, "num_attention_heads": 16, "num_experts": 512,
+        "num_experts_per_tok": 10, "num_hidden_layers": 48, "num_key_value_heads": 2,
+        "partial_rotary_factor": 0.25, "rms_norm_eps": 1e-06, "rope_scaling": null,
+        "rope_theta": 10000000, "shared_expert_intermediate_size": 512,
+        "tie_word_embeddings": false, "use_sliding_window": false, "vocab_size": 151936})"),
+                        read_model("qwen3-next-80b-a3b"));
+    expect_same_network(config(kNemotronNano), read_model("nemotron-3-nano-30b-a3b"));
+}
+
+TEST(HuggingFaceConfig, RefusesPatternsThatDoNotAddUp) {
+    const auto with = [](const std::string& old, const std::string& now) {
+        std::string text = kNemotronNano;
+        return mistakes_of(text.replace(text.find(old), old.size(), now));
+    };
+    EXPECT_NE(with("MEMEM*EM", "MEMXM*EM").find("layers are Mamba-2 (M), attention (*)"),
+              std::string::npos);
+    EXPECT_NE(with("MEMEM*EM", "MEM").find("47 layers are listed, and 'num_hidden_layers' is 52"),
+              std::string::npos);
+    EXPECT_NE(with(R"("n_group": 1)", R"("moe_latent_size": 1024)")
+                  .find("experts that read a narrower value"),
+              std::string::npos);
+    EXPECT_NE(with(R"("mlp_bias": false)", R"("mlp_bias": true)").find("'mlp_bias'"),
+              std::string::npos);
+}
+
 TEST(HuggingFaceConfig, OfOtherNetworksIsRefusedInASentence) {
     std::string text = kDeepseekV3;
     const auto with = [&](const std::string& key) {

@@ -167,7 +167,10 @@ struct Promise {
     void operator()(const op::SplitHeads& it) {
         EXPECT_EQ(it.heads.layout, op::Heads::Layout::Apart);
         EXPECT_EQ(it.rotates, keys().rotary);
-        read(it.packed, e * tokens * it.heads.columns(), "f", "i");
+        const std::int64_t gates = it.gate ? it.heads.query_columns() : 0;
+        EXPECT_EQ(it.gate.has_value(), keys().output_gate);
+        read(it.packed, e * tokens * (it.heads.columns() + gates), "f", "i");
+        if (it.gate) make(*it.gate, e * tokens * gates, "f", "i");
         heads(it.heads, tokens, "f", how.kernels.attention_copies);
         makes[it.heads.queries.tensor] = it.heads.queries.gradient;
         if (it.heads.keys) makes[it.heads.keys->tensor] = it.heads.keys->gradient;
@@ -244,7 +247,8 @@ struct Promise {
             role(it.seen->backward, chunk * slices, "i");
             role(it.seen->gradient, chunk * slices, "i");
         }
-        role(it.packed, e * tokens * it.in.columns(), "fi");
+        const std::int64_t gates = keys().output_gate ? it.in.query_columns() : 0;
+        role(it.packed, e * tokens * (it.in.columns() + gates), "fi");
         EXPECT_EQ(it.gathered.has_value(), how.context > 1 && how.kernels.context_communication ==
                                                                   ContextCommunication::AllGather);
     }
@@ -271,7 +275,7 @@ struct Promise {
         make(it.y, bytes, "f", "i");
         role(it.silu, bytes, "fi");
         EXPECT_EQ(it.function, keys().activation);
-        const bool shared = op.name.find("shared_experts") != std::string::npos;
+        const bool shared = op.name.find("shared_expert") != std::string::npos;
         EXPECT_EQ(it.of_experts, keys().experts > 0 && !shared);
         if (!it.weights) return;
         role(it.weights->rows, 4 * it.rows, "fi");
@@ -317,6 +321,85 @@ struct Promise {
         role(it.logits_gradient, e * entries, "iw");
         role(it.tokens_gradient_part, e * stream, "i");
         EXPECT_EQ(graph.parameters[it.gate].elements(), keys().experts * model.hidden);
+    }
+    void operator()(const op::OutputGate& it) {
+        const std::int64_t bytes = e * tokens * it.columns;
+        read(it.x, bytes, "fi", "i");
+        read(it.gate, bytes, "fi", "i");
+        make(it.y, bytes, "f", "i");
+    }
+    void operator()(const op::SharedGate& it) {
+        read(it.tokens, e * stream, "fi", "i");
+        read(it.branch, e * stream, "fi", "i");
+        make(it.y, e * stream, "f", "i");
+        role(it.scores, 4 * routed, "fi");
+        EXPECT_EQ(graph.parameters[it.weight].elements(), model.hidden);
+    }
+    /// The tokens of the whole sequences that a rank has while a recurrence runs.
+    std::int64_t in_sequences() const { return tokens * how.context; }
+    std::int64_t ranks() const { return std::int64_t{how.tensor} * how.context; }
+    void operator()(const op::Convolution& it) {
+        const DeltaNet net = *keys().delta_net;
+        EXPECT_EQ(it.columns, net.convolved() / ranks());
+        EXPECT_EQ(it.tokens, in_sequences());
+        read(it.x, e * it.tokens * net.projected() / ranks(), "fi", "i");
+        make(it.y, e * it.tokens * it.columns, "f", "i");
+    }
+    void operator()(const op::StateSpaceScan& it) {
+        const Mamba mamba = *keys().mamba;
+        EXPECT_EQ(it.tokens, in_sequences());
+        EXPECT_EQ(it.part.heads, mamba.heads / ranks());
+        EXPECT_EQ(it.part.groups, mamba.groups / ranks());
+        const std::int64_t inner = e * it.tokens * mamba.inner() / ranks();
+        read(it.in, e * it.tokens * mamba.projected() / ranks(), "fi", "i");
+        make(it.out, inner, "f", "i");
+        role(it.ungated, inner, "fi");
+        const std::int64_t convolved = e * it.tokens * mamba.convolved() / ranks();
+        role(it.convolved, convolved, "f");
+        role(it.convolved_again, convolved, "i");
+        role(it.convolved_gradient, convolved, "i");
+        const std::int64_t scores = 4 * it.chunks * it.part.groups * mamba.chunk * mamba.chunk;
+        role(it.scores, scores, "f");
+        role(it.scores_again, scores, "i");
+        const std::int64_t states = 4 * it.chunks * it.part.inner() * mamba.state;
+        role(it.states, states, "f");
+        role(it.states_again, states, "i");
+        role(it.states_gradient, states, "i");
+        for (const int of_heads : {it.decay, it.skip, it.step_bias})
+            EXPECT_EQ(graph.parameters[of_heads].elements(), mamba.heads);
+        EXPECT_EQ(it.convolution_bias.has_value(), mamba.convolution_bias);
+    }
+    void operator()(const op::DeltaRule& it) {
+        const DeltaNet net = *keys().delta_net;
+        const std::int64_t heads = net.value_heads / ranks();
+        EXPECT_EQ(it.tokens, in_sequences());
+        EXPECT_EQ(it.part.value_heads, heads);
+        read(it.convolved, e * it.tokens * net.convolved() / ranks(), "fi", "i");
+        read(it.projected, e * it.tokens * net.projected() / ranks(), "fi", "i");
+        make(it.out, e * it.tokens * heads * net.value_dim, "f", "i");
+        const std::int64_t widths = e * it.tokens * heads * (2 * net.key_dim + net.value_dim);
+        role(it.heads, widths, "fi");
+        role(it.heads_gradient, widths, "i");
+        role(it.rates, (4 + e) * it.tokens * heads, "fi");
+        role(it.inverse, e * it.tokens * heads * net.chunk, "fi");
+        const std::int64_t updates = e * it.tokens * heads * (net.key_dim + net.value_dim);
+        role(it.updates, updates, "f");
+        role(it.updates_again, updates, "i");
+        const std::int64_t states = e * it.chunks * heads * net.key_dim * net.value_dim;
+        role(it.states, states, "f");
+        role(it.states_again, states, "i");
+        role(it.states_gradient, states, "i");
+        for (const int of_heads : {it.decay, it.rate_bias})
+            EXPECT_EQ(graph.parameters[of_heads].elements(), net.value_heads);
+    }
+    void operator()(const op::GroupedNorm& it) {
+        const std::int64_t bytes = e * it.tokens * it.columns;
+        EXPECT_EQ(it.gate.has_value(), keys().mixer == MixerKind::DeltaNet);
+        read(it.x, bytes, "fi", "i");
+        make(it.y, bytes, "f", "i");
+        role(it.statistics, 4 * it.tokens * it.groups, "fi");
+        if (it.gate)
+            read(*it.gate, e * it.tokens * keys().delta_net->projected() / ranks(), "fi", "i");
     }
     void operator()(const op::Permute& it) {
         pass_on(it.tokens, e * stream, it.rows, e * stream * keys().experts_per_token);

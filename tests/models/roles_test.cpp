@@ -167,8 +167,8 @@ TEST(Roles, AreTheTensorsThatThePassesOfEveryShippedModelUse) {
 TEST(Roles, CoverEveryKind) {
     std::set<std::size_t> seen;
     for (const Way& way : ways())
-        for (const char* model :
-             {"gpt2-medium", "mixtral-8x7b", "vit-base", "qwen3-8b", "deepseek-v3"})
+        for (const char* model : {"gpt2-medium", "mixtral-8x7b", "vit-base", "qwen3-8b",
+                                  "deepseek-v3", "nemotron-h-8b", "qwen3-next-80b-a3b"})
             if (const auto graph = stage_of(read_model(model), way))
                 for (const Operator& op : graph->operators) seen.insert(op.roles.index());
     EXPECT_EQ(seen.size(), std::variant_size_v<Roles>);

@@ -23,6 +23,12 @@ void run_forward(const OperatorCall& call) {
                           [](const op::HeadNorm&) { refuse_unplanned(); },
                           [](const op::LatentHeads&) { refuse_unplanned(); },
                           [](const op::AddBranches&) { refuse_unplanned(); },
+                          [](const op::OutputGate&) { refuse_unplanned(); },
+                          [](const op::SharedGate&) { refuse_unplanned(); },
+                          [](const op::Convolution&) { refuse_unplanned(); },
+                          [](const op::StateSpaceScan&) { refuse_unplanned(); },
+                          [](const op::DeltaRule&) { refuse_unplanned(); },
+                          [](const op::GroupedNorm&) { refuse_unplanned(); },
                           [](const op::ExchangeHeads&) { refuse_unplanned(); },
                           [](const op::CopyContext&) { refuse_unplanned(); }},
                call.op.roles);
@@ -37,6 +43,12 @@ void run_backward_input(const OperatorCall& call) {
                           [](const op::HeadNorm&) { refuse_unplanned(); },
                           [](const op::LatentHeads&) { refuse_unplanned(); },
                           [](const op::AddBranches&) { refuse_unplanned(); },
+                          [](const op::OutputGate&) { refuse_unplanned(); },
+                          [](const op::SharedGate&) { refuse_unplanned(); },
+                          [](const op::Convolution&) { refuse_unplanned(); },
+                          [](const op::StateSpaceScan&) { refuse_unplanned(); },
+                          [](const op::DeltaRule&) { refuse_unplanned(); },
+                          [](const op::GroupedNorm&) { refuse_unplanned(); },
                           [](const op::ExchangeHeads&) { refuse_unplanned(); },
                           [](const op::CopyContext&) { refuse_unplanned(); }},
                call.op.roles);
@@ -54,6 +66,9 @@ void run_backward_weight(const OperatorCall& call) {
             [](const op::AddBranches&) {}, [](const op::Rope&) {}, [](const op::Attention&) {},
             [](const op::Activation&) {}, [](const op::Residual&) {},
             [](const op::GatherColumns&) {}, [](const op::SliceColumns&) {},
+            [](const op::OutputGate&) {}, [](const op::SharedGate&) {},
+            [](const op::Convolution&) {}, [](const op::StateSpaceScan&) {},
+            [](const op::DeltaRule&) {}, [](const op::GroupedNorm&) {},
             [](const op::ExchangeHeads&) {}, [](const op::CopyContext&) {},
             [](const op::PickClassToken&) {}, [](const op::Permute&) {}, [](const op::Dispatch&) {},
             [](const op::Combine&) {}, [](const op::Loss&) {}},
@@ -66,8 +81,11 @@ namespace {
 
 /// The part of a layer that nothing executes; empty if everything is executed.
 std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positions) {
+    if (layer.as<models::Mamba>() != nullptr) return "state-space layers";
+    if (layer.as<models::DeltaNet>() != nullptr) return "gated delta nets";
     if (!layer.mixes() || !layer.has_mlp()) return "layers of a mixer or an MLP alone";
     if (const auto* attention = layer.as<models::Attention>()) {
+        if (attention->output_gate) return "output gates of attention";
         if (attention->latent) return "latent attention";
         if (attention->sinks) return "attention sinks";
         if (attention->score_softcap) return "soft-caps of scores";
@@ -89,6 +107,7 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
             return "that activation";
     if (const auto* experts = layer.as<models::Experts>()) {
         if (experts->activation != models::Activation::Swiglu) return "that activation of experts";
+        if (experts->shared_gate) return "gates of shared experts";
         if (experts->shared_ffn > 0) return "shared experts";
         if (experts->router != models::Router::Softmax) return "sigmoid routers";
         if (experts->groups > 1) return "groups of experts";

@@ -27,7 +27,9 @@ std::string_view base_prefix(Family family) {
     switch (family) {
         case Family::Gpt2: return "transformer.";
         case Family::Llama:
-        case Family::Deepseek: return "model.";
+        case Family::Deepseek:
+        case Family::Qwen3Next: return "model.";
+        case Family::NemotronH: return "backbone.";
         case Family::Vit: return "vit.";
     }
     return {};
