@@ -12,7 +12,15 @@ std::span<const HfClass> hf_classes(Family family) {
         {"Qwen3ForCausalLM", "qwen3", qwen3_config},
         {"Qwen3MoeForCausalLM", "qwen3_moe", qwen3_moe_config},
         {"DeepseekV3ForCausalLM", "deepseek_v3", deepseek_v3_config},
-        {"DeepseekV2ForCausalLM", "deepseek_v2", deepseek_v2_config}};
+        {"DeepseekV2ForCausalLM", "deepseek_v2", deepseek_v2_config},
+        {"Glm4MoeForCausalLM", "glm4_moe", glm4_moe_config},
+        {"GptOssForCausalLM", "gpt_oss", gpt_oss_config},
+        {"Gemma2ForCausalLM", "gemma2", gemma2_config},
+        {"Gemma3ForCausalLM", "gemma3_text", gemma3_config},
+        {"Olmo2ForCausalLM", "olmo2", olmo2_config},
+        {"Phi3ForCausalLM", "phi3", phi3_config},
+        {"NemotronForCausalLM", "nemotron", nemotron_config},
+        {"GPTNeoXForCausalLM", "gpt_neox", gpt_neox_config}};
     static constexpr HfClass kVit[] = {{"ViTForImageClassification", "vit", vit_config}};
     switch (family) {
         case Family::Gpt2: return kGpt2;
@@ -56,8 +64,7 @@ void add_sizes(HfJson& json, const Architecture& a) {
     json["vocab_size"] = a.vocab;
 }
 
-void add_rope(HfJson& json, const Architecture& a) {
-    const LayerKeys layer = hf_layer(a);
+void add_rope(HfJson& json, const LayerKeys& layer) {
     json["rope_scaling"] = nullptr;
     json["rope_theta"] = layer.rope_theta;
     if (!layer.rope_scaling) return;

@@ -33,7 +33,12 @@ LayerKeys hf_layer(const Architecture& architecture);
 
 // Parts of configurations, in transformers' words.
 void add_sizes(HfJson& json, const Architecture& a);
-void add_rope(HfJson& json, const Architecture& a);
+void add_rope(HfJson& json, const LayerKeys& layer);
+/// All of that, and what else nearly every network since Llama says. `intermediate_size` is that of
+/// `layer`.
+HfJson llama_kind(const Architecture& a, const LayerKeys& layer);
+/// Experts of DeepSeek's kind, and the dense layers before them.
+void add_deepseek_experts(HfJson& json, const Architecture& a);
 /// `sliding_window`, and `layer_types` where not all layers are alike.
 void add_windows(HfJson& json, const Architecture& a);
 
@@ -47,5 +52,13 @@ HfJson qwen3_config(const Architecture& a);
 HfJson qwen3_moe_config(const Architecture& a);
 HfJson deepseek_v2_config(const Architecture& a);
 HfJson deepseek_v3_config(const Architecture& a);
+HfJson glm4_moe_config(const Architecture& a);
+HfJson gpt_oss_config(const Architecture& a);
+HfJson gemma2_config(const Architecture& a);
+HfJson gemma3_config(const Architecture& a);
+HfJson olmo2_config(const Architecture& a);
+HfJson phi3_config(const Architecture& a);
+HfJson nemotron_config(const Architecture& a);
+HfJson gpt_neox_config(const Architecture& a);
 
 }  // namespace debubble::models

@@ -47,7 +47,7 @@ std::vector<std::string> shortcomings(const Architecture& a, const HfJson& confi
 
 }  // namespace
 
-std::string hf_config(const Architecture& a, std::string_view torch_type) {
+HfConfig hf_config(const Architecture& a, std::string_view torch_type) {
     if (hf_classes(a.family).empty())
         throw InputError(fmt::format(
             "'{}' cannot be exported: networks with recurrent layers are planned only", a.name));
@@ -58,7 +58,7 @@ std::string hf_config(const Architecture& a, std::string_view torch_type) {
         json.update(kind.config(a));
         json["torch_dtype"] = torch_type;
         std::vector<std::string> missing = shortcomings(a, json);
-        if (missing.empty()) return json.dump(2) + "\n";
+        if (missing.empty()) return {std::string(kind.type), json.dump(2) + "\n"};
         if (nearest.empty() || missing.size() < fewest.size()) {
             nearest = kind.name;
             fewest = std::move(missing);

@@ -19,8 +19,6 @@ struct WeightFormat {
     bool modern = false;      ///< latent attention, shared experts
     bool later = false;  ///< what came to dense networks after GPT-2: norms of queries and keys
                          ///< and after the parts of a layer, sinks, parallel parts
-    /// The experts of a layer are one tensor, gates and the other product's outputs in turn.
-    bool stacked_experts = false;
     bool mamba = false;       ///< state-space layers
     bool delta_nets = false;  ///< gated delta nets, gates of attention and of shared experts
     bool one_part = false;    ///< layers of a mixer or an MLP alone

@@ -17,23 +17,9 @@ namespace debubble::exec {
 namespace fs = std::filesystem;
 namespace {
 
-using models::Family;
-
 constexpr const char* kConfigName = "config.json";
 constexpr const char* kModelName = "model.safetensors";
 constexpr const char* kIndexName = "model.safetensors.index.json";
-
-std::string_view base_prefix(Family family) {
-    switch (family) {
-        case Family::Gpt2: return "transformer.";
-        case Family::Llama:
-        case Family::Deepseek:
-        case Family::Qwen3Next: return "model.";
-        case Family::NemotronH: return "backbone.";
-        case Family::Vit: return "vit.";
-    }
-    return {};
-}
 
 bool there(const fs::path& path) {
     std::error_code unreadable;  // opening it gives the sentence
@@ -64,12 +50,14 @@ WeightMap read_index(const fs::path& path) {
 
 class Importer {
 public:
-    Importer(const fs::path& folder, const models::Architecture& architecture)
-        : folder_(folder), family_(architecture.family) {
+    Importer(const fs::path& folder, const HuggingFaceLayout& layout,
+             const models::Architecture& architecture)
+        : folder_(folder), layout_(layout) {
         source.name = folder.string();
         for (models::Parameter& parameter : models::whole_parameters(architecture)) {
-            StoredParameter stored = stored_parameter(architecture, parameter);
-            if (stored.own(parameter)) continue;
+            StoredParameter stored = stored_parameter(layout, architecture, parameter);
+            const bool own = canonical_name(layout, stored.tensor) == parameter.name;
+            if (own && stored.minus == 0) continue;
             Composed& tensor = composed_[stored.tensor];
             tensor.shape = stored.shape;
             tensor.parts.emplace_back(std::move(parameter), std::move(stored));
@@ -90,9 +78,7 @@ public:
         source.files.push_back(file.file);
     }
 
-    bool has(std::string_view stored) const {
-        return found_.contains(canonical_name(family_, stored));
-    }
+    bool has(std::string_view stored) const { return found_.contains(full_name(layout_, stored)); }
 
     PieceSource source;
 
@@ -104,15 +90,16 @@ private:
     };
 
     void add(const SafetensorsEntry& entry, const SafetensorsFile& file, const fs::path& path) {
-        const std::string canonical = canonical_name(family_, entry.name);
+        const std::string full = full_name(layout_, entry.name);
+        const std::string canonical = canonical_name(layout_, full);
         const StoredPiece piece{whole(entry.shape), entry.type,   file.data(entry), {},
                                 entry.name,         path.string()};
-        const auto [earlier, fresh] = found_.try_emplace(canonical, piece.entry, piece.file);
+        const auto [earlier, fresh] = found_.try_emplace(full, piece.entry, piece.file);
         if (!fresh)
             throw bad_file(path,
                            fmt::format("'{}' is a second '{}', which was '{}' in {}", entry.name,
                                        canonical, earlier->second.first, earlier->second.second));
-        const auto composed = composed_.find(canonical);
+        const auto composed = composed_.find(full);
         if (composed == composed_.end()) {
             source.tensors[{kinds::kParameter, canonical}] = {entry.shape, {piece}};
             return;
@@ -134,14 +121,15 @@ private:
     }
 
     fs::path folder_;
-    Family family_;
-    std::map<std::string, Composed> composed_;  ///< by canonical name of the tensor
-    /// By canonical name: the name in the file, and the file.
+    const HuggingFaceLayout& layout_;
+    std::map<std::string, Composed> composed_;  ///< by full name of the tensor
+    /// By full name: the name in the file, and the file.
     std::map<std::string, std::pair<std::string, std::string>> found_;
 };
 
-PieceSource weights_of(const fs::path& folder, const models::Architecture& architecture) {
-    Importer importer(folder, architecture);
+PieceSource weights_of(const fs::path& folder, const HuggingFaceLayout& layout,
+                       const models::Architecture& architecture) {
+    Importer importer(folder, layout, architecture);
     if (there(folder / kIndexName) && !there(folder / kModelName)) {
         const WeightMap listed = read_index(folder / kIndexName);
         std::set<std::string> files;
@@ -164,31 +152,15 @@ PieceSource weights_of(const fs::path& folder, const models::Architecture& archi
 
 }  // namespace
 
-bool is_head(std::string_view name) {
-    return name.starts_with("lm_head.") || name.starts_with("classifier.");
-}
-
-std::string canonical_name(Family family, std::string_view stored) {
-    const std::string_view prefix = base_prefix(family);
-    const bool has_prefix = stored.starts_with(prefix);
-    if (family == Family::Gpt2)  // its canonical names are those of the base model
-        return std::string(has_prefix ? stored.substr(prefix.size()) : stored);
-    if (has_prefix || is_head(stored)) return std::string(stored);
-    return fmt::format("{}{}", prefix, stored);
-}
-
-std::string hugging_face_name(Family family, std::string_view canonical) {
-    if (family != Family::Gpt2 || is_head(canonical)) return std::string(canonical);
-    return fmt::format("{}{}", base_prefix(family), canonical);
-}
-
 HuggingFaceModel open_hugging_face(const fs::path& folder) {
     const text::NodePtr config = text::read_json(folder / kConfigName);
     text::Mistakes mistakes;
     HuggingFaceModel model;
     model.architecture = models::read_hf_config(config, mistakes);
     mistakes.throw_if_any();
-    model.weights = weights_of(folder, model.architecture);
+    const text::NodePtr type = config->get("model_type");
+    model.weights =
+        weights_of(folder, hugging_face_layout(type ? type->scalar : ""), model.architecture);
     return model;
 }
 

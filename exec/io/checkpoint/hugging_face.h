@@ -1,14 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
-#include <string_view>
 
 #include "exec/io/checkpoint/piece_source.h"
 #include "models/architecture.h"
 
-/// Weights in the form in which transformers' GPT2LMHeadModel, LlamaForCausalLM and
-/// ViTForImageClassification save and load them.
+/// Weights in the form in which the classes of transformers (models/hf_classes.h) save and load
+/// them.
 namespace debubble::exec {
 
 struct HuggingFaceModel {
@@ -21,16 +19,6 @@ struct HuggingFaceModel {
 /// ("transformer.", "model.", "vit."). The source holds tensors that are not parameters, too;
 /// nobody asks for them. A tied lm_head may be absent. Throws InputError.
 HuggingFaceModel open_hugging_face(const std::filesystem::path& folder);
-
-/// The name under which models/graph.h knows a tensor of a Hugging Face file.
-std::string canonical_name(models::Family family, std::string_view stored);
-
-/// Whether a tensor of this name, canonical or in a file, belongs to a head, which is stored next
-/// to the base model.
-bool is_head(std::string_view name);
-
-/// The name under which transformers saves a parameter.
-std::string hugging_face_name(models::Family family, std::string_view canonical);
 
 /// Writes config.json and model.safetensors, every weight in `type`. The parameters must be in the
 /// source, however they are cut. Throws InputError for a network that transformers does not build.

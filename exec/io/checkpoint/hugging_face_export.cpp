@@ -38,18 +38,16 @@ struct ExportedTensor {
     double minus = 0;
 };
 
-std::vector<ExportedTensor> exported_tensors(const models::Architecture& architecture,
+std::vector<ExportedTensor> exported_tensors(const HuggingFaceLayout& layout,
+                                             const models::Architecture& architecture,
                                              DataType type) {
     std::vector<ExportedTensor> tensors;
     std::map<std::string, std::size_t> by_name;
     for (const models::Parameter& parameter : models::whole_parameters(architecture)) {
-        const StoredParameter stored = stored_parameter(architecture, parameter);
+        const StoredParameter stored = stored_parameter(layout, architecture, parameter);
         const auto [at, fresh] = by_name.try_emplace(stored.tensor, tensors.size());
         if (fresh)
-            tensors.push_back({{hugging_face_name(architecture.family, stored.tensor),
-                                stored_type(type), stored.shape},
-                               {},
-                               stored.minus});
+            tensors.push_back({{stored.tensor, stored_type(type), stored.shape}, {}, stored.minus});
         for (const Slice& place : stored.places)
             tensors[at->second].pieces.push_back(
                 {kinds::kParameter, parameter.name, parameter.shape, type, place, nullptr});
@@ -79,8 +77,9 @@ void fill(const PieceSource& source, ExportedTensor& tensor, std::vector<std::by
 
 void export_hugging_face(const PieceSource& source, const models::Architecture& architecture,
                          DataType type, const fs::path& folder) {
-    const std::string config = models::hf_config(architecture, torch_word(type));
-    std::vector<ExportedTensor> tensors = exported_tensors(architecture, type);
+    const models::HfConfig config = models::hf_config(architecture, torch_word(type));
+    std::vector<ExportedTensor> tensors =
+        exported_tensors(hugging_face_layout(config.type), architecture, type);
     std::vector<NewTensor> headers;
     std::vector<WantedPiece> wanted;
     for (const ExportedTensor& tensor : tensors) {
@@ -99,7 +98,7 @@ void export_hugging_face(const PieceSource& source, const models::Architecture& 
         file.append({reinterpret_cast<const char*>(buffer.data()), buffer.size()});
     }
     file.finish({{"format", "pt"}}, folder / "model.safetensors");
-    write_durably(folder / "config.json", config);
+    write_durably(folder / "config.json", config.text);
 }
 
 }  // namespace debubble::exec

@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "exec/io/checkpoint/checkpoint_writer.h"
 #include "exec/io/checkpoint/hugging_face.h"
+#include "exec/io/checkpoint/hugging_face_layout.h"
 #include "exec/io/checkpoint/step_folder.h"
 #include "exec/io/checkpoint/untaken.h"
 

@@ -10,6 +10,12 @@
 /// kind that transformers builds.
 namespace debubble::exec {
 
+/// Those that are trained and go on with texts.
+inline std::vector<std::string> executed_families() {
+    return {};
+}
+
+/// Those whose weights are imported and exported.
 inline std::vector<std::string> golden_families() {
     return {"llama_scaled", "mistral", "qwen2", "qwen3", "qwen3_moe", "deepseek_v2"};
 }
