@@ -27,14 +27,6 @@ enum class Type : std::uint8_t {
     NemotronH,
     DeepseekV2,
     DeepseekV3,
-    Glm4Moe,
-    GptOss,
-    Gemma2,
-    Gemma3,
-    Olmo2,
-    Phi3,
-    Nemotron,
-    GptNeox,
     Vit
 };
 constexpr std::pair<std::string_view, Type> kTypes[] = {{"gpt2", Type::Gpt2},
@@ -49,20 +41,14 @@ constexpr std::pair<std::string_view, Type> kTypes[] = {{"gpt2", Type::Gpt2},
                                                         {"deepseek_v2", Type::DeepseekV2},
                                                         {"deepseek_v3", Type::DeepseekV3},
                                                         {"kimi_k2", Type::DeepseekV3},
-                                                        {"glm4_moe", Type::Glm4Moe},
-                                                        {"gpt_oss", Type::GptOss},
-                                                        {"gemma2", Type::Gemma2},
-                                                        {"gemma3_text", Type::Gemma3},
-                                                        {"olmo2", Type::Olmo2},
-                                                        {"phi3", Type::Phi3},
-                                                        {"nemotron", Type::Nemotron},
-                                                        {"gpt_neox", Type::GptNeox},
                                                         {"vit", Type::Vit}};
 constexpr std::pair<std::string_view, Activation> kUngated[] = {
     {"gelu_new", Activation::GeluTanh},
     {"gelu_pytorch_tanh", Activation::GeluTanh},
     {"gelu", Activation::Gelu},
     {"relu", Activation::Relu}};
+constexpr std::pair<std::string_view, Activation> kGated[] = {{"silu", Activation::Swiglu},
+                                                              {"swish", Activation::Swiglu}};
 
 /// Both the number of heads and the width are given; head_dim is the width of one head.
 void cut_heads(text::MappingReader& in, Config& config, std::string_view heads_key) {
@@ -200,16 +186,7 @@ void read_scaling(text::MappingReader& rope, std::string_view key, LayerKeys& la
     rope.real("beta_fast", scaling.beta_fast, 0, 1e6);
     rope.real("beta_slow", scaling.beta_slow, 0, 1e6);
     rope.real("mscale_all_dim", scaling.mscale, 0, 1e6);
-    rope.flag("truncate", scaling.truncate);
     layer.rope_scaling = scaling;
-}
-
-}  // namespace
-
-void refuse_flag(text::MappingReader& in, std::string_view key) {
-    bool set = false;
-    if (in.flag(key, set) && set)
-        in.complain(key, fmt::format("networks with '{}' are not supported", key));
 }
 
 void read_rope_map(text::MappingReader& in, std::string_view key, LayerKeys& layer) {
@@ -223,27 +200,21 @@ void read_rope_map(text::MappingReader& in, std::string_view key, LayerKeys& lay
     if (word && word->scalar != "default") read_scaling(rope, kind, layer);
 }
 
+}  // namespace
+
+void refuse_flag(text::MappingReader& in, std::string_view key) {
+    bool set = false;
+    if (in.flag(key, set) && set)
+        in.complain(key, fmt::format("networks with '{}' are not supported", key));
+}
+
 void read_rope(text::MappingReader& in, LayerKeys& layer) {
     in.real("rope_theta", layer.rope_theta, 1, 1e12);
     for (const std::string_view key : {"rope_scaling", "rope_parameters"})
         read_rope_map(in, key, layer);
 }
 
-void read_rotated_part(text::MappingReader& in, LayerKeys& layer, double usual) {
-    in.real("partial_rotary_factor", usual, 0, 1);
-    if (const text::NodePtr map = in.value("rope_parameters")) {
-        text::MappingReader rope(map, "rope_parameters", in.mistakes());
-        rope.real("partial_rotary_factor", usual, 0, 1);
-    }
-    const auto columns = static_cast<std::int64_t>(static_cast<double>(layer.head_dim) * usual);
-    if (columns == 0 || columns % 2 != 0)
-        in.complain("partial_rotary_factor",
-                    fmt::format("{} of a head's {} columns cannot be rotated in pairs", columns,
-                                layer.head_dim));
-    if (columns < layer.head_dim) layer.rotary_dim = columns;
-}
-
-void read_llama_kind(text::MappingReader& in, Config& config, text::Words<Activation> activations) {
+void read_llama_kind(text::MappingReader& in, Config& config) {
     Architecture& a = config.network;
     LayerKeys& layer = config.layer;
     a.family = Family::Llama;
@@ -267,7 +238,7 @@ void read_llama_kind(text::MappingReader& in, Config& config, text::Words<Activa
     in.whole("num_key_value_heads", layer.kv_heads, 1, kMostHeads);
     if (!in.whole("head_dim", layer.head_dim, 1, kWidest))
         cut_heads(in, config, "num_attention_heads");
-    in.word("hidden_act", layer.activation, activations);
+    in.word("hidden_act", layer.activation, kGated);
     in.real("rms_norm_eps", a.norm_eps, 0, 1);
     read_rope(in, config.layer);
     in.flag("tie_word_embeddings", a.tied_embedding);
@@ -278,16 +249,13 @@ Architecture network_of(Config config) {
         config.network.layers = std::move(*config.listed);
         return std::move(config.network);
     }
+    LayerKeys dense = config.layer;
+    dense.experts = 0;
+    dense.ffn = config.dense_ffn;
+    const int first = std::min(config.dense_first, config.layers);
     config.network.layers = {};
-    for (int i = 0; i < config.layers; ++i) {
-        const bool full = !config.full.empty() && config.full[static_cast<std::size_t>(i)];
-        LayerKeys layer = full ? config.full_layer : config.layer;
-        if (i < config.dense_first) {
-            layer.experts = 0;
-            layer.ffn = config.dense_ffn;
-        }
-        config.network.layers.append(layer_of(layer));
-    }
+    if (first > 0) config.network.layers.append(layer_of(dense), first);
+    config.network.layers.append(layer_of(config.layer), config.layers - first);
     return std::move(config.network);
 }
 
@@ -317,14 +285,6 @@ Architecture read_hf_config(const text::NodePtr& map, text::Mistakes& mistakes) 
         case Type::NemotronH: read_nemotron_h(in, config); break;
         case Type::DeepseekV2: read_deepseek_v2(in, config); break;
         case Type::DeepseekV3: read_deepseek_v3(in, config); break;
-        case Type::Glm4Moe: read_glm4_moe(in, config); break;
-        case Type::GptOss: read_gpt_oss(in, config); break;
-        case Type::Gemma2: read_gemma2(in, config); break;
-        case Type::Gemma3: read_gemma3(in, config); break;
-        case Type::Olmo2: read_olmo2(in, config); break;
-        case Type::Phi3: read_phi3(in, config); break;
-        case Type::Nemotron: read_nemotron(in, config); break;
-        case Type::GptNeox: read_gpt_neox(in, config); break;
         case Type::Vit: read_vit(in, config); break;
     }
     Architecture network = network_of(std::move(config));

@@ -9,6 +9,13 @@
 namespace debubble::models {
 namespace {
 
+/// The sizes that every file states.
+void demand_sizes(text::MappingReader& in) {
+    for (const std::string_view key : {"num_hidden_layers", "hidden_size", "num_attention_heads",
+                                       "vocab_size", "max_position_embeddings"})
+        in.demand(key);
+}
+
 /// Windows of Mistral and Qwen: a null, or one as long as the text, is none.
 void read_window(text::MappingReader& in, Config& config) {
     std::int64_t window = 0;
@@ -17,15 +24,13 @@ void read_window(text::MappingReader& in, Config& config) {
         config.layer.window = window;
 }
 
-/// Qwen's files give a window and say beside it that it is not used, or the first layer that uses
-/// it.
+/// Qwen's files give a window and say beside it that it is not used.
 void read_optional_window(text::MappingReader& in, Config& config) {
     bool used = false;
     if (!in.flag("use_sliding_window", used) || !used) return;
     read_window(in, config);
-    int first = 28;
-    in.whole("max_window_layers", first, 0, kMostLayers);
-    if (config.layer.window) read_layer_types(in, config, [&](int i) { return i < first; });
+    if (in.has("max_window_layers") || in.has("layer_types"))
+        in.complain("use_sliding_window", "windows in some of the layers are not read");
 }
 
 void refuse_biases(text::MappingReader& in) {
@@ -89,41 +94,7 @@ void read_deepseek(text::MappingReader& in, Config& config) {
         config.network.source += ", without its multi-token prediction";
 }
 
-/// Qwen 3 without its windows.
-void read_qwen3_kind(text::MappingReader& in, Config& config) {
-    demand_sizes(in);
-    config.layer.ffn = 22016;
-    config.layer.kv_heads = 0;
-    config.network.norm_eps = 1e-6;
-    read_llama_kind(in, config);
-    config.network.family = Family::Deepseek;
-    config.layer.qk_norm = QkNorm::Heads;
-    refuse_biases(in);
-}
-
 }  // namespace
-
-void demand_sizes(text::MappingReader& in) {
-    for (const std::string_view key : {"num_hidden_layers", "hidden_size", "num_attention_heads",
-                                       "vocab_size", "max_position_embeddings"})
-        in.demand(key);
-}
-
-void read_deepseek_experts(text::MappingReader& in, Config& config) {
-    LayerKeys& layer = config.layer;
-    read_experts(in, config, "n_routed_experts");
-    layer.router_renormalises = layer.router == Router::Softmax;
-    layer.router = Router::Sigmoid;
-    layer.router_bias_correction = true;
-    if (!in.has("norm_topk_prob")) layer.router_renormalises = true;
-    in.whole("n_group", layer.router_groups, 1, kMostExperts);
-    in.whole("topk_group", layer.router_groups_chosen, 1, kMostExperts);
-    in.real("routed_scaling_factor", layer.router_scaling, 0, 1e6);
-    std::int64_t shared = 0;
-    in.whole("n_shared_experts", shared, 0, kMostExperts);
-    layer.shared_ffn = shared * layer.ffn;
-    in.whole("first_k_dense_replace", config.dense_first, 0, kMostLayers);
-}
 
 void read_mistral(text::MappingReader& in, Config& config) {
     demand_sizes(in);
@@ -145,15 +116,19 @@ void read_qwen2(text::MappingReader& in, Config& config) {
 }
 
 void read_qwen3(text::MappingReader& in, Config& config) {
-    read_qwen3_kind(in, config);
+    demand_sizes(in);
+    config.layer.ffn = 22016;
+    config.layer.kv_heads = 0;
+    config.network.norm_eps = 1e-6;
+    read_llama_kind(in, config);
+    config.network.family = Family::Deepseek;
+    config.layer.qk_norm = QkNorm::Heads;
+    refuse_biases(in);
     read_optional_window(in, config);
 }
 
 void read_qwen3_moe(text::MappingReader& in, Config& config) {
-    read_qwen3_kind(in, config);
-    bool windows = false;
-    in.flag("use_sliding_window", windows);
-    if (windows) read_window(in, config);
+    read_qwen3(in, config);
     // transformers 5 writes the name that Mixtral's files have.
     read_experts(in, config, in.has("num_local_experts") ? "num_local_experts" : "num_experts");
     std::int64_t every = 1;
