@@ -152,6 +152,7 @@ void forward(const OperatorCall& call, const op::Rope& roles);
 void forward(const OperatorCall& call, const op::Attention& roles);
 void forward(const OperatorCall& call, const op::Activation& roles);
 void forward(const OperatorCall& call, const op::Residual& roles);
+void forward(const OperatorCall& call, const op::AddBranches& roles);
 void forward(const OperatorCall& call, const op::GatherColumns& roles);
 void forward(const OperatorCall& call, const op::SliceColumns& roles);
 void forward(const OperatorCall& call, const op::PickClassToken& roles);

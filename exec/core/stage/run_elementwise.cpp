@@ -116,6 +116,12 @@ void backward_input(const OperatorCall& call, const op::Residual& roles) {
     call.kernels().copy(dy, dbranch);
 }
 
+/// The sum of two branches has one gradient, which is that of both.
+void forward(const OperatorCall& call, const op::AddBranches& roles) {
+    call.kernels().residual_forward(call.stream(roles.a.tensor), call.stream(roles.b.tensor),
+                                    call.stream(roles.y.tensor));
+}
+
 namespace {
 
 /// Between [tokens, columns] and the rank's own of these columns.

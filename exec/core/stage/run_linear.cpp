@@ -75,13 +75,21 @@ ConstTensorView LinearCall::gathered_input(std::optional<int> buffer, ArenaTenso
 }
 
 void LinearCall::input_gradient(ConstTensorView dy) const {
-    const Shape shape{product.rows, product.inputs};
-    const TensorView dx =
-        call.tensor(product.x_gradient_partial.value_or(*product.x_gradient), shape);
+    const Shape whole{product.rows, product.inputs};
+    const auto sum_over_ranks = [&](TensorView partial, int to) {
+        if (product.x_gradient_partial) call.reduce_scatter(partial, call.stream(to));
+        if (!product.x_gradient_partial && cuts_outputs) call.all_reduce(partial);
+    };
+    // What x has from another operator is there already.
+    const int made = product.x_gradient_part.value_or(*product.x_gradient);
+    const TensorView dx = call.tensor(product.x_gradient_partial.value_or(made), whole);
     call.kernels().linear_backward_input(layout, dy, weight, dx, Write::Overwrite);
-    if (product.x_gradient_partial)
-        return call.reduce_scatter(dx, call.stream(*product.x_gradient));
-    if (cuts_outputs) call.all_reduce(dx);
+    sum_over_ranks(dx, made);
+    if (!product.x_gradient_part) return;
+    const auto of_x = [&](int index) {
+        return product.gathers_x ? call.stream(index) : call.tensor(index, whole);
+    };
+    call.kernels().add(of_x(made), of_x(*product.x_gradient));
 }
 
 TensorView LinearCall::output_gradient() const {

@@ -22,7 +22,6 @@ void run_forward(const OperatorCall& call) {
     std::visit(Overloaded{[&](const auto& roles) { forward(call, roles); },
                           [](const op::HeadNorm&) { refuse_unplanned(); },
                           [](const op::LatentHeads&) { refuse_unplanned(); },
-                          [](const op::AddBranches&) { refuse_unplanned(); },
                           [](const op::OutputGate&) { refuse_unplanned(); },
                           [](const op::SharedGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
@@ -42,13 +41,13 @@ void run_backward_input(const OperatorCall& call) {
                           },
                           [](const op::HeadNorm&) { refuse_unplanned(); },
                           [](const op::LatentHeads&) { refuse_unplanned(); },
-                          [](const op::AddBranches&) { refuse_unplanned(); },
                           [](const op::OutputGate&) { refuse_unplanned(); },
                           [](const op::SharedGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
                           [](const op::StateSpaceScan&) { refuse_unplanned(); },
                           [](const op::DeltaRule&) { refuse_unplanned(); },
                           [](const op::GroupedNorm&) { refuse_unplanned(); },
+                          [](const op::AddBranches&) {},  // one gradient is that of both
                           [](const op::ExchangeHeads&) { refuse_unplanned(); },
                           [](const op::CopyContext&) { refuse_unplanned(); }},
                call.op.roles);
@@ -108,7 +107,6 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
     if (const auto* experts = layer.as<models::Experts>()) {
         if (experts->activation != models::Activation::Swiglu) return "that activation of experts";
         if (experts->shared_gate) return "gates of shared experts";
-        if (experts->shared_ffn > 0) return "shared experts";
         if (experts->router != models::Router::Softmax) return "sigmoid routers";
         if (experts->groups > 1) return "groups of experts";
         if (experts->scaling != 1) return "scaled weights of experts";

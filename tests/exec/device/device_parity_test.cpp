@@ -50,6 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(on_device("gpt2", "gpt2"), adamw(on_device("gpt2", "gpt2")),
                     on_device("gpt2_dropout", "gpt2-dropout"), on_device("llama", "llama"),
                     on_device("vit", "vit"), on_device("experts", "mixtral"),
+                    on_device("shared_experts", "shared-experts"),
                     on_device("gpt2_clipped", "gpt2", "1f1b", "{data: 1}", "clip_norm: 0.1"),
                     momentum(on_device("gpt2", "gpt2"))),
     name_of_case);

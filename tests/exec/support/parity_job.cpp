@@ -44,6 +44,15 @@ const std::map<std::string, std::string> kModels{
     {"mixtral-wide",
      "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 96, "
      "vocab: 203, max_positions: 64, experts: 4, experts_per_token: 2}"},
+    // A dense layer of another width first, then experts beside which every token has one more.
+    {"shared-experts",
+     "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
+     "vocab: 22, max_positions: 8, experts: 4, experts_per_token: 2, shared_ffn: 20, "
+     "layer_groups: [{count: 1, experts: 0, ffn: 40}, {count: 7}]}"},
+    {"shared-experts-wide",
+     "{name: wide, family: deepseek, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 48, "
+     "vocab: 203, max_positions: 64, experts: 4, experts_per_token: 2, shared_ffn: 80, "
+     "layer_groups: [{count: 2, experts: 0, ffn: 160}, {count: 6}]}"},
     {"vit",
      "{name: tiny, family: vit, layers: 8, hidden: 16, heads: 4, vocab: 5, image_size: 4, "
      "patch_size: 2}"}};
