@@ -77,18 +77,22 @@ struct Route {
     }
 
     Value weights(Value tokens) const;
+    void count_tokens(Operator& op, op::Router& roles) const;
     Value to_experts(Value tokens, Value weights) const;
     void weigh_activation(Value weights) const;
     Value from_experts(Value rows, Value weights, int gradient) const;
     std::vector<int> parameters(bool in) const;
 };
 
-/// Logits, softmax and the k largest: a weight in fp32 for every token and expert.
+/// Logits, scores and the k best: a weight in fp32 for every token and expert.
 Value Route::weights(Value tokens) const {
     const std::int64_t count = experts.count;
     const std::int64_t rows = size().stream_tokens;
     const std::int64_t logits = size().element * rows * count;
     const std::int64_t probabilities = 4 * rows * count;
+    const RouterTerms& terms = builder.how().router_terms;
+    // The softmax of the chosen logits has its derivative by itself.
+    const bool keeps_logits = experts.router != Router::Softmax || terms.any();
     const Value y = value("router", probabilities);
     Operator op = start({router(), "experts.router", layer});
     op.inputs = {tokens.tensor};
@@ -101,22 +105,46 @@ Value Route::weights(Value tokens) const {
     op::Router roles{op.parameters.front(), tokens, y};
     roles.logits = builder.scratch("experts.router.logits", logits);
     roles.logits_gradient = builder.scratch("d.experts.router.logits", logits);
+    roles.keeps_logits = keeps_logits;
+    if (experts.bias_correction)
+        roles.correction = builder.buffer(router() + ".e_score_correction_bias", {count});
     op.forward_uses = {tokens.tensor, roles.logits, y.tensor};
     // The tokens' gradient has come from the experts: this is added to it.
     op.backward_input = {
-        copies("router.top_k.dx", 2 * probabilities, logits),
+        copies("router.top_k.dx", 2 * probabilities + (keeps_logits ? logits : 0), logits),
         gemm(builder, "experts.router.dx", layer, {1, rows, size().hidden, count, {}}),
         copies("router.accumulate", 2 * size().stream_bytes(), size().stream_bytes()),
     };
     roles.tokens_gradient_part = builder.scratch("d.experts.router.in", size().stream_bytes());
     op.backward_input_uses = {y.gradient, y.tensor, roles.logits_gradient,
                               roles.tokens_gradient_part, tokens.gradient};
+    if (keeps_logits) {
+        op.saved.push_back(roles.logits);
+        op.backward_input_uses.push_back(roles.logits);
+    }
     op.backward_weight = {
         gemm(builder, "experts.router.dw", layer, {1, size().hidden, count, rows, {}})};
     op.backward_weight_uses = {tokens.tensor, y.gradient, roles.logits_gradient};
+    if (terms.balance) count_tokens(op, roles);
     op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     return y;
+}
+
+/// The tokens of a sequence, or of a microbatch, lie on all ranks that have a part of it.
+void Route::count_tokens(Operator& op, op::Router& roles) const {
+    const Execution& how = builder.how();
+    const std::int64_t bytes =
+        4 * experts.count * (how.router_terms.by_sequence ? size().samples : 1);
+    roles.counts = builder.tensor("experts.router.counts", bytes);
+    op.forward.push_back(copies("router.count", 4 * size().stream_tokens * experts.count, bytes));
+    if (size().scattered)
+        op.forward.push_back(communicate("router.counts", Kind::AllReduce, Group::Tensor, bytes));
+    if (how.context > 1)
+        op.forward.push_back(communicate("router.counts", Kind::AllReduce, Group::Context, bytes));
+    op.forward_uses.push_back(*roles.counts);
+    op.saved.push_back(*roles.counts);
+    op.backward_input_uses.push_back(*roles.counts);
 }
 
 Value Route::to_experts(Value tokens, Value weights) const {

@@ -55,6 +55,10 @@ std::vector<Parameter> whole_parameters(const Architecture& architecture) {
     return uncut(architecture, {0, architecture.layers.count(), true, true}).parameters;
 }
 
+std::vector<Buffer> whole_buffers(const Architecture& architecture) {
+    return uncut(architecture, {0, architecture.layers.count(), true, true}).buffers;
+}
+
 std::vector<std::string> parameter_names(const Architecture& architecture,
                                          const StageContent& content) {
     std::vector<std::string> names;

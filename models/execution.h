@@ -16,6 +16,16 @@ constexpr std::int64_t size_of(DataType type) {
 enum class Recompute : std::uint8_t { None, Selective, Full };
 enum class AttentionKernel : std::uint8_t { Flash, Unfused };
 
+/// The terms that routers of experts add to the loss.
+struct RouterTerms {
+    bool balance = false;      ///< counts the tokens of each expert in a microbatch
+    bool by_sequence = false;  ///< in each sequence instead
+    bool z = false;
+    friend bool operator==(const RouterTerms&, const RouterTerms&) = default;
+
+    bool any() const { return balance || z; }
+};
+
 /// The sizes, parallel degrees and options of one pass. The sequence is cut by `slices` in time
 /// (Seq1F1B) and by `context` in space.
 struct Execution {
@@ -31,6 +41,7 @@ struct Execution {
     /// Tokens at the experts of the fullest rank, relative to the mean: 1 if the router balances
     /// perfectly.
     double expert_load = 1;
+    RouterTerms router_terms;
     DataType compute = DataType::Bf16;
     DataType gradients = DataType::Fp32;  ///< type of the main gradients that accumulate over
                                           ///< microbatches

@@ -41,6 +41,12 @@ struct Parameter {
     std::int64_t elements_of_rank(const Execution& execution) const;
 };
 
+/// State of a network beside its parameters, which no gradient changes: fp32, whole on every rank.
+struct Buffer {
+    std::string name;  ///< canonical name: Hugging Face's
+    std::vector<std::int64_t> shape;
+};
+
 /// The use that the other slices of the sequence make of a tensor of one slice.
 enum class Across : std::uint8_t {
     None,
@@ -112,6 +118,7 @@ struct StageGraph {
     Execution execution;
     StageContent content;
     std::vector<Parameter> parameters;
+    std::vector<Buffer> buffers;
     std::vector<Tensor> tensors;
     std::vector<Operator> operators;  ///< in forward order
     /// The tensors that cross the stage's edges: allocated and freed by the steps like any tensor,
@@ -171,6 +178,8 @@ std::int64_t parameter_count(const Architecture& architecture);
 std::int64_t active_parameter_count(const Architecture& architecture);
 /// The parameters of the whole network on one rank, tied tensors once.
 std::vector<Parameter> whole_parameters(const Architecture& architecture);
+/// The buffers of the whole network.
+std::vector<Buffer> whole_buffers(const Architecture& architecture);
 /// The parameter names of a stage, in the order of the graph.
 std::vector<std::string> parameter_names(const Architecture& architecture,
                                          const StageContent& content);

@@ -51,6 +51,10 @@ struct GraphBuilder {
         graph.tensors.back().held_as = MemoryClass::Workspace;
         return index;
     }
+    int buffer(std::string name, std::vector<std::int64_t> shape) {
+        graph.buffers.push_back({std::move(name), std::move(shape)});
+        return static_cast<int>(graph.buffers.size()) - 1;
+    }
     int parameter(Parameter parameter) {
         graph.parameters.push_back(std::move(parameter));
         return static_cast<int>(graph.parameters.size()) - 1;

@@ -411,9 +411,15 @@ struct Router {
     Value tokens;             ///< [Ts, h]; the gradient is added to
     Value weights;            ///< fp32 [Ts, experts of the model], zero for experts that a token
                               ///< does not go to
-    int logits = 0;           ///< [Ts, experts]
+    int logits = 0;           ///< [Ts, experts]; kept where the backward needs them
     int logits_gradient = 0;  ///< [Ts, experts]
     int tokens_gradient_part = 0;  ///< [Ts, h]
+    bool keeps_logits = false;
+    /// StageGraph::buffers [experts]: is added to scores for the choice alone.
+    std::optional<int> correction = {};
+    /// fp32 [sequences, experts], or [1, experts]: how many of the tokens that share a term of the
+    /// loss have each expert among their best, kept where the loss has such a term.
+    std::optional<int> counts = {};
 };
 
 /// Sorts each token's rows by the experts that its weights name.

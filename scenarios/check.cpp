@@ -135,8 +135,17 @@ void check_experts(Draft& draft) {
                                                   parallel.expert_tensor));
         if (draft.scenario.training.expert_load > 1)
             draft.training.complain("expert_load", "the model has no experts to load");
+        const RouterOptions& routers = draft.scenario.training.routers;
+        if (routers.aux_loss_coeff > 0)
+            draft.training.complain("moe_aux_loss_coeff", "the model has no experts to balance");
+        if (routers.z_loss_coeff > 0)
+            draft.training.complain("moe_z_loss_coeff", "the model has no router of experts");
         return;
     }
+    if (draft.scenario.training.routers.aux_loss_coeff > 0 && draft.scenario.schedule.slices > 1)
+        draft.training.complain("moe_aux_loss_coeff",
+                                "slices of a sequence are not balanced together, and the schedule "
+                                "has slices");
     for (const models::Layer& layer : model.layers.kinds()) {
         const auto* experts = layer.as<models::Experts>();
         if (experts == nullptr) continue;

@@ -17,6 +17,10 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.expert = parallel.expert;
     execution.expert_tensor = parallel.expert_tensor;
     execution.expert_load = training.expert_load;
+    const RouterOptions& routers = training.routers;
+    execution.router_terms = {routers.aux_loss_coeff > 0,
+                              routers.balancing == RouterOptions::Balancing::SeqAuxLoss,
+                              routers.z_loss_coeff > 0};
     execution.compute = training.precision.compute;
     execution.gradients = training.precision.grads;
     execution.split_backward = scenario.schedule.splits_backward;

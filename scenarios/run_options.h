@@ -54,6 +54,20 @@ struct LossScaleOptions {
     friend bool operator==(const LossScaleOptions&, const LossScaleOptions&) = default;
 };
 
+/// What a training does beside the loss so that experts get alike many tokens (Megatron-Core's
+/// options of these names). A term of the loss is the mean over the microbatches of all replicas.
+struct RouterOptions {
+    /// What shares a term: all tokens of a microbatch, or those of each sequence, of which the mean
+    /// is taken.
+    enum class Balancing : std::uint8_t { AuxLoss, SeqAuxLoss };
+    Balancing balancing{};
+    double aux_loss_coeff = 0;
+    double z_loss_coeff = 0;
+    /// What the bias by which a router corrects its choice changes by in a step.
+    double bias_update_rate = 1e-3;
+    friend bool operator==(const RouterOptions&, const RouterOptions&) = default;
+};
+
 struct CheckpointOptions {
     std::string dir;
     std::optional<std::int64_t> every;  ///< in steps; unset: at the end only

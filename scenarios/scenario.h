@@ -88,6 +88,7 @@ struct Training {
     std::optional<double> dropout;  ///< overrides the architecture's dropout
     double expert_load = 1;  ///< rows at the experts of the fullest rank, relative to the mean of
                              ///< all ranks
+    RouterOptions routers;
     RunOptions run;
 };
 
@@ -108,6 +109,8 @@ struct Scenario {
     bool has_replicas() const {
         return parallel.replicas() > 1 || (model.has_experts() && parallel.expert_replicas() > 1);
     }
+    /// The microbatches of a step, of all replicas together.
+    int all_micro_batches() const { return training.micro_batches * parallel.data; }
     PipelineShape pipeline_shape() const {
         return {parallel.pipeline, parallel.stages_per_rank, training.micro_batches,
                 schedule.slices};

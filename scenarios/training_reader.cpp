@@ -26,6 +26,9 @@ constexpr std::pair<std::string_view, AttentionKernel> kAttentions[] = {
     {"flash", AttentionKernel::Flash}, {"unfused", AttentionKernel::Unfused}};
 constexpr std::pair<std::string_view, DataType> kTypes[] = {
     {"fp32", DataType::Fp32}, {"fp16", DataType::Fp16}, {"bf16", DataType::Bf16}};
+constexpr std::pair<std::string_view, RouterOptions::Balancing> kBalancings[] = {
+    {"aux_loss", RouterOptions::Balancing::AuxLoss},
+    {"seq_aux_loss", RouterOptions::Balancing::SeqAuxLoss}};
 constexpr std::pair<std::string_view, std::optional<DataType>> kMainTypes[] = {
     {"fp32", DataType::Fp32}, {"none", std::nullopt}};
 
@@ -40,6 +43,13 @@ constexpr std::pair<std::string_view, Precision> kPrecisions[] = {
     {"pure-bf16", pure(DataType::Bf16)},
     {"fp16", mixed(DataType::Fp16, true)},
     {"fp32", pure(DataType::Fp32)}};
+
+/// The place of a member of RouterOptions.
+auto in_routers(auto member) {
+    return [member](Draft& draft) -> decltype(auto) {
+        return (draft.scenario.training.routers.*member);
+    };
+}
 
 /// The place of a member of Training.
 auto in_training(auto member) {
@@ -126,7 +136,20 @@ const Fields<Draft>& training_fields() {
         {"dropout", real(in_training(&Training::dropout), 0, 0.999, "share"),
          "The probability of dropout, of hidden values and of attention.", "0.1", "model.dropout"},
         {"expert_load", real(in_training(&Training::expert_load), 1, 4096, "ratio"),
-         "Tokens at the experts of the fullest rank, relative to the mean of all ranks.", "1.2"}};
+         "Tokens at the experts of the fullest rank, relative to the mean of all ranks.", "1.2"},
+        {"moe_router_load_balancing_type", word(in_routers(&RouterOptions::balancing), kBalancings),
+         "The tokens that the auxiliary loss balances over experts: those of a microbatch, or of "
+         "each sequence.",
+         "seq_aux_loss"},
+        {"moe_aux_loss_coeff", real(in_routers(&RouterOptions::aux_loss_coeff), 0, 1e6),
+         "The factor of the auxiliary loss that balances the experts' tokens; 0: there is none.",
+         "0.001"},
+        {"moe_z_loss_coeff", real(in_routers(&RouterOptions::z_loss_coeff), 0, 1e6),
+         "The factor of the loss that keeps a router's logits small; 0: there is none.", "0.001"},
+        {"moe_router_bias_update_rate", real(in_routers(&RouterOptions::bias_update_rate), 0, 1),
+         "What the bias by which a router corrects its choice changes by in a step: up for experts "
+         "with fewer tokens than the mean, down for those with more.",
+         "0.001"}};
     return kFields;
 }
 

@@ -13,6 +13,7 @@
 #include "exec/core/kernels/norms.h"
 #include "exec/core/kernels/optimizer.h"
 #include "exec/core/kernels/products.h"
+#include "exec/core/kernels/router.h"
 #include "exec/core/kernels/signature.h"
 #include "exec/core/kernels/vision.h"
 
@@ -38,6 +39,7 @@ class Kernels : public ProductKernels,
                 public NormKernels,
                 public AttentionKernels,
                 public ElementwiseKernels,
+                public RouterKernels,
                 public ExpertKernels,
                 public LossKernels,
                 public VisionKernels,

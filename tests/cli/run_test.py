@@ -16,6 +16,10 @@ STEPS = 4
 SHAPES = pathlib.Path(__file__).parents[2] / "scenarios/data/shapes/train"
 EXPERTS = ("{name: tiny, family: llama, layers: 4, hidden: 16, heads: 4, ffn: 24, vocab: 260, "
            "max_positions: 64, experts: 4, experts_per_token: 2}")
+ROUTED = ("{name: tiny, family: deepseek, layers: 4, hidden: 16, heads: 4, ffn: 12, vocab: 260, "
+          "max_positions: 64, experts: 8, experts_per_token: 2, shared_ffn: 20, router: sigmoid, "
+          "router_groups: 4, router_groups_chosen: 2, router_scaling: 2.5, "
+          "router_bias_correction: true, layer_groups: [{count: 1, experts: 0, ffn: 40}, {count: 3}]}")
 # Open MPI keeps its allocations until the end: leaks are looked for among threads.
 MPI = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
 
@@ -67,6 +71,27 @@ class Training(RunTest):
                      ("gpus=4", "parallel={data: 2, pipeline: 2, zero_stage: 1}")]:
             for mine, expected in zip(self.report(model, *sets, steps=8)["losses"], losses):
                 self.assertAlmostEqual(mine, expected, delta=1e-5 * expected, msg=sets)
+
+    def test_routers_are_balanced_alike_in_every_layout(self):
+        sets = (f"model={ROUTED}", "training.moe_aux_loss_coeff=0.1",
+                "training.moe_z_loss_coeff=0.01", "training.moe_router_bias_update_rate=0.02")
+        expected = self.report(*sets, "parallel.pipeline=1", "gpus=1", steps=8)
+        self.assertEqual([layer["layer"] for layer in expected["layer_loads"]], [1, 2, 3])
+        for layer in expected["layer_loads"]:
+            self.assertGreater(layer["load"], 1)
+            self.assertGreaterEqual(layer["largest_load"], layer["load"])
+        metrics = self.folder / "steps.jsonl"
+        report = json.loads(self.run_it(
+            *(word for key in (*sets, "gpus=4", "parallel={data: 2, pipeline: 2, zero_stage: 1}")
+              for word in ("--set", key)),
+            "--metrics", metrics, "--json", "-", steps=8).stdout)
+        for mine, wanted in zip(report["losses"], expected["losses"]):
+            self.assertAlmostEqual(mine, wanted, delta=1e-5 * wanted)
+        self.assertEqual(report["layer_loads"], expected["layer_loads"])
+        for step in lines_of(metrics):
+            self.assertGreater(step["aux_loss"], 0.2)  # three layers', each at least its coefficient
+            self.assertGreater(step["z_loss"], 0)
+            self.assertGreaterEqual(step["expert_load"], 1)
 
     def test_every_layout_computes_the_same_losses(self):
         expected = self.one_rank()["losses"]

@@ -317,7 +317,16 @@ struct Promise {
         const std::int64_t entries = routed * keys().experts;
         read(it.tokens, e * stream, "fw", "i");
         make(it.weights, 4 * entries, "fi", "iw");
-        role(it.logits, e * entries, "f");
+        role(it.logits, e * entries, it.keeps_logits ? "fi" : "f");
+        EXPECT_EQ(it.keeps_logits, keys().router != Router::Softmax || how.router_terms.any());
+        EXPECT_EQ(it.counts.has_value(), how.router_terms.balance);
+        if (it.counts)
+            role(*it.counts,
+                 4 * keys().experts * (how.router_terms.by_sequence ? how.micro_batch : 1), "fi");
+        EXPECT_EQ(it.correction.has_value(), keys().router_bias_correction);
+        if (it.correction) {
+            EXPECT_EQ(graph.buffers[*it.correction].shape, std::vector{keys().experts});
+        }
         role(it.logits_gradient, e * entries, "iw");
         role(it.tokens_gradient_part, e * stream, "i");
         EXPECT_EQ(graph.parameters[it.gate].elements(), keys().experts * model.hidden);

@@ -55,6 +55,14 @@ struct Way {
 std::vector<Way> ways() {
     return {
         {"as it is", [](Execution&) {}},
+        {"routers that add to the loss",
+         [](Execution& how) {
+             how.router_terms = {true, false, true};
+         }},
+        {"routers that balance sequences",
+         [](Execution& how) {
+             how.router_terms = {true, true, false};
+         }},
         {"nothing fused",
          [](Execution& how) {
              how.attention = AttentionKernel::Unfused;

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "tests/oracle/array.h"
@@ -29,36 +27,6 @@ Array<const double> read_weights(const ConstTensorView& weights) {
 }
 
 }  // namespace
-
-/// The softmax over the `chosen` largest logits of a token, the first of equal ones.
-void Oracle::route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) {
-    const std::int64_t tokens = rows_of(logits), experts = logits.shape.columns();
-    const auto logit = read(logits, {tokens, experts});
-    const auto weight = write(weights, {tokens, experts});
-    fill_zero(weights);
-    for (std::int64_t t = 0; t < tokens; ++t) {
-        std::vector<std::int64_t> best;
-        for (std::int64_t e = 0; e < experts; ++e) best.push_back(e);
-        std::ranges::stable_sort(best, [&](auto a, auto b) { return logit(t, a) > logit(t, b); });
-        best.resize(static_cast<std::size_t>(chosen));
-        double sum = 0;
-        for (const std::int64_t e : best) sum += std::exp(logit(t, e) - logit(t, best[0]));
-        for (const std::int64_t e : best)
-            weight(t, e) = std::exp(logit(t, e) - logit(t, best[0])) / sum;
-    }
-}
-
-/// dlogits = w (dw - the sum of w dw over the token's experts).
-void Oracle::route_backward_input(ConstTensorView dweights, ConstTensorView weights,
-                                  TensorView dlogits) {
-    const auto w = read_weights(weights), dw = read_weights(dweights);
-    const auto dlogit = write(dlogits, {w.extent(0), w.extent(1)});
-    for (std::int64_t t = 0; t < w.extent(0); ++t) {
-        double sum = 0;
-        for (std::int64_t e = 0; e < w.extent(1); ++e) sum += w(t, e) * dw(t, e);
-        for (std::int64_t e = 0; e < w.extent(1); ++e) dlogit(t, e) = w(t, e) * (dw(t, e) - sum);
-    }
-}
 
 std::vector<std::int64_t> Oracle::first_rows_of_experts(ConstTensorView weights) {
     std::vector<std::int64_t> first(static_cast<std::size_t>(weights.shape.columns()) + 1, 0);

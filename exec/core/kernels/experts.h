@@ -8,18 +8,12 @@
 
 namespace debubble::exec {
 
-/// A mixture of experts. A router chooses some experts for each token, and the token goes to each
-/// of them as a row: `weights` are fp32 [tokens, experts], zero for experts that a token does not
-/// go to; rows [tokens x chosen, hidden] are grouped by expert, and those of an expert have the
-/// order of their tokens.
+/// A mixture of experts. A router (router.h) chooses some experts for each token, and the token
+/// goes to each of them as a row: `weights` are fp32 [tokens, experts], zero for experts that a
+/// token does not go to; rows [tokens x chosen, hidden] are grouped by expert, and those of an
+/// expert have the order of their tokens.
 class ExpertKernels {
 public:
-    /// weights = softmax over each token's `chosen` largest logits [tokens, experts], the first of
-    /// equal ones.
-    virtual void route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) = 0;
-    /// dlogits is fp32 and may be dweights.
-    virtual void route_backward_input(ConstTensorView dweights, ConstTensorView weights,
-                                      TensorView dlogits) = 0;
     /// [experts + 1]: the first row of each expert, and the end of all rows. Waits for the device.
     virtual std::vector<std::int64_t> first_rows_of_experts(ConstTensorView weights) = 0;
 

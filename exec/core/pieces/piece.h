@@ -54,4 +54,15 @@ std::vector<BasicPiece<Byte>> pieces_of(const models::Parameter& parameter,
     return pieces;
 }
 
+/// A whole buffer at `data`.
+template <class Byte>
+BasicPiece<Byte> piece_of(const models::Buffer& buffer, Byte* data) {
+    return {kinds::kParameter,
+            buffer.name,
+            buffer.shape,
+            DataType::Fp32,
+            {whole(buffer.shape), 0, row_major_strides(buffer.shape)},
+            data};
+}
+
 }  // namespace debubble::exec

@@ -4,7 +4,8 @@
 
 namespace debubble::exec {
 
-RandomBatch::RandomBatch(const scenarios::Scenario& scenario) {
+RandomBatch::RandomBatch(const scenarios::Scenario& scenario)
+    : all_micro_batches_(scenario.all_micro_batches()) {
     const models::Architecture& model = scenario.model;
     const scenarios::Training& training = scenario.training;
     const bool images = model.sees_images();
@@ -33,6 +34,7 @@ StepInputs RandomBatch::inputs(std::int64_t step, double loss_scale) const {
     StepInputs inputs;
     inputs.step = step;
     inputs.gradient_scale = loss_scale / static_cast<double>(targets_);
+    inputs.micro_batch_scale = loss_scale / static_cast<double>(all_micro_batches_);
     std::int64_t first_sample = 0;
     for (const Sample& sample : micro_batches_) {
         inputs.micro_batches.push_back({sample.inputs.view(), sample.targets.view(), first_sample});

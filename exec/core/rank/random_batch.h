@@ -21,7 +21,8 @@ private:
         Tensor targets;
     };
     std::vector<Sample> micro_batches_;
-    std::int64_t targets_ = 0;  ///< number of targets of the global batch
+    std::int64_t targets_ = 0;   ///< number of targets of the global batch
+    int all_micro_batches_ = 1;  ///< of the global batch
 };
 
 }  // namespace debubble::exec

@@ -136,6 +136,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
         tools.log = &log_;
         tools.offloaded = most_offloaded(plan.program.ranks[rank().index], stage);
         tools.on_sharding = how.on_sharding;
+        tools.routers = scenario_.training.routers;
         if (how.device) tools.lanes = &how.device->lanes();
         runners_.push_back(make_model_stage(graphs_of(scenario_, plan, stage), tools));
         stages_.push_back(runners_.back().get());
@@ -191,6 +192,12 @@ double RankJob::correct_total() const {
     double total = 0;
     for (const auto& runner : runners_) total += runner->correct_total();
     return total;
+}
+
+RouterTotals RankJob::router_totals() const {
+    RouterTotals totals;
+    for (const auto& runner : runners_) totals += runner->router_totals();
+    return totals;
 }
 
 bool RankJob::has_head() const {

@@ -48,6 +48,9 @@ public:
     /// divided. Another pipeline rank may have the head, another data rank other samples.
     double loss_total() const;
     double correct_total() const;
+    /// What the routers of this rank's stages have added to the loss on this rank's tokens, times
+    /// StepInputs::micro_batch_scale.
+    RouterTotals router_totals() const;
     /// The record of the work in the last step or evaluation, written by the objects that did it.
     const ActionLog& log() const { return log_; }
     bool has_head() const;  ///< whether a stage of this rank has the head

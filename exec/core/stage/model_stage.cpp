@@ -135,6 +135,9 @@ public:
 
     double loss_total() const override { return total(StepTotal::Loss); }
     double correct_total() const override { return total(StepTotal::Correct); }
+    RouterTotals router_totals() const override {
+        return {total(StepTotal::Balance), total(StepTotal::Z)};
+    }
     std::chrono::nanoseconds communicated() const override {
         return state_.communicated + state_.tools.parameters.communicated();
     }

@@ -146,6 +146,14 @@ void OperatorCall::scatter_context(ConstTensorView all, TensorView mine) const {
     scatter(*this, state.tools.context, all, mine);
 }
 
+void OperatorCall::sum_over_tokens(TensorView data) const {
+    if (scattered()) all_reduce(data);
+    if (!state.tools.context) return;
+    communicate(*this, state.tools.context, [&](Communicator& group) {
+        return group.all_reduce(data, Reduction::Sum, op.name);
+    });
+}
+
 void OperatorCall::gather_columns(ConstTensorView mine, TensorView all) const {
     const ArenaTensor parts = temporary(all.shape, all.type);
     all_gather(mine, parts.view());

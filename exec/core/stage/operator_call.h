@@ -24,8 +24,8 @@ namespace op = models::op;
 using LiveTensors = std::vector<ArenaTensor>;
 
 /// What a step adds up in StageMemory::totals.
-enum class StepTotal : std::uint8_t { Loss, Correct };
-inline constexpr std::int64_t kStepTotals = 2;
+enum class StepTotal : std::uint8_t { Loss, Correct, Balance, Z };
+inline constexpr std::int64_t kStepTotals = 4;
 
 /// The memory that belongs to the stage, not to a pass.
 struct StageMemory {
@@ -79,6 +79,11 @@ struct OperatorCall {
     std::int64_t first_position() const { return stretches().front(); }
     /// Tokens routed to experts. Every expert of the layer lives on this rank.
     std::int64_t expert_rows() const { return stream_tokens() * experts().per_token; }
+    /// The sum of the step, fp64 [1].
+    TensorView total(StepTotal which) const {
+        const TensorView all = state.totals.view();
+        return {all.data + static_cast<std::int64_t>(which) * size_of(all.type), {1}, all.type};
+    }
     /// Precondition: the operator is in a layer.
     const models::Layer& layer() const { return model().layers[op.layer.value()]; }
     /// Precondition: the operator is in a layer with experts.
@@ -118,6 +123,8 @@ struct OperatorCall {
     // Collectives of the context-parallel group.
     void gather_context(ConstTensorView mine, TensorView all) const;
     void scatter_context(ConstTensorView all, TensorView mine) const;
+    /// The sum over all ranks that have a part of the tokens of the residual stream.
+    void sum_over_tokens(TensorView data) const;
 
     /// This operator's random stream in this step.
     RandomStream random_stream(std::string_view purpose) const;

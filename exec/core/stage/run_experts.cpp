@@ -16,14 +16,6 @@ TensorView rows_of(const OperatorCall& call, int index, std::int64_t columns) {
     return call.tensor(index, {call.expert_rows(), columns});
 }
 
-/// The gradient of the logits, which overwrites that of the weights, as an operand of products.
-TensorView logits_gradient(const OperatorCall& call, const op::Router& roles) {
-    const Shape shape{call.stream_tokens(), call.experts().count};
-    const TensorView narrow = call.tensor(roles.logits_gradient, shape);
-    call.kernels().copy(weights_at(call, roles.weights.gradient), narrow);
-    return narrow;
-}
-
 std::array<int, 3> key_of(const OperatorCall& call) {
     return {call.micro_batch, call.slice, call.op.layer.value_or(0)};
 }
@@ -47,30 +39,6 @@ struct ExpertsCall {
 };
 
 }  // namespace
-
-void forward(const OperatorCall& call, const op::Router& roles) {
-    const TensorView logits =
-        call.tensor(roles.logits, {call.stream_tokens(), call.experts().count});
-    call.kernels().linear_forward(WeightLayout::OutputsInputs, call.stream(roles.tokens.tensor),
-                                  call.parameter(roles.gate), {}, logits);
-    call.kernels().route_forward(call.experts().per_token, logits,
-                                 weights_at(call, roles.weights.tensor));
-}
-
-void backward_input(const OperatorCall& call, const op::Router& roles) {
-    const TensorView gradient = weights_at(call, roles.weights.gradient);
-    call.kernels().route_backward_input(gradient, weights_at(call, roles.weights.tensor), gradient);
-    const TensorView part = call.stream(roles.tokens_gradient_part);
-    call.kernels().linear_backward_input(WeightLayout::OutputsInputs, logits_gradient(call, roles),
-                                         call.parameter(roles.gate), part, Write::Overwrite);
-    call.kernels().add(part, call.stream(roles.tokens.gradient));
-}
-
-void backward_weight(const OperatorCall& call, const op::Router& roles) {
-    call.kernels().linear_backward_weight(
-        WeightLayout::OutputsInputs, call.stream(roles.tokens.tensor), logits_gradient(call, roles),
-        call.gradient(roles.gate), {});
-}
 
 void forward(const OperatorCall& call, const op::Permute& roles) {
     const TensorView weights = weights_at(call, roles.weights);

@@ -55,20 +55,17 @@ struct LossCall {
     }
     void count() const {
         if (call.again) return;
-        call.kernels().cross_entropy_loss(loss(), targets, sum(), target(), total(StepTotal::Loss));
+        call.kernels().cross_entropy_loss(loss(), targets, sum(), target(),
+                                          call.total(StepTotal::Loss));
     }
     /// Called before softmax(). Where the vocabulary is cut, no rank sees a whole row.
     void count_correct() const {
         if (cut || call.again || call.state.step->training) return;
-        call.kernels().count_correct(loss(), targets, logits, total(StepTotal::Correct));
+        call.kernels().count_correct(loss(), targets, logits, call.total(StepTotal::Correct));
     }
     void gradient() const {
         call.kernels().cross_entropy_gradient(loss(), targets, own_largest(), largest(), sum(),
                                               logits);
-    }
-    TensorView total(StepTotal which) const {
-        const TensorView all = call.state.totals.view();
-        return {all.data + static_cast<std::int64_t>(which) * size_of(all.type), {1}, all.type};
     }
 };
 

@@ -107,9 +107,8 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
     if (const auto* experts = layer.as<models::Experts>()) {
         if (experts->activation != models::Activation::Swiglu) return "that activation of experts";
         if (experts->shared_gate) return "gates of shared experts";
-        if (experts->router != models::Router::Softmax) return "sigmoid routers";
-        if (experts->groups > 1) return "groups of experts";
-        if (experts->scaling != 1) return "scaled weights of experts";
+        if (experts->groups_chosen < experts->groups && experts->groups > kMostExpertGroups)
+            return "more than 32 groups of experts";
         if (experts->bias || experts->router_bias) return "biases of experts or routers";
         if (experts->weighs_input) return "experts whose inputs are weighed";
     }

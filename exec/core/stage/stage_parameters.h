@@ -28,6 +28,12 @@ public:
     virtual TensorView value(int parameter) = 0;
     virtual TensorView gradient(int parameter) = 0;  ///< backward passes add to it
 
+    /// A buffer, fp32, by its index in StageGraph::buffers.
+    virtual TensorView buffer(int /*index*/) { return {}; }
+    /// The tokens of each expert of a layer in this step, fp32 [experts]: passes add to it; empty
+    /// where nobody counts them.
+    virtual TensorView expert_loads(int /*layer*/) { return {}; }
+
     // Called around every pass, and in it around the operators of each layer of its order, so that
     // parameters can be gathered, or gradients reduced, while other layers compute.
     virtual void begin_pass(const PassOrder& /*order*/, PassReads /*reads*/) {}

@@ -10,6 +10,18 @@
 /// One stage of the model on one rank, as the interpreter of Programs sees it.
 namespace debubble::exec {
 
+/// Terms that routers of experts add to the loss.
+struct RouterTotals {
+    double balance = 0;  ///< load-balancing (auxiliary) loss
+    double z = 0;
+
+    RouterTotals& operator+=(const RouterTotals& more) {
+        balance += more.balance;
+        z += more.z;
+        return *this;
+    }
+};
+
 /// Tensors that cross the edges of a stage are passed by value: a received buffer becomes the
 /// input, the output becomes a send buffer, and the last owner frees it. At the ends of the
 /// pipeline edges are empty: tokens come from StepInputs, the loss goes to loss_total().
@@ -43,6 +55,10 @@ public:
     virtual double loss_total() const = 0;
     /// The number of rows whose largest logit is the target's, for an evaluation.
     virtual double correct_total() const = 0;
+
+    /// The terms that this stage's routers have added to the loss in this step, on this rank's
+    /// tokens, with StepInputs::micro_batch_scale as their factor.
+    virtual RouterTotals router_totals() const { return {}; }
 
     /// The time for which passes have stood still for collectives inside them, since the first
     /// pass.

@@ -11,6 +11,7 @@
 #include "exec/core/stage/stage_parameters.h"
 #include "models/graph.h"
 #include "models/operator_runs.h"
+#include "scenarios/run_options.h"
 #include "trace/action_log.h"
 
 /// The objects, options and callbacks of a stage.
@@ -54,6 +55,7 @@ struct StageTools {
     /// The stage of the Program, and the log of what it has run; nullptr: none.
     Stage stage = {};
     ActionLog* log = nullptr;
+    scenarios::RouterOptions routers = {};
     ShardingListener on_sharding = {};  ///< called in addition to on_operator
 };
 

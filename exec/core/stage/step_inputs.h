@@ -23,6 +23,9 @@ struct StepInputs {
     bool training = true;  ///< whether there are dropout and gradients; false to evaluate
     /// Loss scale divided by the number of non-ignored targets of the global batch.
     double gradient_scale = 1;
+    /// Loss scale divided by the number of microbatches of all replicas: the factor of terms of the
+    /// loss that are means over these.
+    double micro_batch_scale = 1;
     std::int32_t ignore_index = -100;
     std::vector<MicroBatchInputs> micro_batches;  ///< by index
 };

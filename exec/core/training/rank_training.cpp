@@ -86,6 +86,7 @@ RankTraining make_rank_training(const scenarios::Scenario& scenario, const scena
     training.step =
         std::make_unique<TrainingStep>(*training.groups, training.stages, options, policy,
                                        execution.sequence_parallel, patience, kernels, arena);
+    training.step->correct_routers_by(scenario.training.routers.bias_update_rate);
     return training;
 }
 

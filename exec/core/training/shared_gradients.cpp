@@ -108,6 +108,21 @@ void sum_replicated_gradients(const std::vector<LocalStage>& stages, TrainingGro
     each([&](const TensorView& piece, const TensorView& part) { kernels.copy(part, piece); });
 }
 
+void sum_expert_loads(const std::vector<LocalStage>& stages, TrainingGroups& groups,
+                      bool sequence_parallel, Deadline deadline) {
+    for (const auto& [stage, group] : groups.stages) {
+        const auto local = std::ranges::find(stages, stage, &LocalStage::stage);
+        if (local == stages.end() || local->state->routers().layers().empty()) continue;
+        const TensorView loads = local->state->routers().loads();
+        const auto sum_over = [&](Communicator* ranks) {
+            if (ranks == nullptr) return;
+            ranks->all_reduce(loads, Reduction::Sum, "loads of experts")->wait(deadline);
+        };
+        sum_over(group.everyone ? group.everyone.get() : groups.replicas.get());
+        if (sequence_parallel) sum_over(groups.tensor.get());
+    }
+}
+
 void sum_of_squares(const std::vector<LocalStage>& stages, const TrainingGroups& groups,
                     Kernels& kernels, TensorView total) {
     kernels.fill_zero(total);

@@ -27,6 +27,11 @@ Interval sum_tied_gradients(const std::vector<LocalStage>& stages, TrainingGroup
 void sum_replicated_gradients(const std::vector<LocalStage>& stages, TrainingGroups& groups,
                               Kernels& kernels, Arena& arena, Deadline deadline);
 
+/// Sums the tokens of each expert over all ranks that have routed some of the stage's, stage by
+/// stage in the order of their numbers.
+void sum_expert_loads(const std::vector<LocalStage>& stages, TrainingGroups& groups,
+                      bool sequence_parallel, Deadline deadline);
+
 /// Adds this rank's part of the squared global norm to `total` (fp64 [1]): the elements that it
 /// owns, each parameter once.
 void sum_of_squares(const std::vector<LocalStage>& stages, const TrainingGroups& groups,

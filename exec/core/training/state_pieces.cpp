@@ -43,6 +43,14 @@ void add_slot(Collector collect, const UnitState& unit, const FlatRange& values,
                     [&](const FlatRange& part) { return unit.moment(m, part); });
 }
 
+/// Buffers are whole on every rank.
+void add_buffers(const TrainedStage& state, std::vector<WantedPiece>& pieces, HostCopies& copies) {
+    for (std::size_t i = 0; i < state.buffers().size(); ++i) {
+        const TensorView view = copies.of(state.routers().correction(static_cast<int>(i)));
+        pieces.push_back(piece_of(state.buffers()[i], view.data));
+    }
+}
+
 }  // namespace
 
 std::vector<Piece> pieces_to_save(const TrainedStage& state, bool first_holder,
@@ -54,6 +62,8 @@ std::vector<Piece> pieces_to_save(const TrainedStage& state, bool first_holder,
             if (speaks_for(state, slot))
                 add_slot({state, slot, pieces, copies}, unit, unit.owned(), unit.owned(),
                          !state.policy().main, true);
+    if (state.place().tensor_rank == 0 && state.place().shard == 0)
+        add_buffers(state, pieces, copies);
     return {pieces.begin(), pieces.end()};
 }
 
@@ -63,6 +73,7 @@ std::vector<WantedPiece> pieces_to_load(TrainedStage& state, Wanted wanted, Host
         for (const UnitSlot& slot : unit.unit().slots)
             add_slot({state, slot, pieces, copies}, unit, unit.values_held(), unit.stepped(), true,
                      wanted == Wanted::Everything);
+    add_buffers(state, pieces, copies);
     return pieces;
 }
 

@@ -29,6 +29,7 @@ Shape shape_of(const Dimensions& shape) {
 TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& policy,
                            const StagePlace& place, Kernels& kernels, Arena& arena)
     : parameters_(graph.parameters),
+      buffers_(graph.buffers),
       execution_(graph.execution),
       policy_(policy),
       place_(place),
@@ -36,6 +37,7 @@ TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& p
       arena_(&arena),
       units_(units_of(graph, policy.shares_gradients() && graph.execution.split_backward)),
       addresses_(graph.parameters.size()),
+      routers_(graph, kernels, arena),
       gathers_(units_.size()),
       reduced_(units_.size(), false) {
     states_.reserve(units_.size());

@@ -6,6 +6,7 @@
 
 #include "exec/core/stage/stage_parameters.h"
 #include "exec/core/training/gradient_reduction.h"
+#include "exec/core/training/router_state.h"
 #include "exec/core/training/unit_state.h"
 
 namespace debubble::exec {
@@ -39,6 +40,8 @@ public:
 
     TensorView value(int parameter) override;
     TensorView gradient(int parameter) override;
+    TensorView buffer(int index) override { return routers_.correction(index); }
+    TensorView expert_loads(int layer) override { return routers_.loads(layer); }
     void begin_pass(const PassOrder& order, PassReads reads) override;
     void open(std::optional<int> layer) override;
     void close(std::optional<int> layer) override;
@@ -64,6 +67,9 @@ public:
     const models::Execution& execution() const { return execution_; }
     const StatePolicy& policy() const { return policy_; }
     const StagePlace& place() const { return place_; }
+    const std::vector<models::Buffer>& buffers() const { return buffers_; }
+    RouterState& routers() { return routers_; }
+    const RouterState& routers() const { return routers_; }
     std::vector<UnitState>& units() { return states_; }
     const std::vector<UnitState>& units() const { return states_; }
 
@@ -80,6 +86,7 @@ private:
     TensorView at(const TensorView& whole, const Address& address) const;
 
     std::vector<models::Parameter> parameters_;
+    std::vector<models::Buffer> buffers_;
     models::Execution execution_;
     StatePolicy policy_;
     StagePlace place_;
@@ -88,6 +95,7 @@ private:
     std::vector<ParameterUnit> units_;
     std::vector<UnitState> states_;   ///< states of units_
     std::vector<Address> addresses_;  ///< by parameter
+    RouterState routers_;
 
     PassOrder order_;            ///< order of the pass under way
     std::size_t at_ = 0;         ///< position in it

@@ -9,6 +9,7 @@ using scenarios::lr_of;
 using scenarios::LrSchedule;
 using scenarios::moments_of;
 using scenarios::OptimizerOptions;
+using scenarios::RouterOptions;
 
 /// The training options of a run: RunOptions whose learning rate has its end.
 using TrainingOptions = scenarios::RunOptions;

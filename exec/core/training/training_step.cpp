@@ -51,7 +51,10 @@ void TrainingStep::begin_step(std::int64_t step) {
     outcome_ = {};
     outcome_.lr = options_.lr_schedule.rate(lr_of(options_.optimizer), steps_taken_);
     outcome_.loss_scale = loss_scale();
-    for (const LocalStage& local : stages_) local.state->zero_gradients();
+    for (const LocalStage& local : stages_) {
+        local.state->zero_gradients();
+        local.state->routers().begin_step();
+    }
 }
 
 Pending TrainingStep::unshard(Stage stage) {
@@ -118,6 +121,8 @@ void TrainingStep::complete_gradients(Deadline deadline) {
     complete(deadline);
     if (std::exchange(gradients_complete_, true)) return;
     if (sequence_parallel_) sum_replicated_gradients(stages_, groups_, kernels_, arena_, deadline);
+    sum_expert_loads(stages_, groups_, sequence_parallel_, deadline);
+    for (const LocalStage& local : stages_) local.state->routers().end_step(router_rate_);
 }
 
 Pending TrainingStep::grad_norm() {

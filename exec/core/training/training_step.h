@@ -37,6 +37,8 @@ struct StepOutcome {
 /// * Gradients of parameters that tensor-parallel ranks all hold, but for which they see only their
 ///   own positions under sequence parallelism (norms, biases of row-cut products, positions), are
 ///   summed over the tensor group once per step, at the GradNorm or OptimizerStep that comes first.
+/// * The tokens of each expert are summed there too, and correct the biases of routers, whether the
+///   optimizer then steps or not (Megatron-Core's finalize_model_grads).
 /// * The norm counts every parameter once: tied copies by their first, whole parameters of a
 ///   tensor group by its first rank, stages with several holders by the first. A sum of squares
 ///   that is not finite is the overflow flag.
@@ -63,6 +65,8 @@ public:
 
     /// The factor on the gradients of the next step (StepInputs::gradient_scale).
     double loss_scale() const { return scaler_ ? scaler_->scale() : 1; }
+    /// What the biases by which routers correct their choice change by in a step.
+    void correct_routers_by(double rate) { router_rate_ = rate; }
     const StepOutcome& outcome() const { return outcome_; }  ///< outcome of the last step
     /// Whether every weight is a finite number; a collective over all ranks, between steps.
     bool weights_are_finite();
@@ -105,6 +109,7 @@ private:
     std::int64_t steps_taken_ = 0;
     StepOutcome outcome_;
     bool gradients_complete_ = false;
+    double router_rate_ = 0;
     bool stepped_ = false;  ///< before the norm was known
     std::vector<Copy> copies_;
     std::vector<HeldTensor> host_copies_;           ///< copies of offloaded state, made once

@@ -1,47 +1,10 @@
 #include "exec/cpu/loops/experts.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "exec/cpu/loops/sums.h"
 
 namespace debubble::exec::loops {
-
-void route_forward(std::int64_t chosen, In logits, Out weights) {
-    const std::int64_t experts = logits.columns();
-    assert(weights.size() == logits.size() && "a weight of every token and expert");
-    assert(0 < chosen && chosen <= experts && "a token goes to some experts");
-    for (std::int64_t token = 0; token < logits.rows(); ++token) {
-        const float* logit = logits.row(token);
-        float* weight = weights.row(token);
-        std::fill_n(weight, experts, 0.F);
-        float largest = 0, sum = 0;
-        for (std::int64_t i = 0; i < chosen; ++i) {
-            std::int64_t best = -1;
-            for (std::int64_t e = 0; e < experts; ++e)
-                if (weight[e] == 0.F && (best < 0 || logit[e] > logit[best])) best = e;
-            if (i == 0) largest = logit[best];
-            weight[best] =
-                std::max(std::exp(logit[best] - largest), std::numeric_limits<float>::min());
-            sum += weight[best];
-        }
-        for (std::int64_t e = 0; e < experts; ++e)
-            if (weight[e] != 0.F)
-                weight[e] = std::max(weight[e] / sum, std::numeric_limits<float>::min());
-    }
-}
-
-void route_backward(In dweights, In weights, Out dlogits) {
-    const std::int64_t experts = weights.columns();
-    for (std::int64_t token = 0; token < weights.rows(); ++token) {
-        const float *weight = weights.row(token), *dweight = dweights.row(token);
-        float* dlogit = dlogits.row(token);
-        float mean = 0;
-        for (std::int64_t e = 0; e < experts; ++e) mean += weight[e] * dweight[e];
-        for (std::int64_t e = 0; e < experts; ++e) dlogit[e] = weight[e] * (dweight[e] - mean);
-    }
-}
 
 ExpertRows::ExpertRows(In weights)
     : tokens_(weights.rows()), first_(static_cast<std::size_t>(weights.columns()) + 1, 0) {

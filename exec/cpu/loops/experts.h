@@ -9,15 +9,9 @@
 /// arXiv:1701.06538; Mixtral, Jiang et al. 2024, arXiv:2401.04088, section 2.1). No token is
 /// dropped: there are k rows for each token.
 ///
-/// weights [tokens, experts]: the softmax over a token's k largest logits, zero for experts that it
-/// does not go to. They alone tell which rows belong to which expert.
+/// weights [tokens, experts] are zero for experts that a token does not go to. They alone tell
+/// which rows belong to which expert.
 namespace debubble::exec::loops {
-
-/// Computes weights from logits; of equal logits the first is taken. A weight below the smallest
-/// normal number becomes that number, so that it still shows the choice.
-void route_forward(std::int64_t chosen, In logits, Out weights);
-/// dlogits = w (dw - the sum of w dw over the token's experts); may be dweights.
-void route_backward(In dweights, In weights, Out dlogits);
 
 /// The rows of the experts, one expert's after the other's, each in the order of its tokens.
 class ExpertRows {

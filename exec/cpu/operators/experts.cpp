@@ -23,17 +23,6 @@ void each_token(int workers, const ExpertRows& rows, const Body& body) {
 
 }  // namespace
 
-void CpuOperators::route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) {
-    each_row(logits, [&](Fp32Operands& use, Rows rows) {
-        loops::route_forward(chosen, use.in(rows.of(logits)), rows.of(weights).as<float>());
-    });
-}
-
-void CpuOperators::route_backward_input(ConstTensorView dweights, ConstTensorView weights,
-                                        TensorView dlogits) {
-    loops::route_backward(dweights.as<float>(), weights.as<float>(), dlogits.as<float>());
-}
-
 std::vector<std::int64_t> CpuOperators::first_rows_of_experts(ConstTensorView weights) {
     const ExpertRows rows(weights.as<float>());
     return {rows.first().begin(), rows.first().end()};

@@ -100,15 +100,6 @@ __global__ void gradient_kernel(LossShape shape, float gradient_scale, const std
     });
 }
 
-/// One block adds everything, so that the sum has one order.
-template <class Term>
-__global__ void add_to_total(std::int64_t count, Term term, double* total) {
-    double mine = 0;
-    for (std::int64_t i = thread_index(); i < count; i += thread_count()) mine += term(i);
-    const double all = over_block(mine, Add{}, shared_memory<double>());
-    if (thread_index() == 0) *total += all;
-}
-
 struct TokenLoss {
     std::int32_t ignore_index;
     const std::int32_t* targets;

@@ -1,7 +1,5 @@
 #include "exec/cuda/kernels/experts.h"
 
-#include <cfloat>
-
 #include "exec/cuda/kernels/load.h"
 
 /// A warp takes a token. The token's experts are found by a vote over its weights, so that all
@@ -9,69 +7,6 @@
 namespace debubble::exec::cuda {
 
 namespace {
-
-__device__ std::int64_t token_of_warp() {
-    return block_index() * (thread_count() / kWarp) + thread_index() / kWarp;
-}
-__device__ int lane_of_warp() {
-    return thread_index() % kWarp;
-}
-
-/// Whether `a` is larger, with NaN the largest: all lanes agree on the order.
-__device__ bool larger(float a, float b) {
-    return a > b || (a != a && b == b);
-}
-/// The weight, but at least the smallest normal number: a chosen expert has some weight. NaN stays.
-__device__ float at_least_normal(float weight) {
-    return weight < FLT_MIN ? FLT_MIN : weight;
-}
-
-__global__ void route_kernel(ExpertShape shape, std::int64_t chosen, Operand logits,
-                             float* weights) {
-    const std::int64_t token = token_of_warp(), row = token * shape.experts;
-    if (token >= shape.tokens) return;  // holds for the whole warp
-    const int lane = lane_of_warp(), experts = static_cast<int>(shape.experts);
-    // A lane writes and reads the weights of experts lane, lane + 32 ..: zero until one is chosen.
-    for (int e = lane; e < experts; e += kWarp) weights[row + e] = 0;
-    float largest = 0, sum = 0;
-    for (std::int64_t choice = 0; choice < chosen; ++choice) {
-        float best = 0;
-        int at = -1;
-        for (int e = lane; e < experts; e += kWarp) {
-            if (weights[row + e] != 0) continue;
-            const float logit = load(logits, row + e);
-            if (at >= 0 && !larger(logit, best)) continue;
-            best = logit;
-            at = e;
-        }
-        for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) {
-            const float other = warp_xor(best, lanes);
-            const int other_at = warp_xor(at, lanes);
-            const bool first = other_at < at && !larger(best, other);
-            if (other_at < 0 || (at >= 0 && !larger(other, best) && !first)) continue;
-            best = other;
-            at = other_at;
-        }
-        if (choice == 0) largest = best;
-        const float weight = at_least_normal(expf(best - largest));
-        sum += weight;
-        if (at % kWarp == lane) weights[row + at] = weight;
-    }
-    for (int e = lane; e < experts; e += kWarp)
-        if (weights[row + e] != 0) weights[row + e] = at_least_normal(weights[row + e] / sum);
-}
-
-__global__ void route_backward_kernel(ExpertShape shape, const float* dweights,
-                                      const float* weights, float* dlogits) {
-    const std::int64_t token = token_of_warp(), row = token * shape.experts;
-    if (token >= shape.tokens) return;
-    float mean = 0;
-    for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
-        mean += weights[row + e] * dweights[row + e];
-    mean = over_lanes(mean, Add{});
-    for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
-        dlogits[row + e] = weights[row + e] * (dweights[row + e] - mean);
-}
 
 /// A block counts the rows of an expert, in the order of the tokens.
 __global__ void places_kernel(ExpertShape shape, const float* weights, ExpertPlaces to) {
@@ -186,18 +121,6 @@ __global__ void combine_backward_kernel(ExpertShape shape, const float* weights,
 }
 
 }  // namespace
-
-void route_forward(Stream stream, const ExpertShape& shape, std::int64_t chosen, Operand logits,
-                   float* weights) {
-    launch("route_forward", route_kernel, over_tokens(shape.tokens), stream, shape, chosen, logits,
-           weights);
-}
-
-void route_backward(Stream stream, const ExpertShape& shape, const float* dweights,
-                    const float* weights, float* dlogits) {
-    launch("route_backward", route_backward_kernel, over_tokens(shape.tokens), stream, shape,
-           dweights, weights, dlogits);
-}
 
 void place_rows(Stream stream, const ExpertShape& shape, const float* weights,
                 const ExpertPlaces& at) {

@@ -20,12 +20,6 @@ struct ExpertPlaces {
     int* places = nullptr;
 };
 
-/// Computes weights from logits [tokens, experts].
-void route_forward(Stream stream, const ExpertShape& shape, std::int64_t chosen, Operand logits,
-                   float* weights);
-/// dlogits is fp32 and may be dweights.
-void route_backward(Stream stream, const ExpertShape& shape, const float* dweights,
-                    const float* weights, float* dlogits);
 void place_rows(Stream stream, const ExpertShape& shape, const float* weights,
                 const ExpertPlaces& at);
 void permute_forward(Stream stream, const ExpertShape& shape, const float* weights,

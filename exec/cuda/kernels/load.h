@@ -193,6 +193,14 @@ struct Larger {
     __device__ float operator()(float a, float b) const { return b > a || b != b ? b : a; }
 };
 
+/// A warp takes a token (over_tokens).
+__device__ inline std::int64_t token_of_warp() {
+    return block_index() * (thread_count() / kWarp) + thread_index() / kWarp;
+}
+__device__ inline int lane_of_warp() {
+    return thread_index() % kWarp;
+}
+
 /// Joins the values of `count` neighbouring lanes; all lanes of the warp call it.
 template <class T, class Join>
 __device__ T over_lanes(T value, Join join, int count = kWarp) {
@@ -212,6 +220,15 @@ __device__ T over_block(T value, Join join, T* scratch) {
     T all = scratch[0];
     for (int w = 1; w < warps; ++w) all = join(all, scratch[w]);
     return all;
+}
+
+/// Adds term(0), term(1) .. to a total. One block adds everything, so that the sum has one order.
+template <class Term>
+__global__ void add_to_total(std::int64_t count, Term term, double* total) {
+    double mine = 0;
+    for (std::int64_t i = thread_index(); i < count; i += thread_count()) mine += term(i);
+    const double all = over_block(mine, Add{}, shared_memory<double>());
+    if (thread_index() == 0) *total += all;
 }
 
 }  // namespace debubble::exec::cuda

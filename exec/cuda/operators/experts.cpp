@@ -25,17 +25,6 @@ ExpertPlaces placed(Stream stream, Scratch& scratch, const ExpertShape& shape,
 
 }  // namespace
 
-void CudaKernels::route_forward(std::int64_t chosen, ConstTensorView logits, TensorView weights) {
-    cuda::route_forward(queue_.stream(), shape_of(weights, 0), chosen, in(logits),
-                        elements<float>(weights));
-}
-
-void CudaKernels::route_backward_input(ConstTensorView dweights, ConstTensorView weights,
-                                       TensorView dlogits) {
-    cuda::route_backward(queue_.stream(), shape_of(weights, 0), elements<float>(dweights),
-                         elements<float>(weights), elements<float>(dlogits));
-}
-
 std::vector<std::int64_t> CudaKernels::first_rows_of_experts(ConstTensorView weights) {
     const ExpertShape shape = shape_of(weights, 0);
     const ExpertPlaces at = placed(queue_.stream(), scratch_, shape, weights);

@@ -52,6 +52,15 @@ std::vector<ExportedTensor> exported_tensors(const HuggingFaceLayout& layout,
             tensors[at->second].pieces.push_back(
                 {kinds::kParameter, parameter.name, parameter.shape, type, place, nullptr});
     }
+    for (const models::Buffer& buffer : models::whole_buffers(architecture)) {
+        models::Parameter named;
+        named.name = buffer.name;
+        named.shape = buffer.shape;
+        const std::string name = stored_parameter(layout, architecture, named).tensor;
+        tensors.push_back({{name, stored_type(DataType::Fp32), buffer.shape},
+                           {piece_of<std::byte>(buffer, nullptr)},
+                           0});
+    }
     return tensors;
 }
 

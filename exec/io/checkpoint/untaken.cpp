@@ -27,6 +27,7 @@ std::set<std::string> parameters_of(const models::Architecture& model) {
     std::set<std::string> names;
     for (const models::Parameter& parameter : models::whole_parameters(model))
         names.insert(stored_name(parameter));
+    for (const models::Buffer& buffer : models::whole_buffers(model)) names.insert(buffer.name);
     return names;
 }
 

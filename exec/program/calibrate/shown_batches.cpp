@@ -9,7 +9,9 @@ std::optional<TrainingData> data_of(const scenarios::Scenario& scenario) {
 
 ShownBatches::ShownBatches(const scenarios::Scenario& scenario,
                            const std::optional<TrainingData>& data, int data_rank)
-    : data_(data ? &*data : nullptr), data_rank_(data_rank) {
+    : data_(data ? &*data : nullptr),
+      data_rank_(data_rank),
+      all_micro_batches_(scenario.all_micro_batches()) {
     if (data_ == nullptr) {
         random_.emplace(scenario);
         return;
@@ -25,6 +27,7 @@ StepInputs ShownBatches::inputs(std::int64_t step, double loss_scale) {
     inputs.ignore_index = data_->ignore_index;
     const std::int64_t counted = data_->train.counted(step);
     inputs.gradient_scale = counted > 0 ? loss_scale / static_cast<double>(counted) : 0;
+    inputs.micro_batch_scale = loss_scale / static_cast<double>(all_micro_batches_);
     const Deal& deal = data_->train.deal();
     for (std::size_t mb = 0; mb < batches_.size(); ++mb) {
         const auto index = static_cast<std::int64_t>(mb);

@@ -24,6 +24,7 @@ public:
 private:
     const TrainingData* data_ = nullptr;
     int data_rank_;
+    int all_micro_batches_;  ///< of the global batch
     std::vector<Batch> batches_;
     std::optional<RandomBatch> random_;
 };

@@ -31,6 +31,7 @@ std::string progress_line(const StepMetrics& metrics, const RunLength& length, d
                     length.tokens_per_step / metrics.seconds);
     if (length.step_s_at_peak)
         line += fmt::format("  MFU {:.1f} %", 100 * *length.step_s_at_peak / metrics.seconds);
+    if (metrics.routers) line += fmt::format("  load {:.2f}", metrics.routers->load);
     if (metrics.skipped)
         line += fmt::format("  skipped: overflow at a loss scale of {:.6g}", metrics.loss_scale);
     if (metrics.rolled_back && !metrics.skipped) line += "  stepped again, clipped";
@@ -60,6 +61,11 @@ std::string metrics_line(const StepMetrics& metrics, const RunLength& length) {
         {"step_time_s", metrics.seconds},
         {"loss_scale", metrics.loss_scale},
         {"skipped", metrics.skipped}};
+    if (metrics.routers) {
+        json["expert_load"] = metrics.routers->load;
+        json["aux_loss"] = metrics.routers->aux_loss;
+        json["z_loss"] = metrics.routers->z_loss;
+    }
     if (length.step_s_at_peak) json["mfu"] = *length.step_s_at_peak / metrics.seconds;
     return json.dump();
 }

@@ -91,6 +91,26 @@ Json idle_of(const Statistics& statistics) {
     return out;
 }
 
+/// null for a network without experts.
+Json json_of(const std::vector<LayerLoad>& loads) {
+    if (loads.empty()) return nullptr;
+    Json list = Json::array();
+    for (const LayerLoad& layer : loads)
+        list.push_back(
+            {{"layer", layer.layer}, {"load", layer.load}, {"largest_load", layer.largest}});
+    return list;
+}
+
+/// A line about the loads that came; empty without experts.
+std::string loads_text(const std::vector<LayerLoad>& loads) {
+    if (loads.empty()) return {};
+    const LayerLoad& most = *std::ranges::max_element(loads, {}, &LayerLoad::load);
+    return fmt::format(
+        "experts: the fullest of a layer had {:.2f} times the mean's tokens, in layer {} (at most "
+        "{:.2f} in a step)\n",
+        most.load, most.layer, most.largest);
+}
+
 Json json_of(const Evaluation& evaluation) {
     Json json{{"step", evaluation.step},
               {"loss", evaluation.loss},
@@ -149,6 +169,7 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
          {"first_step", job.start.first_step() + 1},
          {"stopped", outcome.stopped},
          {"losses", std::move(losses)},
+         {"layer_loads", json_of(outcome.loads)},
          {"evaluation", outcome.evaluations.empty() ? Json() : json_of(outcome.evaluations.back())},
          {"evaluations", json_of(outcome.evaluations)}});
     return report;
@@ -164,10 +185,11 @@ std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
     return fmt::format(
         "step {:.4g} s (median), {:.0f} tokens/s, {:.3g} samples/s, {} per rank{}\n"
         "bubble {:.1f} %, makespan {:.4g} s, peak memory {:.3g} GiB on the fullest rank\n"
-        "the executed order equals program {} in {} on every rank\n",
+        "{}the executed order equals program {} in {} on every rank\n",
         speed.step_s, speed.tokens_per_s, speed.samples_per_s,
         text::flop_rate_text(speed.tflops_per_rank * 1e12), mfu, 100 * measured.bubble,
-        seconds(measured.makespan), gib(most), job.program_hash.substr(0, 12),
+        seconds(measured.makespan), gib(most), loads_text(outcome.loads),
+        job.program_hash.substr(0, 12),
         outcome.proven_steps == 1 ? "the one step"
                                   : fmt::format("all {} steps", outcome.proven_steps));
 }

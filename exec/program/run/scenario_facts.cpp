@@ -81,8 +81,8 @@ void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
 
 void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     const auto& [global_batch, micro_batch, micro_batches, seq_length, precision, recompute,
-                 attention, offload_optimizer, offload_activations, dropout, expert_load, run] =
-        scenario.training;
+                 attention, offload_optimizer, offload_activations, dropout, expert_load, routers,
+                 run] = scenario.training;
     Section in(facts, "training.");
     in.add("global_batch", global_batch);
     in.add("micro_batch", micro_batch);
@@ -99,6 +99,12 @@ void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     of_precision.add("moments", word(moments));
     of_precision.add("loss_scaling", loss_scaling);
     in.add("data.shuffle", run.data.shuffle);
+    const auto& [balancing, aux_loss_coeff, z_loss_coeff, bias_update_rate] = routers;
+    in.add("moe_router_load_balancing_type",
+           balancing == RouterOptions::Balancing::AuxLoss ? "aux_loss" : "seq_aux_loss");
+    in.add("moe_aux_loss_coeff", aux_loss_coeff);
+    in.add("moe_z_loss_coeff", z_loss_coeff);
+    in.add("moe_router_bias_update_rate", bias_update_rate);
 }
 
 void add_optimizer(RunFacts& facts, const OptimizerOptions& optimizer) {

@@ -11,6 +11,7 @@
 #include "exec/core/interpreter/gather_records.h"
 #include "exec/core/rank/rank_job.h"
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/program/run/layer_loads.h"
 #include "schedule/forward_only.h"
 #include "trace/action_log.h"
 #include "trace/executed_order.h"
@@ -49,6 +50,7 @@ public:
                 job.plan.stages[static_cast<std::size_t>(stage.index)];
             needs_data_ = needs_data_ || content.embedding || content.head;
         }
+        if (job.scenario.model.has_experts()) loads_.emplace(job.scenario, world);
         for (int mb = 0; mb < job.scenario.training.micro_batches; ++mb)
             batches_.push_back(needs_data_ ? job.data.train.micro_batch() : Batch{});
     }
@@ -67,6 +69,8 @@ public:
         StepInputs inputs = inputs_of(job_.data.train, number);
         inputs.gradient_scale =
             counted > 0 ? rank_.training().loss_scale() / static_cast<double>(counted) : 0;
+        inputs.micro_batch_scale =
+            rank_.training().loss_scale() / static_cast<double>(job_.scenario.all_micro_batches());
         StepRecord record = rank_.step(inputs);
         prove(expected_, fmt::format("step {}", number + 1));
 
@@ -82,6 +86,7 @@ public:
                     outcome.norm,    outcome.lr,
                     took.count(),    outcome.loss_scale,
                     outcome.skipped, outcome.rolled_back};
+        if (loads_) metrics_.routers = loads_->step(rank_, job_.request.patience);
         records_.push_back({took.count(), std::move(record)});
         // The first step is left out, since it fills caches and touches memory.
         if (records_.size() > kKeptRecords || (records_.size() == 2 && number == first() + 1))
@@ -94,6 +99,9 @@ public:
         return sums[1] > 0;
     }
     const StepMetrics& metrics() const { return metrics_; }
+    std::vector<LayerLoad> layer_loads() const {
+        return loads_ ? loads_->of_layers() : std::vector<LayerLoad>{};
+    }
 
     void save(std::int64_t steps) {
         if (!rank_.training().weights_are_finite())
@@ -207,7 +215,8 @@ private:
     std::vector<Batch> batches_;
     bool needs_data_ = false;
     StepMetrics metrics_;
-    std::string last_checkpoint_;  ///< from which this training could go on; empty: none
+    std::optional<LayerLoads> loads_;  ///< if the network has experts
+    std::string last_checkpoint_;      ///< from which this training could go on; empty: none
     std::deque<Kept> records_;
 };
 
@@ -270,6 +279,7 @@ RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
     }
     if (outcome.steps.empty()) return outcome;
     outcome.step_time_s = median_seconds(outcome.steps);
+    outcome.loads = rank.layer_loads();
     GatheredRecords gathered = rank.median_record();
     if (world.rank() == 0) finish_trace(job, std::move(gathered), outcome);
     return outcome;

@@ -21,6 +21,20 @@ struct StepMetrics {
     double loss_scale = 1;
     bool skipped = false;
     bool rolled_back = false;
+    /// Of a network with experts: what its routers add to the loss, and the largest load.
+    struct Routers {
+        double aux_loss = 0;
+        double z_loss = 0;
+        double load = 1;  ///< see LayerLoad::load, of the layer where it is largest
+    };
+    std::optional<Routers> routers = {};
+};
+
+/// The tokens of the expert with the most in a layer and step, over the mean of the layer's.
+struct LayerLoad {
+    int layer = 0;
+    double load = 1;     ///< mean over the steps
+    double largest = 1;  ///< of all steps
 };
 
 /// The evaluation of `data.eval` with the weights after a step; means over its targets.
@@ -42,6 +56,7 @@ struct RunOutcome {
     Trace trace;                          ///< trace of a step of that length; on global rank 0 only
     std::vector<std::string> disorder;    ///< differences between that trace and the Program
     std::int64_t proven_steps = 0;        ///< steps that every rank ran as its list says
+    std::vector<LayerLoad> loads;         ///< of the layers with experts
 };
 
 /// The reports of a rank while it runs; each is called on one rank's thread.

@@ -78,12 +78,14 @@ public:
     ViewedParameters(const models::StageGraph& graph, const NetworkWeights& weights) {
         for (const models::Parameter& parameter : graph.parameters)
             views_.push_back(weights.of(parameter));
+        for (const models::Buffer& buffer : graph.buffers) buffers_.push_back(weights.of(buffer));
     }
     TensorView value(int parameter) override { return views_[static_cast<std::size_t>(parameter)]; }
     TensorView gradient(int) override { return {}; }  // no backward runs
+    TensorView buffer(int index) override { return buffers_[static_cast<std::size_t>(index)]; }
 
 private:
-    std::vector<TensorView> views_;
+    std::vector<TensorView> views_, buffers_;
 };
 
 /// The text that is read, padded with zeros, and the keys and values of its tokens in every layer:

@@ -44,6 +44,12 @@ NetworkWeights::NetworkWeights(const models::StageGraph& whole, const PieceSourc
             std::back_inserter(wanted));
         place += view.bytes();
     }
+    for (const models::Buffer& buffer : whole.buffers) {
+        const TensorView view{place, shape_of(buffer.shape), DataType::Fp32};
+        views_.emplace(buffer.name, view);
+        wanted.push_back(piece_of(buffer, place));
+        place += view.bytes();
+    }
     check_stored(source, wanted);
     load(source, wanted);
 }
@@ -52,6 +58,7 @@ Bytes NetworkWeights::size(const models::StageGraph& whole) {
     std::int64_t elements = 0;
     for (const models::Parameter* parameter : side_by_side(whole))
         elements += parameter->elements();
+    for (const models::Buffer& buffer : whole.buffers) elements += elements_of(buffer.shape);
     return Bytes{elements * size_of(DataType::Fp32)};
 }
 
@@ -67,6 +74,9 @@ void NetworkWeights::move_to(Kernels& kernels, Arena& arena) {
 
 const TensorView& NetworkWeights::of(const models::Parameter& parameter) const {
     return views_.at(stored_name(parameter));
+}
+const TensorView& NetworkWeights::of(const models::Buffer& buffer) const {
+    return views_.at(buffer.name);
 }
 
 }  // namespace debubble::exec

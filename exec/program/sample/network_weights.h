@@ -24,6 +24,7 @@ public:
     void move_to(Kernels& kernels, Arena& arena);
 
     const TensorView& of(const models::Parameter& parameter) const;
+    const TensorView& of(const models::Buffer& buffer) const;
 
 private:
     Tensor memory_;

@@ -214,7 +214,7 @@ TEST(ExpertGradients, AreFiniteDifferences) {
             of_rows.as<double>()[i] *= slopes.as<double>()[i];
     };
     const auto loss = [&] {
-        oracle.route_forward(kChosen, logits.view(), weights.view());
+        oracle.route_forward({RouterScore::Softmax, kChosen}, logits.view(), {}, weights.view());
         oracle.permute_forward(weights.view(), x.view(), rows.view());
         times_slopes(rows);
         const Tensor y = zeros({kTokens, kHidden});
@@ -226,11 +226,64 @@ TEST(ExpertGradients, AreFiniteDifferences) {
     const Tensor dlogits = zeros({kTokens, kExperts});
     oracle.combine_backward_input(weights.view(), dy.view(), rows.view(), drows.view(),
                                   dlogits.view());
-    oracle.route_backward_input(dlogits.view(), weights.view(), dlogits.view());
+    oracle.route_backward_input({RouterScore::Softmax, kChosen}, dlogits.view(), weights.view(),
+                                logits.view(), dlogits.view());
     times_slopes(drows);
     oracle.permute_backward_input(weights.view(), drows.view(), dx.view());
     expect_gradient(logits, dlogits, loss, "logits");
     expect_gradient(x, dx, loss, "x");
+}
+
+struct RouterCase {
+    std::string name;
+    RouterChoice choice;
+    friend void PrintTo(const RouterCase& which, std::ostream* out) { *out << which.name; }
+};
+
+std::vector<RouterCase> router_cases() {
+    return {{"softmax_scaled", {RouterScore::Softmax, 3, 1, 1, true, 2.5}},
+            {"pre_softmax", {RouterScore::PreSoftmax, 2, 1, 1, true, 1}},
+            {"pre_softmax_in_groups_scaled", {RouterScore::PreSoftmax, 3, 4, 2, true, 16}},
+            {"sigmoid_renormalised", {RouterScore::Sigmoid, 3, 1, 1, true, 1}},
+            {"sigmoid_in_groups_scaled", {RouterScore::Sigmoid, 3, 4, 2, true, 2.5}},
+            {"sigmoid_as_it_is", {RouterScore::Sigmoid, 1, 1, 1, false, 1.5}}};
+}
+
+class RouterGradients : public testing::TestWithParam<RouterCase> {};
+
+/// The choice stays the same under small changes of the logits.
+TEST_P(RouterGradients, AreFiniteDifferences) {
+    const RouterChoice& choice = GetParam().choice;
+    const Shape shape{6, 12};
+    const Tensor logits = random(shape, 1), correction = random({12}, 2), dy = random(shape, 3);
+    const Tensor weights = zeros(shape), dlogits = dy.clone();
+    const auto loss = [&] {
+        oracle.route_forward(choice, logits.view(), correction.view(), weights.view());
+        return dot_of(weights, dy);
+    };
+    loss();
+    oracle.route_backward_input(choice, dlogits.view(), weights.view(), logits.view(),
+                                dlogits.view());
+    expect_gradient(logits, dlogits, loss, "logits");
+}
+
+INSTANTIATE_TEST_SUITE_P(Routers, RouterGradients, testing::ValuesIn(router_cases()),
+                         [](const auto& each) { return each.param.name; });
+
+TEST(RouterLossGradients, AreFiniteDifferences) {
+    for (const RouterScore score : {RouterScore::PreSoftmax, RouterScore::Sigmoid}) {
+        const RouterLosses losses{score, 0.7, 0.2};
+        const Tensor logits = random({5, 9}, 1), counts = random({9}, 2);
+        const auto loss = [&] {
+            const Tensor balance = zeros({1}), z = zeros({1});
+            oracle.router_losses_forward(losses, logits.view(), counts.view(), balance.view(),
+                                         z.view());
+            return balance.as<double>()[0] + z.as<double>()[0];
+        };
+        const Tensor dlogits = zeros({5, 9});
+        oracle.router_losses_backward_input(losses, logits.view(), counts.view(), dlogits.view());
+        expect_gradient(logits, dlogits, loss, "logits");
+    }
 }
 
 struct AttentionCase {

@@ -12,6 +12,7 @@
 #include "exec/cpu/loops/exponential.h"
 #include "exec/cpu/loops/normal.h"
 #include "exec/cpu/loops/residual.h"
+#include "exec/cpu/loops/router.h"
 #include "tests/exec/support/tensors.h"
 #include "tests/exec/support/whole_loss.h"
 
@@ -245,7 +246,7 @@ TEST(Experts, AreThoseOfTheLargestLogitsByTheSoftmaxOverThem) {
     const Tensor logits({2, 4}), weights({2, 4});
     const std::vector<float> those = {0, 3, 1, 3, -1e30F, -200, -90, -1e30F};
     std::ranges::copy(those, logits.as<float>().begin());
-    route_forward(2, logits.as<float>(), weights.as<float>());
+    route_forward({RouterScore::Softmax, 2}, logits.as<float>(), {}, weights.as<float>());
     const auto w = weights.as<float>();
     EXPECT_THAT(std::vector(w.begin(), w.begin() + 4), testing::ElementsAre(0, 0.5F, 0, 0.5F));
     EXPECT_GT(w[5], 0) << "chosen, however little it weighs";
@@ -258,10 +259,30 @@ TEST(Experts, AreThoseOfTheLargestLogitsByTheSoftmaxOverThem) {
     EXPECT_THAT(rows.experts_of(1), testing::ElementsAre(1, 2));
 }
 
+/// Two groups of two: the first has the best expert, the second the better two.
+TEST(Experts, AreInTheGroupsWhoseBestTwoScoresAreLargest) {
+    const Tensor logits({1, 4}), correction({4}), weights({1, 4});
+    std::ranges::copy(std::vector<float>{2, -9, 1, 1}, logits.as<float>().begin());
+    const RouterChoice sigmoid{RouterScore::Sigmoid, 1, 2, 1, true, 2.5};
+    const auto w = weights.as<float>();
+    route_forward(sigmoid, logits.as<float>(), {}, w);
+    EXPECT_THAT(std::vector(w.begin(), w.end()), testing::ElementsAre(0, 0, 2.5F, 0));
+    // What is added to scores decides the choice, and no weight.
+    correction.as<float>()[3] = 0.01F;
+    route_forward(sigmoid, logits.as<float>(), correction.as<float>(), w);
+    EXPECT_THAT(std::vector(w.begin(), w.end()), testing::ElementsAre(0, 0, 0, 2.5F));
+    // By the softmax of all logits, the group of the best expert.
+    const RouterChoice softmax{RouterScore::PreSoftmax, 1, 2, 1, true, 1};
+    route_forward(softmax, logits.as<float>(), {}, w);
+    const float sum = 1 + std::exp(-11.F) + 2 * std::exp(-1.F);
+    EXPECT_NEAR(w[0], 1 / sum, 1e-6);
+    EXPECT_EQ(w[2], 0);
+}
+
 TEST(Experts, TakeTheFirstOfEqualLogitsAndPassOnNaN) {
     const Tensor logits({2, 3}), weights({2, 3});
     logits.as<float>()[4] = std::numeric_limits<float>::quiet_NaN();
-    route_forward(2, logits.as<float>(), weights.as<float>());
+    route_forward({RouterScore::Softmax, 2}, logits.as<float>(), {}, weights.as<float>());
     const auto w = weights.as<float>();
     EXPECT_THAT(std::vector(w.begin(), w.begin() + 3), testing::ElementsAre(0.5F, 0.5F, 0));
     EXPECT_EQ(ExpertRows{View<const float>(w)}.first().back(), 4) << "two rows for each token";

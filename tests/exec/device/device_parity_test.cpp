@@ -51,6 +51,12 @@ INSTANTIATE_TEST_SUITE_P(
                     on_device("gpt2_dropout", "gpt2-dropout"), on_device("llama", "llama"),
                     on_device("vit", "vit"), on_device("experts", "mixtral"),
                     on_device("shared_experts", "shared-experts"),
+                    on_device("sigmoid_experts", "sigmoid-experts", "1f1b", "{data: 1}",
+                              "moe_aux_loss_coeff: 0.3\n  moe_z_loss_coeff: 0.01\n  "
+                              "moe_router_bias_update_rate: 0.05"),
+                    on_device("pre_softmax_experts", "pre-softmax-experts", "1f1b", "{data: 1}",
+                              "moe_aux_loss_coeff: 0.3\n  "
+                              "moe_router_load_balancing_type: seq_aux_loss"),
                     on_device("gpt2_clipped", "gpt2", "1f1b", "{data: 1}", "clip_norm: 0.1"),
                     momentum(on_device("gpt2", "gpt2"))),
     name_of_case);

@@ -43,6 +43,20 @@ Case over(Transport transport, Case c) {
     return c;
 }
 
+/// Routers with both losses, and biases that move by steps that change choices.
+Case routed(Case c) {
+    c.training += (c.training.empty() ? "" : "\n  ") +
+                  std::string(
+                      "moe_aux_loss_coeff: 0.3\n  moe_z_loss_coeff: 0.01\n  "
+                      "moe_router_bias_update_rate: 0.05");
+    return c;
+}
+
+Case by_sequence(Case c) {
+    c.training += "moe_aux_loss_coeff: 0.3\n  moe_router_load_balancing_type: seq_aux_loss";
+    return c;
+}
+
 }  // namespace
 
 Case layout(std::string name, std::string parallel, std::string schedule, std::string model,
@@ -132,6 +146,23 @@ std::vector<Case> layout_cases() {
                "shared-experts", "recompute: full"),
         layout("shared_experts_slices_offload", "{pipeline: 2, data: 1}",
                "{name: seq-1f1b, slices: 2}", "shared-experts", "offload_activations: true"),
+        routed(layout("routers_dp2_zero2", "{data: 2, zero_stage: 2}", "1f1b", "sigmoid-experts")),
+        routed(layout("routers_pp2_dp2_zero3", "{pipeline: 2, data: 2, zero_stage: 3, wrap: stage}",
+                      "zb-h1", "sigmoid-experts")),
+        of_samples(2, routed(layout("routers_cp2_of_2", "{context: 2, pipeline: 2, data: 1}",
+                                    "zb-v", "sigmoid-experts"))),
+        of_batch(
+            8, routed(layout("routers_dualpipe_dp2_zero1", "{pipeline: 2, data: 2, zero_stage: 1}",
+                             "dualpipe", "sigmoid-experts"))),
+        routed(layout("routers_recompute_offload", "{pipeline: 2, data: 1}", "1f1b",
+                      "sigmoid-experts", "recompute: full\n  offload_activations: true")),
+        of_samples(2, by_sequence(layout("sequence_routers_cp2_dp2", "{context: 2, data: 2}",
+                                         "1f1b", "pre-softmax-experts"))),
+        of_samples(2, by_sequence(layout("sequence_routers_pp2", "{pipeline: 2, data: 1}", "zb-h1",
+                                         "mixtral"))),
+        layout("routers_slices", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 2}",
+               "sigmoid-experts", "moe_z_loss_coeff: 0.01"),
+        layout("pre_softmax_pp2", "{pipeline: 2, data: 1}", "zb-h1", "pre-softmax-experts"),
         padded_to(1, layout("unpadded_tp2_pp2", "{tensor: 2, pipeline: 2, data: 1}")),
         padded_to(128, layout("padded_pp2_zero3",
                               "{pipeline: 2, data: 2, zero_stage: 3, wrap: stage}", "zb-h1")),

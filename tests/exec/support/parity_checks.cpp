@@ -129,6 +129,8 @@ void expect_training_of_the_processor(const Case& c) {
     for (int step = 0; step < 2; ++step) {
         EXPECT_NEAR(mine.losses[step], whole.losses[step], kTolerance * whole.losses[step]);
         EXPECT_NEAR(mine.norms[step], whole.norms[step], kTolerance * whole.norms[step]);
+        EXPECT_NEAR(mine.router_losses[step], whole.router_losses[step],
+                    kTolerance * whole.router_losses[step]);
     }
     EXPECT_NEAR(mine.evaluated, whole.evaluated, kTolerance * whole.evaluated);
     expect_equal(mine.gradients, whole.gradients, kTolerance, "gradient");
@@ -142,6 +144,8 @@ void expect_training_of_one_rank(const Case& c, Result mine, bool to_the_bit) {
     for (int step = 0; step < 2; ++step) {
         EXPECT_NEAR(mine.losses[step], whole.losses[step], tolerance * whole.losses[step]);
         EXPECT_NEAR(mine.norms[step], whole.norms[step], tolerance * whole.norms[step]);
+        EXPECT_NEAR(mine.router_losses[step], whole.router_losses[step],
+                    tolerance * whole.router_losses[step]);
     }
     EXPECT_NEAR(mine.evaluated, whole.evaluated, tolerance * whole.evaluated);
     EXPECT_NE(mine.evaluated, mine.losses[1]) << "the weights have moved";

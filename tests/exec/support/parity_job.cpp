@@ -53,6 +53,22 @@ const std::map<std::string, std::string> kModels{
      "{name: wide, family: deepseek, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 48, "
      "vocab: 203, max_positions: 64, experts: 4, experts_per_token: 2, shared_ffn: 80, "
      "layer_groups: [{count: 2, experts: 0, ffn: 160}, {count: 6}]}"},
+    // DeepSeek-V3's router: sigmoids, groups, a correction of the choice.
+    {"sigmoid-experts",
+     "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
+     "vocab: 22, max_positions: 8, experts: 8, experts_per_token: 2, shared_ffn: 20, "
+     "router: sigmoid, router_groups: 4, router_groups_chosen: 2, router_scaling: 2.5, "
+     "router_bias_correction: true, layer_groups: [{count: 1, experts: 0, ffn: 40}, {count: 7}]}"},
+    {"sigmoid-experts-wide",
+     "{name: wide, family: deepseek, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 48, "
+     "vocab: 203, max_positions: 64, experts: 8, experts_per_token: 2, shared_ffn: 80, "
+     "router: sigmoid, router_groups: 4, router_groups_chosen: 2, router_scaling: 2.5, "
+     "router_bias_correction: true, layer_groups: [{count: 1, experts: 0, ffn: 160}, {count: 7}]}"},
+    // DeepSeek-V2's: the softmax of all logits, groups by their best expert.
+    {"pre-softmax-experts",
+     "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
+     "vocab: 22, max_positions: 8, experts: 6, experts_per_token: 2, shared_ffn: 20, "
+     "router: pre_softmax, router_groups: 3, router_groups_chosen: 2, router_scaling: 4}"},
     {"vit",
      "{name: tiny, family: vit, layers: 8, hidden: 16, heads: 4, vocab: 5, image_size: 4, "
      "patch_size: 2}"}};
@@ -154,6 +170,7 @@ struct Share {
         inputs.step = step;
         inputs.seed = 3;
         inputs.gradient_scale = loss_scale / static_cast<double>(counted(scenario, step));
+        inputs.micro_batch_scale = loss_scale / static_cast<double>(scenario.all_micro_batches());
         inputs.ignore_index = kIgnored;
         for (int mb = 0; mb < count; ++mb)
             inputs.micro_batches.push_back(
@@ -218,6 +235,9 @@ RankResult train_on(Communicator& world, const Job& job) {
     for (int step = 0; step < job.steps; ++step) {
         result.record = train_step(rank, job, step);
         result.loss_shares.push_back(loss_share(step));
+        const RouterTotals totals = rank.router_totals();
+        const bool counts = rank.groups().place.tensor == 0 || job.scenario.parallel.sequence;
+        result.router_shares.push_back(counts ? totals.balance + totals.z : 0);
         result.norms.push_back(rank.training().outcome().norm);
         if (step == 0) put_gradients(rank.state(), result.gradients);
     }
@@ -234,9 +254,13 @@ Result join(const Job& job, std::vector<RankResult> ranks) {
     Result result;
     result.plan = job.plan;
     result.losses.resize(job.steps);
+    result.router_losses.resize(job.steps);
     result.norms = ranks.at(0).norms;
     for (RankResult& rank : ranks) {
-        for (int step = 0; step < job.steps; ++step) result.losses[step] += rank.loss_shares[step];
+        for (int step = 0; step < job.steps; ++step) {
+            result.losses[step] += rank.loss_shares[step];
+            result.router_losses[step] += rank.router_shares[step];
+        }
         result.evaluated += rank.evaluated_share;
         exec::join(rank.gradients, result.gradients);
         exec::join(rank.weights, result.weights);

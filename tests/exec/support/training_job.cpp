@@ -31,6 +31,10 @@ const std::map<std::string, std::string> kModels{
     {"llama",
      "{name: tiny, family: llama, layers: 4, hidden: 8, heads: 4, kv_heads: 2, ffn: 12, "
      "vocab: 11, max_positions: 8}"},
+    {"deepseek",
+     "{name: tiny, family: deepseek, layers: 4, hidden: 8, heads: 4, kv_heads: 2, ffn: 4, "
+     "vocab: 11, max_positions: 8, experts: 4, experts_per_token: 2, router: sigmoid, "
+     "router_bias_correction: true, layer_groups: [{count: 1, experts: 0}, {count: 3}]}"},
     {"vit",
      "{name: tiny, family: vit, layers: 2, hidden: 8, heads: 2, vocab: 5, image_size: 4, "
      "patch_size: 2}"}};
@@ -132,9 +136,23 @@ struct JobRank {
         kernels->copy(sum.view(), element);
     }
 
+    /// Tokens for the experts of each layer, as many as come from this microbatch's sample.
+    void add_loads(const Compute& compute, TrainedStage& state) const {
+        const int sample = training.groups->place.data * scenario.training.micro_batches +
+                           compute.micro_batch.index;
+        for (const RouterState::Layer& layer : state.routers().layers()) {
+            const MadeUp made(fmt::format("loads of layer {}", layer.layer), step, sample, 0,
+                              false);
+            const View<float> loads = state.expert_loads(layer.layer).as<float>();
+            for (std::int64_t e = 0; e < layer.experts; ++e)
+                loads[e] += static_cast<float>(made(e) + 1);
+        }
+    }
+
     void pass(const Compute& compute) {
         wait(gathers[compute.stage.index]);
         TrainedStage& state = training.state_of(compute.stage);
+        if (compute.pass == Pass::Forward) add_loads(compute, state);
         const bool adds = compute.pass == Pass::Backward || compute.pass == Pass::BackwardWeight;
         if (adds) wait(reductions[compute.stage.index]);
         std::vector<std::optional<int>> layers;

@@ -16,6 +16,7 @@
 #include "exec/cpu/loops/residual.h"
 #include "exec/cpu/loops/rms_norm.h"
 #include "exec/cpu/loops/rope.h"
+#include "exec/cpu/loops/router.h"
 #include "exec/cpu/loops/sample_rows.h"
 #include "models/layer_names.h"
 #include "tests/exec/support/whole_loss.h"
@@ -292,8 +293,12 @@ Transformer::Handle Transformer::experts(const Handle& x, const std::string& blo
     const Handle gate = linear(x, block + "gate", keys_.experts);
     const std::int64_t tokens = gate->data.shape()[0], hidden = model_.hidden;
     const auto share = std::make_shared<Value>(gate->data.shape());
-    route_forward(keys_.experts_per_token, of(gate->data), of(share->data));
-    done([=] { route_backward(of(share->gradient), of(share->data), of(gate->gradient)); });
+    const RouterChoice choice{RouterScore::Softmax, keys_.experts_per_token};
+    route_forward(choice, of(gate->data), {}, of(share->data));
+    done([=] {
+        route_backward(choice, of(share->gradient), of(share->data), of(gate->data),
+                       of(gate->gradient));
+    });
     const auto y = std::make_shared<Value>(Shape{tokens, hidden});
     for (std::int64_t e = 0; e < keys_.experts; ++e) {
         const std::string at = fmt::format("{}experts.{}.", block, e);

@@ -1,6 +1,8 @@
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -10,7 +12,7 @@
 namespace debubble::exec {
 namespace {
 
-class SavedState : public testing::TestWithParam<Layout> {
+class SavedState : public testing::Test {
 protected:
     void SetUp() override {
         folder_ = std::filesystem::temp_directory_path() /
@@ -28,7 +30,9 @@ Layout as(const Layout& like, const std::string& parallel, const std::string& sc
     return layout;
 }
 
-TEST_P(SavedState, GoesOnToTheBitUnderOtherLayouts) {
+class SavedStateOf : public SavedState, public testing::WithParamInterface<Layout> {};
+
+TEST_P(SavedStateOf, GoesOnToTheBitUnderOtherLayouts) {
     const Layout& layout = GetParam();
     JobCheckpoint saved;
     saved.save_to = folder_.string();
@@ -46,7 +50,7 @@ TEST_P(SavedState, GoesOnToTheBitUnderOtherLayouts) {
     }
 }
 
-TEST_P(SavedState, GivesItsWeightsToATrainingThatStartsAnew) {
+TEST_P(SavedStateOf, GivesItsWeightsToATrainingThatStartsAnew) {
     JobCheckpoint saved;
     saved.save_to = folder_.string();
     const GlobalTensors weights = run_job(GetParam(), 2, saved).weights;
@@ -56,6 +60,32 @@ TEST_P(SavedState, GivesItsWeightsToATrainingThatStartsAnew) {
     const JobResult result = run_job(as(GetParam(), "{data: 2, zero_stage: 2}", "1f1b"), 0, loaded);
     EXPECT_EQ(result.weights, weights);
     EXPECT_TRUE(result.copies_agree);
+}
+
+/// The biases by which routers correct their choice are state beside the parameters.
+TEST_F(SavedState, CorrectionsOfRoutersGoOnToTheBitUnderOtherLayouts) {
+    const Layout layout{"{pipeline: 2, data: 2, zero_stage: 2}", "deepseek", "1f1b", "bf16",
+                        "moe_router_bias_update_rate: 0.125"};
+    JobCheckpoint saved;
+    saved.save_to = folder_.string();
+    run_job(layout, 2, saved);
+    const GlobalTensors through = run_job(layout, 4).weights;
+    std::set<float> corrections;
+    for (const auto& [name, tensor] : through)
+        if (name.ends_with("mlp.gate.e_score_correction_bias"))
+            corrections.insert(tensor.begin(), tensor.end());
+    EXPECT_GT(corrections.size(), 2u) << "they have moved up and down";
+    for (const float correction : corrections) {
+        EXPECT_LE(std::abs(correction), 4 * 0.125F);
+        EXPECT_EQ(std::fmod(correction, 0.125F), 0) << "by the rate in a step";
+    }
+    JobCheckpoint loaded;
+    loaded.load_from = folder_.string();
+    loaded.first_step = 2;
+    for (const Layout& other :
+         {layout, as(layout, "{data: 1}", "1f1b"), as(layout, "{data: 4, zero_stage: 3}", "1f1b"),
+          as(layout, "{pipeline: 2, data: 2}", "dualpipe")})
+        EXPECT_EQ(run_job(other, 2, loaded).weights, through) << testing::PrintToString(other);
 }
 
 std::vector<Layout> saved_layouts() {
@@ -71,7 +101,7 @@ std::vector<Layout> saved_layouts() {
             "  lr_schedule: {name: cosine, warmup_steps: 1, total_steps: 5}";
     return all;
 }
-INSTANTIATE_TEST_SUITE_P(All, SavedState, testing::ValuesIn(saved_layouts()));
+INSTANTIATE_TEST_SUITE_P(All, SavedStateOf, testing::ValuesIn(saved_layouts()));
 
 }  // namespace
 }  // namespace debubble::exec

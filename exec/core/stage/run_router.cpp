@@ -1,0 +1,151 @@
+#include "exec/core/stage/operator_call.h"
+
+/// Routers of experts: their choice, what it weighs, and the terms that they add to the loss.
+namespace debubble::exec {
+
+namespace {
+
+RouterScore score_of(models::Router router) {
+    switch (router) {
+        case models::Router::Softmax: return RouterScore::Softmax;
+        case models::Router::PreSoftmax: return RouterScore::PreSoftmax;
+        case models::Router::Sigmoid: return RouterScore::Sigmoid;
+    }
+    return RouterScore::Softmax;
+}
+
+RouterChoice choice_of(const models::Experts& experts) {
+    return {score_of(experts.router), experts.per_token,    experts.groups,
+            experts.groups_chosen,    experts.renormalised, experts.scaling};
+}
+
+/// The number of experts that a token has the largest scores for, whatever else decides its choice.
+RouterChoice best_of(const models::Experts& experts) {
+    return {RouterScore::Softmax, experts.per_token};
+}
+
+struct RouterCall {
+    const OperatorCall& call;
+    const op::Router& roles;
+    const models::Experts& experts = call.experts();
+    const models::RouterTerms& terms = call.how().router_terms;
+    RouterChoice choice = choice_of(experts);
+
+    TensorView logits() const {
+        return call.tensor(roles.logits, {call.stream_tokens(), experts.count});
+    }
+    TensorView weights() const { return by_expert(roles.weights.tensor, call.stream_tokens()); }
+    TensorView gradient() const { return by_expert(roles.weights.gradient, call.stream_tokens()); }
+    TensorView correction() const {
+        return roles.correction ? call.state.tools.parameters.buffer(*roles.correction)
+                                : TensorView{};
+    }
+    std::int64_t groups() const { return terms.by_sequence ? call.samples() : 1; }
+    TensorView counts() const {
+        return roles.counts ? by_expert(*roles.counts, groups()) : TensorView{};
+    }
+
+    void forward() const;
+    void count_best() const;
+    void add_losses() const;
+    void backward_input() const;
+
+private:
+    TensorView by_expert(int index, std::int64_t rows) const {
+        return call.tensor(index, {rows, experts.count}, DataType::Fp32);
+    }
+    /// The factors of a token, for losses that are means over the microbatches of all replicas.
+    RouterLosses losses() const {
+        const scenarios::RouterOptions& options = call.state.tools.routers;
+        const double scale = call.state.step->micro_batch_scale;
+        const auto of_sequence = static_cast<double>(call.how().seq_length);
+        const auto samples = static_cast<double>(call.samples());
+        RouterLosses losses{choice.score, 0, 0};
+        if (terms.z) losses.z = scale * options.z_loss_coeff / (of_sequence * samples);
+        if (!terms.balance) return losses;
+        const double tokens = terms.by_sequence ? of_sequence : of_sequence * samples;
+        losses.balance = scale * options.aux_loss_coeff * static_cast<double>(experts.count) /
+                         (static_cast<double>(experts.per_token) * tokens * tokens *
+                          static_cast<double>(groups()));
+        return losses;
+    }
+    /// Calls body(first token, tokens, counts) for tokens that share counts, fp32 [1, experts].
+    template <class Body>
+    void each_group(const Body& body) const {
+        const TensorView all = counts();
+        if (!terms.by_sequence) return body(0, call.stream_tokens(), all);
+        for (const TokenRun& run : call.stream_runs())
+            body(run.offset, run.count, all ? rows_from(all, run.sample, 1) : TensorView{});
+    }
+};
+
+void RouterCall::forward() const {
+    call.kernels().linear_forward(WeightLayout::OutputsInputs, call.stream(roles.tokens.tensor),
+                                  call.parameter(roles.gate), {}, logits());
+    if (call.state.step->training && terms.balance) count_best();
+    call.kernels().route_forward(choice, logits(), correction(), weights());
+    if (!call.state.step->training || call.again) return;
+    if (const TensorView loads = call.state.tools.parameters.expert_loads(call.op.layer.value()))
+        call.kernels().count_chosen(weights(), loads);
+    if (terms.any()) add_losses();
+}
+
+/// The weights' memory has room for a choice that neither groups nor a correction change.
+void RouterCall::count_best() const {
+    call.kernels().route_forward(best_of(experts), logits(), {}, weights());
+    call.kernels().fill_zero(counts());
+    each_group([&](std::int64_t first, std::int64_t count, const TensorView& counted) {
+        call.kernels().count_chosen(rows_from(weights(), first, count), counted);
+    });
+    call.sum_over_tokens(counts());
+}
+
+void RouterCall::add_losses() const {
+    each_group([&](std::int64_t first, std::int64_t count, const TensorView& counted) {
+        call.kernels().router_losses_forward(losses(), rows_from(logits(), first, count), counted,
+                                             call.total(StepTotal::Balance),
+                                             call.total(StepTotal::Z));
+    });
+}
+
+void RouterCall::backward_input() const {
+    const TensorView dlogits = gradient();
+    call.kernels().route_backward_input(choice, dlogits, weights(),
+                                        roles.keeps_logits ? logits() : TensorView{}, dlogits);
+    if (!terms.any()) return;
+    each_group([&](std::int64_t first, std::int64_t count, const TensorView& counted) {
+        call.kernels().router_losses_backward_input(losses(), rows_from(logits(), first, count),
+                                                    counted, rows_from(dlogits, first, count));
+    });
+}
+
+/// The gradient of the logits, which has overwritten that of the weights, as an operand of
+/// products.
+TensorView logits_gradient(const OperatorCall& call, const op::Router& roles) {
+    const TensorView narrow =
+        call.tensor(roles.logits_gradient, {call.stream_tokens(), call.experts().count});
+    call.kernels().copy(RouterCall{call, roles}.gradient(), narrow);
+    return narrow;
+}
+
+}  // namespace
+
+void forward(const OperatorCall& call, const op::Router& roles) {
+    RouterCall{call, roles}.forward();
+}
+
+void backward_input(const OperatorCall& call, const op::Router& roles) {
+    RouterCall{call, roles}.backward_input();
+    const TensorView part = call.stream(roles.tokens_gradient_part);
+    call.kernels().linear_backward_input(WeightLayout::OutputsInputs, logits_gradient(call, roles),
+                                         call.parameter(roles.gate), part, Write::Overwrite);
+    call.kernels().add(part, call.stream(roles.tokens.gradient));
+}
+
+void backward_weight(const OperatorCall& call, const op::Router& roles) {
+    call.kernels().linear_backward_weight(
+        WeightLayout::OutputsInputs, call.stream(roles.tokens.tensor), logits_gradient(call, roles),
+        call.gradient(roles.gate), {});
+}
+
+}  // namespace debubble::exec

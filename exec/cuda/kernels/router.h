@@ -1,0 +1,44 @@
+#pragma once
+
+#include "exec/cuda/kernels/operands.h"
+
+/// Routers of experts, with the meaning of exec/core/kernels/router.h. Logits [tokens, experts];
+/// weights and gradients fp32 of the same shape, zero for experts that a token does not go to.
+namespace debubble::exec::cuda {
+
+enum class Score : std::uint8_t { Softmax, PreSoftmax, Sigmoid };
+
+struct RouteShape {
+    std::int64_t tokens = 0;
+    std::int64_t experts = 0;
+    std::int64_t chosen = 1;
+    std::int64_t groups = 1;  ///< at most kWarp, since a lane takes a group
+    std::int64_t groups_chosen = 1;
+    Score score = Score::Softmax;
+    bool renormalised = true;
+    float scaling = 1;
+};
+
+/// Factors of the terms that a router adds to the loss.
+struct LossFactors {
+    float balance = 0;
+    float z = 0;
+};
+
+/// `correction` fp32 [experts] may be null.
+void route_forward(Stream stream, const RouteShape& shape, Operand logits, const float* correction,
+                   float* weights);
+/// dlogits may be dweights; logits may be null where the chosen logits' softmax is the weight.
+void route_backward(Stream stream, const RouteShape& shape, const float* dweights,
+                    const float* weights, Operand logits, float* dlogits);
+/// Adds to counts fp32 [experts].
+void count_chosen(Stream stream, const RouteShape& shape, const float* weights, float* counts);
+/// Adds to both totals, fp64; `values` fp32 [2, tokens] is scratch.
+void router_losses_forward(Stream stream, const RouteShape& shape, const LossFactors& factors,
+                           Operand logits, const float* counts, float* values, double* balance,
+                           double* z);
+/// Adds to dlogits.
+void router_losses_backward(Stream stream, const RouteShape& shape, const LossFactors& factors,
+                            Operand logits, const float* counts, float* dlogits);
+
+}  // namespace debubble::exec::cuda

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tests/exec/kernels/kernels_twins.h"
+
+namespace debubble::exec {
+namespace {
+
+using Side = Twins::Side;
+
+struct RouterCase {
+    std::string name;
+    std::int64_t tokens, experts;
+    RouterChoice choice;
+    bool corrected = false;
+};
+
+RouterChoice softmax(std::int64_t chosen, double scaling = 1) {
+    return {RouterScore::Softmax, chosen, 1, 1, true, scaling};
+}
+RouterChoice pre_softmax(std::int64_t chosen, std::int64_t groups = 1,
+                         std::int64_t groups_chosen = 1, double scaling = 1) {
+    return {RouterScore::PreSoftmax, chosen, groups, groups_chosen, true, scaling};
+}
+RouterChoice sigmoid(std::int64_t chosen, std::int64_t groups = 1, std::int64_t groups_chosen = 1,
+                     double scaling = 1, bool renormalised = true) {
+    return {RouterScore::Sigmoid, chosen, groups, groups_chosen, renormalised, scaling};
+}
+
+/// Few and many experts, more than a warp has lanes, all of them chosen; groups of one expert, of
+/// several, and as many as a warp has lanes; with and without what corrects the choice.
+std::vector<RouterCase> router_cases() {
+    return {{"softmax", 300, 8, softmax(2)},
+            {"one_expert", 7, 1, softmax(1)},
+            {"softmax_of_70", 21, 70, softmax(5, 2.5)},
+            {"all_chosen", 33, 4, softmax(4)},
+            {"softmax_of_1100", 9, 1100, softmax(3)},
+            {"softmax_in_groups", 40, 12, {RouterScore::Softmax, 3, 4, 2, true, 1}},
+            {"pre_softmax", 65, 8, pre_softmax(2)},
+            {"pre_softmax_in_groups", 31, 48, pre_softmax(4, 6, 2, 16)},
+            {"sigmoid", 50, 64, sigmoid(6, 1, 1, 2.446), true},
+            {"sigmoid_without_correction", 50, 64, sigmoid(6)},
+            {"deepseek", 37, 256, sigmoid(8, 8, 4, 2.5), true},
+            {"groups_of_one", 20, 32, sigmoid(4, 32, 5), true},
+            {"one_of_sigmoids", 18, 16, sigmoid(1, 1, 1, 1, false)}};
+}
+
+TEST_P(KernelsTest, Routers) {
+    for (const RouterCase& test : router_cases()) {
+        const Shape shape{test.tokens, test.experts};
+        const Twins logits = random(shape), correction = fp32({test.experts});
+        const Twins weights = fp32(shape), dweights = fp32(shape), dlogits = fp32(shape);
+        const Twins counts = fp32({test.experts});
+        both([&](Kernels& kernels, Side side) {
+            kernels.route_forward(test.choice, side(logits),
+                                  test.corrected ? side(correction) : TensorView{}, side(weights));
+            kernels.count_chosen(side(weights), side(counts));
+            kernels.route_backward_input(test.choice, side(dweights), side(weights), side(logits),
+                                         side(dlogits));
+        });
+        expect_alike(weights, test.name + ": weights");
+        expect_alike(counts, test.name + ": counts");
+        if (test.choice.chosen > 1 || test.choice.score != RouterScore::Softmax)
+            expect_alike(dlogits, test.name + ": dlogits", 2);  // else it is zero
+        for (std::int64_t t = 0; t < test.tokens; ++t)
+            EXPECT_EQ(std::ranges::count_if(weights.tested.as<float>().row(t),
+                                            weights.tested.as<float>().row(t) + test.experts,
+                                            [](float weight) { return weight != 0; }),
+                      test.choice.chosen)
+                << test.name;
+    }
+}
+
+TEST_P(KernelsTest, RouterLosses) {
+    for (const RouterCase& test : router_cases()) {
+        const RouterLosses losses{test.choice.score, 0.3, 0.7};
+        const Shape shape{test.tokens, test.experts};
+        const Twins logits = random(shape), counts = fp32({test.experts}), dlogits = fp32(shape);
+        const Twins balance = totals(), z = totals();
+        both([&](Kernels& kernels, Side side) {
+            kernels.router_losses_forward(losses, side(logits), side(counts), side(balance),
+                                          side(z));
+            kernels.router_losses_backward_input(losses, side(logits), side(counts), side(dlogits));
+        });
+        expect_alike(balance, test.name + ": balance", 10);  // terms of both signs
+        expect_alike(z, test.name + ": z");
+        expect_alike(dlogits, test.name + ": dlogits", 2);
+    }
+}
+
+/// A term whose factor is 0 reads nothing and changes nothing.
+TEST_P(KernelsTest, RouterLossesOfFactorZero) {
+    const Twins logits = random({9, 12}), dlogits = fp32({9, 12});
+    const Twins balance = totals(), z = totals();
+    both([&](Kernels& kernels, Side side) {
+        kernels.router_losses_forward({RouterScore::Softmax, 0, 0.5}, side(logits), {},
+                                      side(balance), side(z));
+        kernels.router_losses_backward_input({RouterScore::Softmax, 0, 0.5}, side(logits), {},
+                                             side(dlogits));
+    });
+    EXPECT_EQ(balance.tested.as<double>()[0], 0);
+    expect_alike(z, "z");
+    expect_alike(dlogits, "dlogits");
+}
+
+}  // namespace
+}  // namespace debubble::exec
