@@ -56,8 +56,7 @@ public:
         source.name = folder.string();
         for (models::Parameter& parameter : models::whole_parameters(architecture)) {
             StoredParameter stored = stored_parameter(layout, architecture, parameter);
-            const bool own = canonical_name(layout, stored.tensor) == parameter.name;
-            if (own && stored.minus == 0) continue;
+            if (stored.is(parameter, canonical_name(layout, stored.tensor))) continue;
             Composed& tensor = composed_[stored.tensor];
             tensor.shape = stored.shape;
             tensor.parts.emplace_back(std::move(parameter), std::move(stored));

@@ -9,25 +9,16 @@
 namespace debubble::exec {
 namespace {
 
-constexpr RenamedPart kGptNeox[] = {
-    {"model.embed_tokens.", "gpt_neox.embed_in."}, {"model.norm.", "gpt_neox.final_layer_norm."},
-    {"model.layers.", "gpt_neox.layers."},         {"lm_head.", "embed_out."},
-    {".self_attn.o_proj.", ".attention.dense."},   {".self_attn.", ".attention."},
-    {".mlp.up_proj.", ".mlp.dense_h_to_4h."},      {".mlp.down_proj.", ".mlp.dense_4h_to_h."}};
-constexpr RenamedPart kGptOss[] = {{".mlp.gate.", ".mlp.router."}};
-
 constexpr HuggingFaceLayout kLayouts[] = {
     {.type = ""},
     {.type = "gpt2", .base = "transformer.", .bare = true},
+    {.type = "mpt", .base = "transformer."},
     {.type = "vit", .base = "vit."},
     {.type = "nemotron_h", .base = "backbone."},
-    {.type = "gpt_neox",
-     .base = "gpt_neox.",
-     .names = kGptNeox,
-     .qkv = StoredQkv::Heads,
-     .qkv_name = "query_key_value"},
-    {.type = "gpt_oss", .names = kGptOss, .stacked_experts = true},
-    {.type = "phi3", .qkv = StoredQkv::Rows, .qkv_name = "qkv_proj", .joined_gates = true}};
+    {.type = "gpt_neox", .base = "gpt_neox.", .qkv = StoredQkv::Heads},
+    {.type = "gpt_oss", .experts = StoredExperts::InTurn},
+    {.type = "llama4_text", .experts = StoredExperts::Halves},
+    {.type = "phi3", .qkv = StoredQkv::Rows, .joined_gates = true}};
 
 /// The name with one part of it replaced; nothing if it is not there.
 std::optional<std::string> replaced(std::string_view name, std::string_view part,
@@ -68,32 +59,37 @@ void set_rows(StoredParameter& stored, const models::Parameter& parameter, std::
 }
 
 /// Queries (0), keys (1) or values (2) in the one tensor that has all three.
-void join_qkv(StoredParameter& stored, StoredQkv form, const models::Attention& attention,
+void join_qkv(StoredParameter& stored, const models::Attention& attention,
               const models::Parameter& parameter, int which) {
     const std::int64_t queries = attention.query_width();
     const std::int64_t keys = attention.key_width();
     set_rows(stored, parameter, queries + 2 * keys);
-    const std::int64_t count = parameter.shape.front();
-    if (form == StoredQkv::Rows) {
-        stored.places = {rows(parameter, 0, count, which == 0 ? 0 : queries + (which - 1) * keys)};
-        return;
-    }
-    stored.places.clear();
+    stored.places = {
+        rows(parameter, 0, parameter.shape.front(), which == 0 ? 0 : queries + (which - 1) * keys)};
+}
+
+/// The tensor of queries, keys and values with its rows by heads.
+void sort_by_heads(StoredParameter& stored, const models::Attention& attention,
+                   const models::Parameter& parameter) {
     const std::int64_t width = attention.head_dim;
-    for (std::int64_t head = 0; head * width < count; ++head)
-        stored.places.push_back(rows(parameter, head * width, width, (3 * head + which) * width));
+    stored.places.clear();
+    for (std::int64_t which = 0; which < 3; ++which)
+        for (std::int64_t head = 0; head < attention.heads; ++head)
+            stored.places.push_back(rows(parameter, (which * attention.heads + head) * width, width,
+                                         (3 * head + which) * width));
 }
 
 /// An expert's weight [outputs, inputs], or its bias, in the tensor of all experts.
-void stack(StoredParameter& stored, const models::Experts& experts,
+void stack(StoredParameter& stored, StoredExperts form, const models::Experts& experts,
            const models::Parameter& parameter) {
     constexpr std::string_view kExperts = ".experts.";
     const std::string_view name = parameter.name;
     const std::size_t at = name.find(kExperts) + kExperts.size();
     const bool down = name.find(".down_proj.") != std::string_view::npos;
     const bool bias = parameter.shape.size() == 1;
-    const std::int64_t step = down ? 1 : 2;  // between neighbouring outputs
-    const std::int64_t row = step * parameter.shape.front();
+    const std::int64_t outputs = parameter.shape.front();
+    const std::int64_t row = down ? outputs : 2 * outputs;
+    const std::int64_t step = down || form == StoredExperts::Halves ? 1 : 2;  // between neighbours
     stored.tensor = fmt::format("{}{}{}", name.substr(0, at), down ? "down_proj" : "gate_up_proj",
                                 bias ? "_bias" : "");
     stored.shape = {experts.count, row};
@@ -102,8 +98,9 @@ void stack(StoredParameter& stored, const models::Experts& experts,
         stored.shape = {experts.count, parameter.shape.back(), row};
         place.strides = {step, row};
     }
-    place.offset = number_after(name, kExperts) * (elements_of(stored.shape) / experts.count) +
-                   (name.find(".up_proj.") == std::string_view::npos ? 0 : 1);
+    place.offset = number_after(name, kExperts) * (elements_of(stored.shape) / experts.count);
+    if (name.find(".up_proj.") != std::string_view::npos)
+        place.offset += form == StoredExperts::Halves ? outputs : 1;
     stored.places = {std::move(place)};
 }
 
@@ -116,12 +113,14 @@ void join(StoredParameter& stored, const HuggingFaceLayout& layout,
     const models::Layer& kind = architecture.layers[static_cast<int>(layer)];
     constexpr std::string_view kQkv[] = {".q_proj.", ".k_proj.", ".v_proj."};
     const auto* attention = kind.as<models::Attention>();
+    if (attention != nullptr && layout.qkv == StoredQkv::Heads &&
+        parameter.name.find(".query_key_value.") != std::string::npos)
+        sort_by_heads(stored, *attention, parameter);
     for (int which = 0; attention != nullptr && which < 3; ++which)
-        if (const auto name =
-                replaced(stored.tensor, kQkv[which], fmt::format(".{}.", layout.qkv_name));
-            name && layout.qkv != StoredQkv::Apart) {
+        if (const auto name = replaced(stored.tensor, kQkv[which], ".qkv_proj.");
+            name && layout.qkv == StoredQkv::Rows) {
             stored.tensor = *name;
-            join_qkv(stored, layout.qkv, *attention, parameter, which);
+            join_qkv(stored, *attention, parameter, which);
         }
     for (const std::string_view part : {".gate_proj.", ".up_proj."})
         if (const auto name = replaced(stored.tensor, part, ".gate_up_proj.");
@@ -134,6 +133,11 @@ void join(StoredParameter& stored, const HuggingFaceLayout& layout,
 }
 
 }  // namespace
+
+bool StoredParameter::is(const models::Parameter& parameter, std::string_view name) const {
+    const Slice all{whole(parameter.shape), 0, row_major_strides(parameter.shape)};
+    return parameter.name == name && minus == 0 && places.size() == 1 && places.front() == all;
+}
 
 const HuggingFaceLayout& hugging_face_layout(std::string_view type) {
     const auto found = std::ranges::find(kLayouts, type, &HuggingFaceLayout::type);
@@ -162,13 +166,10 @@ StoredParameter stored_parameter(const HuggingFaceLayout& layout,
     stored.places = {{whole(parameter.shape), 0, row_major_strides(parameter.shape)}};
     if (architecture.zero_centred_norms && parameter.initial == models::Initial::Ones)
         stored.minus = 1;
-    if (layout.stacked_experts && parameter.expert)
-        stack(stored, *architecture.layers.first<models::Experts>(), parameter);
+    if (layout.experts != StoredExperts::Apart && parameter.expert)
+        stack(stored, layout.experts, *architecture.layers.first<models::Experts>(), parameter);
     else
         join(stored, layout, architecture, parameter);
-    for (const RenamedPart& part : layout.names)
-        if (auto name = replaced(stored.tensor, part.here, part.there))
-            stored.tensor = *std::move(name);
     stored.tensor = full_name(layout, stored.tensor);
     return stored;
 }

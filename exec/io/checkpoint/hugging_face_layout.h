@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,17 +13,18 @@
 /// own, in the shape that they have here, and some as parts of a tensor.
 namespace debubble::exec {
 
-/// A part of a parameter's name, and what transformers says instead.
-struct RenamedPart {
-    std::string_view here;
-    std::string_view there;
-};
-
 /// The form in which a layer's three weights of queries, keys and values are stored.
 enum class StoredQkv : std::uint8_t {
     Apart,
     Rows,   ///< one tensor: the rows of queries, then those of keys and of values
-    Heads,  ///< one tensor: of every head its queries', keys' and values' rows
+    Heads,  ///< one tensor, as here, but of every head its queries', keys' and values' rows
+};
+
+/// The form in which the experts of a layer are stored.
+enum class StoredExperts : std::uint8_t {
+    Apart,
+    InTurn,  ///< [experts, inputs, outputs]: columns of the gate and of up_proj take turns
+    Halves,  ///< the same, with the gate's columns before those of up_proj
 };
 
 struct HuggingFaceLayout {
@@ -32,13 +32,9 @@ struct HuggingFaceLayout {
     /// Names that belong to the base model, which may have been saved without it, begin so.
     std::string_view base = "model.";
     bool bare = false;  ///< names here lack that beginning
-    std::span<const RenamedPart> names = {};
     StoredQkv qkv = StoredQkv::Apart;
-    std::string_view qkv_name = {};  ///< of the one tensor, in place of "q_proj"
-    bool joined_gates = false;       ///< gate_up_proj: the gate's rows, then those of up_proj
-    /// The experts of a layer are one tensor [experts, inputs, outputs], in which columns of the
-    /// gate and of up_proj take turns (gpt-oss).
-    bool stacked_experts = false;
+    bool joined_gates = false;  ///< gate_up_proj: the gate's rows, then those of up_proj
+    StoredExperts experts = StoredExperts::Apart;
 };
 
 /// The layout of a `model_type`; of one that is not known here it is that of Llama.
@@ -60,6 +56,9 @@ struct StoredParameter {
     /// Boxes that make up the parameter, each with its place in the stored tensor.
     std::vector<Slice> places;
     double minus = 0;  ///< the stored values are the parameter's minus this
+
+    /// True if the stored tensor, whose canonical name is `name`, is the parameter as it is.
+    bool is(const models::Parameter& parameter, std::string_view name) const;
 };
 
 StoredParameter stored_parameter(const HuggingFaceLayout& layout,
