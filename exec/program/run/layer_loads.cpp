@@ -31,7 +31,7 @@ LayerLoads::LayerLoads(const scenarios::Scenario& scenario, Communicator& world)
       sums_(static_cast<std::size_t>(scenario.model.layers.count())),
       largest_(sums_.size()) {}
 
-StepMetrics::Routers LayerLoads::step(RankJob& rank, std::chrono::nanoseconds patience) {
+RouterMetrics LayerLoads::step(RankJob& rank, std::chrono::nanoseconds patience) {
     std::vector<double> loads(sums_.size());
     put_loads(rank.state(), loads);
     world_.all_reduce(buffer_of(std::span(loads)), Reduction::Max, "LOADS")->wait(within(patience));

@@ -5,7 +5,7 @@
 
 #include "exec/core/communicator/communicator.h"
 #include "exec/core/rank/rank_job.h"
-#include "exec/program/run/training_loop.h"
+#include "exec/program/run/router_metrics.h"
 #include "scenarios/scenario.h"
 
 namespace debubble::exec {
@@ -18,7 +18,7 @@ public:
     LayerLoads(const scenarios::Scenario& scenario, Communicator& world);
 
     /// Adds the step that has just run; a collective over all ranks.
-    StepMetrics::Routers step(RankJob& rank, std::chrono::nanoseconds patience);
+    RouterMetrics step(RankJob& rank, std::chrono::nanoseconds patience);
     /// The layers with experts, over all steps so far.
     std::vector<LayerLoad> of_layers() const;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/core/communicator/communicator.h"
+#include "exec/program/run/router_metrics.h"
 #include "exec/program/run/run_job.h"
 #include "exec/program/run/stop_signal.h"
 #include "trace/trace.h"
@@ -21,20 +22,7 @@ struct StepMetrics {
     double loss_scale = 1;
     bool skipped = false;
     bool rolled_back = false;
-    /// Of a network with experts: what its routers add to the loss, and the largest load.
-    struct Routers {
-        double aux_loss = 0;
-        double z_loss = 0;
-        double load = 1;  ///< see LayerLoad::load, of the layer where it is largest
-    };
-    std::optional<Routers> routers = {};
-};
-
-/// The tokens of the expert with the most in a layer and step, over the mean of the layer's.
-struct LayerLoad {
-    int layer = 0;
-    double load = 1;     ///< mean over the steps
-    double largest = 1;  ///< of all steps
+    std::optional<RouterMetrics> routers = {};  ///< of a network with experts
 };
 
 /// The evaluation of `data.eval` with the weights after a step; means over its targets.
