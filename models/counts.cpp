@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "base/memo.h"
 #include "models/graph.h"
 
@@ -115,6 +118,29 @@ double weights_per_token(const Attention& attention, double hidden) {
            number(latent.key_rank * attention.heads) * own + out;
 }
 
+/// What of a network's FLOPs counts.
+enum class Count : std::uint8_t {
+    Model,     ///< Megatron-LM's: attention in full, recurrences by its formulas
+    Attended,  ///< only what masks and chunks leave to compute
+};
+
+/// FLOPs of a token's recurrence, forward, as its chunks compute it (build_mamba.cpp,
+/// build_delta_net.cpp).
+double chunk_flops(const Layer& layer) {
+    if (const auto* mamba = layer.as<Mamba>()) {
+        const double chunk = number(mamba->chunk);
+        return number(mamba->groups) * 2 * chunk * number(mamba->state) +
+               number(mamba->inner()) * (2 * chunk + 4 * number(mamba->state));
+    }
+    if (const auto* net = layer.as<DeltaNet>()) {
+        const double key = number(net->key_dim);
+        const double value = number(net->value_dim);
+        return number(net->value_heads) *
+               (6 * key * value + 2 * number(net->chunk) * (3 * key + 2 * value));
+    }
+    return 0;
+}
+
 /// FLOPs of a token's recurrence, forward, by Megatron-LM's count (training.py): 7 for each value
 /// of a Mamba layer's states, and four products of a delta net's.
 double recurrence_flops(const Layer& layer, double hidden) {
@@ -124,27 +150,48 @@ double recurrence_flops(const Layer& layer, double hidden) {
     return 0;
 }
 
-/// A product of weights costs 2 FLOPs forward and 4 backward per weight and token; scores and
-/// context cost 4 s q forward per token, three times that in all.
-double layer_flops(const Layer& layer, double hidden, double tokens) {
-    const auto* attention = layer.as<Attention>();
-    const double columns =
-        attention ? number(attention->query_width()) + number(attention->context_width()) : 0;
-    const auto weights_of = [&](const auto& part) { return weights_per_token(part, hidden); };
-    const double weights = std::visit(weights_of, layer.mixer) + std::visit(weights_of, layer.mlp);
-    return (6 * weights + 3 * recurrence_flops(layer, hidden)) * tokens +
-           6 * columns * tokens * tokens;
+/// The query-key pairs of a head.
+double pairs_of(const Attention& attention, const Architecture& model, double tokens, Count count) {
+    if (count == Count::Model || !model.causal) return tokens * tokens;
+    const auto among = [](double queries, double seen) {
+        return queries * seen - seen * (seen - 1) / 2;
+    };
+    if (attention.chunk) {
+        const double chunk = std::min(tokens, number(*attention.chunk));
+        const double rest = std::fmod(tokens, chunk);
+        return (tokens - rest) / chunk * among(chunk, chunk) + among(rest, rest);
+    }
+    return among(tokens, std::min(tokens, attention.window ? number(*attention.window) : tokens));
 }
 
-}  // namespace
+/// A product of weights costs 2 FLOPs forward and 4 backward per weight and token; scores and
+/// context cost 2 (d + v) forward per head and pair, three times that in all.
+double layer_flops(const Layer& layer, const Architecture& model, double tokens, Count count) {
+    const double hidden = number(model.hidden);
+    const auto weights_of = [&](const auto& part) { return weights_per_token(part, hidden); };
+    double weights = std::visit(weights_of, layer.mixer) + std::visit(weights_of, layer.mlp);
+    double recurrence = recurrence_flops(layer, hidden);
+    if (count == Count::Attended) {
+        recurrence = chunk_flops(layer);
+        if (const auto* mamba = layer.as<Mamba>())
+            weights += hidden * number(mamba->projected() + mamba->inner()) - weights_of(*mamba);
+        if (const auto* net = layer.as<DeltaNet>())  // a convolution is no product
+            weights -= number(net->convolution) * number(net->convolved());
+    }
+    double attended = 0;
+    if (const auto* attention = layer.as<Attention>())
+        attended = number(attention->query_width() + attention->context_width()) *
+                   pairs_of(*attention, model, tokens, count);
+    return (6 * weights + 3 * recurrence) * tokens + 6 * attended;
+}
 
-double model_flops_per_sample(const Architecture& model, std::int64_t seq_length) {
+double flops_per_sample(const Architecture& model, std::int64_t seq_length, Count count) {
     const double tokens = number(seq_length);
     const double hidden = number(model.hidden);
     double layers = 0;
     const std::vector<Layer>& kinds = model.layers.kinds();
     for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-        layers += model.layers.count_of(kind) * layer_flops(kinds[kind], hidden, tokens);
+        layers += model.layers.count_of(kind) * layer_flops(kinds[kind], model, tokens, count);
     const double classes = number(model.vocab);
     double ends = 6 * hidden * classes * tokens;
     if (model.sees_images()) {
@@ -153,6 +200,16 @@ double model_flops_per_sample(const Architecture& model, std::int64_t seq_length
         ends = 6 * hidden * (classes + pixels * (tokens - 1));
     }
     return layers + ends;
+}
+
+}  // namespace
+
+double model_flops_per_sample(const Architecture& model, std::int64_t seq_length) {
+    return flops_per_sample(model, seq_length, Count::Model);
+}
+
+double attended_flops_per_sample(const Architecture& model, std::int64_t seq_length) {
+    return flops_per_sample(model, seq_length, Count::Attended);
 }
 
 }  // namespace debubble::models

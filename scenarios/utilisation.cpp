@@ -9,6 +9,12 @@ double model_flops_per_step(const Scenario& scenario) {
            models::model_flops_per_sample(scenario.model, scenario.training.seq_length);
 }
 
+double attended_share(const Scenario& scenario) {
+    const std::int64_t tokens = scenario.training.seq_length;
+    return models::attended_flops_per_sample(scenario.model, tokens) /
+           models::model_flops_per_sample(scenario.model, tokens);
+}
+
 double recomputed_share(const Scenario& scenario) {
     const models::Architecture& model = scenario.model;
     const double all = models::model_flops_per_sample(model, scenario.training.seq_length);

@@ -9,6 +9,9 @@ namespace debubble::scenarios {
 
 /// The FLOPs of the whole job: no recompute, attention in full.
 double model_flops_per_step(const Scenario& scenario);
+/// The share of them that masks and chunks leave to compute (models::attended_flops_per_sample);
+/// more than 1 where Megatron-LM's count of a recurrent layer is smaller than what its chunks do.
+double attended_share(const Scenario& scenario);
 /// The FLOPs of recompute, as a share of the model's FLOPs.
 double recomputed_share(const Scenario& scenario);
 /// The peak of one device of the cluster in the precision of the training; nothing if it is

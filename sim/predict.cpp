@@ -139,6 +139,7 @@ void fill_speed(Prediction& out, const Scenario& scenario) {
     const std::optional<double> peak = scenarios::peak_flops_per_s(scenario);
     if (!peak) return;
     out.mfu = per_gpu / *peak;
+    out.mfu_causal = *out.mfu * scenarios::attended_share(scenario);
     out.hfu = *out.mfu * (1 + scenarios::recomputed_share(scenario));
 }
 

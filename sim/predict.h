@@ -42,9 +42,10 @@ struct Prediction {
     double step_time_s = 0;
     double tokens_per_s = 0;  ///< tokens per second of the whole job
     double samples_per_s = 0;
-    std::optional<double> mfu;  ///< model FLOPs over peak; unset without a known peak rate
-    std::optional<double> hfu;  ///< the same with recompute counted
-    double tflops_per_gpu = 0;  ///< counts model FLOPs
+    std::optional<double> mfu;         ///< model FLOPs over peak; unset without a known peak rate
+    std::optional<double> mfu_causal;  ///< the same with only what masks and chunks leave
+    std::optional<double> hfu;         ///< the same with recompute counted
+    double tflops_per_gpu = 0;         ///< counts model FLOPs
     double bubble = 0;
     double span_bubble = 0;
     double makespan_s = 0;

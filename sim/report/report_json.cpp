@@ -71,6 +71,7 @@ Json report_json(const PredictionWithTrace& answer) {
         {"tokens_per_s", p.tokens_per_s},
         {"samples_per_s", p.samples_per_s},
         {"mfu", json_of(p.mfu)},
+        {"mfu_causal", json_of(p.mfu_causal)},
         {"hfu", json_of(p.hfu)},
         {"tflops_per_gpu", p.tflops_per_gpu},
         {"bubble", p.bubble},

@@ -64,13 +64,17 @@ private:
         line(row);
     }
 
+    static std::string known(const std::optional<double>& share) {
+        return share ? text::percent(*share) : "unknown";
+    }
+
     void figures() {
         figure("step time", text::time_text(p_.step_time_s),
                fmt::format("{} tokens/s", text::rate_text(p_.tokens_per_s)),
                fmt::format("{} samples/s", text::rate_text(p_.samples_per_s)));
         if (p_.mfu)
             figure("MFU", text::percent(*p_.mfu),
-                   fmt::format("HFU {}", p_.hfu ? text::percent(*p_.hfu) : "unknown"),
+                   fmt::format("causal {}, HFU {}", known(p_.mfu_causal), known(p_.hfu)),
                    text::flop_rate_text(p_.tflops_per_gpu * 1e12) + " per GPU");
         else
             figure("MFU", "unknown", "no peak rate known",
@@ -198,7 +202,9 @@ private:
             "bubble: 1 - computes / (ranks x makespan), inner communication and recompute counted "
             "as compute. span bubble: the same over a rank's own first start to last end, worst "
             "rank. busy + exposed + optimizer + idle = step time of each rank. MFU: model FLOPs "
-            "without recompute over peak; HFU with. 1 GiB = 2^30 bytes.",
+            "without recompute over peak, attention in full; causal without what masks leave out; "
+            "HFU "
+            "with recompute. 1 GiB = 2^30 bytes.",
             0, Ink::Faint);
     }
 

@@ -182,6 +182,7 @@ class Report(RunTest):
                 peak = 220e9 * threads  # scenarios/clusters/this-machine.yaml, fp32
                 self.assertAlmostEqual(told["mfu"] * peak / 1e12 / told["tflops_per_gpu"], 1)
                 self.assertGreaterEqual(told["hfu"], hardware * told["mfu"])
+                self.assertLess(told["mfu_causal"], told["mfu"])
                 self.assertIsNone(told["mfu_reason"])
                 self.assertEqual([row["what"] for row in told["provenance"]],
                                  ["step", "peak rate"])

@@ -15,7 +15,8 @@ parallel: {tensor: 1, pipeline: 2, data: auto}
 schedule: 1f1b
 training: {global_batch: 32, micro_batch: 2, seq_length: 1024, precision: bf16}
 """
-KEYS = ["step_time_s", "tokens_per_s", "samples_per_s", "mfu", "hfu", "tflops_per_gpu", "bubble",
+KEYS = ["step_time_s", "tokens_per_s", "samples_per_s", "mfu", "mfu_causal", "hfu",
+        "tflops_per_gpu", "bubble",
         "span_bubble", "makespan_s", "parameters", "replicas", "ranks", "fits", "scenario",
         "schedule_hash", "provenance"]
 RANK_KEYS = ["rank", "stage_ids", "busy_s", "idle_s", "exposed_comm_s", "peak_memory_bytes",

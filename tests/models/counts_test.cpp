@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include "models/architecture_reader.h"
 #include "models/graph.h"
 #include "tests/models/architectures.h"
+#include "tests/models/change_layers.h"
 
 namespace debubble::models {
 namespace {
@@ -25,6 +27,49 @@ TEST(ModelFlops, AgreeWithTheClosedFormOfNarayanan) {
         const double expected = 72 * s * layers * h * h * (1 + s / (6 * h)) + 6 * s * h * V;
         const Architecture model = gpt(layers, 2304, 24, 51200, 2048);
         EXPECT_NEAR(model_flops_per_sample(model, 2048) / expected, 1, 1e-12);
+    }
+}
+
+/// What a mask leaves out, 12 FLOPs a column and pair in all: of s^2 pairs s (s - 1) / 2 without a
+/// window, with one of w all but s w - w (w - 1) / 2, in chunks of c all but s (c + 1) / 2.
+TEST(AttendedFlops, LeaveOutThePairsThatMasksDo) {
+    const double s = 1024, columns = 768, layers = 3;
+    Architecture model = gpt(3, 768, 12);
+    const auto left_out = [&] {
+        return (model_flops_per_sample(model, 1024) - attended_flops_per_sample(model, 1024)) /
+               (12 * columns * layers);
+    };
+    EXPECT_DOUBLE_EQ(left_out(), s * s - s * (s + 1) / 2);
+    change_layers(model, [](LayerKeys& keys) { keys.window = 100; });
+    EXPECT_DOUBLE_EQ(left_out(), s * s - (s * 100 - 100 * 99 / 2));
+    change_layers(model, [](LayerKeys& keys) {
+        keys.window.reset();
+        keys.chunk = 256;
+    });
+    EXPECT_DOUBLE_EQ(left_out(), s * s - s * 257 / 2);
+    change_layers(model, [](LayerKeys& keys) { keys.chunk = 300; });
+    EXPECT_DOUBLE_EQ(left_out(), s * s - (3 * 300 * 301 / 2 + 124 * 125 / 2));
+    model.causal = false;
+    EXPECT_EQ(left_out(), 0);
+}
+
+/// Of Nemotron 3 Nano's Mamba layers the weights that there are, and the scan of the chunks; of
+/// Qwen3-Next's delta nets the chunk rule, and no convolution.
+TEST(AttendedFlops, OfRecurrentLayersAreWhatAStageExecutes) {
+    for (const char* name : {"nemotron-3-nano-30b-a3b", "qwen3-next-80b-a3b"}) {
+        Architecture model = read_model(name);
+        change_layers(model, [](LayerKeys& keys) {
+            if (keys.mixer != MixerKind::None) keys.mlp = false;
+        });
+        model.layers = {Layer(model.layers[0]), 1};
+        Execution how;
+        how.seq_length = 256;
+        how.kernels.vocabulary_multiple = 1;
+        double forward = 0;
+        for (const Kernel& kernel :
+             forward_steps(build_stage(model, how, {0, 1, true, true})).kernels)
+            forward += flops(kernel);
+        EXPECT_NEAR(attended_flops_per_sample(model, 256) / (3 * forward), 1, 1e-12) << name;
     }
 }
 

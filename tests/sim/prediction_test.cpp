@@ -97,6 +97,9 @@ TEST(Predict, CountsModelFlopsForMfuAndRecomputeForHfu) {
                          job.training.global_batch;
     EXPECT_NEAR(*none.mfu, flops / none.step_time_s / job.cluster.gpu.fp16_flops_per_s, 1e-9);
     EXPECT_EQ(none.hfu, none.mfu);
+    const double attended = models::attended_flops_per_sample(job.model, job.training.seq_length) *
+                            job.training.global_batch;
+    EXPECT_NEAR(*none.mfu_causal, *none.mfu * attended / flops, 1e-12);
     job.training.recompute = models::Recompute::Full;
     const Prediction full = predict(job).prediction;
     EXPECT_GT(full.step_time_s, none.step_time_s * 1.2);

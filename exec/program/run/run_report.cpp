@@ -25,6 +25,7 @@ struct Speed {
     double samples_per_s = 0;
     double tflops_per_rank = 0;
     std::optional<double> mfu = {};
+    std::optional<double> mfu_causal = {};
     std::optional<double> hfu = {};
 };
 
@@ -37,6 +38,7 @@ Speed speed_of(const RunJob& job, const RunOutcome& outcome) {
         scenarios::model_flops_per_step(job.scenario) / s / job.grid.size() / 1e12;
     if (const auto at_peak = job.step_s_at_peak()) {
         speed.mfu = *at_peak / s;
+        speed.mfu_causal = *speed.mfu * scenarios::attended_share(job.scenario);
         speed.hfu = *speed.mfu * (1 + scenarios::recomputed_share(as_executed(job.scenario)));
     }
     return speed;
@@ -146,6 +148,7 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
          {"samples_per_s", speed.samples_per_s},
          {"mfu", or_null(speed.mfu)},
          {"mfu_reason", speed.mfu ? Json() : Json(job.peak.source)},
+         {"mfu_causal", or_null(speed.mfu_causal)},
          {"hfu", or_null(speed.hfu)},
          {"tflops_per_gpu", speed.tflops_per_rank},
          {"bubble", measured.bubble},

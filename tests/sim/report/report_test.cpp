@@ -74,6 +74,7 @@ PredictionWithTrace answer(bool fits) {
     p.tokens_per_s = 327680;
     p.samples_per_s = 320;
     p.mfu = 0.4321;
+    p.mfu_causal = 0.4012;
     p.hfu = 0.4567;
     p.tflops_per_gpu = 64.7;
     p.bubble = 0.25;
@@ -98,7 +99,7 @@ TEST(ReportText, IsAPageThatSaysEverything) {
   tensor 1, pipeline 2, data 1; 1f1b; 4 microbatches of 8 x 1024 tokens
 
   step time   100.000 ms            327,680 tokens/s          320 samples/s
-  MFU         43.2 %                HFU 45.7 %                64.7 TFLOP/s per GPU
+  MFU         43.2 %                causal 40.1 %, HFU 45.7 % 64.7 TFLOP/s per GPU
   bubble      25.0 %                span bubble 20.0 %        makespan 95.000 ms
   memory      fits: at most 40.00 of 44.00 GiB, on rank 0 at 0F1, gelu
 
@@ -120,8 +121,8 @@ constants: 1 datasheet, 2 fitted; --json lists them with their sources
 
 bubble: 1 - computes / (ranks x makespan), inner communication and recompute counted as compute.
 span bubble: the same over a rank's own first start to last end, worst rank. busy + exposed +
-optimizer + idle = step time of each rank. MFU: model FLOPs without recompute over peak; HFU with. 1
-GiB = 2^30 bytes.
+optimizer + idle = step time of each rank. MFU: model FLOPs without recompute over peak, attention
+in full; causal without what masks leave out; HFU with recompute. 1 GiB = 2^30 bytes.
 )");
 }
 
@@ -213,6 +214,7 @@ TEST(ReportJson, KeepsTheContract) {
  "tokens_per_s": 327680.0,
  "samples_per_s": 320.0,
  "mfu": 0.4321,
+ "mfu_causal": 0.4012,
  "hfu": 0.4567,
  "tflops_per_gpu": 64.7,
  "bubble": 0.25,
