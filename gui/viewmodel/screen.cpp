@@ -85,8 +85,13 @@ std::string view_name_of(const Screen& screen) {
 
 std::vector<SummaryRow> figures_of(const Shown& shown) {
     const TimelineDocument& document = *shown.document;
-    if (shown.plan)
-        return summary_of(shown.plan->prediction, document.statistics, document.memory_limit);
+    if (shown.plan) {
+        std::vector<SummaryRow> rows =
+            summary_of(shown.plan->prediction, document.statistics, document.memory_limit);
+        for (SummaryRow& row : network_rows(shown.plan->scenario.model))
+            rows.push_back(std::move(row));
+        return rows;
+    }
     return summary_of(document.trace, document.statistics, document.memory_limit);
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -9,6 +11,7 @@
 #include "models/architecture_reader.h"
 #include "sim/commands/model_table.h"
 #include "sim/commands/output.h"
+#include "sim/report/layer_words.h"
 
 /// `debubble model`: parameters, work and memory of a network.
 namespace debubble::sim {
@@ -79,9 +82,10 @@ Json model_json(const models::Architecture& a, const models::Execution& e,
     return json;
 }
 
-std::string line(const std::string& stage, const std::string& layer, const LayerFigures& f) {
-    return fmt::format("{:<6} {:<16} {:>16} {:>12.2f} {:>12.2f} {:>12.2f}", stage, layer,
-                       f.parameters, f.forward_flops / 1e9, f.backward_flops / 1e9,
+std::string line(const std::string& stage, const std::string& layers, const std::string& count,
+                 const LayerFigures& f) {
+    return fmt::format("{:<6} {:<20} {:>5} {:>16} {:>12.2f} {:>12.2f} {:>12.2f}", stage, layers,
+                       count, f.parameters, f.forward_flops / 1e9, f.backward_flops / 1e9,
                        static_cast<double>(f.activations.count) / (1 << 20));
 }
 
@@ -107,55 +111,51 @@ std::string sums_text(const models::Architecture& a, const models::Execution& e,
     return text + fmt::format("the stages below sum to {} parameters: {}\n", sums.listed, why);
 }
 
-std::string words_of(const models::DenseMlp& mlp) {
-    return fmt::format("ffn {}", mlp.ffn);
-}
-std::string words_of(const models::Experts& experts) {
-    return fmt::format(
-        "{} experts of {}, {} for each token{}", experts.count, experts.ffn, experts.per_token,
-        experts.shared_ffn > 0 ? fmt::format(" beside a shared one of {}", experts.shared_ffn)
-                               : "");
-}
-
-std::string words_of(const models::NoMlp& /*none*/) {
-    return "no MLP";
-}
-std::string words_of(const models::NoMixer& /*none*/) {
-    return "an MLP alone";
-}
-
-/// "32 heads and 8 key-value heads of 128, window 4096".
-std::string words_of(const models::Attention& attention) {
-    std::string text = fmt::format("{} heads", attention.heads);
-    if (attention.kv_heads != attention.heads)
-        text += fmt::format(" and {} key-value heads", attention.kv_heads);
-    text += fmt::format(" of {}", attention.head_dim);
-    if (attention.latent)
-        text += fmt::format(" from a latent value of {}, values of {}", attention.latent->key_rank,
-                            attention.value_dim);
-    if (attention.output_gate) text += ", gated";
-    if (attention.window) text += fmt::format(", window {}", *attention.window);
+/// A line for each kind of layer.
+std::string layers_text(const models::Architecture& a) {
+    std::string text;
+    for (const LayerKind& kind : layer_kinds(a))
+        text += fmt::format("{}: {}\n", kind.name(), kind.words);
     return text;
 }
 
-std::string words_of(const models::Mamba& mamba) {
-    return fmt::format("Mamba-2 with {} heads of {} and {} states in {} groups", mamba.heads,
-                       mamba.head_dim, mamba.state, mamba.groups);
-}
-std::string words_of(const models::DeltaNet& net) {
-    return fmt::format("gated delta net with {} key heads of {} and {} value heads of {}",
-                       net.key_heads, net.key_dim, net.value_heads, net.value_dim);
+/// Layers of a stage that are alike, with the figures of one of them.
+struct LayerRow {
+    std::vector<int> layers;
+    LayerFigures one;
+};
+
+std::vector<LayerRow> folded(const models::Architecture& a, const StageFigures& stage) {
+    std::vector<LayerRow> rows;
+    for (const LayerFigures& figures : stage.layers) {
+        if (!figures.layer) continue;
+        const auto alike = [&](const LayerRow& row) {
+            LayerFigures other = row.one;
+            other.layer = figures.layer;
+            return a.layers.kind_of(row.layers.front()) == a.layers.kind_of(*figures.layer) &&
+                   other == figures;
+        };
+        const auto row = std::ranges::find_if(rows, alike);
+        if (row == rows.end())
+            rows.push_back({{*figures.layer}, figures});
+        else
+            row->layers.push_back(*figures.layer);
+    }
+    return rows;
 }
 
-/// "layers 0 to 2: 16 heads of 128, ffn 10944".
-std::string layers_text(const models::Architecture& a, const models::LayerRun& run) {
-    const models::Layer& layer = a.layers[run.first];
-    const int last = run.first + run.count - 1;
-    const std::string which = run.count == 1 ? fmt::format("layer {}", run.first)
-                                             : fmt::format("layers {} to {}", run.first, last);
-    const auto words = [](const auto& part) { return words_of(part); };
-    return fmt::format("{}: {}, {}\n", which, std::visit(words, layer.mixer),
-                       std::visit(words, layer.mlp));
+std::string stage_text(const models::Architecture& a, const StageFigures& stage,
+                       std::size_t index) {
+    const std::string name = fmt::format("{}", index);
+    std::string text;
+    for (const LayerFigures& figures : stage.layers)
+        if (!figures.layer) text += line(name, other_parts(stage.content), "", figures) + '\n';
+    for (const LayerRow& row : folded(a, stage))
+        text +=
+            line(name, list_of(row.layers, "-"), fmt::format("{}", row.layers.size()), row.one) +
+            '\n';
+    return text + line(name, "sum", "", stage.sum) +
+           fmt::format("   static {:.2f} GiB\n", gib(stage.static_memory));
 }
 
 std::string model_text(const models::Architecture& a, const models::Execution& e,
@@ -163,8 +163,7 @@ std::string model_text(const models::Architecture& a, const models::Execution& e
     const ParameterSums sums = parameter_sums(a, e, table);
     std::string text = fmt::format("{}: {} parameters; {} layers, hidden {}, vocabulary {}\n",
                                    a.name, sums.published, a.layers.count(), a.hidden, a.vocab);
-    for (const models::LayerRun& run : models::runs_of(a.layers, 0, a.layers.count()))
-        text += layers_text(a, run);
+    text += layers_text(a);
     text += sums_text(a, e, sums, table.size());
     if (a.has_experts())
         text += fmt::format("a token is computed with {} parameters\n",
@@ -172,22 +171,13 @@ std::string model_text(const models::Architecture& a, const models::Execution& e
     if (!a.source.empty()) text += fmt::format("source: {}\n", a.source);
     text += fmt::format(
         "model FLOPs, forward and backward: {:.4g} TFLOP per sample of {} tokens\n"
-        "below: one microbatch of {} sample{}, one of {} tensor-parallel ranks\n\n",
+        "below: one microbatch of {} sample{}, one of {} tensor-parallel ranks; each figure is of "
+        "one layer\n\n",
         models::model_flops_per_sample(a, e.seq_length) / 1e12, e.seq_length, e.micro_batch,
         e.micro_batch == 1 ? "" : "s", e.tensor);
-    text += fmt::format("{:<6} {:<16} {:>16} {:>12} {:>12} {:>12}\n", "stage", "layer",
-                        "parameters", "fwd GFLOP", "bwd GFLOP", "saved MiB");
-    for (std::size_t i = 0; i < table.size(); ++i) {
-        const std::string stage = fmt::format("{}", i);
-        for (const LayerFigures& layer : table[i].layers)
-            text +=
-                line(stage,
-                     layer.layer ? fmt::format("{}", *layer.layer) : other_parts(table[i].content),
-                     layer) +
-                '\n';
-        text += line(stage, "sum", table[i].sum) +
-                fmt::format("   static {:.2f} GiB\n", gib(table[i].static_memory));
-    }
+    text += fmt::format("{:<6} {:<20} {:>5} {:>16} {:>12} {:>12} {:>12}\n", "stage", "layers",
+                        "count", "parameters", "fwd GFLOP", "bwd GFLOP", "saved MiB");
+    for (std::size_t i = 0; i < table.size(); ++i) text += stage_text(a, table[i], i);
     return text;
 }
 
@@ -217,7 +207,7 @@ ExitStatus carry_out(const ModelArguments& args) {
 
 constexpr const char* kModelFooter =
     R"(The model is a name of the zoo, a YAML file, a Hugging Face config.json or the folder that holds
-one. Saved: activations that the forward keeps for the backward, in the row of the layer that needs
+one. Equal layers of a stage are a row, with the figures of one. Saved: activations that the forward keeps for the backward, in the row of the layer that needs
 them. Static: parameters, gradients and optimizer state at 18 bytes a parameter (bf16 with fp32 main
 parameters, gradients and moments).
 

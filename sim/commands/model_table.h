@@ -17,6 +17,7 @@ struct LayerFigures {
     double forward_flops = 0;  ///< matrix work, as executed
     double backward_flops = 0;
     Bytes activations;  ///< bytes kept from the forward for this layer's own backward
+    friend bool operator==(const LayerFigures&, const LayerFigures&) = default;
 };
 
 struct StageFigures {

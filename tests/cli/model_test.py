@@ -111,10 +111,30 @@ class Model(ProgramTest):
         self.assertGreater(full["backward_flops"], none["backward_flops"])
         self.assertEqual(full["forward_flops"], none["forward_flops"])
 
-    def test_text_names_every_layer(self):
-        text = self.done("model", "gpt2").stdout
-        for word in ("124439808", "embedding, head", "sum", *map(str, range(12))):
-            self.assertIn(word, text)
+    def rows(self, *arguments):
+        """The folded rows of a network's layers: stage, layers, count and parameters."""
+        lines = self.done("model", *arguments).stdout.splitlines()
+        table = lines[next(i for i, line in enumerate(lines) if line.startswith("stage ")) + 1:]
+        cells = [(line[:6].strip(), line[7:27].strip(), line[28:33].strip(), line[34:50].strip())
+                 for line in table]
+        return [(int(stage), layers, int(count), int(parameters))
+                for stage, layers, count, parameters in cells if count]
+
+    def test_text_folds_equal_layers_into_a_row(self):
+        self.assertEqual([row[:3] for row in self.rows("gpt2")], [(0, "0-11", 12)])
+        self.assertEqual([row[:3] for row in self.rows("deepseek-v3", "--seq-length", 4096)],
+                         [(0, "0-2", 3), (0, "3-60", 58)])
+        self.assertEqual([row[:3] for row in self.rows("nemotron-h-8b", "--stages", 2)],
+                         [(0, "0, 2, 4, ...", 12), (0, "1, 3, 5, ...", 12), (0, "7, 18", 2),
+                          (1, "26, 28, 31, ...", 12), (1, "27, 30, 32, ...", 12), (1, "29, 40", 2)])
+        for name in self.zoo():
+            with self.subTest(name):
+                text, figures = self.rows(name), self.figures(name)
+                layers = sum(count * parameters for _, _, count, parameters in text)
+                stage, = figures["stages"]
+                outside = sum(row["parameters"] for row in stage["layers"] if row["layer"] is None)
+                self.assertEqual(layers + outside, stage["parameters"])
+                self.assertEqual(sum(row[2] for row in text), stage["layer_count"])
 
     def test_every_name_in_the_list_can_be_shown(self):
         names = self.done("model", "--list").stdout.split()

@@ -82,6 +82,7 @@ std::optional<std::string> why_not(const Generator& row, const Scenario& scenari
 
 /// The keys of all fields whose value is a word or a number.
 constexpr std::array kKeys{"model",
+                           "model.layers",
                            "cluster",
                            "gpus",
                            "nodes",
@@ -154,6 +155,9 @@ private:
         add("model", "Model", "a model of the zoo; other files and maps in the text below",
             scenario_.model.name)
             .choices = shipped("models/zoo");
+        if (written("model.base"))
+            add_whole("model.layers", "Layers", "the first layers of the base, or all",
+                      scenario_.model.layers.count(), 128);
         add("cluster", "Cluster", "the machine", scenario_.cluster.name).choices =
             shipped("scenarios/clusters");
         if (written("gpus"))

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/graph.h"
+#include "sim/report/layer_words.h"
 #include "sim/report/report_text.h"
 #include "text/wording.h"
 
@@ -107,6 +109,7 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
     summary.row("step time", text::time_text(p.step_time_s));
     summary.row("throughput", fmt::format("{} tokens/s", text::rate_text(p.tokens_per_s)));
     summary.row("MFU", p.mfu ? text::percent(*p.mfu) : "unknown");
+    summary.row("MFU, causal", p.mfu_causal ? text::percent(*p.mfu_causal) : "unknown");
     summary.row("HFU", p.hfu ? text::percent(*p.hfu) : "unknown");
     summary.row("per GPU", fmt::format("{:.1f} TFLOP/s", p.tflops_per_gpu));
     summary.row("bubble",
@@ -123,6 +126,17 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
         summary.peak(rank.rank, rank.peak_memory, rank.peak_op, limit, rank.reserved, p.headroom);
     if (!p.notes.empty()) summary.headline("Notes");
     for (const std::string& note : p.notes) summary.row("", note);
+    return summary.done();
+}
+
+std::vector<SummaryRow> network_rows(const models::Architecture& a) {
+    Summary summary;
+    summary.headline("Network");
+    if (a.has_experts())
+        summary.row(
+            "for one token",
+            fmt::format("{} parameters", text::count_text(models::active_parameter_count(a))));
+    for (const sim::LayerKind& kind : sim::layer_kinds(a)) summary.row(kind.name(), kind.words);
     return summary.done();
 }
 

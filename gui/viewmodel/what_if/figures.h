@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/architecture.h"
 #include "sim/predict.h"
 #include "trace/statistics.h"
 
@@ -25,6 +26,8 @@ struct SummaryRow {
     double share = -1;  ///< share of the step, 0 to 1, drawn as a bar; below 0: no bar
 };
 
+/// The network of a plan: its parameters, those of one token, and its kinds of layers.
+std::vector<SummaryRow> network_rows(const models::Architecture& architecture);
 std::vector<SummaryRow> summary_of(const sim::Prediction& prediction, const Statistics& statistics,
                                    std::optional<Bytes> limit);
 /// A figure of two plans; a value is empty if only the other plan has the figure.
