@@ -85,6 +85,10 @@ void check_latent(const Attention& attention, text::MappingReader& map) {
     refuse(attention.qk_norm != QkNorm::None, "qk_norm", "norms of queries and keys but its own");
     refuse(attention.qkv_bias || attention.output_bias, "linear_bias", "biases");
     refuse(attention.rotary_dim.has_value(), "rotary_dim", "'rotary_dim' beside its 'rope_dim'");
+    if (attention.rotary && attention.latent->rope_dim % 2 != 0)
+        map.complain("latent_attention",
+                     fmt::format("rotary positions turn pairs, and a rope_dim of {} is odd",
+                                 attention.latent->rope_dim));
 }
 
 /// The number of angles of rotary positions: one for each pair of rotated columns.
@@ -152,7 +156,8 @@ void check_layer(const Layer& layer, text::MappingReader& map) {
                          fmt::format("{} columns of a head of {} cannot be rotated in "
                                      "pairs",
                                      rotated, attention->head_dim));
-        if (attention->rotary && attention->head_dim % 2 != 0)
+        const bool rotates_whole = attention->rotary && rotated == 0 && !attention->latent;
+        if (rotates_whole && attention->head_dim % 2 != 0)
             map.complain("head_dim",
                          fmt::format("rotary positions turn pairs, and a head dimension "
                                      "of {} is odd",

@@ -103,8 +103,11 @@ void norm_heads(GraphBuilder& builder, const OperatorPlace& place, const LayerNa
     const Sizes& size = builder.size;
     const std::int64_t bytes = size.element * size.tokens * (size.query_width + size.key_width);
     const auto gain = [&](const char* name) {
-        return builder.whole_parameter(names.prefix + names.attention + name + ".weight",
-                                       {builder.attention().head_dim}, Initial::Ones);
+        const int index = builder.whole_parameter(names.prefix + names.attention + name + ".weight",
+                                                  {builder.attention().head_dim}, Initial::Ones);
+        builder.graph.parameters[static_cast<std::size_t>(index)].of_own_heads =
+            size.heads != builder.attention().heads;
+        return index;
     };
     op::HeadNorm roles{heads_of(builder, op::Heads::Layout::Packed), gain(".q_norm"),
                        gain(".k_norm"), builder.tensor(place.kernel + ".kept", bytes),

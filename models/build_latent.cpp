@@ -38,7 +38,7 @@ struct Latent {
     }
     /// A product out of a narrow value, of `columns` for each head.
     Value up(const char* name, const char* kernel, Value x, std::int64_t inputs,
-             std::int64_t columns) const {
+             std::int64_t columns, bool adds_gradient = false) const {
         const std::string weight = at(name, kernel).name + ".weight";
         const int index = builder.parameter({weight,
                                              {attention.heads * columns, inputs},
@@ -46,7 +46,8 @@ struct Latent {
                                              0,
                                              1,
                                              {}});
-        const LinearShape shape{inputs, builder.size.heads * columns, Sharding::Column};
+        LinearShape shape{inputs, builder.size.heads * columns, Sharding::Column};
+        shape.adds_gradient = adds_gradient;
         return linear(builder, at(name, kernel), shape, {{index}, {}}, x);
     }
 
@@ -56,8 +57,8 @@ struct Latent {
 
 Value Latent::queries(Value x) const {
     if (latent.query_rank == 0)
-        return up(".q_proj", "attn.q", x, builder.size.hidden, attention.head_dim);
-    const Value narrow = down(".q_a_proj", "attn.q_down", x, latent.query_rank, false);
+        return up(".q_proj", "attn.q", x, builder.size.hidden, attention.head_dim, true);
+    const Value narrow = down(".q_a_proj", "attn.q_down", x, latent.query_rank, true);
     return up(".q_b_proj", "attn.q_up",
               normed(".q_a_layernorm", "attn.q_norm", narrow, latent.query_rank), latent.query_rank,
               attention.head_dim);
@@ -66,28 +67,44 @@ Value Latent::queries(Value x) const {
 SplitValue Latent::joined(Value queries, Value keys_values, Value rotated) const {
     const Sizes& size = builder.size;
     const OperatorPlace place = at("", "attn.split");
-    const std::int64_t bytes =
-        size.element * size.tokens * (size.query_width + size.key_width + size.value_width);
+    const bool sliced = builder.how().slices > 1;
+    const std::int64_t pair_bytes =
+        size.element * size.tokens * (size.key_width + size.value_width);
+    const std::int64_t bytes = size.element * size.tokens * size.query_width + pair_bytes;
+    const std::int64_t own_bytes = sliced ? bytes - pair_bytes : bytes;
     const std::int64_t rope_bytes = size.element * size.tokens * latent.rope_dim;
     op::Heads heads;
     heads.layout = op::Heads::Layout::Apart;
     heads.heads = heads.kv_heads = size.heads;
     heads.head_dim = attention.head_dim;
     heads.value_dim = attention.value_dim;
-    heads.queries = {builder.tensor("attn.split.out", bytes),
-                     builder.tensor("d.attn.split.out", bytes)};
+    heads.queries = {builder.tensor("attn.split.out", own_bytes),
+                     builder.tensor("d.attn.split.out", own_bytes)};
+    if (sliced) {  // each slice keeps its keys for later ones
+        heads.keys = {builder.tensor("attn.split.keys", pair_bytes),
+                      builder.tensor("d.attn.split.keys", pair_bytes)};
+        builder.graph.tensors[heads.keys->tensor].slices = Across::Seen;
+        builder.graph.tensors[heads.keys->gradient].slices = Across::Summed;
+    }
     Operator op = start(place);
     op.inputs = {queries.tensor, keys_values.tensor, rotated.tensor};
     op::LatentHeads roles{queries, keys_values, rotated, heads, {}, {}};
     op.forward_uses = op.inputs;
     op.backward_input_uses = {heads.queries.gradient};
+    if (heads.keys) {
+        op.inputs.push_back(heads.keys->tensor);  // an operator that runs again writes it again
+        op.forward_uses.push_back(heads.keys->tensor);
+        op.backward_input_uses.push_back(heads.keys->gradient);
+    }
     if (size.scattered) {
         roles.gathered = builder.scratch("attn.split.rope", rope_bytes);
-        roles.gathered_gradient = builder.scratch("d.attn.split.rope", rope_bytes);
         op.forward_uses.push_back(*roles.gathered);
-        op.backward_input_uses.push_back(*roles.gathered_gradient);
         append(op.forward, collective(builder, "attn.split.gather", place.layer,
                                       Collective::Kind::AllGather, rope_bytes));
+    }
+    if (size.tensor > 1) {
+        roles.gathered_gradient = builder.scratch("d.attn.split.rope", rope_bytes);
+        op.backward_input_uses.push_back(*roles.gathered_gradient);
     }
     op.forward.push_back(moves("attn.split", place.layer, bytes, bytes));
     op.forward_uses.push_back(heads.queries.tensor);
@@ -107,14 +124,12 @@ SplitValue Latent::joined(Value queries, Value keys_values, Value rotated) const
 }  // namespace
 
 SplitValue latent_heads(GraphBuilder& builder, const LayerNames& names, Value normed) {
-    if (builder.how().slices > 1)
-        builder.refuse("slices of a sequence with latent attention are not planned");
     builder.cut_heads(true);
     const Latent part{builder, names};
     const LatentAttention& latent = part.latent;
     const Value queries = part.queries(normed);
     const Value narrow = part.down(".kv_a_proj_with_mqa", "attn.kv_down", normed,
-                                   latent.key_rank + latent.rope_dim, true);
+                                   latent.key_rank + latent.rope_dim, false);
     const Value keys = part.normed(".kv_a_layernorm", "attn.kv_norm", narrow, latent.key_rank);
     const Value keys_values = part.up(".kv_b_proj", "attn.kv_up", keys, latent.key_rank,
                                       part.own_columns() + part.attention.value_dim);

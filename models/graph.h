@@ -37,6 +37,8 @@ struct Parameter {
     bool expert = false;      ///< belongs to one expert: expert parallelism decides who has it
     bool transposed = false;  ///< stored [inputs, outputs], as GPT-2's Conv1D does
     Initial initial = Initial::Normal;
+    /// Every tensor-parallel rank has it whole and makes a part of its gradient, that of its heads.
+    bool of_own_heads = false;
     std::int64_t elements() const;  ///< elements of the whole tensor
     std::int64_t elements_of_rank(const Execution& execution) const;
 };

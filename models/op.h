@@ -176,7 +176,7 @@ struct LatentHeads {
     Value rotated_keys;  ///< [Ts, key rank + r]: the last r columns are rotated
     Heads heads;
     std::optional<int> gathered;           ///< [T, r] of all ranks, with sequence parallelism
-    std::optional<int> gathered_gradient;  ///< [T, r] before it is scattered
+    std::optional<int> gathered_gradient;  ///< [T, r] of this rank's heads, before the ranks' sum
 };
 
 /// y = a + b of two branches that have one input, all [Ts, h], with one gradient.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -30,6 +31,10 @@ public:
     virtual std::string name() const = 0;          ///< such as "NVIDIA H100 80GB HBM3"
     virtual Bytes room() const = 0;                ///< bytes available to this rank's arena
     virtual std::int64_t widest_head() const = 0;  ///< the widest head that its attention takes
+    /// Whether its attention takes heads of queries and keys, and of values, that are so wide.
+    virtual bool takes_heads(std::int64_t keys, std::int64_t values) const {
+        return std::max(keys, values) <= widest_head();
+    }
     /// A sentence for the log that says how ranks share the device; empty if there is nothing to
     /// say.
     virtual std::string note() const { return {}; }

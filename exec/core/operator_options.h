@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -16,8 +17,13 @@ enum class Write : std::uint8_t { Overwrite, Add };
 enum class WeightLayout : std::uint8_t { OutputsInputs, InputsOutputs };
 
 /// Gelu is x * Phi(x) (Hendrycks and Gimpel 2016); GeluTanh its approximation there,
-/// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), which GPT-2 uses.
-enum class Nonlinearity : std::uint8_t { Gelu, GeluTanh, Relu };
+/// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), which GPT-2 uses. SquaredRelu is max(x, 0)^2
+/// (So et al. 2021).
+enum class Nonlinearity : std::uint8_t { Gelu, GeluTanh, Relu, SquaredRelu };
+
+/// The function of the gate in a gated linear unit (Shazeer 2020): x * sigmoid(x) of SwiGLU, or one
+/// of the two forms of GELU.
+enum class Gate : std::uint8_t { Silu, Gelu, GeluTanh };
 
 /// The place of the local [samples, rows, columns] within the activation of the step.
 struct Window {
@@ -64,6 +70,19 @@ struct AttentionDropout {
     std::int64_t first_head = 0;
 };
 
+/// Columns that rotary positions turn by one angle (Su et al. 2021): of r rotated columns, i and
+/// i + r / 2 in Hugging Face's "rotate half", or 2 i and 2 i + 1 as in the paper and DeepSeek.
+enum class RotaryPairs : std::uint8_t { Halves, Neighbours };
+
+/// The part of a tensor [samples, rows, heads, head_dim] that is rotated: of its first `heads`
+/// heads as many columns from `first_column` on as the tables have angles for.
+struct Rotary {
+    std::int64_t first_position = 0;  ///< position of row 0
+    std::int64_t heads = 0;
+    std::int64_t first_column = 0;
+    RotaryPairs pairs = RotaryPairs::Halves;
+};
+
 struct Attention {
     bool causal = true;
     std::int64_t first_query = 0;
@@ -73,6 +92,34 @@ struct Attention {
     /// The stride in elements between rows of q, k, v and of their gradients, where those are parts
     /// of one packed [samples, rows, query width + 2 key width]; 0: each is contiguous.
     std::int64_t packed_row = 0;
+    /// A query of a causal attention sees itself and the window - 1 keys before it; 0: all before
+    /// it.
+    std::int64_t window = 0;
+    /// It sees keys of its own chunk of so many positions; 0: the sequence is one chunk.
+    std::int64_t chunk = 0;
+    /// Scaled scores s become soft_cap * tanh(s / soft_cap) (Gemma 2, arXiv:2408.00118, 2); 0: they
+    /// stay.
+    double soft_cap = 0;
+};
+
+/// Queries at position p are multiplied by 1 + scale log(1 + floor((p + 1) / floor)) (Llama 4).
+struct QueryGrowth {
+    double floor = 1;
+    double scale = 0;
+    std::int64_t first_position = 0;  ///< position of row 0
+    std::int64_t heads = 0;           ///< the first heads of the tensor are those of queries
+
+    double factor(std::int64_t position) const {
+        return 1 + scale * std::log(1 + std::floor(static_cast<double>(position + 1) / floor));
+    }
+};
+
+/// Heads that are normalised: a run of them in each row of a packed tensor [tokens, columns].
+struct HeadRun {
+    std::int64_t first_column = 0;
+    std::int64_t first_head = 0;  ///< its place among the heads that have statistics
+    std::int64_t heads = 0;
+    std::int64_t head_dim = 0;
 };
 
 struct CrossEntropy {

@@ -97,6 +97,9 @@ public:
         return Bytes{static_cast<std::int64_t>(share / 10 * 9 / kPage * kPage)};
     }
     std::int64_t widest_head() const override { return kMaxHeadDim; }
+    bool takes_heads(std::int64_t keys, std::int64_t values) const override {
+        return has_widths_for(keys, values);
+    }
     DeviceFacts facts() const override { return facts_; }
     std::byte* reserve(Bytes size) override {
         return static_cast<std::byte*>(gpu_.allocate(size.count));

@@ -161,8 +161,8 @@ struct Promise {
         role(it.queries.tensor, copies ? kAnySize : rows * columns, value);
         role(it.queries.gradient, rows * columns, "i");
         if (!it.keys) return;
-        role(it.keys->tensor, rows * 2 * it.key_columns(), value);
-        role(it.keys->gradient, rows * 2 * it.key_columns(), "i");
+        role(it.keys->tensor, rows * (it.key_columns() + it.value_columns()), value);
+        role(it.keys->gradient, rows * (it.key_columns() + it.value_columns()), "i");
     }
     void operator()(const op::SplitHeads& it) {
         EXPECT_EQ(it.heads.layout, op::Heads::Layout::Apart);
@@ -194,6 +194,7 @@ struct Promise {
              "i");
         heads(it.heads, tokens, "f", false);
         makes[it.heads.queries.tensor] = it.heads.queries.gradient;
+        if (it.heads.keys) makes[it.heads.keys->tensor] = it.heads.keys->gradient;
         role(it.gathered, rows * rope, "f");
         role(it.gathered_gradient, rows * rope, "i");
     }

@@ -8,14 +8,22 @@ namespace debubble::exec {
 
 namespace {
 
-/// The sizes of an attention: q [samples, queries, heads, head_dim], k and v [samples, keys,
-/// kv_heads, head_dim].
+/// The sizes of an attention: q [samples, queries, heads, head_dim], k [samples, keys, kv_heads,
+/// head_dim], v [samples, keys, kv_heads, value_dim].
 struct AttentionSizes {
-    std::int64_t samples, queries, keys, heads, kv_heads, head_dim;
-    AttentionSizes(const Shape& q, const Shape& k)
-        : samples(q[0]), queries(q[1]), keys(k[1]), heads(q[2]), kv_heads(k[2]), head_dim(q[3]) {}
+    std::int64_t samples, queries, keys, heads, kv_heads, head_dim, value_dim;
+    AttentionSizes(const Shape& q, const Shape& v)
+        : samples(q[0]),
+          queries(q[1]),
+          keys(v[1]),
+          heads(q[2]),
+          kv_heads(v[2]),
+          head_dim(q[3]),
+          value_dim(v[3]) {}
     Shape of_queries() const { return {samples, queries, heads, head_dim}; }
+    Shape of_results() const { return {samples, queries, heads, value_dim}; }
     Shape of_keys() const { return {samples, keys, kv_heads, head_dim}; }
+    Shape of_values() const { return {samples, keys, kv_heads, value_dim}; }
     std::int64_t kv_head(std::int64_t head) const { return head / (heads / kv_heads); }
 
     template <class Body>
@@ -27,7 +35,10 @@ struct AttentionSizes {
 };
 
 bool sees(const Attention& attention, std::int64_t query, std::int64_t key) {
-    return !attention.causal || key <= attention.first_query + query;
+    const std::int64_t position = attention.first_query + query;
+    if (attention.window > 0 && key <= position - attention.window) return false;
+    if (attention.chunk > 0 && key / attention.chunk != position / attention.chunk) return false;
+    return !attention.causal || key <= position;
 }
 
 /// The factor of a probability: 0 or the dropout's scale; 1 without dropout.
@@ -48,23 +59,32 @@ double score(const Attention& attention, const AttentionSizes& all, const Array<
     double sum = 0;
     for (std::int64_t d = 0; d < all.head_dim; ++d)
         sum += q(s, i, h, d) * k(s, j, all.kv_head(h), d);
-    return sum * attention.scale;
+    const double scaled = sum * attention.scale, cap = attention.soft_cap;
+    return cap > 0 ? cap * std::tanh(scaled / cap) : scaled;
+}
+
+/// The derivative of a score with respect to the product of query and key.
+double score_slope(const Attention& attention, double score) {
+    const double capped = attention.soft_cap > 0 ? score / attention.soft_cap : 0;
+    return attention.scale * (1 - capped * capped);
 }
 
 /// Turns each pair by its position's angle, or back by direction -1.
-void turn(double direction, std::int64_t first_position, std::int64_t heads,
-          const ConstTensorView& cosines, const ConstTensorView& sines, const TensorView& x) {
-    const std::int64_t half = x.shape[3] / 2, positions = rows_of(cosines);
+void turn(double direction, const Rotary& how, const ConstTensorView& cosines,
+          const ConstTensorView& sines, const TensorView& x) {
+    const std::int64_t half = cosines.shape.columns(), positions = rows_of(cosines);
+    const bool neighbours = how.pairs == RotaryPairs::Neighbours;
     const auto cosine = read(cosines, {positions, half}), sine = read(sines, {positions, half});
     const auto in_place = write(x, x.shape);
     for (std::int64_t s = 0; s < x.shape[0]; ++s)
         for (std::int64_t row = 0; row < x.shape[1]; ++row)
-            for (std::int64_t h = 0; h < heads; ++h)
+            for (std::int64_t h = 0; h < how.heads; ++h)
                 for (std::int64_t i = 0; i < half; ++i) {
-                    double& low = in_place(s, row, h, i);
-                    double& high = in_place(s, row, h, i + half);
-                    const double c = cosine(first_position + row, i);
-                    const double n = direction * sine(first_position + row, i), before = low;
+                    const std::int64_t first = how.first_column + (neighbours ? 2 * i : i);
+                    double& low = in_place(s, row, h, first);
+                    double& high = in_place(s, row, h, first + (neighbours ? 1 : half));
+                    const double c = cosine(how.first_position + row, i);
+                    const double n = direction * sine(how.first_position + row, i), before = low;
                     low = before * c - high * n;
                     high = high * c + before * n;
                 }
@@ -111,14 +131,14 @@ void Oracle::split_heads_backward_input(std::int64_t first_row, ConstTensorView 
         }
 }
 
-void Oracle::rope_forward(std::int64_t first_position, std::int64_t heads, ConstTensorView cosines,
-                          ConstTensorView sines, TensorView x) {
-    turn(1, first_position, heads, cosines, sines, x);
+void Oracle::rope_forward(const Rotary& how, ConstTensorView cosines, ConstTensorView sines,
+                          TensorView x) {
+    turn(1, how, cosines, sines, x);
 }
 
-void Oracle::rope_backward_input(std::int64_t first_position, std::int64_t heads,
-                                 ConstTensorView cosines, ConstTensorView sines, TensorView dx) {
-    turn(-1, first_position, heads, cosines, sines, dx);
+void Oracle::rope_backward_input(const Rotary& how, ConstTensorView cosines, ConstTensorView sines,
+                                 TensorView dx) {
+    turn(-1, how, cosines, sines, dx);
 }
 
 /// out = softmax(scale q k^T) v over all keys that a query sees, whose row of probabilities is made
@@ -126,66 +146,66 @@ void Oracle::rope_backward_input(std::int64_t first_position, std::int64_t heads
 void Oracle::attention_forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
                                ConstTensorView v, TensorView out, TensorView log_sum) {
     assert(attention.packed_row == 0 && "q, k and v lie by themselves");
-    const AttentionSizes all(q.shape, k.shape);
+    const AttentionSizes all(q.shape, v.shape);
     const auto queries = read(q, all.of_queries());
-    const auto keys = read(k, all.of_keys()), values = read(v, all.of_keys());
-    const auto result = write(out, all.of_queries());
+    const auto keys = read(k, all.of_keys()), values = read(v, all.of_values());
+    const auto result = write(out, all.of_results());
     const auto logs = write(log_sum, {all.samples, all.heads, all.queries});
     all.each_query([&](std::int64_t s, std::int64_t h, std::int64_t i) {
-        std::vector<double> scores;
-        for (std::int64_t j = 0; j < all.keys && sees(attention, i, j); ++j)
-            scores.push_back(score(attention, all, queries, keys, s, h, i, j));
+        std::vector<double> weights(static_cast<std::size_t>(all.keys));
         double sum = 0;
-        for (const double each : scores) sum += std::exp(each);
+        for (std::int64_t j = 0; j < all.keys; ++j) {
+            if (!sees(attention, i, j)) continue;
+            weights[static_cast<std::size_t>(j)] =
+                std::exp(score(attention, all, queries, keys, s, h, i, j));
+            sum += weights[static_cast<std::size_t>(j)];
+        }
         logs(s, h, i) = std::log(sum);
-        std::vector<double> weights;
-        for (std::int64_t j = 0; j < std::ssize(scores); ++j)
-            weights.push_back(std::exp(scores[static_cast<std::size_t>(j)]) / sum *
-                              kept(attention, s, h, i, j));
-        for (std::int64_t d = 0; d < all.head_dim; ++d) {
+        for (std::int64_t d = 0; d < all.value_dim; ++d) {
             double weighted = 0;
-            for (std::int64_t j = 0; j < std::ssize(weights); ++j)
-                weighted += weights[static_cast<std::size_t>(j)] * values(s, j, all.kv_head(h), d);
+            for (std::int64_t j = 0; j < all.keys; ++j)
+                weighted += weights[static_cast<std::size_t>(j)] / sum *
+                            kept(attention, s, h, i, j) * values(s, j, all.kv_head(h), d);
             result(s, i, h, d) = weighted;
         }
     });
 }
 
 /// With p the probabilities and m what dropout multiplies them by: dv += p m dout, dp = m (dout v),
-/// ds = p (dp - the sum of p dp over the keys), dq = scale ds k, dk += scale ds q.
+/// ds = p (dp - dout out), dq = slope ds k, dk += slope ds q, with the slope of the score. Without
+/// sinks, dout out is the sum of p dp over the keys.
 void Oracle::attention_backward_input(const Attention& attention, ConstTensorView dout,
                                       ConstTensorView q, ConstTensorView k, ConstTensorView v,
-                                      ConstTensorView /*out*/, ConstTensorView log_sum,
-                                      TensorView dq, TensorView dk, TensorView dv) {
+                                      ConstTensorView out, ConstTensorView log_sum, TensorView dq,
+                                      TensorView dk, TensorView dv) {
     assert(attention.packed_row == 0 && "q, k and v lie by themselves");
     if (attention.key_gradients == Write::Overwrite) {
         fill_zero(dk);
         fill_zero(dv);
     }
     fill_zero(dq);
-    const AttentionSizes all(q.shape, k.shape);
-    const auto above = read(dout, all.of_queries()), queries = read(q, all.of_queries());
-    const auto keys = read(k, all.of_keys()), values = read(v, all.of_keys());
+    const AttentionSizes all(q.shape, v.shape);
+    const auto above = read(dout, all.of_results()), result = read(out, all.of_results());
+    const auto queries = read(q, all.of_queries());
+    const auto keys = read(k, all.of_keys()), values = read(v, all.of_values());
     const auto logs = read(log_sum, {all.samples, all.heads, all.queries});
     const auto dqueries = write(dq, all.of_queries());
-    const auto dkeys = write(dk, all.of_keys()), dvalues = write(dv, all.of_keys());
+    const auto dkeys = write(dk, all.of_keys()), dvalues = write(dv, all.of_values());
     all.each_query([&](std::int64_t s, std::int64_t h, std::int64_t i) {
         const std::int64_t kv = all.kv_head(h);
-        std::vector<double> p, dp;
         double mean = 0;
-        for (std::int64_t j = 0; j < all.keys && sees(attention, i, j); ++j) {
-            const double mask = kept(attention, s, h, i, j);
-            p.push_back(std::exp(score(attention, all, queries, keys, s, h, i, j) - logs(s, h, i)));
-            dp.push_back(0);
-            for (std::int64_t d = 0; d < all.head_dim; ++d) {
-                dp.back() += mask * above(s, i, h, d) * values(s, j, kv, d);
-                dvalues(s, j, kv, d) += p.back() * mask * above(s, i, h, d);
+        for (std::int64_t d = 0; d < all.value_dim; ++d)
+            mean += above(s, i, h, d) * result(s, i, h, d);
+        for (std::int64_t j = 0; j < all.keys; ++j) {
+            if (!sees(attention, i, j)) continue;
+            const double scored = score(attention, all, queries, keys, s, h, i, j);
+            const double p = std::exp(scored - logs(s, h, i)), mask = kept(attention, s, h, i, j);
+            double dp = 0;
+            for (std::int64_t d = 0; d < all.value_dim; ++d) {
+                dp += mask * above(s, i, h, d) * values(s, j, kv, d);
+                dvalues(s, j, kv, d) += p * mask * above(s, i, h, d);
             }
-            mean += p.back() * dp.back();
-        }
-        for (std::int64_t j = 0; j < std::ssize(p); ++j) {
-            const auto at = static_cast<std::size_t>(j);
-            const double dscore = p[at] * (dp[at] - mean) * attention.scale;
+            const double dscore = p * (dp - mean) * score_slope(attention, scored);
             for (std::int64_t d = 0; d < all.head_dim; ++d) {
                 dqueries(s, i, h, d) += dscore * keys(s, j, kv, d);
                 dkeys(s, j, kv, d) += dscore * queries(s, i, h, d);

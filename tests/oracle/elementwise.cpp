@@ -26,6 +26,7 @@ double activation(Nonlinearity kind, double x) {
         case Nonlinearity::GeluTanh:
             return 0.5 * x * (1 + std::tanh(kRootTwoOverPi * (x + 0.044715 * x * x * x)));
         case Nonlinearity::Relu: return x < 0 ? 0 : x;
+        case Nonlinearity::SquaredRelu: return x < 0 ? 0 : x * x;
     }
     return 0;
 }
@@ -39,6 +40,25 @@ double slope(Nonlinearity kind, double x) {
                    0.5 * x * (1 - t * t) * kRootTwoOverPi * (1 + 3 * 0.044715 * x * x);
         }
         case Nonlinearity::Relu: return x > 0 ? 1 : 0;
+        case Nonlinearity::SquaredRelu: return x > 0 ? 2 * x : 0;
+    }
+    return 0;
+}
+
+double gate_value(Gate kind, double x) {
+    switch (kind) {
+        case Gate::Silu: return x * sigmoid(x);
+        case Gate::Gelu: return activation(Nonlinearity::Gelu, x);
+        case Gate::GeluTanh: return activation(Nonlinearity::GeluTanh, x);
+    }
+    return 0;
+}
+
+double gate_slope(Gate kind, double x) {
+    switch (kind) {
+        case Gate::Silu: return sigmoid(x) * (1 + x * (1 - sigmoid(x)));
+        case Gate::Gelu: return slope(Nonlinearity::Gelu, x);
+        case Gate::GeluTanh: return slope(Nonlinearity::GeluTanh, x);
     }
     return 0;
 }
@@ -60,27 +80,46 @@ void Oracle::activation_backward_input(Nonlinearity kind, ConstTensorView dy, Co
     for (std::int64_t i = 0; i < count; ++i) din(i) = dout(i) * slope(kind, in(i));
 }
 
-/// y = gate sigmoid(gate) up.
-void Oracle::swiglu_forward(ConstTensorView gate_up, TensorView y) {
+/// y = f(gate) up.
+void Oracle::gated_forward(Gate kind, ConstTensorView gate_up, TensorView y) {
     const std::int64_t tokens = rows_of(y), ffn = y.shape.columns();
     const auto in = read(gate_up, {tokens, 2, ffn});
     const auto out = write(y, {tokens, ffn});
     for (std::int64_t t = 0; t < tokens; ++t)
         for (std::int64_t j = 0; j < ffn; ++j)
-            out(t, j) = in(t, 0, j) * sigmoid(in(t, 0, j)) * in(t, 1, j);
+            out(t, j) = gate_value(kind, in(t, 0, j)) * in(t, 1, j);
 }
 
-void Oracle::swiglu_backward_input(ConstTensorView dy, ConstTensorView gate_up,
-                                   TensorView dgate_up) {
+void Oracle::gated_backward_input(Gate kind, ConstTensorView dy, ConstTensorView gate_up,
+                                  TensorView dgate_up) {
     const std::int64_t tokens = rows_of(dy), ffn = dy.shape.columns();
     const auto dout = read(dy, {tokens, ffn}), in = read(gate_up, {tokens, 2, ffn});
     const auto din = write(dgate_up, {tokens, 2, ffn});
     for (std::int64_t t = 0; t < tokens; ++t)
         for (std::int64_t j = 0; j < ffn; ++j) {
-            const double gate = in(t, 0, j), up = in(t, 1, j), s = sigmoid(gate);
-            din(t, 0, j) = dout(t, j) * up * s * (1 + gate * (1 - s));
-            din(t, 1, j) = dout(t, j) * gate * s;
+            const double gate = in(t, 0, j), up = in(t, 1, j);
+            din(t, 0, j) = dout(t, j) * up * gate_slope(kind, gate);
+            din(t, 1, j) = dout(t, j) * gate_value(kind, gate);
         }
+}
+
+/// y = cap tanh(x / cap), whose slope is 1 - (y / cap)^2.
+void Oracle::soft_cap_forward(double cap, ConstTensorView x, TensorView y) {
+    const std::int64_t count = x.shape.elements();
+    const auto in = read(x, {count});
+    const auto out = write(y, {count});
+    for (std::int64_t i = 0; i < count; ++i) out(i) = cap * std::tanh(in(i) / cap);
+}
+
+void Oracle::soft_cap_backward_input(double cap, ConstTensorView dy, ConstTensorView x,
+                                     TensorView dx) {
+    const std::int64_t count = x.shape.elements();
+    const auto dout = read(dy, {count}), in = read(x, {count});
+    const auto din = write(dx, {count});
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double t = std::tanh(in(i) / cap);
+        din(i) = dout(i) * (1 - t * t);
+    }
 }
 
 void Oracle::residual_forward(ConstTensorView x, ConstTensorView branch, TensorView y) {

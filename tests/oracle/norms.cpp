@@ -65,8 +65,8 @@ void Oracle::layer_norm_backward_weight(ConstTensorView dy, ConstTensorView x,
 /// y = x / sqrt(mean(x^2) + eps) * weight.
 void Oracle::rms_norm_forward(double eps, ConstTensorView x, ConstTensorView weight, TensorView y,
                               TensorView statistics) {
-    const std::int64_t tokens = rows_of(x), hidden = x.shape.columns();
-    const auto in = read(x, {tokens, hidden}), w = read(weight, {hidden});
+    const std::int64_t tokens = rows_of(x), hidden = y.shape.columns();
+    const auto in = read(x, {tokens, x.shape.columns()}), w = read(weight, {hidden});
     const auto out = write(y, {tokens, hidden}), kept = write(statistics, {tokens});
     for (std::int64_t t = 0; t < tokens; ++t) {
         double mean = 0;
@@ -79,10 +79,10 @@ void Oracle::rms_norm_forward(double eps, ConstTensorView x, ConstTensorView wei
 /// With s = 1 / sqrt(mean(x^2) + eps) and g = dy * weight: dx = s (g - x s^2 mean(g x)).
 void Oracle::rms_norm_backward_input(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
                                      ConstTensorView statistics, TensorView dx, Write write_dx) {
-    const std::int64_t tokens = rows_of(x), hidden = x.shape.columns();
-    const auto in = read(x, {tokens, hidden}), dout = read(dy, {tokens, hidden});
+    const std::int64_t tokens = rows_of(x), hidden = dy.shape.columns();
+    const auto in = read(x, {tokens, x.shape.columns()}), dout = read(dy, {tokens, hidden});
     const auto w = read(weight, {hidden}), kept = read(statistics, {tokens});
-    const auto din = write(dx, {tokens, hidden});
+    const auto din = write(dx, {tokens, dx.shape.columns()});
     for (std::int64_t t = 0; t < tokens; ++t) {
         double mean = 0;
         for (std::int64_t j = 0; j < hidden; ++j)
@@ -97,8 +97,8 @@ void Oracle::rms_norm_backward_input(ConstTensorView dy, ConstTensorView x, Cons
 
 void Oracle::rms_norm_backward_weight(ConstTensorView dy, ConstTensorView x,
                                       ConstTensorView statistics, TensorView dweight) {
-    const std::int64_t tokens = rows_of(x), hidden = x.shape.columns();
-    const auto in = read(x, {tokens, hidden}), dout = read(dy, {tokens, hidden});
+    const std::int64_t tokens = rows_of(x), hidden = dy.shape.columns();
+    const auto in = read(x, {tokens, x.shape.columns()}), dout = read(dy, {tokens, hidden});
     const auto kept = read(statistics, {tokens});
     const auto dw = write(dweight, {hidden});
     for (std::int64_t t = 0; t < tokens; ++t)

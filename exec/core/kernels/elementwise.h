@@ -12,11 +12,16 @@ public:
     virtual void activation_forward(Nonlinearity kind, ConstTensorView x, TensorView y) = 0;
     virtual void activation_backward_input(Nonlinearity kind, ConstTensorView dy, ConstTensorView x,
                                            TensorView dx) = 0;
-    /// y [tokens, ffn] = silu(gate) * up. gate_up [tokens, 2 ffn] has in each row the gates, then
-    /// up.
-    virtual void swiglu_forward(ConstTensorView gate_up, TensorView y) = 0;
-    virtual void swiglu_backward_input(ConstTensorView dy, ConstTensorView gate_up,
-                                       TensorView dgate_up) = 0;
+    /// y [tokens, ffn] = f(gate) * up, with f as `kind` says. gate_up [tokens, 2 ffn] has in each
+    /// row the gates, then up.
+    virtual void gated_forward(Gate kind, ConstTensorView gate_up, TensorView y) = 0;
+    virtual void gated_backward_input(Gate kind, ConstTensorView dy, ConstTensorView gate_up,
+                                      TensorView dgate_up) = 0;
+    /// y = cap tanh(x / cap); y may be x.
+    virtual void soft_cap_forward(double cap, ConstTensorView x, TensorView y) = 0;
+    /// dx may be dy or x.
+    virtual void soft_cap_backward_input(double cap, ConstTensorView dy, ConstTensorView x,
+                                         TensorView dx) = 0;
     /// y = x + branch; y may be either.
     virtual void residual_forward(ConstTensorView x, ConstTensorView branch, TensorView y) = 0;
     /// total += term.

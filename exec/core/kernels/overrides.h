@@ -30,10 +30,23 @@
     DEBUBBLE_OVERRIDE(Kernels, split_heads_backward_input);      \
     DEBUBBLE_OVERRIDE(Kernels, rope_forward);                    \
     DEBUBBLE_OVERRIDE(Kernels, rope_backward_input);             \
+    DEBUBBLE_OVERRIDE(Kernels, head_norm_forward);               \
+    DEBUBBLE_OVERRIDE(Kernels, head_norm_backward);              \
+    DEBUBBLE_OVERRIDE(Kernels, width_norm_sums);                 \
+    DEBUBBLE_OVERRIDE(Kernels, width_norm_forward);              \
+    DEBUBBLE_OVERRIDE(Kernels, width_norm_gradient_sums);        \
+    DEBUBBLE_OVERRIDE(Kernels, width_norm_backward);             \
+    DEBUBBLE_OVERRIDE(Kernels, grow_queries);                    \
+    DEBUBBLE_OVERRIDE(Kernels, latent_heads_forward);            \
+    DEBUBBLE_OVERRIDE(Kernels, latent_heads_backward_input);     \
+    DEBUBBLE_OVERRIDE(Kernels, sinks_forward);                   \
+    DEBUBBLE_OVERRIDE(Kernels, sinks_backward_weight);           \
     DEBUBBLE_OVERRIDE(Kernels, activation_forward);              \
     DEBUBBLE_OVERRIDE(Kernels, activation_backward_input);       \
-    DEBUBBLE_OVERRIDE(Kernels, swiglu_forward);                  \
-    DEBUBBLE_OVERRIDE(Kernels, swiglu_backward_input);           \
+    DEBUBBLE_OVERRIDE(Kernels, gated_forward);                   \
+    DEBUBBLE_OVERRIDE(Kernels, gated_backward_input);            \
+    DEBUBBLE_OVERRIDE(Kernels, soft_cap_forward);                \
+    DEBUBBLE_OVERRIDE(Kernels, soft_cap_backward_input);         \
     DEBUBBLE_OVERRIDE(Kernels, residual_forward);                \
     DEBUBBLE_OVERRIDE(Kernels, add);                             \
     DEBUBBLE_OVERRIDE(Kernels, scale);                           \

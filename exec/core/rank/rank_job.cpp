@@ -79,11 +79,13 @@ int most_offloaded(const ActionList& list, Stage stage) {
 }
 
 void check_fits(const scenarios::Scenario& scenario, const Device& device) {
-    const auto width = [](const models::Attention& attention) { return attention.head_dim; };
-    const std::int64_t widest = scenario.model.layers.most<models::Attention>(width);
-    if (widest > device.widest_head())
+    for (const models::Layer& layer : scenario.model.layers.kinds()) {
+        const auto* attention = layer.as<models::Attention>();
+        if (attention == nullptr || device.takes_heads(attention->head_dim, attention->value_dim))
+            continue;
         throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
-                                     widest, device.name(), device.widest_head()));
+                                     attention->head_dim, device.name(), device.widest_head()));
+    }
 }
 
 /// The graphs of the stage, one for each slice of the sequence.

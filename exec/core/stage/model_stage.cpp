@@ -54,7 +54,7 @@ struct SlicePlan {
 class ModelStage final : public StageRunner {
 public:
     ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
-        : state_{tools, nullptr, {}, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
+        : state_{tools, nullptr, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
         for (models::StageGraph& graph : graphs) {
             models::RunsByPass fused = operator_runs(graph, false),
                                split = operator_runs(graph, true);
@@ -168,16 +168,27 @@ private:
             arena.allocate({kStepTotals}, DataType::Fp64, MemoryClass::Buffers, "totals");
         state_.tools.kernels.fill_zero(state_.totals.view());
         const models::StageGraph& graph = slices_.front().graph;
-        // Those of all layers are alike (check_executed).
-        const auto* attention = graph.architecture.layers.first<models::Attention>();
-        if (!attention->rotary) return;
-        const Shape table{graph.execution.seq_length, attention->head_dim / 2};
-        const Tensor cosines(table), sines(table);
-        rope_table(attention->rope_theta, cosines.as<float>(), sines.as<float>());
-        state_.cosines = arena.allocate(table, DataType::Fp32, MemoryClass::Buffers, "rope.cos");
-        state_.sines = arena.allocate(table, DataType::Fp32, MemoryClass::Buffers, "rope.sin");
-        state_.tools.kernels.upload(cosines.view(), state_.cosines.view());
-        state_.tools.kernels.upload(sines.view(), state_.sines.view());
+        for (int layer = 0; layer < graph.content.layers; ++layer) {
+            const auto* attention = graph.architecture.layers[graph.content.first_layer + layer]
+                                        .as<models::Attention>();
+            if (attention != nullptr && attention->rotary)
+                make_table(angles_of(*attention, graph.architecture.max_positions),
+                           graph.execution.seq_length);
+        }
+    }
+
+    /// Makes the tables of a kind of angles, once.
+    void make_table(const RotaryAngles& angles, std::int64_t positions) {
+        if (std::ranges::count(state_.tables, angles, &RotaryTable::angles) > 0) return;
+        Arena& arena = state_.tools.arena;
+        const Shape shape{positions, angles.columns / 2};
+        const Tensor cosines(shape), sines(shape);
+        rope_table(angles, cosines.as<float>(), sines.as<float>());
+        state_.tables.push_back(
+            {angles, arena.allocate(shape, DataType::Fp32, MemoryClass::Buffers, "rope.cos"),
+             arena.allocate(shape, DataType::Fp32, MemoryClass::Buffers, "rope.sin")});
+        state_.tools.kernels.upload(cosines.view(), state_.tables.back().cosines.view());
+        state_.tools.kernels.upload(sines.view(), state_.tables.back().sines.view());
     }
 
     const SlicePlan& slice_of(const MicroBatch& micro_batch) const {

@@ -96,6 +96,13 @@ TensorView viewed(const LiveTensors& live, int index, const Shape& shape, DataTy
 
 }  // namespace
 
+const RotaryTable& OperatorCall::rotary_table() const {
+    const RotaryAngles angles = angles_of(attention(), model().max_positions);
+    const auto found = std::ranges::find(state.tables, angles, &RotaryTable::angles);
+    DEBUBBLE_CHECK(found != state.tables.end(), "a stage has the tables of its layers");
+    return *found;
+}
+
 bool OperatorCall::is_planned(int index) const {
     const auto in = [&](const std::vector<int>& uses) {
         return std::ranges::count(uses, index) > 0;

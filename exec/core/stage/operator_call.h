@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exec/core/arena.h"
+#include "exec/core/stage/rope_table.h"
 #include "exec/core/stage/stage_tools.h"
 #include "exec/core/stage/step_inputs.h"
 #include "models/graph.h"
@@ -27,13 +28,19 @@ using LiveTensors = std::vector<ArenaTensor>;
 enum class StepTotal : std::uint8_t { Loss, Correct, Balance, Z };
 inline constexpr std::int64_t kStepTotals = 4;
 
+/// The cosines and sines of one kind of angles: fp32 [positions, columns / 2].
+struct RotaryTable {
+    RotaryAngles angles;
+    ArenaTensor cosines;
+    ArenaTensor sines;
+};
+
 /// The memory that belongs to the stage, not to a pass.
 struct StageMemory {
     StageTools tools;
     const StepInputs* step = nullptr;
-    ArenaTensor totals;   ///< fp64, by StepTotal
-    ArenaTensor cosines;  ///< tables of rotary positions
-    ArenaTensor sines;
+    ArenaTensor totals;                      ///< fp64, by StepTotal
+    std::vector<RotaryTable> tables;         ///< of rotary positions, one for each kind of angles
     std::map<MicroBatch, LiveTensors> live;  ///< live tensors of a step
     /// First rows of each expert in a step, by microbatch, slice and layer.
     std::map<std::array<int, 3>, std::vector<std::int64_t>> first_rows;
@@ -88,6 +95,12 @@ struct OperatorCall {
     const models::Layer& layer() const { return model().layers[op.layer.value()]; }
     /// Precondition: the operator is in a layer with experts.
     const models::Experts& experts() const { return std::get<models::Experts>(layer().mlp); }
+    /// Precondition: the operator is in a layer with attention.
+    const models::Attention& attention() const {
+        return std::get<models::Attention>(layer().mixer);
+    }
+    /// The table of that layer. Precondition: its positions are rotary.
+    const RotaryTable& rotary_table() const;
     bool scattered() const { return how().sequence_parallel && how().tensor > 1; }
     int tensor_rank() const { return state.tools.tensor ? state.tools.tensor->rank() : 0; }
     int context_rank() const { return state.tools.context ? state.tools.context->rank() : 0; }
@@ -144,6 +157,7 @@ AnyView rows_from(const AnyView& x, std::int64_t first, std::int64_t count) {
 
 DataType executed_type(models::DataType type);
 Nonlinearity nonlinearity_of(models::Activation activation);
+Gate gate_of(models::Activation activation);
 
 // The operators by kind. A kind without weights has no backward_weight. Kinds that as_executed
 // leaves out are not executed.
@@ -155,6 +169,8 @@ void forward(const OperatorCall& call, const op::Norm& roles);
 void forward(const OperatorCall& call, const op::Linear& roles);
 void forward(const OperatorCall& call, const op::ExpertProducts& roles);
 void forward(const OperatorCall& call, const op::SplitHeads& roles);
+void forward(const OperatorCall& call, const op::HeadNorm& roles);
+void forward(const OperatorCall& call, const op::LatentHeads& roles);
 void forward(const OperatorCall& call, const op::Rope& roles);
 void forward(const OperatorCall& call, const op::Attention& roles);
 void forward(const OperatorCall& call, const op::Activation& roles);
@@ -177,6 +193,9 @@ void backward_input(const OperatorCall& call, const op::Norm& roles);
 void backward_input(const OperatorCall& call, const op::Linear& roles);
 void backward_input(const OperatorCall& call, const op::ExpertProducts& roles);
 void backward_input(const OperatorCall& call, const op::SplitHeads& roles);
+/// Computes its weights' gradients too, which read the same tensors.
+void backward_input(const OperatorCall& call, const op::HeadNorm& roles);
+void backward_input(const OperatorCall& call, const op::LatentHeads& roles);
 void backward_input(const OperatorCall& call, const op::Rope& roles);
 void backward_input(const OperatorCall& call, const op::Attention& roles);
 void backward_input(const OperatorCall& call, const op::Activation& roles);

@@ -10,13 +10,23 @@ struct NormCall {
     const op::Norm& norm;
     bool layer_norm = norm.function == models::Norm::LayerNorm;
     double eps = call.model().norm_eps;
-    TensorView x = call.stream(norm.x.tensor);
     TensorView weight = call.parameter(norm.gain);
+    TensorView x = wide(norm.x.tensor);
     TensorView statistics = call.tensor(
         norm.statistics, layer_norm ? Shape{call.stream_tokens(), 2} : Shape{call.stream_tokens()},
         DataType::Fp32);
 
-    TensorView y() const { return call.stream(norm.y.tensor); }
+    /// x, or its gradient, which has more columns than are normalised in latent attention.
+    TensorView wide(int index) const {
+        const std::int64_t rows = call.stream_tokens();
+        const std::int64_t bytes = call.graph.tensors[norm.x.tensor].bytes.count;
+        return call.tensor(index, {rows, bytes / rows / size_of(call.compute_type())});
+    }
+    /// y, or its gradient.
+    TensorView narrow(int index) const {
+        return call.tensor(index, {call.stream_tokens(), weight.shape.elements()});
+    }
+    TensorView y() const { return narrow(norm.y.tensor); }
     TensorView bias() const { return call.parameter(*norm.shift); }
 };
 
@@ -38,14 +48,28 @@ Nonlinearity nonlinearity_of(models::Activation activation) {
     switch (activation) {
         case models::Activation::Gelu: return Nonlinearity::Gelu;
         case models::Activation::Relu: return Nonlinearity::Relu;
+        case models::Activation::SquaredRelu: return Nonlinearity::SquaredRelu;
         case models::Activation::GeluTanh:
-        case models::Activation::SquaredRelu:
         case models::Activation::Swiglu:
         case models::Activation::Geglu:
         case models::Activation::GegluTanh:
         case models::Activation::ClampedSwiglu: break;
     }
     return Nonlinearity::GeluTanh;
+}
+
+Gate gate_of(models::Activation activation) {
+    switch (activation) {
+        case models::Activation::Geglu: return Gate::Gelu;
+        case models::Activation::GegluTanh: return Gate::GeluTanh;
+        case models::Activation::Gelu:
+        case models::Activation::GeluTanh:
+        case models::Activation::Relu:
+        case models::Activation::SquaredRelu:
+        case models::Activation::Swiglu:
+        case models::Activation::ClampedSwiglu: break;
+    }
+    return Gate::Silu;
 }
 
 void forward(const OperatorCall& call, const op::Norm& roles) {
@@ -60,8 +84,8 @@ void forward(const OperatorCall& call, const op::Norm& roles) {
 
 void backward_input(const OperatorCall& call, const op::Norm& roles) {
     const NormCall norm{call, roles};
-    const TensorView dy = call.stream(roles.y.gradient);
-    const TensorView dx = call.stream(roles.x.gradient);
+    const TensorView dy = norm.narrow(roles.y.gradient);
+    const TensorView dx = norm.wide(roles.x.gradient);
     const TensorView through = roles.through ? call.stream(*roles.through) : TensorView{};
     const TensorView dweight = call.gradient(roles.gain);
     if (norm.layer_norm)
@@ -87,7 +111,7 @@ void residual_norm_forward(const OperatorCall& residual, const OperatorCall& cal
 void forward(const OperatorCall& call, const op::Activation& roles) {
     const ActivationCall act{call, roles};
     const TensorView x = act.wide(roles.x.tensor), y = act.narrow(roles.y.tensor);
-    if (roles.gated()) return call.kernels().swiglu_forward(x, y);
+    if (roles.gated()) return call.kernels().gated_forward(gate_of(roles.function), x, y);
     call.kernels().activation_forward(nonlinearity_of(roles.function), x, y);
 }
 
@@ -95,7 +119,8 @@ void backward_input(const OperatorCall& call, const op::Activation& roles) {
     const ActivationCall act{call, roles};
     const TensorView x = act.wide(roles.x.tensor);
     const TensorView dy = act.narrow(roles.y.gradient), dx = act.wide(roles.x.gradient);
-    if (roles.gated()) return call.kernels().swiglu_backward_input(dy, x, dx);
+    if (roles.gated())
+        return call.kernels().gated_backward_input(gate_of(roles.function), dy, x, dx);
     call.kernels().activation_backward_input(nonlinearity_of(roles.function), dy, x, dx);
 }
 

@@ -70,26 +70,28 @@ ConstTensorView LinearCall::gathered_input(std::optional<int> buffer, ArenaTenso
         own = call.temporary(shape, call.compute_type());
         whole = own.view();
     }
-    call.all_gather(call.stream(product.x), whole);
+    call.all_gather(call.tensor(product.x, {call.stream_tokens(), product.inputs}), whole);
     return whole;
 }
 
 void LinearCall::input_gradient(ConstTensorView dy) const {
-    const Shape whole{product.rows, product.inputs};
-    const auto sum_over_ranks = [&](TensorView partial, int to) {
-        if (product.x_gradient_partial) call.reduce_scatter(partial, call.stream(to));
-        if (!product.x_gradient_partial && cuts_outputs) call.all_reduce(partial);
-    };
-    // What x has from another operator is there already.
-    const int made = product.x_gradient_part.value_or(*product.x_gradient);
-    const TensorView dx = call.tensor(product.x_gradient_partial.value_or(made), whole);
+    const Shape shape{product.rows, product.inputs};
+    const bool sums_ranks = product.x_gradient_partial.has_value() || cuts_outputs;
+    if (product.x_gradient_part && !sums_ranks)
+        return call.kernels().linear_backward_input(
+            layout, dy, weight, call.tensor(*product.x_gradient, shape), Write::Add);
+    const int result = product.x_gradient_part.value_or(*product.x_gradient);
+    const TensorView dx = call.tensor(product.x_gradient_partial.value_or(result), shape);
     call.kernels().linear_backward_input(layout, dy, weight, dx, Write::Overwrite);
-    sum_over_ranks(dx, made);
-    if (!product.x_gradient_part) return;
-    const auto of_x = [&](int index) {
-        return product.gathers_x ? call.stream(index) : call.tensor(index, whole);
-    };
-    call.kernels().add(of_x(made), of_x(*product.x_gradient));
+    TensorView sum = dx;
+    if (product.x_gradient_partial) {
+        sum = call.tensor(result, {call.stream_tokens(), product.inputs});
+        call.reduce_scatter(dx, sum);
+    } else if (cuts_outputs) {
+        call.all_reduce(dx);
+    }
+    if (product.x_gradient_part)
+        call.kernels().add(sum, call.tensor(*product.x_gradient, sum.shape));
 }
 
 TensorView LinearCall::output_gradient() const {

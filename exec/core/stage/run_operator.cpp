@@ -20,8 +20,6 @@ void refuse_unplanned() {
 
 void run_forward(const OperatorCall& call) {
     std::visit(Overloaded{[&](const auto& roles) { forward(call, roles); },
-                          [](const op::HeadNorm&) { refuse_unplanned(); },
-                          [](const op::LatentHeads&) { refuse_unplanned(); },
                           [](const op::OutputGate&) { refuse_unplanned(); },
                           [](const op::SharedGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
@@ -39,8 +37,6 @@ void run_backward_input(const OperatorCall& call) {
                           [&](const op::PatchEmbedding& patches) {
                               backward_input(call, patches.product);
                           },
-                          [](const op::HeadNorm&) { refuse_unplanned(); },
-                          [](const op::LatentHeads&) { refuse_unplanned(); },
                           [](const op::OutputGate&) { refuse_unplanned(); },
                           [](const op::SharedGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
@@ -59,9 +55,9 @@ void run_backward_weight(const OperatorCall& call) {
             [&](const auto& roles) { backward_weight(call, roles); },
             [&](const op::PatchEmbedding& patches) { backward_weight(call, patches.product); },
             // Computed with the input's, which reads the same tensors.
-            [](const op::Norm&) {}, [](const op::ChunkedLoss&) {},
+            [](const op::Norm&) {}, [](const op::HeadNorm&) {}, [](const op::ChunkedLoss&) {},
             // Operators without weights.
-            [](const op::SplitHeads&) {}, [](const op::HeadNorm&) {}, [](const op::LatentHeads&) {},
+            [](const op::SplitHeads&) {}, [](const op::LatentHeads&) {},
             [](const op::AddBranches&) {}, [](const op::Rope&) {}, [](const op::Attention&) {},
             [](const op::Activation&) {}, [](const op::Residual&) {},
             [](const op::GatherColumns&) {}, [](const op::SliceColumns&) {},
@@ -85,25 +81,14 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
     if (!layer.mixes() || !layer.has_mlp()) return "layers of a mixer or an MLP alone";
     if (const auto* attention = layer.as<models::Attention>()) {
         if (attention->output_gate) return "output gates of attention";
-        if (attention->latent) return "latent attention";
         if (attention->sinks) return "attention sinks";
-        if (attention->score_softcap) return "soft-caps of scores";
-        if (attention->query_pre_attn_scalar) return "a scale of scores of its own";
         if (attention->temperature) return "queries that grow with their position";
         if (attention->chunk && *attention->chunk < positions) return "attention in chunks";
-        if (attention->qkv_bias != attention->output_bias)
-            return "biases of queries, keys and values alone";
-        if (attention->qk_norm != models::QkNorm::None) return "norms of queries and keys";
-        if (attention->rope_scaling || attention->rotary_dim)
-            return "scaled or partial rotary positions";
-        if (attention->window && *attention->window < positions) return "windows of attention";
+        if (attention->qk_norm == models::QkNorm::Width) return "norms of all queries and all keys";
+        if (attention->qk_norm == models::QkNorm::L2) return "norms of rotated queries and keys";
     }
     if (const auto* mlp = layer.as<models::DenseMlp>())
-        if (mlp->activation == models::Activation::SquaredRelu ||
-            mlp->activation == models::Activation::Geglu ||
-            mlp->activation == models::Activation::GegluTanh ||
-            mlp->activation == models::Activation::ClampedSwiglu)
-            return "that activation";
+        if (mlp->activation == models::Activation::ClampedSwiglu) return "that activation";
     if (const auto* experts = layer.as<models::Experts>()) {
         if (experts->activation != models::Activation::Swiglu) return "that activation of experts";
         if (experts->shared_gate) return "gates of shared experts";
@@ -117,14 +102,6 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
     return "";
 }
 
-/// The tables of rotary positions are those of all layers.
-bool rotates_otherwise(const models::Layer& layer, const models::Attention& first) {
-    const auto* attention = layer.as<models::Attention>();
-    return attention != nullptr &&
-           (attention->rotary != first.rotary || attention->rope_theta != first.rope_theta ||
-            attention->head_dim != first.head_dim);
-}
-
 /// The part of the network beside its layers that nothing executes; empty if there is none.
 std::string_view unexecuted_end(const models::Architecture& network) {
     if (network.scaled_embedding) return "a scaled embedding";
@@ -134,12 +111,9 @@ std::string_view unexecuted_end(const models::Architecture& network) {
 }
 
 void check_layers(const models::Architecture& network) {
-    const auto* first = network.layers.first<models::Attention>();
     for (const models::Layer& layer : network.layers.kinds()) {
         std::string_view part = unexecuted_part(layer, network.max_positions);
         if (part.empty()) part = unexecuted_end(network);
-        if (first != nullptr && rotates_otherwise(layer, *first))
-            part = "layers of several head widths or bases of rotary positions";
         if (part.empty()) continue;
         throw InputError(
             fmt::format("{} has {}: 'debubble simulate' plans it, but nothing executes it yet",

@@ -38,10 +38,10 @@ void move(const OperatorCall& call, Direction direction, Line ranks, Line sample
 /// Moves the same stretch of every sample, `first` rows into the sequences of `all`.
 void move_rows(const OperatorCall& call, Direction direction, const KeysAndValues& alone,
                const KeysAndValues& all, std::int64_t first) {
-    const Shape& each = alone.k.shape;
-    const std::int64_t width = each[2] * each[3];
-    const Line samples{each[0], each[1] * width, all.k.shape[1] * width};
     for (const auto& [from, to] : {std::pair{alone.k, all.k}, std::pair{alone.v, all.v}}) {
+        const Shape& each = from.shape;
+        const std::int64_t width = each[2] * each[3];
+        const Line samples{each[0], each[1] * width, to.shape[1] * width};
         const TensorView there{to.data + first * width * size_of(to.type), to.shape, to.type};
         move(call, direction, {}, samples, each[1], width, from, there);
     }
@@ -49,9 +49,9 @@ void move_rows(const OperatorCall& call, Direction direction, const KeysAndValue
 
 /// The keys and values of a slice up to this one, in `tensor`.
 KeysAndValues of_slice(const OperatorCall& call, const Heads& heads, int slice, int tensor) {
-    const TensorView memory = call.tensor_of_slice(
-        slice, tensor, {2, heads.samples * heads.rows, heads.keys, heads.head_dim});
-    return keys_and_values_at(memory.data, heads.key_shape(), memory.type);
+    const TensorView memory =
+        call.tensor_of_slice(slice, tensor, {heads.samples * heads.rows, heads.pair_columns()});
+    return keys_and_values_at(memory.data, heads.key_shape(), heads.value_shape(), memory.type);
 }
 
 /// Moves between the tensors of the slices up to this one and `all`, in which they lie side by
@@ -64,25 +64,28 @@ void move_slices(const OperatorCall& call, const Heads& heads, int tensor, Direc
 
 /// Planned scratch memory for the keys and values that any query of the pass sees.
 KeysAndValues all_keys(const OperatorCall& call, const Heads& heads, int scratch) {
-    Shape both = heads.all_keys_shape();
-    both = {2 * both[0], both[1], both[2], both[3]};
-    const TensorView memory = call.tensor(scratch, both);
-    return keys_and_values_at(memory.data, heads.all_keys_shape(), memory.type);
+    const TensorView memory = call.tensor(
+        scratch, {heads.samples / heads.stretches * heads.all_rows, heads.pair_columns()});
+    return keys_and_values_at(memory.data, heads.all_keys_shape(), heads.all_values_shape(),
+                              memory.type);
 }
 
 /// Moves between the parts of a slice that the ranks of the context group have, one after another
 /// in `of_ranks`, and `all`, where keys and values have the order of the sequence.
 void move_stretches(const OperatorCall& call, const Heads& heads, int slice,
                     const TensorView& of_ranks, Direction direction, const KeysAndValues& all) {
-    const KeysAndValues first = keys_and_values_at(of_ranks.data, heads.key_shape(), of_ranks.type);
-    const std::int64_t width = heads.keys * heads.head_dim, element = size_of(of_ranks.type);
+    const KeysAndValues first =
+        keys_and_values_at(of_ranks.data, heads.key_shape(), heads.value_shape(), of_ranks.type);
+    const std::int64_t element = size_of(of_ranks.type);
+    const std::int64_t chunk = heads.samples * heads.rows * heads.pair_columns();
     const std::vector<std::int64_t> of_first = call.stretches(slice, 0);
     const std::vector<std::int64_t> of_second = call.stretches(slice, 1);
-    const Line samples{heads.samples / heads.stretches, heads.rows * width, heads.all_rows * width};
     for (std::size_t i = 0; i < of_first.size(); ++i) {
-        const Line ranks{call.how().context, 2 * first.k.shape.elements(),
-                         (of_second[i] - of_first[i]) * width};
         for (const auto& [from, to] : {std::pair{first.k, all.k}, std::pair{first.v, all.v}}) {
+            const std::int64_t width = from.shape[2] * from.shape[3];
+            const Line samples{heads.samples / heads.stretches, heads.rows * width,
+                               heads.all_rows * width};
+            const Line ranks{call.how().context, chunk, (of_second[i] - of_first[i]) * width};
             const TensorView there{to.data + of_first[i] * width * element, to.shape, to.type};
             move(call, direction, ranks, samples, heads.rows, width,
                  of_stretch(from, heads, static_cast<std::int64_t>(i)), there);
@@ -92,12 +95,12 @@ void move_stretches(const OperatorCall& call, const Heads& heads, int slice,
 
 /// Keys and, after them, values, as a rank sends them.
 TensorView chunk_of(const KeysAndValues& mine) {
-    return {mine.k.data, {2, mine.k.shape.elements()}, mine.k.type};
+    return {mine.k.data, {mine.k.shape.elements() + mine.v.shape.elements()}, mine.k.type};
 }
 
 /// Memory for the chunks of all ranks.
 TensorView chunks(const OperatorCall& call, const KeysAndValues& mine, int scratch) {
-    return call.tensor(scratch, {call.how().context, 2 * mine.k.shape.elements()});
+    return call.tensor(scratch, {call.how().context, chunk_of(mine).shape.elements()});
 }
 
 /// Keys and values of all ranks of the context group.
@@ -117,20 +120,20 @@ KeysAndValues gathered(const OperatorCall& call, const op::Attention& roles, con
 }
 
 /// The first rows of the keys and values that an evaluation keeps of its one sample.
-KeysAndValues kept(const OperatorCall& call, const Heads& heads, const Shape& shape) {
+KeysAndValues kept(const OperatorCall& call, const Heads& heads) {
     DEBUBBLE_CHECK(heads.samples == 1, "keys are kept of one sample");
     KeptKeys& kept = (*call.state.tools.keys)[call.op.layer.value_or(0)];
     if (!kept.keys) {
-        const Shape whole{1, call.how().seq_length, heads.keys, heads.head_dim};
-        const auto held = [&] {
+        const auto held = [&](std::int64_t width) {
+            const Shape whole{1, call.how().seq_length, heads.keys, width};
             return call.state.tools.arena.allocate(whole, call.compute_type(),
                                                    MemoryClass::Activations, call.op.name);
         };
-        kept.keys = held();
-        kept.values = held();
+        kept.keys = held(heads.head_dim);
+        kept.values = held(heads.value_dim);
     }
-    return {{kept.keys.view().data, shape, call.compute_type()},
-            {kept.values.view().data, shape, call.compute_type()}};
+    return {{kept.keys.view().data, heads.all_keys_shape(), call.compute_type()},
+            {kept.values.view().data, heads.all_values_shape(), call.compute_type()}};
 }
 
 /// Hands the sums over all ranks' queries to the slices up to this one; sums over the queries of
@@ -155,7 +158,7 @@ void scatter_gradients(const OperatorCall& call, const op::Attention& roles, con
 
 KeysAndValues seen_keys(const OperatorCall& call, const op::Attention& roles, const Heads& heads,
                         const KeysAndValues& mine, KeyUse use) {
-    if (call.state.tools.keys != nullptr) return kept(call, heads, heads.all_keys_shape());
+    if (call.state.tools.keys != nullptr) return kept(call, heads);
     if (roles.gathered) return gathered(call, roles, heads, mine, use);
     if (!roles.seen) return mine;
     const bool again = use == KeyUse::Backward;
@@ -189,7 +192,7 @@ void hand_out_key_gradients(const OperatorCall& call, const op::Attention& roles
 }
 
 void keep_keys(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine) {
-    const KeysAndValues all = kept(call, heads, heads.all_keys_shape());
+    const KeysAndValues all = kept(call, heads);
     move_rows(call, Direction::Join, mine, all, call.first_position());
 }
 

@@ -11,24 +11,30 @@ namespace debubble::exec {
 /// one of their tensors has the samples of the first stretch before those of the second.
 struct Heads {
     /// Every stretch counts as samples of its own.
-    std::int64_t samples, rows, queries, keys, head_dim;
+    std::int64_t samples, rows, queries, keys, head_dim, value_dim;
     /// Rows that any query of the pass may see.
     std::int64_t all_rows;
     std::int64_t stretches;  ///< stretches of a sample
 
     Shape query_shape() const { return {samples, rows, queries, head_dim}; }
+    Shape result_shape() const { return {samples, rows, queries, value_dim}; }
     Shape key_shape() const { return {samples, rows, keys, head_dim}; }
+    Shape value_shape() const { return {samples, rows, keys, value_dim}; }
     Shape all_keys_shape() const { return {samples / stretches, all_rows, keys, head_dim}; }
+    Shape all_values_shape() const { return {samples / stretches, all_rows, keys, value_dim}; }
+    /// Elements of a row's keys and values.
+    std::int64_t pair_columns() const { return keys * (head_dim + value_dim); }
 };
 
 struct KeysAndValues {
     TensorView k, v;
 };
 
-/// Keys and, after them, values, each of this shape.
-inline KeysAndValues keys_and_values_at(std::byte* data, const Shape& each, DataType type) {
-    const TensorView k{data, each, type};
-    return {k, {data + k.bytes(), each, type}};
+/// Keys and, after them, values, of these shapes.
+inline KeysAndValues keys_and_values_at(std::byte* data, const Shape& keys, const Shape& values,
+                                        DataType type) {
+    const TensorView k{data, keys, type};
+    return {k, {data + k.bytes(), values, type}};
 }
 
 /// The samples of one stretch, in a tensor [samples, ...] that has those of all.

@@ -25,7 +25,7 @@ using OperatorListener = std::function<void(const models::StageGraph&, const mod
 /// operators of one layer and the next: for gathers and reductions.
 using ShardingListener = std::function<void(std::chrono::nanoseconds)>;
 
-/// Keys and values of the part of a sequence that was read, [T, kv_heads, head_dim] each.
+/// Keys and values of the part of a sequence that was read, [T, kv_heads, width of a head].
 struct KeptKeys {
     ArenaTensor keys;
     ArenaTensor values;

@@ -29,15 +29,23 @@ std::vector<TiedCopy> tied_copies(const std::vector<LocalStage>& stages,
     return copies;
 }
 
+/// Whether each rank of a tensor group has a part of the gradient: that of its tokens with sequence
+/// parallelism, or that of its heads.
+bool is_summed(const models::Parameter& parameter, bool sequence_parallel) {
+    return parameter.sharding == models::Sharding::Replicated &&
+           (sequence_parallel || parameter.of_own_heads);
+}
+
 /// The gradients of whole parameters that a tensor group shares, piece by piece.
-std::vector<TensorView> replicated_gradients(const std::vector<LocalStage>& stages) {
+std::vector<TensorView> replicated_gradients(const std::vector<LocalStage>& stages,
+                                             bool sequence_parallel) {
     std::vector<TensorView> pieces;
     for (const LocalStage& local : stages) {
         const TrainedStage& state = *local.state;
         for (const UnitState& unit : state.units()) {
             for (const UnitSlot& slot : unit.unit().slots) {
                 const auto index = static_cast<std::size_t>(slot.parameter);
-                if (state.parameters()[index].sharding != models::Sharding::Replicated) continue;
+                if (!is_summed(state.parameters()[index], sequence_parallel)) continue;
                 const FlatRange piece = intersection(slot.range, reduced(unit, state.policy()));
                 if (piece.count > 0) pieces.push_back(unit.held_gradients(piece));
             }
@@ -87,9 +95,10 @@ Interval sum_tied_gradients(const std::vector<LocalStage>& stages, TrainingGroup
 }
 
 void sum_replicated_gradients(const std::vector<LocalStage>& stages, TrainingGroups& groups,
-                              Kernels& kernels, Arena& arena, Deadline deadline) {
+                              bool sequence_parallel, Kernels& kernels, Arena& arena,
+                              Deadline deadline) {
     if (!groups.tensor) return;
-    const std::vector<TensorView> pieces = replicated_gradients(stages);
+    const std::vector<TensorView> pieces = replicated_gradients(stages, sequence_parallel);
     std::int64_t elements = 0;
     for (const TensorView& piece : pieces) elements += piece.shape.elements();
     if (elements == 0) return;

@@ -23,9 +23,12 @@ bool speaks_for(const TrainedStage& state, const UnitSlot& slot);
 Interval sum_tied_gradients(const std::vector<LocalStage>& stages, TrainingGroups& groups,
                             Kernels& kernels, Arena& arena, Deadline deadline);
 
-/// Sums the gradients of parameters that tensor-parallel ranks hold whole, in one all-reduce.
+/// Sums the gradients of parameters that tensor-parallel ranks hold whole and of which each has
+/// made a part, in one all-reduce: of all of them with sequence parallelism, else of those that
+/// only a rank's heads use.
 void sum_replicated_gradients(const std::vector<LocalStage>& stages, TrainingGroups& groups,
-                              Kernels& kernels, Arena& arena, Deadline deadline);
+                              bool sequence_parallel, Kernels& kernels, Arena& arena,
+                              Deadline deadline);
 
 /// Sums the tokens of each expert over all ranks that have routed some of the stage's, stage by
 /// stage in the order of their numbers.

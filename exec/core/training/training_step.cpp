@@ -120,7 +120,7 @@ Pending TrainingStep::tied_grad_reduce(Stage stage) {
 void TrainingStep::complete_gradients(Deadline deadline) {
     complete(deadline);
     if (std::exchange(gradients_complete_, true)) return;
-    if (sequence_parallel_) sum_replicated_gradients(stages_, groups_, kernels_, arena_, deadline);
+    sum_replicated_gradients(stages_, groups_, sequence_parallel_, kernels_, arena_, deadline);
     sum_expert_loads(stages_, groups_, sequence_parallel_, deadline);
     for (const LocalStage& local : stages_) local.state->routers().end_step(router_rate_);
 }

@@ -7,10 +7,11 @@
 /// computes each block's probabilities again from the stored log of the sum (Dao et al. 2022,
 /// "FlashAttention", algorithms 1 and 4).
 ///
-/// Shapes: q, out [samples, queries, heads, head_dim]; k, v [samples, keys, kv_heads, head_dim],
-/// head h reading key head h / (heads / kv_heads); log_sum [samples, heads, queries]. The queries
-/// may be a slice of the sequence: query i then has position first_query + i among the keys, and
-/// under a causal mask sees keys 0 .. first_query + i.
+/// Shapes: q [samples, queries, heads, head_dim], out [.., value_dim]; k [samples, keys, kv_heads,
+/// head_dim], v [.., value_dim], head h reading key head h / (heads / kv_heads); log_sum [samples,
+/// heads, queries]. The queries may be a slice of the sequence: query i then has position
+/// first_query + i among the keys, and under a causal mask sees keys 0 .. first_query + i, or as
+/// many of the last of them as a window has.
 namespace debubble::exec::fixed_order {
 
 using loops::In;

@@ -16,6 +16,7 @@ struct Scratch {
     std::vector<float> probabilities = std::vector<float>(kBlockQueries * kBlockKeys);
     std::vector<float> gradients = std::vector<float>(kBlockQueries * kBlockKeys);
     std::vector<float> dots = std::vector<float>(kBlockQueries);  ///< dout . out of each query
+    std::vector<float> slopes;  ///< of capped scores; empty if none are
 
     static Matrix<float> matrix(std::vector<float>& block) { return {block.data(), kBlockKeys, 1}; }
     static Matrix<const float> read(const std::vector<float>& block) {
@@ -29,9 +30,11 @@ void probabilities_of(const Block& block, const float* log_sum, float* scores) {
     vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t i = 0; i < block.queries; ++i) {
             float* row = scores + i * kBlockKeys;
-            const std::int64_t visible = block.visible(i);
+            const std::int64_t hidden = block.hidden(i), visible = block.visible(i);
             const float shift = log_sum[i];
-            for (std::int64_t j = 0; j < visible; ++j) row[j] = exponential(row[j] * scale - shift);
+            for (std::int64_t j = 0; j < hidden; ++j) row[j] = 0.F;
+            for (std::int64_t j = hidden; j < visible; ++j)
+                row[j] = exponential(row[j] * scale - shift);
             for (std::int64_t j = visible; j < block.keys; ++j) row[j] = 0.F;
         }
     });
@@ -61,30 +64,38 @@ struct Step {
     Scratch& scratch;
 
     void run(const float* log_sum, Write write_dq) {
-        const std::int64_t head_dim = block.shape.head_dim;
-        const ProductSizes by_keys{block.queries, block.keys, head_dim};
-        const ProductSizes of_keys{block.keys, head_dim, block.queries};
+        const std::int64_t head_dim = block.shape.head_dim, value_dim = block.shape.value_dim;
+        const ProductSizes of_values{block.keys, value_dim, block.queries};
         float* p = scratch.probabilities.data();
         float* dp = scratch.gradients.data();
 
-        multiply(by_keys, q, transposed(k), Scratch::matrix(scratch.probabilities),
-                 Write::Overwrite);
+        multiply({block.queries, block.keys, head_dim}, q, transposed(k),
+                 Scratch::matrix(scratch.probabilities), Write::Overwrite);
+        if (block.attention.soft_cap > 0) cap(p);
         probabilities_of(block, log_sum, p);
         if (block.attention.dropout) {
             std::copy_n(p, block.queries * kBlockKeys, dp);
             drop_rows(dp);
-            multiply(of_keys, transposed(Scratch::read(scratch.gradients)), dout, dv, Write::Add);
+            multiply(of_values, transposed(Scratch::read(scratch.gradients)), dout, dv, Write::Add);
         } else {
-            multiply(of_keys, transposed(Scratch::read(scratch.probabilities)), dout, dv,
+            multiply(of_values, transposed(Scratch::read(scratch.probabilities)), dout, dv,
                      Write::Add);
         }
-        multiply(by_keys, dout, transposed(v), Scratch::matrix(scratch.gradients),
-                 Write::Overwrite);
+        multiply({block.queries, block.keys, value_dim}, dout, transposed(v),
+                 Scratch::matrix(scratch.gradients), Write::Overwrite);
         drop_rows(dp);
         score_gradients(block, p, scratch.dots.data(), dp);
+        for (std::size_t i = 0; i < scratch.slopes.size(); ++i) dp[i] *= scratch.slopes[i];
         const Matrix<const float> ds = Scratch::read(scratch.gradients);
         multiply({block.queries, head_dim, block.keys}, ds, k, dq, write_dq);
-        multiply(of_keys, transposed(ds), q, dk, Write::Add);
+        multiply({block.keys, head_dim, block.queries}, transposed(ds), q, dk, Write::Add);
+    }
+
+    void cap(float* scores) const {
+        scratch.slopes.resize(kBlockQueries * kBlockKeys);
+        for (std::int64_t i = 0; i < block.queries; ++i)
+            loops::cap_scores(block.attention, block.keys, scores + i * kBlockKeys,
+                              scratch.slopes.data() + i * kBlockKeys);
     }
 
     void drop_rows(float* rows) const {
@@ -96,16 +107,16 @@ struct Step {
 
 void attention_backward_input(const Attention& attention, In dout, In q, In k, In v, In out,
                               In log_sum, Out dq, Out dk, Out dv) {
-    const AttentionShape shape(q.shape, k.shape);
-    assert(dout.shape == q.shape && out.shape == q.shape && dq.shape == q.shape &&
-           "dout, out and dq are like q");
-    assert(v.shape == k.shape && dk.shape == k.shape && dv.shape == k.shape &&
-           "v, dk and dv are like k");
+    const AttentionShape shape(q.shape, k.shape, v.shape);
+    assert(dout.shape == shape.of_results() && out.shape == dout.shape && dq.shape == q.shape &&
+           "dout and out are alike, dq is like q");
+    assert(dk.shape == k.shape && dv.shape == v.shape && "dk is like k, dv like v");
     if (attention.key_gradients == Write::Overwrite) {
-        const std::int64_t width = shape.kv_heads * shape.head_dim;
-        for (const Out& sums : {dk, dv})
+        for (const Out& sums : {dk, dv}) {
+            const std::int64_t width = shape.kv_heads * sums.shape[3];
             for (std::int64_t row = 0; row < shape.samples * shape.keys; ++row)
                 std::fill_n(sums.data + row * std::max(attention.packed_row, width), width, 0.F);
+        }
     }
     Scratch scratch;
     for_each_query_block(attention, shape, [&](Block block) {
@@ -119,19 +130,20 @@ void attention_backward_input(const Attention& attention, In dout, In q, In k, I
             const float* a = up.data + i * up.row_stride;
             const float* b = result.data + i * result.row_stride;
             scratch.dots[i] =
-                sum_of<float>(shape.head_dim, [=](std::int64_t d) { return a[d] * b[d]; });
+                sum_of<float>(shape.value_dim, [=](std::int64_t d) { return a[d] * b[d]; });
         }
         const float* logs = log_sum.data +
                             (block.sample * shape.heads + block.head) * shape.queries +
                             block.first_query;
-        for (std::int64_t key = 0; key < block.seen_keys(); key += kBlockKeys) {
+        const std::int64_t first = block.first_seen();
+        for (std::int64_t key = first; key < block.seen_keys(); key += kBlockKeys) {
             block.meet(key);
             const auto of_head = [&](const auto& x) {
                 return head_of(x, block.sample, block.kv_head(), key, packed);
             };
             Step{block,       rows(q, packed), of_head(k), of_head(v), up, rows(dq, packed),
                  of_head(dk), of_head(dv),     scratch}
-                .run(logs, key == 0 ? Write::Overwrite : Write::Add);
+                .run(logs, key == first ? Write::Overwrite : Write::Add);
         }
     });
 }

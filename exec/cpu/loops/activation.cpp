@@ -1,5 +1,6 @@
 #include "exec/cpu/loops/activation.h"
 
+#include <cmath>
 #include <numbers>
 
 #include "exec/cpu/loops/exponential.h"
@@ -61,6 +62,10 @@ void activation_forward(Nonlinearity kind, In x, Out y) {
             return for_each_element(y, [=](std::int64_t i) DEBUBBLE_INLINE {
                 to[i] = from[i] < 0.F ? 0.F : from[i];  // NaN stays NaN
             });
+        case Nonlinearity::SquaredRelu:
+            return for_each_element(y, [=](std::int64_t i) DEBUBBLE_INLINE {
+                to[i] = from[i] < 0.F ? 0.F : from[i] * from[i];
+            });
     }
 }
 
@@ -80,45 +85,96 @@ void activation_backward_input(Nonlinearity kind, In dy, In x, Out dx) {
         case Nonlinearity::Relu:
             return for_each_element(
                 dx, [=](std::int64_t i) DEBUBBLE_INLINE { to[i] = from[i] > 0.F ? up[i] : 0.F; });
+        case Nonlinearity::SquaredRelu:
+            return for_each_element(dx, [=](std::int64_t i) DEBUBBLE_INLINE {
+                to[i] = from[i] > 0.F ? up[i] * 2.F * from[i] : 0.F;
+            });
     }
 }
 
-void swiglu_forward(In gate, In up, Out y) {
+void soft_cap_forward(double cap, In x, Out y) {
+    const auto limit = static_cast<float>(cap);
+    for (std::int64_t i = 0; i < y.size(); ++i) y[i] = limit * std::tanh(x[i] / limit);
+}
+
+void soft_cap_backward_input(double cap, In dy, In x, Out dx) {
+    const auto limit = static_cast<float>(cap);
+    for (std::int64_t i = 0; i < dx.size(); ++i) {
+        const float t = std::tanh(x[i] / limit);
+        dx[i] = dy[i] * (1.F - t * t);
+    }
+}
+
+namespace {
+
+/// The value and the slope of a gate's function.
+struct Silu {
+    DEBUBBLE_INLINE static float value(float x) { return x * sigmoid(x); }
+    DEBUBBLE_INLINE static float slope(float x) {
+        const float s = sigmoid(x);
+        return s * (1.F + x * (1.F - s));
+    }
+};
+struct ExactGelu {
+    DEBUBBLE_INLINE static float value(float x) { return gelu(x); }
+    DEBUBBLE_INLINE static float slope(float x) { return gelu_slope(x); }
+};
+struct TanhGelu {
+    DEBUBBLE_INLINE static float value(float x) { return gelu_tanh(x); }
+    DEBUBBLE_INLINE static float slope(float x) { return gelu_tanh_slope(x); }
+};
+
+template <class Body>
+void with_function(Gate kind, const Body& body) {
+    switch (kind) {
+        case Gate::Silu: return body(Silu{});
+        case Gate::Gelu: return body(ExactGelu{});
+        case Gate::GeluTanh: return body(TanhGelu{});
+    }
+}
+
+}  // namespace
+
+void gated_forward(Gate kind, In gate, In up, Out y) {
     assert(gate.size() == y.size() && up.size() == y.size() && "gate, up and y are alike");
     const float* g = gate.data;
     const float* u = up.data;
     float* to = y.data;
-    for_each_element(y,
-                     [=](std::int64_t i) DEBUBBLE_INLINE { to[i] = g[i] * sigmoid(g[i]) * u[i]; });
+    with_function(kind, [&](auto function) {
+        for_each_element(y, [=](std::int64_t i) DEBUBBLE_INLINE {
+            to[i] = decltype(function)::value(g[i]) * u[i];
+        });
+    });
 }
 
-void swiglu_backward_input(In dy, In gate, In up, Out dgate, Out dup) {
+void gated_backward_input(Gate kind, In dy, In gate, In up, Out dgate, Out dup) {
     assert(gate.size() == dy.size() && up.size() == dy.size() && "gate, up and dy are alike");
     const float* d = dy.data;
     const float* g = gate.data;
     const float* u = up.data;
     float* dg = dgate.data;
     float* du = dup.data;
-    for_each_element(dgate, [=](std::int64_t i) DEBUBBLE_INLINE {
-        const float s = sigmoid(g[i]);
-        const float slope = s * (1.F + g[i] * (1.F - s));
-        const float above = d[i];
-        dg[i] = above * u[i] * slope;
-        du[i] = above * g[i] * s;
+    with_function(kind, [&](auto function) {
+        using Function = decltype(function);
+        for_each_element(dgate, [=](std::int64_t i) DEBUBBLE_INLINE {
+            const float above = d[i], x = g[i];
+            dg[i] = above * u[i] * Function::slope(x);
+            du[i] = above * Function::value(x);
+        });
     });
 }
 
-void swiglu_forward(In gate_up, Out y) {
+void gated_forward(Gate kind, In gate_up, Out y) {
     const std::int64_t ffn = y.columns();
     assert(gate_up.rows() == y.rows() && gate_up.columns() == 2 * ffn && "[tokens, 2 ffn]");
     const Shape row{ffn};
     for (std::int64_t token = 0; token < y.rows(); ++token) {
         const float* gate = gate_up.row(token);
-        swiglu_forward({gate, row}, {gate + ffn, row}, {y.row(token), row});
+        gated_forward(kind, {gate, row}, {gate + ffn, row}, {y.row(token), row});
     }
 }
 
-void swiglu_backward_input(In dy, In gate_up, Out dgate_up) {
+void gated_backward_input(Gate kind, In dy, In gate_up, Out dgate_up) {
     const std::int64_t ffn = dy.columns();
     assert(gate_up.rows() == dy.rows() && gate_up.columns() == 2 * ffn && "[tokens, 2 ffn]");
     assert(dgate_up.size() == gate_up.size() && "gate_up and its gradient are alike");
@@ -126,8 +182,8 @@ void swiglu_backward_input(In dy, In gate_up, Out dgate_up) {
     for (std::int64_t token = 0; token < dy.rows(); ++token) {
         const float* gate = gate_up.row(token);
         float* dgate = dgate_up.row(token);
-        swiglu_backward_input({dy.row(token), row}, {gate, row}, {gate + ffn, row}, {dgate, row},
-                              {dgate + ffn, row});
+        gated_backward_input(kind, {dy.row(token), row}, {gate, row}, {gate + ffn, row},
+                             {dgate, row}, {dgate + ffn, row});
     }
 }
 

@@ -11,15 +11,19 @@ void activation_forward(Nonlinearity kind, In x, Out y);
 /// dx may be dy: the gradient is then replaced in place.
 void activation_backward_input(Nonlinearity kind, In dy, In x, Out dx);
 
-/// y = silu(gate) * up with silu(z) = z / (1 + e^-z) (Shazeer 2020, "GLU Variants").
-void swiglu_forward(In gate, In up, Out y);
+/// y = cap tanh(x / cap); y may be x, and dx dy or x.
+void soft_cap_forward(double cap, In x, Out y);
+void soft_cap_backward_input(double cap, In dy, In x, Out dx);
 
-void swiglu_backward_input(In dy, In gate, In up, Out dgate, Out dup);
+/// y = f(gate) * up with f as `kind` says (Shazeer 2020, "GLU Variants").
+void gated_forward(Gate kind, In gate, In up, Out y);
+
+void gated_backward_input(Gate kind, In dy, In gate, In up, Out dgate, Out dup);
 
 /// The same where one product made both: rows of gate_up, dgate_up [tokens, 2 ffn] hold the gates,
 /// then up.
-void swiglu_forward(In gate_up, Out y);
+void gated_forward(Gate kind, In gate_up, Out y);
 
-void swiglu_backward_input(In dy, In gate_up, Out dgate_up);
+void gated_backward_input(Gate kind, In dy, In gate_up, Out dgate_up);
 
 }  // namespace debubble::exec::loops

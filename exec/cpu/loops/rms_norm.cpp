@@ -8,9 +8,9 @@
 namespace debubble::exec::loops {
 
 void rms_norm_forward(double eps, In x, In weight, Out y, Out statistics) {
-    const std::int64_t hidden = x.columns();
-    assert(weight.size() == hidden && y.size() == x.size() && statistics.size() == x.rows() &&
-           "x, y [tokens, hidden], statistics [tokens]");
+    const std::int64_t hidden = y.columns();
+    assert(weight.size() == hidden && y.rows() == x.rows() && hidden <= x.columns() &&
+           statistics.size() == x.rows() && "x, y [tokens, hidden], statistics [tokens]");
     vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < x.rows(); ++token) {
             const float* from = x.row(token);
@@ -26,8 +26,8 @@ void rms_norm_forward(double eps, In x, In weight, Out y, Out statistics) {
 }
 
 void rms_norm_backward_input(In dy, In x, In weight, In statistics, Out dx, Write write) {
-    const std::int64_t hidden = x.columns();
-    assert(dy.size() == x.size() && dx.size() == x.size() && "dy, x, dx [tokens, hidden]");
+    const std::int64_t hidden = dy.columns();
+    assert(dy.rows() == x.rows() && dx.size() == x.size() && "dy, x, dx [tokens, hidden]");
     vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < x.rows(); ++token) {
             const float* from = x.row(token);
@@ -47,9 +47,9 @@ void rms_norm_backward_input(In dy, In x, In weight, In statistics, Out dx, Writ
 }
 
 void rms_norm_backward_weight(In dy, In x, In statistics, Out dweight) {
-    assert(dweight.size() == x.columns() && dy.size() == x.size() && "dweight [hidden]");
+    assert(dweight.size() == dy.columns() && dy.rows() == x.rows() && "dweight [hidden]");
     vectorised([=]() DEBUBBLE_INLINE {
-        const std::int64_t hidden = x.columns();
+        const std::int64_t hidden = dy.columns();
         for (std::int64_t token = 0; token < x.rows(); ++token) {
             const float* from = x.row(token);
             const float* up = dy.row(token);

@@ -17,7 +17,7 @@ inline constexpr std::int64_t kKeysAtOnce = 512;
 /// kKeysAtOnce; `weights` and `narrow_gradients` are their copies in 16 bits.
 struct AttentionWorker {
     Matmul matmul{1};
-    std::vector<float> scores, gradients, gathered, largest, sum, dots, mask, row, dk, dv;
+    std::vector<float> scores, gradients, slopes, gathered, largest, sum, dots, mask, row, dk, dv;
     std::vector<std::uint16_t> weights, narrow_gradients;
 };
 

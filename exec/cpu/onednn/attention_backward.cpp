@@ -38,7 +38,9 @@ struct Backward {
             const std::int64_t element =
                 element_of(dk.shape, sample, key, kv_head, attention.packed_row);
             add_row(worker, worker.dk, key, piece(dk, element, shape.head_dim));
-            add_row(worker, worker.dv, key, piece(dv, element, shape.head_dim));
+            const std::int64_t value =
+                element_of(dv.shape, sample, key, kv_head, attention.packed_row);
+            add_row(worker, worker.dv, key, piece(dv, value, shape.value_dim));
         }
     }
 
@@ -47,30 +49,35 @@ struct Backward {
             head_rows(q, block.sample, block.first_query, block.head, attention.packed_row);
         const Operand above = head_rows(dout, block.sample, block.first_query, block.head);
         dots_of(worker, block);
-        for (std::int64_t key = 0; key < block.seen_keys(); key += kKeysAtOnce) {
+        const std::int64_t first = block.first_seen();
+        for (std::int64_t key = first; key < block.seen_keys(); key += kKeysAtOnce) {
             block.meet(key);
             const Operand keys =
                 head_rows(k, block.sample, key, block.kv_head(), attention.packed_row);
             const Operand values =
                 head_rows(v, block.sample, key, block.kv_head(), attention.packed_row);
-            const auto by_keys = [&](const Operand& a, const Operand& b, std::vector<float>& c) {
-                worker.matmul({block.queries, block.keys, shape.head_dim, a, b.transposed(),
-                               into(c, kKeysAtOnce)});
+            const auto by_keys = [&](std::int64_t width, const Operand& a, const Operand& b,
+                                     std::vector<float>& c) {
+                worker.matmul(
+                    {block.queries, block.keys, width, a, b.transposed(), into(c, kKeysAtOnce)});
             };
-            const auto to_keys = [&](const Operand& a, const Operand& b, std::vector<float>& c) {
-                worker.matmul({block.keys, shape.head_dim, block.queries, a.transposed(), b,
-                               into(c, shape.head_dim, key), Write::Add});
+            const auto to_keys = [&](std::int64_t width, const Operand& a, const Operand& b,
+                                     std::vector<float>& c) {
+                worker.matmul({block.keys, width, block.queries, a.transposed(), b,
+                               into(c, width, key), Write::Add});
             };
-            by_keys(queries, keys, worker.scores);
+            by_keys(shape.head_dim, queries, keys, worker.scores);
+            if (attention.soft_cap > 0) cap(worker, block);
             probabilities_of(worker, block);
-            by_keys(above, values, worker.gradients);
+            by_keys(shape.value_dim, above, values, worker.gradients);
             score_gradients(worker, block);
-            to_keys(stored(worker.scores, worker.weights, block), above, worker.dv);
+            to_keys(shape.value_dim, stored(worker.scores, worker.weights, block), above,
+                    worker.dv);
             const Operand ds = stored(worker.gradients, worker.narrow_gradients, block);
             worker.matmul({block.queries, shape.head_dim, block.keys, ds, keys,
                            into(worker.gathered, shape.head_dim),
-                           key == 0 ? Write::Overwrite : Write::Add});
-            to_keys(ds, queries, worker.dk);
+                           key == first ? Write::Overwrite : Write::Add});
+            to_keys(shape.head_dim, ds, queries, worker.dk);
         }
         for (std::int64_t i = 0; i < block.queries; ++i) {
             const std::int64_t element = element_of(dq.shape, block.sample, block.first_query + i,
@@ -85,12 +92,19 @@ struct Backward {
             const std::int64_t element =
                 element_of(dout.shape, block.sample, block.first_query + i, block.head);
             float* a = worker.row.data();
-            float* b = a + shape.head_dim;
-            widen(piece(dout, element, shape.head_dim), a);
-            widen(piece(out, element, shape.head_dim), b);
+            float* b = a + shape.value_dim;
+            widen(piece(dout, element, shape.value_dim), a);
+            widen(piece(out, element, shape.value_dim), b);
             worker.dots[i] =
-                sum_of<float>(shape.head_dim, [=](std::int64_t d) { return a[d] * b[d]; });
+                sum_of<float>(shape.value_dim, [=](std::int64_t d) { return a[d] * b[d]; });
         }
+    }
+
+    void cap(AttentionWorker& worker, const Block& block) const {
+        worker.slopes.resize(kQueriesAtOnce * kKeysAtOnce);
+        for (std::int64_t i = 0; i < block.queries; ++i)
+            loops::cap_scores(attention, block.keys, worker.scores.data() + i * kKeysAtOnce,
+                              worker.slopes.data() + i * kKeysAtOnce);
     }
 
     /// Turns scores into probabilities by the log of their sum; zero where the mask hides the key.
@@ -103,9 +117,10 @@ struct Backward {
         vectorised([=]() DEBUBBLE_INLINE {
             for (std::int64_t i = 0; i < block.queries; ++i) {
                 float* row = scores + i * kKeysAtOnce;
-                const std::int64_t visible = block.visible(i);
+                const std::int64_t hidden = block.hidden(i), visible = block.visible(i);
                 const float shift = logs[i];
-                for (std::int64_t j = 0; j < visible; ++j) {
+                for (std::int64_t j = 0; j < hidden; ++j) row[j] = 0;
+                for (std::int64_t j = hidden; j < visible; ++j) {
                     row[j] = exponential(row[j] * scale - shift);
                 }
                 for (std::int64_t j = visible; j < block.keys; ++j) row[j] = 0;
@@ -122,6 +137,17 @@ struct Backward {
             float* p = worker.scores.data() + i * kKeysAtOnce;
             float* ds = worker.gradients.data() + i * kKeysAtOnce;
             const float dot = worker.dots[i];
+            if (attention.soft_cap > 0) {  // the cap's slope is a factor of the gradient
+                const float* slopes = worker.slopes.data() + i * kKeysAtOnce;
+                float* mask = worker.mask.data();
+                std::fill_n(mask, keys, 1.F);
+                block.drop(i, mask);
+                for (std::int64_t j = 0; j < keys; ++j) {
+                    ds[j] = p[j] * (mask[j] * ds[j] - dot) * scale * slopes[j];
+                    p[j] *= mask[j];
+                }
+                continue;
+            }
             if (!attention.dropout) {
                 vectorised([=]() DEBUBBLE_INLINE {
                     for (std::int64_t j = 0; j < keys; ++j) ds[j] = p[j] * (ds[j] - dot) * scale;
@@ -150,11 +176,12 @@ struct Backward {
 
     void add_row(AttentionWorker& worker, const std::vector<float>& sums, std::int64_t row,
                  const TensorView& total) const {
-        const float* from = sums.data() + row * shape.head_dim;
+        const std::int64_t width = total.shape.elements();
+        const float* from = sums.data() + row * width;
         float* to = worker.row.data();
         if (attention.key_gradients == Write::Overwrite) return narrow(from, total);
         widen(total, to);
-        for (std::int64_t d = 0; d < shape.head_dim; ++d) to[d] += from[d];
+        for (std::int64_t d = 0; d < width; ++d) to[d] += from[d];
         narrow(to, total);
     }
 };
@@ -165,11 +192,10 @@ void BlockedAttention::backward(const Attention& attention, ConstTensorView dout
                                 ConstTensorView k, ConstTensorView v, ConstTensorView out,
                                 View<const float> log_sum, TensorView dq, TensorView dk,
                                 TensorView dv) {
-    const AttentionShape shape(q.shape, k.shape);
-    assert(dout.shape == q.shape && out.shape == q.shape && dq.shape == q.shape &&
-           "dout, out and dq are like q");
-    assert(v.shape == k.shape && dk.shape == k.shape && dv.shape == k.shape &&
-           "v, dk and dv are like k");
+    const AttentionShape shape(q.shape, k.shape, v.shape);
+    assert(dout.shape == shape.of_results() && out.shape == dout.shape && dq.shape == q.shape &&
+           "dout and out are alike, dq is like q");
+    assert(dk.shape == k.shape && dv.shape == v.shape && "dk is like k, dv like v");
     const Backward task{attention, shape, dout, q, k, v, out, log_sum, dq, dk, dv};
     const std::int64_t heads = shape.samples * shape.kv_heads;
     const int used = static_cast<int>(
@@ -177,9 +203,9 @@ void BlockedAttention::backward(const Attention& attention, ConstTensorView dout
     on_workers(used, [&](int which) {
         AttentionWorker& worker = workers_[static_cast<std::size_t>(which)];
         worker.gathered.resize(static_cast<std::size_t>(kQueriesAtOnce * shape.head_dim));
-        worker.row.resize(static_cast<std::size_t>(2 * shape.head_dim));
+        worker.row.resize(static_cast<std::size_t>(2 * std::max(shape.head_dim, shape.value_dim)));
         worker.dk.resize(static_cast<std::size_t>(shape.keys * shape.head_dim));
-        worker.dv.resize(static_cast<std::size_t>(shape.keys * shape.head_dim));
+        worker.dv.resize(static_cast<std::size_t>(shape.keys * shape.value_dim));
         const Share mine = share_of(heads, which, used);
         for (std::int64_t head = mine.first; head < mine.end; ++head) {
             task.key_head(worker, head / shape.kv_heads, head % shape.kv_heads);

@@ -34,22 +34,27 @@ struct Forward {
         std::ranges::fill(worker.largest, -std::numeric_limits<float>::infinity());
         std::ranges::fill(worker.sum, 0.F);
         const Operand queries = of(q, block, block.first_query, block.head);
-        for (std::int64_t key = 0; key < block.seen_keys(); key += kKeysAtOnce) {
+        const std::int64_t first = block.first_seen();
+        for (std::int64_t key = first; key < block.seen_keys(); key += kKeysAtOnce) {
             block.meet(key);
             const Operand keys = of(k, block, key, block.kv_head());
             worker.matmul({block.queries, block.keys, shape.head_dim, queries, keys.transposed(),
                            into(worker.scores, kKeysAtOnce)});
-            take_scores(worker, block, key == 0);
+            if (attention.soft_cap > 0)
+                for (std::int64_t i = 0; i < block.queries; ++i)
+                    loops::cap_scores(attention, block.keys, worker.scores.data() + i * kKeysAtOnce,
+                                      nullptr);
+            take_scores(worker, block, key == first);
             const bool halved = q.type != DataType::Fp32;
             if (halved) {
                 narrow_rows(worker.scores, block.queries, kKeysAtOnce, block.keys, worker.weights);
             }
-            worker.matmul({block.queries, shape.head_dim, block.keys,
+            worker.matmul({block.queries, shape.value_dim, block.keys,
                            halved ? block_of(worker.weights, kKeysAtOnce)
                                   : block_of(worker.scores, kKeysAtOnce),
                            of(v, block, key, block.kv_head()),
-                           into(worker.gathered, shape.head_dim),
-                           key == 0 ? Write::Overwrite : Write::Add});
+                           into(worker.gathered, shape.value_dim),
+                           key == first ? Write::Overwrite : Write::Add});
         }
         store(worker, block);
     }
@@ -62,12 +67,15 @@ struct Forward {
         float* largest = worker.largest.data();
         float* sums = worker.sum.data();
         float* gathered = worker.gathered.data();
-        const std::int64_t head_dim = shape.head_dim;
+        const std::int64_t value_dim = shape.value_dim;
         vectorised([=]() DEBUBBLE_INLINE {
             for (std::int64_t i = 0; i < block.queries; ++i) {
-                float* row = scores + i * kKeysAtOnce;
-                const std::int64_t visible = block.visible(i);
-                for (std::int64_t j = visible; j < block.keys; ++j) row[j] = 0;
+                float* const whole = scores + i * kKeysAtOnce;
+                const std::int64_t hidden = block.hidden(i), end = block.visible(i);
+                for (std::int64_t j = 0; j < hidden; ++j) whole[j] = 0;
+                for (std::int64_t j = end; j < block.keys; ++j) whole[j] = 0;
+                const std::int64_t visible = end - hidden;
+                float* const row = whole + hidden;
                 if (visible == 0) continue;
                 const float before = largest[i];
                 const float peak = std::max(before, largest_of(visible, row) * scale);
@@ -79,8 +87,8 @@ struct Forward {
                 sums[i] = sums[i] * shrink + sum;
                 largest[i] = peak;
                 if (first) continue;
-                float* values = gathered + i * head_dim;
-                for (std::int64_t d = 0; d < head_dim; ++d) values[d] *= shrink;
+                float* values = gathered + i * value_dim;
+                for (std::int64_t d = 0; d < value_dim; ++d) values[d] *= shrink;
             }
         });
         if (!attention.dropout) return;
@@ -93,14 +101,14 @@ struct Forward {
         float* logs = log_sum.data + (block.sample * shape.heads + block.head) * shape.queries +
                       block.first_query;
         for (std::int64_t i = 0; i < block.queries; ++i) {
-            float* values = worker.gathered.data() + i * shape.head_dim;
+            float* values = worker.gathered.data() + i * shape.value_dim;
             const float sum = worker.sum[i];
             logs[i] = worker.largest[i] + std::log(sum);
-            for (std::int64_t d = 0; d < shape.head_dim; ++d) values[d] /= sum;
+            for (std::int64_t d = 0; d < shape.value_dim; ++d) values[d] /= sum;
             narrow(
                 values,
                 piece(out, element_of(out.shape, block.sample, block.first_query + i, block.head),
-                      shape.head_dim));
+                      shape.value_dim));
         }
     }
 };
@@ -124,14 +132,14 @@ BlockedAttention::BlockedAttention(int workers) : workers_(static_cast<std::size
 
 void BlockedAttention::forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
                                ConstTensorView v, TensorView out, View<float> log_sum) {
-    const AttentionShape shape(q.shape, k.shape);
-    assert(v.shape == k.shape && out.shape == q.shape && "v is like k, out like q");
+    const AttentionShape shape(q.shape, k.shape, v.shape);
+    assert(out.shape == shape.of_results() && "out [samples, queries, heads, value_dim]");
     const Forward task{attention, shape, q, k, v, out, log_sum};
     const std::int64_t heads = shape.samples * shape.heads;
     const int workers = static_cast<int>(std::min<std::int64_t>(std::ssize(workers_), heads));
     on_workers(std::max(workers, 1), [&](int which) {
         AttentionWorker& worker = workers_[static_cast<std::size_t>(which)];
-        worker.gathered.resize(kQueriesAtOnce * shape.head_dim);
+        worker.gathered.resize(kQueriesAtOnce * shape.value_dim);
         const Share mine = share_of(heads, which, std::max(workers, 1));
         for (std::int64_t head = mine.first; head < mine.end; ++head) {
             for (std::int64_t query = 0; query < shape.queries; query += kQueriesAtOnce) {

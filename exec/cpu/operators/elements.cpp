@@ -20,17 +20,31 @@ void CpuOperators::activation_backward_input(Nonlinearity kind, ConstTensorView 
     });
 }
 
-void CpuOperators::swiglu_forward(ConstTensorView gate_up, TensorView y) {
+void CpuOperators::gated_forward(Gate kind, ConstTensorView gate_up, TensorView y) {
     each_row(y, [&](Fp32Operands& use, Rows rows) {
-        loops::swiglu_forward(use.in(rows.of(gate_up)), use.out(rows.of(y)));
+        loops::gated_forward(kind, use.in(rows.of(gate_up)), use.out(rows.of(y)));
     });
 }
 
-void CpuOperators::swiglu_backward_input(ConstTensorView dy, ConstTensorView gate_up,
-                                         TensorView dgate_up) {
+void CpuOperators::gated_backward_input(Gate kind, ConstTensorView dy, ConstTensorView gate_up,
+                                        TensorView dgate_up) {
     each_row(dy, [&](Fp32Operands& use, Rows rows) {
-        loops::swiglu_backward_input(use.in(rows.of(dy)), use.in(rows.of(gate_up)),
-                                     use.out(rows.of(dgate_up)));
+        loops::gated_backward_input(kind, use.in(rows.of(dy)), use.in(rows.of(gate_up)),
+                                    use.out(rows.of(dgate_up)));
+    });
+}
+
+void CpuOperators::soft_cap_forward(double cap, ConstTensorView x, TensorView y) {
+    each_element(y, [&](Fp32Operands& use, Rows part) {
+        loops::soft_cap_forward(cap, use.in(part.of(x)), use.out(part.of(y)));
+    });
+}
+
+void CpuOperators::soft_cap_backward_input(double cap, ConstTensorView dy, ConstTensorView x,
+                                           TensorView dx) {
+    each_element(dx, [&](Fp32Operands& use, Rows part) {
+        loops::soft_cap_backward_input(cap, use.in(part.of(dy)), use.in(part.of(x)),
+                                       use.out(part.of(dx)));
     });
 }
 

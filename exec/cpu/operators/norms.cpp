@@ -55,9 +55,10 @@ void CpuOperators::rms_norm_backward_input(ConstTensorView dy, ConstTensorView x
     Fp32Operands whole(scratch_);
     const auto w = whole.in(weight);
     each_row(x, [&](Fp32Operands& use, Rows rows) {
+        const bool wider = dx.shape.columns() > dy.shape.columns();  // whose other columns stay
         loops::rms_norm_backward_input(use.in(rows.of(dy)), use.in(rows.of(x)), w,
-                                       use.in(rows.of(statistics)), use.out(rows.of(dx), write),
-                                       write);
+                                       use.in(rows.of(statistics)),
+                                       use.out(rows.of(dx), wider ? Write::Add : write), write);
     });
 }
 

@@ -96,6 +96,9 @@ public:
     std::string name() const override { return "an emulated GPU"; }
     Bytes room() const override { return room_; }
     std::int64_t widest_head() const override { return kMaxHeadDim; }
+    bool takes_heads(std::int64_t keys, std::int64_t values) const override {
+        return has_widths_for(keys, values);
+    }
     DeviceFacts facts() const override { return {1, room_, true, 1, "kernels as C++"}; }
     std::byte* reserve(Bytes size) override { return gpu_.reserve(size); }
     void release(std::byte*) noexcept override { gpu_.release(); }

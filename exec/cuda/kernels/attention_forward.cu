@@ -42,21 +42,22 @@ struct RunningRow {
     }
 };
 
-template <int kHead>
+template <int kHead, int kValue>
 __global__ void __launch_bounds__(kAttentionThreads)
     forward_kernel(AttentionShape shape, Operand q, Operand k, Operand v, Result out,
                    float* log_sum) {
     constexpr int kStride = tile_stride(kHead), kScores = tile_stride(kTileColumns);
-    constexpr int kColumnsEach = kHead / kAcross;
+    constexpr int kValueStride = tile_stride(kValue), kColumnsEach = kValue / kAcross;
     float* const q_tile = shared_memory<float>();
     float* const k_tile = q_tile + kTileRows * kStride;
     float* const v_tile = k_tile + kTileColumns * kStride;
-    float* const p_tile = v_tile + kTileColumns * kStride;
+    float* const p_tile = v_tile + kTileColumns * kValueStride;
 
     const BlockPlace at(shape.heads, shape.queries, kTileRows, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
     const HeadRows queries(at.sample, at.head, shape.queries, shape.query_stride, shape.head_dim);
     const HeadRows keys(at.sample, kv_head, shape.keys, shape.key_stride, shape.head_dim);
+    const HeadRows values(at.sample, kv_head, shape.keys, shape.value_stride, shape.value_dim);
     const int first_row = thread_row() * kRowsEach;
     load_tile<kTileRows, kHead>(q_tile, q, queries, at.row, shape.head_dim);
 
@@ -64,10 +65,11 @@ __global__ void __launch_bounds__(kAttentionThreads)
     float sums[kRowsEach][kColumnsEach] = {};
     const Sight<std::int64_t> sight(shape);
     const std::int64_t seen = sight.seen_before(at.row + kTileRows);
-    for (std::int64_t key = 0; key < seen; key += kTileColumns) {
+    for (std::int64_t key = sight.first_seen(at.row, kTileColumns); key < seen;
+         key += kTileColumns) {
         block_barrier();  // no thread still reads the tiles before
         load_tile<kTileColumns, kHead>(k_tile, k, keys, key, shape.head_dim);
-        load_tile<kTileColumns, kHead>(v_tile, v, keys, key, shape.head_dim);
+        load_tile<kTileColumns, kValue>(v_tile, v, values, key, shape.value_dim);
         block_barrier();
         DEBUBBLE_UNROLL
         for (int r = 0; r < kRowsEach; ++r) {
@@ -78,7 +80,9 @@ __global__ void __launch_bounds__(kAttentionThreads)
                 const int column = thread_column() + c * kAcross;
                 const float product =
                     dot<kHead>(q_tile + (first_row + r) * kStride, k_tile + column * kStride);
-                scores[c] = sight.sees(query, key + column) ? product * shape.scale : -INFINITY;
+                scores[c] = sight.sees(query, key + column)
+                                ? Capped(shape, product * shape.scale).score
+                                : -INFINITY;
             }
             const float correction = rows[r].take(scores);
             DEBUBBLE_UNROLL
@@ -94,7 +98,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
         for (int c = 0; c < kTileColumns; ++c) {
             DEBUBBLE_UNROLL
             for (int j = 0; j < kColumnsEach; ++j) {
-                const float value = v_tile[c * kStride + thread_column() + j * kAcross];
+                const float value = v_tile[c * kValueStride + thread_column() + j * kAcross];
                 DEBUBBLE_UNROLL
                 for (int r = 0; r < kRowsEach; ++r)
                     sums[r][j] += p_tile[(first_row + r) * kScores + c] * value;
@@ -102,7 +106,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
         }
     }
 
-    const HeadRows results(at.sample, at.head, shape.queries, shape.out_stride, shape.head_dim);
+    const HeadRows results(at.sample, at.head, shape.queries, shape.out_stride, shape.value_dim);
     DEBUBBLE_UNROLL
     for (int r = 0; r < kRowsEach; ++r) {
         const std::int64_t query = at.row + first_row + r;
@@ -110,7 +114,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
         DEBUBBLE_UNROLL
         for (int j = 0; j < kColumnsEach; ++j) {
             const int d = thread_column() + j * kAcross;
-            if (d < shape.head_dim)
+            if (d < shape.value_dim)
                 store(out, results.first + query * results.stride + d, sums[r][j] / rows[r].sum);
         }
         if (thread_column() == 0)
@@ -125,11 +129,12 @@ void attention_forward(Stream stream, const AttentionShape& shape, Operand q, Op
                        Result out, float* log_sum) {
     if (attention_is_for_tensor_cores(shape, {q, k, v, out}))
         return tensor_attention_forward(stream, shape, q, k, v, out, log_sum);
-    const Geometry how = over_queries(shape.samples * shape.heads, shape.queries, shape.head_dim);
-    if (padded_head(shape.head_dim) == 64)
-        launch("attention_forward", forward_kernel<64>, how, stream, shape, q, k, v, out, log_sum);
-    else
-        launch("attention_forward", forward_kernel<128>, how, stream, shape, q, k, v, out, log_sum);
+    const HeadWidths widths = widths_of(shape.head_dim, shape.value_dim);
+    const Geometry how = over_queries(shape.samples * shape.heads, shape.queries, widths);
+    const auto kernel = widths.keys == 64    ? forward_kernel<64, 64>
+                        : widths.keys == 128 ? forward_kernel<128, 128>
+                                             : forward_kernel<192, 128>;
+    launch("attention_forward", kernel, how, stream, shape, q, k, v, out, log_sum);
 }
 
 }  // namespace debubble::exec::cuda

@@ -53,36 +53,37 @@ struct RunningRows {
 
 /// A block owns 128 queries of a head, each of its warps 32. While it computes scores, the values
 /// of the same keys are loaded, and while it weighs those, the next keys.
-template <Type kType, int kHead, bool kDropped>
+template <Type kType, int kHead, int kValue, bool kDropped>
 __global__ void __launch_bounds__(kTensorThreads, 2)
     tensor_forward_kernel(AttentionShape shape, Operand q, Operand k, Operand v, Result out,
                           float* log_sum) {
-    constexpr int kKeys = forward_keys(kHead), kTiles = kKeys / 8, kParts = kHead / 8;
+    constexpr int kKeys = forward_keys(kHead), kTiles = kKeys / 8, kParts = kValue / 8;
     constexpr int kStrips = strips_of(kForwardQueries), kRows = kStrips * kStripRows;
     const Tile<kHead> q_tile(shared_memory<Half>()), k_tile(q_tile.behind(kForwardQueries));
-    const Tile<kHead> v_tile(k_tile.behind(kKeys));
+    const Tile<kValue> v_tile(k_tile.behind(kKeys));
     const Lane lane;
 
     const BlockPlace at(shape.heads, shape.queries, kForwardQueries, Longest::LastRows);
     const std::int64_t kv_head = at.head / (shape.heads / shape.kv_heads);
     const HeadIn keys(k, at.sample, kv_head, shape.keys, shape.key_stride, shape.head_dim);
-    const HeadIn values(v, at.sample, kv_head, shape.keys, shape.key_stride, shape.head_dim);
+    const HeadIn values(v, at.sample, kv_head, shape.keys, shape.value_stride, shape.value_dim);
     const HeadIn queries(q, at.sample, at.head, shape.queries, shape.query_stride, shape.head_dim);
     const Sight<int> sight(shape);
     const LeftInShared<kHead> own_queries{q_tile, lane.warp * kRows};
     const int block_row = static_cast<int>(at.row), first_query = block_row + lane.warp * kRows;
     const float scale = shape.scale * kLog2E;
     q_tile.template fetch<kForwardQueries>(queries, block_row);
-    k_tile.template fetch<kKeys>(keys, 0);
+    const int seen = sight.seen_before(block_row + kForwardQueries);
+    const int first_key = sight.first_seen(block_row, kKeys);
+    k_tile.template fetch<kKeys>(keys, first_key);
 
     RunningRows rows[kStrips];
     float sums[kStrips][kParts][4] = {};
-    const int seen = sight.seen_before(block_row + kForwardQueries);
-    for (int key = 0; key < seen; key += kKeys) {
+    for (int key = first_key; key < seen; key += kKeys) {
         await_copies();
         block_barrier();  // the keys are loaded, and no thread still reads the values before
         v_tile.template fetch<kKeys>(values, key);
-        const bool sees_some = sight.some_see(first_query, kRows, key);
+        const bool sees_some = sight.some_see(first_query, kRows, key, kKeys);
         float scores[kStrips][kTiles][4];
         if (sees_some) products_over_head<kType>(scores, own_queries, k_tile, lane);
         await_copies();
@@ -97,9 +98,10 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
                 for (int i = 0; i < 4; ++i) {
                     const int query = lane.row(first_query + m * kStripRows, i);
                     const int seen_here = sight.seen_from(query, lane.column(key, i));
+                    const int hidden_here = sight.first_of(query) - lane.column(key, i);
                     DEBUBBLE_UNROLL
                     for (int n = 0; n < kTiles; ++n)
-                        if (n * 8 >= seen_here) scores[m][n][i] = -INFINITY;
+                        if (n * 8 >= seen_here || n * 8 < hidden_here) scores[m][n][i] = -INFINITY;
                 }
             }
         }
@@ -142,17 +144,18 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
                     rows[m].largest[h] * shape.scale + logf(rows[m].sum[h]);
         }
     }
-    const HeadRows results(at.sample, at.head, shape.queries, shape.out_stride, shape.head_dim);
-    for_each_row<kStrips>(first_query, results, shape.head_dim, lane,
+    const HeadRows results(at.sample, at.head, shape.queries, shape.out_stride, shape.value_dim);
+    for_each_row<kStrips>(first_query, results, shape.value_dim, lane,
                           [&](int m, int i, std::int64_t to, int width) {
                               store_pairs<kType>(out, to, width, i, inverse[m][i / 2], sums[m]);
                           });
 }
 
 template <Type kType, bool kDropped>
-constexpr auto forward_of(bool narrow) {
-    return narrow ? tensor_forward_kernel<kType, 64, kDropped>
-                  : tensor_forward_kernel<kType, 128, kDropped>;
+constexpr auto forward_of(HeadWidths widths) {
+    return widths.keys == 64    ? tensor_forward_kernel<kType, 64, 64, kDropped>
+           : widths.keys == 128 ? tensor_forward_kernel<kType, 128, 128, kDropped>
+                                : tensor_forward_kernel<kType, 192, 128, kDropped>;
 }
 
 }  // namespace
@@ -165,10 +168,11 @@ bool attention_is_for_tensor_cores(const AttentionShape& shape,
     };
     // The kernels count these numbers in 32 bits.
     const auto is_counted = [](std::int64_t number) { return number < std::int64_t{1} << 30; };
-    return shape.head_dim % 8 == 0 && shape.scale > 0 && shape.query_stride % 8 == 0 &&
-           shape.key_stride % 8 == 0 && is_counted(shape.query_stride) &&
-           is_counted(shape.key_stride) && is_counted(shape.out_stride) &&
-           is_counted(shape.samples * shape.keys) &&
+    return shape.head_dim % 8 == 0 && shape.value_dim % 8 == 0 && shape.scale > 0 &&
+           shape.soft_cap == 0.F && shape.query_stride % 8 == 0 && shape.key_stride % 8 == 0 &&
+           shape.value_stride % 8 == 0 && is_counted(shape.query_stride) &&
+           is_counted(shape.key_stride) && is_counted(shape.value_stride) &&
+           is_counted(shape.out_stride) && is_counted(shape.samples * shape.keys) &&
            is_counted(shape.samples * shape.heads * shape.queries) &&
            is_counted(shape.first_query + shape.queries) && operands.begin()->type != Type::Fp32 &&
            std::all_of(
@@ -179,14 +183,15 @@ bool attention_is_for_tensor_cores(const AttentionShape& shape,
 
 void tensor_attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k,
                               Operand v, Result out, float* log_sum) {
-    const bool narrow = padded_head(shape.head_dim) == 64, bf16 = q.type == Type::Bf16;
-    const auto kernel = shape.dropped.scale != 0.F ? (bf16 ? forward_of<Type::Bf16, true>(narrow)
-                                                           : forward_of<Type::Fp16, true>(narrow))
-                                                   : (bf16 ? forward_of<Type::Bf16, false>(narrow)
-                                                           : forward_of<Type::Fp16, false>(narrow));
+    const HeadWidths widths = widths_of(shape.head_dim, shape.value_dim);
+    const bool bf16 = q.type == Type::Bf16;
+    const auto kernel = shape.dropped.scale != 0.F ? (bf16 ? forward_of<Type::Bf16, true>(widths)
+                                                           : forward_of<Type::Fp16, true>(widths))
+                                                   : (bf16 ? forward_of<Type::Bf16, false>(widths)
+                                                           : forward_of<Type::Fp16, false>(widths));
     launch("attention_forward (tensor cores)", kernel,
-           over_queries_tensor(shape.samples * shape.heads, shape.queries, shape.head_dim), stream,
-           shape, q, k, v, out, log_sum);
+           over_queries_tensor(shape.samples * shape.heads, shape.queries, widths), stream, shape,
+           q, k, v, out, log_sum);
 }
 
 }  // namespace debubble::exec::cuda

@@ -91,6 +91,16 @@ public:
     __device__ void fetch(const HeadIn& x, int first) const {
         constexpr int kRuns = kHead / 8;  // runs of eight elements
         static_assert(kRows * kRuns % kTensorThreads == 0, "every thread has as many");
+        if constexpr (kTensorThreads % kRuns != 0) {  // a thread's runs lie in several columns
+            DEBUBBLE_UNROLL
+            for (int i = 0; i < kRows * kRuns; i += kTensorThreads) {
+                const int row = (i + thread_index()) / kRuns;
+                const int column = (i + thread_index()) % kRuns * 8;
+                copy_later<16>(rows_ + row * kStride + column, x.row(first + row) + column,
+                               column < x.width && first + row < x.rows);
+            }
+            return;
+        }
         const int column = thread_index() % kRuns * 8, begin = thread_index() / kRuns;
         const int rows = column < x.width ? x.rows - first - begin : 0;
         const Half* const from = x.row(first + begin) + column;

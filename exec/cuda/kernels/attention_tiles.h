@@ -56,33 +56,59 @@ __device__ float dot(const float* a, const float* b) {
 /// Which queries see which keys, as in AttentionShape; in 32 bits where registers are scarce.
 template <class Integer>
 struct Sight {
-    Integer queries, keys, first_query;
+    Integer queries, keys, first_query, window, chunk;
     bool causal;
 
     __device__ explicit Sight(const AttentionShape& shape)
         : queries(static_cast<Integer>(shape.queries)),
           keys(static_cast<Integer>(shape.keys)),
           first_query(static_cast<Integer>(shape.first_query)),
+          window(static_cast<Integer>(shape.window)),
+          chunk(static_cast<Integer>(shape.chunk)),
           causal(shape.causal) {}
 
     /// Whether the query at this row sees the key; false if either does not exist.
     __device__ bool sees(Integer query, Integer key) const {
-        return query < queries && key < keys && (!causal || key <= first_query + query);
+        return query < queries && key < keys &&
+               (!causal || (key <= first_query + query && key >= first_of(query)));
+    }
+    /// The first key that a query sees, or a number below 0.
+    __device__ Integer first_of(Integer query) const {
+        const Integer position = first_query + query, in_window = position - window + 1;
+        if (chunk == 0) return in_window;
+        const Integer in_chunk = position / chunk * chunk;
+        return in_window > in_chunk ? in_window : in_chunk;
+    }
+    /// A multiple of `step` at or before the first key that some query from `query` on sees.
+    __device__ Integer first_seen(Integer query, int step) const {
+        const Integer first = first_of(query);
+        return first > 0 ? first / step * step : 0;
+    }
+    /// The number of queries that come before or at the last that sees some key before `key_end`.
+    __device__ Integer queries_until(Integer key_end) const {
+        const Integer key = key_end - 1;
+        Integer end = key + window;
+        if (chunk > 0 && (key / chunk + 1) * chunk < end) end = (key / chunk + 1) * chunk;
+        end -= first_query;
+        return !causal || end > queries ? queries : end;
     }
     /// The number of keys that some query before `end` sees.
     __device__ Integer seen_before(Integer end) const {
         const Integer seen = first_query + (end < queries ? end : queries);
         return causal && seen < keys ? seen : keys;
     }
-    /// Whether some of `count` queries from `query` on, if it exists, sees some key from `key` on.
-    __device__ bool some_see(Integer query, int count, Integer key) const {
-        return query < queries && key < seen_before(query + count);
+    /// Whether some of `count` queries from `query` on, if it exists, sees one of `key_count` keys
+    /// from `key` on.
+    __device__ bool some_see(Integer query, int count, Integer key, int key_count) const {
+        return query < queries && key < seen_before(query + count) &&
+               key + key_count > first_of(query);
     }
     /// Whether `count` queries and `key_count` keys exist and every one of the queries sees every
     /// key.
     __device__ bool all_see(Integer query, int count, Integer key, int key_count) const {
         return query + count <= queries && key + key_count <= keys &&
-               (!causal || key + key_count - 1 <= first_query + query);
+               (!causal ||
+                (key + key_count - 1 <= first_query + query && key >= first_of(query + count - 1)));
     }
     /// The number of keys from `key` on that a query sees.
     __device__ Integer seen_from(Integer query, Integer key) const {
@@ -91,6 +117,18 @@ struct Sight {
     /// The number of queries from `query` on that do not see a key.
     __device__ Integer blind_from(Integer query, Integer key) const {
         return causal ? key - first_query - query : 0;
+    }
+};
+
+/// A scaled score, capped, and the slope of the cap.
+struct Capped {
+    float score, slope;
+
+    __device__ Capped(const AttentionShape& shape, float scaled) : score(scaled), slope(1.F) {
+        if (shape.soft_cap == 0.F) return;
+        const float t = tanhf(scaled / shape.soft_cap);
+        score = t * shape.soft_cap;
+        slope = 1.F - t * t;
     }
 };
 

@@ -73,6 +73,8 @@ __device__ float value_at(Curve curve, float x) {
     switch (curve) {
         case Curve::Gelu: return 0.5F * x * erfcf(-x * kRootHalf);
         case Curve::GeluTanh: return x * sigmoid(kTwoRootTwoOverPi * (x + kCubic * x * x * x));
+        case Curve::Silu: return x * sigmoid(x);
+        case Curve::SquaredRelu: return x < 0.F ? 0.F : x * x;
         case Curve::Relu: break;
     }
     return x < 0.F ? 0.F : x;  // NaN stays NaN
@@ -86,6 +88,11 @@ __device__ float slope_at(Curve curve, float x) {
             const float s = sigmoid(kTwoRootTwoOverPi * (x + kCubic * x * x * x));
             return s + x * s * (1.F - s) * kTwoRootTwoOverPi * (1.F + 3.F * kCubic * x * x);
         }
+        case Curve::Silu: {
+            const float s = sigmoid(x);
+            return s * (1.F + x * (1.F - s));
+        }
+        case Curve::SquaredRelu: return x > 0.F ? 2.F * x : 0.F;
         case Curve::Relu: break;
     }
     return x > 0.F ? 1.F : 0.F;
@@ -115,6 +122,32 @@ struct ActivationBackward {
     }
 };
 
+struct SoftCapForward {
+    float cap;
+    Operand x;
+    Result y;
+    __device__ void operator()(Run run) const {
+        Eight values = load_run(x, run);
+        for (float& value : values.at) value = cap * tanhf(value / cap);
+        store_run(y, run, values);
+    }
+};
+
+struct SoftCapBackward {
+    float cap;
+    Operand dy, x;
+    Result dx;
+    __device__ void operator()(Run run) const {
+        Eight values = load_run(x, run);
+        const Eight above = load_run(dy, run);
+        for (int i = 0; i < kElementsEach; ++i) {
+            const float t = tanhf(values.at[i] / cap);
+            values.at[i] = above.at[i] * (1.F - t * t);
+        }
+        store_run(dx, run, values);
+    }
+};
+
 /// Calls `body` for the elements of a run, in pieces that stay in their row [gates, up].
 template <class Body>
 __device__ void for_each_gates(std::int64_t ffn, Run run, Body body) {
@@ -126,7 +159,8 @@ __device__ void for_each_gates(std::int64_t ffn, Run run, Body body) {
     }
 }
 
-struct SwigluForward {
+struct GatedForward {
+    Curve curve;
     std::int64_t ffn;
     Operand gate_up;
     Result y;
@@ -136,13 +170,14 @@ struct SwigluForward {
             const Eight up = load_run(gate_up, ups);
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i)
-                values.at[i] = values.at[i] * sigmoid(values.at[i]) * up.at[i];
+                values.at[i] = value_at(curve, values.at[i]) * up.at[i];
             store_run(y, piece, values);
         });
     }
 };
 
-struct SwigluBackward {
+struct GatedBackward {
+    Curve curve;
     std::int64_t ffn;
     Operand dy, gate_up;
     Result dgate_up;
@@ -152,9 +187,9 @@ struct SwigluBackward {
             Eight gate = load_run(gate_up, gates), up = load_run(gate_up, ups);
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i) {
-                const float g = gate.at[i], s = sigmoid(g);
-                gate.at[i] = above.at[i] * up.at[i] * (s * (1.F + g * (1.F - s)));
-                up.at[i] = above.at[i] * g * s;
+                const float g = gate.at[i];
+                gate.at[i] = above.at[i] * up.at[i] * slope_at(curve, g);
+                up.at[i] = above.at[i] * value_at(curve, g);
             }
             store_run(dgate_up, gates, gate);
             store_run(dgate_up, ups, up);
@@ -189,15 +224,23 @@ void activation_backward_input(Stream stream, Curve curve, std::int64_t n, Opera
     launch_each("activation_backward_input", stream, n, ActivationBackward{curve, dy, x, dx});
 }
 
-void swiglu_forward(Stream stream, std::int64_t tokens, std::int64_t ffn, Operand gate_up,
-                    Result y) {
-    launch_each("swiglu_forward", stream, tokens * ffn, SwigluForward{ffn, gate_up, y});
+void soft_cap_forward(Stream stream, float cap, std::int64_t n, Operand x, Result y) {
+    launch_each("soft_cap_forward", stream, n, SoftCapForward{cap, x, y});
 }
 
-void swiglu_backward_input(Stream stream, std::int64_t tokens, std::int64_t ffn, Operand dy,
-                           Operand gate_up, Result dgate_up) {
-    launch_each("swiglu_backward_input", stream, tokens * ffn,
-                SwigluBackward{ffn, dy, gate_up, dgate_up});
+void soft_cap_backward(Stream stream, float cap, std::int64_t n, Operand dy, Operand x, Result dx) {
+    launch_each("soft_cap_backward_input", stream, n, SoftCapBackward{cap, dy, x, dx});
+}
+
+void gated_forward(Stream stream, Curve curve, std::int64_t tokens, std::int64_t ffn,
+                   Operand gate_up, Result y) {
+    launch_each("gated_forward", stream, tokens * ffn, GatedForward{curve, ffn, gate_up, y});
+}
+
+void gated_backward_input(Stream stream, Curve curve, std::int64_t tokens, std::int64_t ffn,
+                          Operand dy, Operand gate_up, Result dgate_up) {
+    launch_each("gated_backward_input", stream, tokens * ffn,
+                GatedBackward{curve, ffn, dy, gate_up, dgate_up});
 }
 
 }  // namespace debubble::exec::cuda

@@ -12,16 +12,20 @@ void scale(Stream stream, std::int64_t n, float factor, Result x);
 /// y [rows, columns] += bias [columns].
 void add_bias(Stream stream, std::int64_t rows, std::int64_t columns, Operand bias, Result y);
 
-/// The nonlinearities of exec/core/operator_options.h.
-enum class Curve : std::uint8_t { Gelu, GeluTanh, Relu };
+/// The nonlinearities of exec/core/operator_options.h, and those of gates.
+enum class Curve : std::uint8_t { Gelu, GeluTanh, Relu, SquaredRelu, Silu };
 void activation_forward(Stream stream, Curve curve, std::int64_t n, Operand x, Result y);
 void activation_backward_input(Stream stream, Curve curve, std::int64_t n, Operand dy, Operand x,
                                Result dx);
 
-/// gate_up [tokens, 2 ffn], y [tokens, ffn].
-void swiglu_forward(Stream stream, std::int64_t tokens, std::int64_t ffn, Operand gate_up,
-                    Result y);
-void swiglu_backward_input(Stream stream, std::int64_t tokens, std::int64_t ffn, Operand dy,
-                           Operand gate_up, Result dgate_up);
+/// y = cap tanh(x / cap); dx may be dy or x.
+void soft_cap_forward(Stream stream, float cap, std::int64_t n, Operand x, Result y);
+void soft_cap_backward(Stream stream, float cap, std::int64_t n, Operand dy, Operand x, Result dx);
+
+/// y [tokens, ffn] = curve(gate) * up; gate_up [tokens, 2 ffn].
+void gated_forward(Stream stream, Curve curve, std::int64_t tokens, std::int64_t ffn,
+                   Operand gate_up, Result y);
+void gated_backward_input(Stream stream, Curve curve, std::int64_t tokens, std::int64_t ffn,
+                          Operand dy, Operand gate_up, Result dgate_up);
 
 }  // namespace debubble::exec::cuda

@@ -101,9 +101,18 @@ inline constexpr int kTileRows = 64;
 inline constexpr int kTileColumns = 32;
 inline constexpr int kMaxHeadDim = 128;
 
-/// The width to which a head is padded in shared memory.
-constexpr int padded_head(std::int64_t head_dim) {
-    return head_dim <= 64 ? 64 : 128;
+/// The widths to which heads of queries and keys, and of values, are padded in shared memory. Those
+/// of latent attention are wider than their values.
+struct HeadWidths {
+    int keys, values;
+};
+inline constexpr HeadWidths kNarrowHeads{64, 64}, kWideHeads{128, 128}, kLatentHeads{192, 128};
+constexpr HeadWidths widths_of(std::int64_t head_dim, std::int64_t value_dim) {
+    if (head_dim <= kNarrowHeads.keys && value_dim <= kNarrowHeads.values) return kNarrowHeads;
+    return head_dim <= kWideHeads.keys ? kWideHeads : kLatentHeads;
+}
+constexpr bool has_widths_for(std::int64_t head_dim, std::int64_t value_dim) {
+    return head_dim <= kLatentHeads.keys && value_dim <= kLatentHeads.values;
 }
 /// Rows of shared memory are one element longer than their content, so that columns fall into
 /// different banks.
@@ -111,22 +120,22 @@ constexpr int tile_stride(int columns) {
     return columns + 1;
 }
 /// Shared memory holds q, then k and v, then the scores.
-constexpr Geometry over_queries(std::int64_t heads, std::int64_t queries, std::int64_t head_dim) {
-    const std::int64_t floats =
-        (kTileRows + 2 * kTileColumns) * tile_stride(padded_head(head_dim)) +
-        kTileRows * tile_stride(kTileColumns);
+constexpr Geometry over_queries(std::int64_t heads, std::int64_t queries, HeadWidths widths) {
+    const std::int64_t floats = (kTileRows + kTileColumns) * tile_stride(widths.keys) +
+                                kTileColumns * tile_stride(widths.values) +
+                                kTileRows * tile_stride(kTileColumns);
     return {heads * ceil_div(queries, kTileRows), kAttentionThreads, floats * 4};
 }
 /// Shared memory of the backward holds q and dout, k and v, scores and their gradients.
 constexpr Geometry over_queries_backward(std::int64_t heads, std::int64_t queries,
-                                         std::int64_t head_dim) {
-    const std::int64_t floats = (kTileColumns * 4) * tile_stride(padded_head(head_dim)) +
-                                2 * kTileColumns * tile_stride(kTileColumns);
+                                         HeadWidths widths) {
+    const std::int64_t floats =
+        2 * kTileColumns * (tile_stride(widths.keys) + tile_stride(widths.values)) +
+        2 * kTileColumns * tile_stride(kTileColumns);
     return {heads * ceil_div(queries, kTileColumns), kAttentionThreads, floats * 4};
 }
-constexpr Geometry over_keys_backward(std::int64_t kv_heads, std::int64_t keys,
-                                      std::int64_t head_dim) {
-    return over_queries_backward(kv_heads, keys, head_dim);
+constexpr Geometry over_keys_backward(std::int64_t kv_heads, std::int64_t keys, HeadWidths widths) {
+    return over_queries_backward(kv_heads, keys, widths);
 }
 
 // Attention on tensor cores: four warps, each with 16 or 32 neighbouring rows, visit tiles of 64 or
@@ -147,18 +156,19 @@ constexpr int half_stride(int columns) {
 }
 /// Shared memory holds q, k and v.
 constexpr Geometry over_queries_tensor(std::int64_t heads, std::int64_t queries,
-                                       std::int64_t head_dim) {
-    const int width = padded_head(head_dim);
+                                       HeadWidths widths) {
+    const std::int64_t keys = forward_keys(widths.keys);
     const std::int64_t halves =
-        std::int64_t{kForwardQueries + 2 * forward_keys(width)} * half_stride(width);
+        (kForwardQueries + keys) * half_stride(widths.keys) + keys * half_stride(widths.values);
     return {heads * ceil_div(queries, kForwardQueries), kTensorThreads, halves * 2};
 }
 /// Shared memory holds two operands of the block's own rows, two of the tile that it visits and of
 /// the next one, and two sums for each row of those.
 constexpr Geometry over_rows_tensor_backward(std::int64_t heads, std::int64_t rows,
-                                             std::int64_t head_dim) {
-    const int width = padded_head(head_dim), own = backward_rows(width);
-    const std::int64_t halves = std::int64_t{2 * own + 4 * kBackwardTile} * half_stride(width);
+                                             HeadWidths widths) {
+    const int own = backward_rows(widths.keys);
+    const std::int64_t halves = std::int64_t{own + 2 * kBackwardTile} *
+                                (half_stride(widths.keys) + half_stride(widths.values));
     return {heads * ceil_div(rows, own), kTensorThreads, halves * 2 + 4 * kBackwardTile * 4};
 }
 

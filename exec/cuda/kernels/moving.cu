@@ -44,33 +44,6 @@ __global__ void dropout_kernel(std::int64_t n, DropoutNumbers how, Operand x, Re
     store_run(y, run, values);
 }
 
-/// A thread rotates eight pairs.
-__global__ void rotate_kernel(Rotation how, const float* cosines, const float* sines, Result x) {
-    const std::int64_t half = how.head_dim / 2;
-    const Run run = run_of_thread(how.samples * how.rows * how.turned * half);
-    const int each = half % kElementsEach == 0 ? kElementsEach : 1;  // a run stays in its head
-    for (int i = 0; i < run.count; i += each) {
-        const std::int64_t pair = run.first + i;
-        const std::int64_t line = pair / half, row = line / how.turned;
-        const std::int64_t position = how.first_position + row % how.rows;
-        const std::int64_t head = row * how.heads + line % how.turned;
-        const Run low{head * how.head_dim + pair % half, each}, high = shifted(low, half);
-        const Run angles{position * half + pair % half, each};
-        const Eight cosine = load_run({cosines, Type::Fp32}, angles);
-        const Eight sine = load_run({sines, Type::Fp32}, angles);
-        Eight a = load_run(x, low), b = load_run(x, high);
-        DEBUBBLE_UNROLL
-        for (int j = 0; j < kElementsEach; ++j) {
-            const float turn = how.direction * sine.at[j];
-            const float turned = a.at[j] * cosine.at[j] - b.at[j] * turn;
-            b.at[j] = b.at[j] * cosine.at[j] + a.at[j] * turn;
-            a.at[j] = turned;
-        }
-        store_run(x, low, a);
-        store_run(x, high, b);
-    }
-}
-
 __global__ void cut_patches_kernel(Images how, Operand images, Result patches) {
     const Run run = run_of_thread(how.samples * how.channels * how.height * how.width);
     const std::int64_t across = how.width / how.side;
@@ -100,12 +73,6 @@ void copy_rows(Stream stream, const Rows& which, Operand from, const Strides& fr
 
 void dropout(Stream stream, std::int64_t n, const DropoutNumbers& how, Operand x, Result y) {
     launch("dropout", dropout_kernel, over_elements(n), stream, n, how, x, y);
-}
-
-void rotate(Stream stream, const Rotation& how, const float* cosines, const float* sines,
-            Result x) {
-    const std::int64_t pairs = how.samples * how.rows * how.turned * (how.head_dim / 2);
-    launch("rotate", rotate_kernel, over_elements(pairs), stream, how, cosines, sines, x);
 }
 
 void cut_patches(Stream stream, const Images& how, Operand images, Result patches) {

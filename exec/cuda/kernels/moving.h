@@ -2,7 +2,7 @@
 
 #include "exec/cuda/kernels/operands.h"
 
-/// Copies of rows, dropout, rotary positions and patches.
+/// Copies of rows, dropout and patches.
 namespace debubble::exec::cuda {
 
 /// The place of [outer, rows, columns] in a larger array, in elements.
@@ -39,19 +39,6 @@ struct DropoutNumbers {
     std::int64_t first_column = 0;
 };
 void dropout(Stream stream, std::int64_t n, const DropoutNumbers& how, Operand x, Result y);
-
-/// Rotates x [samples, rows, heads, head_dim] in place, the first `turned` of its heads; cosines,
-/// sines fp32 [positions, head_dim / 2]. `direction` is 1, or -1 to rotate back.
-struct Rotation {
-    std::int64_t samples = 0;
-    std::int64_t rows = 0;
-    std::int64_t heads = 0;
-    std::int64_t turned = 0;
-    std::int64_t head_dim = 0;
-    std::int64_t first_position = 0;
-    float direction = 1;
-};
-void rotate(Stream stream, const Rotation& how, const float* cosines, const float* sines, Result x);
 
 /// images [samples, channels, height, width] -> patches, as exec/core/kernels/vision.h.
 struct Images {

@@ -44,14 +44,15 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     norm_forward_kernel(NormShape shape, float eps, NormInput input, Operand weight, Operand bias,
                         Result y, float* statistics) {
     const std::int64_t row = block_index(), first = row * shape.hidden;
+    const std::int64_t first_x = row * shape.x_columns;
     const auto width = static_cast<float>(shape.hidden);
     const int turns = Kept<kRuns>::turns(shape.hidden);
     Kept<kRuns> kept;
     float sum = 0;
     DEBUBBLE_UNROLL_BY_RUNS
     for (int r = 0; r < turns; ++r) {
-        const Run run = shifted(run_of_row(shape.hidden, r), first);
-        Eight x = load_run(input.x, run);
+        const Run columns = run_of_row(shape.hidden, r), run = shifted(columns, first);
+        Eight x = load_run(input.x, shifted(columns, first_x));
         if (input.branch) {
             const Eight branch = load_run(input.branch, run);
             DEBUBBLE_UNROLL
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     }
     const auto again = [=](int r) {
         const Operand x = input.branch ? Operand(input.sum) : input.x;
-        return load_run(x, shifted(run_of_row(shape.hidden, r), first));
+        return load_run(x, shifted(run_of_row(shape.hidden, r), input.branch ? first : first_x));
     };
     const float mean = shape.kind == Norm::Layer ? over_row(sum) / width : 0.F;
     float squares = 0;
@@ -121,6 +122,7 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     norm_backward_input_kernel(NormShape shape, Operand dy, Operand x, Operand weight,
                                const float* statistics, Operand through, Result dx) {
     const std::int64_t row = block_index(), first = row * shape.hidden;
+    const std::int64_t first_x = row * shape.x_columns;
     const RowScale normalised = scale_of(shape.kind, statistics, row);
     const auto width = static_cast<float>(shape.hidden);
     const int turns = Kept<kRuns>::turns(shape.hidden);
@@ -133,7 +135,7 @@ __global__ void __launch_bounds__(kNormThreads, 1)
         return g;
     };
     const auto read_xhat = [=](int r) {
-        Eight xhat = load_run(x, shifted(run_of_row(shape.hidden, r), first));
+        Eight xhat = load_run(x, shifted(run_of_row(shape.hidden, r), first_x));
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) xhat.at[i] = normalised(xhat.at[i]);
         return xhat;
@@ -155,7 +157,7 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     const float mean_gx = over_row(sum_gx) / width;
     DEBUBBLE_UNROLL_BY_RUNS
     for (int r = 0; r < turns; ++r) {
-        const Run run = shifted(run_of_row(shape.hidden, r), first);
+        const Run run = shifted(run_of_row(shape.hidden, r), first_x);
         const Eight g = kept_g.get(r, read_g), xhat = kept_xhat.get(r, read_xhat);
         Eight total{};
         if (through) total = load_run(through, run);
@@ -172,7 +174,7 @@ struct RowTerm {
     static constexpr int kSums = 1, kAhead = 4;
     using Fetched = PackedEight;
     Operand x;
-    __device__ bool lie_together(Run run) const { return lies_together(x, run); }
+    __device__ bool lie_together(std::int64_t, Run run) const { return lies_together(x, run); }
     __device__ Fetched fetched(std::int64_t, std::int64_t first) const { return fetch(x, first); }
     __device__ void add(const Fetched& row, Eight (&sums)[1]) const {
         add(unpacked(x.type, row), sums);
@@ -194,17 +196,20 @@ struct NormTerm {
     };
     Operand dy, x;
     const float* statistics;
-    __device__ bool lie_together(Run run) const {
-        return lies_together(dy, run) && lies_together(x, run);
+    std::int64_t wider;  ///< columns that a row of x has beyond those of dy
+    __device__ bool lie_together(std::int64_t row, Run run) const {
+        return wider % kElementsEach == 0 && lies_together(dy, run) &&
+               lies_together(x, shifted(run, row * wider));
     }
     __device__ Fetched fetched(std::int64_t row, std::int64_t first) const {
-        return {fetch(dy, first), fetch(x, first), scale_of(kKind, statistics, row)};
+        return {fetch(dy, first), fetch(x, first + row * wider), scale_of(kKind, statistics, row)};
     }
     __device__ void add(const Fetched& row, Eight (&sums)[kSums]) const {
         add(unpacked(dy.type, row.above), unpacked(x.type, row.values), row.normalised, sums);
     }
     __device__ void add(std::int64_t row, Run run, Eight (&sums)[kSums]) const {
-        add(load_run(dy, run), load_run(x, run), scale_of(kKind, statistics, row), sums);
+        add(load_run(dy, run), load_run(x, shifted(run, row * wider)),
+            scale_of(kKind, statistics, row), sums);
     }
     __device__ static void add(const Eight& above, const Eight& values, const RowScale& normalised,
                                Eight (&sums)[kSums]) {
@@ -229,7 +234,7 @@ __global__ void column_sums_kernel(std::int64_t rows, std::int64_t columns, std:
     const std::int64_t end = first_of_chunk(chunk + 1, chunks, rows);
     std::int64_t row = first_of_chunk(chunk, chunks, rows);
     // All rows have the same alignment.
-    if (columns % kElementsEach == 0 && term.lie_together({row * columns + column, count})) {
+    if (columns % kElementsEach == 0 && term.lie_together(row, {row * columns + column, count})) {
         for (; row + Term::kAhead <= end; row += Term::kAhead) {
             typename Term::Fetched ahead[Term::kAhead];
             DEBUBBLE_UNROLL
@@ -312,12 +317,13 @@ void norm_backward_input(Stream stream, const NormShape& shape, Operand dy, Oper
 
 void norm_backward_weight(Stream stream, const NormShape& shape, Operand dy, Operand x,
                           const float* statistics, float* partials, Result dweight, Result dbias) {
+    const std::int64_t wider = shape.x_columns - shape.hidden;
     if (shape.kind == Norm::Rms)
         add_sums("norm_backward_weight", stream, shape.rows, shape.hidden,
-                 NormTerm<Norm::Rms>{dy, x, statistics}, partials, {dweight});
+                 NormTerm<Norm::Rms>{dy, x, statistics, wider}, partials, {dweight});
     else
         add_sums("norm_backward_weight", stream, shape.rows, shape.hidden,
-                 NormTerm<Norm::Layer>{dy, x, statistics}, partials, {dweight, dbias});
+                 NormTerm<Norm::Layer>{dy, x, statistics, wider}, partials, {dweight, dbias});
 }
 
 void add_column_sums(Stream stream, std::int64_t rows, std::int64_t columns, Operand x,

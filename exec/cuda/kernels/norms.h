@@ -12,9 +12,11 @@ struct NormShape {
     Norm kind{};
     std::int64_t rows = 0;
     std::int64_t hidden = 0;
+    std::int64_t x_columns = 0;  ///< of x and dx, whose first `hidden` are normalised
 };
 
-/// The input of a norm: x, or, if `branch` is not empty, x + branch, which `sum` keeps.
+/// The input of a norm: x, or, if `branch` is not empty, x + branch, which `sum` keeps, with rows
+/// of `hidden` elements.
 struct NormInput {
     Operand x;
     Operand branch = {};

@@ -1,31 +1,17 @@
 #include "exec/cuda/kernels/attention.h"
-#include "exec/core/packed_rows.h"
+
+#include <algorithm>
+
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/kernels/geometry.h"
-#include "exec/cuda/kernels/moving.h"
 #include "exec/cuda/operators/views.h"
 
 namespace debubble::exec::cuda {
 
 namespace {
 
-struct PackedStrides : PackedRows {
-    using PackedRows::PackedRows;
-    Strides packed(std::int64_t column) const { return {rows * width(), width(), column}; }
-    Strides queries() const { return {rows * query, query}; }
-    Strides keys() const { return {all_rows * key, key, first_row * key}; }
-    Rows of_queries() const { return {samples, rows, query}; }
-    Rows of_keys() const { return {samples, rows, key}; }
-};
-
-Rotation rotation_of(const TensorView& x, std::int64_t heads, std::int64_t first_position,
-                     float direction) {
-    assert(x.shape.rank() == 4 && heads <= x.shape[2] && "x [samples, rows, heads, head_dim]");
-    return {x.shape[0], x.shape[1], x.shape[2], heads, x.shape[3], first_position, direction};
-}
-
 AttentionShape shape_of(const Attention& attention, const ConstTensorView& q,
-                        const ConstTensorView& k) {
+                        const ConstTensorView& k, const ConstTensorView& v) {
     AttentionShape shape{q.shape[0],
                          q.shape[1],
                          k.shape[1],
@@ -37,11 +23,17 @@ AttentionShape shape_of(const Attention& attention, const ConstTensorView& q,
                          static_cast<float>(attention.scale),
                          {},
                          attention.key_gradients == Write::Add,
+                         q.shape[2] * v.shape[3],
                          q.shape[2] * q.shape[3],
-                         q.shape[2] * q.shape[3],
-                         k.shape[2] * k.shape[3]};
-    if (attention.packed_row > 0) shape.query_stride = shape.key_stride = attention.packed_row;
-    assert(shape.head_dim <= kMaxHeadDim && "heads fit into shared memory");
+                         k.shape[2] * k.shape[3],
+                         v.shape[2] * v.shape[3],
+                         v.shape[3]};
+    if (attention.packed_row > 0)
+        shape.query_stride = shape.key_stride = shape.value_stride = attention.packed_row;
+    if (attention.window > 0) shape.window = std::min(attention.window, kNoWindow);
+    shape.chunk = attention.chunk;
+    shape.soft_cap = static_cast<float>(attention.soft_cap);
+    assert(has_widths_for(shape.head_dim, shape.value_dim) && "heads fit into shared memory");
     if (const auto& how = attention.dropout)
         shape.dropped = {how->dropout.stream.seed, how->dropout.stream.id,
                          how->dropout.threshold(), static_cast<float>(how->dropout.scale()),
@@ -50,44 +42,22 @@ AttentionShape shape_of(const Attention& attention, const ConstTensorView& q,
     return shape;
 }
 
+/// As far as sinks need it: the sizes of the results [samples, rows, heads, value_dim].
+AttentionShape shape_of_results(const ConstTensorView& result) {
+    AttentionShape shape;
+    shape.samples = result.shape[0];
+    shape.queries = result.shape[1];
+    shape.heads = result.shape[2];
+    shape.value_dim = result.shape[3];
+    return shape;
+}
+
 }  // namespace
-
-void CudaKernels::split_heads_forward(std::int64_t first_row, ConstTensorView packed, TensorView q,
-                                      TensorView k, TensorView v) {
-    const PackedStrides at(q, k, first_row);
-    const Stream stream = queue_.stream();
-    copy_rows(stream, at.of_queries(), in(packed), at.packed(0), out(q), at.queries());
-    copy_rows(stream, at.of_keys(), in(packed), at.packed(at.query), out(k), at.keys());
-    copy_rows(stream, at.of_keys(), in(packed), at.packed(at.query + at.key), out(v), at.keys());
-}
-
-void CudaKernels::split_heads_backward_input(std::int64_t first_row, ConstTensorView dq,
-                                             ConstTensorView dk, ConstTensorView dv,
-                                             TensorView dpacked) {
-    const PackedStrides at(dq, dk, first_row);
-    const Stream stream = queue_.stream();
-    copy_rows(stream, at.of_queries(), in(dq), at.queries(), out(dpacked), at.packed(0));
-    copy_rows(stream, at.of_keys(), in(dk), at.keys(), out(dpacked), at.packed(at.query));
-    copy_rows(stream, at.of_keys(), in(dv), at.keys(), out(dpacked), at.packed(at.query + at.key));
-}
-
-void CudaKernels::rope_forward(std::int64_t first_position, std::int64_t heads,
-                               ConstTensorView cosines, ConstTensorView sines, TensorView x) {
-    rotate(queue_.stream(), rotation_of(x, heads, first_position, 1), elements<float>(cosines),
-           elements<float>(sines), out(x));
-}
-
-void CudaKernels::rope_backward_input(std::int64_t first_position, std::int64_t heads,
-                                      ConstTensorView cosines, ConstTensorView sines,
-                                      TensorView dx) {
-    rotate(queue_.stream(), rotation_of(dx, heads, first_position, -1), elements<float>(cosines),
-           elements<float>(sines), out(dx));
-}
 
 void CudaKernels::attention_forward(const Attention& attention, ConstTensorView q,
                                     ConstTensorView k, ConstTensorView v, TensorView result,
                                     TensorView log_sum) {
-    const AttentionShape shape = shape_of(attention, q, k);
+    const AttentionShape shape = shape_of(attention, q, k, v);
     const Stream stream = queue_.stream();
     float* const sums = elements<float>(log_sum);
     if (attention_ && attention_->forward(stream, shape, in(q), in(k), in(v), out(result), sums))
@@ -99,7 +69,7 @@ void CudaKernels::attention_backward_input(const Attention& attention, ConstTens
                                            ConstTensorView q, ConstTensorView k, ConstTensorView v,
                                            ConstTensorView result, ConstTensorView log_sum,
                                            TensorView dq, TensorView dk, TensorView dv) {
-    const AttentionShape shape = shape_of(attention, q, k);
+    const AttentionShape shape = shape_of(attention, q, k, v);
     const Stream stream = queue_.stream();
     const auto* const sums = elements<float>(log_sum);
     if (attention_ && attention_->backward(stream, shape, in(dout), in(q), in(k), in(v), in(result),
@@ -108,6 +78,19 @@ void CudaKernels::attention_backward_input(const Attention& attention, ConstTens
     cuda::attention_backward_input(stream, shape, in(dout), in(q), in(k), in(v), in(result), sums,
                                    scratch_.floats(log_sum.shape.elements()), out(dq), out(dk),
                                    out(dv));
+}
+
+void CudaKernels::sinks_forward(ConstTensorView sinks, TensorView result, TensorView log_sum) {
+    cuda::sinks_forward(queue_.stream(), shape_of_results(result), in(sinks), out(result),
+                        elements<float>(log_sum));
+}
+
+void CudaKernels::sinks_backward_weight(ConstTensorView dout, ConstTensorView result,
+                                        ConstTensorView log_sum, ConstTensorView sinks,
+                                        TensorView dsinks) {
+    cuda::sinks_backward(queue_.stream(), shape_of_results(result), in(dout), in(result),
+                         elements<float>(log_sum), scratch_.floats(log_sum.shape.elements()),
+                         in(sinks), out(dsinks));
 }
 
 }  // namespace debubble::exec::cuda

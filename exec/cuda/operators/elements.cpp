@@ -12,8 +12,18 @@ Curve curve_of(Nonlinearity kind) {
         case Nonlinearity::Gelu: return Curve::Gelu;
         case Nonlinearity::GeluTanh: return Curve::GeluTanh;
         case Nonlinearity::Relu: return Curve::Relu;
+        case Nonlinearity::SquaredRelu: return Curve::SquaredRelu;
     }
     return Curve::Relu;
+}
+
+Curve curve_of(Gate kind) {
+    switch (kind) {
+        case Gate::Silu: return Curve::Silu;
+        case Gate::Gelu: return Curve::Gelu;
+        case Gate::GeluTanh: return Curve::GeluTanh;
+    }
+    return Curve::Silu;
 }
 
 }  // namespace
@@ -28,14 +38,26 @@ void CudaKernels::activation_backward_input(Nonlinearity kind, ConstTensorView d
                                     in(x), out(dx));
 }
 
-void CudaKernels::swiglu_forward(ConstTensorView gate_up, TensorView y) {
-    cuda::swiglu_forward(queue_.stream(), rows_of(y), y.shape.columns(), in(gate_up), out(y));
+void CudaKernels::gated_forward(Gate kind, ConstTensorView gate_up, TensorView y) {
+    cuda::gated_forward(queue_.stream(), curve_of(kind), rows_of(y), y.shape.columns(), in(gate_up),
+                        out(y));
 }
 
-void CudaKernels::swiglu_backward_input(ConstTensorView dy, ConstTensorView gate_up,
-                                        TensorView dgate_up) {
-    cuda::swiglu_backward_input(queue_.stream(), rows_of(dy), dy.shape.columns(), in(dy),
-                                in(gate_up), out(dgate_up));
+void CudaKernels::gated_backward_input(Gate kind, ConstTensorView dy, ConstTensorView gate_up,
+                                       TensorView dgate_up) {
+    cuda::gated_backward_input(queue_.stream(), curve_of(kind), rows_of(dy), dy.shape.columns(),
+                               in(dy), in(gate_up), out(dgate_up));
+}
+
+void CudaKernels::soft_cap_forward(double cap, ConstTensorView x, TensorView y) {
+    cuda::soft_cap_forward(queue_.stream(), static_cast<float>(cap), y.shape.elements(), in(x),
+                           out(y));
+}
+
+void CudaKernels::soft_cap_backward_input(double cap, ConstTensorView dy, ConstTensorView x,
+                                          TensorView dx) {
+    soft_cap_backward(queue_.stream(), static_cast<float>(cap), dx.shape.elements(), in(dy), in(x),
+                      out(dx));
 }
 
 void CudaKernels::residual_forward(ConstTensorView x, ConstTensorView branch, TensorView y) {

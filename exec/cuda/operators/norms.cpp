@@ -8,7 +8,12 @@ namespace debubble::exec::cuda {
 namespace {
 
 NormShape shape_of(Norm kind, const ConstTensorView& x) {
-    return {kind, rows_of(x), x.shape.columns()};
+    return {kind, rows_of(x), x.shape.columns(), x.shape.columns()};
+}
+
+/// The same where x may have more columns than are normalised.
+NormShape shape_of_columns(const ConstTensorView& x, const ConstTensorView& y) {
+    return {Norm::Rms, rows_of(x), y.shape.columns(), x.shape.columns()};
 }
 
 }  // namespace
@@ -54,7 +59,7 @@ void CudaKernels::layer_norm_backward(ConstTensorView dy, ConstTensorView x, Con
 
 void CudaKernels::rms_norm_forward(double eps, ConstTensorView x, ConstTensorView weight,
                                    TensorView y, TensorView statistics) {
-    norm_forward(queue_.stream(), shape_of(Norm::Rms, x), static_cast<float>(eps), {in(x)},
+    norm_forward(queue_.stream(), shape_of_columns(x, y), static_cast<float>(eps), {in(x)},
                  in(weight), {}, out(y), elements<float>(statistics));
 }
 
@@ -69,14 +74,14 @@ void CudaKernels::residual_rms_norm_forward(double eps, ConstTensorView x, Const
 void CudaKernels::rms_norm_backward_input(ConstTensorView dy, ConstTensorView x,
                                           ConstTensorView weight, ConstTensorView statistics,
                                           TensorView dx, Write write) {
-    norm_backward_input(queue_.stream(), shape_of(Norm::Rms, x), in(dy), in(x), in(weight),
+    norm_backward_input(queue_.stream(), shape_of_columns(x, dy), in(dy), in(x), in(weight),
                         elements<float>(statistics),
                         write == Write::Add ? Operand(out(dx)) : Operand{}, out(dx));
 }
 
 void CudaKernels::rms_norm_backward_weight(ConstTensorView dy, ConstTensorView x,
                                            ConstTensorView statistics, TensorView dweight) {
-    const NormShape shape = shape_of(Norm::Rms, x);
+    const NormShape shape = shape_of_columns(x, dy);
     norm_backward_weight(queue_.stream(), shape, in(dy), in(x), elements<float>(statistics),
                          scratch_.floats(chunks_of(shape.rows) * shape.hidden), out(dweight), {});
 }
@@ -85,7 +90,7 @@ void CudaKernels::rms_norm_backward(ConstTensorView dy, ConstTensorView x, Const
                                     ConstTensorView statistics, ConstTensorView through,
                                     TensorView dx, TensorView dweight) {
     rms_norm_backward_weight(dy, x, statistics, dweight);
-    norm_backward_input(queue_.stream(), shape_of(Norm::Rms, x), in(dy), in(x), in(weight),
+    norm_backward_input(queue_.stream(), shape_of_columns(x, dy), in(dy), in(x), in(weight),
                         elements<float>(statistics), in(through), out(dx));
 }
 

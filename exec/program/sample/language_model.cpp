@@ -42,10 +42,14 @@ std::int64_t widest_head(const models::Architecture& model) {
 }
 
 void check_heads(const SavedNetwork& network, const Device* device) {
-    const std::int64_t width = widest_head(network.architecture);
-    if (device != nullptr && width > device->widest_head())
+    if (device == nullptr) return;
+    for (const models::Layer& layer : network.architecture.layers.kinds()) {
+        const auto* attention = layer.as<models::Attention>();
+        if (attention == nullptr || device->takes_heads(attention->head_dim, attention->value_dim))
+            continue;
         throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
-                                     width, device->name(), device->widest_head()));
+                                     attention->head_dim, device->name(), device->widest_head()));
+    }
 }
 
 /// The execution of a text of `window` tokens in slices of `rows`.
@@ -112,7 +116,8 @@ struct Memory {
 };
 
 std::int64_t bytes_of(const models::StageGraph& graph) {
-    std::int64_t bytes = graph.execution.seq_length * widest_head(graph.architecture) *
+    const auto kinds = std::ssize(graph.architecture.layers.kinds());
+    std::int64_t bytes = graph.execution.seq_length * widest_head(graph.architecture) * kinds *
                          size_of(DataType::Fp32);  // tables of rotary positions
     for (const models::Tensor& tensor : graph.tensors) bytes += 2 * tensor.bytes.count;
     return bytes;

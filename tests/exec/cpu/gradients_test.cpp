@@ -84,7 +84,8 @@ TEST(RmsNormGradients, AreFiniteDifferences) {
 }
 
 TEST(ActivationGradients, AreFiniteDifferences) {
-    for (const auto kind : {Nonlinearity::Gelu, Nonlinearity::GeluTanh, Nonlinearity::Relu}) {
+    for (const auto kind : {Nonlinearity::Gelu, Nonlinearity::GeluTanh, Nonlinearity::Relu,
+                            Nonlinearity::SquaredRelu}) {
         const Tensor x = random({4, 9}, 1), dy = random({4, 9}, 2), dx = zeros({4, 9});
         const auto loss = [&] {
             const Tensor y = zeros({4, 9});
@@ -96,28 +97,106 @@ TEST(ActivationGradients, AreFiniteDifferences) {
     }
 }
 
-TEST(SwigluGradients, AreFiniteDifferences) {
-    const Tensor gate_up = random({4, 18}, 1), dy = random({4, 9}, 3), dgate_up = zeros({4, 18});
-    const auto loss = [&] {
-        const Tensor y = zeros({4, 9});
-        oracle.swiglu_forward(gate_up.view(), y.view());
-        return dot_of(y, dy);
-    };
-    oracle.swiglu_backward_input(dy.view(), gate_up.view(), dgate_up.view());
-    expect_gradient(gate_up, dgate_up, loss, "gate and up");
+TEST(GatedGradients, AreFiniteDifferences) {
+    for (const Gate kind : {Gate::Silu, Gate::Gelu, Gate::GeluTanh}) {
+        const Tensor gate_up = random({4, 18}, 1), dy = random({4, 9}, 3);
+        const Tensor dgate_up = zeros({4, 18});
+        const auto loss = [&] {
+            const Tensor y = zeros({4, 9});
+            oracle.gated_forward(kind, gate_up.view(), y.view());
+            return dot_of(y, dy);
+        };
+        oracle.gated_backward_input(kind, dy.view(), gate_up.view(), dgate_up.view());
+        expect_gradient(gate_up, dgate_up, loss, "gate and up");
+    }
 }
 
 TEST(RopeGradients, AreFiniteDifferences) {
     const Tensor cosines = zeros({9, 3}), sines = zeros({9, 3});
-    rope_table(10000, cosines.as<double>(), sines.as<double>());
-    const Tensor x = random({2, 4, 2, 6}, 1), dy = random({2, 4, 2, 6}, 2), dx = dy.clone();
+    rope_table({10000, 6}, cosines.as<double>(), sines.as<double>());
+    for (const auto pairs : {RotaryPairs::Halves, RotaryPairs::Neighbours}) {
+        const Rotary how{5, 2, 2, pairs};  // two heads of three, their last six columns of eight
+        const Tensor x = random({2, 4, 3, 8}, 1), dy = random({2, 4, 3, 8}, 2), dx = dy.clone();
+        const auto loss = [&] {
+            const Tensor y = x.clone();
+            oracle.rope_forward(how, cosines.view(), sines.view(), y.view());
+            return dot_of(y, dy);
+        };
+        oracle.rope_backward_input(how, cosines.view(), sines.view(), dx.view());
+        expect_gradient(x, dx, loss, "x");
+    }
+}
+
+TEST(HeadNormGradients, AreFiniteDifferences) {
+    const HeadRun run{2, 1, 2, 4};
+    const Tensor x = random({3, 13}, 1), dy = random({3, 13}, 2), gain = random({4}, 3);
+    for (const TensorView weight : {gain.view(), TensorView{}}) {
+        const Tensor kept = zeros({3, 11}), statistics = zeros({3, 4});
+        const auto loss = [&] {
+            const Tensor y = x.clone();
+            oracle.head_norm_forward(1e-5, run, weight, y.view(), kept.view(), statistics.view());
+            return dot_of(y, dy);
+        };
+        loss();
+        const Tensor dx = dy.clone(), dgain = zeros({4});
+        oracle.head_norm_backward(run, weight, kept.view(), statistics.view(), dx.view(),
+                                  weight ? dgain.view() : TensorView{});
+        expect_gradient(x, dx, loss, "x");
+        if (weight) expect_gradient(gain, dgain, loss, "gain");
+    }
+}
+
+TEST(WidthNormGradients, AreFiniteDifferences) {
+    const HeadRun run{1, 1, 2, 3};
+    const Tensor x = random({3, 9}, 1), dy = random({3, 9}, 2), gain = random({6}, 3);
+    const Tensor kept = zeros({3, 8}), statistics = zeros({3, 2}), sums = zeros({3, 2});
     const auto loss = [&] {
         const Tensor y = x.clone();
-        oracle.rope_forward(5, 2, cosines.view(), sines.view(), y.view());
+        oracle.width_norm_sums(run, y.view(), sums.view());
+        oracle.width_norm_forward(1e-5, 6, run, gain.view(), sums.view(), y.view(), kept.view(),
+                                  statistics.view());
         return dot_of(y, dy);
     };
-    oracle.rope_backward_input(5, 2, cosines.view(), sines.view(), dx.view());
+    loss();
+    const Tensor dx = dy.clone(), dgain = zeros({6});
+    oracle.width_norm_gradient_sums(run, gain.view(), kept.view(), dx.view(), sums.view());
+    oracle.width_norm_backward(6, run, gain.view(), kept.view(), statistics.view(), sums.view(),
+                               dx.view(), dgain.view());
     expect_gradient(x, dx, loss, "x");
+    expect_gradient(gain, dgain, loss, "gain");
+}
+
+TEST(SoftCapGradients, AreFiniteDifferences) {
+    const Tensor x = random({4, 9}, 1), dy = random({4, 9}, 2), dx = zeros({4, 9});
+    const Tensor y = zeros({4, 9});
+    const auto loss = [&] {
+        oracle.soft_cap_forward(0.8, x.view(), y.view());
+        return dot_of(y, dy);
+    };
+    loss();
+    oracle.soft_cap_backward_input(0.8, dy.view(), x.view(), dx.view());
+    expect_gradient(x, dx, loss, "x");
+}
+
+TEST(LatentHeadGradients, AreFiniteDifferences) {
+    const Tensor cosines = random({9, 2}, 8), sines = random({9, 2}, 9);
+    const Tensor queries = random({2, 3, 2, 7}, 1), pairs = random({2, 3, 2, 3 + 5}, 2);
+    const Tensor shared = random({2, 3, 6}, 3);
+    const Tensor dq = random({2, 3, 2, 7}, 4), dk = random({2, 3, 2, 7}, 5);
+    const Tensor dv = random({2, 3, 2, 5}, 6);
+    const auto loss = [&] {
+        const Tensor q = zeros({2, 3, 2, 7}), k = zeros({2, 3, 2, 7}), v = zeros({2, 3, 2, 5});
+        oracle.latent_heads_forward(4, cosines.view(), sines.view(), queries.view(), pairs.view(),
+                                    shared.view(), q.view(), k.view(), v.view());
+        return dot_of(q, dq) + dot_of(k, dk) + dot_of(v, dv);
+    };
+    const Tensor dqueries = zeros(queries.shape()), dpairs = zeros(pairs.shape());
+    const Tensor dshared = zeros(shared.shape());
+    oracle.latent_heads_backward_input(4, cosines.view(), sines.view(), dq.view(), dk.view(),
+                                       dv.view(), dqueries.view(), dpairs.view(), dshared.view());
+    expect_gradient(queries, dqueries, loss, "queries");
+    expect_gradient(pairs, dpairs, loss, "keys and values");
+    expect_gradient(shared, dshared, loss, "rotated keys");
 }
 
 TEST(DropoutGradients, AreFiniteDifferences) {
@@ -297,6 +376,21 @@ Attention attends(bool causal, std::int64_t first_query = 0) {
     return {causal, first_query, 0.5, {}};
 }
 
+Attention through_window(std::int64_t window, Attention attention) {
+    attention.window = window;
+    return attention;
+}
+
+Attention in_chunks(std::int64_t chunk, Attention attention) {
+    attention.chunk = chunk;
+    return attention;
+}
+
+Attention capped(Attention attention) {
+    attention.soft_cap = 0.7;
+    return attention;
+}
+
 Attention with_dropout(Attention attention) {
     attention.dropout = AttentionDropout{{0.3, {11, 5}}, 6, 9, 3, 1};
     return attention;
@@ -310,7 +404,14 @@ std::vector<AttentionCase> attention_cases() {
             {"earlier_slice", 3, 7, 2, 1, attends(true, 2)},
             {"blocks", 70, 70, 1, 1, attends(true)},
             {"slice_in_second_block", 3, 70, 2, 1, attends(true, 65)},
-            {"dropout", 4, 9, 4, 2, with_dropout(attends(true, 5))}};
+            {"dropout", 4, 9, 4, 2, with_dropout(attends(true, 5))},
+            {"window", 7, 7, 2, 2, through_window(3, attends(true))},
+            {"window_of_two", 4, 4, 2, 1, through_window(2, attends(true))},
+            {"slice_through_a_window", 3, 9, 2, 1, through_window(4, attends(true, 5))},
+            {"chunks", 7, 7, 2, 2, in_chunks(3, attends(true))},
+            {"capped", 5, 5, 4, 2, capped(attends(true))},
+            {"capped_window_with_dropout", 4, 9, 4, 2,
+             capped(through_window(3, with_dropout(attends(true, 5))))}};
 }
 
 class AttentionGradients : public testing::TestWithParam<AttentionCase> {};
@@ -333,6 +434,33 @@ TEST_P(AttentionGradients, AreFiniteDifferences) {
     expect_gradient(q, dq, loss, "q");
     expect_gradient(k, dk, loss, "k");
     expect_gradient(v, dv, loss, "v");
+}
+
+/// Values are wider than keys here, and every head has a sink.
+TEST_P(AttentionGradients, AreFiniteDifferencesWithSinks) {
+    const auto& [name, queries, keys, heads, kv_heads, attention] = GetParam();
+    const std::int64_t samples = keys > 20 ? 1 : 2;
+    const Tensor q = random({samples, queries, heads, 3}, 1);
+    const Tensor k = random({samples, keys, kv_heads, 3}, 2);
+    const Tensor v = random({samples, keys, kv_heads, 4}, 3), sinks = random({heads}, 5);
+    const Tensor dout = random({samples, queries, heads, 4}, 4), out = zeros(dout.shape());
+    const Tensor log_sum = zeros({samples, heads, queries});
+    const auto loss = [&, &how = attention] {
+        oracle.attention_forward(how, q.view(), k.view(), v.view(), out.view(), log_sum.view());
+        oracle.sinks_forward(sinks.view(), out.view(), log_sum.view());
+        return dot_of(out, dout);
+    };
+    loss();
+    const Tensor dq = zeros(q.shape()), dk = zeros(k.shape()), dv = zeros(v.shape());
+    const Tensor dsinks = zeros({heads});
+    oracle.attention_backward_input(attention, dout.view(), q.view(), k.view(), v.view(),
+                                    out.view(), log_sum.view(), dq.view(), dk.view(), dv.view());
+    oracle.sinks_backward_weight(dout.view(), out.view(), log_sum.view(), sinks.view(),
+                                 dsinks.view());
+    expect_gradient(q, dq, loss, "q");
+    expect_gradient(k, dk, loss, "k");
+    expect_gradient(v, dv, loss, "v");
+    expect_gradient(sinks, dsinks, loss, "sinks");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AttentionGradients, testing::ValuesIn(attention_cases()),

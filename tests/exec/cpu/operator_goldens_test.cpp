@@ -1,68 +1,19 @@
 #include <cmath>
 
 #include "exec/core/stage/rope_table.h"
-#include "exec/cpu/cpu_kernels.h"
-#include "tests/exec/support/goldens.h"
-#include "tests/exec/support/tensors.h"
-#include "tests/oracle/oracle.h"
+#include "tests/exec/cpu/golden_subjects.h"
 
 /// Every operator compared with PyTorch in float64: forward and gradients within 1e-5 of the
 /// largest element, by the oracle and by the processor's back ends.
 namespace debubble::exec {
 namespace {
 
-struct Subject {
-    std::string name;
-    std::unique_ptr<Kernels> (*make)();
-    DataType type = DataType::Fp32;  ///< in which it computes
-    friend void PrintTo(const Subject& which, std::ostream* out) { *out << which.name; }
-};
-
-std::vector<Subject> subjects() {
-    std::vector<Subject> all{
-        {"oracle", [] { return std::unique_ptr<Kernels>(new Oracle); }, DataType::Fp64},
-        {"fixed_order", [] { return make_cpu_kernels("fixed-order", 1); }}};
-    if (has_onednn()) all.push_back({"onednn", [] { return make_cpu_kernels("onednn", 1); }});
-    return all;
-}
-
-Tensor converted(const Tensor& from, DataType type) {
-    if (from.type() == type) return from.clone();
-    Tensor to(from.shape(), type);
-    if (type == DataType::Fp64) {
-        std::ranges::copy(from.as<float>(), to.as<double>().begin());
-    } else {
-        std::ranges::transform(from.as<double>(), to.as<float>().begin(),
-                               [](double x) { return static_cast<float>(x); });
-    }
-    return to;
-}
-
-class PyTorch : public testing::TestWithParam<Subject> {
+class PyTorch : public AgainstGoldens {
 protected:
-    /// The tensors of one case in the subject's type, and fresh ones to compute them into.
-    struct Golden {
-        std::string name;
-        DataType type;
-
-        const Tensor& stored(const std::string& part) const {
-            static const Goldens all("operators");
-            return all[name + "." + part];
-        }
-        Tensor operator[](const std::string& part) const { return converted(stored(part), type); }
-        ConstTensorView integers(const std::string& part) const { return stored(part).view(); }
-        Tensor like(const std::string& part) const { return fresh(stored(part).shape()); }
-        Tensor fresh(const Shape& shape) const { return Tensor(shape, type); }
-        void expect(const std::string& part, const Tensor& computed) const {
-            const double error =
-                relative_difference(converted(computed, DataType::Fp32), stored(part));
-            EXPECT_LT(error, 1e-5) << name << "." << part;
-            record_error(name + "." + part, error);
-        }
-    };
-    Golden golden(const std::string& name) const { return {name, GetParam().type}; }
-
-    const std::unique_ptr<Kernels> kernels_ = GetParam().make();
+    Golden golden(const std::string& name) const {
+        static const Goldens kOperators("operators");
+        return AgainstGoldens::golden(kOperators, name);
+    }
 };
 
 TEST_P(PyTorch, AgreesOnLinear) {
@@ -138,9 +89,9 @@ TEST_P(PyTorch, AgreesOnSwiglu) {
     const Tensor gate = at["gate"], up = at["up"], dy = at["d_y"], y = at.fresh({1, count});
     kernels_->copy(gate.view(), half_of(gate_up, 0));
     kernels_->copy(up.view(), half_of(gate_up, 1));
-    kernels_->swiglu_forward(gate_up.view(), y.view());
-    kernels_->swiglu_backward_input(dy.view().reshaped({1, count}), gate_up.view(),
-                                    dgate_up.view());
+    kernels_->gated_forward(Gate::Silu, gate_up.view(), y.view());
+    kernels_->gated_backward_input(Gate::Silu, dy.view().reshaped({1, count}), gate_up.view(),
+                                   dgate_up.view());
     const Tensor whole_y = at.like("y"), dgate = at.like("gate"), dup = at.like("up");
     kernels_->copy(y.view().reshaped(whole_y.shape()), whole_y.view());
     kernels_->copy(half_of(dgate_up, 0), dgate.view());
@@ -153,11 +104,11 @@ TEST_P(PyTorch, AgreesOnSwiglu) {
 TEST_P(PyTorch, AgreesOnRope) {
     const Golden at = golden("rope");
     const Tensor cosines({9, 4}), sines({9, 4});
-    rope_table(10000, cosines.as<float>(), sines.as<float>());
+    rope_table({10000, 8}, cosines.as<float>(), sines.as<float>());
     const Tensor c = converted(cosines, at.type), s = converted(sines, at.type);
     const Tensor y = at["x"], dx = at["d_y"];
-    kernels_->rope_forward(0, y.shape()[2], c.view(), s.view(), y.view());
-    kernels_->rope_backward_input(0, y.shape()[2], c.view(), s.view(), dx.view());
+    kernels_->rope_forward({0, y.shape()[2]}, c.view(), s.view(), y.view());
+    kernels_->rope_backward_input({0, y.shape()[2]}, c.view(), s.view(), dx.view());
     at.expect("y", y);
     at.expect("d_x", dx);
 }

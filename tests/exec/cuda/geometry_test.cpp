@@ -25,23 +25,38 @@ TEST(Geometry, StaysWithinTheLimitsOfAGpu) {
           over_rows(kTokens), over_norm_rows(kTokens, 768), over_column_chunks(kTokens, 65536),
           over_columns(65536), over_partials(kParameters), over_embedding(16384)})
         expect_legal(how);
-    for (const std::int64_t head_dim : {1, 64, 65, 128})
+    for (const HeadWidths widths : {kNarrowHeads, kWideHeads, kLatentHeads})
         for (const std::int64_t rows : {1, 63, 64, 65, 131072}) {
-            expect_legal(over_queries(1024, rows, head_dim));
-            expect_legal(over_queries_backward(1024, rows, head_dim));
-            expect_legal(over_keys_backward(1024, rows, head_dim));
-            expect_legal(over_queries_tensor(1024, rows, head_dim));
-            expect_legal(over_rows_tensor_backward(1024, rows, head_dim));
+            expect_legal(over_queries(1024, rows, widths));
+            expect_legal(over_queries_backward(1024, rows, widths));
+            expect_legal(over_keys_backward(1024, rows, widths));
+            expect_legal(over_queries_tensor(1024, rows, widths));
+            expect_legal(over_rows_tensor_backward(1024, rows, widths));
         }
+}
+
+TEST(Geometry, PadsHeadsToTheNextWidths) {
+    const auto padded = [](std::int64_t keys, std::int64_t values) {
+        const HeadWidths widths = widths_of(keys, values);
+        return std::pair{widths.keys, widths.values};
+    };
+    EXPECT_EQ(padded(1, 1), (std::pair{64, 64}));
+    EXPECT_EQ(padded(64, 64), (std::pair{64, 64}));
+    EXPECT_EQ(padded(65, 65), (std::pair{128, 128}));
+    EXPECT_EQ(padded(40, 72), (std::pair{128, 128}));
+    EXPECT_EQ(padded(192, 128), (std::pair{192, 128}));
+    EXPECT_TRUE(has_widths_for(192, 128));
+    EXPECT_FALSE(has_widths_for(193, 128));
+    EXPECT_FALSE(has_widths_for(192, 129));
 }
 
 /// Two blocks of attention at once on a multiprocessor of compute capability 8.0 and 9.0: where
 /// their registers allow them, their shared memory must, too.
 TEST(Geometry, LeavesRoomForTwoBlocksOfAttention) {
     constexpr std::int64_t kOfMultiprocessor = 164 * 1024, kOfSystem = 1024;
-    for (const std::int64_t head_dim : {64, 128})
+    for (const HeadWidths widths : {kNarrowHeads, kWideHeads})
         for (const Geometry& how :
-             {over_queries_tensor(1, 1, head_dim), over_rows_tensor_backward(1, 1, head_dim)})
+             {over_queries_tensor(1, 1, widths), over_rows_tensor_backward(1, 1, widths)})
             EXPECT_LE(2 * (how.shared_bytes + kOfSystem), kOfMultiprocessor);
 }
 
@@ -50,7 +65,7 @@ TEST(Geometry, OfNothingLaunchesNothing) {
     EXPECT_EQ(over_rows(0).blocks, 0);
     EXPECT_EQ(over_column_chunks(0, 5).blocks, 0);
     EXPECT_EQ(over_partials(0).blocks, 0);
-    EXPECT_EQ(over_queries(4, 0, 64).blocks, 0);
+    EXPECT_EQ(over_queries(4, 0, kNarrowHeads).blocks, 0);
 }
 
 TEST(Geometry, GivesEveryElementOneThread) {

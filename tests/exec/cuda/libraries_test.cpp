@@ -11,7 +11,8 @@ namespace debubble::exec::cuda {
 namespace {
 
 TEST(AttentionLibrary, IsForWholeSequencesIn16BitsThatDropNothing) {
-    const AttentionShape whole{2, 128, 128, 8, 2, 64};
+    AttentionShape whole{2, 128, 128, 8, 2, 64};
+    whole.value_dim = 64;
     EXPECT_TRUE(is_for_library(whole, Type::Bf16));
     EXPECT_TRUE(is_for_library(whole, Type::Fp16));
     EXPECT_FALSE(is_for_library(whole, Type::Fp32));
@@ -24,6 +25,15 @@ TEST(AttentionLibrary, IsForWholeSequencesIn16BitsThatDropNothing) {
     other = whole;
     other.head_dim = 36;
     EXPECT_FALSE(is_for_library(other, Type::Bf16)) << "rows that begin anywhere";
+    other = whole;
+    other.window = 100;
+    EXPECT_FALSE(is_for_library(other, Type::Bf16)) << "a window";
+    other = whole;
+    other.head_dim = 96;
+    EXPECT_FALSE(is_for_library(other, Type::Bf16)) << "narrow values";
+    other = whole;
+    other.soft_cap = 50;
+    EXPECT_FALSE(is_for_library(other, Type::Bf16)) << "capped scores";
 }
 
 /// Notes what it is asked, and says that it has done it, or not.

@@ -57,6 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
                     on_device("pre_softmax_experts", "pre-softmax-experts", "1f1b", "{data: 1}",
                               "moe_aux_loss_coeff: 0.3\n  "
                               "moe_router_load_balancing_type: seq_aux_loss"),
+                    on_device("heads", "heads"), on_device("latent", "latent"),
                     on_device("gpt2_clipped", "gpt2", "1f1b", "{data: 1}", "clip_norm: 0.1"),
                     momentum(on_device("gpt2", "gpt2"))),
     name_of_case);
@@ -120,6 +121,9 @@ INSTANTIATE_TEST_SUITE_P(
                   "{context: 2, pipeline: 2, data: 1}"),
         on_device("llama_cp2_tp2", "llama", "1f1b", "{context: 2, tensor: 2, data: 1}"),
         on_device("llama_tp2_pp2", "llama", "zb-h1", "{tensor: 2, data: 1, pipeline: 2}"),
+        on_device("heads_cp2_tp2", "heads", "1f1b", "{context: 2, tensor: 2, data: 1}"),
+        on_device("latent_tp2_sp_pp2", "latent", "zb-h1",
+                  "{tensor: 2, data: 1, pipeline: 2, sequence: true}"),
         on_device("vit_pp2_dp2", "vit", "gpipe", "{pipeline: 2, data: 2}"),
         on_device("dp2_zero1", "gpt2", "1f1b", "{data: 2, zero_stage: 1}"),
         on_device("dp2_zero3", "gpt2", "1f1b", "{data: 2, zero_stage: 3}"),

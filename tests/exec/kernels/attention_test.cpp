@@ -15,6 +15,10 @@ struct AttentionCase {
     bool causal = true;
     std::int64_t first_query = 0;
     bool dropout = false;
+    std::int64_t window = 0;
+    double soft_cap = 0;
+    std::int64_t value_dim = 0;  ///< 0: the width of a key
+    std::int64_t chunk = 0;
 };
 
 /// Around the blocks: shorter, longer, a few rows over; slices that stand late in the sequence.
@@ -32,14 +36,37 @@ std::vector<AttentionCase> attention_cases() {
             {"wide heads, several blocks, grouped", {1, 133, 2, 128}, 133, 1},
             {"more keys than queries, grouped", {2, 40, 4, 64}, 200, 2, false},
             {"heads between the widths", {1, 33, 2, 80}, 70, 2, true, 37},
-            {"with dropout", {2, 130, 4, 32}, 130, 4, true, 0, true}};
+            {"with dropout", {2, 130, 4, 32}, 130, 4, true, 0, true},
+            {"a window within a block", {2, 70, 2, 16}, 70, 2, true, 0, false, 5},
+            {"a window of one", {1, 70, 2, 8}, 70, 1, true, 0, false, 1},
+            {"a window over blocks", {1, 300, 2, 64}, 300, 1, true, 0, false, 100},
+            {"a window as long as the sequence", {1, 40, 2, 8}, 40, 2, true, 0, false, 40},
+            {"a later slice through a window", {2, 70, 4, 16}, 250, 2, true, 180, false, 33},
+            {"a window of wide heads", {1, 261, 2, 128}, 261, 2, true, 0, false, 65},
+            {"a window with dropout", {2, 130, 4, 32}, 130, 4, true, 0, true, 30},
+            {"a window before many keys", {1, 3, 2, 8}, 1100, 1, true, 600, false, 40},
+            {"capped", {2, 70, 4, 16}, 70, 2, true, 0, false, 0, 1.5},
+            {"capped through a window with dropout", {1, 70, 4, 16}, 70, 2, true, 0, true, 9, 1.5},
+            {"narrow values", {2, 70, 4, 24}, 70, 4, true, 0, false, 0, 0, 16},
+            {"heads of latent attention", {1, 133, 2, 192}, 133, 2, true, 0, false, 0, 0, 128},
+            {"narrow values of odd widths", {1, 90, 2, 130}, 90, 2, true, 0, true, 0, 0, 77},
+            {"wide values", {1, 70, 2, 40}, 70, 1, true, 0, false, 0, 0, 72},
+            {"chunks", {1, 200, 2, 64}, 200, 1, true, 0, false, 0, 0, 0, 75},
+            {"chunks within a block", {2, 40, 4, 16}, 40, 2, true, 0, true, 0, 0, 0, 7},
+            {"a later slice in chunks", {1, 70, 2, 128}, 250, 1, true, 180, false, 0, 0, 0, 64}};
 }
 
 TEST_P(KernelsTest, Attention) {
     for (const AttentionCase& test : attention_cases()) {
         const std::int64_t samples = test.q[0], queries = test.q[1], heads = test.q[2];
+        const std::int64_t value_dim = test.value_dim > 0 ? test.value_dim : test.q[3];
         const Shape keys{samples, test.keys, test.kv_heads, test.q[3]};
+        const Shape values{samples, test.keys, test.kv_heads, value_dim};
+        const Shape results{samples, queries, heads, value_dim};
         Attention how{test.causal, test.first_query, 1 / std::sqrt(double(test.q[3])), {}};
+        how.window = test.window;
+        how.soft_cap = test.soft_cap;
+        how.chunk = test.chunk;
         if (test.dropout) {
             how.dropout = {.dropout = {0.2, stream_of(1, "attention")},
                            .all_heads = 8,
@@ -47,11 +74,11 @@ TEST_P(KernelsTest, Attention) {
                            .first_sample = 3,
                            .first_head = 2};
         }
-        const Twins q = random(test.q), k = random(keys), v = random(keys);
-        const Twins out = random(test.q), log_sum = fp32({samples, heads, queries});
-        const Twins dout = random(test.q), dq = random(test.q);
-        const Twins dk = random(keys), dv = random(keys);
-        const Twins dk_alone = random(keys), dv_alone = random(keys);
+        const Twins q = random(test.q), k = random(keys), v = random(values);
+        const Twins out = random(results), log_sum = fp32({samples, heads, queries});
+        const Twins dout = random(results), dq = random(test.q);
+        const Twins dk = random(keys), dv = random(values);
+        const Twins dk_alone = random(keys), dv_alone = random(values);
         both([&](Kernels& kernels, Side side) {
             kernels.scale(4, side(q));  // so that some keys matter more than others
             kernels.attention_forward(how, side(q), side(k), side(v), side(out), side(log_sum));
@@ -68,7 +95,7 @@ TEST_P(KernelsTest, Attention) {
         expect_alike(dk, test.name + ": dk");
         expect_alike(dv, test.name + ": dv");
         expect_alike(dv_alone, test.name + ": dv where nothing was");
-        if (test.keys == 1) continue;  // whose only score changes nothing
+        if (test.keys == 1 || test.window == 1) continue;  // whose only score changes nothing
         expect_alike(dq, test.name + ": dq", 2);
         expect_alike(dk_alone, test.name + ": dk where nothing was", 2);
     }
@@ -87,12 +114,15 @@ struct Columns {
 /// work on it as it is.
 TEST_P(KernelsTest, AttentionOnThePackedProduct) {
     for (const AttentionCase& test : attention_cases()) {
-        if (test.keys != test.q[1] || test.keys == 1) continue;
+        if (test.keys != test.q[1] || test.keys == 1 || test.window == 1 || test.value_dim > 0)
+            continue;
         const std::int64_t samples = test.q[0], rows = test.q[1], heads = test.q[2];
         const Shape keys{samples, rows, test.kv_heads, test.q[3]};
         const std::int64_t width = (heads + 2 * test.kv_heads) * test.q[3];
-        const Attention split{
-            test.causal, 0, 1 / std::sqrt(double(test.q[3])), {}, Write::Overwrite};
+        Attention split{test.causal, 0, 1 / std::sqrt(double(test.q[3])), {}, Write::Overwrite};
+        split.window = test.window;
+        split.soft_cap = test.soft_cap;
+        split.chunk = test.chunk;
         Attention whole = split;
         whole.packed_row = width;
         const Twins packed = random({samples, rows, width}),

@@ -28,7 +28,6 @@ TEST_P(KernelsTest, Embeddings) {
     expect_alike(dpositions, "dpositions");
 }
 
-/// The sum of a residual and its norm at once, and the norm's whole backward.
 TEST_P(KernelsTest, Heads) {
     const Twins packed = random({2, 5, 12 + 2 * 6}), dpacked = random({2, 5, 24});
     const Twins q = random({2, 5, 2, 6}), k = random({2, 8, 1, 6}), v = random({2, 8, 1, 6});
@@ -36,10 +35,10 @@ TEST_P(KernelsTest, Heads) {
     const Twins half = random({2, 5, 4, 6});  // only its first heads turn
     both([&](Kernels& kernels, Side side) {
         kernels.split_heads_forward(3, side(packed), side(q), side(k), side(v));
-        kernels.rope_forward(3, 2, side(cosines), side(sines), side(q));
-        kernels.rope_backward_input(4, 2, side(cosines), side(sines), side(turned));
-        kernels.rope_forward(2, 3, side(cosines), side(sines), side(half));
-        kernels.rope_backward_input(0, 1, side(cosines), side(sines), side(half));
+        kernels.rope_forward({3, 2}, side(cosines), side(sines), side(q));
+        kernels.rope_backward_input({4, 2}, side(cosines), side(sines), side(turned));
+        kernels.rope_forward({2, 3}, side(cosines), side(sines), side(half));
+        kernels.rope_backward_input({0, 1}, side(cosines), side(sines), side(half));
         kernels.split_heads_backward_input(3, side(q), side(k), side(v), side(dpacked));
     });
     expect_alike(q, "q");
@@ -51,7 +50,8 @@ TEST_P(KernelsTest, Heads) {
 }
 
 TEST_P(KernelsTest, ElementsOneByOne) {
-    for (const auto kind : {Nonlinearity::Gelu, Nonlinearity::GeluTanh, Nonlinearity::Relu}) {
+    for (const auto kind : {Nonlinearity::Gelu, Nonlinearity::GeluTanh, Nonlinearity::Relu,
+                            Nonlinearity::SquaredRelu}) {
         const Twins x = random({7, 331}), y = random({7, 331});
         const Twins dy = random({7, 331}), dx = random({7, 331});
         both([&](Kernels& kernels, Side side) {
@@ -62,19 +62,38 @@ TEST_P(KernelsTest, ElementsOneByOne) {
         expect_alike(y, "y");
         expect_alike(dx, "dx");
     }
-    const Twins gate_up = random({7, 2 * 53}), dgate_up = random({7, 2 * 53});
+    for (const Gate kind : {Gate::Silu, Gate::Gelu, Gate::GeluTanh})
+        for (const std::int64_t ffn : {53, 56}) {
+            const Twins gate_up = random({7, 2 * ffn}), dgate_up = random({7, 2 * ffn});
+            const Twins y = random({7, ffn}), dy = random({7, ffn});
+            both([&](Kernels& kernels, Side side) {
+                kernels.scale(4, side(gate_up));
+                kernels.gated_forward(kind, side(gate_up), side(y));
+                kernels.gated_backward_input(kind, side(dy), side(gate_up), side(dgate_up));
+            });
+            expect_alike(y, "gated");
+            expect_alike(dgate_up, "dgate_up");
+        }
     const Twins y = random({7, 53}), dy = random({7, 53}), total = fp32({7, 53});
     const Twins residual = random({7, 53});
     both([&](Kernels& kernels, Side side) {
-        kernels.swiglu_forward(side(gate_up), side(y));
-        kernels.swiglu_backward_input(side(dy), side(gate_up), side(dgate_up));
         kernels.residual_forward(side(residual), side(y), side(residual));
         kernels.add(side(dy), side(total));
     });
-    expect_alike(y, "swiglu");
-    expect_alike(dgate_up, "dgate_up");
     expect_alike(residual, "residual");
     expect_alike(total, "sum into fp32");
+}
+
+TEST_P(KernelsTest, SoftCaps) {
+    const Twins x = random({7, 53}), y = random({7, 53}), dy = random({7, 53});
+    const Twins dx = random({7, 53});
+    both([&](Kernels& kernels, Side side) {
+        kernels.scale(4, side(x));
+        kernels.soft_cap_forward(3, side(x), side(y));
+        kernels.soft_cap_backward_input(3, side(dy), side(x), side(dx));
+    });
+    expect_alike(y, "y");
+    expect_alike(dx, "dx", 2);
 }
 
 TEST_P(KernelsTest, DropoutOfAWindow) {

@@ -32,6 +32,29 @@ const std::map<std::string, std::string> kModels{
     {"llama",
      "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 24, "
      "vocab: 22, max_positions: 8}"},
+    // Kinds of attention and MLPs that have no parameters of their own, or of their heads alone.
+    {"heads",
+     "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, head_dim: 6, "
+     "ffn: 24, vocab: 22, max_positions: 8, qkv_bias: true, qk_norm: heads, layer_groups: "
+     "[{count: 2, pattern: [{count: 2, window: 3, rope_theta: 100}, "
+     "{head_dim: 8, rotary_dim: 4, activation: geglu_tanh, score_softcap: 2, "
+     "rope_scaling: {type: llama3, factor: 4, original_positions: 8}}, "
+     "{qk_norm: none, activation: squared_relu, "
+     "rope_scaling: {type: yarn, factor: 4, original_positions: 8}}]}]}"},
+    {"heads-wide",
+     "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
+     "vocab: 203, max_positions: 64, qkv_bias: true, qk_norm: heads, window: 17, rotary_dim: 8, "
+     "activation: geglu}"},
+    {"latent-wide",
+     "{name: wide, family: deepseek, layers: 8, hidden: 64, heads: 4, ffn: 160, vocab: 203, "
+     "max_positions: 64, latent_attention: {query_rank: 24, key_rank: 16, head_dim: 16, "
+     "rope_dim: 8, value_dim: 12}}"},
+    {"latent",
+     "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, ffn: 24, vocab: 22, "
+     "max_positions: 8, rope_scaling: {type: yarn, factor: 4, original_positions: 8, mscale: 1}, "
+     "latent_attention: {query_rank: 6, key_rank: 5, head_dim: 4, rope_dim: 2, value_dim: 3}, "
+     "layer_groups: [{count: 4}, {count: 4, latent_attention: "
+     "{key_rank: 6, head_dim: 2, rope_dim: 4, value_dim: 5}}]}"},
     {"mixtral",
      "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 24, "
      "vocab: 22, max_positions: 8, experts: 4, experts_per_token: 2}"},

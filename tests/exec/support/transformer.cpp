@@ -46,9 +46,10 @@ Transformer::Transformer(const models::Architecture& model, std::map<std::string
       kernels_(make_fixed_order_kernels()) {
     for (const auto& [name, tensor] : weights) gradients.emplace(name, Tensor(tensor.shape()));
     if (!keys_.rotary) return;
+    const RotaryAngles angles{keys_.rope_theta, keys_.head_dim};
     cosines_ = Tensor({model_.max_positions, keys_.head_dim / 2});
     sines_ = Tensor(cosines_.shape());
-    rope_table(keys_.rope_theta, of(cosines_), of(sines_));
+    rope_table(angles, of(cosines_), of(sines_));
 }
 
 View<float> Transformer::weight(const std::string& name) const {
@@ -235,8 +236,9 @@ std::vector<Transformer::Handle> Transformer::heads(const Handle& x, int layer) 
 }
 
 void Transformer::rotate(const Handle& x) {
-    rope_forward(0, of(cosines_), of(sines_), of(x->data));
-    done([=, this] { rope_backward_input(0, of(cosines_), of(sines_), of(x->gradient)); });
+    const Rotary how{0, x->data.shape()[2]};
+    rope_forward(how, of(cosines_), of(sines_), of(x->data));
+    done([=, this] { rope_backward_input(how, of(cosines_), of(sines_), of(x->gradient)); });
 }
 
 Transformer::Handle Transformer::attention_part(const Handle& x, int layer) {
@@ -281,10 +283,10 @@ Transformer::Handle Transformer::mlp_part(const Handle& x, int layer) {
 
 Transformer::Handle Transformer::swiglu(const Handle& gate, const Handle& up) {
     const auto y = std::make_shared<Value>(up->data.shape());
-    swiglu_forward(of(gate->data), of(up->data), of(y->data));
+    gated_forward(Gate::Silu, of(gate->data), of(up->data), of(y->data));
     done([=] {
-        swiglu_backward_input(of(y->gradient), of(gate->data), of(up->data), of(gate->gradient),
-                              of(up->gradient));
+        gated_backward_input(Gate::Silu, of(y->gradient), of(gate->data), of(up->data),
+                             of(gate->gradient), of(up->gradient));
     });
     return y;
 }

@@ -1,0 +1,385 @@
+#include "exec/cuda/kernels/heads.h"
+
+#include "exec/cuda/kernels/load.h"
+
+namespace debubble::exec::cuda {
+
+namespace {
+
+/// A pair of columns, turned by an angle.
+__device__ Pair turned(Pair x, float cosine, float sine) {
+    return {x.low * cosine - x.high * sine, x.high * cosine + x.low * sine};
+}
+
+/// A thread rotates eight pairs.
+__global__ void rotate_kernel(Rotation how, const float* cosines, const float* sines, Result x) {
+    const Run run = run_of_thread(how.samples * how.rows * how.turned * how.pairs);
+    // A run stays in its head, and its pairs lie together, or each pair is a run.
+    const bool together = !how.neighbours && how.pairs % kElementsEach == 0;
+    const int each = together ? kElementsEach : 1;
+    const std::int64_t apart = how.neighbours ? 1 : how.pairs, step = how.neighbours ? 2 : 1;
+    for (int i = 0; i < run.count; i += each) {
+        const std::int64_t pair = run.first + i;
+        const std::int64_t line = pair / how.pairs, row = line / how.turned;
+        const std::int64_t position = how.first_position + row % how.rows;
+        const std::int64_t head = row * how.heads + line % how.turned;
+        const Run low{head * how.head_dim + how.first_column + pair % how.pairs * step, each};
+        const Run high = shifted(low, apart);
+        const Run angles{position * how.pairs + pair % how.pairs, each};
+        const Eight cosine = load_run({cosines, Type::Fp32}, angles);
+        const Eight sine = load_run({sines, Type::Fp32}, angles);
+        Eight a = load_run(x, low), b = load_run(x, high);
+        DEBUBBLE_UNROLL
+        for (int j = 0; j < kElementsEach; ++j) {
+            const Pair now = turned({a.at[j], b.at[j]}, cosine.at[j], how.direction * sine.at[j]);
+            a.at[j] = now.low;
+            b.at[j] = now.high;
+        }
+        store_run(x, low, a);
+        store_run(x, high, b);
+    }
+}
+
+/// The head of a warp: kWarp lanes take its columns in turns.
+struct WarpHead {
+    std::int64_t line, token, head;
+    bool there;
+    int lane;
+
+    __device__ explicit WarpHead(const NormedHeads& how)
+        : line(block_index() * (thread_count() / kWarp) + thread_index() / kWarp),
+          token(line / how.heads),
+          head(line % how.heads),
+          there(token < how.tokens),
+          lane(thread_index() % kWarp) {}
+    __device__ std::int64_t column(const NormedHeads& how) const {
+        return how.first_column + head * how.head_dim;
+    }
+    __device__ std::int64_t in_x(const NormedHeads& how) const {
+        return token * how.x_columns + column(how);
+    }
+    __device__ std::int64_t in_kept(const NormedHeads& how) const {
+        return token * how.kept_columns + column(how);
+    }
+    __device__ std::int64_t statistic(const NormedHeads& how) const {
+        return token * how.all_heads + how.first_head + head;
+    }
+};
+
+__global__ void head_norm_forward_kernel(NormedHeads how, float eps, Operand gain, Result x,
+                                         Result kept, float* statistics) {
+    const WarpHead at(how);
+    const int width = at.there ? static_cast<int>(how.head_dim) : 0;
+    float squares = 0;
+    for (int j = at.lane; j < width; j += kWarp) {
+        const float value = load(x, at.in_x(how) + j);
+        store(kept, at.in_kept(how) + j, value);
+        squares += value * value;
+    }
+    squares = over_lanes(squares, Add{});
+    const float scale = 1.F / sqrtf(squares / static_cast<float>(how.head_dim) + eps);
+    for (int j = at.lane; j < width; j += kWarp) {
+        const float value = load(x, at.in_x(how) + j) * scale;
+        store(x, at.in_x(how) + j, gain ? value * load(gain, j) : value);
+    }
+    if (at.there && at.lane == 0) statistics[at.statistic(how)] = scale;
+}
+
+/// With g = dy * gain: dx = scale (g - x scale^2 mean(g x)).
+__global__ void head_norm_backward_input_kernel(NormedHeads how, Operand gain, Operand kept,
+                                                const float* statistics, Result dx) {
+    const WarpHead at(how);
+    const int width = at.there ? static_cast<int>(how.head_dim) : 0;
+    const auto g_of = [&](int j) {
+        const float above = load(dx, at.in_x(how) + j);
+        return gain ? above * load(gain, j) : above;
+    };
+    float product = 0;
+    for (int j = at.lane; j < width; j += kWarp)
+        product += g_of(j) * load(kept, at.in_kept(how) + j);
+    product = over_lanes(product, Add{});
+    const float scale = at.there ? statistics[at.statistic(how)] : 0.F;
+    const float pull = scale * scale * product / static_cast<float>(how.head_dim);
+    for (int j = at.lane; j < width; j += kWarp) {
+        const float value = load(kept, at.in_kept(how) + j);
+        store(dx, at.in_x(how) + j, scale * (g_of(j) - value * pull));
+    }
+}
+
+/// partials [chunks, head_dim]: a thread adds up a column over the heads of a chunk.
+__global__ void head_norm_chunks_kernel(NormedHeads how, Operand kept, const float* statistics,
+                                        Operand dy, float* partials) {
+    const std::int64_t rows = how.tokens * how.heads, chunks = chunks_of(rows);
+    const std::int64_t index = block_index() * thread_count() + thread_index();
+    const std::int64_t chunk = index / how.head_dim, column = index % how.head_dim;
+    if (chunk >= chunks) return;
+    float sum = 0;
+    const std::int64_t end = first_of_chunk(chunk + 1, chunks, rows);
+    for (std::int64_t row = first_of_chunk(chunk, chunks, rows); row < end; ++row) {
+        const std::int64_t token = row / how.heads, head = row % how.heads;
+        const std::int64_t at = how.first_column + head * how.head_dim + column;
+        sum += load(dy, token * how.x_columns + at) * load(kept, token * how.kept_columns + at) *
+               statistics[token * how.all_heads + how.first_head + head];
+    }
+    partials[index] = sum;
+}
+
+/// A thread adds up the chunks of a column, in their order.
+__global__ void head_norm_gain_kernel(std::int64_t chunks, std::int64_t width,
+                                      const float* partials, Result dgain) {
+    const std::int64_t column = block_index() * thread_count() + thread_index();
+    if (column >= width) return;
+    float sum = 0;
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += partials[chunk * width + column];
+    store(dgain, column, load(dgain, column) + sum);
+}
+
+/// A warp adds up a row.
+template <class Term>
+__device__ void sum_row(const NormedHeads& how, float* sums, Term term) {
+    const WarpHead at(how);
+    const int width = at.there ? static_cast<int>(how.head_dim) : 0;
+    float sum = 0;
+    for (int j = at.lane; j < width; j += kWarp) sum += term(at, j);
+    sum = over_lanes(sum, Add{});
+    if (at.there && at.lane == 0) sums[at.statistic(how)] = sum;
+}
+
+__global__ void width_norm_sums_kernel(NormedHeads how, Operand x, float* sums) {
+    sum_row(how, sums, [&](const WarpHead& at, int j) {
+        const float value = load(x, at.in_x(how) + j);
+        return value * value;
+    });
+}
+
+__global__ void width_norm_gradient_sums_kernel(NormedHeads how, Operand gain, Operand kept,
+                                                Operand dy, float* sums) {
+    sum_row(how, sums, [&](const WarpHead& at, int j) {
+        return load(dy, at.in_x(how) + j) * load(gain, j) * load(kept, at.in_kept(how) + j);
+    });
+}
+
+__global__ void width_norm_forward_kernel(NormedHeads how, float eps, std::int64_t columns,
+                                          Operand gain, const float* sums, Result x, Result kept,
+                                          float* statistics) {
+    const WarpHead at(how);
+    if (!at.there) return;
+    const float mean = sums[at.statistic(how)] / static_cast<float>(columns);
+    const float scale = 1.F / sqrtf(mean + eps);
+    for (int j = at.lane; j < how.head_dim; j += kWarp) {
+        const float value = load(x, at.in_x(how) + j);
+        store(kept, at.in_kept(how) + j, value);
+        store(x, at.in_x(how) + j, value * scale * load(gain, j));
+    }
+    if (at.lane == 0) statistics[at.statistic(how)] = scale;
+}
+
+__global__ void width_norm_backward_kernel(NormedHeads how, std::int64_t columns, Operand gain,
+                                           Operand kept, const float* statistics, const float* sums,
+                                           Result dx) {
+    const WarpHead at(how);
+    if (!at.there) return;
+    const float scale = statistics[at.statistic(how)];
+    const float pull = scale * scale * sums[at.statistic(how)] / static_cast<float>(columns);
+    for (int j = at.lane; j < how.head_dim; j += kWarp) {
+        const float g = load(dx, at.in_x(how) + j) * load(gain, j);
+        store(dx, at.in_x(how) + j, scale * (g - load(kept, at.in_kept(how) + j) * pull));
+    }
+}
+
+/// A thread multiplies eight elements of a row.
+__global__ void grow_kernel(Growth how, Result x) {
+    const std::int64_t width = how.grown * how.head_dim;
+    const Run run = run_of_thread(how.samples * how.rows * width);
+    const int each = width % kElementsEach == 0 ? kElementsEach : 1;
+    for (int i = 0; i < run.count; i += each) {
+        const std::int64_t row = (run.first + i) / width, column = (run.first + i) % width;
+        const auto position = static_cast<float>(how.first_position + row % how.rows + 1);
+        const float factor = 1.F + how.scale * logf(1.F + floorf(position / how.floor));
+        const Run piece{row * how.heads * how.head_dim + column, each};
+        Eight values = load_run(x, piece);
+        DEBUBBLE_UNROLL
+        for (int j = 0; j < kElementsEach; ++j) values.at[j] *= factor;
+        store_run(x, piece, values);
+    }
+}
+
+Geometry over_heads(const NormedHeads& how) {
+    return over_tokens(how.tokens * how.heads);
+}
+
+/// The row and head of a thread, which takes an element, or a pair, of every part.
+struct LatentPlace {
+    std::int64_t line, column, head, row, position;
+    bool there;
+
+    __device__ LatentPlace(const LatentShape& how, std::int64_t columns) {
+        const std::int64_t index = block_index() * thread_count() + thread_index();
+        line = index / columns;
+        column = index % columns;
+        head = line % how.heads;
+        row = line / how.heads;
+        position = how.first_position + row % how.rows;
+        there = row < how.samples * how.rows;
+    }
+};
+
+/// Threads of a head: its own columns first, then its values, then the rotated pairs.
+__global__ void latent_heads_kernel(LatentShape how, const float* cosines, const float* sines,
+                                    Operand queries, Operand keys_values, Operand shared, Result q,
+                                    Result k, Result v) {
+    const LatentPlace at(how, how.own + how.values + how.pairs);
+    if (!at.there) return;
+    const std::int64_t width = how.own + 2 * how.pairs, pair_width = how.own + how.values;
+    const std::int64_t head = at.line * width, pair_head = at.line * pair_width;
+    if (at.column < how.own) {
+        store(q, head + at.column, load(queries, head + at.column));
+        store(k, head + at.column, load(keys_values, pair_head + at.column));
+        return;
+    }
+    if (at.column < pair_width) {
+        store(v, at.line * how.values + at.column - how.own,
+              load(keys_values, pair_head + at.column));
+        return;
+    }
+    const std::int64_t pair = at.column - pair_width, to = head + how.own + 2 * pair;
+    const std::int64_t from = (at.row + 1) * how.shared_columns - 2 * how.pairs + 2 * pair;
+    const float cosine = cosines[at.position * how.pairs + pair];
+    const float sine = sines[at.position * how.pairs + pair];
+    const Pair query = turned({load(queries, to), load(queries, to + 1)}, cosine, sine);
+    const Pair key = turned({load(shared, from), load(shared, from + 1)}, cosine, sine);
+    store(q, to, query.low);
+    store(q, to + 1, query.high);
+    store(k, to, key.low);
+    store(k, to + 1, key.high);
+}
+
+__global__ void latent_heads_backward_kernel(LatentShape how, const float* cosines,
+                                             const float* sines, Operand dq, Operand dk, Operand dv,
+                                             Result dqueries, Result dkeys_values) {
+    const LatentPlace at(how, how.own + how.values + how.pairs);
+    if (!at.there) return;
+    const std::int64_t width = how.own + 2 * how.pairs, pair_width = how.own + how.values;
+    const std::int64_t head = at.line * width, pair_head = at.line * pair_width;
+    if (at.column < how.own) {
+        store(dqueries, head + at.column, load(dq, head + at.column));
+        store(dkeys_values, pair_head + at.column, load(dk, head + at.column));
+        return;
+    }
+    if (at.column < pair_width) {
+        store(dkeys_values, pair_head + at.column,
+              load(dv, at.line * how.values + at.column - how.own));
+        return;
+    }
+    const std::int64_t pair = at.column - pair_width, to = head + how.own + 2 * pair;
+    const float cosine = cosines[at.position * how.pairs + pair];
+    const float sine = sines[at.position * how.pairs + pair];
+    const Pair query = turned({load(dq, to), load(dq, to + 1)}, cosine, -sine);
+    store(dqueries, to, query.low);
+    store(dqueries, to + 1, query.high);
+}
+
+/// A thread adds up a rotated pair over the heads of a row.
+__global__ void latent_shared_kernel(LatentShape how, const float* cosines, const float* sines,
+                                     Operand dk, Result dshared) {
+    const std::int64_t index = block_index() * thread_count() + thread_index();
+    const std::int64_t row = index / how.pairs, pair = index % how.pairs;
+    if (row >= how.samples * how.rows) return;
+    const std::int64_t width = how.own + 2 * how.pairs;
+    Pair sum{0, 0};
+    for (std::int64_t head = 0; head < how.heads; ++head) {
+        const std::int64_t from = (row * how.heads + head) * width + how.own + 2 * pair;
+        sum.low += load(dk, from);
+        sum.high += load(dk, from + 1);
+    }
+    const std::int64_t angle = (how.first_position + row % how.rows) * how.pairs + pair;
+    const Pair back = turned(sum, cosines[angle], -sines[angle]);
+    const std::int64_t to = (row + 1) * how.shared_columns - 2 * how.pairs + 2 * pair;
+    store(dshared, to, back.low);
+    store(dshared, to + 1, back.high);
+}
+
+Geometry over_threads(std::int64_t threads) {
+    return {ceil_div(threads, kThreads), kThreads, 0};
+}
+std::int64_t threads_of(const LatentShape& how) {
+    return how.samples * how.rows * how.heads * (how.own + how.values + how.pairs);
+}
+
+}  // namespace
+
+void rotate(Stream stream, const Rotation& how, const float* cosines, const float* sines,
+            Result x) {
+    const std::int64_t pairs = how.samples * how.rows * how.turned * how.pairs;
+    launch("rotate", rotate_kernel, over_elements(pairs), stream, how, cosines, sines, x);
+}
+
+void head_norm_forward(Stream stream, const NormedHeads& how, float eps, Operand gain, Result x,
+                       Result kept, float* statistics) {
+    launch("head_norm_forward", head_norm_forward_kernel, over_heads(how), stream, how, eps, gain,
+           x, kept, statistics);
+}
+
+void head_norm_backward_weight(Stream stream, const NormedHeads& how, Operand kept,
+                               const float* statistics, Operand dy, float* partials, Result dgain) {
+    const std::int64_t rows = how.tokens * how.heads, chunks = chunks_of(rows);
+    if (rows == 0) return;
+    launch("head_norm_backward_weight (chunks)", head_norm_chunks_kernel,
+           over_threads(chunks * how.head_dim), stream, how, kept, statistics, dy, partials);
+    launch("head_norm_backward_weight", head_norm_gain_kernel, over_threads(how.head_dim), stream,
+           chunks, how.head_dim, static_cast<const float*>(partials), dgain);
+}
+
+void head_norm_backward_input(Stream stream, const NormedHeads& how, Operand gain, Operand kept,
+                              const float* statistics, Result dx) {
+    launch("head_norm_backward_input", head_norm_backward_input_kernel, over_heads(how), stream,
+           how, gain, kept, statistics, dx);
+}
+
+void width_norm_sums(Stream stream, const NormedHeads& how, Operand x, float* sums) {
+    launch("width_norm_sums", width_norm_sums_kernel, over_heads(how), stream, how, x, sums);
+}
+
+void width_norm_forward(Stream stream, const NormedHeads& how, float eps, std::int64_t columns,
+                        Operand gain, const float* sums, Result x, Result kept, float* statistics) {
+    launch("width_norm_forward", width_norm_forward_kernel, over_heads(how), stream, how, eps,
+           columns, gain, sums, x, kept, statistics);
+}
+
+void width_norm_gradient_sums(Stream stream, const NormedHeads& how, Operand gain, Operand kept,
+                              Operand dy, float* sums) {
+    launch("width_norm_gradient_sums", width_norm_gradient_sums_kernel, over_heads(how), stream,
+           how, gain, kept, dy, sums);
+}
+
+void width_norm_backward_input(Stream stream, const NormedHeads& how, std::int64_t columns,
+                               Operand gain, Operand kept, const float* statistics,
+                               const float* sums, Result dx) {
+    launch("width_norm_backward_input", width_norm_backward_kernel, over_heads(how), stream, how,
+           columns, gain, kept, statistics, sums, dx);
+}
+
+void grow_queries(Stream stream, const Growth& how, Result x) {
+    launch("grow_queries", grow_kernel,
+           over_elements(how.samples * how.rows * how.grown * how.head_dim), stream, how, x);
+}
+
+void latent_heads_forward(Stream stream, const LatentShape& how, const float* cosines,
+                          const float* sines, Operand queries, Operand keys_values, Operand shared,
+                          Result q, Result k, Result v) {
+    launch("latent_heads_forward", latent_heads_kernel, over_threads(threads_of(how)), stream, how,
+           cosines, sines, queries, keys_values, shared, q, k, v);
+}
+
+void latent_heads_backward_input(Stream stream, const LatentShape& how, const float* cosines,
+                                 const float* sines, Operand dq, Operand dk, Operand dv,
+                                 Result dqueries, Result dkeys_values, Result dshared) {
+    launch("latent_heads_backward_input", latent_heads_backward_kernel,
+           over_threads(threads_of(how)), stream, how, cosines, sines, dq, dk, dv, dqueries,
+           dkeys_values);
+    launch("latent_heads_backward_input (shared)", latent_shared_kernel,
+           over_threads(how.samples * how.rows * how.pairs), stream, how, cosines, sines, dk,
+           dshared);
+}
+
+}  // namespace debubble::exec::cuda
