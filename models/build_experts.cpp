@@ -51,12 +51,27 @@ struct Route {
         return {builder.tensor("experts." + kernel + ".out", bytes),
                 builder.tensor("d.experts." + kernel + ".out", bytes)};
     }
+    /// Whether routers decide how many rows come to a rank: with all experts whole on it, the rows
+    /// are those of its own tokens.
+    bool shares() const { return builder.how().expert * builder.how().expert_tensor > 1; }
+    /// Marks a value's tensors, made for `rows` rows, as those of the rows that come.
+    void mark(Value value, RoutedRows::Which which, std::int64_t rows) const {
+        if (!shares()) return;
+        for (const int index : {value.tensor, value.gradient}) {
+            Tensor& tensor = builder.graph.tensors[index];
+            tensor.routed = RoutedRows{which, tensor.bytes.count / rows};
+        }
+    }
+    void mark_at_experts(Value value) const {
+        mark(value, RoutedRows::Which::AtExperts, size().all_expert_rows());
+    }
+    void mark_received(Value value) const { mark(value, RoutedRows::Which::Received, received()); }
     /// Moves rows: one kernel there, one back.
-    Value moved(const std::string& kernel, Value x, std::int64_t rows, Kernel there,
-                Kernel back) const {
+    Value moved(const std::string& kernel, op::Dispatch::Kind kind, bool returns, Value x,
+                std::int64_t rows, Kernel there, Kernel back) const {
         const Value y = value(kernel, row_bytes(rows));
         Operator op = start(at(kernel), x);
-        op.roles = op::Dispatch{x, y};
+        op.roles = op::Dispatch{kind, returns, x, y};
         op.forward = {std::move(there)};
         op.forward_uses = {x.tensor, y.tensor};
         op.backward_input = {std::move(back)};
@@ -64,16 +79,40 @@ struct Route {
         builder.graph.operators.push_back(std::move(op));
         return y;
     }
-    Value exchanged(const std::string& kernel, Value x, std::int64_t rows) const {
+    Value exchanged(Value x, bool returns) const {
         if (builder.how().expert == 1) return x;
-        return moved(kernel, x, rows, exchange(kernel), exchange(kernel + ".dx"));
+        const std::string kernel = returns ? "return" : "dispatch";
+        const Value y =
+            moved(kernel, op::Dispatch::Kind::Exchange, returns, x, returns ? routed() : received(),
+                  exchange(kernel), exchange(kernel + ".dx"));
+        if (!returns) mark_received(y);
+        return y;
+    }
+    /// Gathers the rows of the ranks that cut each expert, or scatters their sums.
+    Value gathered(Value x, bool returns) const {
+        if (builder.how().expert_tensor == 1) return x;
+        const std::string kernel = returns ? "scatter" : "gather";
+        const std::int64_t all = row_bytes(size().all_expert_rows());
+        const auto kernel_of = [&](const std::string& name, bool scatters) {
+            return communicate(name, scatters ? Kind::ReduceScatter : Kind::AllGather,
+                               Group::ExpertTensor, all);
+        };
+        const Value y = moved(kernel, op::Dispatch::Kind::Gather, returns, x,
+                              returns ? received() : size().all_expert_rows(),
+                              kernel_of(kernel, returns), kernel_of(kernel + ".dx", !returns));
+        returns ? mark_received(y) : mark_at_experts(y);
+        return y;
     }
     /// With one expert on the rank there is nothing to sort.
-    Value sorted(const std::string& kernel, Value x) const {
+    Value sorted(Value x, bool returns) const {
         if (size().experts == 1) return x;
+        const std::string kernel = returns ? "unsort" : "sort";
         const std::int64_t bytes = row_bytes(size().all_expert_rows());
-        return moved(kernel, x, size().all_expert_rows(), copies(kernel, bytes, bytes),
-                     copies(kernel + ".dx", bytes, bytes));
+        const Value y =
+            moved(kernel, op::Dispatch::Kind::Sort, returns, x, size().all_expert_rows(),
+                  copies(kernel, bytes, bytes), copies(kernel + ".dx", bytes, bytes));
+        mark_at_experts(y);
+        return y;
     }
 
     Value weights(Value tokens) const;
@@ -150,24 +189,18 @@ void Route::count_tokens(Operator& op, op::Router& roles) const {
 Value Route::to_experts(Value tokens, Value weights) const {
     const std::int64_t stream = size().stream_bytes();
     const std::int64_t own = row_bytes(routed());
-    Value rows = moved("permute", tokens, routed(), copies("permute", own, own),
-                       copies("permute.dx", own, stream));
+    const Value rows = value("permute", own);
+    Operator op = start(at("permute"), tokens);
+    op.roles = op::Permute{tokens, rows, weights.tensor};
     // The router's weights determine the expert of each row.
-    Operator& permute = builder.graph.operators.back();
-    permute.roles = op::Permute{tokens, rows, weights.tensor};
-    permute.inputs.push_back(weights.tensor);
-    permute.saved.push_back(weights.tensor);
-    permute.forward_uses.push_back(weights.tensor);
-    permute.backward_input_uses.push_back(weights.tensor);
-    rows = exchanged("dispatch", rows, received());
-    if (builder.how().expert_tensor > 1) {
-        const std::int64_t all = size().all_expert_rows();
-        rows = moved(
-            "gather", rows, all,
-            communicate("gather", Kind::AllGather, Group::ExpertTensor, row_bytes(all)),
-            communicate("gather.dx", Kind::ReduceScatter, Group::ExpertTensor, row_bytes(all)));
-    }
-    return sorted("sort", rows);
+    op.inputs.push_back(weights.tensor);
+    op.saved.push_back(weights.tensor);
+    op.forward = {copies("permute", own, own)};
+    op.forward_uses = {tokens.tensor, rows.tensor, weights.tensor};
+    op.backward_input = {copies("permute.dx", own, stream)};
+    op.backward_input_uses = {rows.gradient, tokens.gradient, weights.tensor};
+    builder.graph.operators.push_back(std::move(op));
+    return sorted(gathered(exchanged(rows, false), false), false);
 }
 
 /// The last operator is the activation: it multiplies by each row's weight, which arrived with it.
@@ -183,14 +216,7 @@ void Route::weigh_activation(Value weights) const {
 
 /// `gradient` is that of the branch.
 Value Route::from_experts(Value rows, Value weights, int gradient) const {
-    rows = sorted("unsort", rows);
-    if (builder.how().expert_tensor > 1) {
-        const std::int64_t all = row_bytes(size().all_expert_rows());
-        rows = moved("scatter", rows, received(),
-                     communicate("scatter", Kind::ReduceScatter, Group::ExpertTensor, all),
-                     communicate("scatter.dx", Kind::AllGather, Group::ExpertTensor, all));
-    }
-    rows = exchanged("return", rows, routed());
+    rows = exchanged(gathered(sorted(rows, true), true), true);
     const std::int64_t own = row_bytes(routed());
     const std::int64_t stream = size().stream_bytes();
     const Value branch{builder.tensor("experts.unpermute.out", stream), gradient};
@@ -221,7 +247,7 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     return branch;
 }
 
-/// The parameters of the first expert-parallel rank.
+/// The parameters of the experts of this expert-parallel rank.
 std::vector<int> Route::parameters(bool in) const {
     const std::int64_t hidden = size().hidden;
     std::vector<int> indices;
@@ -239,7 +265,8 @@ std::vector<int> Route::parameters(bool in) const {
     };
     const bool gated = is_gated(experts.activation);
     const bool gate_first = gated || builder.model().family == Family::Llama;
-    for (std::int64_t expert = 0; expert < size().experts; ++expert) {
+    const std::int64_t first = builder.how().expert_rank * size().experts;
+    for (std::int64_t expert = first; expert < first + size().experts; ++expert) {
         if (!in) {
             add(expert, names.of_expert[2], experts.ffn, hidden, Sharding::Row);
             continue;
@@ -265,15 +292,18 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
     in.rows = size.expert_rows;
     in.products = size.experts;
     const Value wide = expert_products(builder, route.at("fc1"), in, route.parameters(true), rows);
+    route.mark_at_experts(wide);
     const Value active =
         activate(builder, route.at("act"), wide,
                  {experts.activation, false, true, size.all_expert_rows(), size.expert_ffn});
+    route.mark_at_experts(active);
     if (builder.how().kernels.weighted_experts_activation) route.weigh_activation(weights);
     LinearShape out = in;
     out.inputs = size.expert_ffn;
     out.outputs = size.hidden;
     const Value back =
         expert_products(builder, route.at("fc2"), out, route.parameters(false), active);
+    route.mark_at_experts(back);
     return route.from_experts(back, weights, gradient);
 }
 

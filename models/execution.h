@@ -38,6 +38,7 @@ struct Execution {
     bool sequence_parallel = false;
     int expert = 1;         ///< ranks that share a layer's experts (EP)
     int expert_tensor = 1;  ///< ranks that cut each expert (ETP)
+    int expert_rank = 0;    ///< the one of `expert` ranks whose experts the stage's parameters are
     /// Tokens at the experts of the fullest rank, relative to the mean: 1 if the router balances
     /// perfectly.
     double expert_load = 1;

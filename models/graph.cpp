@@ -12,11 +12,10 @@ std::int64_t Parameter::elements() const {
 }
 
 std::int64_t Parameter::elements_of_rank(const Execution& execution) const {
-    if (expert) return elements() / execution.expert_tensor;
     switch (sharding) {
         case Sharding::Replicated: return elements();
         case Sharding::Column:
-        case Sharding::Row: return elements() / execution.tensor;
+        case Sharding::Row: return elements() / cutting_ranks(execution);
         case Sharding::Vocabulary: {
             const std::int64_t rows = shape[cut_dimension];
             const std::int64_t multiple =

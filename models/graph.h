@@ -41,6 +41,10 @@ struct Parameter {
     bool of_own_heads = false;
     std::int64_t elements() const;  ///< elements of the whole tensor
     std::int64_t elements_of_rank(const Execution& execution) const;
+    /// The ranks that share its cut dimension, where it is cut.
+    int cutting_ranks(const Execution& execution) const {
+        return expert ? execution.expert_tensor : execution.tensor;
+    }
 };
 
 /// State of a network beside its parameters, which no gradient changes: fp32, whole on every rank.
@@ -56,12 +60,26 @@ enum class Across : std::uint8_t {
     Summed,  ///< later slices add into it: the last one's backward allocates it in all of them
 };
 
+/// The rows of a tensor that come from a router: how many is known once it has chosen, and the plan
+/// has a mean (Execution::expert_load).
+struct RoutedRows {
+    enum class Which : std::uint8_t {
+        Received,   ///< for the rank's part of its experts
+        AtExperts,  ///< those, and those of the ranks that cut the experts with it
+    };
+    Which which{};
+    std::int64_t row_bytes = 0;
+    friend bool operator==(const RoutedRows&, const RoutedRows&) = default;
+};
+
 /// A device tensor of one microbatch (or one pass) of the stage.
 struct Tensor {
     std::string name;
     Bytes bytes;
     MemoryClass held_as = MemoryClass::Activations;
     Across slices = Across::None;
+    /// Set where ranks exchange rows: `bytes` are the planned ones.
+    std::optional<RoutedRows> routed = {};
 };
 
 /// One operator with separate forward, backward-input and backward-weight. The `uses` of a pass are

@@ -422,17 +422,25 @@ struct Router {
     std::optional<int> counts = {};
 };
 
-/// Sorts each token's rows by the experts that its weights name.
+/// Sorts each token's rows by the experts of the model that its weights name.
 struct Permute {
     Value tokens;     ///< [Ts, h]
     Value rows;       ///< [Ts k, h]
     int weights = 0;  ///< the router's weights
 };
 
-/// Moves rows to their experts, or back.
+/// Moves rows on their way to the experts, or back. Gradients go the other way.
 struct Dispatch {
-    Value x;
-    Value y;
+    enum class Kind : std::uint8_t {
+        Exchange,  ///< between the ranks that share the experts: those of a rank's experts are side
+                   ///< by side at first, those of a sender then
+        Gather,    ///< of the ranks that cut each expert; on the way back their sums are scattered
+        Sort,      ///< of each sender's rows by expert into each expert's rows by sender
+    };
+    Kind kind{};
+    bool returns = false;  ///< from the experts
+    Value x;               ///< [rows, h], as many as came
+    Value y;               ///< [rows, h]
 };
 
 /// The weighted sum of the outputs of a token's experts.

@@ -87,6 +87,23 @@ public:
         return collective({Pattern::ReduceScatter, reduction, 0, all.type, all.bytes.size()},
                           {true, all, mine, std::string(label), lanes_});
     }
+    Pending all_to_all(std::span<const ConstBuffer> out, std::span<const Buffer> in,
+                       std::string_view label) override {
+        check_pieces(out.size());
+        check_pieces(in.size());
+        Participant participant{true, {}, {}, std::string(label), lanes_};
+        participant.ins.assign(out.begin(), out.end());
+        participant.outs.assign(in.begin(), in.end());
+        return collective({Pattern::AllToAll, {}, 0, out.front().type, 0}, std::move(participant));
+    }
+    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
+                          std::string_view label) override {
+        check_pieces(pieces.size());
+        Participant participant{true, {}, mine, std::string(label), lanes_};
+        participant.ins.assign(pieces.begin(), pieces.end());
+        return collective({Pattern::ReducePieces, reduction, 0, mine.type, 0},
+                          std::move(participant));
+    }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
         assert(root >= 0 && root < size() && "the root is one of the group");
         return collective({Pattern::Broadcast, {}, root, data.type, data.bytes.size()},
@@ -121,6 +138,11 @@ private:
         assert(mine.bytes.size() * ranks_.size() == all.bytes.size() &&
                "the whole is one part per rank");
         (void)mine, (void)all;
+    }
+
+    void check_pieces(std::size_t count) const {
+        assert(count == ranks_.size() && "a piece for every rank");
+        (void)count;
     }
 
     Pending message(const Channel& channel, int from, int to, Participant participant) {

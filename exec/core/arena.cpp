@@ -84,7 +84,8 @@ struct Arena::FreeList {
 ArenaTensor::ArenaTensor(ArenaTensor&& other) noexcept
     : arena_(std::exchange(other.arena_, nullptr)),
       view_(std::exchange(other.view_, {})),
-      held_as_(other.held_as_) {}
+      held_as_(other.held_as_),
+      if_even_(other.if_even_) {}
 
 ArenaTensor& ArenaTensor::operator=(ArenaTensor&& other) noexcept {
     if (this == &other) return *this;
@@ -92,6 +93,7 @@ ArenaTensor& ArenaTensor::operator=(ArenaTensor&& other) noexcept {
     arena_ = std::exchange(other.arena_, nullptr);
     view_ = std::exchange(other.view_, {});
     held_as_ = other.held_as_;
+    if_even_ = other.if_even_;
     return *this;
 }
 
@@ -168,7 +170,7 @@ Arena::~Arena() {
 }
 
 ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_as,
-                            std::string_view name) {
+                            std::string_view name, Bytes if_even) {
     ArenaTensor tensor;
     tensor.view_ = {nullptr, shape, type};
     const std::int64_t bytes = tensor.view_.bytes();
@@ -182,6 +184,7 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     tensor.arena_ = this;
     tensor.view_.data = at;
     tensor.held_as_ = held_as;
+    tensor.if_even_ = if_even;
     used_up_to(at + padded(bytes));
     if (device_ == nullptr)
         ASAN_UNPOISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(bytes));
@@ -190,8 +193,16 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     held += Bytes{bytes};
     Bytes& highest = highest_[index_of(held_as)];
     highest = std::max(highest, held);
-    if (total(held_) > total(peak_.held))
-        peak_ = {held_, during_, std::string(name), std::chrono::steady_clock::now()};
+    if (if_even.count > 0) {
+        routed_ += Bytes{bytes};
+        if_even_ += if_even;
+    }
+    if (total(held_) > total(peak_.held)) {
+        const double routed = if_even_.count == 0 ? 1
+                                                  : static_cast<double>(routed_.count) /
+                                                        static_cast<double>(if_even_.count);
+        peak_ = {held_, during_, std::string(name), routed, std::chrono::steady_clock::now()};
+    }
     return tensor;
 }
 
@@ -220,9 +231,8 @@ std::byte* Arena::take(std::int64_t size) {
 
 void Arena::lend(ArenaTensor tensor, std::function<bool()> is_over) {
     DEBUBBLE_CHECK(tensor.arena_ == this, "a tensor of this arena");
-    const std::int64_t bytes = tensor.view_.bytes();
-    held_[index_of(tensor.held_as_)] -= Bytes{bytes};
-    lent_.push_back({tensor.view_.data, padded(bytes), std::move(is_over)});
+    count_out(tensor);
+    lent_.push_back({tensor.view_.data, padded(tensor.view_.bytes()), std::move(is_over)});
     tensor.arena_ = nullptr;
 }
 
@@ -263,7 +273,7 @@ void Arena::note(std::string_view action) {
 }
 
 void Arena::forget_peak() {
-    peak_ = {held_, during_, "", std::chrono::steady_clock::now()};
+    peak_ = {held_, during_, "", 1, std::chrono::steady_clock::now()};
 }
 
 std::shared_ptr<std::byte> Arena::allocate_outside(Bytes size) const {
@@ -276,9 +286,16 @@ std::shared_ptr<std::byte> Arena::allocate_outside(Bytes size) const {
             [](std::byte* memory) { ::operator delete(memory, kLine); }};
 }
 
+void Arena::count_out(const ArenaTensor& tensor) {
+    held_[index_of(tensor.held_as_)] -= Bytes{tensor.view_.bytes()};
+    if (tensor.if_even_.count == 0) return;
+    routed_ -= Bytes{tensor.view_.bytes()};
+    if_even_ -= tensor.if_even_;
+}
+
 void Arena::release(const ArenaTensor& tensor) {
     const std::int64_t size = padded(tensor.view_.bytes());
-    held_[index_of(tensor.held_as_)] -= Bytes{tensor.view_.bytes()};
+    count_out(tensor);
     if (device_ == nullptr)
         ASAN_POISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(size));
     free_->give(tensor.view_.data, size);

@@ -37,6 +37,7 @@ private:
     Arena* arena_ = nullptr;
     TensorView view_;
     MemoryClass held_as_{};
+    Bytes if_even_;  ///< for rows that routers send, its bytes if routers were even; else 0
 };
 
 /// The memory of a rank at the moment when it held most.
@@ -44,6 +45,7 @@ struct ArenaPeak {
     MemoryByClass held{};
     std::string during;  ///< the text of the last note(): the action, in text form
     std::string op;      ///< the tensor that was allocated last
+    double routed = 1;   ///< rows that routers had sent, relative to as many as even ones send
     std::chrono::steady_clock::time_point at;
 };
 
@@ -61,9 +63,10 @@ public:
 
     /// Allocates an uninitialised tensor. Best fit, lowest address first; neighbours merge when
     /// freed. Every tensor starts on a cache line, or on a device at a multiple of 256 bytes.
-    /// Throws WorldError with the numbers when the arena is full.
+    /// Throws WorldError with the numbers when the arena is full. A tensor of rows that routers
+    /// send says its bytes if they were even.
     ArenaTensor allocate(const Shape& shape, DataType type, MemoryClass held_as,
-                         std::string_view name);
+                         std::string_view name, Bytes if_even = {});
 
     Device* device() const { return device_; }  ///< nullptr means the process's memory
 
@@ -104,6 +107,7 @@ private:
         std::int64_t size = 0;
         std::function<bool()> is_over;
     };
+    void count_out(const ArenaTensor& tensor);
     void release(const ArenaTensor& tensor);
     std::byte* take(std::int64_t size);
     std::byte* take_free(std::int64_t size);
@@ -122,6 +126,8 @@ private:
     std::chrono::nanoseconds patience_ = std::chrono::minutes(5);
     MemoryByClass held_{};
     MemoryByClass highest_{};
+    Bytes routed_;   ///< bytes of `held_` that routers decided
+    Bytes if_even_;  ///< the same if routers were even
     ArenaPeak peak_;
     Bytes extent_;
     std::string during_;

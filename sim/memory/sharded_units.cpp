@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "models/outside_layers.h"
 
@@ -26,6 +27,13 @@ Widths widths_of(const scenarios::Scenario& scenario) {
 /// Reductions wait for the end of the pass, and whole gradients for the reductions.
 bool waits_whole(const scenarios::Scenario& scenario, PassUse use) {
     return use.several_holders && !scenario.parallel.gathers_in_passes();
+}
+
+/// The units that several ranks share: experts that one rank alone has are not sharded.
+ShardedUnits shared(ShardedUnits units, const scenarios::Scenario& scenario) {
+    if (scenario.parallel.expert_replicas() == 1)
+        units.layer -= std::exchange(units.layer_experts, 0);
+    return units;
 }
 
 /// True for a backward-input with a chunked loss. In a stage with several holders the gradients
@@ -54,10 +62,15 @@ ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
                                  : embeds ? units.embedding
                                           : units.head;
             const int times = op.layer == fold.layer ? fold.times : 1;
-            unit += times * parameter.elements_of_rank(graph.execution);
+            const std::int64_t elements = times * parameter.elements_of_rank(graph.execution);
+            unit += elements;
+            if (parameter.expert) units.layer_experts += elements;
         }
     }
-    if (units.layers > 0) units.layer /= units.layers;
+    if (units.layers > 0) {
+        units.layer /= units.layers;
+        units.layer_experts /= units.layers;
+    }
     return units;
 }
 
@@ -77,8 +90,9 @@ bool has_several_holders(const Placement& placement) {
     return PlacementIndex(placement).has_several_holders();
 }
 
-HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnits& units,
+HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnits& all,
                           PassUse use) {
+    const ShardedUnits units = shared(all, scenario);
     HeldByPlace held{};
     const auto add = [&](PassPlace place, MemoryClass held_as, std::int64_t bytes) {
         held[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count += bytes;
@@ -142,8 +156,9 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
     return held;
 }
 
-MemoryByClass left_unreduced(const scenarios::Scenario& scenario, const ShardedUnits& units,
+MemoryByClass left_unreduced(const scenarios::Scenario& scenario, const ShardedUnits& held,
                              PassUse use) {
+    const ShardedUnits units = shared(held, scenario);
     MemoryByClass left{};
     if (!scenario.parallel.shares_gradients() || scenario.parallel.gathers_in_passes()) return left;
     const Widths width = widths_of(scenario);
@@ -151,9 +166,9 @@ MemoryByClass left_unreduced(const scenarios::Scenario& scenario, const ShardedU
         left[static_cast<std::size_t>(held_as)].count += bytes;
     };
     if (use.makes_gradients && waits_whole(scenario, use)) {
-        const std::int64_t all = units.root() + units.layers * units.layer;
-        leaves(MemoryClass::Gradients, all * width.gradient);
-        leaves(MemoryClass::Buffers, all * width.on_the_wire);
+        const std::int64_t elements = units.root() + units.layers * units.layer;
+        leaves(MemoryClass::Gradients, elements * width.gradient);
+        leaves(MemoryClass::Buffers, elements * width.on_the_wire);
     } else if (makes_heads(units, use)) {
         leaves(MemoryClass::Gradients, (units.head + units.tied) * width.gradient);
     }

@@ -64,13 +64,17 @@ private:
 /// The request goes first, and needs the copies until it is gone.
 class CopiedRequest final : public Request {
 public:
-    CopiedRequest(std::vector<std::unique_ptr<DeviceCopy>> copies, Pending request, Buffer target)
-        : copies_(std::move(copies)), request_(std::move(request)), target_(target) {}
+    /// The last copies are those of the targets.
+    CopiedRequest(std::vector<std::unique_ptr<DeviceCopy>> copies, Pending request,
+                  std::vector<Buffer> targets)
+        : copies_(std::move(copies)), request_(std::move(request)), targets_(std::move(targets)) {}
 
     Interval wait(Deadline deadline) override {
         const Interval when = request_->wait(deadline);
         while (!request_->done()) std::this_thread::sleep_for(50us);
-        if (!target_.bytes.empty()) copies_.back()->read_into(std::exchange(target_, {}));
+        const std::vector<Buffer> targets = std::exchange(targets_, {});
+        const std::size_t first = copies_.size() - targets.size();
+        for (std::size_t i = 0; i < targets.size(); ++i) copies_[first + i]->read_into(targets[i]);
         return when;
     }
     bool done() override {
@@ -82,7 +86,7 @@ public:
 private:
     std::vector<std::unique_ptr<DeviceCopy>> copies_;
     Pending request_;
-    Buffer target_;
+    std::vector<Buffer> targets_;
 };
 
 class CopiedCommunicator final : public ForwardingCommunicator {
@@ -98,29 +102,49 @@ public:
     Pending receive(const Channel& from, Buffer data, std::string_view label) override {
         auto copies = copies_of({data});
         auto request = inner().receive(from, copies[0]->buffer(), label);
-        return copied(std::move(copies), std::move(request), data);
+        return copied(std::move(copies), std::move(request), {data});
     }
     Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) override {
         auto copies = copies_of({data});
         auto request = inner().all_reduce(copies[0]->buffer(), reduction, label);
-        return copied(std::move(copies), std::move(request), data);
+        return copied(std::move(copies), std::move(request), {data});
     }
     Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) override {
         auto copies = copies_of({mine, all});
         auto request = inner().all_gather(copies[0]->buffer(), copies[1]->buffer(), label);
-        return copied(std::move(copies), std::move(request), all);
+        return copied(std::move(copies), std::move(request), {all});
     }
     Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
                            std::string_view label) override {
         auto copies = copies_of({all, mine});
         auto request =
             inner().reduce_scatter(copies[0]->buffer(), copies[1]->buffer(), reduction, label);
-        return copied(std::move(copies), std::move(request), mine);
+        return copied(std::move(copies), std::move(request), {mine});
+    }
+    Pending all_to_all(std::span<const ConstBuffer> out, std::span<const Buffer> in,
+                       std::string_view label) override {
+        std::vector<ConstBuffer> all(out.begin(), out.end());
+        all.insert(all.end(), in.begin(), in.end());
+        Copies copies = copies_of(all);
+        const std::vector<Buffer> there = buffers_of(copies, 0, out.size());
+        auto request = inner().all_to_all(std::vector<ConstBuffer>(there.begin(), there.end()),
+                                          buffers_of(copies, out.size(), in.size()), label);
+        return copied(std::move(copies), std::move(request), {in.begin(), in.end()});
+    }
+    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
+                          std::string_view label) override {
+        std::vector<ConstBuffer> all(pieces.begin(), pieces.end());
+        all.push_back(mine);
+        Copies copies = copies_of(all);
+        const std::vector<Buffer> there = buffers_of(copies, 0, pieces.size());
+        auto request = inner().reduce_pieces(std::vector<ConstBuffer>(there.begin(), there.end()),
+                                             copies.back()->buffer(), reduction, label);
+        return copied(std::move(copies), std::move(request), {mine});
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
         auto copies = copies_of({data});
         auto request = inner().broadcast(copies[0]->buffer(), root, label);
-        return copied(std::move(copies), std::move(request), data);
+        return copied(std::move(copies), std::move(request), {data});
     }
     std::unique_ptr<Communicator> group(std::span<const int> ranks) override {
         return std::make_unique<CopiedCommunicator>(inner().group(ranks), device_, kernels_);
@@ -134,8 +158,15 @@ private:
             copies.push_back(std::make_unique<DeviceCopy>(buffer, device_, kernels_));
         return copies;
     }
-    static Pending copied(Copies copies, Pending request, Buffer target) {
-        return std::make_unique<CopiedRequest>(std::move(copies), std::move(request), target);
+    static Pending copied(Copies copies, Pending request, std::vector<Buffer> targets) {
+        return std::make_unique<CopiedRequest>(std::move(copies), std::move(request),
+                                               std::move(targets));
+    }
+    static std::vector<Buffer> buffers_of(const Copies& copies, std::size_t first,
+                                          std::size_t count) {
+        std::vector<Buffer> buffers;
+        for (std::size_t i = first; i < first + count; ++i) buffers.push_back(copies[i]->buffer());
+        return buffers;
     }
 
     Device& device_;

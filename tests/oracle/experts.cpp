@@ -28,12 +28,11 @@ Array<const double> read_weights(const ConstTensorView& weights) {
 
 }  // namespace
 
-std::vector<std::int64_t> Oracle::first_rows_of_experts(ConstTensorView weights) {
-    std::vector<std::int64_t> first(static_cast<std::size_t>(weights.shape.columns()) + 1, 0);
+void Oracle::first_rows_of_experts(ConstTensorView weights, TensorView first_rows) {
+    const View<std::int32_t> first = first_rows.as<std::int32_t>();
+    std::ranges::fill(first, 0);
     for (const Row& row : rows_by_expert(read_weights(weights)))
-        for (std::size_t e = static_cast<std::size_t>(row.expert) + 1; e < first.size(); ++e)
-            ++first[e];
-    return first;
+        for (std::int64_t e = row.expert + 1; e < first.size(); ++e) ++first[e];
 }
 
 void Oracle::permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows) {

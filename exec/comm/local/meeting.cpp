@@ -70,6 +70,21 @@ void reduce_scatter(const Meeting& meeting, int share, const Hands& hands) {
     hands.reduce(sources, {target}, meeting.terms.reduction, 0, target.elements());
 }
 
+void all_to_all(const Meeting& meeting, int share, const Hands& hands) {
+    const Participant& mine = meeting.participants[share];
+    for (std::size_t from = 0; from < meeting.participants.size(); ++from)
+        hands.copy(meeting.participants[from].ins[share], mine.outs[from]);
+}
+
+void reduce_pieces(const Meeting& meeting, int share, const Hands& hands) {
+    std::vector<ConstBuffer> sources;
+    for (const Participant& participant : meeting.participants)
+        sources.push_back(participant.ins[share]);
+    const Buffer& target = meeting.participants[share].out;
+    if (target.bytes.empty()) return;
+    hands.reduce(sources, {target}, meeting.terms.reduction, 0, target.elements());
+}
+
 void move(const Meeting& meeting, int share, const Hands& hands) {
     switch (meeting.terms.pattern) {
         case Pattern::Message:
@@ -77,6 +92,8 @@ void move(const Meeting& meeting, int share, const Hands& hands) {
         case Pattern::AllReduce: return all_reduce(meeting, share, hands);
         case Pattern::AllGather: return all_gather(meeting, share, hands);
         case Pattern::ReduceScatter: return reduce_scatter(meeting, share, hands);
+        case Pattern::AllToAll: return all_to_all(meeting, share, hands);
+        case Pattern::ReducePieces: return reduce_pieces(meeting, share, hands);
         case Pattern::Broadcast:
             return hands.copy(meeting.participants[meeting.terms.root].in,
                               meeting.participants[share].out);
@@ -128,6 +145,9 @@ std::string name_of(const Terms& terms) {
         case Pattern::AllReduce: return fmt::format("an all-reduce ({})", reduction);
         case Pattern::AllGather: return "an all-gather";
         case Pattern::ReduceScatter: return fmt::format("a reduce-scatter ({})", reduction);
+        case Pattern::AllToAll: return "a piece of an all-to-all";
+        case Pattern::ReducePieces:
+            return fmt::format("a piece of a reduce-scatter ({})", reduction);
         case Pattern::Broadcast: return fmt::format("a broadcast (root {})", terms.root);
         case Pattern::Barrier: return "a barrier";
     }
@@ -152,6 +172,29 @@ void carry_out(Meeting& meeting, int share) {
 std::string to_text(const Terms& terms) {
     if (terms.pattern == Pattern::Barrier) return name_of(terms);
     return fmt::format("{} of {} bytes of {}", name_of(terms), terms.bytes, name_of(terms.type));
+}
+
+std::optional<std::string> why_pieces_differ(const Meeting& meeting) {
+    const bool reduces = meeting.terms.pattern == Pattern::ReducePieces;
+    if (meeting.terms.pattern != Pattern::AllToAll && !reduces) return std::nullopt;
+    const auto piece_of = [&](std::size_t bytes) {
+        Terms piece = meeting.terms;
+        piece.bytes = bytes;
+        return to_text(piece);
+    };
+    const auto size = static_cast<int>(meeting.participants.size());
+    for (int to = 0; to < size; ++to) {
+        const Participant& taker = meeting.participants[to];
+        for (int from = 0; from < size; ++from) {
+            const std::size_t given = meeting.participants[from].ins[to].bytes.size();
+            const std::size_t taken = (reduces ? taker.out : taker.outs[from]).bytes.size();
+            if (given == taken) continue;
+            return fmt::format("rank {} takes {} for {}, but rank {} takes {} for {}",
+                               meeting.ranks[from], describe(meeting, from), piece_of(given),
+                               meeting.ranks[to], describe(meeting, to), piece_of(taken));
+        }
+    }
+    return std::nullopt;
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {

@@ -17,6 +17,8 @@ enum class Pattern : std::uint8_t {
     AllReduce,
     AllGather,
     ReduceScatter,
+    AllToAll,
+    ReducePieces,
     Broadcast,
     Barrier
 };
@@ -27,7 +29,7 @@ struct Terms {
     Reduction reduction{};
     int root = 0;
     DataType type{};
-    std::size_t bytes = 0;  ///< bytes of the whole, not of a part
+    std::size_t bytes = 0;  ///< bytes of the whole, not of a part; 0 where ranks' pieces differ
     friend bool operator==(const Terms&, const Terms&) = default;
 };
 
@@ -47,6 +49,10 @@ struct Participant {
     DeviceLane lane = {};
     Mark ready = {};
     MarkedInterval ran = {};
+
+    // Pieces of unequal sizes, by position: `ins` for each rank, and `outs` from each of them.
+    std::vector<ConstBuffer> ins = {};
+    std::vector<Buffer> outs = {};
 };
 
 /// A communication under way. The world's mutex guards it, but not the bytes, which belong to the
@@ -74,6 +80,10 @@ struct Meeting {
 /// same time, and the result does not depend on which thread runs which. On a device there is one
 /// share, in which each participant's lane is asked for its part.
 void carry_out(Meeting& meeting, int share);
+
+/// A sentence that says which rank's piece has another size than the rank that takes it expects;
+/// nothing where all agree. Precondition: all participants are here.
+std::optional<std::string> why_pieces_differ(const Meeting& meeting);
 
 /// A text such as "2RECV_F3 from rank 0" or "1REDUCE_GRAD among ranks 0, 2".
 std::string describe(const Meeting& meeting, int position);

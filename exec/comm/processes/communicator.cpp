@@ -110,6 +110,32 @@ public:
         operation->phases.push_back({std::move(sum), {}, {}});
         return start(std::move(operation));
     }
+    Pending all_to_all(std::span<const ConstBuffer> out, std::span<const Buffer> in,
+                       std::string_view label) override {
+        assert(out.size() == ranks_.size() && in.size() == ranks_.size() && "a piece for each");
+        auto operation =
+            collective(Pattern::AllToAll, {}, 0, ConstBuffer({}, out.front().type), label);
+        Operation::Phase phase;
+        phase.begin = [from = out[rank_], to = in[rank_]] {
+            std::copy(from.bytes.begin(), from.bytes.end(), to.bytes.begin());
+        };
+        for_others([&](int position) {
+            phase.out.push_back({ranks_[position], readable(out[position])});
+            phase.in.push_back({ranks_[position], in[position].bytes});
+        });
+        operation->phases.push_back(std::move(phase));
+        return start(std::move(operation));
+    }
+    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
+                          std::string_view label) override {
+        assert(pieces.size() == ranks_.size() && "a piece for each rank");
+        auto operation =
+            collective(Pattern::ReducePieces, reduction, 0, ConstBuffer({}, mine.type), label);
+        const auto share = [=](int position) { return pieces[position]; };
+        auto sum = reduce_shares(*operation, share, mine, reduction);
+        operation->phases.push_back({std::move(sum), {}, {}});
+        return start(std::move(operation));
+    }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
         auto operation = collective(Pattern::Broadcast, {}, root, data, label);
         Operation::Phase phase;
@@ -191,7 +217,6 @@ private:
         return operation;
     }
     Pending start(std::shared_ptr<Operation> operation) {
-        operation->content = local::to_text(operation->terms);
         engine_->start(operation);
         return std::make_unique<ProcessRequest>(engine_, std::move(operation));
     }

@@ -21,6 +21,18 @@ constexpr std::size_t kLongest = 64 << 10;  ///< most bytes of a sentence that i
 
 }  // namespace
 
+namespace {
+
+/// The terms of one piece: the operation's, and its own size where pieces differ.
+Terms terms_of(const Operation& operation, const PeerPiece& piece) {
+    Terms terms = operation.terms;
+    if (terms.pattern == local::Pattern::AllToAll || terms.pattern == local::Pattern::ReducePieces)
+        terms.bytes = piece.bytes.size();
+    return terms;
+}
+
+}  // namespace
+
 struct MessageEngine::Announcement {
     int peer = 0;
     Control control;
@@ -184,11 +196,12 @@ void MessageEngine::begin_phase(const std::shared_ptr<Operation>& operation) {
     if (key.kind < 0) key.kind -= static_cast<std::int32_t>(op.phase);
 
     for (const PeerPiece& piece : phase.out) {
-        Header header{Word::Announce, 0, key, op.terms, next_id_++};
+        const Terms terms = terms_of(op, piece);
+        Header header{Word::Announce, 0, key, terms, next_id_++};
         const bool small = piece.bytes.size() <= kSmall;
         // A message that travels with its announcement is on its way from this moment.
         if (small && op.terms.pattern == local::Pattern::Message) op.when.begin = Clock::now();
-        wire_->post(piece.peer, pack(header, op.description, op.content,
+        wire_->post(piece.peer, pack(header, op.description, local::to_text(terms),
                                      small ? piece.bytes : std::span<std::byte>{}));
         offered_[header.id] = {operation, piece};
     }
@@ -219,11 +232,12 @@ void MessageEngine::match(const Incoming& incoming, Announcement&& announcement)
     if (failure_) return;
     Operation& op = *incoming.operation;
     const Control& control = announcement.control;
-    if (!(control.header.terms == op.terms)) {
-        return fail_locked(
-            fmt::format("rank {} takes {} for {}, but rank {} takes {} for {}", announcement.peer,
-                        control.description, control.content, rank_, op.description, op.content),
-            true);
+    const Terms terms = terms_of(op, incoming.piece);
+    if (!(control.header.terms == terms)) {
+        return fail_locked(fmt::format("rank {} takes {} for {}, but rank {} takes {} for {}",
+                                       announcement.peer, control.description, control.content,
+                                       rank_, op.description, local::to_text(terms)),
+                           true);
     }
     Header ask{Word::Ask};
     ask.id = control.header.id;

@@ -47,7 +47,6 @@ struct Operation {
     OperationKey key;
     Terms terms;
     std::string description;  ///< such as "2RECV_F3 from rank 0"
-    std::string content;      ///< such as "a message of 64 bytes of fp32"
     std::vector<Phase> phases;
 
     // The members from here on are guarded by the engine's mutex.

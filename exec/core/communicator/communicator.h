@@ -77,9 +77,9 @@ struct Channel {
 };
 
 /// One rank's end of a group of ranks. Every call only asks; its request completes later. All ranks
-/// of a group ask for its collectives in the same order and with equal sizes and types; where they
-/// do not, every rank fails with a sentence. `label` is the name of the communication in errors:
-/// the action's text.
+/// of a group ask for its collectives in the same order and with equal types and sizes, piece by
+/// piece where pieces differ in size; where they do not, every rank fails with a sentence. `label`
+/// is the name of the communication in errors: the action's text.
 ///
 /// Reductions add in the order of the group's ranks, 16-bit types in fp32 with one rounding at the
 /// end: each rank gets the same bits, in every run, and the maximum of a NaN and anything is NaN.
@@ -106,6 +106,15 @@ public:
     /// `mine` becomes part rank() of the reduced `all`, and may be that very part.
     virtual Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
                                    std::string_view label) = 0;
+    /// Piece r of `out` becomes the piece of rank r's `in` that has this rank's number, and has its
+    /// size; pieces may be empty, and each rank may have pieces of other sizes. All have one type.
+    /// Pieces of `out` may be the same memory: then it is an all-gather of unequal parts.
+    virtual Pending all_to_all(std::span<const ConstBuffer> out, std::span<const Buffer> in,
+                               std::string_view label) = 0;
+    /// A reduce-scatter of unequal parts: `mine` becomes the reduction of all ranks' pieces that
+    /// have this rank's number, and may be none of them.
+    virtual Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine,
+                                  Reduction reduction, std::string_view label) = 0;
     virtual Pending broadcast(Buffer data, int root, std::string_view label) = 0;
     virtual Pending barrier(std::string_view label) = 0;
 

@@ -37,6 +37,14 @@ public:
                            std::string_view label) override {
         return pass_on([&] { return inner_.reduce_scatter(all, mine, reduction, label); });
     }
+    Pending all_to_all(std::span<const ConstBuffer> out, std::span<const Buffer> in,
+                       std::string_view label) override {
+        return pass_on([&] { return inner_.all_to_all(out, in, label); });
+    }
+    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
+                          std::string_view label) override {
+        return pass_on([&] { return inner_.reduce_pieces(pieces, mine, reduction, label); });
+    }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
         return pass_on([&] { return inner_.broadcast(data, root, label); });
     }

@@ -1,7 +1,7 @@
 #include "exec/core/communicator/staged.h"
 
-#include <optional>
 #include <utility>
+#include <vector>
 
 #include "exec/core/communicator/forwarding.h"
 
@@ -37,8 +37,9 @@ private:
 /// The copies are destroyed last: the request over the host's communicator needs them until it is
 /// gone.
 struct Staged {
-    std::optional<HostCopy> read;
-    std::optional<HostCopy> written;  ///< also read, by an operation in place
+    std::vector<HostCopy> read;
+    std::vector<HostCopy> written;  ///< also read, by an operation in place
+    std::vector<Buffer> targets;    ///< memory of the device to which `written` is copied
     Pending request;
 };
 
@@ -46,13 +47,12 @@ class StagedRequest final : public Request {
 public:
     StagedRequest(Staged staged, Kernels& kernels)
         : staged_(std::move(staged)), kernels_(kernels) {}
-    /// Once the operation is done, `written` is copied to the target.
-    StagedRequest(Staged staged, Kernels& kernels, const Buffer& target)
-        : staged_(std::move(staged)), kernels_(kernels), target_(target) {}
 
     Interval wait(Deadline deadline) override {
         const Interval when = staged_.request->wait(deadline);
-        if (!target_.bytes.empty()) staged_.written->copy_to(std::exchange(target_, {}), kernels_);
+        const std::vector<Buffer> targets = std::exchange(staged_.targets, {});
+        for (std::size_t i = 0; i < targets.size(); ++i)
+            if (!targets[i].bytes.empty()) staged_.written[i].copy_to(targets[i], kernels_);
         return when;
     }
     bool done() override { return staged_.request->done(); }
@@ -60,7 +60,6 @@ public:
 private:
     Staged staged_;
     Kernels& kernels_;
-    Buffer target_;
 };
 
 class StagedCommunicator final : public ForwardingCommunicator {
@@ -70,49 +69,95 @@ public:
         : ForwardingCommunicator(std::forward<Inner>(inner)), kernels_(kernels), pinned_(pinned) {}
 
     Pending send(const Channel& to, ConstBuffer data, std::string_view label) override {
-        Staged staged{filled(data), {}, {}};
-        staged.request = inner().send(to, staged.read->buffer(), label);
-        return std::make_unique<StagedRequest>(std::move(staged), kernels_);
+        Staged staged;
+        const ConstBuffer out = read(staged, data);
+        staged.request = inner().send(to, out, label);
+        return pending(std::move(staged));
     }
     Pending receive(const Channel& from, Buffer data, std::string_view label) override {
-        Staged staged{{}, HostCopy(data, pinned_), {}};
-        staged.request = inner().receive(from, staged.written->buffer(), label);
-        return into(data, std::move(staged));
+        Staged staged;
+        const Buffer in = written(staged, data);
+        staged.request = inner().receive(from, in, label);
+        return pending(std::move(staged));
     }
     Pending all_reduce(Buffer data, Reduction reduction, std::string_view label) override {
-        Staged staged{{}, filled(data), {}};
-        staged.request = inner().all_reduce(staged.written->buffer(), reduction, label);
-        return into(data, std::move(staged));
+        Staged staged;
+        const Buffer in_place = changed(staged, data);
+        staged.request = inner().all_reduce(in_place, reduction, label);
+        return pending(std::move(staged));
     }
     Pending all_gather(ConstBuffer mine, Buffer all, std::string_view label) override {
-        Staged staged{filled(mine), HostCopy(all, pinned_), {}};
-        staged.request = inner().all_gather(staged.read->buffer(), staged.written->buffer(), label);
-        return into(all, std::move(staged));
+        Staged staged;
+        const ConstBuffer out = read(staged, mine);
+        const Buffer in = written(staged, all);
+        staged.request = inner().all_gather(out, in, label);
+        return pending(std::move(staged));
     }
     Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
                            std::string_view label) override {
-        Staged staged{filled(all), HostCopy(mine, pinned_), {}};
-        staged.request = inner().reduce_scatter(staged.read->buffer(), staged.written->buffer(),
-                                                reduction, label);
-        return into(mine, std::move(staged));
+        Staged staged;
+        const ConstBuffer out = read(staged, all);
+        const Buffer in = written(staged, mine);
+        staged.request = inner().reduce_scatter(out, in, reduction, label);
+        return pending(std::move(staged));
+    }
+    Pending all_to_all(std::span<const ConstBuffer> out, std::span<const Buffer> in,
+                       std::string_view label) override {
+        Staged staged;
+        const std::vector<ConstBuffer> pieces = read_all(staged, out);
+        std::vector<Buffer> targets;
+        for (const Buffer& piece : in) targets.push_back(written(staged, piece));
+        staged.request = inner().all_to_all(pieces, targets, label);
+        return pending(std::move(staged));
+    }
+    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
+                          std::string_view label) override {
+        Staged staged;
+        const std::vector<ConstBuffer> out = read_all(staged, pieces);
+        const Buffer in = written(staged, mine);
+        staged.request = inner().reduce_pieces(out, in, reduction, label);
+        return pending(std::move(staged));
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
-        Staged staged{{}, filled(data), {}};
-        staged.request = inner().broadcast(staged.written->buffer(), root, label);
-        return into(data, std::move(staged));
+        Staged staged;
+        const Buffer in_place = changed(staged, data);
+        staged.request = inner().broadcast(in_place, root, label);
+        return pending(std::move(staged));
     }
     std::unique_ptr<Communicator> group(std::span<const int> global_ranks) override {
         return std::make_unique<StagedCommunicator>(inner().group(global_ranks), kernels_, pinned_);
     }
 
 private:
-    HostCopy filled(const ConstBuffer& data) const {
-        HostCopy copy(data, pinned_);
-        copy.fill_from(data, kernels_);
+    ConstBuffer read(Staged& staged, const ConstBuffer& data) const {
+        staged.read.emplace_back(data, pinned_).fill_from(data, kernels_);
+        return staged.read.back().buffer();
+    }
+    /// Pieces that follow each other and are the same memory are copied once.
+    std::vector<ConstBuffer> read_all(Staged& staged, std::span<const ConstBuffer> pieces) const {
+        std::vector<ConstBuffer> all;
+        const ConstBuffer* before = nullptr;
+        for (const ConstBuffer& piece : pieces) {
+            const bool same = before != nullptr && before->bytes.data() == piece.bytes.data() &&
+                              before->bytes.size() == piece.bytes.size();
+            all.push_back(same ? all.back() : read(staged, piece));
+            before = &piece;
+        }
+        return all;
+    }
+    Buffer written(Staged& staged, const Buffer& target) const {
+        staged.written.emplace_back(target, pinned_);
+        staged.targets.push_back(target);
+        return staged.written.back().buffer();
+    }
+    /// A target whose content counts, too.
+    Buffer changed(Staged& staged, const Buffer& data) const {
+        const Buffer copy = written(staged, data);
+        staged.written.back().fill_from(data, kernels_);
         return copy;
     }
-    Pending into(const Buffer& target, Staged staged) const {
-        return std::make_unique<StagedRequest>(std::move(staged), kernels_, target);
+    Pending pending(Staged staged) const {
+        return std::make_unique<StagedRequest>(std::move(staged), kernels_);
     }
 
     Kernels& kernels_;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "exec/core/tensor.h"
 
@@ -14,8 +13,8 @@ namespace debubble::exec {
 /// expert have the order of their tokens.
 class ExpertKernels {
 public:
-    /// [experts + 1]: the first row of each expert, and the end of all rows. Waits for the device.
-    virtual std::vector<std::int64_t> first_rows_of_experts(ConstTensorView weights) = 0;
+    /// first_rows = int32 [experts + 1]: the first row of each expert, and the end of all rows.
+    virtual void first_rows_of_experts(ConstTensorView weights, TensorView first_rows) = 0;
 
     /// rows = copies of the tokens x [tokens, hidden].
     virtual void permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows) = 0;

@@ -44,11 +44,11 @@ inline const std::string& stored_name(const models::Parameter& parameter) {
 /// The pieces of a rank's local tensor, or of the flat range of it that starts at `data`.
 template <class Byte>
 std::vector<BasicPiece<Byte>> pieces_of(const models::Parameter& parameter,
-                                        const models::Execution& execution, int tensor_rank,
+                                        const models::Execution& execution, int cutting_rank,
                                         std::string kind, DataType type, Byte* data,
                                         std::optional<FlatRange> range = {}) {
     std::vector<BasicPiece<Byte>> pieces;
-    for (Slice& slice : slices_of(parameter, execution, tensor_rank, range))
+    for (Slice& slice : slices_of(parameter, execution, cutting_rank, range))
         pieces.push_back(
             {kind, stored_name(parameter), parameter.shape, type, std::move(slice), data});
     return pieces;

@@ -18,9 +18,9 @@ struct Slice {
     friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-/// The shape of the row-major tensor that a tensor-parallel rank stores of a parameter: as Hugging
-/// Face stores it, except for the cut dimension, which holds the rank's shares of the parts one
-/// after another. It has parameter.elements_of_rank(execution) elements, so a cut vocabulary is
+/// The shape of the row-major tensor that one of the ranks which cut a parameter stores of it: as
+/// Hugging Face stores it, except for the cut dimension, which holds the rank's shares of the parts
+/// one after another. It has parameter.elements_of_rank(execution) elements, so a cut vocabulary is
 /// padded. Precondition: the parameter comes from a graph that build_stage made for this execution.
 Dimensions local_shape(const models::Parameter& parameter, const models::Execution& execution);
 
@@ -31,10 +31,11 @@ struct FlatRange {
     friend bool operator==(const FlatRange&, const FlatRange&) = default;
 };
 
-/// The elements of `range` of the local tensor of `tensor_rank`, in a buffer that starts with the
-/// range's first element; without a range, the whole local tensor. The slices are disjoint. Rows
-/// that only pad the vocabulary are in no slice.
+/// The elements of `range` of the local tensor of `cutting_rank` (the tensor-parallel rank, or of
+/// an expert that among the ranks which cut it), in a buffer that starts with the range's first
+/// element; without a range, the whole local tensor. The slices are disjoint. Rows that only pad
+/// the vocabulary are in no slice.
 std::vector<Slice> slices_of(const models::Parameter& parameter, const models::Execution& execution,
-                             int tensor_rank, std::optional<FlatRange> range = {});
+                             int cutting_rank, std::optional<FlatRange> range = {});
 
 }  // namespace debubble::exec

@@ -90,8 +90,10 @@ void check_fits(const scenarios::Scenario& scenario, const Device& device) {
 
 /// The graphs of the stage, one for each slice of the sequence.
 std::vector<models::StageGraph> graphs_of(const scenarios::Scenario& scenario,
-                                          const scenarios::Plan& plan, Stage stage) {
+                                          const scenarios::Plan& plan, Stage stage,
+                                          int expert_rank) {
     models::Execution how = scenarios::execution_of(scenario);
+    how.expert_rank = expert_rank;
     how.split_backward = splits_backward(plan.program);
     std::vector<models::StageGraph> graphs;
     for (how.slice = 0; how.slice < how.slices; ++how.slice)
@@ -134,13 +136,17 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
             *kernels_,    arena_,  training_.state_of(stage),       groups.tensor.get(),
             how.patience, dropout, recomputes(plan.program, stage), how.on_operator};
         tools.context = groups.context.get();
+        tools.experts = groups.experts.get();
+        tools.expert_tensor = groups.expert_tensor.get();
+        tools.expert_block = groups.expert_block.get();
         tools.stage = stage;
         tools.log = &log_;
         tools.offloaded = most_offloaded(plan.program.ranks[rank().index], stage);
         tools.on_sharding = how.on_sharding;
         tools.routers = scenario_.training.routers;
         if (how.device) tools.lanes = &how.device->lanes();
-        runners_.push_back(make_model_stage(graphs_of(scenario_, plan, stage), tools));
+        runners_.push_back(make_model_stage(
+            graphs_of(scenario_, plan, stage, groups.expert_place().expert), tools));
         stages_.push_back(runners_.back().get());
     }
     if (how.device) rehearse();
@@ -200,6 +206,12 @@ RouterTotals RankJob::router_totals() const {
     RouterTotals totals;
     for (const auto& runner : runners_) totals += runner->router_totals();
     return totals;
+}
+
+ExpertLoad RankJob::expert_load() const {
+    ExpertLoad load;
+    for (const auto& runner : runners_) load += runner->expert_load();
+    return load;
 }
 
 bool RankJob::has_head() const {

@@ -51,6 +51,8 @@ public:
     /// What the routers of this rank's stages have added to the loss on this rank's tokens, times
     /// StepInputs::micro_batch_scale.
     RouterTotals router_totals() const;
+    /// The load of this rank's experts in the last step or evaluation.
+    ExpertLoad expert_load() const;
     /// The record of the work in the last step or evaluation, written by the objects that did it.
     const ActionLog& log() const { return log_; }
     bool has_head() const;  ///< whether a stage of this rank has the head

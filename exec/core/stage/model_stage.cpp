@@ -54,7 +54,7 @@ struct SlicePlan {
 class ModelStage final : public StageRunner {
 public:
     ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
-        : state_{tools, nullptr, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
+        : state_{tools, nullptr, {}, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
         for (models::StageGraph& graph : graphs) {
             models::RunsByPass fused = operator_runs(graph, false),
                                split = operator_runs(graph, true);
@@ -75,6 +75,7 @@ public:
 
     void begin_step(const StepInputs& inputs) override {
         state_.step = &inputs;
+        state_.load = {};
         state_.tools.kernels.fill_zero(state_.totals.view());
     }
 
@@ -84,7 +85,7 @@ public:
         DEBUBBLE_CHECK(std::ranges::all_of(state_.live, is_empty),
                        "a step leaves no activation behind");
         state_.live.clear();
-        state_.first_rows.clear();
+        state_.routed.clear();
         state_.step = nullptr;
     }
 
@@ -138,6 +139,7 @@ public:
     RouterTotals router_totals() const override {
         return {total(StepTotal::Balance), total(StepTotal::Z)};
     }
+    ExpertLoad expert_load() const override { return state_.load; }
     std::chrono::nanoseconds communicated() const override {
         return state_.communicated + state_.tools.parameters.communicated();
     }
@@ -155,11 +157,18 @@ private:
     }
 
     /// Memory for a graph's tensor, in elements of the compute type; its operators decide what it
-    /// holds.
-    ArenaTensor allocate(const models::Tensor& tensor) {
+    /// holds. One of routed rows has room for those that came in the pass.
+    ArenaTensor allocate(const models::Tensor& tensor, const RoutedPass& pass) {
         const DataType type = executed_type(slices_.front().graph.execution.compute);
-        const std::int64_t elements = (tensor.bytes.count + size_of(type) - 1) / size_of(type);
-        return state_.tools.arena.allocate({elements}, type, tensor.held_as, tensor.name);
+        std::int64_t bytes = tensor.bytes.count;
+        Bytes if_even;
+        if (tensor.routed) {
+            const Routing& routing = state_.routed.at(pass);
+            bytes = rows_of(routing, *tensor.routed) * tensor.routed->row_bytes;
+            if_even = Bytes{even_rows_of(routing, *tensor.routed) * tensor.routed->row_bytes};
+        }
+        const std::int64_t elements = (bytes + size_of(type) - 1) / size_of(type);
+        return state_.tools.arena.allocate({elements}, type, tensor.held_as, tensor.name, if_even);
     }
 
     void allocate_constants() {
@@ -222,15 +231,17 @@ private:
     }
 
     /// Makes room for sums over slices in all of them, once the last slice's backward starts.
-    void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph, int index) {
+    void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph, int index,
+                   std::optional<int> layer) {
         const models::Tensor& tensor = graph.tensors[index];
         LiveTensors& live = state_.live.at(micro_batch);
-        if (!live[index]) live[index] = allocate(tensor);
+        const RoutedPass pass{micro_batch.index, micro_batch.slice.value_or(0), layer.value_or(0)};
+        if (!live[index]) live[index] = allocate(tensor, pass);
         if (tensor.slices != models::Across::Summed) return;
         for (MicroBatch earlier = micro_batch; *earlier.slice > 0;) {
             --*earlier.slice;
             LiveTensors& of_slice = state_.live.at(earlier);
-            if (!of_slice[index]) of_slice[index] = allocate(tensor);
+            if (!of_slice[index]) of_slice[index] = allocate(tensor, pass);
         }
     }
 
@@ -329,7 +340,7 @@ private:
     void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph,
                    const OperatorRun& run, std::optional<int> but) {
         for (const int tensor : run.allocates)
-            if (tensor != but) make_room(micro_batch, graph, tensor);
+            if (tensor != but) make_room(micro_batch, graph, tensor, graph.operators[run.op].layer);
     }
 
     StageMemory state_;

@@ -33,6 +33,20 @@ void scatter(const OperatorCall& call, Communicator* group, ConstTensorView all,
 
 }  // namespace
 
+std::int64_t rows_of(const Routing& routing, const models::RoutedRows& rows) {
+    switch (rows.which) {
+        case models::RoutedRows::Which::Received: return routing.received();
+        case models::RoutedRows::Which::AtExperts: return routing.at_experts();
+    }
+    return 0;
+}
+
+std::int64_t even_rows_of(const Routing& routing, const models::RoutedRows& rows) {
+    const auto cutting = static_cast<std::int64_t>(routing.of_cutting_ranks().size());
+    const bool all = rows.which == models::RoutedRows::Which::AtExperts;
+    return routing.routed() * (all ? cutting : 1);
+}
+
 DataType executed_type(models::DataType type) {
     switch (type) {
         case models::DataType::Fp32: return DataType::Fp32;
@@ -165,6 +179,34 @@ void OperatorCall::gather_columns(ConstTensorView mine, TensorView all) const {
     const ArenaTensor parts = temporary(all.shape, all.type);
     all_gather(mine, parts.view());
     kernels().join_columns(how().tensor, parts.view(), all);
+}
+
+void OperatorCall::gather_from_expert_ranks(TensorView all) const {
+    Communicator* const group = state.tools.expert_block;
+    if (group == nullptr) return;
+    const Buffer whole(all);
+    communicate(*this, group, [&](Communicator& in) {
+        return in.all_gather(whole.part(in.rank(), in.size()), whole, op.name);
+    });
+}
+
+void OperatorCall::exchange_rows(Communicator* group, std::span<const ConstBuffer> out,
+                                 std::span<const Buffer> in) const {
+    communicate(*this, group,
+                [&](Communicator& among) { return among.all_to_all(out, in, op.name); });
+}
+
+void OperatorCall::reduce_rows(Communicator* group, std::span<const ConstBuffer> pieces,
+                               TensorView mine) const {
+    communicate(*this, group, [&](Communicator& among) {
+        return among.reduce_pieces(pieces, mine, Reduction::Sum, op.name);
+    });
+}
+
+std::int64_t OperatorCall::expert_rows(int tensor) const {
+    const auto& routed = graph.tensors[static_cast<std::size_t>(tensor)].routed;
+    if (!routed) return stream_tokens() * experts().per_token;
+    return rows_of(routing(), *routed);
 }
 
 RandomStream OperatorCall::random_stream(std::string_view purpose) const {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -11,6 +10,8 @@
 
 #include "exec/core/arena.h"
 #include "exec/core/stage/rope_table.h"
+#include "exec/core/stage/routing.h"
+#include "exec/core/stage/stage_runner.h"
 #include "exec/core/stage/stage_tools.h"
 #include "exec/core/stage/step_inputs.h"
 #include "models/graph.h"
@@ -35,6 +36,14 @@ struct RotaryTable {
     ArenaTensor sines;
 };
 
+/// A pass through a layer with experts.
+struct RoutedPass {
+    int micro_batch = 0;
+    int slice = 0;
+    int layer = 0;
+    friend auto operator<=>(const RoutedPass&, const RoutedPass&) = default;
+};
+
 /// The memory that belongs to the stage, not to a pass.
 struct StageMemory {
     StageTools tools;
@@ -42,8 +51,8 @@ struct StageMemory {
     ArenaTensor totals;                      ///< fp64, by StepTotal
     std::vector<RotaryTable> tables;         ///< of rotary positions, one for each kind of angles
     std::map<MicroBatch, LiveTensors> live;  ///< live tensors of a step
-    /// First rows of each expert in a step, by microbatch, slice and layer.
-    std::map<std::array<int, 3>, std::vector<std::int64_t>> first_rows;
+    std::map<RoutedPass, Routing> routed;    ///< the ways of a step's rows to their experts
+    ExpertLoad load;                         ///< load of this rank's experts in a step
     /// Time in collectives of operators, from asking to being done.
     std::chrono::nanoseconds communicated{};
 };
@@ -84,8 +93,12 @@ struct OperatorCall {
     std::vector<std::int64_t> stretches() const { return stretches(slice, context_rank()); }
     /// Position of the first stretch.
     std::int64_t first_position() const { return stretches().front(); }
-    /// Tokens routed to experts. Every expert of the layer lives on this rank.
-    std::int64_t expert_rows() const { return stream_tokens() * experts().per_token; }
+    /// Rows of a tensor that routed tokens make: the rank's own ones or, where ranks share or cut
+    /// the experts, those that came.
+    std::int64_t expert_rows(int tensor) const;
+    RoutedPass routed_pass() const { return {micro_batch, slice, op.layer.value_or(0)}; }
+    /// Precondition: the layer's rows have been counted in this microbatch.
+    const Routing& routing() const { return state.routed.at(routed_pass()); }
     /// The sum of the step, fp64 [1].
     TensorView total(StepTotal which) const {
         const TensorView all = state.totals.view();
@@ -138,6 +151,13 @@ struct OperatorCall {
     void scatter_context(ConstTensorView all, TensorView mine) const;
     /// The sum over all ranks that have a part of the tokens of the residual stream.
     void sum_over_tokens(TensorView data) const;
+    /// Gathers a part of each rank that has a part of the layer's experts, in place.
+    void gather_from_expert_ranks(TensorView all) const;
+    // Collectives of rows, between the ranks that share the experts, or that cut them.
+    void exchange_rows(Communicator* group, std::span<const ConstBuffer> out,
+                       std::span<const Buffer> in) const;
+    void reduce_rows(Communicator* group, std::span<const ConstBuffer> pieces,
+                     TensorView mine) const;
 
     /// This operator's random stream in this step.
     RandomStream random_stream(std::string_view purpose) const;
@@ -154,6 +174,11 @@ AnyView rows_from(const AnyView& x, std::int64_t first, std::int64_t count) {
     return {x.data + first * columns * size_of(x.type), flat ? Shape{count} : Shape{count, columns},
             x.type};
 }
+
+/// The rows of a tensor of routed rows that came.
+std::int64_t rows_of(const Routing& routing, const models::RoutedRows& rows);
+/// The rows that would have come from routers that are even.
+std::int64_t even_rows_of(const Routing& routing, const models::RoutedRows& rows);
 
 DataType executed_type(models::DataType type);
 Nonlinearity nonlinearity_of(models::Activation activation);

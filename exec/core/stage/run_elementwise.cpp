@@ -34,7 +34,7 @@ struct NormCall {
 struct ActivationCall {
     const OperatorCall& call;
     const op::Activation& act;
-    std::int64_t rows = act.of_experts ? call.expert_rows() : act.rows;
+    std::int64_t rows = act.of_experts ? call.expert_rows(act.x.tensor) : act.rows;
 
     TensorView wide(int index) const {
         return call.tensor(index, {rows, (act.gated() ? 2 : 1) * act.columns});
@@ -110,6 +110,7 @@ void residual_norm_forward(const OperatorCall& residual, const OperatorCall& cal
 
 void forward(const OperatorCall& call, const op::Activation& roles) {
     const ActivationCall act{call, roles};
+    if (act.rows == 0) return;  // none came to the rank's experts
     const TensorView x = act.wide(roles.x.tensor), y = act.narrow(roles.y.tensor);
     if (roles.gated()) return call.kernels().gated_forward(gate_of(roles.function), x, y);
     call.kernels().activation_forward(nonlinearity_of(roles.function), x, y);
@@ -117,6 +118,7 @@ void forward(const OperatorCall& call, const op::Activation& roles) {
 
 void backward_input(const OperatorCall& call, const op::Activation& roles) {
     const ActivationCall act{call, roles};
+    if (act.rows == 0) return;
     const TensorView x = act.wide(roles.x.tensor);
     const TensorView dy = act.narrow(roles.y.gradient), dx = act.wide(roles.x.gradient);
     if (roles.gated())

@@ -1,8 +1,9 @@
 #include "base/check.h"
 #include "exec/core/stage/linear_call.h"
 
-/// A mixture of experts whose rank has all of them: rows are sorted by expert, and every expert
-/// multiplies as many of its own as there are.
+/// A mixture of experts: a rank's rows are sorted by expert, go to the ranks that have the experts,
+/// as many as there are, and every expert multiplies its own. Ranks tell each other the numbers of
+/// rows first.
 namespace debubble::exec {
 
 namespace {
@@ -13,17 +14,80 @@ TensorView weights_at(const OperatorCall& call, int index) {
 }
 
 TensorView rows_of(const OperatorCall& call, int index, std::int64_t columns) {
-    return call.tensor(index, {call.expert_rows(), columns});
+    return call.tensor(index, {call.expert_rows(index), columns});
 }
 
-std::array<int, 3> key_of(const OperatorCall& call) {
-    return {call.micro_batch, call.slice, call.op.layer.value_or(0)};
+int rank_in(const Communicator* group) {
+    return group != nullptr ? group->rank() : 0;
 }
 
-/// The first row of each expert, which the microbatch's dispatch has found.
-const std::vector<std::int64_t>& first_rows_of(const OperatorCall& call) {
-    return call.state.first_rows.at(key_of(call));
+ExpertRanks expert_ranks(const OperatorCall& call) {
+    const StageTools& tools = call.state.tools;
+    return {call.how().expert, call.how().expert_tensor, rank_in(tools.experts),
+            rank_in(tools.expert_tensor)};
 }
+
+/// Counts the rows of all ranks that have the layer's experts: the host waits for it.
+Routing counted(const OperatorCall& call, const TensorView& weights) {
+    const ExpertRanks ranks = expert_ranks(call);
+    const Shape shape{ranks.count(), call.experts().count + 1};
+    const ArenaTensor all = call.temporary(shape, DataType::Int32);
+    call.kernels().fill_zero(all.view());  // a device that rehearses hears of no other rank
+    call.kernels().first_rows_of_experts(weights, rows_from(all.view(), ranks.number(), 1));
+    call.gather_from_expert_ranks(all.view());
+    const Tensor host(shape, DataType::Int32);
+    call.kernels().download(all.view(), host.view());
+    const View<std::int32_t> first_rows = host.as<std::int32_t>();
+    return {ranks, {first_rows.begin(), first_rows.end()}};
+}
+
+/// Neighbouring rows, cut into pieces of so many rows.
+template <class AnyBuffer>
+std::vector<AnyBuffer> pieces_of(const TensorView& rows, const std::vector<std::int64_t>& counts) {
+    std::vector<AnyBuffer> pieces;
+    std::int64_t first = 0;
+    for (const std::int64_t count : counts) {
+        pieces.push_back(Buffer(rows_from(rows, first, count)));
+        first += count;
+    }
+    return pieces;
+}
+
+/// Rows on their way through a Dispatch, to the experts or back.
+struct Moving {
+    const OperatorCall& call;
+    bool back;
+    TensorView from;
+    TensorView to;
+
+    void exchange() const {
+        const Routing& routing = call.routing();
+        const auto &sent = routing.sent(), &taken = routing.taken();
+        call.exchange_rows(call.state.tools.experts,
+                           pieces_of<ConstBuffer>(from, back ? taken : sent),
+                           pieces_of<Buffer>(to, back ? sent : taken));
+    }
+    /// Each cutting rank has the whole output of its columns' share, or its term of a sum.
+    void gather() const {
+        Communicator* const group = call.state.tools.expert_tensor;
+        const std::vector<std::int64_t>& counts = call.routing().of_cutting_ranks();
+        if (back) return call.reduce_rows(group, pieces_of<ConstBuffer>(from, counts), to);
+        const std::vector<ConstBuffer> mine(counts.size(), Buffer(from));
+        call.exchange_rows(group, mine, pieces_of<Buffer>(to, counts));
+    }
+    void sort() const {
+        for (const RowBlock& block : call.routing().sorting())
+            call.kernels().copy(rows_from(from, back ? block.to : block.from, block.count),
+                                rows_from(to, back ? block.from : block.to, block.count));
+    }
+    void run(op::Dispatch::Kind kind) const {
+        switch (kind) {
+            case op::Dispatch::Kind::Exchange: return exchange();
+            case op::Dispatch::Kind::Gather: return gather();
+            case op::Dispatch::Kind::Sort: return sort();
+        }
+    }
+};
 
 struct ExpertsCall {
     const OperatorCall& call;
@@ -45,7 +109,8 @@ void forward(const OperatorCall& call, const op::Permute& roles) {
     call.kernels().permute_forward(weights, call.stream(roles.tokens.tensor),
                                    rows_of(call, roles.rows.tensor, call.model().hidden));
     if (call.again) return;  // they have not changed
-    call.state.first_rows[key_of(call)] = call.kernels().first_rows_of_experts(weights);
+    const auto at = call.state.routed.insert_or_assign(call.routed_pass(), counted(call, weights));
+    if (call.state.tools.expert_block != nullptr) call.state.load.add(at.first->second.load());
 }
 
 void backward_input(const OperatorCall& call, const op::Permute& roles) {
@@ -54,33 +119,35 @@ void backward_input(const OperatorCall& call, const op::Permute& roles) {
                                           call.stream(roles.tokens.gradient));
 }
 
-/// Rows that are sorted already are only moved.
 void forward(const OperatorCall& call, const op::Dispatch& roles) {
     const std::int64_t hidden = call.model().hidden;
-    call.kernels().copy(rows_of(call, roles.x.tensor, hidden),
-                        rows_of(call, roles.y.tensor, hidden));
+    Moving{call, roles.returns, rows_of(call, roles.x.tensor, hidden),
+           rows_of(call, roles.y.tensor, hidden)}
+        .run(roles.kind);
 }
 
 void backward_input(const OperatorCall& call, const op::Dispatch& roles) {
     const std::int64_t hidden = call.model().hidden;
-    call.kernels().copy(rows_of(call, roles.y.gradient, hidden),
-                        rows_of(call, roles.x.gradient, hidden));
+    Moving{call, !roles.returns, rows_of(call, roles.y.gradient, hidden),
+           rows_of(call, roles.x.gradient, hidden)}
+        .run(roles.kind);
 }
 
 void forward(const OperatorCall& call, const op::ExpertProducts& roles) {
     const ExpertsCall experts{call, roles};
-    call.kernels().experts_forward(first_rows_of(call), experts.x(), experts.weight(), experts.y());
+    call.kernels().experts_forward(call.routing().first_rows(), experts.x(), experts.weight(),
+                                   experts.y());
 }
 
 void backward_input(const OperatorCall& call, const op::ExpertProducts& roles) {
     const ExpertsCall experts{call, roles};
-    call.kernels().experts_backward_input(first_rows_of(call), experts.dy(), experts.weight(),
-                                          experts.dx());
+    call.kernels().experts_backward_input(call.routing().first_rows(), experts.dy(),
+                                          experts.weight(), experts.dx());
 }
 
 void backward_weight(const OperatorCall& call, const op::ExpertProducts& roles) {
     const ExpertsCall experts{call, roles};
-    call.kernels().experts_backward_weight(first_rows_of(call), experts.x(), experts.dy(),
+    call.kernels().experts_backward_weight(call.routing().first_rows(), experts.x(), experts.dy(),
                                            experts.weight_gradient());
 }
 

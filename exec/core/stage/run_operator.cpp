@@ -123,15 +123,8 @@ void check_layers(const models::Architecture& network) {
 
 }  // namespace
 
-void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel) {
+void check_executed(const models::Architecture& network) {
     check_layers(network);
-    if (!network.has_experts()) return;
-    const bool shared = parallel.expert > 1;
-    if (!shared && parallel.tensor == 1 && parallel.expert_tensor == 1) return;
-    throw InputError(fmt::format(
-        "{} is a mixture of experts: with {}, 'debubble simulate' plans it, but nothing executes "
-        "it yet; it runs where each rank holds all experts of its layers whole",
-        network.name, shared ? "parallel.expert above 1" : "tensor parallelism"));
 }
 
 void run_operator(const OperatorCall& call, Part part) {

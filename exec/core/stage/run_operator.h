@@ -2,14 +2,13 @@
 
 #include "exec/core/stage/operator_call.h"
 #include "exec/core/stage/pairs.h"
-#include "scenarios/scenario.h"
+#include "models/architecture.h"
 
 /// Runs the code of an operator for its call in the graph.
 namespace debubble::exec {
 
-/// Throws InputError where the network has operators that nothing executes yet: experts that ranks
-/// share or cut.
-void check_executed(const models::Architecture& network, const scenarios::Parallel& parallel);
+/// Throws InputError where the network has operators that nothing executes yet.
+void check_executed(const models::Architecture& network);
 
 void run_operator(const OperatorCall& call, models::Part part);
 

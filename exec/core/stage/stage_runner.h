@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 
 #include "base/ids.h"
 #include "exec/core/arena.h"
@@ -20,6 +22,27 @@ struct RouterTotals {
         z += more.z;
         return *this;
     }
+};
+
+/// How full the experts of a rank were: the rows that came to them, relative to the rows of the
+/// rank's own tokens, over passes through layers whose experts ranks share or cut.
+struct ExpertLoad {
+    double sum = 0;
+    double most = 0;
+    std::int64_t passes = 0;
+
+    void add(double load) {
+        sum += load;
+        most = std::max(most, load);
+        ++passes;
+    }
+    ExpertLoad& operator+=(const ExpertLoad& more) {
+        sum += more.sum;
+        most = std::max(most, more.most);
+        passes += more.passes;
+        return *this;
+    }
+    double mean() const { return passes > 0 ? sum / static_cast<double>(passes) : 1; }
 };
 
 /// Tensors that cross the edges of a stage are passed by value: a received buffer becomes the
@@ -59,6 +82,9 @@ public:
     /// The terms that this stage's routers have added to the loss in this step, on this rank's
     /// tokens, with StepInputs::micro_batch_scale as their factor.
     virtual RouterTotals router_totals() const { return {}; }
+
+    /// The load of this rank's experts in the forwards of the step.
+    virtual ExpertLoad expert_load() const { return {}; }
 
     /// The time for which passes have stood still for collectives inside them, since the first
     /// pass.

@@ -50,6 +50,10 @@ struct StageTools {
     KeyCache* keys = nullptr;
     DeviceLanes* lanes = nullptr;     ///< lanes of the kernels' device
     Communicator* context = nullptr;  ///< the context-parallel group; nullptr if it has one rank
+    // The groups of a layer's experts; nullptr where they have one rank.
+    Communicator* experts = nullptr;        ///< ranks that share them
+    Communicator* expert_tensor = nullptr;  ///< ranks that cut each of them
+    Communicator* expert_block = nullptr;   ///< both
     /// Most microbatches (slices) of the stage that are offloaded at the same time.
     int offloaded = 1;
     /// The stage of the Program, and the log of what it has run; nullptr: none.

@@ -2,9 +2,9 @@
 
 namespace debubble::exec {
 
-UnitReduction begin_reduction(UnitState& unit, const StatePolicy& policy, Communicator& group,
-                              bool scatter, Kernels& kernels, Arena& arena,
-                              std::string_view label) {
+UnitReduction begin_reduction(UnitState& unit, Communicator& group, bool scatter, Kernels& kernels,
+                              Arena& arena, std::string_view label) {
+    const StatePolicy& policy = unit.policy();
     if (!unit.gradients()) {  // the rank ran no backward since the last reduction
         unit.have_gradients();
         kernels.fill_zero(unit.gradients());
@@ -25,8 +25,9 @@ UnitReduction begin_reduction(UnitState& unit, const StatePolicy& policy, Commun
     return reduction;
 }
 
-void finish_reduction(UnitReduction& reduction, const StatePolicy& policy, Kernels& kernels) {
+void finish_reduction(UnitReduction& reduction, Kernels& kernels) {
     UnitState& unit = *reduction.unit;
+    const StatePolicy& policy = unit.policy();
     const FlatRange mine = unit.owned();
     if (!policy.shares_gradients()) {
         const FlatRange summed = policy.zero_stage == 0 ? unit.whole() : mine;

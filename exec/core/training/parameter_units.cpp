@@ -38,7 +38,7 @@ FlatRange intersection(const FlatRange& a, const FlatRange& b) {
     return {first, std::max<std::int64_t>(0, end - first)};
 }
 
-std::vector<ParameterUnit> units_of(const models::StageGraph& graph, bool norms_apart) {
+std::vector<ParameterUnit> units_of(const models::StageGraph& graph, UnitsApart apart) {
     std::vector<ParameterUnit> units;
     std::vector<bool> placed(graph.parameters.size(), false);
     for (const Operator& op : graph.operators) {
@@ -49,10 +49,12 @@ std::vector<ParameterUnit> units_of(const models::StageGraph& graph, bool norms_
             placed[at] = true;
             const Parameter& parameter = graph.parameters[at];
             UnitKey key = key_of(graph, op, parameter);
-            if (norms_apart && is_norm) key.name += "'s norms";
+            const bool experts = apart.experts && parameter.expert;
+            if (apart.norms && is_norm) key.name += "'s norms";
+            if (experts) key.name += "'s experts";
             auto unit = std::ranges::find(units, key.name, &ParameterUnit::name);
             if (unit == units.end()) {
-                units.push_back({key.name, key.layer, key.tied, key.head, {}, 0});
+                units.push_back({key.name, key.layer, key.tied, experts, key.head, {}, 0});
                 unit = std::prev(units.end());
             }
             const std::int64_t elements = parameter.elements_of_rank(graph.execution);

@@ -21,13 +21,16 @@ struct UnitSlot {
 };
 
 /// The unit of gathering, dropping and reduction: the parameters of one layer, of the embedding, of
-/// the head, or one parameter that is tied (its copies in two stages are then cut alike). They lie
-/// in one flat buffer: operator by operator, weights before biases.
+/// the head, or one parameter that is tied (its copies in two stages are then cut alike); a layer's
+/// experts are a unit of their own where fewer ranks hold them. They lie in one flat buffer:
+/// operator by operator, weights before biases.
 struct ParameterUnit {
-    /// "layer 3", "embedding", "head", "layer 3's norms", or the tied parameter's name.
+    /// "layer 3", "embedding", "head", "layer 3's norms", "layer 3's experts", or the tied
+    /// parameter's name.
     std::string name;
     std::optional<int> layer;  ///< index in the model; unset outside the layers
     bool tied = false;
+    bool experts = false;         ///< whether it holds experts alone
     bool head = false;            ///< whether it holds the final norm and the head, and is not tied
     std::vector<UnitSlot> slots;  ///< in the order of memory
     std::int64_t elements = 0;
@@ -39,8 +42,13 @@ struct ParameterUnit {
     }
 };
 
-/// The units of a stage in the order of its operators. With `norms_apart`, norms are units of their
-/// own, since the backward-input makes their gradients.
-std::vector<ParameterUnit> units_of(const models::StageGraph& graph, bool norms_apart = false);
+/// The parameters that are units of their own.
+struct UnitsApart {
+    bool norms = false;    ///< since the backward-input makes their gradients
+    bool experts = false;  ///< since fewer ranks hold them
+};
+
+/// The units of a stage in the order of its operators.
+std::vector<ParameterUnit> units_of(const models::StageGraph& graph, UnitsApart apart = {});
 
 }  // namespace debubble::exec

@@ -27,6 +27,15 @@ void check_norm(const Program& program, const TrainingOptions& options) {
 
 }  // namespace
 
+RankGrid grid_of(const scenarios::Scenario& scenario) {
+    const scenarios::Parallel& parallel = scenario.parallel;
+    RankGrid grid{parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
+    if (!scenario.model.has_experts()) return grid;
+    grid.expert = parallel.expert;
+    grid.expert_tensor = parallel.expert_tensor;
+    return grid;
+}
+
 TrainedStage& RankTraining::state_of(Stage stage) {
     const auto local = std::ranges::find(stages, stage, &LocalStage::stage);
     DEBUBBLE_CHECK(local != stages.end(), "the rank holds the stage");
@@ -62,21 +71,25 @@ void RankTraining::loaded() {
 RankTraining make_rank_training(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
                                 const TrainingOptions& options, Communicator& world,
                                 Kernels& kernels, Arena& arena, std::chrono::nanoseconds patience) {
-    const scenarios::Parallel& parallel = scenario.parallel;
-    const RankGrid grid{parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
+    const RankGrid grid = grid_of(scenario);
     DEBUBBLE_CHECK(grid.size() == world.size(), "the job has the scenario's ranks");
     check_norm(plan.program, options);
-    const models::Execution execution = scenarios::execution_of(scenario);
-    const StatePolicy policy = state_policy(scenario, moments_of(options.optimizer));
+    models::Execution execution = scenarios::execution_of(scenario);
+    const int moments = moments_of(options.optimizer);
+    const StatePolicy policy = state_policy(scenario, moments);
 
     RankTraining training;
     training.kernels = &kernels;
     training.groups = std::make_unique<TrainingGroups>(
         make_groups(world, grid, plan.program, plan.lowering.tied));
     const TrainingGroups& groups = *training.groups;
+    const ExpertPlace of_experts = groups.expert_place();
+    execution.expert_rank = of_experts.expert;
     for (const auto& [stage, group] : groups.stages) {
-        const StagePlace place{groups.place.tensor, groups.shard(), groups.replicas.get(),
-                               patience};
+        StagePlace place{groups.place.tensor, groups.shard(), groups.replicas.get(), patience};
+        if (grid.experts_apart())
+            place.experts = {expert_state_policy(scenario, moments), of_experts.tensor,
+                             of_experts.data, groups.expert_replicas.get()};
         training.states.push_back(std::make_unique<TrainedStage>(
             models::build_stage(scenario.model, execution, plan.stages[stage.index]), policy, place,
             kernels, arena));

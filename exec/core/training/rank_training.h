@@ -30,6 +30,9 @@ struct RankTraining {
     void loaded();  ///< called once the pieces to load are filled
 };
 
+/// The ranks of a scenario's job.
+RankGrid grid_of(const scenarios::Scenario& scenario);
+
 /// Allocates the state in the arena and draws the initial weights from the seed. All ranks of
 /// `world`, which are the scenario's, call it together. Throws InputError if the Program steps
 /// without the GradNorm that clipping or loss scaling needs. Precondition: `scenario` is

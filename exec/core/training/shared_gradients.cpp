@@ -45,7 +45,8 @@ std::vector<TensorView> replicated_gradients(const std::vector<LocalStage>& stag
         for (const UnitState& unit : state.units()) {
             for (const UnitSlot& slot : unit.unit().slots) {
                 const auto index = static_cast<std::size_t>(slot.parameter);
-                if (!is_summed(state.parameters()[index], sequence_parallel)) continue;
+                const models::Parameter& parameter = state.parameters()[index];
+                if (parameter.expert || !is_summed(parameter, sequence_parallel)) continue;
                 const FlatRange piece = intersection(slot.range, reduced(unit, state.policy()));
                 if (piece.count > 0) pieces.push_back(unit.held_gradients(piece));
             }
@@ -60,7 +61,8 @@ bool speaks_for(const TrainedStage& state, const UnitSlot& slot) {
     const models::Parameter& parameter =
         state.parameters()[static_cast<std::size_t>(slot.parameter)];
     if (!parameter.tied_to.empty()) return false;
-    return parameter.sharding != models::Sharding::Replicated || state.place().tensor_rank == 0;
+    return parameter.sharding != models::Sharding::Replicated ||
+           state.cutting_rank(slot.parameter) == 0;
 }
 
 Interval sum_tied_gradients(const std::vector<LocalStage>& stages, TrainingGroups& groups,

@@ -2,7 +2,9 @@
 
 namespace debubble::exec {
 
-StatePolicy state_policy(const scenarios::Scenario& scenario, int moment_count) {
+namespace {
+
+StatePolicy policy_over(int shards, const scenarios::Scenario& scenario, int moment_count) {
     const scenarios::Precision& precision = scenario.training.precision;
     const scenarios::Parallel& parallel = scenario.parallel;
     StatePolicy policy;
@@ -14,12 +16,22 @@ StatePolicy state_policy(const scenarios::Scenario& scenario, int moment_count) 
         policy.main = tensor_type(*precision.main_params);
     policy.wire = tensor_type(parallel.communication_dtype.value_or(precision.grads));
     policy.moment_count = moment_count;
-    policy.shards = parallel.data * parallel.context;
+    policy.shards = shards;
     policy.zero_stage = policy.shards > 1 ? parallel.zero_stage : 0;
     policy.gathers_in_passes = parallel.gathers_in_passes();
     policy.offload_optimizer = scenario.training.offload_optimizer;
     policy.offload_buffer = scenario.framework.offload_buffer;
     return policy;
+}
+
+}  // namespace
+
+StatePolicy state_policy(const scenarios::Scenario& scenario, int moment_count) {
+    return policy_over(scenario.parallel.replicas(), scenario, moment_count);
+}
+
+StatePolicy expert_state_policy(const scenarios::Scenario& scenario, int moment_count) {
+    return policy_over(scenario.parallel.expert_replicas(), scenario, moment_count);
 }
 
 }  // namespace debubble::exec

@@ -28,7 +28,7 @@ struct StatePolicy {
     DataType wire = DataType::Fp32;  ///< type of gradients that are sent
     int moment_count = 2;
     int zero_stage = 0;              ///< 0 where there is one shard, since nothing can be cut
-    int shards = 1;                  ///< number of data x context ranks
+    int shards = 1;                  ///< number of ranks that share a parameter: data x context
     bool gathers_in_passes = false;  ///< whether it is ZeRO-3 with `wrap: layer`
     bool offload_optimizer = false;
     /// Size of a device's buffer through which offloaded state passes to be stepped.
@@ -40,5 +40,7 @@ struct StatePolicy {
 };
 
 StatePolicy state_policy(const scenarios::Scenario& scenario, int moment_count);
+/// The policy of experts, which other ranks share.
+StatePolicy expert_state_policy(const scenarios::Scenario& scenario, int moment_count);
 
 }  // namespace debubble::exec

@@ -35,7 +35,8 @@ TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& p
       place_(place),
       kernels_(&kernels),
       arena_(&arena),
-      units_(units_of(graph, policy.shares_gradients() && graph.execution.split_backward)),
+      units_(units_of(graph, {policy.shares_gradients() && graph.execution.split_backward,
+                              place.experts.has_value()})),
       addresses_(graph.parameters.size()),
       routers_(graph, kernels, arena),
       gathers_(units_.size()),
@@ -47,7 +48,9 @@ TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& p
             addresses_[index] = {states_.size(), slot.range.first,
                                  shape_of(local_shape(parameters_[index], execution_))};
         }
-        states_.emplace_back(unit, policy_, place_.shard, arena, kernels);
+        const bool apart = place_.experts && unit.experts;
+        states_.emplace_back(unit, apart ? place_.experts->policy : policy_,
+                             apart ? place_.experts->shard : place_.shard, arena, kernels);
     }
 }
 
@@ -123,16 +126,17 @@ void TrainedStage::close(std::optional<int> layer) {
         UnitState& unit = states_[u];
         if (unit.unit().layer != layer) continue;
         if (policy_.gathers_in_passes && layer) unit.drop_values();
-        if (reduces_ && unit.gradients() && !reduced_[u] && !comes_again(unit))
+        if (reduces_ && is_shared(unit) && unit.gradients() && !reduced_[u] && !comes_again(unit))
             complete.push_back(u);
     }
     if (complete.empty()) return;
     // The memory of whole gradients, or of copies of them, must not grow.
-    if (policy_.shares_gradients() || policy_.wire != policy_.gradients) finish_reductions();
+    if (shares_gradients() || policy_.wire != policy_.gradients) finish_reductions();
     for (const std::size_t u : complete) {
-        reductions_.push_back(begin_reduction(states_[u], policy_, *place_.replicas,
-                                              policy_.zero_stage > 0, *kernels_, *arena_,
-                                              states_[u].unit().name));
+        UnitState& unit = states_[u];
+        reductions_.push_back(begin_reduction(unit, *replicas_of(unit),
+                                              unit.policy().zero_stage > 0, *kernels_, *arena_,
+                                              unit.unit().name));
         reduced_[u] = true;
     }
 }
@@ -152,18 +156,25 @@ void TrainedStage::finish_reductions() {
         const Clock::time_point begin = Clock::now();
         reduction.request->wait(within(place_.patience));
         communicated_ += Clock::now() - begin;
-        finish_reduction(reduction, policy_, *kernels_);
+        finish_reduction(reduction, *kernels_);
     }
     reductions_.clear();
 }
 
-std::vector<UnitReduction> TrainedStage::reduce(Communicator& group, bool scatter,
+bool TrainedStage::shares_gradients() const {
+    return std::ranges::any_of(
+        states_, [](const UnitState& unit) { return unit.policy().shares_gradients(); });
+}
+
+std::vector<UnitReduction> TrainedStage::reduce(const ReductionGroups& groups, bool in_step,
                                                 std::string_view label) {
     for (std::size_t u = 0; u < states_.size(); ++u) {
-        const bool is_zero = policy_.shares_gradients() && !states_[u].gradients();
-        if (!reduced_[u] && !(scatter && is_zero))
-            reductions_.push_back(
-                begin_reduction(states_[u], policy_, group, scatter, *kernels_, *arena_, label));
+        UnitState& unit = states_[u];
+        Communicator* const group = is_apart(unit) ? groups.experts : groups.dense;
+        if (group == nullptr || reduced_[u]) continue;
+        const bool scatter = in_step && unit.policy().zero_stage > 0;
+        if (scatter && unit.policy().shares_gradients() && !unit.gradients()) continue;
+        reductions_.push_back(begin_reduction(unit, *group, scatter, *kernels_, *arena_, label));
     }
     reduced_.assign(reduced_.size(), false);
     return std::exchange(reductions_, {});
@@ -180,7 +191,7 @@ void TrainedStage::initialise(const models::Architecture& architecture, std::uin
                 const FlatRange piece{held.first + done, std::min(kDrawnAtOnce, held.count - done)};
                 const Tensor drawn({piece.count});
                 const auto slices =
-                    slices_of(parameter, execution_, place_.tensor_rank,
+                    slices_of(parameter, execution_, cutting_rank(slot.parameter),
                               FlatRange{piece.first - slot.range.first, piece.count});
                 fill_initial(value, parameter, seed, slices, drawn.as<float>());
                 kernels_->upload(drawn.view(), state.held_values(piece));
@@ -196,13 +207,14 @@ void TrainedStage::initialise(const models::Architecture& architecture, std::uin
 
 Pending TrainedStage::gather_unit(UnitState& unit, std::string_view label) {
     if (!unit.values()) unit.have_values();
-    return place_.replicas->all_gather(unit.held_values(unit.owned()), unit.values(), label);
+    return replicas_of(unit)->all_gather(unit.held_values(unit.owned()), unit.values(), label);
 }
 
 std::vector<Pending> TrainedStage::gather(std::string_view label) {
     std::vector<Pending> requests;
-    if (policy_.zero_stage == 0 || policy_.gathers_in_passes) return requests;
-    for (UnitState& unit : states_) requests.push_back(gather_unit(unit, label));
+    if (policy_.gathers_in_passes) return requests;
+    for (UnitState& unit : states_)
+        if (unit.policy().zero_stage > 0) requests.push_back(gather_unit(unit, label));
     return requests;
 }
 

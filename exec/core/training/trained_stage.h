@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "exec/core/stage/stage_parameters.h"
@@ -19,6 +20,23 @@ struct StagePlace {
     Communicator* replicas = nullptr;
     /// The patience with which a pass waits for them.
     std::chrono::nanoseconds patience = std::chrono::minutes(10);
+
+    /// The place of experts' parameters among other ranks.
+    struct Experts {
+        StatePolicy policy;
+        int tensor_rank = 0;               ///< among the ranks that cut each expert
+        int shard = 0;                     ///< among those that have the same part of them
+        Communicator* replicas = nullptr;  ///< these; nullptr where there is only one
+    };
+    std::optional<Experts> experts = {};  ///< unset: as all other parameters
+};
+
+/// The ranks among which a stage's gradients are summed; nullptr where there is only this one.
+struct ReductionGroups {
+    Communicator* dense = nullptr;
+    Communicator* experts = nullptr;  ///< ranks of experts whose place is another one
+
+    explicit operator bool() const { return dense != nullptr || experts != nullptr; }
 };
 
 /// Parameters, gradients and optimizer state of one stage on one rank.
@@ -53,11 +71,22 @@ public:
     /// Tells that the next pass is the last to add to the gradients before reduce(): it starts the
     /// reductions.
     void reduce_in_next_pass() { reduces_next_ = true; }
-    /// Starts the reductions of the gradients of all units, and returns those that are not done:
-    /// first those that a pass has started over the replicas, then the others, over the ranks of
-    /// `group`. Ranks that scatter make the same passes, so gradients that none of them has made
-    /// since the last reduction are left out.
-    std::vector<UnitReduction> reduce(Communicator& group, bool scatter, std::string_view label);
+    /// Starts the reductions of the gradients of all units that several ranks share, and returns
+    /// those that are not done: first those that a pass has started over the replicas, then the
+    /// others, over the ranks of `groups`. With `in_step`, these ranks make the same passes: they
+    /// scatter where ZeRO shards, and leave out gradients that none of them has made since the last
+    /// reduction.
+    std::vector<UnitReduction> reduce(const ReductionGroups& groups, bool in_step,
+                                      std::string_view label);
+    /// Whether several ranks share gradients of the unit.
+    bool is_shared(const UnitState& unit) const { return replicas_of(unit) != nullptr; }
+    /// Whether ZeRO shards the gradients of some unit.
+    bool shares_gradients() const;
+    /// This rank's number among those that cut the parameter.
+    int cutting_rank(int parameter) const {
+        const bool expert = parameters_[static_cast<std::size_t>(parameter)].expert;
+        return expert && place_.experts ? place_.experts->tensor_rank : place_.tensor_rank;
+    }
     /// Asks the ranks that own them for the parameters of all units.
     std::vector<Pending> gather(std::string_view label);
     void drop_values();
@@ -65,6 +94,7 @@ public:
 
     const std::vector<models::Parameter>& parameters() const { return parameters_; }
     const models::Execution& execution() const { return execution_; }
+    /// The policy of all units but experts whose place is another one.
     const StatePolicy& policy() const { return policy_; }
     const StagePlace& place() const { return place_; }
     const std::vector<models::Buffer>& buffers() const { return buffers_; }
@@ -79,6 +109,10 @@ private:
         std::int64_t first = 0;
         Shape shape;
     };
+    bool is_apart(const UnitState& unit) const { return place_.experts && unit.unit().experts; }
+    Communicator* replicas_of(const UnitState& unit) const {
+        return is_apart(unit) ? place_.experts->replicas : place_.replicas;
+    }
     Pending gather_unit(UnitState& unit, std::string_view label);
     void ask_for(std::optional<int> layer);
     bool comes_again(const UnitState& unit) const;

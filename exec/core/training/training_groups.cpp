@@ -1,6 +1,7 @@
 #include "exec/core/training/training_groups.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace debubble::exec {
@@ -18,6 +19,19 @@ std::vector<int> along_pipeline(const RankGrid& grid, GridPlace at, const std::v
     for (const Rank rank : on) {
         at.pipeline = rank.index;
         ranks.push_back(grid.global_rank(at));
+    }
+    return ranks;
+}
+
+/// The ranks of all of these groups, each at one of these pipeline ranks.
+template <class Group>
+std::vector<int> everyone(const RankGrid& grid, GridPlace at, const std::vector<Rank>& on,
+                          const Group& group_of) {
+    std::vector<int> ranks;
+    for (const Rank rank : on) {
+        at.pipeline = rank.index;
+        const std::vector<int> there = std::invoke(group_of, grid, at);
+        ranks.insert(ranks.end(), there.begin(), there.end());
     }
     return ranks;
 }
@@ -47,6 +61,13 @@ TrainingGroups make_groups(Communicator& world, const RankGrid& grid, const Prog
     groups.replicas = group(world, grid.gradient_group(place));
     groups.tensor = group(world, grid.tensor_group(place));
     groups.context = group(world, grid.context_group(place));
+    if (grid.expert_block() > 1 && grid.expert_tensor) {
+        groups.experts = group(world, grid.expert_group(place));
+        groups.expert_tensor = group(world, grid.expert_tensor_group(place));
+        groups.expert_block = group(world, grid.expert_block_group(place));
+    }
+    if (grid.experts_apart())
+        groups.expert_replicas = group(world, grid.expert_gradient_group(place));
     groups.tied = group(world, along_pipeline(grid, place, tied_holders(program.placement, tied)));
     // Groups are made in the order of the stages, which is the same on all ranks.
     for (int s = 0; s < program.stage_count(); ++s) {
@@ -56,14 +77,10 @@ TrainingGroups make_groups(Communicator& world, const RankGrid& grid, const Prog
         stage.first_holder = holders.front().index == place.pipeline;
         if (holders.size() == 1) continue;
         stage.holders = group(world, along_pipeline(grid, place, holders));
-        std::vector<int> everyone;
-        for (const Rank holder : holders) {
-            GridPlace at = place;
-            at.pipeline = holder.index;
-            const std::vector<int> replicas = grid.gradient_group(at);
-            everyone.insert(everyone.end(), replicas.begin(), replicas.end());
-        }
-        stage.everyone = group(world, everyone);
+        stage.everyone = group(world, everyone(grid, place, holders, &RankGrid::gradient_group));
+        if (grid.experts_apart())
+            stage.experts_everyone =
+                group(world, everyone(grid, place, holders, &RankGrid::expert_gradient_group));
     }
     return groups;
 }

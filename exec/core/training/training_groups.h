@@ -18,6 +18,8 @@ struct StageGroup {
     std::unique_ptr<Communicator> holders;
     std::unique_ptr<Communicator>
         everyone;  ///< data x context x holders, if the stage has several holders
+    /// The same of the ranks that have the same part of the same experts, if that is another group.
+    std::unique_ptr<Communicator> experts_everyone;
     bool first_holder = true;
 };
 
@@ -28,10 +30,16 @@ struct TrainingGroups {
     /// The ranks of them that share each sequence with this rank.
     std::unique_ptr<Communicator> context;
     std::unique_ptr<Communicator> tied;  ///< all holders of tied stages, unless each has them all
-    std::map<Stage, StageGroup> stages;  ///< groups of the stages that this rank holds
+    // The groups of experts; the last is made only where it is another one than `replicas`.
+    std::unique_ptr<Communicator> experts;          ///< ranks that share a layer's experts
+    std::unique_ptr<Communicator> expert_tensor;    ///< ranks that cut each expert
+    std::unique_ptr<Communicator> expert_block;     ///< both: all ranks between which rows travel
+    std::unique_ptr<Communicator> expert_replicas;  ///< ranks that have the same part of experts
+    std::map<Stage, StageGroup> stages;             ///< groups of the stages that this rank holds
     GridPlace place;
     RankGrid grid;
 
+    ExpertPlace expert_place() const { return grid.expert_place_of(grid.global_rank(place)); }
     int shard() const { return place.context + grid.context * place.data; }
 };
 

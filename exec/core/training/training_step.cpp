@@ -72,7 +72,13 @@ void TrainingStep::reshard(Stage stage) {
 /// Whether its reductions meet passes that the replicas make in the same order. Those of several
 /// holders do not.
 bool TrainingStep::is_in_step(Stage stage) const {
-    return groups_.replicas && !groups_.stages.at(stage).everyone;
+    return (groups_.replicas || groups_.expert_replicas) && !groups_.stages.at(stage).everyone;
+}
+
+ReductionGroups TrainingStep::reduction_groups(Stage stage) const {
+    const StageGroup& group = groups_.stages.at(stage);
+    if (group.everyone) return {group.everyone.get(), group.experts_everyone.get()};
+    return {groups_.replicas.get(), groups_.expert_replicas.get()};
 }
 
 void TrainingStep::reduction_follows(Stage stage) {
@@ -91,20 +97,19 @@ Pending TrainingStep::reduce_grad(Stage stage) {
                                                               Reduction::Sum, label));
         return start([requests](Deadline deadline) { return wait_all(*requests, deadline); });
     }
-    Communicator* among = group.everyone ? group.everyone.get() : groups_.replicas.get();
-    const bool scatter = policy_.zero_stage > 0 && !group.everyone;
     auto reductions = std::make_shared<std::vector<UnitReduction>>();
-    if (among) *reductions = state(stage).reduce(*among, scatter, label);
+    if (const ReductionGroups among = reduction_groups(stage))
+        *reductions = state(stage).reduce(among, !group.everyone, label);
     Pending pending = start([this, reductions](Deadline deadline) {
         std::vector<Pending> requests;
         for (UnitReduction& reduction : *reductions)
             requests.push_back(std::move(reduction.request));
         const Interval interval = wait_all(requests, deadline);
-        for (UnitReduction& reduction : *reductions) finish_reduction(reduction, policy_, kernels_);
+        for (UnitReduction& reduction : *reductions) finish_reduction(reduction, kernels_);
         return interval;
     });
     // There is no room for whole gradients in addition to the next pass.
-    if (policy_.shares_gradients() && is_in_step(stage)) pending->wait(within(patience_));
+    if (state(stage).shares_gradients() && is_in_step(stage)) pending->wait(within(patience_));
     return pending;
 }
 
@@ -210,7 +215,7 @@ void TrainingStep::validate(Deadline deadline) {
         --steps_taken_;
         if (!outcome_.skipped) step(outcome_.clip_factor / outcome_.loss_scale);
         // ZeRO-1 and 2 have gathered the parameters that were undone.
-        if (policy_.zero_stage == 1 || policy_.zero_stage == 2)
+        if (policy_.zero_stage < 3)
             for (const LocalStage& local : stages_) {
                 auto requests = local.state->gather(to_text(Action{Unshard{local.stage}}));
                 wait_all(requests, deadline);
@@ -231,7 +236,12 @@ Bytes TrainingStep::moved(const Action& action) const {
         return sum(unshard->stage, share, policy_.compute);
     if (const auto* reduce = std::get_if<ReduceGrad>(&action)) {
         if (policy_.gathers_in_passes) return sum(reduce->stage, share, policy_.gradients);
-        return sum(reduce->stage, whole, policy_.wire);
+        const bool by_holders = groups_.stages.at(reduce->stage).everyone != nullptr;
+        const auto sent = [&](const UnitState& unit) {
+            const bool shared = by_holders || state(reduce->stage).is_shared(unit);
+            return shared ? whole(unit) : std::int64_t{0};
+        };
+        return sum(reduce->stage, sent, policy_.wire);
     }
     if (const auto* tied = std::get_if<TiedGradReduce>(&action)) {
         if (!groups_.tied) return {};

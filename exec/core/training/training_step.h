@@ -32,7 +32,8 @@ struct StepOutcome {
 /// Gradient reduction, norm and optimizer, in the order in which a Program asks for them.
 ///
 /// * Reductions are sums: the loss is already divided by the targets of the global batch.
-/// * ReduceGrad sums over data x context ranks and over all holders of the stage. With several
+/// * ReduceGrad sums over data x context ranks, experts over those that have the same part of them,
+///   and over all holders of the stage. With several
 ///   holders it is one all-reduce, since their passes are not in step.
 /// * Gradients of parameters that tensor-parallel ranks all hold, but for which they see only their
 ///   own positions under sequence parallelism (norms, biases of row-cut products, positions), are
@@ -85,6 +86,7 @@ private:
 
     TrainedStage& state(Stage stage) const;
     bool is_in_step(Stage stage) const;
+    ReductionGroups reduction_groups(Stage stage) const;
     Pending start(Work::Finish finish);
     void complete(Deadline deadline);  ///< completes all that was asked for
     void complete_gradients(Deadline deadline);

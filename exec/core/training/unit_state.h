@@ -21,6 +21,7 @@ public:
               Kernels& kernels);
 
     const ParameterUnit& unit() const { return *unit_; }
+    const StatePolicy& policy() const { return *policy_; }
     FlatRange whole() const { return {0, padded_}; }
     FlatRange owned() const { return owned_; }
     FlatRange stepped() const { return policy_->shares_optimizer() ? owned_ : whole(); }

@@ -23,9 +23,10 @@ void each_token(int workers, const ExpertRows& rows, const Body& body) {
 
 }  // namespace
 
-std::vector<std::int64_t> CpuOperators::first_rows_of_experts(ConstTensorView weights) {
+void CpuOperators::first_rows_of_experts(ConstTensorView weights, TensorView first_rows) {
     const ExpertRows rows(weights.as<float>());
-    return {rows.first().begin(), rows.first().end()};
+    std::int32_t* to = first_rows.as<std::int32_t>().data;
+    for (const std::int64_t first : rows.first()) *to++ = static_cast<std::int32_t>(first);
 }
 
 void CpuOperators::permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows) {

@@ -2,9 +2,8 @@
 
 #include "exec/cuda/kernels/operands.h"
 
-/// A mixture of experts on a rank that has all of them, with the meaning of
-/// exec/core/kernels/experts.h. weights fp32 [tokens, experts], zero for experts that a token does
-/// not go to.
+/// A mixture of experts, with the meaning of exec/core/kernels/experts.h. weights fp32 [tokens,
+/// experts], zero for experts that a token does not go to.
 namespace debubble::exec::cuda {
 
 struct ExpertShape {

@@ -46,6 +46,12 @@ public:
     virtual Answer all_gather(Handle, ConstBuffer mine, Buffer all, DeviceLane lane) = 0;
     virtual Answer reduce_scatter(Handle, ConstBuffer all, Buffer mine, Reduction reduction,
                                   DeviceLane lane) = 0;
+    /// Piece r of `out` goes to rank r, and piece r of `in` comes from it.
+    virtual Answer all_to_all(Handle, std::span<const ConstBuffer> out, std::span<const Buffer> in,
+                              DeviceLane lane) = 0;
+    /// Piece r of each rank is reduced into the `mine` of rank r; `rank` is this one.
+    virtual Answer reduce_pieces(Handle, int rank, std::span<const ConstBuffer> pieces, Buffer mine,
+                                 Reduction reduction, DeviceLane lane) = 0;
     virtual Answer broadcast(Handle, Buffer data, int root, DeviceLane lane) = 0;
 
     /// The moment at which the lane has done all that it was asked for until this call.

@@ -35,15 +35,16 @@ struct Word {
 static_assert(sizeof(Word) % sizeof(std::int32_t) == 0,
               "whole elements of the host's communicator");
 
-Buffer buffer_over(std::vector<Word>& words) {
-    return {std::as_writable_bytes(std::span(words)), DataType::Int32};
+Buffer buffer_over(std::span<Word> words) {
+    return {std::as_writable_bytes(words), DataType::Int32};
 }
 
 /// The words are destroyed last: the request over the host needs them until it is gone.
 struct Ask {
     std::vector<Word> mine;
-    std::vector<Word> all;   ///< words of the group, or of a message the sender's
-    std::vector<int> ranks;  ///< ranks whose words they are
+    std::vector<Word> all;        ///< words of the group, or of a message the sender's
+    std::vector<int> ranks;       ///< ranks whose words they are
+    std::vector<Terms> expected;  ///< the terms that each of these words should have
     Pending request;
 };
 
@@ -90,10 +91,10 @@ private:
         const Word& mine = ask_.mine[0];
         for (std::size_t i = 0; i < ask_.all.size(); ++i) {
             const Word& other = ask_.all[i];
-            if (other.terms == mine.terms) continue;
+            if (other.terms == ask_.expected[i]) continue;
             const std::string sentence =
                 fmt::format("rank {} takes {}, rank {} takes {}", ask_.ranks[i], other.text(),
-                            host_.global_rank(), mine.text());
+                            host_.global_rank(), Word(ask_.expected[i], mine.description).text());
             job_->fail(sentence);
             throw WorldError(sentence);
         }
@@ -135,6 +136,7 @@ public:
         const Way& way = way_of({from.peer, rank(), from.kind, from.tag});
         ask.all = ask.mine;
         ask.ranks = {global(from.peer)};
+        ask.expected = {ask.mine[0].terms};
         ask.request = host_->receive(from, buffer_over(ask.all), label);
         return begin(std::move(ask), way, data.bytes.empty(),
                      [&] { return job_->calls().receive(way.handle, data, 0, way.lane); });
@@ -160,6 +162,25 @@ public:
                               return job_->calls().reduce_scatter(way.handle, all, mine, reduction,
                                                                   way.lane);
                           });
+    }
+    Pending all_to_all(std::span<const ConstBuffer> out, std::span<const Buffer> in,
+                       std::string_view label) override {
+        const Terms terms{Pattern::AllToAll, {}, 0, out.front().type, 0};
+        return of_pieces(
+            terms, out, [&](std::size_t from) { return in[from].bytes.size(); }, label,
+            [&](const Way& way) {
+                return job_->calls().all_to_all(way.handle, out, in, way.lane);
+            });
+    }
+    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
+                          std::string_view label) override {
+        const Terms terms{Pattern::ReducePieces, reduction, 0, mine.type, 0};
+        return of_pieces(
+            terms, pieces, [&](std::size_t) { return mine.bytes.size(); }, label,
+            [&](const Way& way) {
+                return job_->calls().reduce_pieces(way.handle, rank(), pieces, mine, reduction,
+                                                   way.lane);
+            });
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
         return collective({Pattern::Broadcast, {}, root, data.type, data.bytes.size()}, label,
@@ -210,8 +231,40 @@ private:
         const Way& way = group_handle();
         ask.all.assign(members.size(), ask.mine[0]);
         ask.ranks = members;
+        ask.expected.assign(members.size(), terms);
         ask.request = host_->all_gather(buffer_over(ask.mine), buffer_over(ask.all), label);
         return begin(std::move(ask), way, terms.bytes == 0, [&] { return call(way); });
+    }
+
+    /// Pieces of unequal sizes: each rank tells each other one what it has for it.
+    template <class BytesFrom, class Call>
+    Pending of_pieces(const Terms& terms, std::span<const ConstBuffer> out,
+                      const BytesFrom& bytes_from, std::string_view label, const Call& call) {
+        const std::vector<int> members(ranks().begin(), ranks().end());
+        const std::string text = fmt::format("{} among {}", label, local::ranks_text(members));
+        const auto with = [&](std::size_t bytes) {
+            Terms piece = terms;
+            piece.bytes = bytes;
+            return piece;
+        };
+        Ask ask;
+        bool nothing = true;
+        for (std::size_t r = 0; r < members.size(); ++r) {
+            ask.mine.emplace_back(with(out[r].bytes.size()), text);
+            ask.expected.push_back(with(bytes_from(r)));
+            nothing = nothing && out[r].bytes.empty() && ask.expected[r].bytes == 0;
+        }
+        ask.all = ask.mine;
+        ask.ranks = members;
+        const Way& way = group_handle();
+        std::vector<ConstBuffer> words_out;
+        std::vector<Buffer> words_in;
+        for (std::size_t r = 0; r < members.size(); ++r) {
+            words_out.push_back(buffer_over(std::span(ask.mine).subspan(r, 1)));
+            words_in.push_back(buffer_over(std::span(ask.all).subspan(r, 1)));
+        }
+        ask.request = host_->all_to_all(words_out, words_in, label);
+        return begin(std::move(ask), way, nothing, [&] { return call(way); });
     }
 
     const Way& group_handle() {

@@ -129,6 +129,37 @@ public:
                                            comm_of(handle), stream(lane)),
                          handle);
     }
+    /// A copy within the GPU is one of the messages.
+    Answer all_to_all(Handle handle, std::span<const ConstBuffer> out, std::span<const Buffer> in,
+                      DeviceLane lane) override {
+        return together(
+            handle,
+            [&](int peer) {
+                const auto r = static_cast<std::size_t>(peer);
+                const ncclResult_t sent =
+                    out[r].bytes.empty()
+                        ? ncclSuccess
+                        : ncclSend(out[r].bytes.data(), out[r].elements(), type_of(out[r].type),
+                                   peer, comm_of(handle), stream(lane));
+                if (failed(sent) || in[r].bytes.empty()) return sent;
+                return ncclRecv(in[r].bytes.data(), in[r].elements(), type_of(in[r].type), peer,
+                                comm_of(handle), stream(lane));
+            },
+            static_cast<int>(out.size()));
+    }
+    Answer reduce_pieces(Handle handle, int rank, std::span<const ConstBuffer> pieces, Buffer mine,
+                         Reduction reduction, DeviceLane lane) override {
+        return together(
+            handle,
+            [&](int root) {
+                const ConstBuffer& piece = pieces[static_cast<std::size_t>(root)];
+                if (piece.bytes.empty()) return ncclSuccess;
+                return ncclReduce(piece.bytes.data(), root == rank ? mine.bytes.data() : nullptr,
+                                  piece.elements(), type_of(piece.type), operation_of(reduction),
+                                  root, comm_of(handle), stream(lane));
+            },
+            static_cast<int>(pieces.size()));
+    }
     Answer broadcast(Handle handle, Buffer data, int root, DeviceLane lane) override {
         return answer_of(ncclBroadcast(data.bytes.data(), data.bytes.data(), data.elements(),
                                        type_of(data.type), root, comm_of(handle), stream(lane)),
@@ -183,6 +214,18 @@ public:
     }
 
 private:
+    static bool failed(ncclResult_t result) {
+        return result != ncclSuccess && result != ncclInProgress;
+    }
+    /// Calls `call` for every rank of a communicator as one operation of NCCL.
+    template <class Call>
+    static Answer together(Handle handle, const Call& call, int ranks) {
+        ncclResult_t first = ncclGroupStart();
+        for (int rank = 0; rank < ranks && !failed(first); ++rank)
+            if (const ncclResult_t result = call(rank); failed(result)) first = result;
+        const ncclResult_t ended = ncclGroupEnd();
+        return answer_of(failed(first) ? first : ended, handle);
+    }
     cudaStream_t stream(DeviceLane lane) {
         return static_cast<cudaStream_t>(setup_.stream_of(setup_.lanes, lane));
     }

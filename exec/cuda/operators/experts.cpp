@@ -3,8 +3,8 @@
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/operators/views.h"
 
-/// Only the device knows the number of rows of each expert: a caller that asks for it waits for all
-/// earlier work, as Megatron-Core's dispatcher does. Nothing else here waits.
+/// Only the device knows the number of rows of each expert: a caller that downloads it waits for
+/// all earlier work, as Megatron-Core's dispatcher does. Nothing here waits.
 namespace debubble::exec::cuda {
 
 namespace {
@@ -25,14 +25,9 @@ ExpertPlaces placed(Stream stream, Scratch& scratch, const ExpertShape& shape,
 
 }  // namespace
 
-std::vector<std::int64_t> CudaKernels::first_rows_of_experts(ConstTensorView weights) {
-    const ExpertShape shape = shape_of(weights, 0);
-    const ExpertPlaces at = placed(queue_.stream(), scratch_, shape, weights);
-    const Tensor first({shape.experts + 1}, DataType::Int32);
-    download({reinterpret_cast<const std::byte*>(at.first), first.shape(), DataType::Int32},
-             first.view());
-    const View<std::int32_t> all = first.as<std::int32_t>();
-    return {all.begin(), all.end()};
+void CudaKernels::first_rows_of_experts(ConstTensorView weights, TensorView first_rows) {
+    const ExpertPlaces at = placed(queue_.stream(), scratch_, shape_of(weights, 0), weights);
+    queue_.copy(reinterpret_cast<const std::byte*>(at.first), first_rows.data, first_rows.bytes());
 }
 
 void CudaKernels::permute_forward(ConstTensorView weights, ConstTensorView x, TensorView rows) {

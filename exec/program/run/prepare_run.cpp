@@ -107,7 +107,7 @@ scenarios::Scenario read_for_run(const RunRequest& request) {
     for (const std::string& text : request.set)
         overrides.push_back(scenarios::parse_override(text));
     scenarios::Scenario asked = scenarios::read_scenario(request.scenario, overrides);
-    check_executed(asked.model, asked.parallel);
+    check_executed(asked.model);
     return asked;
 }
 
@@ -131,7 +131,7 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     if (prices || !needs_costs(asked)) job.program_hash = program_hash(job.plan.program);
     say_where_rates_end(job.scenario.training.run, request, job.data.train);
     job.options = training_options(job.scenario);
-    job.grid = {parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
+    job.grid = grid_of(job.scenario);
     job.last_step = last_step_of(job.options, request, job.data.train);
     const int ranks_here = place.size == 1 ? job.grid.size() : 1;
     job.start = open_start(job.scenario, job.options, request.resume, ranks_here);

@@ -113,6 +113,23 @@ std::string loads_text(const std::vector<LayerLoad>& loads) {
         most.load, most.layer, most.largest);
 }
 
+Json json_of(const std::optional<RunExpertLoad>& load, const RunJob& job) {
+    if (!load) return {};
+    return {{"planned", job.scenario.training.expert_load},
+            {"fullest_rank", load->fullest_rank},
+            {"most", load->most},
+            {"at_peak", load->at_peak}};
+}
+
+/// A line about the experts, where ranks share them.
+std::string load_in_words(const std::optional<RunExpertLoad>& load, const RunJob& job) {
+    if (!load) return "";
+    return fmt::format(
+        "experts: {:.3g} of the mean's rows came to the fullest rank, {:.3g} at most in one pass "
+        "(planned: {:.3g})\n",
+        load->fullest_rank, load->most, job.scenario.training.expert_load);
+}
+
 Json json_of(const Evaluation& evaluation) {
     Json json{{"step", evaluation.step},
               {"loss", evaluation.loss},
@@ -171,6 +188,7 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
          {"proven_steps", outcome.proven_steps},
          {"first_step", job.start.first_step() + 1},
          {"stopped", outcome.stopped},
+         {"expert_load", json_of(outcome.expert_load, job)},
          {"losses", std::move(losses)},
          {"layer_loads", json_of(outcome.loads)},
          {"evaluation", outcome.evaluations.empty() ? Json() : json_of(outcome.evaluations.back())},
@@ -191,7 +209,8 @@ std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
         "{}the executed order equals program {} in {} on every rank\n",
         speed.step_s, speed.tokens_per_s, speed.samples_per_s,
         text::flop_rate_text(speed.tflops_per_rank * 1e12), mfu, 100 * measured.bubble,
-        seconds(measured.makespan), gib(most), loads_text(outcome.loads),
+        seconds(measured.makespan), gib(most),
+        loads_text(outcome.loads) + load_in_words(outcome.expert_load, job),
         job.program_hash.substr(0, 12),
         outcome.proven_steps == 1 ? "the one step"
                                   : fmt::format("all {} steps", outcome.proven_steps));

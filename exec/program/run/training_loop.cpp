@@ -73,6 +73,11 @@ public:
             rank_.training().loss_scale() / static_cast<double>(job_.scenario.all_micro_batches());
         StepRecord record = rank_.step(inputs);
         prove(expected_, fmt::format("step {}", number + 1));
+        expert_load_ += rank_.expert_load();
+        if (const ArenaPeak& peak = rank_.arena().peak(); total(peak.held) > peak_) {
+            peak_ = total(peak.held);
+            routed_at_peak_ = peak.routed;
+        }
 
         // All ranks of a tensor group have the same loss.
         const double loss_here = place_.tensor == 0 ? rank_.loss_total() : 0;
@@ -138,6 +143,20 @@ public:
         if (whole_rows) evaluation.accuracy = sums[1] / targets;
         evaluation.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         return evaluation;
+    }
+
+    /// A collective over all ranks.
+    std::optional<RunExpertLoad> expert_load() {
+        if (job_.grid.expert_block() == 1 || !job_.grid.expert_tensor) return std::nullopt;
+        double most[3] = {expert_load_.mean(), expert_load_.most, static_cast<double>(peak_.count)};
+        const auto largest = [&](std::span<double> values) {
+            world_.all_reduce(buffer_of(values), Reduction::Max, "EXPERT_LOAD")
+                ->wait(within(job_.request.patience));
+        };
+        largest(most);
+        double at_peak = static_cast<double>(peak_.count) == most[2] ? routed_at_peak_ : 0;
+        largest({&at_peak, 1});
+        return RunExpertLoad{most[0], most[1], at_peak};
     }
 
     /// The kept step of median length on rank 0; all ranks agree on it.
@@ -218,6 +237,9 @@ private:
     std::optional<LayerLoads> loads_;  ///< if the network has experts
     std::string last_checkpoint_;      ///< from which this training could go on; empty: none
     std::deque<Kept> records_;
+    ExpertLoad expert_load_;  ///< of all steps of this run
+    Bytes peak_;              ///< the most that the arena held in one of them
+    double routed_at_peak_ = 1;
 };
 
 double median_seconds(const std::vector<StepMetrics>& steps) {
@@ -280,6 +302,7 @@ RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
     if (outcome.steps.empty()) return outcome;
     outcome.step_time_s = median_seconds(outcome.steps);
     outcome.loads = rank.layer_loads();
+    outcome.expert_load = rank.expert_load();
     GatheredRecords gathered = rank.median_record();
     if (world.rank() == 0) finish_trace(job, std::move(gathered), outcome);
     return outcome;

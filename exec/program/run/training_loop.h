@@ -36,6 +36,14 @@ struct Evaluation {
     double seconds = 0;
 };
 
+/// How full the experts were that ranks share: rows that came to a rank's experts, relative to the
+/// mean of all ranks.
+struct RunExpertLoad {
+    double fullest_rank = 1;  ///< the mean over the run's passes, of the rank where it is largest
+    double most = 1;          ///< the largest of one pass through one layer
+    double at_peak = 1;       ///< of the rows held when the rank that held most was fullest
+};
+
 struct RunOutcome {
     std::vector<StepMetrics> steps;
     std::vector<Evaluation> evaluations;  ///< by step, including one after the last step
@@ -43,8 +51,9 @@ struct RunOutcome {
     double step_time_s = 0;               ///< median, without the first step
     Trace trace;                          ///< trace of a step of that length; on global rank 0 only
     std::vector<std::string> disorder;    ///< differences between that trace and the Program
-    std::int64_t proven_steps = 0;        ///< steps that every rank ran as its list says
-    std::vector<LayerLoad> loads;         ///< of the layers with experts
+    std::optional<RunExpertLoad> expert_load;  ///< unset where no ranks share experts
+    std::int64_t proven_steps = 0;             ///< steps that every rank ran as its list says
+    std::vector<LayerLoad> loads;              ///< of the layers with experts
 };
 
 /// The reports of a rank while it runs; each is called on one rank's thread.

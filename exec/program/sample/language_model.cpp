@@ -33,7 +33,7 @@ void check_continues_text(const SavedNetwork& network) {
             fmt::format("{} is a network whose tokens see the tokens after them; only a causal "
                         "language model continues a text",
                         network.folder.string()));
-    check_executed(model, {});
+    check_executed(model);
 }
 
 std::int64_t widest_head(const models::Architecture& model) {

@@ -13,12 +13,29 @@ TEST_P(Parity, IsTheTrainingOfOneRank) {
     expect_training_of_one_rank(GetParam(), train(GetParam(), 2));
 }
 
+/// Rows that travel come to the same products, one by one: only experts add theirs in another
+/// order.
+TEST(ExpertParallelism, LeavesTheBitsOfAllGradientsButTheExperts) {
+    const Case whole = layout("whole", "{data: 2}", "1f1b", "mixtral");
+    const Case shared = layout("shared", "{data: 2, expert: 2}", "1f1b", "mixtral");
+    const Result expected = train(whole, 1), mine = train(shared, 1);
+    EXPECT_EQ(mine.losses, expected.losses);
+    int compared = 0;
+    for (const auto& [name, gradient] : expected.gradients) {
+        if (name.find(".experts.") != std::string::npos) continue;
+        EXPECT_EQ(mine.gradients.at(name), gradient) << name;
+        ++compared;
+    }
+    EXPECT_GT(compared, 8 * 6);
+}
+
 std::string name_of_case(const testing::TestParamInfo<Case>& info) {
     return info.param.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Generators, Parity, testing::ValuesIn(generator_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Layouts, Parity, testing::ValuesIn(layout_cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Experts, Parity, testing::ValuesIn(expert_cases()), name_of_case);
 
 }  // namespace
 }  // namespace debubble::exec::parity

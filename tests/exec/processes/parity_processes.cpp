@@ -50,6 +50,8 @@ INSTANTIATE_TEST_SUITE_P(Generators, ParityOfProcesses,
                          testing::ValuesIn(of_this_size(generator_cases())), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Layouts, ParityOfProcesses,
                          testing::ValuesIn(of_this_size(layout_cases())), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Experts, ParityOfProcesses,
+                         testing::ValuesIn(of_this_size(expert_cases())), name_of_case);
 
 /// Rank 0 tells of the tests; of the others only what has gone wrong is heard.
 class FailuresOnly : public testing::EmptyTestEventListener {

@@ -17,7 +17,8 @@ TEST_P(PlannedMemory, IsWhatTheExecutorAllocates) {
     scenario.cluster.gpu.threads = 1;  // ranks are threads of a processor
     const Result result = train(c, 1);
     const sim::Prediction predicted = sim::predict(scenario).prediction;
-    for (const StepRecord& record : result.records) {
+    for (std::size_t r = 0; r < result.records.size(); ++r) {
+        const StepRecord& record = result.records[r];
         const sim::PlayedMemory planned =
             sim::play_memory(scenario, result.plan.stages, result.plan.program, record.rank);
         const auto executed = static_cast<double>(total(record.peak.held).count);
@@ -34,6 +35,35 @@ TEST_P(PlannedMemory, IsWhatTheExecutorAllocates) {
                             name_of(static_cast<MemoryClass>(kind))),
                 fmt::format("{} of {}", record.peak.held[kind].count, planned.at_peak[kind].count));
     }
+}
+
+/// Where routers decide how many rows come to a rank: the plan at the load of the rows that the
+/// rank held at its fullest moment.
+class PlannedMemoryOfExperts : public testing::TestWithParam<Case> {};
+
+TEST_P(PlannedMemoryOfExperts, IsWhatTheExecutorAllocatesAtTheLoadThatCame) {
+    scenarios::Scenario scenario = scenario_of(GetParam());
+    scenario.cluster.gpu.threads = 1;
+    const Result result = train(GetParam(), 1);
+    double most = 0, least = 2;
+    for (std::size_t rank = 0; rank < result.records.size(); ++rank) {
+        const StepRecord& record = result.records[rank];
+        const ExpertLoad& load = result.expert_load[rank];
+        most = std::max(most, load.most);
+        least = std::min(least, load.mean());
+        scenario.training.expert_load = result.routed_at_peak[rank];
+        const sim::PlayedMemory planned =
+            sim::play_memory(scenario, result.plan.stages, result.plan.program, record.rank);
+        const auto executed = static_cast<double>(total(record.peak.held).count);
+        const auto expected = static_cast<double>(planned.peak_allocated.count);
+        EXPECT_NEAR(executed, expected, 0.01 * expected)
+            << "rank " << rank << " at a load of " << scenario.training.expert_load
+            << ", on the mean " << load.mean() << ": executed at " << record.peak.action << " "
+            << record.peak.op << ", planned at " << planned.action << " " << planned.op;
+    }
+    const bool shares = scenario.parallel.expert > 1;
+    EXPECT_EQ(most > 1.01, shares) << "a random router is uneven";
+    EXPECT_EQ(least < 0.999, shares);
 }
 
 Case wide(std::string name, std::string parallel, std::string schedule = "1f1b",
@@ -165,6 +195,20 @@ INSTANTIATE_TEST_SUITE_P(
              "llama-wide", "recompute: full"),
         wide("slices_tp2_sp", "{tensor: 2, pipeline: 2, data: 1, sequence: true}",
              "{name: seq-1f1b, slices: 2}", "llama-wide")),
+    [](const auto& each) { return each.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, PlannedMemoryOfExperts,
+    testing::Values(
+        wide("ep2", "{data: 2, expert: 2}", "1f1b", "mixtral-wide"),
+        wide("ep4_pp2_zb_h1", "{pipeline: 2, data: 4, expert: 4}", "zb-h1", "mixtral-wide"),
+        wide("ep2_dp4_zero1", "{data: 4, expert: 2, zero_stage: 1}", "1f1b", "mixtral-wide"),
+        wide("ep2_recompute", "{pipeline: 2, data: 2, expert: 2}", "zb-h1", "mixtral-wide",
+             "recompute: full"),
+        wide("etp2", "{tensor: 2, data: 1, sequence: true}", "1f1b", "mixtral-wide"),
+        wide("etp2_ep2", "{tensor: 2, data: 2, sequence: true, expert: 2}", "1f1b", "mixtral-wide"),
+        wide("etp1_ep4", "{tensor: 2, data: 2, sequence: true, expert: 4, expert_tensor: 1}",
+             "zb-h1", "mixtral-wide")),
     [](const auto& each) { return each.param.name; });
 
 }  // namespace

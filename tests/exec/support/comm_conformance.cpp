@@ -114,6 +114,10 @@ void nothing_is_carried_too(Communicator& c) {
     c.all_gather(empty, empty, "UNSHARD")->wait(soon());
     c.reduce_scatter(empty, empty, Reduction::Max, "REDUCE_GRAD")->wait(soon());
     c.broadcast(empty, 0, "INIT")->wait(soon());
+    const std::vector<ConstBuffer> out(c.size(), empty);
+    const std::vector<Buffer> in(c.size(), empty);
+    c.all_to_all(out, in, "DISPATCH")->wait(soon());
+    c.reduce_pieces(out, empty, Reduction::Sum, "SCATTER")->wait(soon());
 }
 
 /// Rank r holds i % 7 + r; so the sum over n ranks is n (i % 7) + n (n - 1) / 2.
@@ -143,6 +147,104 @@ void reductions_of_every_type(Communicator& c) {
         check(std::equal(part.begin(), part.end(), in_place.bytes.begin()), "in place as well");
         c.all_gather(in_place, as_buffer(all, type), "UNSHARD")->wait(soon());
         check(all == sum, "all-gather undoes the scattering");
+    }
+}
+
+/// Buffers over pieces of `memory`, which follow each other; `sizes` in bytes.
+template <class AnyBuffer>
+std::vector<AnyBuffer> pieces_of(std::vector<std::byte>& memory, DataType type,
+                                 const std::vector<std::size_t>& sizes) {
+    std::vector<AnyBuffer> pieces;
+    std::size_t first = 0;
+    for (const std::size_t size : sizes) {
+        pieces.push_back(Buffer(std::span(memory).subspan(first, size), type));
+        first += size;
+    }
+    return pieces;
+}
+
+/// Elements that rank `from` has for rank `to`: none, a few, or many in one case.
+int elements_between(int from, int to, int most) {
+    return (from + 2 * to) % 3 * (1 + (from + to) % 2 * most);
+}
+
+/// Element i of the piece that rank `from` has for rank `to`.
+int element_between(int from, int to, int i) {
+    return i % 5 + 7 * from + 3 * to;
+}
+
+void all_to_all_carries_unequal_pieces(Communicator& c) {
+    for (const int most : {3, 20'000})
+        for (const DataType type : kAllTypes) {
+            std::vector<std::byte> out, expected;
+            std::vector<std::size_t> out_sizes, in_sizes;
+            const auto add = [&](std::vector<std::byte>& to, std::vector<std::size_t>& sizes,
+                                 int sender, int receiver) {
+                const auto piece =
+                    encode(table(elements_between(sender, receiver, most),
+                                 [&](int i) { return element_between(sender, receiver, i); }),
+                           type);
+                to.insert(to.end(), piece.begin(), piece.end());
+                sizes.push_back(piece.size());
+            };
+            for (int peer = 0; peer < c.size(); ++peer) {
+                add(out, out_sizes, c.rank(), peer);
+                add(expected, in_sizes, peer, c.rank());
+            }
+            std::vector<std::byte> in(expected.size());
+            c.all_to_all(pieces_of<ConstBuffer>(out, type, out_sizes),
+                         pieces_of<Buffer>(in, type, in_sizes), "DISPATCH")
+                ->wait(soon());
+            check(in == expected, "each piece comes to its rank, in the order of the senders");
+        }
+}
+
+/// One piece for everybody: an all-gather of parts whose sizes differ.
+void all_to_all_gathers_unequal_parts(Communicator& c) {
+    std::vector<std::byte> mine =
+        encode(table(10 * c.rank(), [&](int i) { return i + c.rank(); }), DataType::Fp32);
+    const std::vector<ConstBuffer> out(c.size(), as_buffer(mine, DataType::Fp32));
+    std::vector<std::byte> expected;
+    std::vector<std::size_t> sizes;
+    for (int peer = 0; peer < c.size(); ++peer) {
+        const auto part = encode(table(10 * peer, [&](int i) { return i + peer; }), DataType::Fp32);
+        expected.insert(expected.end(), part.begin(), part.end());
+        sizes.push_back(part.size());
+    }
+    std::vector<std::byte> in(expected.size());
+    c.all_to_all(out, pieces_of<Buffer>(in, DataType::Fp32, sizes), "GATHER")->wait(soon());
+    check(in == expected, "the parts of all ranks, in their order");
+}
+
+/// Rank r's piece has 40 r elements; element i of rank s's is i % 7 + r + s.
+void pieces_are_reduced_by_their_ranks(Communicator& c) {
+    const int n = c.size();
+    for (const DataType type : kAllTypes) {
+        std::vector<std::byte> all;
+        std::vector<std::size_t> sizes;
+        for (int r = 0; r < n; ++r) {
+            const auto piece =
+                encode(table(40 * r, [&](int i) { return i % 7 + r + c.rank(); }), type);
+            all.insert(all.end(), piece.begin(), piece.end());
+            sizes.push_back(piece.size());
+        }
+        const std::vector<std::byte> before = all;
+        for (const Reduction reduction : {Reduction::Sum, Reduction::Max}) {
+            const bool adds = reduction == Reduction::Sum;
+            std::vector<std::byte> mine(sizes[c.rank()]);
+            c.reduce_pieces(pieces_of<ConstBuffer>(all, type, sizes), as_buffer(mine, type),
+                            reduction, "SCATTER")
+                ->wait(soon());
+            const auto expected =
+                encode(table(40 * c.rank(),
+                             [&](int i) {
+                                 const int least = i % 7 + c.rank();
+                                 return adds ? n * least + n * (n - 1) / 2 : least + n - 1;
+                             }),
+                       type);
+            check(mine == expected, "the reduction of the pieces for this rank");
+            check(all == before, "the pieces stay as they were");
+        }
     }
 }
 
@@ -306,6 +408,23 @@ void unequal_sizes_are_told_on_both_sides(Communicator& c) {
     check_has(sentence, "1RECV_F1 from rank 0 for a message of 12 bytes of fp32");
 }
 
+void unequal_pieces_are_told_on_both_sides(Communicator& c) {
+    std::vector<float> values(8);
+    const std::span all(values);
+    const std::string sentence = failure_of([&] {
+        std::vector<ConstBuffer> out(c.size(), buffer_of(all.first(1)));
+        if (c.rank() == 0) out[1] = buffer_of(all.first(2));
+        std::vector<float> taken(c.size());
+        std::vector<Buffer> in;
+        for (int r = 0; r < c.size(); ++r) in.push_back(buffer_of(std::span(taken).subspan(r, 1)));
+        c.all_to_all(out, in, "DISPATCH")->wait(soon());
+        c.barrier("BARRIER")->wait(soon());
+    });
+    check_has(sentence, "rank 0 takes DISPATCH among rank");
+    check_has(sentence, "for a piece of an all-to-all of 8 bytes of fp32");
+    check_has(sentence, "for a piece of an all-to-all of 4 bytes of fp32");
+}
+
 void a_request_given_up_does_not_hang_the_others(Communicator& c) {
     float value = 0;
     const Buffer data = buffer_of(std::span(&value, 1));
@@ -328,6 +447,9 @@ const std::vector<ConformanceCase>& conformance_cases() {
         {"ChannelsDoNotMix", channels_do_not_mix},
         {"NothingIsCarriedToo", nothing_is_carried_too},
         {"ReductionsOfEveryType", reductions_of_every_type},
+        {"AllToAllCarriesUnequalPieces", all_to_all_carries_unequal_pieces},
+        {"AllToAllGathersUnequalParts", all_to_all_gathers_unequal_parts},
+        {"PiecesAreReducedByTheirRanks", pieces_are_reduced_by_their_ranks},
         {"EveryRankCanBeTheRoot", every_rank_can_be_the_root},
         {"SumsAreTakenInRankOrder", sums_are_taken_in_rank_order},
         {"SixteenBitSumsRoundOnce", sixteen_bit_sums_round_once},
@@ -338,6 +460,7 @@ const std::vector<ConformanceCase>& conformance_cases() {
         {"ADeadlineNamesWhatAndWhoIsMissing", a_deadline_names_what_and_who_is_missing, true},
         {"ADeadlockEndsAndNamesTheWait", a_deadlock_ends_and_names_the_wait, true},
         {"UnequalSizesAreToldOnBothSides", unequal_sizes_are_told_on_both_sides, true},
+        {"UnequalPiecesAreToldOnBothSides", unequal_pieces_are_told_on_both_sides, true},
         {"ARequestGivenUpDoesNotHangTheOthers", a_request_given_up_does_not_hang_the_others, true},
     };
     return cases;

@@ -250,4 +250,42 @@ std::vector<Case> layout_cases() {
                "clip_norm: 0.1")};
 }
 
+std::vector<Case> expert_cases() {
+    return {
+        layout("ep2", "{data: 2, expert: 2}", "1f1b", "mixtral"),
+        layout("ep4", "{data: 4, expert: 4}", "1f1b", "mixtral"),
+        layout("ep2_dp4", "{data: 4, expert: 2}", "1f1b", "mixtral"),
+        layout("ep2_dp4_zero1", "{data: 4, expert: 2, zero_stage: 1}", "1f1b", "mixtral"),
+        layout("ep2_dp4_zero2", "{data: 4, expert: 2, zero_stage: 2}", "1f1b", "mixtral"),
+        layout("ep2_zero2_pp2_zb_h1", "{pipeline: 2, data: 2, expert: 2, zero_stage: 2}", "zb-h1",
+               "mixtral"),
+        layout("ep2_interleaved", "{pipeline: 2, data: 2, expert: 2, stages_per_rank: 2}",
+               "interleaved-1f1b", "mixtral"),
+        layout("ep4_zb_v_zero1", "{pipeline: 2, data: 4, expert: 4, zero_stage: 1}", "zb-v",
+               "mixtral"),
+        layout("ep2_cp2_recompute", "{context: 2, pipeline: 2, data: 1, expert: 2}", "zb-h1",
+               "mixtral", "recompute: full"),
+        layout("ep2_offload", "{pipeline: 2, data: 2, expert: 2}", "1f1b", "mixtral",
+               "offload_activations: true"),
+        layout("ep2_slices", "{pipeline: 2, data: 2, expert: 2}", "{name: seq-1f1b, slices: 2}",
+               "mixtral"),
+        of_batch(16, layout("ep2_dualpipe_dp4", "{pipeline: 2, data: 4, expert: 2}", "dualpipe",
+                            "mixtral")),
+        layout("etp2", "{tensor: 2, data: 1, sequence: true}", "1f1b", "mixtral"),
+        layout("etp2_ep2", "{tensor: 2, data: 2, sequence: true, expert: 2}", "1f1b", "mixtral"),
+        layout("etp1_ep2", "{tensor: 2, data: 1, sequence: true, expert: 2, expert_tensor: 1}",
+               "1f1b", "mixtral"),
+        layout("etp1_replicated", "{tensor: 2, data: 1, sequence: true, expert_tensor: 1}", "1f1b",
+               "mixtral"),
+        layout("etp1_ep4_tp2_dp2_zero1",
+               "{tensor: 2, data: 2, sequence: true, expert: 4, expert_tensor: 1, zero_stage: 1}",
+               "1f1b", "mixtral"),
+        layout("etp2_ep2_pp2_zb_h1_zero2",
+               "{tensor: 2, data: 2, pipeline: 2, sequence: true, expert: 2, zero_stage: 2}",
+               "zb-h1", "mixtral"),
+        layout("etp2_alone", "{data: 2, expert_tensor: 2}", "1f1b", "mixtral"),
+        layout("clipped_ep2_zb_h1", "{pipeline: 2, data: 2, expert: 2}", "zb-h1", "mixtral",
+               "clip_norm: 0.1")};
+}
+
 }  // namespace debubble::exec::parity

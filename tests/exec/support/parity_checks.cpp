@@ -57,13 +57,14 @@ bool has_several_holders(const Program& program) {
     return std::ranges::any_of(holders, [](const auto& stage) { return stage.second > 1; });
 }
 
-/// Passes stand still for the collectives of tensor and context parallelism, for gathers of
+/// Passes stand still for the collectives of tensor, context and expert parallelism, for gathers of
 /// layers and reductions of whole gradients that have no room, and for nothing else.
 void expect_exposed_communication(const Case& c, const std::vector<StepRecord>& records) {
     const scenarios::Parallel& parallel = scenario_of(c).parallel;
     const bool shards = parallel.zero_stage >= 2 && parallel.data > 1 &&
                         !has_several_holders(scenarios::make_plan(scenario_of(c)).program);
-    const bool stands = parallel.tensor > 1 || parallel.context > 1 || shards;
+    const bool stands = parallel.tensor > 1 || parallel.context > 1 || parallel.expert > 1 ||
+                        parallel.expert_tensor > 1 || shards;
     for (const StepRecord& record : records) {
         Duration exposed{};
         for (const Span& span : record.spans) {

@@ -167,7 +167,7 @@ void put_gradients(RankTraining& training, GlobalTensors& gradients) {
                 const TensorView held = copies.of(unit.held_gradients(range));
                 for (const Piece& piece : pieces_of<const std::byte>(
                          state.parameters()[slot.parameter], state.execution(),
-                         state.place().tensor_rank, "gradient", held.type, held.data,
+                         state.cutting_rank(slot.parameter), "gradient", held.type, held.data,
                          FlatRange{range.first - slot.range.first, range.count}))
                     put(piece, gradients);
             }
@@ -262,6 +262,8 @@ RankResult train_on(Communicator& world, const Job& job) {
         const bool counts = rank.groups().place.tensor == 0 || job.scenario.parallel.sequence;
         result.router_shares.push_back(counts ? totals.balance + totals.z : 0);
         result.norms.push_back(rank.training().outcome().norm);
+        result.expert_load = rank.expert_load();
+        result.routed_at_peak = rank.arena().peak().routed;
         if (step == 0) put_gradients(rank.state(), result.gradients);
     }
     Share again(job.scenario, place.data, job.steps - 1, 1);
@@ -292,6 +294,8 @@ Result join(const Job& job, std::vector<RankResult> ranks) {
         error.ranks = 2 * error.lanes;
         result.records.push_back(std::move(rank.record));
         result.static_memory.push_back(rank.static_memory);
+        result.expert_load.push_back(rank.expert_load);
+        result.routed_at_peak.push_back(rank.routed_at_peak);
     }
     return result;
 }

@@ -52,6 +52,8 @@ struct RankResult {
     GlobalTensors weights;
     StepRecord record;
     MemoryByClass static_memory{};
+    ExpertLoad expert_load;     ///< of the last step
+    double routed_at_peak = 1;  ///< ArenaPeak::routed of the last step
 };
 
 struct Result {
@@ -64,6 +66,8 @@ struct Result {
     std::vector<StepRecord> records;  ///< records of the last step, by global rank
     scenarios::Plan plan;
     std::vector<MemoryByClass> static_memory;  ///< held between steps, by global rank
+    std::vector<ExpertLoad> expert_load;       ///< of the last step, by global rank
+    std::vector<double> routed_at_peak;        ///< likewise
     ClockError clock_error;                    ///< error of the records' clock
 };
 

@@ -35,6 +35,9 @@ const std::map<std::string, std::string> kModels{
      "{name: tiny, family: deepseek, layers: 4, hidden: 8, heads: 4, kv_heads: 2, ffn: 4, "
      "vocab: 11, max_positions: 8, experts: 4, experts_per_token: 2, router: sigmoid, "
      "router_bias_correction: true, layer_groups: [{count: 1, experts: 0}, {count: 3}]}"},
+    {"experts",
+     "{name: tiny, family: llama, layers: 4, hidden: 8, heads: 4, kv_heads: 2, ffn: 6, "
+     "vocab: 11, max_positions: 8, experts: 4, experts_per_token: 2}"},
     {"vit",
      "{name: tiny, family: vit, layers: 2, hidden: 8, heads: 2, vocab: 5, image_size: 4, "
      "patch_size: 2}"}};
@@ -90,20 +93,39 @@ struct JobRank {
         pending = nullptr;
     }
 
+    int sample_of(const GridPlace& at, const Compute& compute) const {
+        return at.data * scenario.training.micro_batches + compute.micro_batch.index;
+    }
+    /// Samples, and halves of them, whose gradient of a parameter this rank makes: its own or, of
+    /// an expert, those of all ranks whose rows come to it.
+    std::vector<std::pair<int, int>> seen_by(const models::Parameter& parameter,
+                                             const models::Execution& execution,
+                                             const Compute& compute) const {
+        const TrainingGroups& groups = *training.groups;
+        std::vector<int> ranks{groups.grid.global_rank(groups.place)};
+        if (parameter.expert) ranks = groups.grid.expert_block_group(groups.place);
+        const bool whole = parameter.sharding == models::Sharding::Replicated || parameter.expert;
+        std::vector<std::pair<int, int>> seen;
+        for (const int rank : ranks) {
+            const GridPlace at = groups.grid.place_of(rank);
+            for (int half = 0; half < kHalves; ++half)
+                if (!whole || !execution.sequence_parallel || half == at.tensor)
+                    seen.emplace_back(sample_of(at, compute), half);
+        }
+        return seen;
+    }
+
     void add_gradient(const Compute& compute, TrainedStage& state, int parameter) {
         const models::StageGraph& graph = graphs[compute.stage.index];
-        const models::Parameter& described = graph.parameters[parameter];
-        const GridPlace& at = training.groups->place;
-        const int sample = at.data * scenario.training.micro_batches + compute.micro_batch.index;
+        const models::Parameter& described = state.parameters()[parameter];
+        const int sample = sample_of(training.groups->place, compute);
         const TensorView gradient = state.gradient(parameter);
-        const bool cut = described.sharding != models::Sharding::Replicated;
-        const bool half_only = !cut && graph.execution.sequence_parallel;
         const Dimensions strides = row_major_strides(described.shape);
         for (const std::string& role : roles_of(graph, described)) {
-            for (int half = 0; half < kHalves; ++half) {
-                if (half_only && half != at.tensor) continue;
-                const MadeUp made(role, step, sample, half, layout.rough);
-                for (const Slice& slice : slices_of(described, graph.execution, at.tensor))
+            for (const auto& [of_sample, half] : seen_by(described, graph.execution, compute)) {
+                const MadeUp made(role, step, of_sample, half, layout.rough);
+                for (const Slice& slice :
+                     slices_of(described, graph.execution, state.cutting_rank(parameter)))
                     for (std::int64_t e = 0; e < slice.box.elements(); ++e) {
                         std::int64_t rest = e, global = 0, local = slice.offset;
                         for (std::size_t d = strides.size(); d-- > 0;) {
@@ -222,8 +244,8 @@ struct JobRank {
                 const models::Parameter& parameter = state.parameters()[p];
                 const TensorView value = state.value(static_cast<int>(p));
                 const Tensor expected(value.shape, value.type);
-                for (const Slice& slice :
-                     slices_of(parameter, state.execution(), state.place().tensor_rank)) {
+                for (const Slice& slice : slices_of(parameter, state.execution(),
+                                                    state.cutting_rank(static_cast<int>(p)))) {
                     const Slice all{whole(parameter.shape), 0, row_major_strides(parameter.shape)};
                     copy_box(slice.box, all, DataType::Fp32,
                              reinterpret_cast<const std::byte*>(
@@ -329,9 +351,10 @@ JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoi
 
 std::map<std::string, std::vector<double>> global_gradient(const Layout& layout, int step) {
     const scenarios::Scenario scenario = scenario_of(layout);
-    const models::StageGraph graph =
-        models::build_stage(scenario.model, scenarios::execution_of(as_executed(scenario)),
-                            {0, scenario.model.layers.count(), true, true});
+    models::Execution execution = scenarios::execution_of(as_executed(scenario));
+    execution.expert = 1;  // the experts of all ranks
+    const models::StageGraph graph = models::build_stage(
+        scenario.model, execution, {0, scenario.model.layers.count(), true, true});
     std::map<std::string, std::vector<double>> gradient;
     for (const models::Parameter& parameter : graph.parameters) {
         std::vector<double> sum(static_cast<std::size_t>(parameter.elements()), 0);

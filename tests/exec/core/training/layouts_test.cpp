@@ -98,6 +98,19 @@ std::vector<Layout> layouts() {
     pipeline("zb-v", "{tensor: 2, pipeline: 2, data: 2, zero_stage: 1}");
     pipeline("1f1b", "{tensor: 2, pipeline: 2, data: 2}", "llama");
     pipeline("1f1b", "{tensor: 2, pipeline: 2, data: 2, zero_stage: 2}", "vit");
+    for (const char* zero : {"0", "1", "2"}) {
+        const std::string more = std::string(", zero_stage: ") + zero + "}";
+        pipeline("1f1b", "{data: 2, expert: 2" + more, "experts");
+        pipeline("1f1b", "{data: 4, expert: 2" + more, "experts");
+        pipeline("zb-h1", "{pipeline: 2, data: 2, expert: 2" + more, "experts");
+        pipeline("1f1b", "{tensor: 2, sequence: true, data: 2, expert: 2" + more, "experts");
+        pipeline("1f1b", "{tensor: 2, sequence: true, data: 2, expert: 4, expert_tensor: 1" + more,
+                 "experts");
+        pipeline("1f1b", "{tensor: 2, sequence: true, data: 2, expert_tensor: 1" + more, "experts");
+        pipeline("1f1b", "{tensor: 2, sequence: true, data: 1, expert_tensor: 1" + more, "experts");
+        pipeline("chimera", "{pipeline: 2, data: 4, expert: 2" + more, "experts");
+    }
+    pipeline("1f1b", "{tensor: 2, sequence: true, data: 2, zero_stage: 3}", "experts");
     return all;
 }
 INSTANTIATE_TEST_SUITE_P(All, EveryLayout, testing::ValuesIn(layouts()));

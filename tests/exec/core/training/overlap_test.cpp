@@ -47,6 +47,14 @@ public:
     Pending reduce_scatter(ConstBuffer, Buffer, Reduction, std::string_view label) override {
         return note("reduce", label);
     }
+    Pending all_to_all(std::span<const ConstBuffer>, std::span<const Buffer>,
+                       std::string_view label) override {
+        return note("exchange", label);
+    }
+    Pending reduce_pieces(std::span<const ConstBuffer>, Buffer, Reduction,
+                          std::string_view label) override {
+        return note("reduce pieces", label);
+    }
     Pending broadcast(Buffer, int, std::string_view label) override {
         return note("broadcast", label);
     }
@@ -177,7 +185,7 @@ TEST_F(Overlap, TheLastBackwardBeginsWhatReduceGradWillWaitFor) {
                 ElementsAre("compute end", "all-reduce head", "compute layer 1",
                             "all-reduce layer 1", "compute layer 0", "all-reduce layer 0",
                             "compute end", "all-reduce wte.weight", "all-reduce embedding"));
-    auto under_way = stage_->reduce(replicas_, false, "REDUCE_GRAD");
+    auto under_way = stage_->reduce({&replicas_}, false, "REDUCE_GRAD");
     EXPECT_EQ(under_way.size(), 5);
     EXPECT_TRUE(taken().empty()) << "everything was begun";
     for (UnitReduction& each : under_way) each.request->wait({});
@@ -187,7 +195,7 @@ TEST_F(Overlap, WhatNoPassHasBegunIsReducedWhenItIsAskedFor) {
     stage("{data: 2, zero_stage: 1}");
     pass(kBackward, true);
     taken();
-    EXPECT_EQ(stage_->reduce(replicas_, true, "REDUCE_GRAD").size(), 5);
+    EXPECT_EQ(stage_->reduce({&replicas_}, true, "REDUCE_GRAD").size(), 5);
     EXPECT_THAT(taken(), testing::Each("reduce REDUCE_GRAD"));
 }
 
@@ -197,7 +205,7 @@ TEST_F(Overlap, ReductionsMakeRoomUnderZero2) {
     pass(kBackward, true);
     EXPECT_LE(most_with_gradients_, 3);
     EXPECT_EQ(units_with_gradients(), 2) << "the last, whose reduction is under way";
-    for (UnitReduction& each : stage_->reduce(replicas_, true, "REDUCE_GRAD"))
+    for (UnitReduction& each : stage_->reduce({&replicas_}, true, "REDUCE_GRAD"))
         each.request->wait({});
 }
 

@@ -88,6 +88,30 @@ TEST_F(SavedState, CorrectionsOfRoutersGoOnToTheBitUnderOtherLayouts) {
         EXPECT_EQ(run_job(other, 2, loaded).weights, through) << testing::PrintToString(other);
 }
 
+/// Experts that ranks share, or cut, in any number.
+TEST_F(SavedState, OfExpertsGoesOnToTheBitUnderOtherLayouts) {
+    const char* const parallel[] = {
+        "{data: 2, expert: 2}", "{data: 1}", "{data: 4, expert: 4, zero_stage: 1}",
+        "{tensor: 2, sequence: true, data: 2, expert: 2, zero_stage: 2}",
+        "{tensor: 2, sequence: true, data: 2, expert: 4, expert_tensor: 1}"};
+    Layout layout{parallel[0], "experts", "1f1b", "bf16"};
+    layout.training = "clip_norm: 2\n  optimizer: {name: adamw, lr: 1e-2}";
+    const GlobalTensors through = run_job(layout, 4).weights;
+    for (const char* const before : parallel) {
+        JobCheckpoint saved;
+        saved.save_to = folder_.string();
+        run_job(as(layout, before, "1f1b"), 2, saved);
+        JobCheckpoint loaded;
+        loaded.load_from = saved.save_to;
+        loaded.first_step = 2;
+        for (const char* const after : parallel) {
+            const JobResult result = run_job(as(layout, after, "1f1b"), 2, loaded);
+            EXPECT_EQ(result.weights, through) << before << ", then " << after;
+            EXPECT_TRUE(result.copies_agree);
+        }
+    }
+}
+
 std::vector<Layout> saved_layouts() {
     std::vector<Layout> all;
     for (const char* precision : {"fp32", "bf16", "fp16"}) {

@@ -57,14 +57,14 @@ TEST(ParameterUnits, NormsAreApartWhereTheirGradientsComeEarlier) {
     const models::StageGraph graph = graph_of("gpt2", {0, 1, true, true});
     std::vector<std::string> names;
     std::int64_t elements = 0;
-    for (const ParameterUnit& unit : units_of(graph, true)) {
+    for (const ParameterUnit& unit : units_of(graph, {.norms = true})) {
         names.push_back(unit.name);
         elements += unit.elements;
     }
     EXPECT_THAT(names, ElementsAre("wte.weight", "embedding", "layer 0's norms", "layer 0",
                                    "head's norms"));
     EXPECT_THAT(
-        names_of(graph, units_of(graph, true)[2]),
+        names_of(graph, units_of(graph, {.norms = true})[2]),
         ElementsAre("h.0.ln_1.weight", "h.0.ln_1.bias", "h.0.ln_2.weight", "h.0.ln_2.bias"));
     EXPECT_EQ(elements, graph.parameter_elements());
 }

@@ -112,6 +112,32 @@ Answer FakeCalls::reduce_scatter(Handle all, ConstBuffer whole, Buffer mine, Red
     });
 }
 
+Answer FakeCalls::all_to_all(Handle all, std::span<const ConstBuffer> out,
+                             std::span<const Buffer> in, DeviceLane lane) {
+    FakeLibrary::Participant mine;
+    mine.ins.assign(out.begin(), out.end());
+    mine.outs.assign(in.begin(), in.end());
+    return occupy(all, lane, mine, [](Participants& participants) {
+        for (std::size_t to = 0; to < participants.size(); ++to)
+            for (std::size_t from = 0; from < participants.size(); ++from)
+                copy(participants[from].ins[to], participants[to].outs[from]);
+    });
+}
+
+Answer FakeCalls::reduce_pieces(Handle all, int, std::span<const ConstBuffer> pieces, Buffer mine,
+                                Reduction reduction, DeviceLane lane) {
+    FakeLibrary::Participant own{{}, mine};
+    own.ins.assign(pieces.begin(), pieces.end());
+    return occupy(all, lane, own, [reduction](Participants& participants) {
+        for (std::size_t to = 0; to < participants.size(); ++to) {
+            std::vector<ConstBuffer> parts;
+            for (const auto& participant : participants) parts.push_back(participant.ins[to]);
+            const Buffer& target = participants[to].out;
+            if (!target.bytes.empty()) reduce(parts, {&target, 1}, reduction, 0, target.elements());
+        }
+    });
+}
+
 Answer FakeCalls::broadcast(Handle all, Buffer data, int root, DeviceLane lane) {
     return occupy(all, lane, {data, data}, [root](Participants& participants) {
         for (const auto& participant : participants)

@@ -20,6 +20,8 @@ public:
     struct Participant {
         ConstBuffer in;
         Buffer out;
+        std::vector<ConstBuffer> ins = {};  ///< pieces for each rank
+        std::vector<Buffer> outs = {};      ///< pieces from each rank
     };
     struct Operation {
         std::vector<Participant> participants;
@@ -78,6 +80,10 @@ public:
     Answer all_gather(Handle, ConstBuffer mine, Buffer all, DeviceLane lane) override;
     Answer reduce_scatter(Handle, ConstBuffer all, Buffer mine, Reduction reduction,
                           DeviceLane lane) override;
+    Answer all_to_all(Handle, std::span<const ConstBuffer> out, std::span<const Buffer> in,
+                      DeviceLane lane) override;
+    Answer reduce_pieces(Handle, int rank, std::span<const ConstBuffer> pieces, Buffer mine,
+                         Reduction reduction, DeviceLane lane) override;
     Answer broadcast(Handle, Buffer data, int root, DeviceLane lane) override;
     Point point(DeviceLane lane) override {
         points_.push_back(lanes_.moment(lane));
