@@ -95,6 +95,9 @@ constexpr std::array kKeys{"model",
                            "parallel.expert",
                            "parallel.expert_tensor",
                            "training.expert_load",
+                           "training.moe_aux_loss_coeff",
+                           "training.moe_router_load_balancing_type",
+                           "training.moe_z_loss_coeff",
                            "schedule",
                            "schedule.stages_per_rank",
                            "parallel.stages_per_rank",
@@ -196,6 +199,27 @@ private:
             "rows at the fullest GPU's experts over the mean; 1: the router balances",
             fmt::format("{}", scenario_.training.expert_load))
             .choices = words({"1", "1.1", "1.25", "1.5", "2"});
+        for_experts();
+        how_routers_train();
+    }
+
+    void how_routers_train() {
+        const scenarios::RouterOptions& routers = scenario_.training.routers;
+        add("training.moe_aux_loss_coeff", "Balancing loss",
+            "the factor of the auxiliary loss; 0: there is none",
+            fmt::format("{}", routers.aux_loss_coeff))
+            .choices = words({"0", "0.0001", "0.001", "0.01"});
+        for_experts();
+        add("training.moe_router_load_balancing_type", "Balanced tokens",
+            "those of a microbatch, or of each sequence",
+            routers.balancing == scenarios::RouterOptions::Balancing::SeqAuxLoss ? "seq_aux_loss"
+                                                                                 : "aux_loss")
+            .choices = words({"aux_loss", "seq_aux_loss"});
+        for_experts();
+        add("training.moe_z_loss_coeff", "Z-loss",
+            "the factor of the loss that keeps logits of routers small; 0: there is none",
+            fmt::format("{}", routers.z_loss_coeff))
+            .choices = words({"0", "0.0001", "0.001"});
         for_experts();
     }
 
