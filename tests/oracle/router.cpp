@@ -192,4 +192,38 @@ void Oracle::router_losses_backward_input(const RouterLosses& losses, ConstTenso
     }
 }
 
+void Oracle::shared_gate_forward(ConstTensorView x, ConstTensorView weight, ConstTensorView branch,
+                                 TensorView y, TensorView scores) {
+    const auto in = by_token(x), from = by_token(branch);
+    const auto w = read(weight, {in.extent(1)});
+    const auto out = write(y, {in.extent(0), in.extent(1)});
+    const auto score = write(scores, {in.extent(0)});
+    for (std::int64_t t = 0; t < in.extent(0); ++t) {
+        double logit = 0;
+        for (std::int64_t j = 0; j < in.extent(1); ++j) logit += in(t, j) * w(j);
+        score(t) = logistic(logit);
+        for (std::int64_t j = 0; j < in.extent(1); ++j) out(t, j) = score(t) * from(t, j);
+    }
+}
+
+void Oracle::shared_gate_backward(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
+                                  ConstTensorView branch, ConstTensorView scores,
+                                  TensorView dbranch, TensorView dx, TensorView dweight) {
+    const auto in = by_token(x), from = by_token(branch), up = by_token(dy);
+    const std::int64_t tokens = in.extent(0), hidden = in.extent(1);
+    const auto w = read(weight, {hidden}), score = read(scores, {tokens});
+    const auto of_branch = write(dbranch, {tokens, hidden}), of_x = write(dx, {tokens, hidden});
+    const auto of_weight = write(dweight, {hidden});
+    for (std::int64_t t = 0; t < tokens; ++t) {
+        double dlogit = 0;
+        for (std::int64_t j = 0; j < hidden; ++j) dlogit += up(t, j) * from(t, j);
+        dlogit *= score(t) * (1 - score(t));
+        for (std::int64_t j = 0; j < hidden; ++j) {
+            of_branch(t, j) = score(t) * up(t, j);
+            of_x(t, j) += dlogit * w(j);
+            of_weight(j) += dlogit * in(t, j);
+        }
+    }
+}
+
 }  // namespace debubble::exec

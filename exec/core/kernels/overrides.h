@@ -56,6 +56,8 @@
     DEBUBBLE_OVERRIDE(Kernels, count_chosen);                    \
     DEBUBBLE_OVERRIDE(Kernels, router_losses_forward);           \
     DEBUBBLE_OVERRIDE(Kernels, router_losses_backward_input);    \
+    DEBUBBLE_OVERRIDE(Kernels, shared_gate_forward);             \
+    DEBUBBLE_OVERRIDE(Kernels, shared_gate_backward);            \
     DEBUBBLE_OVERRIDE(Kernels, first_rows_of_experts);           \
     DEBUBBLE_OVERRIDE(Kernels, permute_forward);                 \
     DEBUBBLE_OVERRIDE(Kernels, permute_backward_input);          \

@@ -67,6 +67,15 @@ public:
     virtual void router_losses_backward_input(const RouterLosses& losses, ConstTensorView logits,
                                               ConstTensorView counts, TensorView dlogits) = 0;
 
+    /// y = branch times the sigmoid of one logit a token, x [tokens, hidden] times weight [hidden]:
+    /// the gate of shared experts (Qwen2-MoE). scores, fp32 [tokens], are the sigmoids.
+    virtual void shared_gate_forward(ConstTensorView x, ConstTensorView weight,
+                                     ConstTensorView branch, TensorView y, TensorView scores) = 0;
+    /// Adds to dx and dweight, and overwrites dbranch.
+    virtual void shared_gate_backward(ConstTensorView dy, ConstTensorView x, ConstTensorView weight,
+                                      ConstTensorView branch, ConstTensorView scores,
+                                      TensorView dbranch, TensorView dx, TensorView dweight) = 0;
+
 protected:
     ~RouterKernels() = default;
 };

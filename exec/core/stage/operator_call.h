@@ -205,6 +205,7 @@ void forward(const OperatorCall& call, const op::GatherColumns& roles);
 void forward(const OperatorCall& call, const op::SliceColumns& roles);
 void forward(const OperatorCall& call, const op::PickClassToken& roles);
 void forward(const OperatorCall& call, const op::Router& roles);
+void forward(const OperatorCall& call, const op::SharedGate& roles);
 void forward(const OperatorCall& call, const op::Permute& roles);
 void forward(const OperatorCall& call, const op::Dispatch& roles);
 void forward(const OperatorCall& call, const op::Combine& roles);
@@ -229,6 +230,8 @@ void backward_input(const OperatorCall& call, const op::GatherColumns& roles);
 void backward_input(const OperatorCall& call, const op::SliceColumns& roles);
 void backward_input(const OperatorCall& call, const op::PickClassToken& roles);
 void backward_input(const OperatorCall& call, const op::Router& roles);
+/// Computes its weight's gradient too.
+void backward_input(const OperatorCall& call, const op::SharedGate& roles);
 void backward_input(const OperatorCall& call, const op::Permute& roles);
 void backward_input(const OperatorCall& call, const op::Dispatch& roles);
 void backward_input(const OperatorCall& call, const op::Combine& roles);

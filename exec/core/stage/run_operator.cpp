@@ -21,7 +21,6 @@ void refuse_unplanned() {
 void run_forward(const OperatorCall& call) {
     std::visit(Overloaded{[&](const auto& roles) { forward(call, roles); },
                           [](const op::OutputGate&) { refuse_unplanned(); },
-                          [](const op::SharedGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
                           [](const op::StateSpaceScan&) { refuse_unplanned(); },
                           [](const op::DeltaRule&) { refuse_unplanned(); },
@@ -38,7 +37,6 @@ void run_backward_input(const OperatorCall& call) {
                               backward_input(call, patches.product);
                           },
                           [](const op::OutputGate&) { refuse_unplanned(); },
-                          [](const op::SharedGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
                           [](const op::StateSpaceScan&) { refuse_unplanned(); },
                           [](const op::DeltaRule&) { refuse_unplanned(); },
@@ -91,7 +89,6 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
         if (mlp->activation == models::Activation::ClampedSwiglu) return "that activation";
     if (const auto* experts = layer.as<models::Experts>()) {
         if (experts->activation != models::Activation::Swiglu) return "that activation of experts";
-        if (experts->shared_gate) return "gates of shared experts";
         if (experts->groups_chosen < experts->groups && experts->groups > kMostExpertGroups)
             return "more than 32 groups of experts";
         if (experts->bias || experts->router_bias) return "biases of experts or routers";

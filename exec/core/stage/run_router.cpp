@@ -148,4 +148,31 @@ void backward_weight(const OperatorCall& call, const op::Router& roles) {
         call.gradient(roles.gate), {});
 }
 
+namespace {
+
+struct SharedGateCall {
+    const OperatorCall& call;
+    const op::SharedGate& roles;
+    TensorView x = call.stream(roles.tokens.tensor);
+    TensorView branch = call.stream(roles.branch.tensor);
+    TensorView weight = call.parameter(roles.weight);
+    TensorView scores = call.tensor(roles.scores, {call.stream_tokens()}, DataType::Fp32);
+};
+
+}  // namespace
+
+void forward(const OperatorCall& call, const op::SharedGate& roles) {
+    const SharedGateCall gate{call, roles};
+    call.kernels().shared_gate_forward(gate.x, gate.weight, gate.branch,
+                                       call.stream(roles.y.tensor), gate.scores);
+}
+
+void backward_input(const OperatorCall& call, const op::SharedGate& roles) {
+    const SharedGateCall gate{call, roles};
+    call.kernels().shared_gate_backward(
+        call.stream(roles.y.gradient), gate.x, gate.weight, gate.branch, gate.scores,
+        call.stream(roles.branch.gradient), call.stream(roles.tokens.gradient),
+        call.gradient(roles.weight));
+}
+
 }  // namespace debubble::exec

@@ -1,4 +1,5 @@
 #include "exec/cpu/loops/router.h"
+#include "exec/cpu/loops/shared_gate.h"
 
 #include "exec/cpu/operators/cpu_operators.h"
 
@@ -52,6 +53,35 @@ void CpuOperators::router_losses_backward_input(const RouterLosses& losses, Cons
     each_row(logits, [&](Fp32Operands& use, Rows rows) {
         loops::router_losses_backward(losses, use.in(rows.of(logits)), fp32_or_empty(counts),
                                       rows.of(dlogits).as<float>());
+    });
+}
+
+void CpuOperators::shared_gate_forward(ConstTensorView x, ConstTensorView weight,
+                                       ConstTensorView branch, TensorView y, TensorView scores) {
+    Fp32Operands whole(scratch_);
+    const auto of_all = whole.in(weight);
+    each_row(x, [&](Fp32Operands& use, Rows rows) {
+        loops::shared_gate_forward(use.in(rows.of(x)), of_all, use.in(rows.of(branch)),
+                                   use.out(rows.of(y)), rows.of(scores).as<float>());
+    });
+}
+
+void CpuOperators::shared_gate_backward(ConstTensorView dy, ConstTensorView x,
+                                        ConstTensorView weight, ConstTensorView branch,
+                                        ConstTensorView scores, TensorView dbranch, TensorView dx,
+                                        TensorView dweight) {
+    Fp32Operands whole(scratch_);
+    const auto of_all = whole.in(weight);
+    const auto sum = whole.changed(dweight);
+    walk_.in_order(rows_of(x), x.shape.columns(), [&](Fp32Operands& use, Rows rows) {
+        loops::shared_gate_backward_weight(use.in(rows.of(dy)), use.in(rows.of(x)),
+                                           use.in(rows.of(branch)), rows.of(scores).as<float>(),
+                                           sum);
+    });
+    each_row(x, [&](Fp32Operands& use, Rows rows) {
+        loops::shared_gate_backward_input(use.in(rows.of(dy)), of_all, use.in(rows.of(branch)),
+                                          rows.of(scores).as<float>(), use.out(rows.of(dbranch)),
+                                          use.changed(rows.of(dx)));
     });
 }
 

@@ -221,6 +221,31 @@ struct NormTerm {
     }
 };
 
+/// The rows of x, each times its factor.
+struct WeightedTerm {
+    static constexpr int kSums = 1, kAhead = 4;
+    struct Fetched {
+        PackedEight values;
+        float factor;
+    };
+    Operand x;
+    const float* factors;
+    __device__ bool lie_together(std::int64_t, Run run) const { return lies_together(x, run); }
+    __device__ Fetched fetched(std::int64_t row, std::int64_t first) const {
+        return {fetch(x, first), factors[row]};
+    }
+    __device__ void add(const Fetched& row, Eight (&sums)[kSums]) const {
+        add(unpacked(x.type, row.values), row.factor, sums);
+    }
+    __device__ void add(std::int64_t row, Run run, Eight (&sums)[kSums]) const {
+        add(load_run(x, run), factors[row], sums);
+    }
+    __device__ static void add(const Eight& values, float factor, Eight (&sums)[kSums]) {
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) sums[0].at[i] += factor * values.at[i];
+    }
+};
+
 template <class Term>
 __global__ void column_sums_kernel(std::int64_t rows, std::int64_t columns, std::int64_t chunks,
                                    Term term, float* partials) {
@@ -329,6 +354,12 @@ void norm_backward_weight(Stream stream, const NormShape& shape, Operand dy, Ope
 void add_column_sums(Stream stream, std::int64_t rows, std::int64_t columns, Operand x,
                      float* partials, Result total) {
     add_sums("add_column_sums", stream, rows, columns, RowTerm{x}, partials, {total});
+}
+
+void add_weighted_column_sums(Stream stream, std::int64_t rows, std::int64_t columns, Operand x,
+                              const float* factors, float* partials, Result total) {
+    add_sums("add_weighted_column_sums", stream, rows, columns, WeightedTerm{x, factors}, partials,
+             {total});
 }
 
 }  // namespace debubble::exec::cuda

@@ -38,5 +38,8 @@ void norm_backward_weight(Stream stream, const NormShape& shape, Operand dy, Ope
 /// [chunks_of(rows), columns].
 void add_column_sums(Stream stream, std::int64_t rows, std::int64_t columns, Operand x,
                      float* partials, Result total);
+/// The same with a factor fp32 [rows] for each row.
+void add_weighted_column_sums(Stream stream, std::int64_t rows, std::int64_t columns, Operand x,
+                              const float* factors, float* partials, Result total);
 
 }  // namespace debubble::exec::cuda

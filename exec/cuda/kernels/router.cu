@@ -224,7 +224,71 @@ __global__ void losses_backward_kernel(RouteShape shape, LossFactors factors, Op
     }
 }
 
+/// The product of two rows of `hidden` elements, with all lanes together.
+__device__ float product_of(std::int64_t hidden, const Operand& a, std::int64_t first_a,
+                            const Operand& b, std::int64_t first_b) {
+    float sum = 0;
+    for (std::int64_t j = lane_of_warp() * kElementsEach; j < hidden; j += kWarp * kElementsEach) {
+        const Run run = run_from(j, hidden);
+        const Eight left = load_run(a, shifted(run, first_a));
+        const Eight right = load_run(b, shifted(run, first_b));
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) sum += left.at[i] * right.at[i];
+    }
+    return over_lanes(sum, Add{});
+}
+
+__global__ void shared_gate_kernel(std::int64_t tokens, std::int64_t hidden, Operand x,
+                                   Operand weight, Operand branch, Result y, float* scores) {
+    const std::int64_t token = token_of_warp(), first = token * hidden;
+    if (token >= tokens) return;
+    const float score = logistic(product_of(hidden, x, first, weight, 0));
+    for (std::int64_t j = lane_of_warp() * kElementsEach; j < hidden; j += kWarp * kElementsEach) {
+        const Run run = shifted(run_from(j, hidden), first);
+        Eight values = load_run(branch, run);
+        DEBUBBLE_UNROLL
+        for (float& value : values.at) value *= score;
+        store_run(y, run, values);
+    }
+    if (lane_of_warp() == 0) scores[token] = score;
+}
+
+__global__ void shared_gate_backward_kernel(std::int64_t tokens, std::int64_t hidden, Operand dy,
+                                            Operand weight, Operand branch, const float* scores,
+                                            Result dbranch, Result dx, float* dlogits) {
+    const std::int64_t token = token_of_warp(), first = token * hidden;
+    if (token >= tokens) return;
+    const float score = scores[token];
+    const float dlogit = product_of(hidden, dy, first, branch, first) * score * (1 - score);
+    for (std::int64_t j = lane_of_warp() * kElementsEach; j < hidden; j += kWarp * kElementsEach) {
+        const Run columns = run_from(j, hidden), run = shifted(columns, first);
+        Eight up = load_run(dy, run), sum = load_run(dx, run);
+        const Eight by = load_run(weight, columns);
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) {
+            sum.at[i] += dlogit * by.at[i];
+            up.at[i] *= score;
+        }
+        store_run(dbranch, run, up);
+        store_run(dx, run, sum);
+    }
+    if (lane_of_warp() == 0) dlogits[token] = dlogit;
+}
+
 }  // namespace
+
+void shared_gate_forward(Stream stream, std::int64_t tokens, std::int64_t hidden, Operand x,
+                         Operand weight, Operand branch, Result y, float* scores) {
+    launch("shared_gate_forward", shared_gate_kernel, over_tokens(tokens), stream, tokens, hidden,
+           x, weight, branch, y, scores);
+}
+
+void shared_gate_backward(Stream stream, std::int64_t tokens, std::int64_t hidden, Operand dy,
+                          Operand weight, Operand branch, const float* scores, Result dbranch,
+                          Result dx, float* dlogits) {
+    launch("shared_gate_backward", shared_gate_backward_kernel, over_tokens(tokens), stream, tokens,
+           hidden, dy, weight, branch, scores, dbranch, dx, dlogits);
+}
 
 void route_forward(Stream stream, const RouteShape& shape, Operand logits, const float* correction,
                    float* weights) {

@@ -41,4 +41,12 @@ void router_losses_forward(Stream stream, const RouteShape& shape, const LossFac
 void router_losses_backward(Stream stream, const RouteShape& shape, const LossFactors& factors,
                             Operand logits, const float* counts, float* dlogits);
 
+/// The gate of shared experts: y = score x branch over rows of `hidden` elements.
+void shared_gate_forward(Stream stream, std::int64_t tokens, std::int64_t hidden, Operand x,
+                         Operand weight, Operand branch, Result y, float* scores);
+/// Adds to dx; dlogits fp32 [tokens] are for the weight's gradient.
+void shared_gate_backward(Stream stream, std::int64_t tokens, std::int64_t hidden, Operand dy,
+                          Operand weight, Operand branch, const float* scores, Result dbranch,
+                          Result dx, float* dlogits);
+
 }  // namespace debubble::exec::cuda

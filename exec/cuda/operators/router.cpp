@@ -2,6 +2,8 @@
 
 #include "base/check.h"
 #include "exec/cuda/cuda_kernels.h"
+#include "exec/cuda/kernels/geometry.h"
+#include "exec/cuda/kernels/norms.h"
 #include "exec/cuda/operators/views.h"
 
 namespace debubble::exec::cuda {
@@ -79,6 +81,24 @@ void CudaKernels::router_losses_backward_input(const RouterLosses& losses, Const
     cuda::router_losses_backward(queue_.stream(), shape_of(logits, losses.score),
                                  factors_of(losses), in(logits), elements_or_null(counts),
                                  elements<float>(dlogits));
+}
+
+void CudaKernels::shared_gate_forward(ConstTensorView x, ConstTensorView weight,
+                                      ConstTensorView branch, TensorView y, TensorView scores) {
+    cuda::shared_gate_forward(queue_.stream(), rows_of(x), x.shape.columns(), in(x), in(weight),
+                              in(branch), out(y), elements<float>(scores));
+}
+
+void CudaKernels::shared_gate_backward(ConstTensorView dy, ConstTensorView x,
+                                       ConstTensorView weight, ConstTensorView branch,
+                                       ConstTensorView scores, TensorView dbranch, TensorView dx,
+                                       TensorView dweight) {
+    const std::int64_t tokens = rows_of(x), hidden = x.shape.columns();
+    float* const dlogits = scratch_.floats(tokens + chunks_of(tokens) * hidden);
+    cuda::shared_gate_backward(queue_.stream(), tokens, hidden, in(dy), in(weight), in(branch),
+                               elements<float>(scores), out(dbranch), out(dx), dlogits);
+    add_weighted_column_sums(queue_.stream(), tokens, hidden, in(x), dlogits, dlogits + tokens,
+                             out(dweight));
 }
 
 }  // namespace debubble::exec::cuda

@@ -349,6 +349,23 @@ TEST_P(RouterGradients, AreFiniteDifferences) {
 INSTANTIATE_TEST_SUITE_P(Routers, RouterGradients, testing::ValuesIn(router_cases()),
                          [](const auto& each) { return each.param.name; });
 
+TEST(SharedGateGradients, AreFiniteDifferences) {
+    const Tensor x = random({4, 7}, 1), weight = random({7}, 2), branch = random({4, 7}, 3);
+    const Tensor dy = random({4, 7}, 4), scores = zeros({4});
+    const auto loss = [&] {
+        const Tensor y = zeros({4, 7});
+        oracle.shared_gate_forward(x.view(), weight.view(), branch.view(), y.view(), scores.view());
+        return dot_of(y, dy);
+    };
+    loss();
+    const Tensor dx = zeros({4, 7}), dbranch = zeros({4, 7}), dweight = zeros({7});
+    oracle.shared_gate_backward(dy.view(), x.view(), weight.view(), branch.view(), scores.view(),
+                                dbranch.view(), dx.view(), dweight.view());
+    expect_gradient(x, dx, loss, "x");
+    expect_gradient(branch, dbranch, loss, "branch");
+    expect_gradient(weight, dweight, loss, "weight");
+}
+
 TEST(RouterLossGradients, AreFiniteDifferences) {
     for (const RouterScore score : {RouterScore::PreSoftmax, RouterScore::Sigmoid}) {
         const RouterLosses losses{score, 0.7, 0.2};

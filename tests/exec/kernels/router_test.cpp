@@ -104,5 +104,27 @@ TEST_P(KernelsTest, RouterLossesOfFactorZero) {
     expect_alike(dlogits, "dlogits");
 }
 
+TEST_P(KernelsTest, GatesOfSharedExperts) {
+    for (const auto& [tokens, hidden] :
+         std::vector<std::pair<std::int64_t, std::int64_t>>{{37, 64}, {3, 301}, {70, 8}, {1, 13}}) {
+        const Twins x = random({tokens, hidden}), weight = random({1, hidden});
+        const Twins branch = random({tokens, hidden}), dy = random({tokens, hidden});
+        const Twins y = random({tokens, hidden}), scores = fp32({tokens});
+        const Twins dbranch = random({tokens, hidden}), dx = random({tokens, hidden});
+        const Twins dweight = fp32({1, hidden});
+        both([&](Kernels& kernels, Side side) {
+            kernels.shared_gate_forward(side(x), side(weight), side(branch), side(y), side(scores));
+            kernels.shared_gate_backward(side(dy), side(x), side(weight), side(branch),
+                                         side(scores), side(dbranch), side(dx), side(dweight));
+        });
+        const std::string name = fmt::format("{} tokens: ", tokens);
+        expect_alike(y, name + "y");
+        expect_alike(scores, name + "scores");
+        expect_alike(dbranch, name + "dbranch");
+        expect_alike(dx, name + "dx", 2);
+        expect_alike(dweight, name + "dweight");
+    }
+}
+
 }  // namespace
 }  // namespace debubble::exec

@@ -87,6 +87,11 @@ const std::map<std::string, std::string> kModels{
      "vocab: 203, max_positions: 64, experts: 8, experts_per_token: 2, shared_ffn: 80, "
      "router: sigmoid, router_groups: 4, router_groups_chosen: 2, router_scaling: 2.5, "
      "router_bias_correction: true, layer_groups: [{count: 1, experts: 0, ffn: 160}, {count: 7}]}"},
+    // Qwen3-Next's experts beside common attention.
+    {"gated-shared-experts",
+     "{name: tiny, family: qwen3_next, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
+     "vocab: 22, max_positions: 8, experts: 6, experts_per_token: 3, shared_ffn: 12, "
+     "shared_gate: true}"},
     // DeepSeek-V2's: the softmax of all logits, groups by their best expert.
     {"pre-softmax-experts",
      "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
@@ -233,6 +238,10 @@ Job::Job(const Case& c)
       options(training_options(scenario)),
       patience(c.patience),
       device(c.device) {}
+
+std::int64_t counted_targets(const Job& job, int step) {
+    return counted(job.scenario, step);
+}
 
 StepRecord train_step(RankJob& rank, const Job& job, int step) {
     const int data_rank = rank.groups().place.data;

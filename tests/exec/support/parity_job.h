@@ -76,6 +76,9 @@ scenarios::Scenario scenario_of(const Case& c);
 /// One step of the job on a rank of it.
 StepRecord train_step(RankJob& rank, const Job& job, int step);
 
+/// The number of targets in the job's step that count.
+std::int64_t counted_targets(const Job& job, int step);
+
 /// The part of the rank whose end of the job `world` is.
 RankResult train_on(Communicator& world, const Job& job);
 
