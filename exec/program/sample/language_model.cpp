@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -108,7 +110,9 @@ struct Memory {
 
     /// The bytes include the copy of one layer's keys for the attention that reads them.
     static std::int64_t bytes_of_keys(const models::Architecture& model, std::int64_t window) {
-        const auto width = [](const models::Attention& attention) { return attention.key_width(); };
+        const auto width = [](const models::Attention& attention) {
+            return std::max(attention.key_width(), attention.value_width());
+        };
         const std::int64_t row =
             model.layers.most<models::Attention>(width) * size_of(DataType::Fp32);
         return 2 * (model.layers.count() + 1) * window * row;
@@ -167,6 +171,7 @@ public:
     Head(const models::StageGraph& whole, const NetworkWeights& weights, Arena& arena)
         : norm_(whole.architecture.norm),
           eps_(whole.architecture.norm_eps),
+          softcap_(whole.architecture.logit_softcap),
           told_({1, whole.architecture.vocab}) {
         const auto allocate = [&](const Shape& shape) {
             return arena.allocate(shape, DataType::Fp32, MemoryClass::Buffers, "head");
@@ -199,12 +204,16 @@ public:
         kernels.linear_forward(WeightLayout::OutputsInputs, normed_.view(), weight_, {},
                                logits_.view());
         kernels.download(logits_.view(), told_.view());
+        if (softcap_)
+            for (float& logit : told_.as<float>())
+                logit = static_cast<float>(*softcap_ * std::tanh(double{logit} / *softcap_));
         return {told_.as<float>().data, static_cast<std::size_t>(told_.shape()[1])};
     }
 
 private:
     models::Norm norm_;
     double eps_;
+    std::optional<double> softcap_;
     TensorView gain_, shift_, weight_;
     ArenaTensor normed_, statistics_, logits_;
     Tensor told_;  ///< logits on the host
@@ -287,7 +296,9 @@ struct LanguageModel::Body {
     }
 };
 
-LanguageModel::LanguageModel(const SavedNetwork& network, Kernels& kernels, Device* device) {
+LanguageModel::LanguageModel(const SavedNetwork& saved, Kernels& kernels, Device* device) {
+    SavedNetwork network = saved;
+    network.architecture.mtp_layers = 0;  // modules that predict further tokens are a training's
     check_continues_text(network);
     check_heads(network, device);
     body_ = std::make_unique<Body>(network, kernels, device);

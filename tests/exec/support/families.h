@@ -12,7 +12,7 @@ namespace debubble::exec {
 
 /// Those that are trained and go on with texts.
 inline std::vector<std::string> executed_families() {
-    return {};
+    return {"llama_scaled", "mistral", "qwen2", "qwen3", "qwen3_moe"};
 }
 
 /// Those whose weights are imported and exported.

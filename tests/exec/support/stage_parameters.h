@@ -11,7 +11,7 @@
 
 namespace debubble::exec {
 
-/// Parameters of a stage in one flat buffer each, filled from whole tensors by name.
+/// Parameters and buffers of a stage, filled from whole tensors by name.
 class FlatParameters final : public StageParameters {
 public:
     FlatParameters(const models::StageGraph& graph, const std::map<std::string, Tensor>& weights)
@@ -28,6 +28,8 @@ public:
             places_[index] = {name_of(graph.parameters[index]), elements, {}};
             elements += graph.parameters[index].elements();
         }
+        for (const models::Buffer& buffer : graph.buffers)
+            buffers_.push_back(weights.at(buffer.name).clone());
         values_ = Tensor({elements});
         gradients_ = Tensor({elements});
         for (ParameterPlace& place : places_) {
@@ -40,6 +42,7 @@ public:
 
     TensorView value(int parameter) override { return view(values_, places_[parameter]); }
     TensorView gradient(int parameter) override { return view(gradients_, places_[parameter]); }
+    TensorView buffer(int index) override { return buffers_[index].view(); }
 
     /// Adds the gradients to those of `sums`, by name.
     void add_gradients(std::map<std::string, Tensor>& sums) const {
@@ -66,6 +69,7 @@ private:
 
     Tensor values_;
     Tensor gradients_;
+    std::vector<Tensor> buffers_;
     std::vector<ParameterPlace> places_;
 };
 

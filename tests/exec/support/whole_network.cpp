@@ -22,6 +22,10 @@ std::map<std::string, Tensor> named_weights(const models::Architecture& model,
              pieces_of(parameter, {}, 0, kinds::kParameter, DataType::Fp32, tensor.view().data))
             wanted.push_back(std::move(piece));
     }
+    for (const models::Buffer& buffer : models::whole_buffers(model)) {
+        Tensor& tensor = tensors.emplace(buffer.name, Tensor(shape_of(buffer.shape))).first->second;
+        wanted.push_back(piece_of(buffer, tensor.view().data));
+    }
     load(source, wanted);
     return tensors;
 }

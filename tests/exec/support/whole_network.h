@@ -11,7 +11,7 @@
 /// A network whose weights were saved, as one stage on one rank.
 namespace debubble::exec {
 
-/// Its parameters in fp32, by their canonical names.
+/// Its parameters and buffers in fp32, by their canonical names.
 std::map<std::string, Tensor> named_weights(const models::Architecture& model,
                                             const PieceSource& source);
 

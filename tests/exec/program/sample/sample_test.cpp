@@ -1,5 +1,6 @@
+#include <algorithm>
 #include <cmath>
-#include <map>
+#include <iterator>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +9,9 @@
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/program/sample/continue_text.h"
 #include "models/graph.h"
+#include "tests/exec/support/families.h"
 #include "tests/exec/support/goldens.h"
+#include "tests/exec/support/tensors.h"
 #include "tests/exec/support/transformer.h"
 #include "tests/exec/support/whole_network.h"
 #include "tests/support/source_folder.h"
@@ -24,7 +27,7 @@ using testing::HasSubstr;
 using Tokens = std::vector<std::int32_t>;
 
 SavedNetwork golden_network_of(const std::string& name) {
-    return open_saved_network(source_folder() / "tests/exec/goldens/hugging_face" / name);
+    return open_saved_network(golden_network_folder(name));
 }
 
 Tokens continuation(LanguageModel& model, Tokens text, const Continuation& how) {
@@ -96,13 +99,34 @@ void expect_near(const std::vector<float>& mine, const std::vector<float>& expec
     for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_NEAR(mine[i], expected[i], 1e-5) << i;
 }
 
+TEST_P(Sample, EveryTokensLogitsAreThoseOfTransformers) {
+    const Goldens golden("hugging_face/" + GetParam().network + "/expected");
+    const View<std::int32_t> texts = golden["inputs"].as<std::int32_t>();
+    const Tensor& logits = golden["logits"];
+    const double largest = largest_magnitude<float>(logits.as<float>());
+    const float* expected = logits.as<float>().data;
+    for (std::int64_t i = 0; i < texts.rows(); ++i) {
+        Tokens text;
+        for (std::int64_t t = 0; t < texts.columns(); ++t) {
+            text.push_back(texts.row(i)[t]);
+            for (const float found : model_.logits(text))
+                ASSERT_NEAR(found, *expected++, 1e-5 * largest) << "text " << i << ", token " << t;
+        }
+    }
+}
+
 TEST_P(Sample, BeyondItsWindowItSeesTheLastTokens) {
+    const auto window = static_cast<std::int32_t>(network_.architecture.max_positions);
     Tokens text;
-    for (std::int32_t i = 0; i < 19; ++i) text.push_back(i * 7 % 29);
-    EXPECT_EQ(model_.window(), 8);
+    for (std::int32_t i = 0; i < window + 11; ++i) text.push_back(i * 7 % 29);
+    EXPECT_EQ(model_.window(), window);
     const std::vector<float> seen = logits_of(model_, text);
-    expect_near(seen, logits_of(model_, Tokens(text.end() - 8, text.end())));
-    EXPECT_NE(seen, logits_of(model_, Tokens(text.end() - 7, text.end())));
+    expect_near(seen, logits_of(model_, Tokens(text.end() - window, text.end())));
+    // Where all layers have windows, no token sees the first of the text.
+    if (network_.architecture.layers.kinds().size() > 1 ||
+        !network_.architecture.layers.first<models::Attention>()->window) {
+        EXPECT_NE(seen, logits_of(model_, Tokens(text.end() - window + 1, text.end())));
+    }
 }
 
 /// A network that has read nothing yet says what the one with kept keys and values says.
@@ -112,7 +136,7 @@ TEST_P(Sample, WhatItHasReadChangesNothing) {
         return logits_of(fresh, text);
     };
     Tokens text;
-    for (std::int32_t i = 0; i < 12; ++i) {  // beyond the window of 8, too
+    for (std::int32_t i = 0; i < model_.window() + 4; ++i) {
         text.push_back(i * 11 % 29);
         expect_near(logits_of(model_, text), anew(text));
     }
@@ -139,16 +163,18 @@ TEST_P(Sample, TakesNoEntryThatTheTokenizerDoesNotHave) {
     EXPECT_THAT(continuation(model_, {1}, how), Each(testing::Lt(4)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, Sample,
-                         testing::Values(Case{"gpt2", "fixed-order"}, Case{"gpt2", "auto"},
-                                         Case{"llama", "fixed-order"}, Case{"llama", "auto"},
-                                         Case{"llama_tied", "fixed-order"},
-                                         Case{"mixtral", "fixed-order"}, Case{"mixtral", "auto"}),
-                         [](const auto& each) {
-                             return each.param.network + ((each.param.kernels == "fixed-order")
-                                                              ? "_fixed_order"
-                                                              : "_auto");
-                         });
+std::vector<Case> cases() {
+    std::vector<std::string> networks = {"gpt2", "llama", "llama_tied", "mixtral"};
+    std::ranges::copy(executed_families(), std::back_inserter(networks));
+    std::vector<Case> all;
+    for (const std::string& network : networks)
+        for (const char* kernels : {"fixed-order", "auto"}) all.push_back({network, kernels});
+    return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, Sample, testing::ValuesIn(cases()), [](const auto& each) {
+    return each.param.network + (each.param.kernels == "auto" ? "_auto" : "_fixed_order");
+});
 
 /// The logits after the last token, from the network that knows no stages.
 std::vector<float> expected_logits(const SavedNetwork& network, const Tokens& text) {
